@@ -3,7 +3,7 @@
 #include <filesystem>
 
 #include "core/edit/old_form_text.h"
-#include "tools/tutti/json.h"
+#include "core/text/report.h"
 #include "tools/tutti/output_file.h"
 #include "tools/tutti/scenario_options.h"
 
@@ -68,23 +68,13 @@ void tell_of(const Converted& scenario, const std::string& output) {
 }
 
 std::string as_json(const std::vector<Converted>& scenarios) {
-  Json json;
-  json.object([&] {
-    json.key("files").array(scenarios, [&](const Converted& scenario) {
-      json.object([&] {
-        json.field("file", std::string_view(scenario.file));
-        json.key("moved").array(scenario.moved, [&](const core::MovedValue& value) {
-          json.object([&] {
-            json.field("was", std::string_view(value.was));
-            json.field("now", std::string_view(value.now));
-            json.field("line", value.at.line);
-            json.field("column", value.at.column);
-          });
-        });
-      });
-    });
-  });
-  return json.text();
+  const auto moved = [](const core::MovedValue& value) {
+    return core::Report{{"was", value.was}, {"now", value.now}, {"line", value.at.line}, {"column", value.at.column}};
+  };
+  const auto file = [&](const Converted& scenario) {
+    return core::Report{{"file", scenario.file}, {"moved", core::list_of(scenario.moved, moved)}};
+  };
+  return to_json(core::Report{{"files", core::list_of(scenarios, file)}});
 }
 
 }  // namespace

@@ -214,8 +214,8 @@ int execute(core::Executor& executor, const std::string& doing, const ExecuteOpt
   if (file && !keeps) tell(fmt::format("tutti: no step had ended; {} stays as it was\n", options.timeline));
   if (keeps) kept = file->keep();
   if (keeps && kept) tell(fmt::format("timeline: {} ({} spans)\n", options.timeline, writer->spans()));
-  const int printed =
-      print_out(*format == Format::kJson ? report_json(summary, band) : report_text(summary, options.rows, band));
+  const int printed = print_out(*format == Format::kJson ? to_json(run_report(summary, band))
+                                                         : report_text(summary, options.rows, band));
   if (!kept) {
     if (output_failed) tell("tutti: the run was stopped because its timeline can no longer be written\n");
     const int failed = report(kept.error());

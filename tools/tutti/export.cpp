@@ -5,12 +5,12 @@
 #include <filesystem>
 #include <ostream>
 
+#include "core/text/report.h"
 #include "core/timeline/export_csv.h"
 #include "core/timeline/export_perfetto.h"
 #include "core/timeline/export_svg.h"
 #include "core/timeline/reader.h"
 #include "tools/tutti/file_buffer.h"
-#include "tools/tutti/json.h"
 #include "tools/tutti/output_file.h"
 
 namespace tutti::tools {
@@ -72,15 +72,11 @@ int export_timeline(const ExportOptions& options, const Environment&) {
     tell(fmt::format("written: {}\n", path));
     return kDone;
   }
-  Json json;
-  json.object([&] {
-    json.field("timeline", std::string_view(options.timeline));
-    json.field("complete", timeline->complete());
-    json.field("steps", static_cast<std::int64_t>(timeline->steps().size()));
-    json.field("to", std::string_view(options.to));
-    json.field("written", std::string_view(path));
-  });
-  return print_out(json.text());
+  return print_out(to_json(core::Report{{"timeline", options.timeline},
+                                        {"complete", timeline->complete()},
+                                        {"steps", timeline->steps().size()},
+                                        {"to", options.to},
+                                        {"written", path}}));
 }
 
 }  // namespace tutti::tools

@@ -15,7 +15,7 @@
 #include "core/nccl/searched_communicator.h"
 #include "core/nccl/topology_file.h"
 #include "core/scenario/scenario.h"
-#include "tools/tutti/json.h"
+#include "core/text/report.h"
 #include "tools/tutti/output_file.h"
 #include "tools/tutti/table.h"
 
@@ -24,6 +24,7 @@ namespace {
 
 using core::Error;
 using core::ProblemCode;
+using core::Report;
 using core::nccl::Graph;
 using core::nccl::GraphChannel;
 using core::nccl::NodeKind;
@@ -126,41 +127,32 @@ std::string graphs_text(const SearchResult& found, const Channels& channels, con
 }
 
 std::string graphs_json(const SearchResult& found, const Channels& channels, std::int64_t nodes) {
-  Json json;
-  json.object([&] {
-    json.field("nodes", nodes * found.nodes_per_topology);
-    json.field("gpus_per_node", found.node.count(NodeKind::kGpu));
-    json.field("compute_capability", found.node.least_sm());
-    json.field("most_gb_per_s", static_cast<double>(found.most_gb_per_s));
-    json.field("total_gb_per_s", static_cast<double>(found.total_gb_per_s));
-    json.field("channels", channels.collectives);
-    json.field("nvls_channels", channels.nvls);
-    json.field("p2p_channels", channels.p2p.channels);
-    json.field("p2p_channels_per_peer", channels.p2p.per_peer);
-    json.key("graphs").array(all(found.graphs), [&](const NamedGraph& named) {
-      const Graph& graph = named.graph;
-      json.object([&] {
-        json.field("name", named.name);
-        json.field("id", graph.id);
-        json.field("pattern", static_cast<int>(graph.pattern));
-        json.field("cross_nic", graph.cross_nic);
-        json.field("channels", graph.channels);
-        json.field("intra_gb_per_s", static_cast<double>(graph.bw_intra));
-        json.field("inter_gb_per_s", static_cast<double>(graph.bw_inter));
-        json.field("inter_latency_us", static_cast<double>(graph.latency_inter));
-        json.field("intra_type", to_string(graph.type_intra));
-        json.field("inter_type", to_string(graph.type_inter));
-        json.field("same_channels", graph.same_channels);
-        json.key("orders").array(graph.orders, [&](const GraphChannel& channel) {
-          json.object([&] {
-            json.key("gpus").array(channel.gpus, [&json](int gpu) { json.value(gpu); });
-            json.key("nets").array(channel.nets, [&json](std::int64_t net) { json.value(net); });
-          });
-        });
-      });
-    });
-  });
-  return json.text();
+  const auto order = [](const GraphChannel& channel) { return Report{{"gpus", channel.gpus}, {"nets", channel.nets}}; };
+  const auto graph_report = [&](const NamedGraph& named) {
+    const Graph& graph = named.graph;
+    return Report{{"name", named.name},
+                  {"id", graph.id},
+                  {"pattern", static_cast<int>(graph.pattern)},
+                  {"cross_nic", graph.cross_nic},
+                  {"channels", graph.channels},
+                  {"intra_gb_per_s", graph.bw_intra},
+                  {"inter_gb_per_s", graph.bw_inter},
+                  {"inter_latency_us", graph.latency_inter},
+                  {"intra_type", to_string(graph.type_intra)},
+                  {"inter_type", to_string(graph.type_inter)},
+                  {"same_channels", graph.same_channels},
+                  {"orders", core::list_of(graph.orders, order)}};
+  };
+  return to_json(Report{{"nodes", nodes * found.nodes_per_topology},
+                        {"gpus_per_node", found.node.count(NodeKind::kGpu)},
+                        {"compute_capability", found.node.least_sm()},
+                        {"most_gb_per_s", found.most_gb_per_s},
+                        {"total_gb_per_s", found.total_gb_per_s},
+                        {"channels", channels.collectives},
+                        {"nvls_channels", channels.nvls},
+                        {"p2p_channels", channels.p2p.channels},
+                        {"p2p_channels_per_peer", channels.p2p.per_peer},
+                        {"graphs", core::list_of(all(found.graphs), graph_report)}});
 }
 
 /// What of a graph is otherwise in a dump: "8 channels, the dump has 16; …". Empty if nothing is.

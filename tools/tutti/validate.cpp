@@ -8,7 +8,6 @@
 
 #include "core/base/file.h"
 #include "core/nccl/validation/validation.h"
-#include "tools/tutti/json.h"
 #include "tools/tutti/output_file.h"
 #include "tools/tutti/table.h"
 #include "tools/tutti/validate_html.h"
@@ -17,6 +16,8 @@ namespace tutti::tools {
 namespace {
 
 using core::Expected;
+using core::Report;
+using core::ReportValue;
 using core::nccl::BandQuality;
 using core::nccl::Quality;
 using core::nccl::ValidatedTable;
@@ -38,48 +39,38 @@ std::optional<double> noise_of(const std::map<std::string, double>& noise, const
 }
 
 /// Null where no row is modelled.
-void error(Json& json, const Quality& of, const char* name, double value) {
-  json.key(name);
-  of.rows == 0 ? json.null() : json.value(value);
+ReportValue known(const Quality& of, double value) { return of.rows == 0 ? ReportValue(nullptr) : ReportValue(value); }
+
+Report quality_report(const Quality& quality, const BandQuality& bands) {
+  return {{"p90_error", known(quality, quality.p90)},
+          {"bias", known(quality, quality.bias)},
+          {"coverage", known(quality, bands.coverage)},
+          {"band_width", known(quality, bands.width)},
+          {"interval_score", known(quality, bands.score)}};
+}
+
+Report table_report(const ValidatedTable& validated) {
+  const core::CollectiveTable& table = *validated.table;
+  Report report{{"table_id", table.facts.table_id},
+                {"config", table.facts.config},
+                {"rows", table.rows.size() + table.unread.size()},
+                {"modelled_rows", validated.rows.size()},
+                {"unreadable_rows", table.unread.size()},
+                {"median_error", known(validated.quality, validated.quality.median)}};
+  return report.add(quality_report(validated.quality, validated.bands))
+      .add("reason", or_null(core::unless_empty(validated.reason)));
 }
 
 std::string json(const Validation& validation) {
-  Json json;
-  json.object([&] {
-    json.key("overall").object([&] {
-      json.field("rows", static_cast<std::int64_t>(validation.rows));
-      json.field("modelled_rows", static_cast<std::int64_t>(validation.overall.rows));
-      json.field("outliers", static_cast<std::int64_t>(validation.outliers));
-      json.field("rows_of_other_tables", static_cast<std::int64_t>(validation.other_rows));
-      const Quality& all = validation.overall;
-      error(json, all, "median_error", all.median);
-      error(json, all, "mean_error", all.mean);
-      error(json, all, "p90_error", all.p90);
-      error(json, all, "bias", all.bias);
-      error(json, all, "coverage", validation.overall_bands.coverage);
-      error(json, all, "band_width", validation.overall_bands.width);
-      error(json, all, "interval_score", validation.overall_bands.score);
-    });
-    json.key("tables").array(validation.tables, [&](const ValidatedTable& table) {
-      json.object([&] {
-        json.field("table_id", std::string_view(table.table->facts.table_id));
-        json.field("config", std::string_view(table.table->facts.config));
-        json.field("rows", static_cast<std::int64_t>(table.table->rows.size() + table.table->unread.size()));
-        json.field("modelled_rows", static_cast<std::int64_t>(table.rows.size()));
-        json.field("unreadable_rows", static_cast<std::int64_t>(table.table->unread.size()));
-        const Quality& q = table.quality;
-        error(json, q, "median_error", q.median);
-        error(json, q, "p90_error", q.p90);
-        error(json, q, "bias", q.bias);
-        error(json, q, "coverage", table.bands.coverage);
-        error(json, q, "band_width", table.bands.width);
-        error(json, q, "interval_score", table.bands.score);
-        json.key("reason");
-        table.reason.empty() ? json.null() : json.value(std::string_view(table.reason));
-      });
-    });
-  });
-  return json.text();
+  const Quality& all = validation.overall;
+  Report overall{{"rows", validation.rows},
+                 {"modelled_rows", all.rows},
+                 {"outliers", validation.outliers},
+                 {"rows_of_other_tables", validation.other_rows},
+                 {"median_error", known(all, all.median)},
+                 {"mean_error", known(all, all.mean)}};
+  overall.add(quality_report(all, validation.overall_bands));
+  return to_json(Report{{"overall", overall}, {"tables", core::list_of(validation.tables, table_report)}});
 }
 
 const std::vector<std::string> kColumns{"rows", "median", "mean", "90th", "bias", "in band", "band width", "score"};
