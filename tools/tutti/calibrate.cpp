@@ -194,14 +194,13 @@ std::vector<std::string> inputs_of(const CalibrateOptions& options) {
 }  // namespace
 
 int calibrate(const CalibrateOptions& options, const Environment& environment) {
-  const auto format = choice<Format>("--format", options.format, kFormats, parse_format);
+  const auto format = format_of(options.format);
   if (!format) return report(format.error());
-  if (options.rows < 0)
-    return report(core::Error::request({core::ProblemCode::kTooSmall, "--rows"}, "--rows must be at least 0"));
+  if (options.rows < 0) return refuse({core::ProblemCode::kTooSmall, "--rows"}, "--rows must be at least 0");
   if (options.timelines.empty() && options.logs.empty()) {
-    return report(core::Error::request(
+    return refuse(
         {core::ProblemCode::kMissing, "--run"},
-        "nothing to fit to; give --run TIMELINE (tutti run --timeline) or --log FILE (nccl-tests, tutti perf)"));
+        "nothing to fit to; give --run TIMELINE (tutti run --timeline) or --log FILE (nccl-tests, tutti perf)");
   }
   const auto text = read_scenario_file(options.scenario);
   if (!text) return report(text.error());

@@ -41,10 +41,10 @@ void write_reported_error() {
   if (!standard_output().begun) static_cast<void>(std::fputs(standard_output().error.c_str(), stdout));
 }
 
-std::optional<Format> parse_format(const std::string& name) {
-  if (name == "text") return Format::kText;
-  if (name == "json") return Format::kJson;
-  return std::nullopt;
+core::Expected<Format> format_of(const std::string& written) {
+  if (written == "text") return Format::kText;
+  if (written == "json") return Format::kJson;
+  return refused({core::ProblemCode::kUnknownName, "--format"}, "--format {}: expected one of text, json", written);
 }
 
 int report(const core::Error& error) {

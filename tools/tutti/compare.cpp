@@ -111,10 +111,9 @@ Report report_of(const Comparison& c) {
 }  // namespace
 
 int compare(const CompareOptions& options, const Environment&) {
-  const auto format = choice<Format>("--format", options.format, kFormats, parse_format);
+  const auto format = format_of(options.format);
   if (!format) return report(format.error());
-  if (options.rows < 0)
-    return report(core::Error::request({core::ProblemCode::kTooSmall, "--rows"}, "--rows must be at least 0"));
+  if (options.rows < 0) return refuse({core::ProblemCode::kTooSmall, "--rows"}, "--rows must be at least 0");
   const auto a = core::TimelineReader::open(options.a);
   if (!a) return report(a.error());
   const auto b = core::TimelineReader::open(options.b);

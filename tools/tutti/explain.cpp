@@ -140,7 +140,7 @@ Expected<std::vector<Answer>> answers_of(const core::Scenario& scenario, const c
                                          const core::Library& library, int threads, const Interrupt& interrupt,
                                          std::vector<std::string>& notes) {
   auto questions = core::what_ifs(scenario, summary, library);
-  if (!questions) return tl::make_unexpected(questions.error());
+  if (!questions) return failed(questions);
   for (const std::string& note : questions->notes) notes.push_back("not varied: " + note);
   std::vector<Answer> answers;
   for (core::WhatIf& question : questions->list) answers.push_back({std::move(question), std::nullopt});
@@ -286,11 +286,11 @@ Report report_of(const Explanation& e) {
 }  // namespace
 
 int explain(const ExplainOptions& options, const Environment& environment) {
-  const auto format = choice<Format>("--format", options.format, kFormats, parse_format);
+  const auto format = format_of(options.format);
   if (!format) return report(format.error());
-  if (options.rows < 0) return report(Error::request({ProblemCode::kTooSmall, "--rows"}, "--rows must be at least 0"));
+  if (options.rows < 0) return refuse({ProblemCode::kTooSmall, "--rows"}, "--rows must be at least 0");
   if (options.threads < 0)
-    return report(Error::request({ProblemCode::kTooSmall, "--threads"}, "--threads must be at least 0 (0: all cores)"));
+    return refuse({ProblemCode::kTooSmall, "--threads"}, "--threads must be at least 0 (0: all cores)");
   auto scenario = load_scenario(options.scenario, environment);
   if (!scenario) return report(scenario.error());
   Interrupt interrupt;

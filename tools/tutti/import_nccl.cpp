@@ -83,7 +83,7 @@ core::Expected<Channels> channels_of(const Topology& topology, const SearchResul
   core::nccl::Settings variables;
   variables.net_intra_disabled = !settings.net_inside;
   const auto communicator = communicator_of(topology, found, nodes, variables);
-  if (!communicator) return tl::unexpected(communicator.error());
+  if (!communicator) return failed(communicator);
   return Channels{communicator->channels, communicator->nvls_channels,
                   point_to_point(found.node, settings, communicator->ranks, communicator->channels)};
 }
@@ -201,10 +201,7 @@ int write(const std::string& path, const std::string& text, const ImportNcclTopo
   if (!options.force && std::filesystem::exists(path, ignored))
     return report(
         Error::request({ProblemCode::kConflict, "-o"}, "this file exists; --force overwrites it", {path, 0, 0}));
-  auto file = OutputFile::create(path, {options.file});
-  if (!file) return report(file.error());
-  file->stream() << text;
-  if (const auto kept = file->keep(); !kept) return report(kept.error());
+  if (const auto written = write_file(path, {options.file}, text); !written) return report(written.error());
   tell(fmt::format("written: {}\n", path));
   return kDone;
 }
@@ -215,9 +212,8 @@ core::Expected<Topology> load(const ImportNcclTopologyOptions& options) {
   for (const core::Problem& note : topology->notes) tell(fmt::format("note: {}\n", core::to_string(note)));
   const int gpus = topology->count(NodeKind::kGpu);
   if (options.gpus < 0 || options.gpus > gpus)
-    return tl::unexpected(
-        Error::request(out_of_range("--gpus", options.gpus, gpus),
-                       fmt::format("--gpus {}: expected 1 to {}, as many as the file has", options.gpus, gpus)));
+    return refused(out_of_range("--gpus", options.gpus, gpus), "--gpus {}: expected 1 to {}, as many as the file has",
+                   options.gpus, gpus);
   if (options.gpus == 0) return topology;
   std::vector<int> ranks(static_cast<std::size_t>(options.gpus));
   std::iota(ranks.begin(), ranks.end(), 0);
@@ -235,13 +231,11 @@ core::Expected<Wishes> wishes_of(const std::vector<std::string>& written) {
   for (const std::string& one : written) {
     const std::size_t equals = one.find('=');
     if (equals == std::string::npos)
-      return tl::unexpected(
-          Error::request({ProblemCode::kSyntax, "--set"},
-                         fmt::format("--set {}: expected NAME=VALUE, such as NCCL_CROSS_NIC=0", one)));
+      return refused({ProblemCode::kSyntax, "--set"}, "--set {}: expected NAME=VALUE, such as NCCL_CROSS_NIC=0", one);
     const std::string name = one.substr(0, equals), value = one.substr(equals + 1);
     if (name == "NCCL_GRAPH_FILE") {
       const auto graphs = core::nccl::load_graphs(value);
-      if (!graphs) return tl::unexpected(graphs.error());
+      if (!graphs) return failed(graphs);
       wishes.graphs = *graphs;
     } else if (const auto done = set(wishes.settings, name, value); !done) {
       return tl::unexpected(about("--set", done.error()));
@@ -278,22 +272,19 @@ core::Expected<std::string> cluster_of(const ImportNcclTopologyOptions& options,
   words.link = options.link;
   words.devices = options.devices.empty() ? machine_with_such_gpus(topology) : options.devices;
   if (words.devices.empty()) {
-    return tl::unexpected(Error::request(
+    return refused(
         {ProblemCode::kMissing, "--devices"},
-        fmt::format(
-            "{}: no shipped machine has GPUs of compute capability {}.{}, whose memory and arithmetic no topology "
-            "says; name one that is near by --devices ({})",
-            options.file, topology.least_sm() / 10, topology.least_sm() % 10,
-            fmt::join(library.names(core::Library::Kind::kMachine), ", "))));
+        "{}: no shipped machine has GPUs of compute capability {}.{}, whose memory and arithmetic no topology "
+        "says; name one that is near by --devices ({})",
+        options.file, topology.least_sm() / 10, topology.least_sm() % 10,
+        fmt::join(library.names(core::Library::Kind::kMachine), ", "));
   }
   const auto path = library.find(core::Library::Kind::kMachine, words.devices, options.output);
   if (!path)
-    return tl::unexpected(
-        Error::request({ProblemCode::kUnknownName, "--devices"},
-                       fmt::format("--devices {}: there is no such machine{}", words.devices,
-                                   core::did_you_mean(words.devices, library.names(core::Library::Kind::kMachine)))));
+    return refused({ProblemCode::kUnknownName, "--devices"}, "--devices {}: there is no such machine{}", words.devices,
+                   core::did_you_mean(words.devices, library.names(core::Library::Kind::kMachine)));
   const auto like = core::load_machine(*path);
-  if (!like) return tl::unexpected(like.error());
+  if (!like) return failed(like);
   auto text = cluster_text(topology, words, **like, settings);
   if (!text) return text;
   // What is written must be a cluster; whatever is wrong with the request shows here.
@@ -310,27 +301,24 @@ core::Expected<std::string> cluster_of(const ImportNcclTopologyOptions& options,
 }  // namespace
 
 int import_nccl_topology(const ImportNcclTopologyOptions& options, const Environment& environment) {
-  const auto format = choice<Format>("--format", options.format, kFormats, parse_format);
+  const auto format = format_of(options.format);
   if (!format) return report(format.error());
   if (options.nodes < 1 || options.nodes > kMostNodes)
-    return report(Error::request(out_of_range("--nodes", options.nodes, kMostNodes),
-                                 fmt::format("--nodes {}: expected 1 to {}", options.nodes, kMostNodes)));
+    return refuse(out_of_range("--nodes", options.nodes, kMostNodes), "--nodes {}: expected 1 to {}", options.nodes,
+                  kMostNodes);
   if (options.graphs && (!options.name.empty() || !options.devices.empty() || !options.link.empty()))
-    return report(
-        Error::request({ProblemCode::kConflict, "--graphs"},
-                       "--name, --devices and --link describe a cluster, and --graphs makes none; leave them out"));
+    return refuse({ProblemCode::kConflict, "--graphs"},
+                  "--name, --devices and --link describe a cluster, and --graphs makes none; leave them out");
   if (!options.graphs && options.nodes == 1 && !options.link.empty())
-    return report(Error::request({ProblemCode::kUnused, "--link"},
-                                 "--link joins machines, and --nodes 1 leaves one; take more nodes"));
+    return refuse({ProblemCode::kUnused, "--link"}, "--link joins machines, and --nodes 1 leaves one; take more nodes");
   if (!options.against.empty() && (!options.graphs || *format == Format::kJson))
-    return report(
-        Error::request({ProblemCode::kUnused, "--against"},
-                       "--against holds graphs against a dump, as text; add --graphs, without --format json"));
+    return refuse({ProblemCode::kUnused, "--against"},
+                  "--against holds graphs against a dump, as text; add --graphs, without --format json");
   const auto wishes = wishes_of(options.set);
   if (!wishes) return report(wishes.error());
   if (!options.graphs && !wishes->graphs.empty())
-    return report(Error::request({ProblemCode::kUnused, "--set"},
-                                 "--set NCCL_GRAPH_FILE gives graphs, and a cluster has none but rings; add --graphs"));
+    return refuse({ProblemCode::kUnused, "--set"},
+                  "--set NCCL_GRAPH_FILE gives graphs, and a cluster has none but rings; add --graphs");
   const auto topology = load(options);
   if (!topology) return report(topology.error());
   if (options.graphs) return tell_graphs(options, *topology, *wishes, *format);
@@ -338,8 +326,8 @@ int import_nccl_topology(const ImportNcclTopologyOptions& options, const Environ
   if (!text) return report(text.error());
   // Last, so that with --format json every other error is JSON.
   if (!options.graphs && (*format == Format::kJson || !options.graph_file.empty()))
-    return report(Error::request({ProblemCode::kUnused, options.graph_file.empty() ? "--format" : "--graph-file"},
-                                 "--format json and --graph-file tell graphs; add --graphs"));
+    return refuse({ProblemCode::kUnused, options.graph_file.empty() ? "--format" : "--graph-file"},
+                  "--format json and --graph-file tell graphs; add --graphs");
   if (options.output.empty() || options.output == "-") return print_out(*text);
   return write(options.output, *text, options);
 }

@@ -171,30 +171,27 @@ std::string scenario_to_start_from(InitOptions options, const Library& library) 
 
 int init(const InitOptions& options, const Environment& environment) {
   const Library& library = environment.library;
-  const auto format = choice<Format>("--format", options.format, kFormats, parse_format);
+  const auto format = format_of(options.format);
   if (!format) return report(format.error());
   const bool as_json = *format == Format::kJson;
   if (options.list) return print_out(as_json ? list_json(library) : list_text(library));
   if (options.nodes < 1)
-    return report(Error::request({ProblemCode::kTooSmall, "--nodes"},
-                                 fmt::format("--nodes {}: expected 1 or more", options.nodes)));
+    return refuse({ProblemCode::kTooSmall, "--nodes"}, "--nodes {}: expected 1 or more", options.nodes);
   constexpr std::int64_t kMostServers = 10'000;
   if (options.servers < 0 || options.servers > kMostServers)
-    return report(Error::request(out_of_range("--servers", options.servers, kMostServers),
-                                 fmt::format("--servers {}: expected 0 to {}", options.servers, kMostServers)));
+    return refuse(out_of_range("--servers", options.servers, kMostServers), "--servers {}: expected 0 to {}",
+                  options.servers, kMostServers);
   if (options.servers > 0 && !options.algorithm.empty())
-    return report(
-        Error::request({ProblemCode::kConflict, "--servers"},
-                       "--servers are where variables lie and gradients go, and --algorithm reduces them without any; "
-                       "take one of the two"));
+    return refuse({ProblemCode::kConflict, "--servers"},
+                  "--servers are where variables lie and gradients go, and --algorithm reduces them without any; "
+                  "take one of the two");
   if (std::find(kNetworks.begin(), kNetworks.end(), options.network) == kNetworks.end()) {
-    return report(
-        Error::request({ProblemCode::kUnknownName, "--network"},
-                       fmt::format("--network {}: there are {}", options.network, fmt::join(kNetworks, ", "))));
+    return refuse({ProblemCode::kUnknownName, "--network"}, "--network {}: there are {}", options.network,
+                  fmt::join(kNetworks, ", "));
   }
   if (options.nodes == 1 && options.servers == 0 && (!options.link.empty() || options.network != InitOptions().network))
-    return report(Error::request({ProblemCode::kUnused, "--nodes"},
-                                 "--network and --link join workers, and --nodes 1 leaves one; take more nodes"));
+    return refuse({ProblemCode::kUnused, "--nodes"},
+                  "--network and --link join workers, and --nodes 1 leaves one; take more nodes");
   const std::string target = options.output.empty() || options.output == "-" ? "(the new scenario)" : options.output;
   const std::string text = scenario_to_start_from(options, library);
   // What is written must run; whatever is wrong with the request shows here.
@@ -217,10 +214,7 @@ int init(const InitOptions& options, const Environment& environment) {
   if (const auto machine = library.find(Library::Kind::kMachine, options.machine, options.output))
     inputs.push_back(*machine);
   if (const auto link = library.find(Library::Kind::kLink, options.link, options.output)) inputs.push_back(*link);
-  auto file = OutputFile::create(options.output, inputs);
-  if (!file) return report(file.error());
-  file->stream() << text;
-  if (const auto kept = file->keep(); !kept) return report(kept.error());
+  if (const auto written = write_file(options.output, inputs, text); !written) return report(written.error());
   if (as_json) return print_out(to_json(core::Report{{"written", options.output}}));
   tell(fmt::format("written: {}; next: tutti simulate {}\n", options.output, options.output));
   return kDone;

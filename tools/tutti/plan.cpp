@@ -331,22 +331,19 @@ std::string plan_json(const Scenario& scenario, const PlanOptions& options) {
 
 /// ERRORS: options that say two things at once.
 Expected<void> check_graph_options(const PlanOptions& options) {
-  const auto refuse = [](core::ProblemCode code, const char* option, const char* text) {
-    return tl::make_unexpected(Error::request({code, option}, text));
-  };
   if (options.graph.empty()) {
     if (!options.simulate)
-      return refuse(core::ProblemCode::kUnused, "--no-simulation",
-                    "--no-simulation says where the times of --graph come from; name its FILE");
+      return refused({core::ProblemCode::kUnused, "--no-simulation"},
+                     "--no-simulation says where the times of --graph come from; name its FILE");
     return {};
   }
   if (auto known = check_graph(options.graph); !known) return known;
   if (options.schedule || options.exchange)
-    return refuse(core::ProblemCode::kConflict, "--graph",
-                  "--graph draws a training step, --schedule prints the steps of one collective; give one of them");
+    return refused({core::ProblemCode::kConflict, "--graph"},
+                   "--graph draws a training step, --schedule prints the steps of one collective; give one of them");
   if (options.format == "json")
-    return refuse(core::ProblemCode::kConflict, "--graph",
-                  "--graph draws a picture, --format json prints the plan; give one of them");
+    return refused({core::ProblemCode::kConflict, "--graph"},
+                   "--graph draws a picture, --format json prints the plan; give one of them");
   return {};
 }
 
@@ -354,8 +351,8 @@ Expected<void> check_graph_options(const PlanOptions& options) {
 
 int plan(const PlanOptions& options, const Environment& environment) {
   if (options.format != "text" && options.format != "json") {
-    return report(Error::request({core::ProblemCode::kUnknownName, "--format"},
-                                 fmt::format("--format {}: expected one of text, json", options.format)));
+    return refuse({core::ProblemCode::kUnknownName, "--format"}, "--format {}: expected one of text, json",
+                  options.format);
   }
   if (auto fits = check_graph_options(options); !fits) return report(fits.error());
   const auto scenario = load_scenario(options.scenario, environment);
@@ -368,11 +365,11 @@ int plan(const PlanOptions& options, const Environment& environment) {
         exchanges == 0 ? fmt::format("--exchange {}: the scenario has no exchanges", *options.exchange)
                        : fmt::format("--exchange {}: the exchanges are 0 to {}", *options.exchange, exchanges - 1)));
   if (options.exchange && !options.schedule && !options.check)
-    return report(Error::request({core::ProblemCode::kUnused, "--exchange"},
-                                 "--exchange selects the exchange for --schedule or --check; add one of them"));
+    return refuse({core::ProblemCode::kUnused, "--exchange"},
+                  "--exchange selects the exchange for --schedule or --check; add one of them");
   if (options.pack < 0 || options.pack >= packs)
-    return report(Error::request(out_of_range("--pack", options.pack, packs - 1),
-                                 fmt::format("--pack {}: the packs are 0 to {}", options.pack, packs - 1)));
+    return refuse(out_of_range("--pack", options.pack, packs - 1), "--pack {}: the packs are 0 to {}", options.pack,
+                  packs - 1);
   const ShownSteps steps_shown = shown_steps(chosen(*scenario, options));
   const Collective& collective = steps_shown.collective;
   const std::string shown =
@@ -380,10 +377,10 @@ int plan(const PlanOptions& options, const Environment& environment) {
   if (options.schedule) {
     const std::int64_t steps = steps_of(*collective.schedule);
     if (steps > kMostPrintedSteps) {
-      return report(Error::request({core::ProblemCode::kTooLarge, "--schedule"},
-                                   fmt::format("--schedule: {} has {} steps on {} ranks, more than the limit of {}; "
-                                               "use fewer workers or channels",
-                                               shown, steps, collective.schedule->ranks(), kMostPrintedSteps)));
+      return refuse({core::ProblemCode::kTooLarge, "--schedule"},
+                    "--schedule: {} has {} steps on {} ranks, more than the limit of {}; "
+                    "use fewer workers or channels",
+                    shown, steps, collective.schedule->ranks(), kMostPrintedSteps);
     }
   }
   std::string checked;

@@ -11,7 +11,8 @@
 #include "core/nccl/collective_time.h"
 #include "core/scenario/nccl_model.h"
 #include "core/strategy/step_program.h"
-#include "tools/tutti/explore.h"
+#include "tools/tutti/command.h"
+#include "tools/tutti/output_file.h"
 
 namespace tutti::tools {
 namespace {
@@ -63,9 +64,8 @@ core::Time known_duration(const core::Plan& plan, const Task& task) {
 
 Expected<void> check_graph(const std::string& path) {
   if (path.ends_with(".svg") || path.ends_with(".dot")) return {};
-  return tl::make_unexpected(
-      Error::request({ProblemCode::kUnknownName, "--graph"},
-                     fmt::format("--graph {}: expected the name of an .svg or a .dot file", path)));
+  return refused({ProblemCode::kUnknownName, "--graph"}, "--graph {}: expected the name of an .svg or a .dot file",
+                 path);
 }
 
 Expected<std::string> write_graph(const Scenario& scenario, core::Executor* executor, const std::string& path) {
@@ -102,8 +102,7 @@ Expected<std::string> write_graph(const Scenario& scenario, core::Executor* exec
   graph.subtitle = fmt::format("{} · {} · {}", core::describe(*scenario.cluster), scenario.workload.name,
                                core::describe(scenario.strategy));
   const std::string text = path.ends_with(".svg") ? core::to_svg(graph) : core::to_dot(graph);
-  if (auto written = write_file(path, {scenario.file}, [&](std::ostream& out) { out << text; }); !written)
-    return tl::make_unexpected(written.error());
+  if (auto written = write_file(path, {scenario.file}, text); !written) return failed(written);
   std::string said = fmt::format("{}: {} boxes, {} arrows\n", path, graph.boxes.size(), graph.arrows.size());
   for (const std::string& caption : graph.captions) said += caption + "\n";
   return said;

@@ -26,7 +26,7 @@ using core::nccl::Validation;
 Expected<core::nccl::Parameters> figures(const ValidateOptions& options, const Environment& environment) {
   if (options.times.empty()) return core::nccl::Parameters::load(environment.library.folder());
   const auto text = core::read_text_file(options.times);
-  if (!text) return tl::make_unexpected(text.error());
+  if (!text) return failed(text);
   return core::nccl::Parameters::parse(*text, options.times);
 }
 
@@ -81,20 +81,6 @@ std::vector<std::string> columns(const std::string& first) {
   return all;
 }
 
-std::vector<std::string> cells(const std::string& name, const Quality& q, const BandQuality& bands) {
-  if (q.rows == 0) return {name, "0", "–", "–", "–", "–", "–", "–", "–"};
-  const auto percent = [](double share) { return fmt::format("{:.1f} %", 100 * share); };
-  return {name,
-          fmt::format("{}", q.rows),
-          percent(q.median),
-          percent(q.mean),
-          percent(q.p90),
-          fmt::format("{:+.1f} %", 100 * q.bias),
-          percent(bands.coverage),
-          fmt::format("{:.2f}", bands.width),
-          fmt::format("{:.2f}", bands.score)};
-}
-
 std::string text(const Validation& validation, const std::map<std::string, double>& noise) {
   std::string out;
   std::vector<std::string> head = columns("table");
@@ -105,15 +91,16 @@ std::string text(const Validation& validation, const std::map<std::string, doubl
     const auto& facts = table.table->facts;
     if (!table.reason.empty()) reasons[table.reason].push_back(facts.table_id.empty() ? "(no name)" : facts.table_id);
     if (table.rows.empty()) continue;
-    std::vector<std::string> row = cells(facts.table_id, table.quality, table.bands);
+    std::vector<std::string> row = quality_cells(facts.table_id, table.quality, table.bands);
     const auto floor = noise_of(noise, facts.config);
     row.push_back(floor ? fmt::format("{:.1f} %", 100 * *floor) : "");
     tables.row(row);
   }
   out += tables.text(0);
   Table parts(columns("part"));
-  for (const auto& part : validation.parts) parts.row(cells(part.by + ": " + part.name, part.quality, part.bands));
-  parts.row(cells("all", validation.overall, validation.overall_bands));
+  for (const auto& part : validation.parts)
+    parts.row(quality_cells(part.by + ": " + part.name, part.quality, part.bands));
+  parts.row(quality_cells("all", validation.overall, validation.overall_bands));
   out += "\nhealthy tables, every config weighing the same\n" + parts.text(0);
   out += fmt::format("\n{} of {} rows of healthy tables are modelled; {} outliers are left out\n",
                      validation.overall.rows, validation.rows, validation.outliers);
@@ -135,7 +122,7 @@ std::string text(const Validation& validation, const std::map<std::string, doubl
 }  // namespace
 
 int validate(const ValidateOptions& options, const Environment& environment) {
-  const auto format = choice<Format>("--format", options.format, kFormats, parse_format);
+  const auto format = format_of(options.format);
   if (!format) return report(format.error());
   const auto parameters = figures(options, environment);
   if (!parameters) return report(parameters.error());
@@ -151,10 +138,9 @@ int validate(const ValidateOptions& options, const Environment& environment) {
   }
   const Validation validation = core::nccl::validate(*tables, *parameters, *bands);
   if (!options.report.empty()) {
-    auto page = OutputFile::create(options.report, {options.tables, options.meta, options.noise, options.times});
+    const auto page = write_file(options.report, {options.tables, options.meta, options.noise, options.times},
+                                 validation_page(validation));
     if (!page) return report(page.error());
-    page->stream() << validation_page(validation);
-    if (auto kept = page->keep(); !kept) return report(kept.error());
   }
   return print_out(*format == Format::kJson ? json(validation) : text(validation, noise));
 }
