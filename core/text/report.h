@@ -67,9 +67,8 @@ class ReportValue {
  private:
   template <class T>
   static Content content_of(const T& value) {
-    if constexpr (std::same_as<T, std::nullptr_t>) {
-      return value;
-    } else if constexpr (std::convertible_to<T, std::string_view>) {
+    // A null pointer would be a text, too.
+    if constexpr (std::convertible_to<T, std::string_view> && !std::same_as<T, std::nullptr_t>) {
       return std::string(std::string_view(value));
     } else if constexpr (std::floating_point<T>) {
       return double{value};

@@ -23,7 +23,6 @@ namespace tutti::gui {
 namespace {
 
 using testing::HasSubstr;
-using testing::Not;
 
 class Sweeps : public Editor {
  protected:

@@ -21,7 +21,6 @@
 namespace tutti::tools {
 namespace {
 
-using core::Error;
 using core::Expected;
 using core::ProblemCode;
 using core::RecordLevel;

@@ -29,7 +29,6 @@
 namespace tutti::tools {
 namespace {
 
-using core::Error;
 using core::Expected;
 using core::Outcome;
 using core::ProblemCode;

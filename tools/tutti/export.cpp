@@ -16,7 +16,6 @@
 namespace tutti::tools {
 namespace {
 
-using core::Error;
 using core::Expected;
 using core::ProblemCode;
 

@@ -13,7 +13,6 @@
 
 namespace tutti::tools {
 
-using core::Error;
 using core::Expected;
 using core::ProblemCode;
 using real::Address;

@@ -1,6 +1,5 @@
 #include "tools/tutti/perf_nccl_table.h"
 
-#include <algorithm>
 #include <cmath>
 #include <map>
 

@@ -1,6 +1,5 @@
 #include "tools/tutti/plan_graph.h"
 
-#include <algorithm>
 #include <optional>
 
 #include <fmt/format.h>
@@ -17,8 +16,6 @@
 namespace tutti::tools {
 namespace {
 
-using core::Collective;
-using core::Error;
 using core::Expected;
 using core::ProblemCode;
 using core::Scenario;

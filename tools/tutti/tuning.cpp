@@ -101,8 +101,8 @@ Expected<bool> Tuning::search() {
   core::Tuner tuner(space_, {at_most, options_.seed, core::TunerOptions().enough, least_step(), rows_.compared});
   const auto most = static_cast<double>(std::min(at_most, tuner.size()));
   // What a file has from before counts when the tuner asks for it.
-  const auto all = trials_.search(tuner, result_.now.outcome.step,
-                                  [&](std::int64_t told) { progress.update(static_cast<double>(told) / most); });
+  auto all = trials_.search(tuner, result_.now.outcome.step,
+                            [&](std::int64_t told) { progress.update(static_cast<double>(told) / most); });
   if (!all || !*all) return all;
   for (const std::int64_t point : tuner.asked()) {
     const Outcome& outcome = tried().at(point);

@@ -1,6 +1,5 @@
 #include "tools/tutti/validate.h"
 
-#include <algorithm>
 #include <map>
 #include <vector>
 
