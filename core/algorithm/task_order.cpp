@@ -1,10 +1,10 @@
 #include "core/algorithm/task_order.h"
 
 #include <algorithm>
-#include <charconv>
 #include <numeric>
 
 #include "core/base/check.h"
+#include "core/text/number.h"
 
 namespace tutti::core {
 
@@ -59,10 +59,9 @@ std::vector<int> asked_order(const std::vector<LinkedDevice>& devices, std::stri
   while (!gpu_ring_order.empty()) {
     const std::string_view item = gpu_ring_order.substr(0, gpu_ring_order.find(','));
     gpu_ring_order.remove_prefix(std::min(gpu_ring_order.size(), item.size() + 1));
-    int number = 0;
-    const auto [end, error] = std::from_chars(item.data(), item.data() + item.size(), number);
+    const auto number = whole_number<int>(item);
     const auto device = std::find_if(devices.begin(), devices.end(), [&](const auto& d) { return d.number == number; });
-    if (error != std::errc() || end != item.data() + item.size() || device == devices.end()) return {};
+    if (device == devices.end()) return {};
     const auto place = static_cast<int>(device - devices.begin());
     if (std::find(order.begin(), order.end(), place) != order.end()) return {};
     order.push_back(place);

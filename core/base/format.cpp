@@ -49,6 +49,15 @@ std::string show_count(std::int64_t count) {
   return text;
 }
 
+std::int64_t round_step(std::int64_t least) {
+  std::int64_t power = 1;
+  while (power * 10 <= least) power *= 10;
+  for (const std::int64_t factor : {1, 2, 5}) {
+    if (factor * power >= least) return factor * power;
+  }
+  return 10 * power;
+}
+
 std::string show_share(double share) {
   if (share == 0) return "0 %";
   if (share < 0.001) return "<0.1 %";

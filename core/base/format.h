@@ -14,6 +14,9 @@ std::string show(Bytes bytes);
 std::string show(Bandwidth bandwidth);
 /// "1,048,576".
 std::string show_count(std::int64_t count);
+/// The least of 1, 2, 5, 10, 20, 50, … that is not below `least`: a step between the numbers of an axis.
+/// REQUIRES: least <= 10^18.
+std::int64_t round_step(std::int64_t least);
 /// "12.3 %"; "0 %" for nothing, "<0.1 %" for nearly nothing.
 std::string show_share(double share);
 

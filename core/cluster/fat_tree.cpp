@@ -1,10 +1,9 @@
 #include "core/cluster/fat_tree.h"
 
-#include <charconv>
-
 #include <fmt/format.h>
 
 #include "core/base/check.h"
+#include "core/text/number.h"
 
 namespace tutti::core {
 namespace {
@@ -12,11 +11,8 @@ namespace {
 /// The number behind `word` if that is all there is.
 std::optional<std::int32_t> number_after(const std::string& word, const std::string& text) {
   if (!text.starts_with(word)) return std::nullopt;
-  std::int32_t number = 0;
-  const char* const end = text.data() + text.size();
-  const auto [last, wrong] = std::from_chars(text.data() + word.size(), end, number);
-  if (wrong != std::errc() || last != end || number < 0 || text != word + std::to_string(number)) return std::nullopt;
-  return number;
+  const auto number = whole_number<std::int32_t>(std::string_view(text).substr(word.size()));
+  return number && *number >= 0 && text == word + std::to_string(*number) ? number : std::nullopt;
 }
 
 }  // namespace

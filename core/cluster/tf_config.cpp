@@ -1,10 +1,10 @@
 #include "core/cluster/tf_config.h"
 
-#include <charconv>
 #include <iterator>
 
 #include "core/base/check.h"
 #include "core/text/document.h"
+#include "core/text/number.h"
 
 namespace tutti::core {
 namespace {
@@ -13,11 +13,8 @@ namespace {
 constexpr std::int64_t kMostTasks = 1'000'000;
 
 std::optional<std::int64_t> index_from(const std::string& text) {
-  std::int64_t n = 0;
-  const char* const end = text.data() + text.size();
-  const auto [stop, status] = std::from_chars(text.data(), end, n);
-  if (status != std::errc() || stop != end || n < 0 || n >= kMostTasks) return std::nullopt;
-  return n;
+  const auto n = whole_number<std::int64_t>(text);
+  return n && *n >= 0 && *n < kMostTasks ? n : std::nullopt;
 }
 
 /// "host:port"; TensorFlow's server refuses anything else. An IPv6 address is in brackets.

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <utility>
 
 #include <fmt/format.h>
@@ -14,8 +13,6 @@
 namespace tutti::core {
 namespace {
 
-constexpr double kWidth = 860, kHeight = 480;
-constexpr double kLeft = 74, kRight = 24, kTop = 44, kBottom = 58;
 constexpr double kLegendRow = 18;
 
 constexpr std::array<const char*, 7> kColours{palette::kBlue,   palette::kVermilion, palette::kGreen, palette::kPurple,
@@ -39,17 +36,18 @@ std::pair<double, double> costs_of(const Plot& plot) {
 
 class Picture {
  public:
-  explicit Picture(const Plot& plot)
+  Picture(const Plot& plot, const PlotLook& look)
       : plot_(plot),
-        legend_rows_((plot.curves.size() + 3) / 4),
-        bottom_(kHeight - kBottom),
-        x_(PlotAxis::of_values(plot.x, plot.bytes, Scale::kAuto)) {
+        look_(look),
+        right_(look.width - look.right),
+        bottom_(look.height - look.bottom),
+        x_(PlotAxis::of_values(plot.x, plot.bytes, look.x)) {
     const auto [low, high] = costs_of(plot);
-    y_ = PlotAxis::of_costs(low, high, Scale::kAuto);
+    y_ = PlotAxis::of_costs(low, high, look.y);
   }
 
   std::string draw() {
-    picture_.text(kLeft, 24, plot_.title, " font-size=\"15\"");
+    picture_.text(look_.left, 24, plot_.title, " font-size=\"15\"");
     grid();
     std::size_t colour = 0;
     std::vector<const char*> colours;
@@ -57,19 +55,20 @@ class Picture {
       colours.push_back(curve.dashed ? kBound : kColours[colour++ % kColours.size()]);
     for (std::size_t c = 0; c < plot_.curves.size(); ++c) draw_curve(plot_.curves[c], colours[c]);
     if (plot_.best) draw_best(*plot_.best);
-    legend(colours);
-    return picture_.document(kWidth, kHeight + kLegendRow * static_cast<double>(legend_rows_));
+    const std::size_t rows = look_.legend ? (plot_.curves.size() + 3) / 4 : 0;
+    if (look_.legend) legend(colours);
+    return picture_.document(look_.width, look_.height + kLegendRow * static_cast<double>(rows));
   }
 
  private:
   /// From places along the axes to the picture.
-  static double across(double place) { return kLeft + place * (kWidth - kRight - kLeft); }
-  [[nodiscard]] double up(double place) const { return bottom_ - place * (bottom_ - kTop); }
+  [[nodiscard]] double across(double place) const { return look_.left + place * (right_ - look_.left); }
+  [[nodiscard]] double up(double place) const { return bottom_ - place * (bottom_ - look_.top); }
 
   void grid() {
     for (const PlotAxis::Tick& tick : y_.ticks()) {
-      picture_.line(kLeft, up(tick.at), kWidth - kRight, up(tick.at), "#e5e5e5");
-      picture_.text(kLeft - 6, up(tick.at) + 4, tick.text, " text-anchor=\"end\"");
+      picture_.line(look_.left, up(tick.at), right_, up(tick.at), "#e5e5e5");
+      picture_.text(look_.left - 6, up(tick.at) + 4, tick.text, " text-anchor=\"end\"");
     }
     double last = -1e9;
     std::vector<PlotAxis::Tick> ticks = x_.ticks();
@@ -82,12 +81,12 @@ class Picture {
       last = at + width / 2;
       picture_.text(at, bottom_ + 19, tick.text, " text-anchor=\"middle\"");
     }
-    picture_.line(kLeft, bottom_, kWidth - kRight, bottom_, "#333333");
-    picture_.line(kLeft, kTop, kLeft, bottom_, "#333333");
-    picture_.text((kLeft + kWidth - kRight) / 2, bottom_ + 42, plot_.x_title, " text-anchor=\"middle\"");
-    picture_.text(
-        0, 0, plot_.y_title,
-        fmt::format(" text-anchor=\"middle\" transform=\"translate(18,{:.1f}) rotate(-90)\"", (kTop + bottom_) / 2));
+    picture_.line(look_.left, bottom_, right_, bottom_, "#333333");
+    picture_.line(look_.left, look_.top, look_.left, bottom_, "#333333");
+    picture_.text((look_.left + right_) / 2, bottom_ + 42, plot_.x_title, " text-anchor=\"middle\"");
+    picture_.text(0, 0, plot_.y_title,
+                  fmt::format(" text-anchor=\"middle\" transform=\"translate(18,{:.1f}) rotate(-90)\"",
+                              (look_.top + bottom_) / 2));
   }
 
   void draw_curve(const Curve& curve, const char* colour) {
@@ -98,49 +97,42 @@ class Picture {
     std::sort(dots.begin(), dots.end());
     std::string points;
     for (const auto& [x, y] : dots) points += fmt::format("{:.1f},{:.1f} ", x, y);
-    if (!curve.dots_alone) {
-      picture_.add(fmt::format("<polyline points=\"{}\" fill=\"none\" stroke=\"{}\" stroke-width=\"1.6\"{}/>\n", points,
-                               colour, curve.dashed ? " stroke-dasharray=\"6 4\"" : ""));
-    }
+    if (!curve.dots_alone)
+      picture_.polyline(points, colour,
+                        curve.dashed ? " stroke-width=\"1.6\" stroke-dasharray=\"6 4\"" : " stroke-width=\"1.6\"");
     if (curve.dashed) return;
-    const double radius = curve.dots_alone ? 4 : (dots.size() > 60 ? 1.4 : 2.4);
-    for (const auto& [x, y] : dots)
-      picture_.add(fmt::format("<circle cx=\"{:.1f}\" cy=\"{:.1f}\" r=\"{}\" fill=\"{}\"/>\n", x, y, radius, colour));
+    const double radius = curve.dots_alone ? look_.dot : (dots.size() > 60 ? 1.4 : 2.4);
+    for (const auto& [x, y] : dots) picture_.circle(x, y, radius, colour);
   }
 
   void draw_best(const Plot::Mark& best) {
     const auto& y = plot_.curves[best.curve].y[best.x];
     TUTTI_CHECK(y.has_value(), "the best point is not known");
     const double at_x = across(x_.place(best.x)), at_y = up(y_.at(*y));
-    picture_.add(fmt::format(
-        "<circle cx=\"{:.1f}\" cy=\"{:.1f}\" r=\"7\" fill=\"none\" stroke=\"#000000\" stroke-width=\"1.8\"/>\n", at_x,
-        at_y));
-    const bool on_right = at_x > (kLeft + kWidth) / 2;
+    picture_.circle(at_x, at_y, 7, "none", " stroke=\"#000000\" stroke-width=\"1.8\"");
+    const bool on_right = at_x > (look_.left + look_.width) / 2;
     picture_.text(at_x + (on_right ? -4 : 4), at_y + 22, best.text, on_right ? " text-anchor=\"end\"" : "");
   }
 
   void legend(const std::vector<const char*>& colours) {
-    const double column = (kWidth - kLeft - kRight) / 4;
+    const double column = (right_ - look_.left) / 4;
     for (std::size_t c = 0; c < plot_.curves.size(); ++c) {
-      const double x = kLeft + column * static_cast<double>(c % 4);
-      const double y = kHeight + kLegendRow * static_cast<double>(c / 4) - 2;
+      const double x = look_.left + column * static_cast<double>(c % 4);
+      const double y = look_.height + kLegendRow * static_cast<double>(c / 4) - 2;
       const Curve& curve = plot_.curves[c];
       if (curve.dots_alone) {
-        picture_.add(
-            fmt::format("<circle cx=\"{:.1f}\" cy=\"{:.1f}\" r=\"4\" fill=\"{}\"/>\n", x + 11, y - 4, colours[c]));
+        picture_.circle(x + 11, y - 4, 4, colours[c]);
       } else {
-        picture_.add(
-            fmt::format("<line x1=\"{0:.1f}\" y1=\"{2:.1f}\" x2=\"{1:.1f}\" y2=\"{2:.1f}\" stroke=\"{3}\" "
-                        "stroke-width=\"2\"{4}/>\n",
-                        x, x + 22, y - 4, colours[c], curve.dashed ? " stroke-dasharray=\"6 4\"" : ""));
+        picture_.line(x, y - 4, x + 22, y - 4, colours[c],
+                      curve.dashed ? " stroke-width=\"2\" stroke-dasharray=\"6 4\"" : " stroke-width=\"2\"");
       }
       picture_.text(x + 28, y, curve.name);
     }
   }
 
   const Plot& plot_;
-  std::size_t legend_rows_;
-  double bottom_;
+  const PlotLook& look_;
+  double right_, bottom_;  ///< of the axes
   PlotAxis x_, y_;
   SvgPicture picture_;
 };
@@ -155,10 +147,10 @@ std::string show_binary(double bytes) {
   return fmt::format("{:g} B", bytes);
 }
 
-std::string to_svg(const Plot& plot) {
+std::string to_svg(const Plot& plot, const PlotLook& look) {
   for (const Curve& curve : plot.curves)
     TUTTI_CHECK(curve.y.size() == plot.x.size(), "{} has {} of {} values", curve.name, curve.y.size(), plot.x.size());
-  return Picture(plot).draw();
+  return Picture(plot, look).draw();
 }
 
 }  // namespace tutti::core

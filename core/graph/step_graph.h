@@ -65,6 +65,8 @@ StepGraph make_step_graph(const Program& program, const TaskTimes& times, const 
 
 /// The picture as an SVG, on a white background.
 std::string to_svg(const StepGraph& graph);
+/// The colour that boxes are filled with.
+const char* fill_of(StepGraph::Look look);
 /// The same graph in Graphviz' language.
 std::string to_dot(const StepGraph& graph);
 

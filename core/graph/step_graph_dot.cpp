@@ -22,19 +22,6 @@ std::string quoted(std::string_view text) {
   return out + '"';
 }
 
-const char* colour_of(StepGraph::Look look) {
-  switch (look) {
-    case StepGraph::Look::kForward: return "#d6ecfa";
-    case StepGraph::Look::kBackward: return "#b3d4ea";
-    case StepGraph::Look::kCopy: return "#e6e6e6";
-    case StepGraph::Look::kUpdate: return "#bfe5d8";
-    case StepGraph::Look::kPack: return "#fae3b3";
-    case StepGraph::Look::kExchange: return "#f2dbe8";
-    case StepGraph::Look::kEnd: return "#ffffff";
-  }
-  return "";
-}
-
 constexpr const char* kPathAttributes = "color=\"#d55e00\" penwidth=2.4";
 
 }  // namespace
@@ -56,7 +43,7 @@ std::string to_dot(const StepGraph& graph) {
       const StepGraph::Box& box = graph.boxes[b];
       if (box.lane != static_cast<std::int32_t>(lane)) continue;
       text += fmt::format("    b{} [label={}, tooltip={}, fillcolor=\"{}\"{}{}];\n", b,
-                          quoted(box.title + "\n" + box.detail), quoted(box.tooltip), colour_of(box.look),
+                          quoted(box.title + "\n" + box.detail), quoted(box.tooltip), fill_of(box.look),
                           box.on_path ? ", " : "", box.on_path ? "color=\"#d55e00\", penwidth=2.4" : "");
     }
     text += "  }\n";

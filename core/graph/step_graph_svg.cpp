@@ -25,18 +25,6 @@ constexpr double kGutter = 96, kPitch = 58;
 constexpr double kRight = 64;  ///< beside the last lane: arrows, and how often a frame runs
 constexpr double kMinimumWidth = 700;
 
-const char* fill_of(StepGraph::Look look) {
-  switch (look) {
-    case StepGraph::Look::kForward: return "#d6ecfa";
-    case StepGraph::Look::kBackward: return "#b3d4ea";
-    case StepGraph::Look::kCopy: return "#e6e6e6";
-    case StepGraph::Look::kUpdate: return "#bfe5d8";
-    case StepGraph::Look::kPack: return "#fae3b3";
-    case StepGraph::Look::kExchange: return "#f2dbe8";
-    case StepGraph::Look::kEnd: return "#ffffff";
-  }
-  return "";
-}
 const char* outline_of(StepGraph::Look look) {
   switch (look) {
     case StepGraph::Look::kForward: return palette::kSkyBlue;
@@ -272,6 +260,19 @@ class StepPicture {
 };
 
 }  // namespace
+
+const char* fill_of(StepGraph::Look look) {
+  switch (look) {
+    case StepGraph::Look::kForward: return "#d6ecfa";
+    case StepGraph::Look::kBackward: return "#b3d4ea";
+    case StepGraph::Look::kCopy: return "#e6e6e6";
+    case StepGraph::Look::kUpdate: return "#bfe5d8";
+    case StepGraph::Look::kPack: return "#fae3b3";
+    case StepGraph::Look::kExchange: return "#f2dbe8";
+    case StepGraph::Look::kEnd: return "#ffffff";
+  }
+  return "";
+}
 
 std::string to_svg(const StepGraph& graph) { return StepPicture(graph).draw(); }
 

@@ -147,12 +147,9 @@ Expected<std::vector<CollectiveTable>> load_collective_tables(const std::string&
     }
   }
   const CsvTable csv = parse_csv(*csv_text, tables, problems, UnevenRows::kAreKept);
-  const int id = csv.column("table_id"), size = csv.column("size_bytes"), time = csv.column("time_us");
-  for (const auto& [column, name] :
-       {std::pair(id, "table_id"), std::pair(size, "size_bytes"), std::pair(time, "time_us")}) {
-    if (column < 0) problems.add({ProblemCode::kMissing, name}, {tables, 1, 1}, "the column {} is missing", name);
-  }
+  const std::vector<std::size_t> at = csv.required({"table_id", "size_bytes", "time_us"}, tables, problems);
   if (!problems.empty()) return problems.take();
+  const std::size_t id = at[0], size = at[1], time = at[2];
   const auto table_of = [&](const std::string& name) -> CollectiveTable& {
     const auto [known, fresh] = index.emplace(name, all.size());
     if (fresh) {
@@ -166,8 +163,10 @@ Expected<std::vector<CollectiveTable>> load_collective_tables(const std::string&
     return all[known->second];
   };
   for (const CsvTable::Row& row : csv.rows) {
-    const auto cell = [&](int column) -> const CsvTable::Cell& { return row.cells[static_cast<std::size_t>(column)]; };
-    const auto where = [&](int column) { return Location{tables, cell(column).at.line, cell(column).at.column}; };
+    const auto cell = [&](std::size_t column) -> const CsvTable::Cell& { return row.cells[column]; };
+    const auto where = [&](std::size_t column) {
+      return Location{tables, cell(column).at.line, cell(column).at.column};
+    };
     CollectiveTable& to = table_of(cell(id).text);
     Problems of_row;
     const auto bytes = read_number(cell(size).text, where(size), "size_bytes", 1, kMostBytes, of_row);
@@ -181,10 +180,8 @@ Expected<std::vector<CollectiveTable>> load_collective_tables(const std::string&
     to.rows.push_back({whole, *us, std::find(outliers.begin(), outliers.end(), whole) != outliers.end()});
   }
   for (const CsvTable::Row& row : csv.uneven) {
-    const auto column = static_cast<std::size_t>(id);
     // Whether the name is the table's, where cells are missing or too many, only a record can tell.
-    const std::string name =
-        column < row.cells.size() && index.contains(row.cells[column].text) ? row.cells[column].text : "";
+    const std::string name = id < row.cells.size() && index.contains(row.cells[id].text) ? row.cells[id].text : "";
     Problem problem;
     problem.where = {tables, row.cells.front().at.line, 1};
     problem.kind = {ProblemCode::kSyntax};
@@ -199,15 +196,13 @@ Expected<std::map<std::string, double>> load_noise(const std::string& path) {
   if (!text) return tl::make_unexpected(text.error());
   Problems problems;
   const CsvTable csv = parse_csv(*text, path, problems);
-  const int config = csv.column("config"), spread = csv.column("cv");
-  if (config < 0) problems.add({ProblemCode::kMissing, "config"}, {path, 1, 1}, "the column config is missing");
-  if (spread < 0) problems.add({ProblemCode::kMissing, "cv"}, {path, 1, 1}, "the column cv is missing");
+  const std::vector<std::size_t> at = csv.required({"config", "cv"}, path, problems);
   if (!problems.empty()) return problems.take();
   std::map<std::string, std::vector<double>> spreads;
   for (const CsvTable::Row& row : csv.rows) {
-    const CsvTable::Cell& cell = row.cells[static_cast<std::size_t>(spread)];
+    const CsvTable::Cell& cell = row.cells[at[1]];
     const auto cv = read_number(cell.text, {path, cell.at.line, cell.at.column}, "cv", 0, 1e6, problems);
-    if (cv) spreads[row.cells[static_cast<std::size_t>(config)].text].push_back(*cv);
+    if (cv) spreads[row.cells[at[0]].text].push_back(*cv);
   }
   if (!problems.empty()) return problems.take();
   std::map<std::string, double> medians;

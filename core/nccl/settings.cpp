@@ -1,7 +1,6 @@
 #include "core/nccl/settings.h"
 
 #include <algorithm>
-#include <charconv>
 #include <functional>
 #include <span>
 #include <sstream>
@@ -10,6 +9,7 @@
 #include <fmt/ranges.h>
 
 #include "core/nccl/number_settings.h"
+#include "core/text/number.h"
 
 namespace tutti::core::nccl {
 namespace {
@@ -82,13 +82,6 @@ void read_list(const std::string& name, std::string_view text, std::span<const s
       }
     }
   }
-}
-
-std::optional<std::int64_t> number(std::string_view text) {
-  std::int64_t value = 0;
-  const auto [stop, status] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (status != std::errc() || stop != text.data() + text.size()) return std::nullopt;
-  return value;
 }
 
 class SettingsReader {
@@ -169,7 +162,7 @@ class SettingsReader {
         {"NCCL_CROSS_NIC", s.cross_nic, 0},          {"NCCL_COLLNET_NODE_THRESHOLD", s.collnet_nodes, 0}};
     for (const Known& known : all) {
       if (name != known.name) continue;
-      const auto given = number(value);
+      const auto given = whole_number<std::int64_t>(value);
       if (!given || *given < known.least) {
         problems_.add({given ? ProblemCode::kTooSmall : ProblemCode::kWrongType, name}, {},
                       "{}={}: expected a number from {}", name, value, known.least);

@@ -1,11 +1,11 @@
 #include "core/scenario/conditions_reader.h"
 
 #include <algorithm>
-#include <charconv>
 #include <optional>
 
 #include "core/proto/scenario.pb.h"
 #include "core/text/limits.h"
+#include "core/text/number.h"
 
 namespace tutti::core {
 namespace {
@@ -180,10 +180,8 @@ class ConditionsReader {
   static std::optional<std::int64_t> worker_of(const std::string& name) {
     const std::size_t slash = name.find('/');
     if (name.empty() || name[0] != 'w' || slash == std::string::npos) return std::nullopt;
-    std::int64_t worker = 0;
-    const auto [end, wrong] = std::from_chars(name.data() + 1, name.data() + slash, worker);
-    if (wrong != std::errc() || end != name.data() + slash || worker < 0) return std::nullopt;
-    return worker;
+    const auto worker = whole_number<std::int64_t>(std::string_view(name).substr(1, slash - 1));
+    return worker && *worker >= 0 ? worker : std::nullopt;
   }
 
   // --- background ---

@@ -126,6 +126,17 @@ int CsvTable::column(std::string_view name) const {
   return -1;
 }
 
+std::vector<std::size_t> CsvTable::required(const std::vector<const char*>& names, const std::string& file,
+                                            Problems& problems) const {
+  std::vector<std::size_t> indices;
+  for (const char* const name : names) {
+    const int index = column(name);
+    if (index < 0) problems.add({ProblemCode::kMissing, name}, {file, 1, 1}, "the column {} is missing", name);
+    indices.push_back(static_cast<std::size_t>(std::max(0, index)));
+  }
+  return indices;
+}
+
 CsvTable parse_csv(std::string_view text, const std::string& file, Problems& problems, UnevenRows uneven) {
   const std::optional<std::string_view> content = utf8_content(text, file, problems);
   return content ? CsvReader(*content, file, problems, uneven).read() : CsvTable();

@@ -28,6 +28,9 @@ struct CsvTable {
 
   /// The index of a column, or -1.
   [[nodiscard]] int column(std::string_view name) const;
+  /// The indices of columns that have to be there; a problem for each that is not.
+  [[nodiscard]] std::vector<std::size_t> required(const std::vector<const char*>& names, const std::string& file,
+                                                  Problems& problems) const;
 };
 
 /// What becomes of rows with more or fewer cells than the header: a problem each, or a list of their own.

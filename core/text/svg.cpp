@@ -15,6 +15,14 @@ void SvgPicture::line(double x1, double y1, double x2, double y2, std::string_vi
                        y2, stroke, more);
 }
 
+void SvgPicture::circle(double x, double y, double radius, std::string_view fill, std::string_view more) {
+  body_ += fmt::format("<circle cx=\"{:.1f}\" cy=\"{:.1f}\" r=\"{}\" fill=\"{}\"{}/>\n", x, y, radius, fill, more);
+}
+
+void SvgPicture::polyline(std::string_view points, std::string_view stroke, std::string_view more) {
+  body_ += fmt::format("<polyline points=\"{}\" fill=\"none\" stroke=\"{}\"{}/>\n", points, stroke, more);
+}
+
 std::string SvgPicture::document(double width, double height) const {
   return fmt::format(
       "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{0}\" height=\"{1}\" viewBox=\"0 0 {0} {1}\" "

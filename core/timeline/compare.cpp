@@ -25,6 +25,18 @@ std::string more(const Pair& pair) {
   return fmt::format("{}{} {}", show(magnitude(by)), share, by < Time() ? "less" : "more");
 }
 
+/// The parts of two steps that take `time_a` and `time_b`.
+template <class Step>
+PartsComparison both(const Step& a, const Step& b, Time time_a, Time time_b) {
+  return {{time_a, time_b},
+          {a.forward, b.forward},
+          {a.backward, b.backward},
+          {a.other_compute, b.other_compute},
+          {a.communication, b.communication},
+          {a.exposed, b.exposed},
+          {a.slowed, b.slowed}};
+}
+
 Expected<Summary> summary_of(const TimelineReader& timeline) {
   Summary summary;
   if (auto done = timeline.replay(summary); !done) return tl::make_unexpected(done.error());
@@ -66,14 +78,9 @@ Expected<void> compare_lanes(const TimelineReader& a, const TimelineReader& b, c
 StepComparison compare_step(const StepRecord& a, const StepRecord& b, std::span<const PackRecord> packs_a,
                             std::span<const PackRecord> packs_b, const RunInfo& run_a, const Numbers& common) {
   StepComparison step;
+  static_cast<PartsComparison&>(step) = both(a, b, a.end - a.start, b.end - b.start);
   step.step = a.step;
   step.step_b = b.step;
-  step.time = {a.end - a.start, b.end - b.start};
-  step.forward = {a.forward, b.forward};
-  step.backward = {a.backward, b.backward};
-  step.other_compute = {a.other_compute, b.other_compute};
-  step.communication = {a.communication, b.communication};
-  step.exposed = {a.exposed, b.exposed};
   std::map<std::int32_t, const PackRecord*> of_b;
   for (const PackRecord& pack : packs_b) of_b[pack.pack] = &pack;
   for (const PackRecord& pack : packs_a) {
@@ -107,10 +114,7 @@ Expected<Comparison> compare_runs(const Summary& a, const Summary& b) {
   Comparison comparison;
   comparison.a = a.info();
   comparison.b = b.info();
-  const auto pair = [&](Time StepParts::*part) { return Pair{(*of_a).*part, (*of_b).*part}; };
-  comparison.steady = {pair(&StepParts::time),          pair(&StepParts::forward),       pair(&StepParts::backward),
-                       pair(&StepParts::other_compute), pair(&StepParts::communication), pair(&StepParts::exposed),
-                       pair(&StepParts::slowed)};
+  comparison.steady = both(*of_a, *of_b, of_a->time, of_b->time);
   comparison.basis_a = a.steady_basis();
   comparison.basis_b = b.steady_basis();
   comparison.last = compare_step(a.steps().back(), b.steps().back(), a.last_packs(), b.last_packs(), a.info(),

@@ -23,6 +23,8 @@ struct Pair {
   }
 };
 
+inline bool is_any(const Pair& pair) { return pair.a > Time() || pair.b > Time(); }
+
 /// One pack of a training step, in both.
 struct PackComparison {
   std::int32_t pack = 0;    ///< number in a
@@ -42,12 +44,16 @@ struct KindComparison {
   Time mean_error;  ///< mean of |b - a| per step
 };
 
+/// What a training step goes into, in both.
+struct PartsComparison {
+  Pair time, forward, backward, other_compute, communication, exposed;
+  Pair slowed = {};
+};
+
 /// One training step, in both.
-struct StepComparison {
+struct StepComparison : PartsComparison {
   std::int32_t step = 0;    ///< number in a
   std::int32_t step_b = 0;  ///< number in b
-  Pair time;
-  Pair forward, backward, other_compute, communication, exposed;
   /// Packs that hold the same gradients in both; those of one only are counted.
   std::vector<PackComparison> packs;
   std::int64_t packs_only_a = 0;
@@ -57,12 +63,6 @@ struct StepComparison {
 /// `packs_a`, `packs_b`: those of the step alone, in any order. `common`: as packs_in_common() has it.
 StepComparison compare_step(const StepRecord& a, const StepRecord& b, std::span<const PackRecord> packs_a,
                             std::span<const PackRecord> packs_b, const RunInfo& run_a, const Numbers& common);
-
-/// What a training step goes into, in both.
-struct PartsComparison {
-  Pair time, forward, backward, other_compute, communication, exposed;
-  Pair slowed = {};
-};
 
 /// What two timelines of the same workload have in common and where they part: a prediction and its run, or two
 /// strategies. Packs and steps of lanes are those of the last step.

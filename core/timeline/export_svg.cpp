@@ -191,20 +191,9 @@ class Drawing {
     }
   }
 
-  /// The least of 1, 2, 5, 10, 20, 50, … that is not below `least`. REQUIRES: least < 10^18; an eighth of what a
-  /// timeline may last is less.
-  static std::int64_t tick_for(std::int64_t least) {
-    std::int64_t power = 1;
-    while (power * 10 <= least) power *= 10;
-    for (const std::int64_t factor : {1, 2, 5}) {
-      if (factor * power >= least) return factor * power;
-    }
-    return 10 * power;
-  }
-
   void axis() {
     const Time length = end_ - start_;
-    const std::int64_t tick = tick_for(length.count() / 8);
+    const std::int64_t tick = round_step(length.count() / 8);
     for (std::int64_t t = 0; t <= length.count(); t += tick) {
       const double at = x(start_ + Time(t));
       picture_.add(fmt::format(

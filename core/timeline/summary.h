@@ -15,17 +15,14 @@ struct StepParts {
 };
 
 /// What a researcher wants to know of a run, taken from its timeline: as it comes into being, or from a file.
-class Summary : public TimelineSink {
+class Summary : public DeafSink {
  public:
   void begin(const RunInfo& run) override { info_ = run; }
-  void track(const Track&) override {}
-  void span(TrackId, const Span&) override {}
   void step(const StepRecord& step) override { steps_.push_back(step); }
   void pack(const PackRecord& pack) override { packs_.push_back(pack); }
   void link(const LinkRecord& link) override { links_.push_back(link); }
   void path(const PathPiece& piece) override { path_.push_back(piece); }
   void note(const std::string& text) override { info_.notes.push_back(text); }
-  void end() override {}
 
   [[nodiscard]] const RunInfo& info() const { return info_; }
   [[nodiscard]] const std::vector<StepRecord>& steps() const { return steps_; }

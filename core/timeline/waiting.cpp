@@ -13,12 +13,6 @@ Time rest(Time step, Time forward, Time backward, Time other_compute, Time expos
   return std::max(Time(), step - forward - backward - other_compute - exposed);
 }
 
-template <class Parts>
-Pair rest_of_both(const Parts& s) {
-  return {rest(s.time.a, s.forward.a, s.backward.a, s.other_compute.a, s.exposed.a),
-          rest(s.time.b, s.forward.b, s.backward.b, s.other_compute.b, s.exposed.b)};
-}
-
 }  // namespace
 
 Time waiting(const StepRecord& step) {
@@ -29,7 +23,9 @@ Time waiting(const StepParts& step) {
   return rest(step.time, step.forward, step.backward, step.other_compute, step.exposed);
 }
 
-Pair waiting(const PartsComparison& steps) { return rest_of_both(steps); }
-Pair waiting(const StepComparison& step) { return rest_of_both(step); }
+Pair waiting(const PartsComparison& s) {
+  return {rest(s.time.a, s.forward.a, s.backward.a, s.other_compute.a, s.exposed.a),
+          rest(s.time.b, s.forward.b, s.backward.b, s.other_compute.b, s.exposed.b)};
+}
 
 }  // namespace tutti::core

@@ -8,8 +8,8 @@
 
 #include "core/base/format.h"
 #include "core/plan/compute_kind.h"
+#include "core/timeline/step_parts.h"
 #include "core/timeline/summary.h"
-#include "core/timeline/waiting.h"
 #include "gui/model/beside_rows.h"
 #include "gui/model/beside_words.h"
 #include "gui/model/describe.h"
@@ -358,11 +358,7 @@ Facts Parts::facts() const {
   if (const auto compared = core::compare_runs(summaries[0], summaries[1])) {
     const core::PartsComparison& steady = compared->steady;
     add("step time", steady.time);
-    add("forward", steady.forward);
-    add("backward", steady.backward);
-    add("copies and updates", steady.other_compute);
-    add("exposed communication", steady.exposed);
-    if (const Pair left = core::waiting(steady); left.a > core::Time() || left.b > core::Time()) add("waiting", left);
+    for (const auto& part : core::parts_that_add_up(steady)) add(part.title, part.value);
     facts.emplace_back("these are of",
                        compared->basis_a == compared->basis_b
                            ? compared->basis_a

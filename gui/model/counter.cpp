@@ -46,11 +46,6 @@ std::int64_t Counter::at(Time t) const {
   return next == 0 ? 0 : values_[next - 1];
 }
 
-Time Counter::next_change(Time t) const {
-  const std::size_t next = after(t);
-  return next == times_.size() ? core::kNever : Time(times_[next]);
-}
-
 /// What it is at `from`, and every value that it takes until `to`: up the levels from both ends.
 std::int64_t Counter::most(Time from, Time to) const {
   TUTTI_CHECK(from < to, "from {} to {}", from.count(), to.count());

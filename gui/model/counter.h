@@ -26,8 +26,6 @@ class Counter {
   [[nodiscard]] std::int64_t most(core::Time from, core::Time to) const;
   /// The most ever, at least 0.
   [[nodiscard]] std::int64_t peak() const { return peak_; }
-  /// The first moment after `t` at which it changes; core::kNever if it does not.
-  [[nodiscard]] core::Time next_change(core::Time t) const;
   [[nodiscard]] std::size_t changes() const { return times_.size(); }
 
  private:

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "core/base/format.h"
+#include "core/timeline/step_parts.h"
 #include "core/timeline/summary.h"
 
 namespace tutti::gui {
@@ -144,10 +145,7 @@ Facts facts_of_run(const Trace& trace) {
   }
   if (const auto step = summary.steady_parts()) {
     facts.emplace_back("step time", fmt::format("{} ({})", show(step->time), summary.steady_basis()));
-    facts.emplace_back("forward", show(step->forward));
-    facts.emplace_back("backward", show(step->backward));
-    facts.emplace_back("copies and updates", show(step->other_compute));
-    facts.emplace_back("exposed communication", show(step->exposed));
+    for (const auto& part : core::parts_that_add_up(*step)) facts.emplace_back(part.title, show(part.value));
   } else {
     facts.emplace_back("step time", "not known: no step's end is recorded");
   }

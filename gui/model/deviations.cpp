@@ -6,7 +6,7 @@
 
 #include <fmt/format.h>
 
-#include "core/timeline/waiting.h"
+#include "core/timeline/step_parts.h"
 
 namespace tutti::gui {
 
@@ -45,11 +45,9 @@ class Largest {
 void add_steps(const std::vector<core::StepComparison>& steps, std::vector<Deviation>& errors, Largest& packs) {
   for (const core::StepComparison& step : steps) {
     errors.push_back({Deviation::Sort::kStep, step.step, -1, "step", "", step.time});
-    for (const auto& [name, time] :
-         {std::pair("forward", step.forward), std::pair("backward", step.backward),
-          std::pair("copies and updates", step.other_compute), std::pair("exposed communication", step.exposed),
-          std::pair("waiting", core::waiting(step))})
-      errors.push_back({Deviation::Sort::kPart, step.step, -1, name, "", time});
+    for (const auto& part : core::named_step_parts(step)) {
+      if (part.adds_up) errors.push_back({Deviation::Sort::kPart, step.step, -1, part.title, "", part.value});
+    }
     for (const core::PackComparison& pack : step.packs)
       packs.take({Deviation::Sort::kPack, step.step, pack.pack, "pack in flight", "", pack.took});
   }

@@ -76,7 +76,6 @@ class Layout {
 
   /// Lines for counters of these names, above the workers; none: without.
   void show_counters(const std::vector<std::string>& names);
-  [[nodiscard]] bool shows_counters() const { return counters_; }
 
   void open(const std::string& key, bool open);
   void open_all(bool open);

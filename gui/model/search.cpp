@@ -10,6 +10,7 @@
 
 #include <fmt/format.h>
 
+#include "core/text/number.h"
 #include "gui/model/naming.h"
 
 namespace tutti::gui {
@@ -17,13 +18,6 @@ namespace tutti::gui {
 using core::Time;
 
 namespace {
-
-std::optional<std::int32_t> number(const std::string& text) {
-  std::int32_t n = 0;
-  const auto [end, status] = std::from_chars(text.data(), text.data() + text.size(), n);
-  if (status != std::errc() || end != text.data() + text.size()) return std::nullopt;
-  return n;
-}
 
 /// "1.5ms" is 1.5 ms.
 std::optional<Time> duration(const std::string& text) {
@@ -119,7 +113,7 @@ Query::Query(const std::string& text, const Trace& trace) {
   std::bitset<64> kinds;
   bool about_pack = false, about_layer = false;
   for (std::string word; words >> word; empty_ = false) {
-    const auto n = number(word);
+    const auto n = core::whole_number<std::int32_t>(word);
     if (about_pack && n) pack_ = n;
     if (about_pack && !n) kinds |= kinds_named("pack", trace);
     const bool known = about_pack && n, layer = about_layer;

@@ -83,16 +83,10 @@ void View::go_forward() {
 
 Ticks ticks_of(const TimeRange& range, int most) {
   TUTTI_CHECK(range.to > range.from && most >= 1, "{} ps, at most {}", range.length().count(), most);
-  std::int64_t decade = 1;
-  int digit = 1;
-  while (range.length().count() / (decade * digit) + 1 > most) {
-    if (digit == 5) decade *= 10;
-    digit = digit == 1 ? 2 : digit == 2 ? 5 : 1;
-  }
-  const std::int64_t step = decade * digit;
+  const std::int64_t step = core::round_step(range.length().count() / most + 1);
   Ticks ticks;
   ticks.step = Time(step);
-  ticks.minor = digit == 2 ? 4 : 5;
+  ticks.minor = std::to_string(step).front() == '2' ? 4 : 5;
   ticks.first = Time((range.from.count() + step - 1) / step * step);
   return ticks;
 }

@@ -48,7 +48,6 @@ class BesidePanel : public QWidget {
 
   /// Null: there is no second.
   [[nodiscard]] const Beside* beside() const { return beside_ ? &*beside_ : nullptr; }
-  [[nodiscard]] bool has_first() const { return first_ != nullptr; }
   [[nodiscard]] const QTableWidget& table() const { return *table_; }
 
  signals:

@@ -5,16 +5,13 @@
 
 #include <QApplication>
 #include <QComboBox>
-#include <QDropEvent>
 #include <QLabel>
-#include <QMimeData>
 #include <QSettings>
 #include <QSignalSpy>
 #include <QStatusBar>
 #include <QTableWidget>
 #include <QTest>
 #include <QTimer>
-#include <QUrl>
 #include <map>
 #include <memory>
 #include <sstream>
@@ -29,6 +26,7 @@
 #include "gui/widgets/details_panel.h"
 #include "gui/widgets/main_window.h"
 #include "gui/widgets/numbers_panel.h"
+#include "tests/gui/window_hands.h"
 #include "tests/support/program.h"
 
 namespace tutti::gui {
@@ -113,15 +111,12 @@ class TwoTimelines : public testing::Test {
 
   /// True if both are shown and compared; else what was said is in said_.
   bool open(const std::string& first, const std::string& second) {
-    QSignalSpy opened(window_.get(), &MainWindow::opened), failed(window_.get(), &MainWindow::failed);
-    window_->show();
-    window_->open_both(QString::fromStdString(first), QString::fromStdString(second));
-    return wait(opened, failed);
+    return opens([&] { window_->open_both(QString::fromStdString(first), QString::fromStdString(second)); });
   }
-  bool wait(QSignalSpy& opened, QSignalSpy& failed) {
-    for (int i = 0; i < 1000 && opened.isEmpty() && failed.isEmpty(); ++i) QTest::qWait(10);
-    said_ = failed.isEmpty() ? std::string() : failed.front().front().toString().toStdString();
-    return !opened.isEmpty();
+  bool opens(const std::function<void()>& open) {
+    const auto why = why_not_opened(*window_, open);
+    said_ = why.value_or("");
+    return !why;
   }
   void open_both() {
     ASSERT_TRUE(open(first_, second_)) << said_;
@@ -355,10 +350,7 @@ TEST_F(TwoTimelines, AFileIsChosenByAKey) {
   press(Qt::Key_O, Qt::ControlModifier | Qt::ShiftModifier);
   window_->actions_of().find(QStringLiteral("open-beside"))->trigger();
   EXPECT_THAT(window_->status_text().toStdString(), HasSubstr("open a timeline first"));
-  QSignalSpy opened(window_.get(), &MainWindow::opened), failed(window_.get(), &MainWindow::failed);
-  window_->show();
-  window_->open(QString::fromStdString(first_));
-  ASSERT_TRUE(wait(opened, failed));
+  ASSERT_TRUE(opens([&] { window_->open(QString::fromStdString(first_)); })) << said_;
   QSignalSpy wanted(&window_->beside(), &BesidePanel::second_wanted);
   QTimer closer;
   QObject::connect(&closer, &QTimer::timeout, [] {
@@ -370,17 +362,7 @@ TEST_F(TwoTimelines, AFileIsChosenByAKey) {
 }
 
 TEST_F(TwoTimelines, AreDroppedTogether) {
-  QMimeData files;
-  files.setUrls(
-      {QUrl::fromLocalFile(QString::fromStdString(first_)), QUrl::fromLocalFile(QString::fromStdString(second_))});
-  QSignalSpy opened(window_.get(), &MainWindow::opened), failed(window_.get(), &MainWindow::failed);
-  window_->show();
-  QDragEnterEvent enter(QPoint(5, 5), Qt::CopyAction, &files, Qt::LeftButton, Qt::NoModifier);
-  QApplication::sendEvent(window_.get(), &enter);
-  EXPECT_TRUE(enter.isAccepted());
-  QDropEvent drop(QPointF(5, 5), Qt::CopyAction, &files, Qt::LeftButton, Qt::NoModifier);
-  QApplication::sendEvent(window_.get(), &drop);
-  ASSERT_TRUE(wait(opened, failed)) << said_;
+  ASSERT_TRUE(opens([&] { EXPECT_TRUE(drop(window_.get(), {first_, second_})); })) << said_;
   EXPECT_TRUE(window_->beside().beside());
 }
 
@@ -422,10 +404,7 @@ TEST_F(TwoTimelines, PanelsAreRememberedAsTheyAreWithOne) {
   open_both();
   window_->close();
   window_ = std::make_unique<MainWindow>();
-  QSignalSpy opened(window_.get(), &MainWindow::opened), failed(window_.get(), &MainWindow::failed);
-  window_->show();
-  window_->open(QString::fromStdString(first_));
-  ASSERT_TRUE(wait(opened, failed)) << said_;
+  ASSERT_TRUE(opens([&] { window_->open(QString::fromStdString(first_)); })) << said_;
   EXPECT_FALSE(window_->beside().isVisible());
   EXPECT_TRUE(window_->topology().isVisible());
 }

@@ -7,7 +7,6 @@
 #include <QFileDialog>
 #include <QFileInfo>
 #include <QLineEdit>
-#include <QMimeData>
 #include <QSettings>
 #include <QTimer>
 #include <filesystem>
@@ -16,6 +15,7 @@
 #include "gui/editor/form_view.h"
 #include "gui/editor/text_editor.h"
 #include "tests/gui/editor_fixture.h"
+#include "tests/gui/window_hands.h"
 
 namespace tutti::gui {
 namespace {
@@ -155,13 +155,7 @@ TEST_F(Editor, TheSweepOfAnExampleIsNotPutBesideIt) {
 }
 
 TEST_F(Editor, DroppedFilesAndNewOnesOpen) {
-  QMimeData mime;
-  mime.setUrls({QUrl::fromLocalFile(QString::fromStdString(shipped("02_eight_hosts_ring")))});
-  QDragEnterEvent enter({100, 100}, Qt::CopyAction, &mime, Qt::LeftButton, Qt::NoModifier);
-  QApplication::sendEvent(window_.get(), &enter);
-  EXPECT_TRUE(enter.isAccepted());
-  QDropEvent drop({100, 100}, Qt::CopyAction, &mime, Qt::LeftButton, Qt::NoModifier);
-  QApplication::sendEvent(window_.get(), &drop);
+  EXPECT_TRUE(drop(window_.get(), {shipped("02_eight_hosts_ring")}));
   ASSERT_TRUE(until([&] { return editor().title() == QStringLiteral("02_eight_hosts_ring.textproto"); }));
   EXPECT_EQ(QSettings().value(QStringLiteral("recent")).toStringList().front().toStdString(),
             shipped("02_eight_hosts_ring"));
@@ -173,14 +167,8 @@ TEST_F(Editor, DroppedFilesAndNewOnesOpen) {
 
 TEST_F(Editor, AFileThatIsDroppedOnTheTextIsOpenedNotWrittenIntoIt) {
   const std::string before = file_text(own("a.textproto", "name: \"a\"\n"));
-  QMimeData mime;
-  mime.setUrls({QUrl::fromLocalFile(QString::fromStdString(shipped("02_eight_hosts_ring")))});
-  QWidget* const there = editor().text_editor().viewport();
   // As Qt finds whom to ask: from the widget under the mouse outwards.
-  QDragEnterEvent enter({10, 10}, Qt::CopyAction, &mime, Qt::LeftButton, Qt::NoModifier);
-  QApplication::sendEvent(there, &enter);
-  QDropEvent drop({10, 10}, Qt::CopyAction, &mime, Qt::LeftButton, Qt::NoModifier);
-  QApplication::sendEvent(there, &drop);
+  drop(editor().text_editor().viewport(), {shipped("02_eight_hosts_ring")});
   EXPECT_EQ(text(), before);
   ASSERT_TRUE(until([&] { return editor().title() == QStringLiteral("02_eight_hosts_ring.textproto"); }));
 }

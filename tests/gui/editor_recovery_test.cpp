@@ -17,6 +17,7 @@
 #include "gui/editor/recovery.h"
 #include "gui/editor/text_editor.h"
 #include "tests/gui/editor_fixture.h"
+#include "tests/gui/window_hands.h"
 
 namespace tutti::gui {
 namespace {
@@ -65,12 +66,7 @@ TEST_F(Editor, NoDataAndDataWithoutTextAreNotInserted) {
 
 TEST_F(Editor, AnEmptyDropOnTheTextChangesNothing) {
   own("own.textproto", "name: \"a\"\n");
-  QMimeData nothing;
-  QWidget* const there = editor().text_editor().viewport();
-  QDragEnterEvent enter({10, 10}, Qt::CopyAction, &nothing, Qt::LeftButton, Qt::NoModifier);
-  QApplication::sendEvent(there, &enter);
-  QDropEvent drop({10, 10}, Qt::CopyAction, &nothing, Qt::LeftButton, Qt::NoModifier);
-  QApplication::sendEvent(there, &drop);
+  drop(editor().text_editor().viewport(), {});
   EXPECT_EQ(text(), "name: \"a\"\n");
 }
 

@@ -6,9 +6,7 @@
 #include <sys/stat.h>
 
 #include <QComboBox>
-#include <QDropEvent>
 #include <QLineEdit>
-#include <QMimeData>
 #include <QPushButton>
 #include <atomic>
 #include <fstream>
@@ -19,12 +17,12 @@
 #include "gui/sweep/sweep_form.h"
 #include "gui/sweep/sweep_panel.h"
 #include "tests/gui/editor_fixture.h"
+#include "tests/gui/window_hands.h"
 
 namespace tutti::gui {
 namespace {
 
 using testing::HasSubstr;
-using testing::Not;
 
 class Sweeps : public Editor {
  protected:
@@ -74,13 +72,7 @@ TEST_F(Sweeps, AreOpenedWithAPlotThatHasTheirBestPoint) {
     EXPECT_LE(curves.at(*curves.best).value, core::to_ms(row.outcome.step));
   }
   // Dropped, it is the same.
-  QMimeData files;
-  files.setUrls({QUrl::fromLocalFile(QString::fromStdString(made("b.sweep")))});
-  QDragEnterEvent enter(QPoint(5, 5), Qt::CopyAction, &files, Qt::LeftButton, Qt::NoModifier);
-  QApplication::sendEvent(window_.get(), &enter);
-  EXPECT_TRUE(enter.isAccepted());
-  QDropEvent drop(QPointF(5, 5), Qt::CopyAction, &files, Qt::LeftButton, {});
-  QApplication::sendEvent(window_.get(), &drop);
+  EXPECT_TRUE(drop(window_.get(), {made("b.sweep")}));
   EXPECT_TRUE(until([&] { return panel().data()->path.ends_with("b.sweep"); }));
 }
 

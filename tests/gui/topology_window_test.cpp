@@ -20,6 +20,7 @@
 #include "gui/widgets/overview_strip.h"
 #include "gui/widgets/time_cursor.h"
 #include "tests/gui/simulated.h"
+#include "tests/gui/window_hands.h"
 #include "tests/support/program.h"
 
 namespace tutti::gui {
@@ -33,11 +34,9 @@ class TopologyWindow : public testing::Test {
   TopologyWindow() { QSettings().clear(); }
 
   void open(const std::string& bytes) {
-    QSignalSpy opened(&window_, &MainWindow::opened), failed(&window_, &MainWindow::failed);
-    window_.show();
-    window_.open(QString::fromStdString(folder_.write("t.tutti", bytes)));
-    for (int i = 0; i < 1000 && opened.isEmpty() && failed.isEmpty(); ++i) QTest::qWait(10);
-    ASSERT_EQ(opened.size(), 1) << window_.status_text().toStdString();
+    const auto why =
+        why_not_opened(window_, [&] { window_.open(QString::fromStdString(folder_.write("t.tutti", bytes))); });
+    ASSERT_FALSE(why) << *why;
     window_.traffic().wait();
   }
   void open_ring() { open(test::simulated(test::small_scenario("algorithm: \"ring\"", 2, 2))); }
@@ -358,11 +357,9 @@ class TwoTopologies : public TopologyWindow {
     open(first_, second_);
   }
   void open(const std::string& first, const std::string& second) {
-    QSignalSpy opened(&window_, &MainWindow::opened), failed(&window_, &MainWindow::failed);
-    window_.show();
-    window_.open_both(QString::fromStdString(first), QString::fromStdString(second));
-    for (int i = 0; i < 1000 && opened.isEmpty() && failed.isEmpty(); ++i) QTest::qWait(10);
-    ASSERT_EQ(opened.size(), 1) << window_.status_text().toStdString();
+    const auto why = why_not_opened(
+        window_, [&] { window_.open_both(QString::fromStdString(first), QString::fromStdString(second)); });
+    ASSERT_FALSE(why) << *why;
   }
   const Beside& both() { return *window_.beside().beside(); }
   /// What the side's own window would show at its own moment.

@@ -21,6 +21,7 @@
 #include "gui/model/layout.h"
 #include "gui/model/search.h"
 #include "gui/model/statistics.h"
+#include "tests/core/timeline/counted_bytes.h"
 #include "tests/gui/simulated.h"
 
 namespace tutti::gui {
@@ -101,27 +102,10 @@ TEST(Trace, HoldsEverySpanOfTheFile) {
   }
 }
 
-/// Counts what is read of a timeline.
-class CountedBytes : public core::ByteSource {
- public:
-  explicit CountedBytes(std::string bytes) : source_(core::byte_source_of(std::move(bytes))) {}
-  [[nodiscard]] std::uint64_t size() const override { return source_->size(); }
-  [[nodiscard]] std::string read(std::uint64_t offset, std::uint64_t count) const override {
-    std::string read = source_->read(offset, count);
-    bytes_ += read.size();
-    return read;
-  }
-  [[nodiscard]] std::uint64_t bytes() const { return bytes_; }
-
- private:
-  std::shared_ptr<const core::ByteSource> source_;
-  mutable std::atomic<std::uint64_t> bytes_ = 0;
-};
-
 TEST(Trace, OpeningReadsEachBlockOnceHoweverFarApartThoseOfARowLie) {
   // Many rows, so that blocks are small and those of a row lie apart: the writer holds 262,144 spans of all rows.
   const Written written = random_timeline(31, 600, 1200);
-  const auto source = std::make_shared<const CountedBytes>(written.bytes);
+  const auto source = std::make_shared<const test::CountedBytes>(written.bytes);
   const auto trace = Trace::from_source(source, "t.tutti");
   ASSERT_TRUE(trace) << trace.error().message();
   EXPECT_EQ((*trace)->spans(), 600 * 1200);

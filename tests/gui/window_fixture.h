@@ -3,10 +3,10 @@
 #include <gtest/gtest.h>
 
 #include <QSettings>
-#include <QSignalSpy>
 #include <QTest>
 
 #include "gui/widgets/main_window.h"
+#include "tests/gui/window_hands.h"
 #include "tests/support/program.h"
 
 namespace tutti::gui {
@@ -25,12 +25,9 @@ class Window : public testing::Test {
 
   /// True if it opened; else what was said is in said_.
   bool open(const std::string& path) {
-    QSignalSpy opened(&window_, &MainWindow::opened), failed(&window_, &MainWindow::failed);
-    window_.show();
-    window_.open(QString::fromStdString(path));
-    for (int i = 0; i < 1000 && opened.isEmpty() && failed.isEmpty(); ++i) QTest::qWait(10);
-    said_ = failed.isEmpty() ? std::string() : failed.front().front().toString().toStdString();
-    return !opened.isEmpty();
+    const auto why = why_not_opened(window_, [&] { window_.open(QString::fromStdString(path)); });
+    said_ = why.value_or("");
+    return !why;
   }
   void open_small() { ASSERT_TRUE(open(write("small.tutti", small_timeline()))) << said_; }
 

@@ -23,9 +23,6 @@
 namespace tutti::test {
 namespace {
 
-using testing::AllOf;
-using testing::HasSubstr;
-
 /// Variables of the environment of what is run, as long as this lives.
 class Settings {
  public:

@@ -15,11 +15,6 @@
 namespace tutti::test {
 namespace {
 
-using testing::AllOf;
-using testing::HasSubstr;
-using testing::Not;
-using testing::StartsWith;
-
 std::string scenario(double latency_us, double card_gb_per_s, int workers = 3, const std::string& name = "m",
                      const std::string& more = "") {
   return fmt::format(

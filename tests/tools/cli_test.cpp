@@ -11,20 +11,6 @@
 namespace tutti {
 namespace {
 
-using test::Data;
-using test::expect_refused;
-using test::kSmall;
-using test::Mistake;
-using test::Outcome;
-using test::ProblemCode;
-using test::run_tutti;
-using test::scenario;
-using test::TemporaryFolder;
-using testing::AllOf;
-using testing::HasSubstr;
-using testing::IsEmpty;
-using testing::StartsWith;
-
 /// Of a pack: what every replica has is proved, for so many of them.
 auto says_proved(int replicas) {
   return HasSubstr(fmt::format("every one of {} replicas ends with every contribution exactly once", replicas));

@@ -26,6 +26,12 @@ workload {
 strategy { algorithm: "ring" bytes_per_pack: 0 }
 )";
 
+/// The words, and then some.
+inline std::vector<std::string> with(std::vector<std::string> words, const std::vector<std::string>& more) {
+  words.insert(words.end(), more.begin(), more.end());
+  return words;
+}
+
 /// The file of a shipped scenario.
 inline std::string scenario(const std::string& name) { return source_folder() + "/scenarios/" + name + ".textproto"; }
 
@@ -87,3 +93,25 @@ inline void expect_refused(const std::vector<std::string>& arguments, const Temp
 }
 
 }  // namespace tutti::test
+
+// What the tests of all commands use.
+namespace tutti {
+using test::Data;
+using test::expect_refused;
+using test::kSmall;
+using test::Mistake;
+using test::Outcome;
+using test::ProblemCode;
+using test::run_tutti;
+using test::scenario;
+using test::TemporaryFolder;
+using testing::AllOf;
+using testing::Contains;
+using testing::ElementsAre;
+using testing::EndsWith;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::Not;
+using testing::SizeIs;
+using testing::StartsWith;
+}  // namespace tutti

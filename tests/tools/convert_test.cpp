@@ -10,15 +10,6 @@ namespace tutti {
 namespace {
 
 namespace fs = std::filesystem;
-using test::expect_refused;
-using test::Outcome;
-using test::run_tutti;
-using test::TemporaryFolder;
-using testing::AllOf;
-using testing::ElementsAre;
-using testing::HasSubstr;
-using testing::IsEmpty;
-using testing::Not;
 
 const std::string kBegin =
     "cluster { workers { machine: \"dgx1-v100\" } }\nworkload { variable { name: \"a\" shape: 1000 } }\n";

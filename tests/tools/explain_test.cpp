@@ -4,13 +4,6 @@
 namespace tutti {
 namespace {
 
-using test::Data;
-using test::Outcome;
-using test::run_tutti;
-using test::scenario;
-using testing::AllOf;
-using testing::HasSubstr;
-
 double step(const std::vector<std::string>& more) {
   std::vector<std::string> words{"simulate", scenario("04_resnet50_ring"), "--format", "json"};
   words.insert(words.end(), more.begin(), more.end());

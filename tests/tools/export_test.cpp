@@ -10,20 +10,6 @@
 namespace tutti {
 namespace {
 
-using test::Data;
-using test::expect_refused;
-using test::kSmall;
-using test::Outcome;
-using test::ProblemCode;
-using test::run_tutti;
-using test::scenario;
-using test::TemporaryFolder;
-using testing::AllOf;
-using testing::ElementsAre;
-using testing::EndsWith;
-using testing::HasSubstr;
-using testing::StartsWith;
-
 class Export : public testing::Test {
  protected:
   void SetUp() override {

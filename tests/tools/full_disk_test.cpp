@@ -22,12 +22,7 @@ namespace tutti {
 namespace {
 
 using core::TimelineReader;
-using test::Outcome;
 using test::Process;
-using test::TemporaryFolder;
-using testing::AllOf;
-using testing::HasSubstr;
-using testing::Not;
 
 /// Some hundred kilobytes in some dozen blocks.
 void write_timeline(std::ostream& out) {

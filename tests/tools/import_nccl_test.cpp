@@ -10,15 +10,6 @@
 namespace tutti {
 namespace {
 
-using test::Data;
-using test::expect_refused;
-using test::Outcome;
-using test::ProblemCode;
-using test::run_tutti;
-using test::TemporaryFolder;
-using testing::AllOf;
-using testing::HasSubstr;
-
 std::string topology(const std::string& name) {
   return test::source_folder() + "/tests/reference/nccl/topologies/" + name + ".xml";
 }

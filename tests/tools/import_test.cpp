@@ -7,18 +7,6 @@
 namespace tutti {
 namespace {
 
-using test::Data;
-using test::expect_refused;
-using test::kSmall;
-using test::Outcome;
-using test::ProblemCode;
-using test::run_tutti;
-using test::TemporaryFolder;
-using testing::AllOf;
-using testing::HasSubstr;
-using testing::Not;
-using testing::StartsWith;
-
 const char* const kThree = R"({"cluster": {"chief": ["a:1"], "worker": ["b:1", "c:1"], "ps": ["d:1", "e:1"]},
                                "task": {"type": "worker", "index": 1}})";
 

@@ -5,15 +5,6 @@
 namespace tutti {
 namespace {
 
-using test::Data;
-using test::expect_refused;
-using test::Outcome;
-using test::ProblemCode;
-using test::run_tutti;
-using test::TemporaryFolder;
-using testing::HasSubstr;
-using testing::StartsWith;
-
 TEST(Init, WritesAScenarioThatRuns) {
   const TemporaryFolder folder;
   ASSERT_EQ(run_tutti({"init", "--model", "vgg16_torchvision", "--machine", "dgx-a100", "--nodes", "3", "--algorithm",

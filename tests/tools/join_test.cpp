@@ -23,8 +23,6 @@
 namespace tutti::test {
 namespace {
 
-using testing::AllOf;
-using testing::HasSubstr;
 using Variables = std::map<std::string, std::string>;
 
 const std::string kSecret = "a secret of more than sixteen letters";

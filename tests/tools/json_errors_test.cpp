@@ -11,11 +11,6 @@
 namespace tutti {
 namespace {
 
-using test::Data;
-using test::Outcome;
-using test::run_tutti;
-using test::TemporaryFolder;
-
 TEST(JsonErrors, HaveCodeFieldAndPlaceOfEveryProblem) {
   const TemporaryFolder folder;
   const std::string file = folder.write("s.textproto",

@@ -12,15 +12,6 @@
 namespace tutti {
 namespace {
 
-using test::Data;
-using test::expect_refused;
-using test::Outcome;
-using test::ProblemCode;
-using test::run_tutti;
-using test::TemporaryFolder;
-using testing::AllOf;
-using testing::HasSubstr;
-
 TEST(PerfNccl, SaysWhereAnotherSettingWouldBeQuickerThanTheChoice) {
   const std::vector<std::string> words{"perf", "--cluster", "dgx1-v100", "--nodes", "2", "-b",
                                        "64K",  "-e",        "1M",        "-f",      "2", "--format"};

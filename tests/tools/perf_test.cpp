@@ -9,17 +9,6 @@
 namespace tutti {
 namespace {
 
-using test::Data;
-using test::Outcome;
-using test::ProblemCode;
-using test::run_tutti;
-using test::scenario;
-using test::TemporaryFolder;
-using testing::AllOf;
-using testing::HasSubstr;
-using testing::IsEmpty;
-using testing::Not;
-
 TEST(Perf, ItsTimesAreThoseOfTheAllReduceAlone) {
   // 01: by hand 2 (latency + half the bytes / 10 GB/s) + half the bytes / 100 GB/s; busbw is algbw for two ranks.
   const Outcome o = run_tutti({"perf", scenario("01_two_ranks"), "-b", "1M", "-e", "4M", "--format", "json"});

@@ -27,9 +27,6 @@
 namespace tutti::test {
 namespace {
 
-using testing::AllOf;
-using testing::HasSubstr;
-
 std::string scenario(const std::string& strategy, int workers = 3, const std::string& workload = "", int steps = 2) {
   return fmt::format(
       "cluster {{ workers {{ machine: \"m\" count: {} }} network {{ kind: ONE_SWITCH latency_us: 1 }} machine {{ name: "

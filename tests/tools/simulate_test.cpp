@@ -13,22 +13,6 @@
 namespace tutti {
 namespace {
 
-using test::Data;
-using test::expect_refused;
-using test::kSmall;
-using test::Mistake;
-using test::Outcome;
-using test::ProblemCode;
-using test::run_tutti;
-using test::scenario;
-using test::TemporaryFolder;
-using testing::AllOf;
-using testing::ElementsAre;
-using testing::HasSubstr;
-using testing::IsEmpty;
-using testing::Not;
-using testing::StartsWith;
-
 namespace fs = std::filesystem;
 
 TEST(Simulate, SaysWhomEveryoneWaitedFor) {

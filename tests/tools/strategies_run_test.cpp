@@ -15,8 +15,6 @@
 namespace tutti::test {
 namespace {
 
-using testing::HasSubstr;
-
 std::string scenario_of(int workers, int servers, const std::string& strategy, int replicas = 2) {
   return fmt::format(
       "cluster {{ workers {{ machine: \"dgx1-v100\" count: {} replicas: {} }} {} network {{ kind: ONE_SWITCH "

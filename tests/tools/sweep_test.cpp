@@ -15,20 +15,6 @@
 namespace tutti {
 namespace {
 
-using test::Data;
-using test::expect_refused;
-using test::kSmall;
-using test::Outcome;
-using test::ProblemCode;
-using test::run_tutti;
-using test::scenario;
-using test::TemporaryFolder;
-using testing::AllOf;
-using testing::ElementsAre;
-using testing::HasSubstr;
-using testing::IsEmpty;
-using testing::Not;
-
 /// Rows of a table, without its heading.
 std::vector<std::string> rows(const std::string& csv) {
   std::vector<std::string> lines;
@@ -190,25 +176,22 @@ strategy { algorithm: "ring" }
                                          "--over", "strategy.bytes_per_pack=64KiB..64MiB*1.3",
                                          "--over", "strategy.algorithm=ring,nccl/ring,psgpu,rings",
                                          "--over", "strategy.shards=1,2"};
-  const auto with = [&](const std::vector<std::string>& more) {
-    std::vector<std::string> all = request;
-    all.insert(all.end(), more.begin(), more.end());
-    return all;
-  };
-  ASSERT_EQ(run_tutti(with({"-o", folder.file("whole.sweep"), "--csv", folder.file("whole.csv")})).status, 0);
+  ASSERT_EQ(
+      run_tutti(test::with(request, {"-o", folder.file("whole.sweep"), "--csv", folder.file("whole.csv")})).status, 0);
   const std::vector<std::string> whole = rows(folder.read("whole.csv"));
   ASSERT_EQ(whole.size(), 27u * 4 * 2);
 
   core::Random random(11);
   constexpr int kKills = 20;
   for (int kill = 0; kill < kKills; ++kill) {
-    test::Process sweep(with({"-o", folder.file("cut.sweep")}));
+    test::Process sweep(test::with(request, {"-o", folder.file("cut.sweep")}));
     // Sooner and later: before there is a file, while it is made, and in the middle.
     std::this_thread::sleep_for(std::chrono::milliseconds(random.below(kill < 4 ? 12 : 60)));
     sweep.signal(kill % 5 == 4 ? SIGINT : SIGKILL);
     sweep.wait();
   }
-  const Outcome last = run_tutti(with({"-o", folder.file("cut.sweep"), "--csv", folder.file("cut.csv")}));
+  const Outcome last =
+      run_tutti(test::with(request, {"-o", folder.file("cut.sweep"), "--csv", folder.file("cut.csv")}));
   ASSERT_EQ(last.status, 0) << last.err;
   EXPECT_THAT(rows(folder.read("cut.csv")), testing::ElementsAreArray(whole)) << "in the order of points, each once";
 }
@@ -248,75 +231,56 @@ workload { model: "alexnet_torchvision" batch: 32 }
 strategy { algorithm: "ring" }
 )";
 
-/// Two of four ranks are killed while they work, one of them at its first point; what they had is done by the others.
-TEST(Sweep, ByRanksOfWhichSomeDieHasTheSameRows) {
-  const TemporaryFolder folder;
-  const std::string file = folder.write("s.textproto", kRanked);
-  const std::vector<std::string> request{"sweep",  file,
-                                         "--over", "strategy.bytes_per_pack=64KiB..64MiB*1.3",
-                                         "--over", "strategy.algorithm=ring,nccl,psgpu,rings",
-                                         "--over", "strategy.shards=1,2"};
-  const auto with = [&](const std::vector<std::string>& more) {
-    std::vector<std::string> all = request;
-    all.insert(all.end(), more.begin(), more.end());
-    return all;
-  };
-  ASSERT_EQ(run_tutti(with({"-o", folder.file("alone.sweep"), "--csv", folder.file("alone.csv")})).status, 0);
-  std::vector<test::Process> ranks;
-  constexpr int kSize = 4;
-  for (int rank = kSize - 1; rank >= 0; --rank) {
-    ranks.emplace_back(
-        rank == 0 ? with({"-o", folder.file("shared.sweep"), "--csv", folder.file("shared.csv")}) : request,
-        ranked(rank, kSize, folder));
+/// A sweep by four ranks, of which two do not end it.
+class RankedSweep : public testing::Test {
+ protected:
+  /// The highest rank first.
+  void start(const std::vector<std::string>& more) {
+    const std::vector<std::string> request{
+        "sweep",  folder_.write("s.textproto", kRanked),      "--over", "strategy.bytes_per_pack=64KiB..64MiB*1.3",
+        "--over", "strategy.algorithm=ring,nccl,psgpu,rings", "--over", "strategy.shards=1,2"};
+    const auto to = [&](const std::string& name) {
+      return test::with(request, {"-o", folder_.file(name + ".sweep"), "--csv", folder_.file(name + ".csv")});
+    };
+    ASSERT_EQ(run_tutti(to("alone")).status, 0);
+    constexpr int kSize = 4;
+    for (int rank = kSize - 1; rank >= 0; --rank)
+      ranks_.emplace_back(test::with(rank == 0 ? to("shared") : request, more), ranked(rank, kSize, folder_));
   }
-  std::this_thread::sleep_for(std::chrono::milliseconds(150));
-  ranks[0].signal(SIGKILL);
-  std::this_thread::sleep_for(std::chrono::milliseconds(100));
-  ranks[1].signal(SIGKILL);
-  EXPECT_EQ(ranks[2].wait().status, 0) << ranks[2].err();
-  const Outcome first = ranks[3].wait();
-  ASSERT_EQ(first.status, 0) << first.err;
-  EXPECT_EQ(rows(folder.read("shared.csv")), rows(folder.read("alone.csv")));
+  /// The two highest ranks get a signal while they work, one of them at its first point; what they had is done by the
+  /// others.
+  void signal_two(int signal) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(150));
+    ranks_[0].signal(signal);
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+    ranks_[1].signal(signal);
+    EXPECT_EQ(ranks_[2].wait().status, 0) << ranks_[2].err();
+    const Outcome first = ranks_[3].wait();
+    ASSERT_EQ(first.status, 0) << first.err;
+    EXPECT_EQ(rows(folder_.read("shared.csv")), rows(folder_.read("alone.csv")));
+  }
+
+  TemporaryFolder folder_;
+  std::vector<test::Process> ranks_;
+};
+
+TEST_F(RankedSweep, OfWhichSomeDieHasTheSameRows) {
+  start({});
+  signal_two(SIGKILL);
 }
 
-/// Two of four ranks stop while they work: nothing closes their connections.
-TEST(Sweep, ByRanksOfWhichSomeStopHasTheSameRows) {
-  const TemporaryFolder folder;
-  const std::string file = folder.write("s.textproto", kRanked);
-  const std::vector<std::string> request{"sweep",  file,
-                                         "--over", "strategy.bytes_per_pack=64KiB..64MiB*1.3",
-                                         "--over", "strategy.algorithm=ring,nccl,psgpu,rings",
-                                         "--over", "strategy.shards=1,2"};
-  const auto with = [&](const std::vector<std::string>& more) {
-    std::vector<std::string> all = request;
-    all.insert(all.end(), more.begin(), more.end());
-    return all;
-  };
-  ASSERT_EQ(run_tutti(with({"-o", folder.file("alone.sweep"), "--csv", folder.file("alone.csv")})).status, 0);
-  constexpr int kSize = 4;
-  std::vector<test::Process> ranks;
-  for (int rank = kSize - 1; rank >= 0; --rank) {
-    std::vector<std::string> words =
-        rank == 0 ? with({"-o", folder.file("shared.sweep"), "--csv", folder.file("shared.csv")}) : request;
-    words.insert(words.end(), {"--timeout-seconds", "3"});
-    ranks.emplace_back(words, ranked(rank, kSize, folder));
-  }
-  std::this_thread::sleep_for(std::chrono::milliseconds(150));
-  ranks[0].signal(SIGSTOP);
-  std::this_thread::sleep_for(std::chrono::milliseconds(100));
-  ranks[1].signal(SIGSTOP);
-  EXPECT_EQ(ranks[2].wait().status, 0) << ranks[2].err();
-  const Outcome first = ranks[3].wait();
-  ASSERT_EQ(first.status, 0) << first.err;
-  EXPECT_EQ(rows(folder.read("shared.csv")), rows(folder.read("alone.csv")));
+/// Nothing closes the connections of ranks that stop.
+TEST_F(RankedSweep, OfWhichSomeStopHasTheSameRows) {
+  start({"--timeout-seconds", "3"});
+  signal_two(SIGSTOP);
   // Awake again they find that it is over, and change nothing.
   for (const int rank : {0, 1}) {
-    ranks[static_cast<std::size_t>(rank)].signal(SIGCONT);
-    ranks[static_cast<std::size_t>(rank)].signal(SIGTERM);
-    ranks[static_cast<std::size_t>(rank)].wait();
+    ranks_[static_cast<std::size_t>(rank)].signal(SIGCONT);
+    ranks_[static_cast<std::size_t>(rank)].signal(SIGTERM);
+    ranks_[static_cast<std::size_t>(rank)].wait();
   }
-  EXPECT_EQ(run_tutti({"sweep", folder.file("shared.sweep"), "--csv", folder.file("again.csv")}).status, 0);
-  EXPECT_EQ(rows(folder.read("again.csv")), rows(folder.read("alone.csv")));
+  EXPECT_EQ(run_tutti({"sweep", folder_.file("shared.sweep"), "--csv", folder_.file("again.csv")}).status, 0);
+  EXPECT_EQ(rows(folder_.read("again.csv")), rows(folder_.read("alone.csv")));
 }
 
 TEST(Sweep, RefusesRanksOfAnotherSweep) {

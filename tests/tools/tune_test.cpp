@@ -9,18 +9,6 @@
 namespace tutti {
 namespace {
 
-using test::Data;
-using test::expect_refused;
-using test::kSmall;
-using test::Outcome;
-using test::ProblemCode;
-using test::run_tutti;
-using test::scenario;
-using test::TemporaryFolder;
-using testing::AllOf;
-using testing::HasSubstr;
-using testing::Not;
-
 TEST(Tune, RecommendsSaysWhyAndWhatToPaste) {
   const TemporaryFolder folder;
   const Outcome o = run_tutti({"tune", scenario("04_resnet50_ring"), "--set", "strategy.bytes_per_pack=0", "--over",

@@ -11,15 +11,6 @@
 namespace tutti {
 namespace {
 
-using test::Data;
-using test::expect_refused;
-using test::Outcome;
-using test::ProblemCode;
-using test::run_tutti;
-using testing::AllOf;
-using testing::HasSubstr;
-using testing::Not;
-
 constexpr const char* kMeta = R"([
  {"table_id": "h100", "collective": "all_reduce", "n_ranks": 8, "nodes": 1, "gpus_per_node": 8, "gpu_model": "H100-SXM5",
   "intra_node": {"intra": "NVLink4+NVSwitch", "links_per_gpu": 18, "link_gbytes_dir": 25, "nvswitch": true},

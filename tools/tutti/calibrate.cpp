@@ -11,7 +11,6 @@
 #include "core/calibrate/calibrate.h"
 #include "sim/simulator.h"
 #include "tools/tutti/interrupt.h"
-#include "tools/tutti/json.h"
 #include "tools/tutti/output_file.h"
 #include "tools/tutti/progress.h"
 #include "tools/tutti/scenario_options.h"
@@ -25,6 +24,7 @@ using core::CalibratedTime;
 using core::Calibration;
 using core::ClusterFigure;
 using core::Determination;
+using core::Report;
 
 /// What a cluster file of ours begins with; other files are not written over.
 constexpr const char* kFileMagic = "# The cluster of ";
@@ -48,14 +48,46 @@ std::string off(double predicted_us, double measured_us) {
 
 std::string show_us(double us) { return core::show(core::time_from_us(us)); }
 
-std::string figures_table(const Calibration& calibration, int indent) {
-  Table table({"<figure", "before", "fitted", "<95 % interval", "<"});
-  for (const CalibratedFigure& figure : calibration.figures) {
-    const std::string why = figure.why();
-    table.row({figure.figure.name, show_figure(figure.figure, figure.figure.before),
-               show_figure(figure.figure, figure.value), interval(figure), why.empty() ? figure.figure.about : why});
+Report time_report(const CalibratedTime& t) {
+  return {{"source", t.source},
+          {"what", t.what, "<"},
+          {"measured_us", t.measured_us, "measured", show_us(t.measured_us)},
+          {"before_us", t.before_us, "before", show_us(t.before_us)},
+          {"", off(t.before_us, t.measured_us), ">"},
+          {"after_us", t.after_us, "after", show_us(t.after_us)},
+          {"", off(t.after_us, t.measured_us), ">"},
+          {"", t.source, "<"}};
+}
+
+std::string name_of(Determination determination) {
+  switch (determination) {
+    case Determination::kKept: return "kept";
+    case Determination::kDetermined: return "determined";
+    case Determination::kBounded: return "bounded";
+    case Determination::kInsensitive: return "insensitive";
+    case Determination::kConfounded: return "confounded";
   }
-  return table.text(indent);
+  return "";
+}
+
+Report figure_report(const CalibratedFigure& fitted) {
+  const ClusterFigure& figure = fitted.figure;
+  const std::string why = fitted.why();
+  Report report{{"name", figure.name, "<figure"},
+                {"unit", figure.unit()},
+                {"before", figure.before, "before", show_figure(figure, figure.before)},
+                {"fitted", fitted.value, "fitted", show_figure(figure, fitted.value)},
+                {"determination", name_of(fitted.determination)},
+                {"", interval(fitted), "<95 % interval"},
+                {"", why.empty() ? figure.about : why, "<"}};
+  if (fitted.determination == Determination::kDetermined) report.add("low", fitted.low).add("high", fitted.high);
+  return report.add("confounded_with", core::unless_empty(fitted.confounded_with));
+}
+
+std::string figures_table(const Calibration& calibration, int indent) {
+  std::vector<Report> figures;
+  for (const CalibratedFigure& figure : calibration.figures) figures.push_back(figure_report(figure));
+  return table_text(figures, indent);
 }
 
 std::string errors_text(const Calibration& c) {
@@ -88,16 +120,9 @@ std::string times_table(const std::vector<CalibratedTime>& times, int rows) {
   std::stable_sort(sorted.begin(), sorted.end(), [](const auto& x, const auto& y) {
     return std::abs(std::log(x.after_us / x.measured_us)) > std::abs(std::log(y.after_us / y.measured_us));
   });
-  Table table({"<", "measured", "before", "", "after", "", "<"});
-  for (std::size_t i = 0; i < sorted.size() && i < static_cast<std::size_t>(rows); ++i) {
-    const CalibratedTime& t = sorted[i];
-    table.row({t.what, show_us(t.measured_us), show_us(t.before_us), off(t.before_us, t.measured_us),
-               show_us(t.after_us), off(t.after_us, t.measured_us), t.source});
-  }
-  std::string text = table.text(2);
-  const auto hidden = static_cast<std::int64_t>(sorted.size()) - rows;
-  if (hidden > 0) text += fmt::format("  … and {} more (--rows {} shows all)\n", hidden, sorted.size());
-  return text;
+  std::vector<Report> reports;
+  for (const CalibratedTime& time : sorted) reports.push_back(time_report(time));
+  return table_text(reports, 2, rows);
 }
 
 std::string text_of(const core::Scenario& scenario, const Calibration& c, const CalibrateOptions& options) {
@@ -119,62 +144,19 @@ std::string text_of(const core::Scenario& scenario, const Calibration& c, const 
   return text;
 }
 
-std::string name_of(Determination determination) {
-  switch (determination) {
-    case Determination::kKept: return "kept";
-    case Determination::kDetermined: return "determined";
-    case Determination::kBounded: return "bounded";
-    case Determination::kInsensitive: return "insensitive";
-    case Determination::kConfounded: return "confounded";
-  }
-  return "";
-}
-
-void write_times(Json& json, const std::vector<CalibratedTime>& times) {
-  json.array(times, [&json](const CalibratedTime& time) {
-    json.object([&] {
-      json.field("source", std::string_view(time.source));
-      json.field("what", std::string_view(time.what));
-      json.field("measured_us", time.measured_us);
-      json.field("before_us", time.before_us);
-      json.field("after_us", time.after_us);
-    });
-  });
-}
-
 std::string json_of(const core::Scenario& scenario, const Calibration& c, const CalibrateOptions& options) {
-  Json json;
-  const auto errors = [&json](const char* name, const core::CalibrationError& error) {
-    json.key(name).object([&] {
-      json.field("median", error.median);
-      json.field("worst", error.worst);
-    });
+  const auto errors = [](const core::CalibrationError& error) {
+    return Report{{"median", error.median}, {"worst", error.worst}};
   };
-  json.object([&] {
-    json.field("scenario", std::string_view(scenario.name));
-    json.field("cluster", std::string_view(core::describe(*scenario.cluster)));
-    json.key("figures").array(c.figures, [&](const CalibratedFigure& figure) {
-      json.object([&] {
-        json.field("name", std::string_view(figure.figure.name));
-        json.field("unit", std::string_view(figure.figure.unit()));
-        json.field("before", figure.figure.before);
-        json.field("fitted", figure.value);
-        json.field("determination", std::string_view(name_of(figure.determination)));
-        if (figure.determination == Determination::kDetermined) {
-          json.field("low", figure.low);
-          json.field("high", figure.high);
-        }
-        if (!figure.confounded_with.empty()) json.field("confounded_with", std::string_view(figure.confounded_with));
-      });
-    });
-    errors("error_before", c.before);
-    errors("error_after", c.after);
-    write_times(json.key("times"), c.times);
-    write_times(json.key("steps"), c.steps);
-    json.key("notes").array(c.notes, [&json](const std::string& note) { json.value(std::string_view(note)); });
-    if (!options.output.empty()) json.field("cluster_file", std::string_view(options.output));
-  });
-  return json.text();
+  return to_json(Report{{"scenario", scenario.name},
+                        {"cluster", core::describe(*scenario.cluster)},
+                        {"figures", core::list_of(c.figures, figure_report)},
+                        {"error_before", errors(c.before)},
+                        {"error_after", errors(c.after)},
+                        {"times", core::list_of(c.times, time_report)},
+                        {"steps", core::list_of(c.steps, time_report)},
+                        {"notes", c.notes},
+                        {"cluster_file", core::unless_empty(options.output)}});
 }
 
 /// Every line of `text` as a remark.
@@ -212,14 +194,13 @@ std::vector<std::string> inputs_of(const CalibrateOptions& options) {
 }  // namespace
 
 int calibrate(const CalibrateOptions& options, const Environment& environment) {
-  const auto format = choice<Format>("--format", options.format, kFormats, parse_format);
+  const auto format = format_of(options.format);
   if (!format) return report(format.error());
-  if (options.rows < 0)
-    return report(core::Error::request({core::ProblemCode::kTooSmall, "--rows"}, "--rows must be at least 0"));
+  if (options.rows < 0) return refuse({core::ProblemCode::kTooSmall, "--rows"}, "--rows must be at least 0");
   if (options.timelines.empty() && options.logs.empty()) {
-    return report(core::Error::request(
+    return refuse(
         {core::ProblemCode::kMissing, "--run"},
-        "nothing to fit to; give --run TIMELINE (tutti run --timeline) or --log FILE (nccl-tests, tutti perf)"));
+        "nothing to fit to; give --run TIMELINE (tutti run --timeline) or --log FILE (nccl-tests, tutti perf)");
   }
   const auto text = read_scenario_file(options.scenario);
   if (!text) return report(text.error());

@@ -4,7 +4,7 @@
 #include <cstdio>
 #include <cstring>
 
-#include "tools/tutti/json.h"
+#include "core/text/report.h"
 
 namespace tutti::tools {
 namespace {
@@ -21,25 +21,15 @@ StandardOutput& standard_output() {
 }
 
 std::string as_json(const core::Error& error, int status) {
-  Json json;
-  json.object([&] {
-    json.key("error").object([&] {
-      json.field("status", status);
-      json.key("problems").array(error.problems(), [&](const core::Problem& problem) {
-        json.object([&] {
-          if (!problem.where.file.empty()) json.field("file", std::string_view(problem.where.file));
-          if (problem.where.line > 0) {
-            json.field("line", problem.where.line);
-            json.field("column", problem.where.column);
-          }
-          json.field("code", to_string(problem.kind.code));
-          if (!problem.kind.field.empty()) json.field("field", std::string_view(problem.kind.field));
-          json.field("text", std::string_view(problem.text));
-        });
-      });
-    });
-  });
-  return json.text();
+  const auto of_problem = [](const core::Problem& problem) {
+    core::Report report{{"file", core::unless_empty(problem.where.file)}};
+    if (problem.where.line > 0) report.add("line", problem.where.line).add("column", problem.where.column);
+    return report.add("code", to_string(problem.kind.code))
+        .add("field", core::unless_empty(problem.kind.field))
+        .add("text", problem.text);
+  };
+  const core::Report said{{"status", status}, {"problems", core::list_of(error.problems(), of_problem)}};
+  return to_json(core::Report{{"error", said}});
 }
 
 }  // namespace
@@ -51,10 +41,10 @@ void write_reported_error() {
   if (!standard_output().begun) static_cast<void>(std::fputs(standard_output().error.c_str(), stdout));
 }
 
-std::optional<Format> parse_format(const std::string& name) {
-  if (name == "text") return Format::kText;
-  if (name == "json") return Format::kJson;
-  return std::nullopt;
+core::Expected<Format> format_of(const std::string& written) {
+  if (written == "text") return Format::kText;
+  if (written == "json") return Format::kJson;
+  return refused({core::ProblemCode::kUnknownName, "--format"}, "--format {}: expected one of text, json", written);
 }
 
 int report(const core::Error& error) {

@@ -16,9 +16,8 @@ enum ExitStatus : int {
 };
 
 enum class Format { kText, kJson };
-/// "text" or "json".
-std::optional<Format> parse_format(const std::string& name);
-inline constexpr const char* kFormats = "text, json";
+/// The value of --format. ERRORS: it is neither "text" nor "json".
+core::Expected<Format> format_of(const std::string& written);
 
 /// What every command gets.
 struct Environment {
@@ -34,6 +33,21 @@ void write_reported_error();
 /// Prints an error, one line per problem, to stderr. Answers the exit status that goes with it.
 int report(const core::Error& error);
 
+/// A request that is refused, in the words of fmt::format.
+template <class... Args>
+tl::unexpected<core::Error> refused(core::ProblemKind kind, fmt::format_string<Args...> format, Args&&... args) {
+  return tl::unexpected(core::Error::request(std::move(kind), fmt::format(format, std::forward<Args>(args)...)));
+}
+/// What was wrong, passed on.
+template <class T>
+tl::unexpected<core::Error> failed(const core::Expected<T>& result) {
+  return tl::unexpected(result.error());
+}
+/// Reports it. Answers the exit status.
+template <class... Args>
+int refuse(core::ProblemKind kind, fmt::format_string<Args...> format, Args&&... args) {
+  return report(refused(std::move(kind), format, std::forward<Args>(args)...).value());
+}
 /// Says something on stderr that nobody has to hear: that stderr cannot be written to is no failure.
 void tell(const std::string& text);
 

@@ -3,7 +3,7 @@
 #include <filesystem>
 
 #include "core/edit/old_form_text.h"
-#include "tools/tutti/json.h"
+#include "core/text/report.h"
 #include "tools/tutti/output_file.h"
 #include "tools/tutti/scenario_options.h"
 
@@ -24,7 +24,7 @@ struct Converted {
 /// ERRORS: the file cannot be read, or is no text of fields and values.
 Expected<Converted> converted(const std::string& file) {
   auto text = read_scenario_file(file);
-  if (!text) return tl::make_unexpected(text.error());
+  if (!text) return failed(text);
   core::Problems problems;
   core::parse_document(*text, file, problems);
   if (!problems.empty()) return problems.take();
@@ -44,19 +44,9 @@ Expected<void> write_over(const Converted& scenario) {
     return tl::make_unexpected(Error::request(
         "a pipe cannot be written over; name a file with -o, or - for standard output", {scenario.file, 0, 0}));
   const auto permissions = status.permissions();
-  auto file = OutputFile::create(scenario.file, {});
-  if (!file) return tl::make_unexpected(file.error());
-  file->stream() << scenario.text;
-  if (auto kept = file->keep(); !kept) return kept;
+  if (auto written = write_file(scenario.file, {}, scenario.text); !written) return written;
   std::filesystem::permissions(scenario.file, permissions, ignored);
   return {};
-}
-
-Expected<void> write_to(const std::string& output, const Converted& scenario) {
-  auto file = OutputFile::create(output, {scenario.file});
-  if (!file) return tl::make_unexpected(file.error());
-  file->stream() << scenario.text;
-  return file->keep();
 }
 
 void tell_of(const Converted& scenario, const std::string& output) {
@@ -68,29 +58,19 @@ void tell_of(const Converted& scenario, const std::string& output) {
 }
 
 std::string as_json(const std::vector<Converted>& scenarios) {
-  Json json;
-  json.object([&] {
-    json.key("files").array(scenarios, [&](const Converted& scenario) {
-      json.object([&] {
-        json.field("file", std::string_view(scenario.file));
-        json.key("moved").array(scenario.moved, [&](const core::MovedValue& value) {
-          json.object([&] {
-            json.field("was", std::string_view(value.was));
-            json.field("now", std::string_view(value.now));
-            json.field("line", value.at.line);
-            json.field("column", value.at.column);
-          });
-        });
-      });
-    });
-  });
-  return json.text();
+  const auto moved = [](const core::MovedValue& value) {
+    return core::Report{{"was", value.was}, {"now", value.now}, {"line", value.at.line}, {"column", value.at.column}};
+  };
+  const auto file = [&](const Converted& scenario) {
+    return core::Report{{"file", scenario.file}, {"moved", core::list_of(scenario.moved, moved)}};
+  };
+  return to_json(core::Report{{"files", core::list_of(scenarios, file)}});
 }
 
 }  // namespace
 
-int convert(const ConvertOptions& options) {
-  const auto format = choice<Format>("--format", options.format, kFormats, parse_format);
+int convert(const ConvertOptions& options, const Environment&) {
+  const auto format = format_of(options.format);
   if (!format) return report(format.error());
   if (!options.output.empty() && options.files.size() > 1)
     return report(Error::request("-o: one file is written, and there are several to read; give one, or leave -o out"));
@@ -105,7 +85,7 @@ int convert(const ConvertOptions& options) {
     if (scenario && to_stdout) {
       if (const int printed = print_out(scenario->text); printed != kDone) return printed;
     } else if (scenario && !options.output.empty()) {
-      written = write_to(options.output, *scenario);
+      written = write_file(options.output, {scenario->file}, scenario->text);
     } else if (scenario && !scenario->moved.empty()) {
       written = write_over(*scenario);
     }

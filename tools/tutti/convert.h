@@ -14,6 +14,6 @@ struct ConvertOptions {
 };
 
 /// `tutti convert`: rewrites scenarios of an older form.
-int convert(const ConvertOptions& options);
+int convert(const ConvertOptions& options, const Environment& environment);
 
 }  // namespace tutti::tools

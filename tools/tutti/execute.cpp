@@ -21,7 +21,6 @@
 namespace tutti::tools {
 namespace {
 
-using core::Error;
 using core::Expected;
 using core::ProblemCode;
 using core::RecordLevel;
@@ -51,40 +50,35 @@ Expected<void> read_workers(const std::string& written, RecordOptions& record) {
   }
   if (status == std::errc() && stopped == end && record.first_worker >= 0 && record.last_worker >= record.first_worker)
     return {};
-  return tl::make_unexpected(
-      Error::request({ProblemCode::kSyntax, "--workers"},
-                     fmt::format("--workers {}: expected a worker or a range of them, such as 0-3", written)));
+  return refused({ProblemCode::kSyntax, "--workers"}, "--workers {}: expected a worker or a range of them, such as 0-3",
+                 written);
 }
 
 Expected<RecordOptions> record_options(const ExecuteOptions& options) {
   RecordOptions record;
   const std::string level = !options.record.empty() ? options.record : (options.timeline.empty() ? "none" : "steps");
   const auto parsed = choice<RecordLevel>("--record", level, "none, packs, steps", parse_level);
-  if (!parsed) return tl::make_unexpected(parsed.error());
+  if (!parsed) return failed(parsed);
   record.level = *parsed;
   if (!options.workers.empty()) {
-    if (const auto read = read_workers(options.workers, record); !read) return tl::make_unexpected(read.error());
+    if (const auto read = read_workers(options.workers, record); !read) return failed(read);
   }
   const auto time = [](const char* option, const std::optional<double>& us,
                        core::Time otherwise) -> Expected<core::Time> {
     if (!us) return otherwise;
     if (*us >= 0 && *us <= core::kMostLatencyUs * 100) return core::time_from_us(*us);
-    return tl::make_unexpected(
-        Error::request({ProblemCode::kInvalid, option},
-                       fmt::format("{} {}: expected microseconds since the start of the run", option, *us)));
+    return refused({ProblemCode::kInvalid, option}, "{} {}: expected microseconds since the start of the run", option,
+                   *us);
   };
   const auto from = time("--from-us", options.from_us, core::Time());
-  if (!from) return tl::make_unexpected(from.error());
+  if (!from) return failed(from);
   const auto to = time("--to-us", options.to_us, core::kNever);
-  if (!to) return tl::make_unexpected(to.error());
+  if (!to) return failed(to);
   record.from = *from;
   record.to = *to;
-  if (record.to < record.from)
-    return tl::make_unexpected(Error::request({ProblemCode::kConflict, "--to-us"}, "--to-us is before --from-us"));
+  if (record.to < record.from) return refused({ProblemCode::kConflict, "--to-us"}, "--to-us is before --from-us");
   record.most_spans = options.most_spans.value_or(record.most_spans);
-  if (record.most_spans < 0)
-    return tl::make_unexpected(
-        Error::request({ProblemCode::kTooSmall, "--max-spans"}, "--max-spans must be at least 0"));
+  if (record.most_spans < 0) return refused({ProblemCode::kTooSmall, "--max-spans"}, "--max-spans must be at least 0");
   if (!options.timeline.empty()) return record;
   const std::pair<const char*, bool> limits[] = {{"--record", !options.record.empty()},
                                                  {"--workers", !options.workers.empty()},
@@ -93,9 +87,7 @@ Expected<RecordOptions> record_options(const ExecuteOptions& options) {
                                                  {"--max-spans", options.most_spans.has_value()}};
   for (const auto& [option, given] : limits) {
     if (given) {
-      return tl::make_unexpected(
-          Error::request({ProblemCode::kUnused, option},
-                         fmt::format("{} limits what --timeline records; give --timeline FILE", option)));
+      return refused({ProblemCode::kUnused, option}, "{} limits what --timeline records; give --timeline FILE", option);
     }
   }
   return record;
@@ -104,9 +96,8 @@ Expected<RecordOptions> record_options(const ExecuteOptions& options) {
 Expected<void> override_steps(const ExecuteOptions& options, core::RunOptions& run) {
   if (options.steps) {
     if (*options.steps < 1 || *options.steps > core::kMostSteps) {
-      return tl::make_unexpected(
-          Error::request(out_of_range("--steps", *options.steps, core::kMostSteps),
-                         fmt::format("--steps {}: expected 1 to {}", *options.steps, core::kMostSteps)));
+      return refused(out_of_range("--steps", *options.steps, core::kMostSteps), "--steps {}: expected 1 to {}",
+                     *options.steps, core::kMostSteps);
     }
     run.steps = *options.steps;
   }
@@ -133,17 +124,16 @@ void leave_unfinished(OutputFile& file, std::int32_t steps) {
 
 int execute(core::Executor& executor, const std::string& doing, const ExecuteOptions& options,
             const Environment& environment, const AdjustRun& adjust, const Besides& besides) {
-  const auto format = choice<Format>("--format", options.format, kFormats, parse_format);
+  const auto format = format_of(options.format);
   if (!format) return report(format.error());
   const auto record = record_options(options);
   if (!record) return report(record.error());
-  if (options.rows < 0) return report(Error::request({ProblemCode::kTooSmall, "--rows"}, "--rows must be at least 0"));
+  if (options.rows < 0) return refuse({ProblemCode::kTooSmall, "--rows"}, "--rows must be at least 0");
   auto scenario = load_scenario(options.scenario, environment);
   if (!scenario) return report(scenario.error());
   if (record->first_worker >= scenario->cluster->workers()) {
-    return report(Error::request(
-        {ProblemCode::kTooLarge, "--workers"},
-        fmt::format("--workers {}: there are only {}, counted from 0", options.workers, scenario->cluster->workers())));
+    return refuse({ProblemCode::kTooLarge, "--workers"}, "--workers {}: there are only {}, counted from 0",
+                  options.workers, scenario->cluster->workers());
   }
   if (const auto done = override_steps(options, scenario->run); !done) return report(done.error());
   if (adjust) {
@@ -214,8 +204,8 @@ int execute(core::Executor& executor, const std::string& doing, const ExecuteOpt
   if (file && !keeps) tell(fmt::format("tutti: no step had ended; {} stays as it was\n", options.timeline));
   if (keeps) kept = file->keep();
   if (keeps && kept) tell(fmt::format("timeline: {} ({} spans)\n", options.timeline, writer->spans()));
-  const int printed =
-      print_out(*format == Format::kJson ? report_json(summary, band) : report_text(summary, options.rows, band));
+  const int printed = print_out(*format == Format::kJson ? to_json(run_report(summary, band))
+                                                         : report_text(summary, options.rows, band));
   if (!kept) {
     if (output_failed) tell("tutti: the run was stopped because its timeline can no longer be written\n");
     const int failed = report(kept.error());

@@ -22,17 +22,17 @@
 #include "sim/sweep/crowd.h"
 #include "tools/tutti/explore.h"
 #include "tools/tutti/interrupt.h"
-#include "tools/tutti/json.h"
 #include "tools/tutti/progress.h"
+#include "tools/tutti/report.h"
 #include "tools/tutti/table.h"
 
 namespace tutti::tools {
 namespace {
 
-using core::Error;
 using core::Expected;
 using core::Outcome;
 using core::ProblemCode;
+using core::Report;
 using core::show;
 using core::Time;
 
@@ -139,7 +139,7 @@ Expected<std::vector<Answer>> answers_of(const core::Scenario& scenario, const c
                                          const core::Library& library, int threads, const Interrupt& interrupt,
                                          std::vector<std::string>& notes) {
   auto questions = core::what_ifs(scenario, summary, library);
-  if (!questions) return tl::make_unexpected(questions.error());
+  if (!questions) return failed(questions);
   for (const std::string& note : questions->notes) notes.push_back("not varied: " + note);
   std::vector<Answer> answers;
   for (core::WhatIf& question : questions->list) answers.push_back({std::move(question), std::nullopt});
@@ -176,26 +176,31 @@ Expected<std::vector<Answer>> answers_of(const core::Scenario& scenario, const c
 
 std::string shown(const std::optional<Time>& time) { return time ? show(*time) : "–"; }
 
+std::vector<Report> pack_reports(const Explanation& e) {
+  std::vector<Report> reports;
+  for (const PackCosts& p : e.packs) {
+    Report& report = reports.emplace_back();
+    report.add({{"pack", p.pack, "pack"},
+                {"bytes", p.bytes, "bytes"},
+                {"least_us", p.least, "lower bound", p.least > Time() ? "" : "–"},
+                {"closed_form_us", p.closed_form, "closed form", shown(p.closed_form)}});
+    if (!p.form.form.empty()) report.add("closed_form", p.form.form).add("closed_form_of", p.form.where);
+    report.add({{"alone_us", p.alone, "alone", shown(p.alone)},
+                {"in_step_us", p.in_step, "in the step"},
+                {"nccl", core::unless_empty(p.by_nccl), "?<by NCCL"}});
+    if (!p.nccl) continue;
+    report.add("capped_at_bound", core::unless_empty(p.nccl->time.capped_at));
+    report.add("error_band", band_report(p.nccl->band.low, p.nccl->band.high));
+  }
+  return reports;
+}
+
 std::string pack_part(const Explanation& e, int rows) {
   if (e.packs.empty() || rows == 0) return "";
-  const bool nccl = std::any_of(e.packs.begin(), e.packs.end(), [](const PackCosts& p) { return !p.by_nccl.empty(); });
-  std::vector<std::string> headings{"pack", "bytes", "lower bound", "closed form", "alone", "in the step"};
-  if (nccl) headings.emplace_back("<by NCCL");
-  Table table(std::move(headings));
-  for (std::size_t i = 0; i < e.packs.size() && i < static_cast<std::size_t>(rows); ++i) {
-    const PackCosts& p = e.packs[i];
-    std::vector<std::string> row{std::to_string(p.pack), show(p.bytes),  p.least > Time() ? show(p.least) : "–",
-                                 shown(p.closed_form),   shown(p.alone), show(p.in_step)};
-    if (nccl) row.push_back(p.by_nccl);
-    table.row(std::move(row));
-  }
   std::string text =
       "packs: lower bound of any algorithm; closed form (ports only); simulated alone (all links); simulated in the "
       "step\n" +
-      table.text(2);
-  if (e.packs.size() > static_cast<std::size_t>(rows))
-    text += fmt::format("  … and {} more (--rows {} shows all)\n", e.packs.size() - static_cast<std::size_t>(rows),
-                        e.packs.size());
+      table_text(pack_reports(e), 2, rows);
   const auto largest = std::max_element(e.packs.begin(), e.packs.end(),
                                         [](const PackCosts& a, const PackCosts& b) { return a.bytes < b.bytes; });
   if (!largest->form.form.empty())
@@ -246,80 +251,45 @@ std::string text_of(const Explanation& e, int rows) {
   text += '\n';
   text += pack_part(e, rows);
   text += answer_part(e, rows);
-  for (const std::string& note : e.notes) text += "note: " + note + '\n';
-  for (const std::string& note : info.notes) text += "note: " + note + '\n';
+  text += note_lines(e.notes) + note_lines(info.notes);
   while (text.ends_with("\n\n")) text.pop_back();
   return text;
 }
 
-std::string json_of(const Explanation& e) {
-  Json json;
+Report report_of(const Explanation& e) {
   const core::RunInfo& info = e.summary.info();
   const auto parts = e.summary.steady_parts();
-  json.object([&] {
-    json.field("tutti_version", std::string_view(info.version));
-    json.field("scenario", std::string_view(info.scenario));
-    json.field("scenario_file", std::string_view(info.scenario_file));
-    json.field("network_model", std::string_view(info.network_model));
-    json.field("seed", info.seed);
-    json.field("step_time_us", e.summary.step_time());
-    json.field("exposed_communication_us", parts->exposed);
-    json.field("computation_us", parts->forward + parts->backward + parts->other_compute);
-    json.key("lower_bound");
-    if (info.bound_reason.empty()) json.null();
-    if (!info.bound_reason.empty())
-      json.object([&] {
-        json.field("step_us", info.step_bound);
-        json.field("communication_us", info.communication_bound);
-        json.field("communication_reason", std::string_view(info.bound_reason));
-      });
-    json.key("critical_path_in_words").array(e.summary.path_in_words(), [&](const std::string& line) {
-      json.value(std::string_view(line));
-    });
-    json.key("packs").array(e.packs, [&](const PackCosts& p) {
-      json.object([&] {
-        json.field("pack", p.pack);
-        json.field("bytes", p.bytes);
-        json.field("least_us", p.least);
-        if (p.closed_form) json.field("closed_form_us", *p.closed_form);
-        if (!p.form.form.empty()) {
-          json.field("closed_form", std::string_view(p.form.form));
-          json.field("closed_form_of", std::string_view(p.form.where));
-        }
-        if (p.alone) json.field("alone_us", *p.alone);
-        json.field("in_step_us", p.in_step);
-        if (!p.by_nccl.empty()) json.field("nccl", std::string_view(p.by_nccl));
-        if (p.nccl) {
-          if (!p.nccl->time.capped_at.empty()) json.field("capped_at_bound", std::string_view(p.nccl->time.capped_at));
-          json.key("error_band").object([&] {
-            json.field("low", p.nccl->band.low);
-            json.field("high", p.nccl->band.high);
-          });
-        }
-      });
-    });
-    json.key("what_if").array(e.answers, [&](const Answer& answer) {
-      json.object([&] {
-        json.field("what", std::string_view(answer.question.what));
-        json.field("step_time_us", answer.outcome->step);
-        json.field("saves_us", e.summary.step_time() - answer.outcome->step);
-      });
-    });
-    std::vector<std::string> notes = e.notes;
-    notes.insert(notes.end(), info.notes.begin(), info.notes.end());
-    json.key("notes").array(notes, [&](const std::string& note) { json.value(std::string_view(note)); });
-  });
-  return json.text();
+  const Time step = e.summary.step_time();
+  Report report = scenario_report(info);
+  report.add({{"network_model", info.network_model},
+              {"seed", info.seed},
+              {"step_time_us", step},
+              {"exposed_communication_us", parts->exposed},
+              {"computation_us", parts->forward + parts->backward + parts->other_compute}});
+  const Report bound{{"step_us", info.step_bound},
+                     {"communication_us", info.communication_bound},
+                     {"communication_reason", info.bound_reason}};
+  report.add("lower_bound", info.bound_reason.empty() ? core::ReportValue(nullptr) : bound);
+  report.add("critical_path_in_words", e.summary.path_in_words());
+  report.add("packs", pack_reports(e));
+  report.add("what_if", core::list_of(e.answers, [&](const Answer& answer) {
+               return Report{{"what", answer.question.what},
+                             {"step_time_us", answer.outcome->step},
+                             {"saves_us", step - answer.outcome->step}};
+             }));
+  std::vector<std::string> notes = e.notes;
+  notes.insert(notes.end(), info.notes.begin(), info.notes.end());
+  return report.add("notes", notes);
 }
 
 }  // namespace
 
 int explain(const ExplainOptions& options, const Environment& environment) {
-  const auto format = choice<Format>("--format", options.format, kFormats, parse_format);
+  const auto format = format_of(options.format);
   if (!format) return report(format.error());
-  if (options.rows < 0) return report(Error::request({ProblemCode::kTooSmall, "--rows"}, "--rows must be at least 0"));
+  if (options.rows < 0) return refuse({ProblemCode::kTooSmall, "--rows"}, "--rows must be at least 0");
   if (options.threads < 0)
-    return report(Error::request({ProblemCode::kTooSmall, "--threads"}, "--threads must be at least 0 (0: all cores)"));
+    return refuse({ProblemCode::kTooSmall, "--threads"}, "--threads must be at least 0 (0: all cores)");
   auto scenario = load_scenario(options.scenario, environment);
   if (!scenario) return report(scenario.error());
   Interrupt interrupt;
@@ -346,7 +316,8 @@ int explain(const ExplainOptions& options, const Environment& environment) {
   if (!answers) return report(answers.error());
   explanation.answers = std::move(*answers);
   for (std::string& said : core::extrapolations(explanation.scenario)) explanation.notes.push_back(std::move(said));
-  const int printed = print_out(*format == Format::kJson ? json_of(explanation) : text_of(explanation, options.rows));
+  const int printed =
+      print_out(*format == Format::kJson ? to_json(report_of(explanation)) : text_of(explanation, options.rows));
   return interrupt.happened() ? static_cast<int>(kRunFailed) : printed;
 }
 

@@ -5,18 +5,17 @@
 #include <filesystem>
 #include <ostream>
 
+#include "core/text/report.h"
 #include "core/timeline/export_csv.h"
 #include "core/timeline/export_perfetto.h"
 #include "core/timeline/export_svg.h"
 #include "core/timeline/reader.h"
 #include "tools/tutti/file_buffer.h"
-#include "tools/tutti/json.h"
 #include "tools/tutti/output_file.h"
 
 namespace tutti::tools {
 namespace {
 
-using core::Error;
 using core::Expected;
 using core::ProblemCode;
 
@@ -32,7 +31,7 @@ Expected<void> write(const core::TimelineReader& timeline, const ExportOptions& 
   if (options.to == "perfetto") return core::export_perfetto(timeline, out);
   if (options.to == "csv") return core::export_csv(timeline, *core::parse_csv_content(options.table), out);
   auto picture = core::export_svg(timeline);
-  if (!picture) return tl::make_unexpected(picture.error());
+  if (!picture) return failed(picture);
   out << *picture;
   return {};
 }
@@ -41,13 +40,11 @@ Expected<void> write(const core::TimelineReader& timeline, const ExportOptions& 
 
 int export_timeline(const ExportOptions& options, const Environment&) {
   if (options.to != "perfetto" && options.to != "csv" && options.to != "svg") {
-    return report(Error::request({ProblemCode::kUnknownName, "--to"},
-                                 fmt::format("--to {}: expected one of perfetto, csv, svg", options.to)));
+    return refuse({ProblemCode::kUnknownName, "--to"}, "--to {}: expected one of perfetto, csv, svg", options.to);
   }
   if (!core::parse_csv_content(options.table)) {
-    return report(
-        Error::request({ProblemCode::kUnknownName, "--table"},
-                       fmt::format("--table {}: expected one of spans, packs, steps, links, path", options.table)));
+    return refuse({ProblemCode::kUnknownName, "--table"},
+                  "--table {}: expected one of spans, packs, steps, links, path", options.table);
   }
   const auto timeline = core::TimelineReader::open(options.timeline);
   if (!timeline) return report(timeline.error());
@@ -61,7 +58,7 @@ int export_timeline(const ExportOptions& options, const Environment&) {
     buffer.close();
     return buffer.error() == 0 ? static_cast<int>(kDone) : stdout_failed(buffer.error());
   }
-  const auto format = choice<Format>("--format", options.format, kFormats, parse_format);
+  const auto format = format_of(options.format);
   if (!format) return report(format.error());
   const std::string path = options.output.empty() ? default_output(options) : options.output;
   auto file = OutputFile::create(path, {options.timeline});
@@ -72,15 +69,11 @@ int export_timeline(const ExportOptions& options, const Environment&) {
     tell(fmt::format("written: {}\n", path));
     return kDone;
   }
-  Json json;
-  json.object([&] {
-    json.field("timeline", std::string_view(options.timeline));
-    json.field("complete", timeline->complete());
-    json.field("steps", static_cast<std::int64_t>(timeline->steps().size()));
-    json.field("to", std::string_view(options.to));
-    json.field("written", std::string_view(path));
-  });
-  return print_out(json.text());
+  return print_out(to_json(core::Report{{"timeline", options.timeline},
+                                        {"complete", timeline->complete()},
+                                        {"steps", timeline->steps().size()},
+                                        {"to", options.to},
+                                        {"written", path}}));
 }
 
 }  // namespace tutti::tools

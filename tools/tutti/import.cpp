@@ -4,6 +4,8 @@
 
 namespace tutti::tools {
 
+namespace {
+
 int import_tf_config(const ImportTfConfigOptions& options, const Environment& environment) {
   const auto config = load_tf_config(options.from);
   if (!config) return report(config.error());
@@ -24,6 +26,13 @@ int import_tf_config(const ImportTfConfigOptions& options, const Environment& en
     if (job != "chief" && job != "worker" && job != "ps") leave_out(job.c_str());
   }
   return init(scenario, environment);
+}
+
+}  // namespace
+
+int import_files(const ImportOptions& options, const Environment& environment) {
+  return options.is_topology ? import_nccl_topology(options.nccl_topology, environment)
+                             : import_tf_config(options.tf_config, environment);
 }
 
 }  // namespace tutti::tools

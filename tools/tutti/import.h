@@ -3,6 +3,7 @@
 #include <string>
 
 #include "tools/tutti/command.h"
+#include "tools/tutti/import_nccl.h"
 #include "tools/tutti/init.h"
 
 namespace tutti::tools {
@@ -12,7 +13,14 @@ struct ImportTfConfigOptions {
   InitOptions scenario;      ///< all but its nodes
 };
 
-/// `tutti import tf-config`: writes a scenario to start from with as many workers as TF_CONFIG has.
-int import_tf_config(const ImportTfConfigOptions& options, const Environment& environment);
+struct ImportOptions {
+  ImportTfConfigOptions tf_config;
+  ImportNcclTopologyOptions nccl_topology;
+  bool is_topology = false;  ///< the second of both was asked for
+};
+
+/// `tutti import tf-config` writes a scenario to start from with as many workers as TF_CONFIG has; `tutti import
+/// nccl-topology` is import_nccl_topology().
+int import_files(const ImportOptions& options, const Environment& environment);
 
 }  // namespace tutti::tools

@@ -15,7 +15,7 @@
 #include "core/nccl/search/searched_communicator.h"
 #include "core/nccl/topology/topology_file.h"
 #include "core/scenario/scenario.h"
-#include "tools/tutti/json.h"
+#include "core/text/report.h"
 #include "tools/tutti/output_file.h"
 #include "tools/tutti/table.h"
 
@@ -24,6 +24,7 @@ namespace {
 
 using core::Error;
 using core::ProblemCode;
+using core::Report;
 using core::nccl::Graph;
 using core::nccl::GraphChannel;
 using core::nccl::NodeKind;
@@ -82,7 +83,7 @@ core::Expected<Channels> channels_of(const Topology& topology, const SearchResul
   core::nccl::Settings variables;
   variables.net_intra_disabled = !settings.net_inside;
   const auto communicator = communicator_of(topology, found, nodes, variables);
-  if (!communicator) return tl::unexpected(communicator.error());
+  if (!communicator) return failed(communicator);
   return Channels{communicator->channels, communicator->nvls_channels,
                   point_to_point(found.node, settings, communicator->ranks, communicator->channels)};
 }
@@ -126,41 +127,32 @@ std::string graphs_text(const SearchResult& found, const Channels& channels, con
 }
 
 std::string graphs_json(const SearchResult& found, const Channels& channels, std::int64_t nodes) {
-  Json json;
-  json.object([&] {
-    json.field("nodes", nodes * found.nodes_per_topology);
-    json.field("gpus_per_node", found.node.count(NodeKind::kGpu));
-    json.field("compute_capability", found.node.least_sm());
-    json.field("most_gb_per_s", static_cast<double>(found.most_gb_per_s));
-    json.field("total_gb_per_s", static_cast<double>(found.total_gb_per_s));
-    json.field("channels", channels.collectives);
-    json.field("nvls_channels", channels.nvls);
-    json.field("p2p_channels", channels.p2p.channels);
-    json.field("p2p_channels_per_peer", channels.p2p.per_peer);
-    json.key("graphs").array(all(found.graphs), [&](const NamedGraph& named) {
-      const Graph& graph = named.graph;
-      json.object([&] {
-        json.field("name", named.name);
-        json.field("id", graph.id);
-        json.field("pattern", static_cast<int>(graph.pattern));
-        json.field("cross_nic", graph.cross_nic);
-        json.field("channels", graph.channels);
-        json.field("intra_gb_per_s", static_cast<double>(graph.bw_intra));
-        json.field("inter_gb_per_s", static_cast<double>(graph.bw_inter));
-        json.field("inter_latency_us", static_cast<double>(graph.latency_inter));
-        json.field("intra_type", to_string(graph.type_intra));
-        json.field("inter_type", to_string(graph.type_inter));
-        json.field("same_channels", graph.same_channels);
-        json.key("orders").array(graph.orders, [&](const GraphChannel& channel) {
-          json.object([&] {
-            json.key("gpus").array(channel.gpus, [&json](int gpu) { json.value(gpu); });
-            json.key("nets").array(channel.nets, [&json](std::int64_t net) { json.value(net); });
-          });
-        });
-      });
-    });
-  });
-  return json.text();
+  const auto order = [](const GraphChannel& channel) { return Report{{"gpus", channel.gpus}, {"nets", channel.nets}}; };
+  const auto graph_report = [&](const NamedGraph& named) {
+    const Graph& graph = named.graph;
+    return Report{{"name", named.name},
+                  {"id", graph.id},
+                  {"pattern", static_cast<int>(graph.pattern)},
+                  {"cross_nic", graph.cross_nic},
+                  {"channels", graph.channels},
+                  {"intra_gb_per_s", graph.bw_intra},
+                  {"inter_gb_per_s", graph.bw_inter},
+                  {"inter_latency_us", graph.latency_inter},
+                  {"intra_type", to_string(graph.type_intra)},
+                  {"inter_type", to_string(graph.type_inter)},
+                  {"same_channels", graph.same_channels},
+                  {"orders", core::list_of(graph.orders, order)}};
+  };
+  return to_json(Report{{"nodes", nodes * found.nodes_per_topology},
+                        {"gpus_per_node", found.node.count(NodeKind::kGpu)},
+                        {"compute_capability", found.node.least_sm()},
+                        {"most_gb_per_s", found.most_gb_per_s},
+                        {"total_gb_per_s", found.total_gb_per_s},
+                        {"channels", channels.collectives},
+                        {"nvls_channels", channels.nvls},
+                        {"p2p_channels", channels.p2p.channels},
+                        {"p2p_channels_per_peer", channels.p2p.per_peer},
+                        {"graphs", core::list_of(all(found.graphs), graph_report)}});
 }
 
 /// What of a graph is otherwise in a dump: "8 channels, the dump has 16; …". Empty if nothing is.
@@ -209,10 +201,7 @@ int write(const std::string& path, const std::string& text, const ImportNcclTopo
   if (!options.force && std::filesystem::exists(path, ignored))
     return report(
         Error::request({ProblemCode::kConflict, "-o"}, "this file exists; --force overwrites it", {path, 0, 0}));
-  auto file = OutputFile::create(path, {options.file});
-  if (!file) return report(file.error());
-  file->stream() << text;
-  if (const auto kept = file->keep(); !kept) return report(kept.error());
+  if (const auto written = write_file(path, {options.file}, text); !written) return report(written.error());
   tell(fmt::format("written: {}\n", path));
   return kDone;
 }
@@ -223,9 +212,8 @@ core::Expected<Topology> load(const ImportNcclTopologyOptions& options) {
   for (const core::Problem& note : topology->notes) tell(fmt::format("note: {}\n", core::to_string(note)));
   const int gpus = topology->count(NodeKind::kGpu);
   if (options.gpus < 0 || options.gpus > gpus)
-    return tl::unexpected(
-        Error::request(out_of_range("--gpus", options.gpus, gpus),
-                       fmt::format("--gpus {}: expected 1 to {}, as many as the file has", options.gpus, gpus)));
+    return refused(out_of_range("--gpus", options.gpus, gpus), "--gpus {}: expected 1 to {}, as many as the file has",
+                   options.gpus, gpus);
   if (options.gpus == 0) return topology;
   std::vector<int> ranks(static_cast<std::size_t>(options.gpus));
   std::iota(ranks.begin(), ranks.end(), 0);
@@ -243,13 +231,11 @@ core::Expected<Wishes> wishes_of(const std::vector<std::string>& written) {
   for (const std::string& one : written) {
     const std::size_t equals = one.find('=');
     if (equals == std::string::npos)
-      return tl::unexpected(
-          Error::request({ProblemCode::kSyntax, "--set"},
-                         fmt::format("--set {}: expected NAME=VALUE, such as NCCL_CROSS_NIC=0", one)));
+      return refused({ProblemCode::kSyntax, "--set"}, "--set {}: expected NAME=VALUE, such as NCCL_CROSS_NIC=0", one);
     const std::string name = one.substr(0, equals), value = one.substr(equals + 1);
     if (name == "NCCL_GRAPH_FILE") {
       const auto graphs = core::nccl::load_graphs(value);
-      if (!graphs) return tl::unexpected(graphs.error());
+      if (!graphs) return failed(graphs);
       wishes.graphs = *graphs;
     } else if (const auto done = set(wishes.settings, name, value); !done) {
       return tl::unexpected(about("--set", done.error()));
@@ -286,22 +272,19 @@ core::Expected<std::string> cluster_of(const ImportNcclTopologyOptions& options,
   words.link = options.link;
   words.devices = options.devices.empty() ? machine_with_such_gpus(topology) : options.devices;
   if (words.devices.empty()) {
-    return tl::unexpected(Error::request(
+    return refused(
         {ProblemCode::kMissing, "--devices"},
-        fmt::format(
-            "{}: no shipped machine has GPUs of compute capability {}.{}, whose memory and arithmetic no topology "
-            "says; name one that is near by --devices ({})",
-            options.file, topology.least_sm() / 10, topology.least_sm() % 10,
-            fmt::join(library.names(core::Library::Kind::kMachine), ", "))));
+        "{}: no shipped machine has GPUs of compute capability {}.{}, whose memory and arithmetic no topology "
+        "says; name one that is near by --devices ({})",
+        options.file, topology.least_sm() / 10, topology.least_sm() % 10,
+        fmt::join(library.names(core::Library::Kind::kMachine), ", "));
   }
   const auto path = library.find(core::Library::Kind::kMachine, words.devices, options.output);
   if (!path)
-    return tl::unexpected(
-        Error::request({ProblemCode::kUnknownName, "--devices"},
-                       fmt::format("--devices {}: there is no such machine{}", words.devices,
-                                   core::did_you_mean(words.devices, library.names(core::Library::Kind::kMachine)))));
+    return refused({ProblemCode::kUnknownName, "--devices"}, "--devices {}: there is no such machine{}", words.devices,
+                   core::did_you_mean(words.devices, library.names(core::Library::Kind::kMachine)));
   const auto like = core::load_machine(*path);
-  if (!like) return tl::unexpected(like.error());
+  if (!like) return failed(like);
   auto text = cluster_text(topology, words, **like, settings);
   if (!text) return text;
   // What is written must be a cluster; whatever is wrong with the request shows here.
@@ -318,27 +301,24 @@ core::Expected<std::string> cluster_of(const ImportNcclTopologyOptions& options,
 }  // namespace
 
 int import_nccl_topology(const ImportNcclTopologyOptions& options, const Environment& environment) {
-  const auto format = choice<Format>("--format", options.format, kFormats, parse_format);
+  const auto format = format_of(options.format);
   if (!format) return report(format.error());
   if (options.nodes < 1 || options.nodes > kMostNodes)
-    return report(Error::request(out_of_range("--nodes", options.nodes, kMostNodes),
-                                 fmt::format("--nodes {}: expected 1 to {}", options.nodes, kMostNodes)));
+    return refuse(out_of_range("--nodes", options.nodes, kMostNodes), "--nodes {}: expected 1 to {}", options.nodes,
+                  kMostNodes);
   if (options.graphs && (!options.name.empty() || !options.devices.empty() || !options.link.empty()))
-    return report(
-        Error::request({ProblemCode::kConflict, "--graphs"},
-                       "--name, --devices and --link describe a cluster, and --graphs makes none; leave them out"));
+    return refuse({ProblemCode::kConflict, "--graphs"},
+                  "--name, --devices and --link describe a cluster, and --graphs makes none; leave them out");
   if (!options.graphs && options.nodes == 1 && !options.link.empty())
-    return report(Error::request({ProblemCode::kUnused, "--link"},
-                                 "--link joins machines, and --nodes 1 leaves one; take more nodes"));
+    return refuse({ProblemCode::kUnused, "--link"}, "--link joins machines, and --nodes 1 leaves one; take more nodes");
   if (!options.against.empty() && (!options.graphs || *format == Format::kJson))
-    return report(
-        Error::request({ProblemCode::kUnused, "--against"},
-                       "--against holds graphs against a dump, as text; add --graphs, without --format json"));
+    return refuse({ProblemCode::kUnused, "--against"},
+                  "--against holds graphs against a dump, as text; add --graphs, without --format json");
   const auto wishes = wishes_of(options.set);
   if (!wishes) return report(wishes.error());
   if (!options.graphs && !wishes->graphs.empty())
-    return report(Error::request({ProblemCode::kUnused, "--set"},
-                                 "--set NCCL_GRAPH_FILE gives graphs, and a cluster has none but rings; add --graphs"));
+    return refuse({ProblemCode::kUnused, "--set"},
+                  "--set NCCL_GRAPH_FILE gives graphs, and a cluster has none but rings; add --graphs");
   const auto topology = load(options);
   if (!topology) return report(topology.error());
   if (options.graphs) return tell_graphs(options, *topology, *wishes, *format);
@@ -346,8 +326,8 @@ int import_nccl_topology(const ImportNcclTopologyOptions& options, const Environ
   if (!text) return report(text.error());
   // Last, so that with --format json every other error is JSON.
   if (!options.graphs && (*format == Format::kJson || !options.graph_file.empty()))
-    return report(Error::request({ProblemCode::kUnused, options.graph_file.empty() ? "--format" : "--graph-file"},
-                                 "--format json and --graph-file tell graphs; add --graphs"));
+    return refuse({ProblemCode::kUnused, options.graph_file.empty() ? "--format" : "--graph-file"},
+                  "--format json and --graph-file tell graphs; add --graphs");
   if (options.output.empty() || options.output == "-") return print_out(*text);
   return write(options.output, *text, options);
 }

@@ -11,7 +11,7 @@
 #include "core/cluster/machine_file.h"
 #include "core/scenario/network_reader.h"
 #include "core/scenario/scenario.h"
-#include "tools/tutti/json.h"
+#include "core/text/report.h"
 #include "tools/tutti/output_file.h"
 
 namespace tutti::tools {
@@ -21,31 +21,34 @@ using core::Error;
 using core::Library;
 using core::ProblemCode;
 
-std::string list_of(const char* what, const std::vector<std::string>& names) {
-  std::string text = fmt::format("{}:\n", what);
-  for (const std::string& name : names) text += "  " + name + '\n';
+struct NamedList {
+  const char* name;
+  std::vector<std::string> entries;
+};
+/// What scenarios can name.
+std::vector<NamedList> lists_of(const Library& library) {
+  return {{"machines", library.names(Library::Kind::kMachine)},
+          {"links", library.names(Library::Kind::kLink)},
+          {"models", library.names(Library::Kind::kModel)},
+          {"layer_times", library.names(Library::Kind::kLayerTimes)},
+          {"algorithms", core::algorithm_names()}};
+}
+
+std::string list_text(const Library& library) {
+  std::string text;
+  for (const NamedList& list : lists_of(library)) {
+    std::string heading = list.name;
+    std::replace(heading.begin(), heading.end(), '_', ' ');
+    text += heading + ":\n";
+    for (const std::string& name : list.entries) text += "  " + name + '\n';
+  }
   return text;
 }
 
-std::string list_as_json(const Library& library) {
-  Json json;
-  const auto list = [&json](const char* name, const std::vector<std::string>& names) {
-    json.key(name).array(names, [&json](const std::string& n) { json.value(std::string_view(n)); });
-  };
-  json.object([&] {
-    list("machines", library.names(Library::Kind::kMachine));
-    list("links", library.names(Library::Kind::kLink));
-    list("models", library.names(Library::Kind::kModel));
-    list("layer_times", library.names(Library::Kind::kLayerTimes));
-    list("algorithms", core::algorithm_names());
-  });
-  return json.text();
-}
-
-std::string as_json_text(const char* field, const std::string& value) {
-  Json json;
-  json.object([&] { json.field(field, std::string_view(value)); });
-  return json.text();
+std::string list_json(const Library& library) {
+  core::Report report;
+  for (const NamedList& list : lists_of(library)) report.add(list.name, list.entries);
+  return to_json(report);
 }
 
 /// The shipped profile of a model on that machine's devices ("…_v100" for "dgx1-v100"), if there is one.
@@ -168,37 +171,27 @@ std::string scenario_to_start_from(InitOptions options, const Library& library) 
 
 int init(const InitOptions& options, const Environment& environment) {
   const Library& library = environment.library;
-  const auto format = choice<Format>("--format", options.format, kFormats, parse_format);
+  const auto format = format_of(options.format);
   if (!format) return report(format.error());
   const bool as_json = *format == Format::kJson;
-  if (options.list && as_json) return print_out(list_as_json(library));
-  if (options.list) {
-    return print_out(list_of("machines", library.names(Library::Kind::kMachine)) +
-                     list_of("links", library.names(Library::Kind::kLink)) +
-                     list_of("models", library.names(Library::Kind::kModel)) +
-                     list_of("layer times", library.names(Library::Kind::kLayerTimes)) +
-                     list_of("algorithms", core::algorithm_names()));
-  }
+  if (options.list) return print_out(as_json ? list_json(library) : list_text(library));
   if (options.nodes < 1)
-    return report(Error::request({ProblemCode::kTooSmall, "--nodes"},
-                                 fmt::format("--nodes {}: expected 1 or more", options.nodes)));
+    return refuse({ProblemCode::kTooSmall, "--nodes"}, "--nodes {}: expected 1 or more", options.nodes);
   constexpr std::int64_t kMostServers = 10'000;
   if (options.servers < 0 || options.servers > kMostServers)
-    return report(Error::request(out_of_range("--servers", options.servers, kMostServers),
-                                 fmt::format("--servers {}: expected 0 to {}", options.servers, kMostServers)));
+    return refuse(out_of_range("--servers", options.servers, kMostServers), "--servers {}: expected 0 to {}",
+                  options.servers, kMostServers);
   if (options.servers > 0 && !options.algorithm.empty())
-    return report(
-        Error::request({ProblemCode::kConflict, "--servers"},
-                       "--servers are where variables lie and gradients go, and --algorithm reduces them without any; "
-                       "take one of the two"));
+    return refuse({ProblemCode::kConflict, "--servers"},
+                  "--servers are where variables lie and gradients go, and --algorithm reduces them without any; "
+                  "take one of the two");
   if (std::find(kNetworks.begin(), kNetworks.end(), options.network) == kNetworks.end()) {
-    return report(
-        Error::request({ProblemCode::kUnknownName, "--network"},
-                       fmt::format("--network {}: there are {}", options.network, fmt::join(kNetworks, ", "))));
+    return refuse({ProblemCode::kUnknownName, "--network"}, "--network {}: there are {}", options.network,
+                  fmt::join(kNetworks, ", "));
   }
   if (options.nodes == 1 && options.servers == 0 && (!options.link.empty() || options.network != InitOptions().network))
-    return report(Error::request({ProblemCode::kUnused, "--nodes"},
-                                 "--network and --link join workers, and --nodes 1 leaves one; take more nodes"));
+    return refuse({ProblemCode::kUnused, "--nodes"},
+                  "--network and --link join workers, and --nodes 1 leaves one; take more nodes");
   const std::string target = options.output.empty() || options.output == "-" ? "(the new scenario)" : options.output;
   const std::string text = scenario_to_start_from(options, library);
   // What is written must run; whatever is wrong with the request shows here.
@@ -210,7 +203,7 @@ int init(const InitOptions& options, const Environment& environment) {
     return report(Error(core::ErrorKind::kRequest, std::move(problems)));
   }
   if (options.output.empty() || options.output == "-")
-    return print_out(as_json ? as_json_text("scenario", text) : text);
+    return print_out(as_json ? to_json(core::Report{{"scenario", text}}) : text);
   std::error_code ignored;
   if (!options.force && std::filesystem::exists(options.output, ignored)) {
     return report(Error::request({ProblemCode::kConflict, "-o"}, "this file exists; --force overwrites it",
@@ -221,11 +214,8 @@ int init(const InitOptions& options, const Environment& environment) {
   if (const auto machine = library.find(Library::Kind::kMachine, options.machine, options.output))
     inputs.push_back(*machine);
   if (const auto link = library.find(Library::Kind::kLink, options.link, options.output)) inputs.push_back(*link);
-  auto file = OutputFile::create(options.output, inputs);
-  if (!file) return report(file.error());
-  file->stream() << text;
-  if (const auto kept = file->keep(); !kept) return report(kept.error());
-  if (as_json) return print_out(as_json_text("written", options.output));
+  if (const auto written = write_file(options.output, inputs, text); !written) return report(written.error());
+  if (as_json) return print_out(to_json(core::Report{{"written", options.output}}));
   tell(fmt::format("written: {}; next: tutti simulate {}\n", options.output, options.output));
   return kDone;
 }

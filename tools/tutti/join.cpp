@@ -13,7 +13,6 @@
 
 namespace tutti::tools {
 
-using core::Error;
 using core::Expected;
 using core::ProblemCode;
 using real::Address;
@@ -28,10 +27,6 @@ std::optional<std::string> environment_variable(const std::string& name) {
   return value ? std::optional<std::string>(value) : std::nullopt;
 }
 
-tl::unexpected<Error> wrong(core::ProblemKind kind, const std::string& text) {
-  return tl::make_unexpected(Error::request(std::move(kind), text));
-}
-
 /// A name that nobody knows yet may become anyone's.
 bool is_near(const std::string& host) { return real::is_loopback(host).value_or(false); }
 /// By its very text, and not by what this machine takes a name for.
@@ -41,14 +36,14 @@ Expected<std::string> read_secret(const JoinOptions& options, const real::Variab
   if (options.secret_file.empty()) return variables("TUTTI_SECRET").value_or("");
   struct stat status {};
   if (::stat(options.secret_file.c_str(), &status) == 0 && (status.st_mode & 077) != 0)
-    return wrong({ProblemCode::kInvalid, "--secret-file"},
-                 fmt::format("--secret-file {}: others may read it (chmod 600 it)", options.secret_file));
+    return refused({ProblemCode::kInvalid, "--secret-file"}, "--secret-file {}: others may read it (chmod 600 it)",
+                   options.secret_file);
   auto text = core::read_text_file(options.secret_file, core::TextSource::kAnything);
   if (!text) return text;
   while (!text->empty() && (text->back() == '\n' || text->back() == '\r')) text->pop_back();
   if (text->empty())
-    return wrong({ProblemCode::kMissing, "--secret-file"},
-                 fmt::format("--secret-file {}: there is nothing in it", options.secret_file));
+    return refused({ProblemCode::kMissing, "--secret-file"}, "--secret-file {}: there is nothing in it",
+                   options.secret_file);
   return text;
 }
 
@@ -56,18 +51,16 @@ Expected<std::string> read_secret(const JoinOptions& options, const real::Variab
 Expected<void> check_secret(const Address& at, const std::string& secret, const std::string& doing) {
   if (is_near(at.host)) return {};
   if (secret.empty()) {
-    return wrong(
-        {ProblemCode::kMissing, "--secret-file"},
-        fmt::format("{} {} needs a secret that all workers share: set TUTTI_SECRET, or give --secret-file FILE "
-                    "(openssl rand -hex 16 makes one)",
-                    doing, to_string(at)));
+    return refused({ProblemCode::kMissing, "--secret-file"},
+                   "{} {} needs a secret that all workers share: set TUTTI_SECRET, or give --secret-file FILE "
+                   "(openssl rand -hex 16 makes one)",
+                   doing, to_string(at));
   }
   if (secret.size() < kShortestSecret) {
-    return wrong(
-        {ProblemCode::kTooSmall, "--secret-file"},
-        fmt::format("the secret has {} characters; beyond this machine it needs at least {} (openssl rand -hex "
-                    "16 makes one)",
-                    secret.size(), kShortestSecret));
+    return refused({ProblemCode::kTooSmall, "--secret-file"},
+                   "the secret has {} characters; beyond this machine it needs at least {} (openssl rand -hex "
+                   "16 makes one)",
+                   secret.size(), kShortestSecret);
   }
   return {};
 }
@@ -79,21 +72,20 @@ class PartFinder {
 
   Expected<PartInRun> find() {
     auto secret = read_secret(options_, variables_);
-    if (!secret) return tl::make_unexpected(secret.error());
+    if (!secret) return failed(secret);
     secret_ = std::move(*secret);
     if (options_.wait_seconds) {
       if (!(*options_.wait_seconds > 0 && *options_.wait_seconds <= 86'400))
-        return wrong(out_of_range("--wait-seconds", *options_.wait_seconds, 86400),
-                     "--wait-seconds must be above 0 and at most 86400");
+        return refused(out_of_range("--wait-seconds", *options_.wait_seconds, 86400),
+                       "--wait-seconds must be above 0 and at most 86400");
       part_.wait = std::chrono::duration<double>(*options_.wait_seconds);
     }
     if (!options_.listen.empty()) {
       listen_ = real::parse_address(options_.listen, true);
       if (!listen_)
-        return wrong({ProblemCode::kSyntax, "--listen"},
-                     fmt::format("--listen {}: expected HOST:PORT", options_.listen));
+        return refused({ProblemCode::kSyntax, "--listen"}, "--listen {}: expected HOST:PORT", options_.listen);
     }
-    if (auto found = find_part(); !found) return tl::make_unexpected(found.error());
+    if (auto found = find_part(); !found) return failed(found);
     part_.gathering.wait = part_.wait;
     return std::move(part_);
   }
@@ -103,15 +95,14 @@ class PartFinder {
     if (!join_.empty()) {
       const auto at = real::parse_address(join_);
       if (!at)
-        return wrong({ProblemCode::kSyntax, "--join"},
-                     fmt::format("--join {}: expected the coordinator's HOST:PORT", join_));
+        return refused({ProblemCode::kSyntax, "--join"}, "--join {}: expected the coordinator's HOST:PORT", join_);
       return join_at(*at);
     }
     if (auto found = find_launch(); !found) return found;
     if (part_.launch) return launched();
     if (!options_.rendezvous.empty())
-      return wrong({ProblemCode::kUnused, "--rendezvous"},
-                   "--rendezvous is for processes that a launcher started together, and none has started this one");
+      return refused({ProblemCode::kUnused, "--rendezvous"},
+                     "--rendezvous is for processes that a launcher started together, and none has started this one");
     if (listen_) return coordinate_at(*listen_, real::Gathering::Spawn::kNone);
     part_.gathering.spawn = real::Gathering::Spawn::kAll;
     return {};
@@ -123,11 +114,11 @@ class PartFinder {
     if (options_.launcher != "auto") {
       const auto kind =
           choice<real::LauncherKind>("--launcher", options_.launcher, real::kLaunchers, real::parse_launcher);
-      if (!kind) return tl::make_unexpected(kind.error());
+      if (!kind) return failed(kind);
       only = *kind;
     }
     auto launch = real::find_launch(variables_, only);
-    if (!launch) return tl::make_unexpected(launch.error());
+    if (!launch) return failed(launch);
     part_.launch = std::move(*launch);
     return {};
   }
@@ -144,21 +135,19 @@ class PartFinder {
     }
     if (address && part_.coordinates && !listen_ && !launch.one_machine && is_near(address->host) &&
         !is_said_near(address->host)) {
-      return wrong(
-          {ProblemCode::kInvalid, "--listen"},
-          fmt::format("{} is 127.… on this machine itself (see /etc/hosts), where other machines do not reach it; give "
-                      "--listen HOST:{} with the address by which they do, or 0.0.0.0",
-                      address->host, address->port));
+      return refused({ProblemCode::kInvalid, "--listen"},
+                     "{} is 127.… on this machine itself (see /etc/hosts), where other machines do not reach it; give "
+                     "--listen HOST:{} with the address by which they do, or 0.0.0.0",
+                     address->host, address->port);
     }
     if (address && part_.coordinates) return coordinate_at(listen_.value_or(*address), real::Gathering::Spawn::kFirst);
     if (address) return join_at(*address);
     if (launch.one_machine) return by_file(variables_("TMPDIR").value_or("/tmp"));
-    return wrong(
-        {ProblemCode::kMissing, "--rendezvous"},
-        fmt::format("{} started this on several machines and does not say where rank 0 is; give --rendezvous HOST:PORT "
-                    "with the name of rank 0's machine and a free port, or --rendezvous FOLDER with one that all "
-                    "machines share",
-                    to_string(launch.launcher)));
+    return refused({ProblemCode::kMissing, "--rendezvous"},
+                   "{} started this on several machines and does not say where rank 0 is; give --rendezvous HOST:PORT "
+                   "with the name of rank 0's machine and a free port, or --rendezvous FOLDER with one that all "
+                   "machines share",
+                   to_string(launch.launcher));
   }
 
   Expected<void> by_file(const std::string& place) {
@@ -168,10 +157,9 @@ class PartFinder {
     std::string job = launch.job;
     if (folder && job.empty()) {
       if (!launch.one_machine) {
-        return wrong(
-            {ProblemCode::kMissing, "--rendezvous"},
-            fmt::format("{} gives its jobs no name; give --rendezvous FILE, in a folder that all machines share",
-                        to_string(launch.launcher)));
+        return refused({ProblemCode::kMissing, "--rendezvous"},
+                       "{} gives its jobs no name; give --rendezvous FILE, in a folder that all machines share",
+                       to_string(launch.launcher));
       }
       job = to_string(launch.launcher) + "-" + real::launcher_process("hydra_pmi_proxy");
     }
@@ -189,9 +177,8 @@ class PartFinder {
     if (launch.one_machine && secret_.empty() && !listen_) secret_ = real::random_secret();
     const Address at = listen_.value_or(here);
     if (!launch.one_machine && (is_near(at.host) || real::is_every_address(at.host))) {
-      return wrong({ProblemCode::kMissing, "--listen"},
-                   fmt::format("other machines cannot find this one by {}; give --listen HOST:0 with its address",
-                               to_string(at)));
+      return refused({ProblemCode::kMissing, "--listen"},
+                     "other machines cannot find this one by {}; give --listen HOST:0 with its address", to_string(at));
     }
     if (auto coordinated = coordinate_at(at, real::Gathering::Spawn::kFirst); !coordinated) return coordinated;
     part_.gathering.announce = [file, near = launch.one_machine, secret = secret_](const Address& address) {

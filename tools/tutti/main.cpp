@@ -7,7 +7,10 @@
 #include <csignal>
 #include <cstdio>
 #include <exception>
+#include <functional>
 #include <iostream>
+#include <map>
+#include <memory>
 #include <new>
 #include <string>
 #include <vector>
@@ -47,43 +50,39 @@ bool asks_for_json(const std::vector<std::string>& words) {
   return false;
 }
 
+/// What each command does with its options.
+using Commands = std::map<std::string, std::function<int(const Environment&)>>;
+
+template <class Options>
+void offer(CLI::App& app, Commands& commands, const char* name, void (*add)(CLI::App&, Options&),
+           int (*run)(const Options&, const Environment&)) {
+  const auto options = std::make_shared<Options>();
+  add(app, *options);
+  commands[name] = [options, run](const Environment& environment) { return run(*options, environment); };
+}
+
 int run(int argc, char** argv) {
   CLI::App app(kAbout, "tutti");
   app.footer(kExamples);
   app.require_subcommand(1);
   app.set_version_flag("--version", std::string("tutti ") + std::string(core::version()));
-  SimulateOptions simulate_options;
-  PlanOptions plan_options;
-  ExportOptions export_options;
-  InitOptions init_options;
-  ConvertOptions convert_options;
-  ImportTfConfigOptions import_options;
-  ImportNcclTopologyOptions topology_options;
-  RealRunOptions run_options;
-  WorkerOptions worker_options;
-  CompareOptions compare_options;
-  PerfOptions perf_options;
-  CalibrateOptions calibrate_options;
-  ValidateOptions validate_options;
-  SweepOptions sweep_options;
-  ExplainOptions explain_options;
-  TuneOptions tune_options;
-  add_simulate(app, simulate_options);
-  add_run(app, run_options);
-  add_sweep(app, sweep_options);
-  add_tune(app, tune_options);
-  add_explain(app, explain_options);
-  add_compare(app, compare_options);
-  add_perf(app, perf_options);
-  add_calibrate(app, calibrate_options);
-  add_validate(app, validate_options);
-  add_plan(app, plan_options);
-  add_export(app, export_options);
-  add_init(app, init_options);
-  add_convert(app, convert_options);
-  add_import(app, import_options, topology_options);
+  Commands commands;
+  offer(app, commands, "simulate", add_simulate, simulate);
+  offer(app, commands, "run", add_run, run_for_real);
+  offer(app, commands, "sweep", add_sweep, sweep);
+  offer(app, commands, "tune", add_tune, tune);
+  offer(app, commands, "explain", add_explain, explain);
+  offer(app, commands, "compare", add_compare, compare);
+  offer(app, commands, "perf", add_perf, perf);
+  offer(app, commands, "calibrate", add_calibrate, calibrate);
+  offer(app, commands, "validate", add_validate, validate);
+  offer(app, commands, "plan", add_plan, plan);
+  offer(app, commands, "export", add_export, export_timeline);
+  offer(app, commands, "init", add_init, init);
+  offer(app, commands, "convert", add_convert, convert);
+  offer(app, commands, "import", add_import, import_files);
   add_view(app);
-  add_worker(app, worker_options);
+  offer(app, commands, "worker", add_worker, worker);
   if (asks_for_json({argv, argv + argc})) report_errors_as_json();
   try {
     app.parse(argc, argv);
@@ -95,29 +94,12 @@ int run(int argc, char** argv) {
   }
   const Environment environment{core::Library(core::library_folder())};
   // Processes of a real run share devices' address spaces with drivers that map more than there is.
-  const bool for_real = app.got_subcommand("run") || app.got_subcommand("worker") || app.got_subcommand("view") ||
-                        (app.got_subcommand("perf") && perf_options.backend != "sim");
+  const bool for_real =
+      app.got_subcommand("run") || app.got_subcommand("worker") || app.got_subcommand("view") ||
+      (app.got_subcommand("perf") && app.get_subcommand("perf")->get_option("--backend")->as<std::string>() != "sim");
   if (!for_real) stay_within_memory();
-  if (app.got_subcommand("simulate")) return simulate(simulate_options, environment);
-  if (app.got_subcommand("run")) return run_for_real(run_options, environment);
-  if (app.got_subcommand("tune")) return tune(tune_options, environment);
-  if (app.got_subcommand("explain")) return explain(explain_options, environment);
-  if (app.got_subcommand("sweep")) return sweep(sweep_options, environment);
-  if (app.got_subcommand("compare")) return compare(compare_options, environment);
-  if (app.got_subcommand("perf")) return perf(perf_options, environment);
-  if (app.got_subcommand("calibrate")) return calibrate(calibrate_options, environment);
-  if (app.got_subcommand("validate")) return validate(validate_options, environment);
-  if (app.got_subcommand("worker")) return worker(worker_options);
   if (app.got_subcommand("view")) return view(app.get_subcommand("view")->remaining());
-  if (app.got_subcommand("plan")) return plan(plan_options, environment);
-  if (app.got_subcommand("convert")) return convert(convert_options);
-  if (app.got_subcommand("export")) return export_timeline(export_options, environment);
-  if (app.got_subcommand("import")) {
-    const bool topology = app.get_subcommand("import")->got_subcommand("nccl-topology");
-    return topology ? import_nccl_topology(topology_options, environment)
-                    : import_tf_config(import_options, environment);
-  }
-  return init(init_options, environment);
+  return commands.at(app.get_subcommands().front()->get_name())(environment);
 }
 
 /// A descriptor that is closed would go to the next file that is opened, and what is said on stderr with it.

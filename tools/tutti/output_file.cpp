@@ -14,6 +14,8 @@
 
 #include <fmt/format.h>
 
+#include "tools/tutti/command.h"
+
 namespace tutti::tools {
 
 namespace fs = std::filesystem;
@@ -150,6 +152,19 @@ std::string OutputFile::leave() {
   const SignalsHeld held;
   unfinished[0] = '\0';
   return std::exchange(part_, "");
+}
+
+core::Expected<void> write_file(const std::string& path, const std::vector<std::string>& inputs,
+                                const std::function<void(std::ostream&)>& write) {
+  auto file = OutputFile::create(path, inputs);
+  if (!file) return failed(file);
+  write(file->stream());
+  return file->keep();
+}
+
+core::Expected<void> write_file(const std::string& path, const std::vector<std::string>& inputs,
+                                const std::string& text) {
+  return write_file(path, inputs, [&](std::ostream& out) { out << text; });
 }
 
 }  // namespace tutti::tools

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <ostream>
 #include <string>
@@ -45,5 +46,11 @@ class OutputFile {
   std::unique_ptr<FileBuffer> buffer_;
   std::unique_ptr<std::ostream> stream_;
 };
+
+/// Writes a file as a whole. ERRORS: as OutputFile.
+core::Expected<void> write_file(const std::string& path, const std::vector<std::string>& inputs,
+                                const std::function<void(std::ostream&)>& write);
+core::Expected<void> write_file(const std::string& path, const std::vector<std::string>& inputs,
+                                const std::string& text);
 
 }  // namespace tutti::tools

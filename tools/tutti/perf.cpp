@@ -107,30 +107,25 @@ struct Request {
 
 /// Which collective, its root, and which halves of the table.
 Expected<void> read_collective(const PerfOptions& options, Request& request) {
-  const auto wrong = [](core::ProblemKind kind, const std::string& text) {
-    return tl::make_unexpected(Error::request(std::move(kind), text));
-  };
   const auto kind = core::parse_collective(options.collective);
   if (!kind) {
     std::string names;
     for (const core::CollectiveKind known : core::collective_kinds())
       names += fmt::format("{}{}", names.empty() ? "" : ", ", to_string(known));
-    return wrong({ProblemCode::kUnknownName, "--collective"},
-                 fmt::format("--collective {}: expected one of {}", options.collective, names));
+    return refused({ProblemCode::kUnknownName, "--collective"}, "--collective {}: expected one of {}",
+                   options.collective, names);
   }
   request.what.collective = *kind;
   if (options.root && !core::has_root(*kind))
-    return wrong({ProblemCode::kUnused, "-r"}, fmt::format("-r: {} has no root; leave it out", options.collective));
+    return refused({ProblemCode::kUnused, "-r"}, "-r: {} has no root; leave it out", options.collective);
   request.what.root = static_cast<core::Rank>(std::clamp<std::int64_t>(options.root.value_or(0), -1, core::kMostRanks));
   if (!core::reduces(*kind) && request.what.reduction != core::Reduction::kSum)
-    return wrong({ProblemCode::kUnused, "-o"},
-                 fmt::format("-o {}: {} adds nothing; leave it out", options.op, options.collective));
+    return refused({ProblemCode::kUnused, "-o"}, "-o {}: {} adds nothing; leave it out", options.op,
+                   options.collective);
   if (options.place != "out" && options.place != "in" && options.place != "both")
-    return wrong({ProblemCode::kUnknownName, "--place"},
-                 fmt::format("--place {}: expected one of out, in, both", options.place));
+    return refused({ProblemCode::kUnknownName, "--place"}, "--place {}: expected one of out, in, both", options.place);
   if (options.place == "in" && !core::can_be_in_place(*kind))
-    return wrong({ProblemCode::kConflict, "--place"},
-                 fmt::format("--place in: {} cannot be done in place", options.collective));
+    return refused({ProblemCode::kConflict, "--place"}, "--place in: {} cannot be done in place", options.collective);
   request.out_of_place = options.place != "in";
   request.in_place = options.place != "out";
   return {};
@@ -138,68 +133,60 @@ Expected<void> read_collective(const PerfOptions& options, Request& request) {
 
 Expected<Request> read_request(const PerfOptions& options) {
   Request request;
-  const auto wrong = [](core::ProblemKind kind, const std::string& text) {
-    return tl::make_unexpected(Error::request(std::move(kind), text));
-  };
-  const auto format = choice<Format>("--format", options.format, kFormats, parse_format);
-  if (!format) return tl::make_unexpected(format.error());
+  const auto format = format_of(options.format);
+  if (!format) return failed(format);
   request.format = *format;
   if (options.backend != "sim") {
     if (!real::parse_backend(options.backend))
-      return wrong({ProblemCode::kUnknownName, "--backend"},
-                   fmt::format("--backend {}: expected one of sim, {}", options.backend, real::kBackends));
+      return refused({ProblemCode::kUnknownName, "--backend"}, "--backend {}: expected one of sim, {}", options.backend,
+                     real::kBackends);
     auto real = executor_options(options.real, options.backend);
-    if (!real) return tl::make_unexpected(real.error());
+    if (!real) return failed(real);
     request.real = std::move(*real);
   } else if (const auto given = first_given(options)) {
-    return wrong({ProblemCode::kUnused, *given},
-                 fmt::format("{} is for a real run; the simulator has no use for it (--backend tcp)", *given));
+    return refused({ProblemCode::kUnused, *given},
+                   "{} is for a real run; the simulator has no use for it (--backend tcp)", *given);
   }
   const auto op = choice<core::Reduction>("--op", options.op, "sum, prod, max, min, avg", parse_op);
-  if (!op) return tl::make_unexpected(op.error());
+  if (!op) return failed(op);
   request.what.reduction = *op;
-  if (auto known = read_collective(options, request); !known) return tl::make_unexpected(known.error());
+  if (auto known = read_collective(options, request); !known) return failed(known);
   const auto type = core::parse_data_type(options.type);
   if (!type)
-    return wrong(
-        {ProblemCode::kUnknownName, "--type"},
-        fmt::format("--type {}: expected one of float32, float64, float16, bfloat16, int32, int64", options.type));
+    return refused({ProblemCode::kUnknownName, "--type"},
+                   "--type {}: expected one of float32, float64, float16, bfloat16, int32, int64", options.type);
   request.what.type = *type;
   const auto least = parse_size(options.least);
   const auto most = parse_size(options.most);
   if (!least)
-    return wrong({ProblemCode::kSyntax, "-b"},
-                 fmt::format("-b {}: expected bytes, such as 8, 64K, 128M or 1G", options.least));
+    return refused({ProblemCode::kSyntax, "-b"}, "-b {}: expected bytes, such as 8, 64K, 128M or 1G", options.least);
   if (!most)
-    return wrong({ProblemCode::kSyntax, "-e"},
-                 fmt::format("-e {}: expected bytes, such as 8, 64K, 128M or 1G", options.most));
+    return refused({ProblemCode::kSyntax, "-e"}, "-e {}: expected bytes, such as 8, 64K, 128M or 1G", options.most);
   if (*least > *most)
-    return wrong({ProblemCode::kConflict, "-b"}, fmt::format("-b {} is more than -e {}", options.least, options.most));
-  if (!(options.factor > 1)) return wrong({ProblemCode::kTooSmall, "-f"}, "-f must be above 1");
+    return refused({ProblemCode::kConflict, "-b"}, "-b {} is more than -e {}", options.least, options.most);
+  if (!(options.factor > 1)) return refused({ProblemCode::kTooSmall, "-f"}, "-f must be above 1");
   real::LoopOptions& loop = request.loop;
   loop.iterations = options.iterations.value_or(loop.iterations);
   loop.warm_up = options.warm_up.value_or(loop.warm_up);
   if (loop.iterations < 1 || loop.iterations > real::kMostIterations)
-    return wrong(out_of_range("-n", loop.iterations, real::kMostIterations),
-                 fmt::format("-n must be from 1 to {}", real::kMostIterations));
+    return refused(out_of_range("-n", loop.iterations, real::kMostIterations), "-n must be from 1 to {}",
+                   real::kMostIterations);
   if (loop.warm_up < 0 || loop.warm_up > real::kMostWarmUp)
-    return wrong(out_of_range("-w", loop.warm_up, real::kMostWarmUp),
-                 fmt::format("-w must be from 0 to {}", real::kMostWarmUp));
+    return refused(out_of_range("-w", loop.warm_up, real::kMostWarmUp), "-w must be from 0 to {}", real::kMostWarmUp);
   const std::int64_t item = core::size_of(*type).count();
   for (std::int64_t bytes = std::max(*least, item); bytes <= *most;) {
     const std::int64_t elements = bytes / item;
     if (request.sizes.empty() || elements > request.sizes.back()) request.sizes.push_back(elements);
     constexpr std::size_t kMostSizes = 100'000;
     if (request.sizes.size() > kMostSizes)
-      return wrong(
-          {ProblemCode::kTooSmall, "-f"},
-          fmt::format("-f {}: these are more than {} sizes; take a larger factor", options.factor, kMostSizes));
+      return refused({ProblemCode::kTooSmall, "-f"}, "-f {}: these are more than {} sizes; take a larger factor",
+                     options.factor, kMostSizes);
     const double next = static_cast<double>(bytes) * options.factor;
     if (next > static_cast<double>(*most)) break;
     bytes = std::max(bytes + 1, static_cast<std::int64_t>(next));
   }
   if (request.sizes.empty())
-    return wrong({ProblemCode::kTooSmall, "-e"}, fmt::format("-e {} is less than one element", options.most));
+    return refused({ProblemCode::kTooSmall, "-e"}, "-e {} is less than one element", options.most);
   return request;
 }
 
@@ -221,9 +208,8 @@ class Measuring {
   /// Answers the exit status: what was measured is printed whatever it is.
   int all(PerfTable& table) {
     if (elements_.empty()) {
-      return report(Error::request({ProblemCode::kTooSmall, "-e"},
-                                   fmt::format("-e: {} between {} ranks needs at least {} bytes, 16 for each",
-                                               to_string(request_.what.collective), ranks(), 16 * ranks())));
+      return refuse({ProblemCode::kTooSmall, "-e"}, "-e: {} between {} ranks needs at least {} bytes, 16 for each",
+                    to_string(request_.what.collective), ranks(), 16 * ranks());
     }
     std::vector<std::string> notes = left_out();
     for (const std::int64_t elements : elements_) {
@@ -267,7 +253,7 @@ class Measuring {
     for (const bool out_of_place : halves_) {
       if (interrupt_.happened()) return std::nullopt;
       Timing timing;
-      if (const auto ran = one(elements, out_of_place, timing); !ran) return tl::make_unexpected(ran.error());
+      if (const auto ran = one(elements, out_of_place, timing); !ran) return failed(ran);
       const auto us = timing.us();
       if (!us) return std::nullopt;
       (out_of_place ? row.out_of_place : row.in_place) = time(row.bytes, *us);
@@ -380,11 +366,11 @@ int perf(const PerfOptions& options, const Environment& environment) {
   if (!request) return report(request.error());
   if (!options.nccl.cluster.empty()) return perf_of_nccl(options, *request, environment);
   if (const char* const given = options.nccl.first_given())
-    return report(Error::request({ProblemCode::kUnused, given},
-                                 fmt::format("{} is for NCCL's own choice: say which machines with --cluster", given)));
+    return refuse({ProblemCode::kUnused, given}, "{} is for NCCL's own choice: say which machines with --cluster",
+                  given);
   if (options.scenario.file.empty())
-    return report(Error::request({ProblemCode::kMissing, "--cluster"},
-                                 "perf: name a scenario, or a machine for NCCL's own choice (--cluster hgx-h100)"));
+    return refuse({ProblemCode::kMissing, "--cluster"},
+                  "perf: name a scenario, or a machine for NCCL's own choice (--cluster hgx-h100)");
   if (!request->real) return measure(options, *request, environment, nullptr);
   auto part = own_part(options.real.join);
   if (!part) return report(part.error());

@@ -36,9 +36,8 @@ Expected<std::vector<std::pair<std::string, std::string>>> variables(const std::
   for (const std::string& one : set) {
     const auto equals = one.find('=');
     if (equals == std::string::npos || !one.starts_with("NCCL_"))
-      return tl::make_unexpected(Error::request(
-          {ProblemCode::kSyntax, "--set"},
-          fmt::format("--set {}: with --cluster, expected one of NCCL's variables, such as NCCL_ALGO=Ring", one)));
+      return refused({ProblemCode::kSyntax, "--set"},
+                     "--set {}: with --cluster, expected one of NCCL's variables, such as NCCL_ALGO=Ring", one);
     all.emplace_back(one.substr(0, equals), one.substr(equals + 1));
   }
   return all;
@@ -46,12 +45,11 @@ Expected<std::vector<std::pair<std::string, std::string>>> variables(const std::
 
 Expected<std::shared_ptr<const core::Machine>> machine_of(const std::string& name, const core::Library& library) {
   const auto file = library.read(core::Library::Kind::kMachine, name, "");
-  if (!file) return tl::make_unexpected(file.error());
+  if (!file) return failed(file);
   if (!*file) {
     const std::vector<std::string> names = library.names(core::Library::Kind::kMachine);
-    return tl::make_unexpected(
-        Error::request({ProblemCode::kUnknownName, "--cluster"},
-                       fmt::format("--cluster {}: there is no such machine{}", name, core::did_you_mean(name, names))));
+    return refused({ProblemCode::kUnknownName, "--cluster"}, "--cluster {}: there is no such machine{}", name,
+                   core::did_you_mean(name, names));
   }
   return core::read_machine((*file)->text, (*file)->path);
 }
@@ -60,12 +58,11 @@ Expected<std::shared_ptr<const core::Machine>> machine_of(const std::string& nam
 Expected<NcclPerfSubject> subject_of_topology(const NcclPerfOptions& options, nccl::Version version,
                                               nccl::Settings settings) {
   auto topology = nccl::load_topology(options.cluster);
-  if (!topology) return tl::make_unexpected(topology.error());
+  if (!topology) return failed(topology);
   const int gpus = topology->count(nccl::NodeKind::kGpu);
   if (options.gpus.value_or(1) < 1 || options.gpus.value_or(1) > gpus)
-    return tl::make_unexpected(
-        Error::request(out_of_range("--gpus", *options.gpus, gpus),
-                       fmt::format("--gpus {}: expected 1 to {}, as many as the file has", *options.gpus, gpus)));
+    return refused(out_of_range("--gpus", *options.gpus, gpus), "--gpus {}: expected 1 to {}, as many as the file has",
+                   *options.gpus, gpus);
   if (options.gpus) {
     std::vector<int> ranks(static_cast<std::size_t>(*options.gpus));
     std::iota(ranks.begin(), ranks.end(), 0);
@@ -79,14 +76,13 @@ Expected<NcclPerfSubject> subject_of_topology(const NcclPerfOptions& options, nc
   const auto search = nccl::search_settings(settings, version);
   if (!search) return tl::make_unexpected(about("--set", search.error()));
   const auto found = search_graphs(*topology, options.nodes, *search);
-  if (!found) return tl::make_unexpected(found.error());
+  if (!found) return failed(found);
   const auto system = system_of(*topology, *found, options.nodes, *search, network);
-  if (!system) return tl::make_unexpected(system.error());
+  if (!system) return failed(system);
   if (system->ranks() < 2)
-    return tl::make_unexpected(
-        Error::request({ProblemCode::kTooSmall, "--gpus"}, "one GPU alone moves nothing: --nodes or --gpus above 1"));
+    return refused({ProblemCode::kTooSmall, "--gpus"}, "one GPU alone moves nothing: --nodes or --gpus above 1");
   const auto comm = communicator_of(*topology, *found, options.nodes, settings, version);
-  if (!comm) return tl::make_unexpected(comm.error());
+  if (!comm) return failed(comm);
   return NcclPerfSubject{std::filesystem::path(options.cluster).stem().string(),
                          options.nodes,
                          *system,
@@ -98,17 +94,15 @@ Expected<NcclPerfSubject> subject_of_topology(const NcclPerfOptions& options, nc
 Expected<NcclPerfSubject> subject_of(const NcclPerfRequest& request, const Environment& environment) {
   const NcclPerfOptions& options = request.options;
   if (options.nodes < 1 || options.nodes > 100'000)
-    return tl::make_unexpected(
-        Error::request(out_of_range("--nodes", options.nodes, 100'000), "--nodes: expected a number from 1 to 100000"));
+    return refused(out_of_range("--nodes", options.nodes, 100'000), "--nodes: expected a number from 1 to 100000");
   const auto version = nccl::parse_version(options.version.value_or(to_string(nccl::kDefaultVersion)));
   if (!version) return tl::make_unexpected(about("--nccl-version", version.error()));
   const auto driving = nccl::parse_driving(options.driving.value_or("process_per_gpu"));
   if (!driving)
-    return tl::make_unexpected(Error::request(
-        {ProblemCode::kUnknownName, "--driving"},
-        fmt::format("--driving {}: expected process_per_gpu, thread_per_gpu or one_thread", *options.driving)));
+    return refused({ProblemCode::kUnknownName, "--driving"},
+                   "--driving {}: expected process_per_gpu, thread_per_gpu or one_thread", *options.driving);
   const auto set = variables(request.set);
-  if (!set) return tl::make_unexpected(set.error());
+  if (!set) return failed(set);
   auto settings = nccl::read_settings(*set, *version);
   if (!settings) return tl::make_unexpected(about("--set", settings.error()));
   if (options.cluster.ends_with(".xml")) {
@@ -117,12 +111,11 @@ Expected<NcclPerfSubject> subject_of(const NcclPerfRequest& request, const Envir
     return subject;
   }
   const auto machine = machine_of(options.cluster, environment.library);
-  if (!machine) return tl::make_unexpected(machine.error());
+  if (!machine) return failed(machine);
   auto system = nccl::system_of(**machine, options.nodes, options.gpus, options.network);
   if (!system) return tl::make_unexpected(about("--cluster", system.error()));
   if (system->ranks() < 2)
-    return tl::make_unexpected(
-        Error::request({ProblemCode::kTooSmall, "--gpus"}, "one GPU alone moves nothing: --nodes or --gpus above 1"));
+    return refused({ProblemCode::kTooSmall, "--gpus"}, "one GPU alone moves nothing: --nodes or --gpus above 1");
   system->collnet = nccl::why_no_sharp(*system).empty();
   system->driving = *driving;
   auto known = nccl::on_machines(**machine, *system, options.network, "--network", *settings, *version);
@@ -142,7 +135,7 @@ std::optional<core::NcclLinkBound> link_bound(const NcclPerfRequest& request, co
 /// Measured times by bytes, out of place where the log has that.
 Expected<std::map<std::int64_t, double>> measured(const NcclPerfRequest& request, std::int64_t ranks) {
   const auto tables = core::load_nccl_tests(request.options.against);
-  if (!tables) return tl::make_unexpected(tables.error());
+  if (!tables) return failed(tables);
   std::map<std::int64_t, double> times;
   Error refused = Error::request("");
   for (const core::NcclTestsTable& table : *tables) {
@@ -182,8 +175,8 @@ int perf_nccl(const NcclPerfRequest& request, const Environment& environment) {
   if (!subject) return report(subject.error());
   if (const int ranks = subject->comm.ranks;
       core::has_root(request.collective) && (request.root < 0 || request.root >= ranks))
-    return report(Error::request(out_of_range("-r", request.root, ranks - 1),
-                                 fmt::format("-r {}: there are ranks 0 to {}", request.root, ranks - 1)));
+    return refuse(out_of_range("-r", request.root, ranks - 1), "-r {}: there are ranks 0 to {}", request.root,
+                  ranks - 1);
   const auto parameters = nccl::Parameters::load(environment.library.folder());
   if (!parameters) return report(parameters.error());
   const auto bands = nccl::ErrorBands::load(environment.library.folder());
@@ -219,10 +212,8 @@ int perf_nccl(const NcclPerfRequest& request, const Environment& environment) {
     rows.push_back(std::move(row));
   }
   if (rows.empty())
-    return report(
-        Error::request({ProblemCode::kTooSmall, "-e"},
-                       fmt::format("-e: {} between {} ranks needs at least {} bytes, 16 for each",
-                                   to_string(request.collective), subject->comm.ranks, 16 * subject->comm.ranks)));
+    return refuse({ProblemCode::kTooSmall, "-e"}, "-e: {} between {} ranks needs at least {} bytes, 16 for each",
+                  to_string(request.collective), subject->comm.ranks, 16 * subject->comm.ranks);
   return print_out(nccl_perf_table(request, *subject, rows));
 }
 

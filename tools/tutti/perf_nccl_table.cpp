@@ -1,6 +1,5 @@
 #include "tools/tutti/perf_nccl_table.h"
 
-#include <algorithm>
 #include <cmath>
 #include <map>
 
@@ -11,13 +10,15 @@
 #include "core/measured/nccl_tests.h"
 #include "core/nccl/collnet.h"
 #include "core/nccl/newest_release.h"
-#include "tools/tutti/json.h"
+#include "tools/tutti/perf_table.h"
 #include "tools/tutti/table.h"
 
 namespace tutti::tools {
 namespace {
 
 namespace nccl = core::nccl;
+using core::Report;
+using core::ReportValue;
 
 std::string how(const NcclPerfRow& row) {
   return row.choice ? fmt::format("{}/{}", to_string(row.choice->algorithm), to_string(row.choice->protocol))
@@ -57,22 +58,17 @@ class Printer {
   }
 
   [[nodiscard]] std::string json(const std::vector<NcclPerfRow>& rows) const {
-    Json json;
-    json.object([&] {
-      json.field("collective", core::to_string(request_.collective));
-      json.field("backend", "nccl-model");
-      json.field("cluster", std::string_view(fmt::format("{} x {}", subject_.comm.nodes, subject_.machine)));
-      json.field("nccl_version", std::string_view(to_string(subject_.comm.version)));
-      json.field("driving", to_string(subject_.system.driving));
-      json.field("network_reduces", subject_.comm.collnet);
-      json.field("ranks", std::int64_t{subject_.comm.ranks});
-      if (core::has_root(request_.collective)) json.field("root", std::int64_t{request_.root});
-      json.field("type", core::to_string(request_.type));
-      if (const auto& notes = subject_.settings.notes; !notes.empty())
-        json.key("notes").array(notes, [&](const std::string& note) { json.value(std::string_view(note)); });
-      json.key("rows").array(rows, [&](const NcclPerfRow& row) { json_row(json, row); });
-    });
-    return json.text();
+    Report report{{"collective", core::to_string(request_.collective)},
+                  {"backend", "nccl-model"},
+                  {"cluster", fmt::format("{} x {}", subject_.comm.nodes, subject_.machine)},
+                  {"nccl_version", to_string(subject_.comm.version)},
+                  {"driving", to_string(subject_.system.driving)},
+                  {"network_reduces", subject_.comm.collnet},
+                  {"ranks", subject_.comm.ranks}};
+    if (core::has_root(request_.collective)) report.add("root", request_.root);
+    report.add("type", core::to_string(request_.type));
+    if (const auto& notes = subject_.settings.notes; !notes.empty()) report.add("notes", notes);
+    return to_json(report.add("rows", core::list_of(rows, [&](const NcclPerfRow& row) { return row_report(row); })));
   }
 
  private:
@@ -121,20 +117,17 @@ class Printer {
     return fmt::format("# NCCL_COLLNET_ENABLE=1 changes nothing: {}\n", why);
   }
 
-  [[nodiscard]] static std::string number(double value) {
-    return fmt::format("{:.{}f}", value, value >= 10'000 ? 0 : value >= 1'000 ? 1 : value >= 0.1 ? 2 : 3);
-  }
-
   [[nodiscard]] std::string line(const NcclPerfRow& row) const {
     std::string out = fmt::format(
         "  {:>12} {:>13} {:>9} {:>7} {:>6} {:>10} {:>8} {:>8} {:>6} {:>16} {:>8} {:>7} {:>9} {:>15}", row.bytes,
         row.count, core::nccl_name(request_.type), core::reduces(request_.collective) ? request_.op : "none",
-        core::has_root(request_.collective) ? request_.root : -1, number(row.time.us()), number(row.algbw()),
-        number(row.algbw() * factor_), "N/A", how(row), row.choice ? fmt::format("{}", row.choice->channels) : "",
-        row.choice ? fmt::format("{}", row.choice->threads) : "", row.choice ? number(row.choice->estimate_us) : "",
-        fmt::format("{}..{}", number(row.time.us() * row.band.low), number(row.time.us() * row.band.high)));
+        core::has_root(request_.collective) ? request_.root : -1, perf_number(row.time.us()), perf_number(row.algbw()),
+        perf_number(row.algbw() * factor_), "N/A", how(row), row.choice ? fmt::format("{}", row.choice->channels) : "",
+        row.choice ? fmt::format("{}", row.choice->threads) : "",
+        row.choice ? perf_number(row.choice->estimate_us) : "",
+        fmt::format("{}..{}", perf_number(row.time.us() * row.band.low), perf_number(row.time.us() * row.band.high)));
     if (!request_.options.against.empty())
-      out += row.measured_us ? fmt::format(" {:>10} {:>+7.1f}%", number(*row.measured_us),
+      out += row.measured_us ? fmt::format(" {:>10} {:>+7.1f}%", perf_number(*row.measured_us),
                                            100 * (row.time.us() / *row.measured_us - 1))
                              : fmt::format(" {:>10} {:>8}", "", "");
     return out + "\n";
@@ -145,7 +138,8 @@ class Printer {
     std::string out;
     for (const NcclPerfRow& row : rows) {
       if (row.time.capped_at.empty()) continue;
-      out += fmt::format("#   {} B: {} us, which {} needs\n", row.bytes, number(row.time.us()), row.time.capped_at);
+      out +=
+          fmt::format("#   {} B: {} us, which {} needs\n", row.bytes, perf_number(row.time.us()), row.time.capped_at);
     }
     return out.empty() ? ""
                        : "# the time model had these take less than a link needs for the bytes that it carries; they "
@@ -168,8 +162,8 @@ class Printer {
       };
       out += fmt::format("#   {} B: {} would take {} us in place of {}\n",
                          from_to([](const NcclPerfRow& row) { return std::to_string(row.bytes); }), least.quicker->set,
-                         from_to([](const NcclPerfRow& row) { return number(row.quicker->us); }),
-                         from_to([](const NcclPerfRow& row) { return number(row.time.us()); }));
+                         from_to([](const NcclPerfRow& row) { return perf_number(row.quicker->us); }),
+                         from_to([](const NcclPerfRow& row) { return perf_number(row.time.us()); }));
     }
     return out.empty() ? ""
                        : "# by this model NCCL's choice is not the quickest, even at the low end of its band:\n" + out;
@@ -179,9 +173,9 @@ class Printer {
   [[nodiscard]] std::string explained(const NcclPerfRow& row) const {
     std::string out = fmt::format("\n{} bytes\n", row.bytes);
     const std::string narrowest = row.time.narrowest;
-    out += fmt::format("  predicted {} us: launch {}, hops {}, fill {}, transfer {}{}\n", number(row.time.us()),
-                       number(row.time.launch), number(row.time.hops), number(row.time.fill), number(row.time.transfer),
-                       narrowest.empty() ? "" : " through " + narrowest);
+    out += fmt::format("  predicted {} us: launch {}, hops {}, fill {}, transfer {}{}\n", perf_number(row.time.us()),
+                       perf_number(row.time.launch), perf_number(row.time.hops), perf_number(row.time.fill),
+                       perf_number(row.time.transfer), narrowest.empty() ? "" : " through " + narrowest);
     if (!row.choice) return out + "  NCCL makes it of sends and receives, for which it has no cost model\n";
     Table table({"<candidate", "latency us", "GB/s", "estimate us", "<"});
     const nccl::Candidate* second = nullptr;
@@ -224,55 +218,41 @@ class Printer {
                        100 * core::median(errors), 100 * sum / static_cast<double>(errors.size()));
   }
 
-  void json_row(Json& json, const NcclPerfRow& row) const {
-    json.object([&] {
-      json.field("bytes", row.bytes);
-      json.field("count", row.count);
-      json.field("time_us", row.time.us());
-      json.field("algbw_gb_per_s", row.algbw());
-      json.field("busbw_gb_per_s", row.algbw() * factor_);
-      const auto or_null = [&](const char* name, auto value) {
-        json.key(name);
-        row.choice ? json.value(value) : json.null();
-      };
-      const nccl::Choice choice = row.choice.value_or(nccl::Choice());
-      or_null("algorithm", to_string(choice.algorithm));
-      or_null("protocol", to_string(choice.protocol));
-      or_null("channels", choice.channels);
-      or_null("threads", choice.threads);
-      or_null("nccl_estimate_us", static_cast<double>(choice.estimate_us));
-      json.field("time_low_us", row.time.us() * row.band.low);
-      json.field("time_high_us", row.time.us() * row.band.high);
-      if (!row.time.capped_at.empty()) json.field("capped_at_bound", std::string_view(row.time.capped_at));
-      if (row.quicker) {
-        json.key("quicker").object([&] {
-          json.field("set", std::string_view(row.quicker->set));
-          json.field("time_us", row.quicker->us);
-        });
-      }
-      if (row.measured_us) json.field("measured_us", *row.measured_us);
-      if (request_.options.explain) json_explained(json, row);
-    });
+  [[nodiscard]] Report row_report(const NcclPerfRow& row) const {
+    const auto of_choice = [&row](auto value) {
+      return row.choice ? ReportValue(value(*row.choice)) : ReportValue(nullptr);
+    };
+    Report report{{"bytes", row.bytes},
+                  {"count", row.count},
+                  {"time_us", row.time.us()},
+                  {"algbw_gb_per_s", row.algbw()},
+                  {"busbw_gb_per_s", row.algbw() * factor_},
+                  {"algorithm", of_choice([](const nccl::Choice& c) { return to_string(c.algorithm); })},
+                  {"protocol", of_choice([](const nccl::Choice& c) { return to_string(c.protocol); })},
+                  {"channels", of_choice([](const nccl::Choice& c) { return c.channels; })},
+                  {"threads", of_choice([](const nccl::Choice& c) { return c.threads; })},
+                  {"nccl_estimate_us", of_choice([](const nccl::Choice& c) { return c.estimate_us; })},
+                  {"time_low_us", row.time.us() * row.band.low},
+                  {"time_high_us", row.time.us() * row.band.high},
+                  {"capped_at_bound", core::unless_empty(row.time.capped_at)}};
+    if (row.quicker) report.add("quicker", Report{{"set", row.quicker->set}, {"time_us", row.quicker->us}});
+    report.add("measured_us", row.measured_us);
+    return request_.options.explain ? report.add(explanation_report(row)) : report;
   }
 
-  static void json_explained(Json& json, const NcclPerfRow& row) {
-    json.field("launch_us", row.time.launch);
-    json.field("hops_us", row.time.hops);
-    json.field("fill_us", row.time.fill);
-    json.field("transfer_us", row.time.transfer);
-    json.field("narrowest", row.time.narrowest);
-    json.key("candidates").array(row.candidates, [&](const nccl::Candidate& one) {
-      json.object([&] {
-        json.field("algorithm", to_string(one.algorithm));
-        json.field("protocol", to_string(one.protocol));
-        json.key("off");
-        one.off ? json.value(one.off) : json.null();
-        if (one.off) return;
-        json.field("latency_us", static_cast<double>(one.latency_us));
-        json.field("bandwidth_gb_per_s", static_cast<double>(one.bandwidth));
-        json.field("estimate_us", static_cast<double>(one.time_us));
-      });
-    });
+  static Report explanation_report(const NcclPerfRow& row) {
+    const auto candidate = [](const nccl::Candidate& one) {
+      Report report{{"algorithm", to_string(one.algorithm)},
+                    {"protocol", to_string(one.protocol)},
+                    {"off", one.off ? ReportValue(one.off) : ReportValue(nullptr)}};
+      if (one.off) return report;
+      return report.add("latency_us", one.latency_us)
+          .add("bandwidth_gb_per_s", one.bandwidth)
+          .add("estimate_us", one.time_us);
+    };
+    return {{"launch_us", row.time.launch},    {"hops_us", row.time.hops},
+            {"fill_us", row.time.fill},        {"transfer_us", row.time.transfer},
+            {"narrowest", row.time.narrowest}, {"candidates", core::list_of(row.candidates, candidate)}};
   }
 
   const NcclPerfRequest& request_;

@@ -5,15 +5,12 @@
 #include <fmt/format.h>
 
 #include "core/measured/nccl_tests.h"
-#include "tools/tutti/json.h"
+#include "core/text/report.h"
 
 namespace tutti::tools {
 namespace {
 
-/// A number as nccl-tests prints it: as many decimals as fit.
-std::string number(double value) {
-  return fmt::format("{:.{}f}", value, value >= 10'000 ? 0 : value >= 1'000 ? 1 : value >= 0.1 ? 2 : 3);
-}
+using core::Report;
 
 /// The strategy without what only concerns several gradients.
 std::string how(const core::Scenario& scenario) {
@@ -81,7 +78,7 @@ class TextTable : public PerfTable {
     if (!time) return fmt::format(fmt::runtime(kHalf), "N/A", "N/A", "N/A", "N/A");
     sum_ += time->busbw;
     ++halves_;
-    return fmt::format(fmt::runtime(kHalf), number(time->us), number(time->algbw), number(time->busbw),
+    return fmt::format(fmt::runtime(kHalf), perf_number(time->us), perf_number(time->algbw), perf_number(time->busbw),
                        subject_.backend == "sim" ? "N/A" : "0");
   }
 
@@ -123,39 +120,31 @@ class JsonTable : public PerfTable {
 
   int end(const core::Error* error) override {
     if (error && rows_.empty()) return kDone;
-    Json json;
-    json.object([&] {
-      json.field("collective", core::to_string(subject_.collective));
-      json.field("backend", std::string_view(subject_.backend));
-      if (!subject_.transport.empty()) json.field("transport", std::string_view(subject_.transport));
-      json.field("cluster", std::string_view(describe(*subject_.scenario.cluster)));
-      json.field("strategy", std::string_view(how(subject_.scenario)));
-      json.field("ranks", subject_.scenario.cluster->replicas());
-      json.field("type", core::to_string(subject_.type));
-      json.field("redop", std::string_view(redop(subject_)));
-      if (core::has_root(subject_.collective)) json.field("root", std::int64_t{subject_.root});
-      json.key("rows").array(rows_, [&](const PerfRow& row) {
-        json.object([&] {
-          json.field("bytes", row.bytes);
-          json.field("count", row.count);
-          add_half(json, "out_of_place", row.out_of_place);
-          add_half(json, "in_place", row.in_place);
-        });
-      });
-      json.key("notes").array(notes_, [&](const std::string& note) { json.value(std::string_view(note)); });
-      if (error) json.field("error", std::string_view(error->message()));
-    });
-    return print_out(json.text());
+    const core::Scenario& scenario = subject_.scenario;
+    Report report{{"collective", core::to_string(subject_.collective)},
+                  {"backend", subject_.backend},
+                  {"transport", core::unless_empty(subject_.transport)},
+                  {"cluster", describe(*scenario.cluster)},
+                  {"strategy", how(scenario)},
+                  {"ranks", scenario.cluster->replicas()},
+                  {"type", core::to_string(subject_.type)},
+                  {"redop", redop(subject_)}};
+    if (core::has_root(subject_.collective)) report.add("root", subject_.root);
+    report.add("rows", core::list_of(rows_, [](const PerfRow& row) {
+                 return Report{{"bytes", row.bytes},
+                               {"count", row.count},
+                               {"out_of_place", half(row.out_of_place)},
+                               {"in_place", half(row.in_place)}};
+               }));
+    report.add("notes", notes_);
+    if (error) report.add("error", error->message());
+    return print_out(to_json(report));
   }
 
  private:
-  static void add_half(Json& json, const char* name, const std::optional<PerfTime>& time) {
-    if (!time) return;
-    json.key(name).object([&] {
-      json.field("time_us", time->us);
-      json.field("algbw_gb_per_s", time->algbw);
-      json.field("busbw_gb_per_s", time->busbw);
-    });
+  static core::ReportValue half(const std::optional<PerfTime>& time) {
+    if (!time) return {};
+    return Report{{"time_us", time->us}, {"algbw_gb_per_s", time->algbw}, {"busbw_gb_per_s", time->busbw}};
   }
 
   PerfSubject subject_;
@@ -165,6 +154,10 @@ class JsonTable : public PerfTable {
 };
 
 }  // namespace
+
+std::string perf_number(double value) {
+  return fmt::format("{:.{}f}", value, value >= 10'000 ? 0 : value >= 1'000 ? 1 : value >= 0.1 ? 2 : 3);
+}
 
 std::int64_t rounded_elements(core::CollectiveKind kind, std::int64_t ranks, std::int64_t elements,
                               core::DataType type) {

@@ -47,6 +47,9 @@ struct PerfRow {
 std::int64_t rounded_elements(core::CollectiveKind kind, std::int64_t ranks, std::int64_t elements,
                               core::DataType type);
 
+/// A number as nccl-tests prints it: as many decimals as fit.
+std::string perf_number(double value);
+
 /// Prints what is measured to standard output. What was added is not lost, whatever comes after.
 class PerfTable {
  public:

@@ -15,9 +15,9 @@
 #include "core/schedule/print.h"
 #include "core/strategy/collective_parts.h"
 #include "sim/simulator.h"
-#include "tools/tutti/json.h"
 #include "tools/tutti/plan_graph.h"
 #include "tools/tutti/plan_proofs.h"
+#include "tools/tutti/report.h"
 #include "tools/tutti/table.h"
 
 namespace tutti::tools {
@@ -30,6 +30,7 @@ using core::Lane;
 using core::Member;
 using core::Pack;
 using core::Rank;
+using core::Report;
 using core::Scenario;
 using core::Schedule;
 using core::show;
@@ -226,153 +227,120 @@ std::string plan_text(const Scenario& scenario, bool every_name) {
 
 // --- JSON ---
 
-void write_member(Json& json, const Scenario& scenario, const Member& member) {
-  json.object([&] {
-    json.field("name", std::string_view(name_of(scenario, member)));
-    json.field("first_element", member.first);
-    json.field("elements", member.count);
-    json.field("offset_in_pack", member.offset);
-  });
+Report member_report(const Scenario& scenario, const Member& member) {
+  return {{"name", name_of(scenario, member)},
+          {"first_element", member.first},
+          {"elements", member.count},
+          {"offset_in_pack", member.offset}};
 }
 
-/// `kind`: of a part inside workers.
-void write_nccl(Json& json, const core::nccl::CollectiveTime& nccl, std::optional<core::CollectiveKind> kind) {
-  json.object([&] {
-    if (kind) json.field("collective", to_string(*kind));
-    json.field("version", std::string_view(to_string(nccl.version)));
-    if (const auto& choice = nccl.choice) {
-      json.field("algorithm", to_string(choice->algorithm));
-      json.field("protocol", to_string(choice->protocol));
-      json.field("threads", choice->threads);
-    }
-    json.field("channels", nccl.channels);
-    json.field("time_us", nccl.whole());
-    if (!nccl.time.capped_at.empty()) json.field("capped_at_bound", std::string_view(nccl.time.capped_at));
-    json.key("error_band").object([&] {
-      json.field("low", nccl.band.low);
-      json.field("high", nccl.band.high);
-    });
-  });
+Report nccl_report(const core::nccl::CollectiveTime& nccl) {
+  Report report{{"version", to_string(nccl.version)}};
+  if (const auto& choice = nccl.choice)
+    report.add("algorithm", to_string(choice->algorithm))
+        .add("protocol", to_string(choice->protocol))
+        .add("threads", choice->threads);
+  report.add({{"channels", nccl.channels},
+              {"time_us", nccl.whole()},
+              {"capped_at_bound", core::unless_empty(nccl.time.capped_at)},
+              {"error_band", band_report(nccl.band.low, nccl.band.high)}});
+  return report;
 }
 
-void write_schedule(Json& json, const Collective& collective) {
+Report lane_report(const Schedule& schedule, Rank rank, Lane lane) {
+  Report report{{"lane", lane}, {"engine", to_string(schedule.engine(rank, lane))}};
+  if (schedule.credits(rank, lane) != core::kUnlimitedCredits) report.add("slots", schedule.credits(rank, lane));
+  std::vector<std::string> steps;
+  for (std::int64_t i = 0; i < schedule.steps(rank, lane); ++i)
+    steps.push_back(core::to_string(schedule.step(rank, lane, i), rank, schedule.ranks()));
+  return report.add("steps", steps);
+}
+
+std::vector<Report> schedule_reports(const Collective& collective) {
   const Schedule& schedule = *collective.schedule;
-  std::vector<Rank> ranks;
-  for (Rank r = 0; r < schedule.ranks(); ++r) {
-    if (schedule.lanes(r) > 0) ranks.push_back(r);
+  std::vector<Report> ranks;
+  for (Rank rank = 0; rank < schedule.ranks(); ++rank) {
+    std::vector<Report> lanes;
+    for (Lane lane = 0; lane < schedule.lanes(rank); ++lane) lanes.push_back(lane_report(schedule, rank, lane));
+    if (lanes.empty()) continue;
+    ranks.push_back({{"rank", rank},
+                     {"device", rank_name(collective, rank)},
+                     {"scratch_elements", schedule.scratch(rank)},
+                     {"lanes", lanes}});
   }
-  json.array(ranks, [&](Rank rank) {
-    json.object([&] {
-      json.field("rank", rank);
-      json.field("device", std::string_view(rank_name(collective, rank)));
-      json.field("scratch_elements", schedule.scratch(rank));
-      std::vector<Lane> lanes;
-      for (Lane l = 0; l < schedule.lanes(rank); ++l) lanes.push_back(l);
-      json.key("lanes").array(lanes, [&](Lane lane) {
-        json.object([&] {
-          json.field("lane", lane);
-          json.field("engine", to_string(schedule.engine(rank, lane)));
-          if (schedule.credits(rank, lane) != core::kUnlimitedCredits)
-            json.field("slots", schedule.credits(rank, lane));
-          std::vector<std::int64_t> indices;
-          for (std::int64_t i = 0; i < schedule.steps(rank, lane); ++i) indices.push_back(i);
-          json.key("steps").array(indices, [&](std::int64_t i) {
-            json.value(std::string_view(core::to_string(schedule.step(rank, lane, i), rank, schedule.ranks())));
-          });
-        });
-      });
-    });
-  });
+  return ranks;
+}
+
+Report planned_pack(const Scenario& scenario, const Pack& pack, std::int32_t number) {
+  const Collective& collective = scenario.plan.collective(pack);
+  Report report{{"pack", number}};
+  if (scenario.strategy.spec) {
+    const core::Strategy strategy = strategy_of(scenario.strategy, pack);
+    report.add("entry", pack.entry).add("algorithm", to_string(strategy.algorithm)).add("shards", strategy.shards);
+  }
+  report.add({{"bytes", collective.bytes()},
+              {"elements", collective.elements},
+              {"type", to_string(collective.type)},
+              {"ranks", collective.schedule->ranks()}});
+  if (scenario.strategy.servers) report.add("lies_on", where_it_lies(collective));
+  report.add("starts", start_rule(scenario, pack));
+  if (collective.nccl) report.add("nccl", nccl_report(*collective.nccl));
+  if (const core::CollectiveParts* const parts = core::timed_parts(collective)) {
+    std::vector<Report> inside;
+    for (const core::CollectivePart& part : parts->all) {
+      if (!part.inside_workers) continue;
+      inside.push_back({{"collective", to_string(part.collective.kind)}});
+      inside.back().add(nccl_report(*part.collective.nccl));
+    }
+    report.add("nccl_inside_workers", inside);
+  }
+  if (pack.after >= 0) report.add("after_pack", pack.after);
+  if (pack.payload.instance_key > 0) report.add("instance_key", pack.payload.instance_key);
+  report.add("copied_in_bytes", pack.copied_in).add("copied_out_bytes", pack.copied_out);
+  if (scenario.plan.compression)
+    report.add("converted_in_bytes", pack.converted_in).add("converted_out_bytes", pack.converted_out);
+  return report.add("gradients", core::list_of(pack.payload.members,
+                                               [&](const Member& member) { return member_report(scenario, member); }));
 }
 
 std::string plan_json(const Scenario& scenario, const PlanOptions& options) {
-  Json json;
-  json.object([&] {
-    json.field("scenario", std::string_view(scenario.name));
-    json.field("cluster", std::string_view(core::describe(*scenario.cluster)));
-    json.field("workload", std::string_view(scenario.workload.name));
-    if (scenario.strategy.spec) {
-      json.field("all_reduce_spec", std::string_view(to_text(*scenario.strategy.spec)));
-    } else {
-      json.field("algorithm", to_string(scenario.strategy.algorithm));
-      json.field("shards", scenario.strategy.shards);
-    }
-    json.field("gradient_bytes", scenario.workload.bytes());
-    std::int32_t number = 0;
-    json.key("packs").array(scenario.plan.packs, [&](const Pack& pack) {
-      json.object([&] {
-        json.field("pack", number);
-        if (scenario.strategy.spec) {
-          const core::Strategy strategy = strategy_of(scenario.strategy, pack);
-          json.field("entry", pack.entry);
-          json.field("algorithm", to_string(strategy.algorithm));
-          json.field("shards", strategy.shards);
-        }
-        json.field("bytes", scenario.plan.collective(pack).bytes());
-        json.field("elements", scenario.plan.collective(pack).elements);
-        json.field("type", to_string(scenario.plan.collective(pack).type));
-        json.field("ranks", scenario.plan.collective(pack).schedule->ranks());
-        if (scenario.strategy.servers)
-          json.field("lies_on", std::string_view(where_it_lies(scenario.plan.collective(pack))));
-        json.field("starts", std::string_view(start_rule(scenario, pack)));
-        if (const auto& nccl = scenario.plan.collective(pack).nccl) {
-          json.key("nccl");
-          write_nccl(json, *nccl, std::nullopt);
-        }
-        if (const core::CollectiveParts* const parts = core::timed_parts(scenario.plan.collective(pack))) {
-          std::vector<const Collective*> inside;
-          for (const core::CollectivePart& part : parts->all) {
-            if (part.inside_workers) inside.push_back(&part.collective);
-          }
-          json.key("nccl_inside_workers").array(inside, [&](const Collective* part) {
-            write_nccl(json, *part->nccl, part->kind);
-          });
-        }
-        if (pack.after >= 0) json.field("after_pack", pack.after);
-        if (pack.payload.instance_key > 0) json.field("instance_key", pack.payload.instance_key);
-        json.field("copied_in_bytes", pack.copied_in);
-        json.field("copied_out_bytes", pack.copied_out);
-        if (scenario.plan.compression) {
-          json.field("converted_in_bytes", pack.converted_in);
-          json.field("converted_out_bytes", pack.converted_out);
-        }
-        json.key("gradients").array(pack.payload.members, [&](const Member& member) {
-          write_member(json, scenario, member);
-        });
-        if (options.schedule && !options.exchange && number == options.pack) {
-          json.key("schedule");
-          write_schedule(json, shown_steps(scenario.plan.collective(pack)).collective);
-        }
-      });
-      ++number;
-    });
-    if (options.schedule && options.exchange) {
-      json.key("exchange_schedule");
-      write_schedule(json, shown_steps(chosen(scenario, options)).collective);
-    }
-    json.key("notes").array(notes_of(scenario), [&](const std::string& note) { json.value(std::string_view(note)); });
-  });
-  return json.text();
+  Report report{{"scenario", scenario.name},
+                {"cluster", core::describe(*scenario.cluster)},
+                {"workload", scenario.workload.name}};
+  if (scenario.strategy.spec) {
+    report.add("all_reduce_spec", to_text(*scenario.strategy.spec));
+  } else {
+    report.add("algorithm", to_string(scenario.strategy.algorithm)).add("shards", scenario.strategy.shards);
+  }
+  report.add("gradient_bytes", scenario.workload.bytes());
+  std::vector<Report> packs;
+  for (const Pack& pack : scenario.plan.packs) {
+    const auto number = static_cast<std::int32_t>(packs.size());
+    packs.push_back(planned_pack(scenario, pack, number));
+    if (options.schedule && !options.exchange && number == options.pack)
+      packs.back().add("schedule", schedule_reports(shown_steps(scenario.plan.collective(pack)).collective));
+  }
+  report.add("packs", packs);
+  if (options.schedule && options.exchange)
+    report.add("exchange_schedule", schedule_reports(shown_steps(chosen(scenario, options)).collective));
+  return to_json(report.add("notes", notes_of(scenario)));
 }
 
 /// ERRORS: options that say two things at once.
 Expected<void> check_graph_options(const PlanOptions& options) {
-  const auto refuse = [](core::ProblemCode code, const char* option, const char* text) {
-    return tl::make_unexpected(Error::request({code, option}, text));
-  };
   if (options.graph.empty()) {
     if (!options.simulate)
-      return refuse(core::ProblemCode::kUnused, "--no-simulation",
-                    "--no-simulation says where the times of --graph come from; name its FILE");
+      return refused({core::ProblemCode::kUnused, "--no-simulation"},
+                     "--no-simulation says where the times of --graph come from; name its FILE");
     return {};
   }
   if (auto known = check_graph(options.graph); !known) return known;
   if (options.schedule || options.exchange)
-    return refuse(core::ProblemCode::kConflict, "--graph",
-                  "--graph draws a training step, --schedule prints the steps of one collective; give one of them");
+    return refused({core::ProblemCode::kConflict, "--graph"},
+                   "--graph draws a training step, --schedule prints the steps of one collective; give one of them");
   if (options.format == "json")
-    return refuse(core::ProblemCode::kConflict, "--graph",
-                  "--graph draws a picture, --format json prints the plan; give one of them");
+    return refused({core::ProblemCode::kConflict, "--graph"},
+                   "--graph draws a picture, --format json prints the plan; give one of them");
   return {};
 }
 
@@ -380,8 +348,8 @@ Expected<void> check_graph_options(const PlanOptions& options) {
 
 int plan(const PlanOptions& options, const Environment& environment) {
   if (options.format != "text" && options.format != "json") {
-    return report(Error::request({core::ProblemCode::kUnknownName, "--format"},
-                                 fmt::format("--format {}: expected one of text, json", options.format)));
+    return refuse({core::ProblemCode::kUnknownName, "--format"}, "--format {}: expected one of text, json",
+                  options.format);
   }
   if (auto fits = check_graph_options(options); !fits) return report(fits.error());
   const auto scenario = load_scenario(options.scenario, environment);
@@ -394,11 +362,11 @@ int plan(const PlanOptions& options, const Environment& environment) {
         exchanges == 0 ? fmt::format("--exchange {}: the scenario has no exchanges", *options.exchange)
                        : fmt::format("--exchange {}: the exchanges are 0 to {}", *options.exchange, exchanges - 1)));
   if (options.exchange && !options.schedule && !options.check)
-    return report(Error::request({core::ProblemCode::kUnused, "--exchange"},
-                                 "--exchange selects the exchange for --schedule or --check; add one of them"));
+    return refuse({core::ProblemCode::kUnused, "--exchange"},
+                  "--exchange selects the exchange for --schedule or --check; add one of them");
   if (options.pack < 0 || options.pack >= packs)
-    return report(Error::request(out_of_range("--pack", options.pack, packs - 1),
-                                 fmt::format("--pack {}: the packs are 0 to {}", options.pack, packs - 1)));
+    return refuse(out_of_range("--pack", options.pack, packs - 1), "--pack {}: the packs are 0 to {}", options.pack,
+                  packs - 1);
   const ShownSteps steps_shown = shown_steps(chosen(*scenario, options));
   const Collective& collective = steps_shown.collective;
   const std::string shown =
@@ -406,10 +374,10 @@ int plan(const PlanOptions& options, const Environment& environment) {
   if (options.schedule) {
     const std::int64_t steps = steps_of(*collective.schedule);
     if (steps > kMostPrintedSteps) {
-      return report(Error::request({core::ProblemCode::kTooLarge, "--schedule"},
-                                   fmt::format("--schedule: {} has {} steps on {} ranks, more than the limit of {}; "
-                                               "use fewer workers or channels",
-                                               shown, steps, collective.schedule->ranks(), kMostPrintedSteps)));
+      return refuse({core::ProblemCode::kTooLarge, "--schedule"},
+                    "--schedule: {} has {} steps on {} ranks, more than the limit of {}; "
+                    "use fewer workers or channels",
+                    shown, steps, collective.schedule->ranks(), kMostPrintedSteps);
     }
   }
   std::string checked;

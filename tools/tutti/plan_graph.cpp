@@ -1,6 +1,5 @@
 #include "tools/tutti/plan_graph.h"
 
-#include <algorithm>
 #include <optional>
 
 #include <fmt/format.h>
@@ -8,16 +7,15 @@
 #include "core/base/format.h"
 #include "core/graph/step_graph.h"
 #include "core/graph/task_times.h"
-#include "core/lowering/step_program.h"
 #include "core/nccl/collective_time.h"
 #include "core/scenario/nccl_model.h"
-#include "tools/tutti/explore.h"
+#include "core/lowering/step_program.h"
+#include "tools/tutti/command.h"
+#include "tools/tutti/output_file.h"
 
 namespace tutti::tools {
 namespace {
 
-using core::Collective;
-using core::Error;
 using core::Expected;
 using core::ProblemCode;
 using core::Scenario;
@@ -63,9 +61,8 @@ core::Time known_duration(const core::Plan& plan, const Task& task) {
 
 Expected<void> check_graph(const std::string& path) {
   if (path.ends_with(".svg") || path.ends_with(".dot")) return {};
-  return tl::make_unexpected(
-      Error::request({ProblemCode::kUnknownName, "--graph"},
-                     fmt::format("--graph {}: expected the name of an .svg or a .dot file", path)));
+  return refused({ProblemCode::kUnknownName, "--graph"}, "--graph {}: expected the name of an .svg or a .dot file",
+                 path);
 }
 
 Expected<std::string> write_graph(const Scenario& scenario, core::Executor* executor, const std::string& path) {
@@ -102,8 +99,7 @@ Expected<std::string> write_graph(const Scenario& scenario, core::Executor* exec
   graph.subtitle = fmt::format("{} · {} · {}", core::describe(*scenario.cluster), scenario.workload.name,
                                core::describe(scenario.strategy));
   const std::string text = path.ends_with(".svg") ? core::to_svg(graph) : core::to_dot(graph);
-  if (auto written = write_file(path, {scenario.file}, [&](std::ostream& out) { out << text; }); !written)
-    return tl::make_unexpected(written.error());
+  if (auto written = write_file(path, {scenario.file}, text); !written) return failed(written);
   std::string said = fmt::format("{}: {} boxes, {} arrows\n", path, graph.boxes.size(), graph.arrows.size());
   for (const std::string& caption : graph.captions) said += caption + "\n";
   return said;

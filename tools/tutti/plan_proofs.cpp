@@ -5,12 +5,13 @@
 
 #include <fmt/format.h>
 
-#include "core/lowering/plan_check.h"
-#include "core/lowering/who_reduces.h"
 #include "core/nccl/collective_time.h"
 #include "core/nccl/lowering/lower.h"
 #include "core/schedule/checker.h"
 #include "core/strategy/collective_parts.h"
+#include "core/lowering/plan_check.h"
+#include "core/lowering/who_reduces.h"
+#include "tools/tutti/command.h"
 
 namespace tutti::tools {
 namespace {
@@ -108,12 +109,11 @@ Expected<std::string> prove(const std::string& what, const Collective& planned, 
   }
   const std::int64_t steps = steps_of(*small.schedule);
   if ((!as_it_is && words_to_check(small) > kMostCheckedWords) || steps > kMostCheckedSteps) {
-    return tl::make_unexpected(Error::request(
+    return refused(
         {ProblemCode::kTooLarge, "--check"},
-        fmt::format(
-            "--check: the schedule of {} is too large to prove ({} steps on {} ranks); take fewer workers, whose "
-            "schedule follows the same rules",
-            what, steps, small.schedule->ranks())));
+        "--check: the schedule of {} is too large to prove ({} steps on {} ranks); take fewer workers, whose "
+        "schedule follows the same rules",
+        what, steps, small.schedule->ranks());
   }
   const std::vector<std::string> problems = core::check(*small.schedule, contract);
   if (!problems.empty()) {
@@ -186,12 +186,12 @@ Expected<std::string> prove_schedules(const Scenario& scenario) {
   std::string text;
   for (std::size_t p = 0; p < scenario.plan.packs.size(); ++p) {
     const auto line = prove_pack(scenario, p);
-    if (!line) return tl::make_unexpected(line.error());
+    if (!line) return failed(line);
     text += *line;
   }
   for (std::size_t e = 0; e < scenario.plan.exchanges.size(); ++e) {
     const auto line = prove_exchange(scenario, e);
-    if (!line) return tl::make_unexpected(line.error());
+    if (!line) return failed(line);
     text += *line;
   }
   return text;

@@ -13,7 +13,8 @@
 
 #include <fmt/format.h>
 
-#include "tools/tutti/explore.h"
+#include "tools/tutti/command.h"
+#include "tools/tutti/output_file.h"
 #include "tools/tutti/view.h"
 
 namespace tutti::tools {
@@ -80,21 +81,19 @@ Expected<void> run_window(std::vector<std::string> words) {
 Expected<void> check_plot(const std::string& path) {
   if (path.empty() || path == "-" || path.ends_with(".svg")) return {};
   if (!is_png(path)) {
-    return tl::make_unexpected(
-        Error::request({ProblemCode::kUnknownName, "--plot"},
-                       fmt::format("--plot {}: expected the name of an .svg or a .png file", path)));
+    return refused({ProblemCode::kUnknownName, "--plot"}, "--plot {}: expected the name of an .svg or a .png file",
+                   path);
   }
   if (::access(window_program().c_str(), X_OK) == 0) return {};
-  return tl::make_unexpected(Error::request(
+  return refused(
       {ProblemCode::kUnsupported, "--plot"},
-      fmt::format(
-          "--plot {}: a PNG is drawn by the window's program, which is not here ({}); name an .svg file, or install "
-          "Qt 6 (tools/install_packages.sh window) and build again",
-          path, window_program())));
+      "--plot {}: a PNG is drawn by the window's program, which is not here ({}); name an .svg file, or install "
+      "Qt 6 (tools/install_packages.sh window) and build again",
+      path, window_program());
 }
 
 Expected<void> write_plot(const std::string& path, const std::vector<std::string>& inputs, const std::string& svg) {
-  if (!is_png(path)) return write_file(path, inputs, [&](std::ostream& out) { out << svg; });
+  if (!is_png(path)) return write_file(path, inputs, svg);
   const ScratchFolder folder;
   const std::string from = folder.path() + "/plot.svg", to = folder.path() + "/plot.png";
   if (folder.path().empty() || !(std::ofstream(from, std::ios::binary) << svg).flush())
@@ -103,7 +102,7 @@ Expected<void> write_plot(const std::string& path, const std::vector<std::string
   if (auto drawn = run_window({window_program(), from, "--screenshot", to}); !drawn) return drawn;
   std::ifstream file(to, std::ios::binary);
   const std::string png(std::istreambuf_iterator<char>(file), {});
-  return write_file(path, inputs, [&](std::ostream& out) { out << png; });
+  return write_file(path, inputs, png);
 }
 
 }  // namespace tutti::tools

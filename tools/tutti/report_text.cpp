@@ -3,15 +3,12 @@
 #include <fmt/format.h>
 
 #include "core/base/format.h"
-#include "core/timeline/waiting.h"
+#include "core/timeline/step_parts.h"
 #include "tools/tutti/report.h"
 #include "tools/tutti/table.h"
 
 namespace tutti::tools {
 
-using core::Bytes;
-using core::LinkRecord;
-using core::PackRecord;
 using core::RunInfo;
 using core::show;
 using core::show_share;
@@ -64,13 +61,13 @@ std::string step_part(const Summary& summary, const StepParts& step, const std::
   if (band)
     table.row({"  error band", show(band->low), "",
                fmt::format("to {}, from the error bands of NCCL's times", show(band->high))});
-  table.row({"  forward", show(step.forward), show_share(share(step.forward, step.time)), ""});
-  table.row({"  backward", show(step.backward), show_share(share(step.backward, step.time)), ""});
-  table.row({"  copies and updates", show(step.other_compute), show_share(share(step.other_compute, step.time)), ""});
-  table.row({"  exposed communication", show(step.exposed), show_share(share(step.exposed, step.time)),
-             fmt::format("of {} of communication", show(step.communication))});
-  if (const Time left = waiting(step); left > Time())
-    table.row({"  waiting", show(left), show_share(share(left, step.time)), "neither computation nor communication"});
+  for (const auto& part : core::parts_that_add_up(step)) {
+    table.row({"  " + std::string(part.title), show(part.value), show_share(share(part.value, step.time)),
+               part.title == std::string_view("exposed communication")
+                   ? fmt::format("of {} of communication", show(step.communication))
+               : part.title == std::string_view("waiting") ? "neither computation nor communication"
+                                                           : ""});
+  }
   if (step.slowed > Time())
     table.row({"slowed by communication", show(step.slowed), show_share(share(step.slowed, step.time)),
                "extra computation time from shared multiprocessors and memory"});
@@ -94,56 +91,19 @@ std::string path_part(const Summary& summary) {
   return text + '\n';
 }
 
-/// "-18 % … +16 %": where eight of ten measurements of such a time lay.
-std::string band(const RunInfo::PackInfo& info) {
-  if (info.nccl.empty() || info.band_high == 0) return "";
-  return fmt::format("{:+.0f} % … {:+.0f} %", 100 * (info.band_low - 1), 100 * (info.band_high - 1));
-}
-
-std::string pack_part(const Summary& summary, Time step_start, int rows) {
-  const std::vector<PackRecord> packs = summary.last_packs();
+std::string pack_part(const Summary& summary, int rows) {
+  const std::vector<core::Report> packs = pack_reports(summary);
   if (packs.empty() || rows == 0) return "";
-  std::string text =
-      "packs of the last step, in launch order (times since the start of the step, on the last replica)\n";
-  const std::vector<RunInfo::PackInfo>& planned = summary.info().packs;
-  const bool nccl = std::any_of(planned.begin(), planned.end(), [](const auto& p) { return !p.nccl.empty(); });
-  std::vector<std::string> headings{"pack", "gradients", "bytes", "ready", "start", "end", "time"};
-  const bool bands = std::any_of(planned.begin(), planned.end(), [](const auto& p) { return p.band_high > 0; });
-  if (bands) headings.emplace_back("band");
-  if (nccl) headings.emplace_back("<by NCCL");
-  headings.emplace_back("<last gradient");
-  Table table(std::move(headings));
-  int shown = 0;
-  for (const PackRecord& pack : packs) {
-    if (shown++ == rows) break;
-    const RunInfo::PackInfo& info = summary.info().packs[static_cast<std::size_t>(pack.pack)];
-    std::vector<std::string> row{
-        std::to_string(pack.pack),       std::to_string(info.gradients.size()), show(info.bytes),
-        show(pack.ready - step_start),   show(pack.last_start - step_start),    show(pack.end - step_start),
-        show(pack.end - pack.last_start)};
-    if (bands) row.push_back(band(info));
-    if (nccl) row.push_back(info.capped_at.empty() ? info.nccl : info.nccl + ", capped at " + info.capped_at);
-    row.push_back(info.gradients.empty() ? "" : info.gradients.back());
-    table.row(std::move(row));
-  }
-  text += table.text(2);
-  const int hidden = static_cast<int>(packs.size()) - rows;
-  if (hidden > 0) text += fmt::format("  … and {} more (--rows {} shows all)\n", hidden, packs.size());
-  return text + '\n';
+  return "packs of the last step, in launch order (times since the start of the step, on the last replica)\n" +
+         table_text(packs, 2, rows) + '\n';
 }
 
 std::string link_part(const Summary& summary, int rows) {
-  const std::vector<LinkRecord> links = summary.busiest_links();
+  std::vector<core::Report> links = link_reports(summary);
   if (links.empty() || rows == 0) return "";
-  std::string text = fmt::format("busiest of {} links in use (over the whole run)\n", links.size());
-  Table table({"<link", "<kind", "bandwidth", "bytes", "busy"});
-  int shown = 0;
-  for (const LinkRecord& link : links) {
-    if (shown++ == rows) break;
-    table.row({link.name, std::string(to_string(link.kind)), show(link.bandwidth), show(link.bytes),
-               show_share(share(link.busy, summary.length()))});
-  }
-  return text + table.text(2);
+  const std::size_t all = links.size();
+  links.resize(std::min(all, static_cast<std::size_t>(rows)));
+  return fmt::format("busiest of {} links in use (over the whole run)\n", all) + table_text(links, 2);
 }
 
 }  // namespace
@@ -153,15 +113,14 @@ std::string report_text(const Summary& summary, int rows, const std::optional<St
   if (const auto step = summary.steady_parts()) {
     text += step_part(summary, *step, band);
     text += path_part(summary);
-    text += pack_part(summary, summary.steps().back().start, rows);
+    text += pack_part(summary, rows);
     text += link_part(summary, rows);
   } else {
     text += "no step was completed\n";
   }
   const std::vector<std::string>& notes = summary.info().notes;
   if (!notes.empty() && !text.ends_with("\n\n")) text += '\n';
-  for (const std::string& note : notes) text += "note: " + note + '\n';
-  return text;
+  return text + note_lines(notes);
 }
 
 }  // namespace tutti::tools

@@ -14,27 +14,25 @@ using core::Error;
 using core::ProblemCode;
 
 core::Expected<real::TcpExecutorOptions> executor_options(const RealOptions& options, const std::string& backend) {
-  const auto wrong = [](core::ProblemKind kind, const std::string& text) {
-    return tl::make_unexpected(Error::request(std::move(kind), text));
-  };
   real::TcpExecutorOptions made;
   made.program = "/proc/self/exe";
   made.timeout_seconds = options.timeout_seconds.value_or(made.timeout_seconds);
   if (!(made.timeout_seconds > 0 && made.timeout_seconds <= real::kMostTimeoutSeconds))
-    return wrong(out_of_range("--timeout-seconds", *options.timeout_seconds, real::kMostTimeoutSeconds),
-                 fmt::format("--timeout-seconds must be above 0 and at most {}", real::kMostTimeoutSeconds));
+    return refused(out_of_range("--timeout-seconds", *options.timeout_seconds, real::kMostTimeoutSeconds),
+                   "--timeout-seconds must be above 0 and at most {}", real::kMostTimeoutSeconds);
   if (!options.transport.empty()) made.transport = options.transport;
   if (made.transport != "tcp" && made.transport != "shm")
-    return wrong({ProblemCode::kUnknownName, "--transport"}, "--transport " + made.transport + ": expected tcp or shm");
+    return refused({ProblemCode::kUnknownName, "--transport"}, "--transport {}: expected tcp or shm", made.transport);
   made.streams = options.streams.value_or(made.streams);
   if (made.streams < 1 || made.streams > real::kMostStreams)
-    return wrong(out_of_range("--streams", made.streams, real::kMostStreams),
-                 fmt::format("--streams {}: expected 1 to {}", made.streams, real::kMostStreams));
+    return refused(out_of_range("--streams", made.streams, real::kMostStreams), "--streams {}: expected 1 to {}",
+                   made.streams, real::kMostStreams);
   if (made.streams > 1 && made.transport != "tcp")
-    return wrong({ProblemCode::kConflict, "--streams"},
-                 "--streams is about TCP connections; leave it out with --transport " + made.transport);
+    return tl::unexpected(
+        Error::request({ProblemCode::kConflict, "--streams"},
+                       "--streams is about TCP connections; leave it out with --transport " + made.transport));
   const auto parsed = choice<real::Backend>("--backend", backend, real::kBackends, real::parse_backend);
-  if (!parsed) return tl::make_unexpected(parsed.error());
+  if (!parsed) return failed(parsed);
   made.backend = *parsed;
   made.free_memory = [] { return free_memory(); };
   return made;
@@ -44,27 +42,24 @@ int run_for_real(const RealRunOptions& options, const Environment& environment) 
   auto executor_options = tools::executor_options(options.real, options.backend);
   if (!executor_options) return report(executor_options.error());
   if (options.compute != "sleep" && options.compute != "busy")
-    return report(Error::request({ProblemCode::kUnknownName, "--compute"},
-                                 fmt::format("--compute {}: expected sleep or busy", options.compute)));
+    return refuse({ProblemCode::kUnknownName, "--compute"}, "--compute {}: expected sleep or busy", options.compute);
   if (options.compute == "busy" && options.emulate)
-    return report(
-        Error::request({ProblemCode::kConflict, "--compute"},
-                       "--compute busy takes cores that --emulate needs; emulated devices have their own time"));
+    return refuse({ProblemCode::kConflict, "--compute"},
+                  "--compute busy takes cores that --emulate needs; emulated devices have their own time");
   if (options.time_scale && !options.emulate)
-    return report(Error::request({ProblemCode::kUnused, "--time-scale"},
-                                 "--time-scale slows an emulated cluster down; give --emulate with it"));
+    return refuse({ProblemCode::kUnused, "--time-scale"},
+                  "--time-scale slows an emulated cluster down; give --emulate with it");
   if (options.time_scale &&
       !(*options.time_scale >= real::kLeastTimeScale && *options.time_scale <= real::kMostTimeScale))
-    return report(Error::request(
-        out_of_range("--time-scale", *options.time_scale, real::kMostTimeScale),
-        fmt::format("--time-scale must be from {} to {:.0f}", real::kLeastTimeScale, real::kMostTimeScale)));
+    return refuse(out_of_range("--time-scale", *options.time_scale, real::kMostTimeScale),
+                  "--time-scale must be from {} to {:.0f}", real::kLeastTimeScale, real::kMostTimeScale);
   const real::Backend backend = executor_options->backend;
   if (options.emulate && backend != real::Backend::kTcp)
-    return report(Error::request({ProblemCode::kConflict, "--emulate"},
-                                 "--emulate paces messages over tcp; leave --backend out, or --emulate"));
+    return refuse({ProblemCode::kConflict, "--emulate"},
+                  "--emulate paces messages over tcp; leave --backend out, or --emulate");
   if (options.compute == "busy" && backend != real::Backend::kTcp)
-    return report(Error::request({ProblemCode::kUnused, "--compute"},
-                                 "--compute busy keeps cores busy; on GPUs computation keeps the GPU busy anyway"));
+    return refuse({ProblemCode::kUnused, "--compute"},
+                  "--compute busy keeps cores busy; on GPUs computation keeps the GPU busy anyway");
   auto part = own_part(options.real.join);
   if (!part) return report(part.error());
   // The same command runs everywhere; --listen is for the one that coordinates.
@@ -78,35 +73,32 @@ int run_for_real(const RealRunOptions& options, const Environment& environment) 
     };
   }
   real::TcpExecutor executor(std::move(*executor_options));
-  const int status = execute(
-      executor, options.emulate ? "emulating" : "running", options, environment,
-      [](const core::Scenario& scenario) -> core::Expected<void> {
-        const core::RunOptions& run = scenario.run;
-        if (run.interference == core::Interference::kOn) {
-          return tl::make_unexpected(
-              Error::request({ProblemCode::kUnsupported, "Run.interference"},
-                             "run: interference: ON is simulated only: a real run meets its own, "
-                             "and an emulated one has none; leave it out (tutti simulate takes "
-                             "it, also as --interference on)"));
-        }
-        if (!run.conditions.any()) return {};
-        return tl::make_unexpected(Error::request({ProblemCode::kUnsupported, "Condition"},
-                                                  "conditions are simulated only: a real run meets its own; leave them "
-                                                  "out (tutti simulate takes them)"));
-      },
-      {.writes_as_it_goes = true});
+  const int status = execute(executor, options.emulate ? "emulating" : "running", options, environment,
+                             [](const core::Scenario& scenario) -> core::Expected<void> {
+                               const core::RunOptions& run = scenario.run;
+                               if (run.interference == core::Interference::kOn) {
+                                 return refused({ProblemCode::kUnsupported, "Run.interference"},
+                                                "run: interference: ON is simulated only: a real run meets its own, "
+                                                "and an emulated one has none; leave it out (tutti simulate takes "
+                                                "it, also as --interference on)");
+                               }
+                               if (!run.conditions.any()) return {};
+                               return refused({ProblemCode::kUnsupported, "Condition"},
+                                              "conditions are simulated only: a real run meets its own; leave them "
+                                              "out (tutti simulate takes them)");
+                             },
+                             {.writes_as_it_goes = true});
   if (status != kDone) executor.turn_away(Error::request("there is no run: rank 0 says why"));
   return status;
 }
 
-int worker(const WorkerOptions& options) {
+int worker(const WorkerOptions& options, const Environment&) {
   // First of all: a worker that waits for a coordinator that is gone would wait for a minute.
   if (options.child_of != 0 && !real::end_with_parent(options.child_of)) return kRunFailed;
-  if (options.worker < -1)
-    return report(Error::request({ProblemCode::kTooSmall, "--worker"}, "--worker must be at least 0"));
+  if (options.worker < -1) return refuse({ProblemCode::kTooSmall, "--worker"}, "--worker must be at least 0");
   if (!options.join.empty() && !options.rendezvous.empty())
-    return report(Error::request({ProblemCode::kConflict, "--join"},
-                                 "--join and --rendezvous both say where the coordinator is; keep one"));
+    return refuse({ProblemCode::kConflict, "--join"},
+                  "--join and --rendezvous both say where the coordinator is; keep one");
   const auto part = own_part(options, options.join);
   if (!part) return report(part.error());
   if (part->coordinates) {
@@ -117,11 +109,10 @@ int worker(const WorkerOptions& options) {
             : "--join is missing; say where the coordinator is, as tutti run SCENARIO --listen HOST:PORT tells"));
   }
   if (part->launch && options.worker >= 0)
-    return report(
-        Error::request({ProblemCode::kConflict, "--worker"},
-                       fmt::format("--worker {}: which worker this is, {} says (rank {}); leave --worker out, or "
-                                   "give --launcher none",
-                                   options.worker, to_string(part->launch->launcher), part->launch->rank)));
+    return refuse({ProblemCode::kConflict, "--worker"},
+                  "--worker {}: which worker this is, {} says (rank {}); leave --worker out, or "
+                  "give --launcher none",
+                  options.worker, to_string(part->launch->launcher), part->launch->rank);
   return join_run(*part, options.worker, options.listen, options.child_of != 0);
 }
 

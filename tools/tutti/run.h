@@ -45,6 +45,6 @@ struct WorkerOptions : JoinOptions {
 };
 
 /// `tutti worker`: one worker process of a run.
-int worker(const WorkerOptions& options);
+int worker(const WorkerOptions& options, const Environment& environment);
 
 }  // namespace tutti::tools

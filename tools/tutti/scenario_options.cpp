@@ -4,7 +4,6 @@
 
 #include "core/base/file.h"
 #include "core/edit/old_form_text.h"
-#include "core/edit/overrides.h"
 #include "core/explore/database.h"
 
 namespace tutti::tools {
@@ -13,19 +12,27 @@ using core::Error;
 using core::Expected;
 using core::ProblemCode;
 
+Expected<std::vector<core::Override>> settings_of(const std::vector<std::string>& set) {
+  std::vector<core::Override> made;
+  for (const std::string& written : set) {
+    auto parsed = core::parse_override("--set", written);
+    if (!parsed) return failed(parsed);
+    made.push_back(std::move(*parsed));
+  }
+  return made;
+}
+
 Expected<core::TfConfig> load_tf_config(const std::string& from) {
   const bool environment = from == "env";
   const std::string source = environment ? "TF_CONFIG" : from;
   std::string text;
   if (environment) {
     const char* const value = std::getenv("TF_CONFIG");
-    if (!value)
-      return tl::make_unexpected(
-          Error::request({ProblemCode::kMissing, "--tf-config"}, "--tf-config env: TF_CONFIG is not set"));
+    if (!value) return refused({ProblemCode::kMissing, "--tf-config"}, "--tf-config env: TF_CONFIG is not set");
     text = value;
   } else {
     auto read = core::read_text_file(from, core::TextSource::kAnything);
-    if (!read) return tl::make_unexpected(read.error());
+    if (!read) return failed(read);
     text = std::move(*read);
   }
   auto config = core::read_tf_config(text, source);
@@ -55,29 +62,24 @@ void warn_of_old_form(const std::string& text, const std::string& path) {
 }
 
 Expected<core::Scenario> load_scenario(const ScenarioOptions& options, const Environment& environment) {
-  std::vector<core::Override> overrides;
-  for (const std::string& written : options.set) {
-    auto parsed = core::parse_override("--set", written);
-    if (!parsed) return tl::make_unexpected(parsed.error());
-    overrides.push_back(std::move(*parsed));
-  }
+  auto overrides = settings_of(options.set);
+  if (!overrides) return failed(overrides);
   std::optional<core::TfConfig> tf_config;
   if (!options.tf_config.empty()) {
     auto loaded = load_tf_config(options.tf_config);
-    if (!loaded) return tl::make_unexpected(loaded.error());
+    if (!loaded) return failed(loaded);
     tf_config = std::move(*loaded);
   }
   const auto text = read_scenario_file(options.file);
-  if (!text) return tl::make_unexpected(text.error());
+  if (!text) return failed(text);
   warn_of_old_form(*text, options.file);
   if (tf_config) {
     std::vector<core::Override> workers = core::workers_of(tf_config->cluster, *text);
-    overrides.insert(overrides.begin(), workers.begin(), workers.end());
+    overrides->insert(overrides->begin(), workers.begin(), workers.end());
   }
-  auto scenario = core::read_scenario(*text, options.file, environment.library, overrides);
+  auto scenario = core::read_scenario(*text, options.file, environment.library, *overrides);
   if (!scenario || !tf_config) return scenario;
-  if (const auto checked = core::check_workers(tf_config->cluster, *scenario); !checked)
-    return tl::make_unexpected(checked.error());
+  if (const auto checked = core::check_workers(tf_config->cluster, *scenario); !checked) return failed(checked);
   return scenario;
 }
 

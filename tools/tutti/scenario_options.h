@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "core/cluster/tf_config.h"
+#include "core/edit/overrides.h"
 #include "core/scenario/scenario.h"
 #include "tools/tutti/command.h"
 
@@ -15,6 +16,9 @@ struct ScenarioOptions {
   std::vector<std::string> set;  ///< "strategy.shards=4"
   std::string tf_config;         ///< file, or "env": that of the environment; its workers instead of the scenario's
 };
+
+/// --set. ERRORS (requests): as parse_override().
+core::Expected<std::vector<core::Override>> settings_of(const std::vector<std::string>& set);
 
 /// The text of a scenario's file. ERRORS (requests): it cannot be read; it is a sweep's.
 core::Expected<std::string> read_scenario_file(const std::string& path);

@@ -56,26 +56,25 @@ int simulate(const SimulateOptions& options, const Environment& environment) {
     core::RunOptions& run = scenario.run;
     if (!options.nccl.empty()) {
       const auto nccl = choice<core::NcclModel>("--nccl", options.nccl, "calibrated, rings", core::parse_nccl_model);
-      if (!nccl) return tl::make_unexpected(nccl.error());
+      if (!nccl) return failed(nccl);
       if (*nccl == core::NcclModel::kRings) core::simulate_as_rings(scenario);
       if (*nccl != run.nccl)
-        return tl::make_unexpected(core::Error::request(
-            {core::ProblemCode::kConflict, "--nccl"},
-            "--nccl calibrated: the scenario says run { nccl: RINGS }; say --set run.nccl=CALIBRATED"));
+        return refused({core::ProblemCode::kConflict, "--nccl"},
+                       "--nccl calibrated: the scenario says run {{ nccl: RINGS }}; say --set run.nccl=CALIBRATED");
     }
     if (options.seed) run.seed = *options.seed;
     if (!options.interference.empty()) {
       const auto interference =
           choice<core::Interference>("--interference", options.interference, "auto, on, off",
                                      [](const std::string& name) { return core::parse_interference(name); });
-      if (!interference) return tl::make_unexpected(interference.error());
+      if (!interference) return failed(interference);
       run.interference = *interference;
     }
     if (options.network_model.empty()) return {};
     const auto model =
         choice<core::NetworkModel>("--network-model", options.network_model, "fifo, ideal, fair",
                                    [](const std::string& name) { return core::parse_network_model(name); });
-    if (!model) return tl::make_unexpected(model.error());
+    if (!model) return failed(model);
     run.network_model = *model;
     return {};
   };

@@ -15,6 +15,7 @@
 #include "sim/sweep/evaluator.h"
 #include "tools/tutti/explore.h"
 #include "tools/tutti/interrupt.h"
+#include "tools/tutti/output_file.h"
 #include "tools/tutti/plot_file.h"
 #include "tools/tutti/progress.h"
 #include "tools/tutti/sweep_output.h"
@@ -23,7 +24,6 @@
 namespace tutti::tools {
 namespace {
 
-using core::Error;
 using core::Expected;
 using core::Outcome;
 using core::ProblemCode;
@@ -32,10 +32,10 @@ using core::SweepStore;
 /// Of the points that a report lists, what is extrapolated: each thing once, with how many of them it is of.
 Expected<std::vector<std::string>> notes_on(SweepStore& store, const std::vector<std::int64_t>& points) {
   const auto files = store.files();
-  if (!files) return tl::make_unexpected(files.error());
+  if (!files) return failed(files);
   const core::Library library(*files);
   const auto set = settings_of(store.info().set);
-  if (!set) return tl::make_unexpected(set.error());
+  if (!set) return failed(set);
   std::vector<std::pair<std::string, std::size_t>> notes;
   for (const std::int64_t point : points) {
     std::vector<core::Override> changes = *set;
@@ -66,8 +66,7 @@ Expected<void> check_names(const SweepOptions& options, const std::string& datab
     if (name.empty() || name == "-") continue;
     const auto [other, fresh] = taken.try_emplace(std::filesystem::absolute(name).lexically_normal(), option);
     if (!fresh)
-      return tl::make_unexpected(Error::request(
-          {ProblemCode::kConflict, option}, fmt::format("{} {}: that is what {} has", option, name, other->second)));
+      return refused({ProblemCode::kConflict, option}, "{} {}: that is what {} has", option, name, other->second);
   }
   return {};
 }
@@ -84,8 +83,7 @@ int tell_results(SweepStore& store, const SweepOptions& options, Format format,
     if (!written) return report(written.error());
   }
   if (!options.json.empty()) {
-    const auto written =
-        write_file(options.json, inputs, [&](std::ostream& out) { out << sweep_json(store, outcomes); });
+    const auto written = write_file(options.json, inputs, sweep_json(store, outcomes));
     if (!written) return report(written.error());
   }
   if (!options.plot.empty()) {
@@ -123,17 +121,15 @@ std::string identity(const core::SweepInfo& info) {
 /// only where it is asked for.
 Expected<std::optional<PartInRun>> launched_part(const JoinOptions& options) {
   if (options.launcher == "auto" && !options.listen.empty() && std::getenv("TF_CONFIG") != nullptr)
-    return tl::make_unexpected(
-        Error::request({ProblemCode::kUnused, "--listen"},
-                       "--listen is for processes that a launcher started; say which with --launcher"));
+    return refused({ProblemCode::kUnused, "--listen"},
+                   "--listen is for processes that a launcher started; say which with --launcher");
   auto part = own_part(options);
-  if (!part) return tl::make_unexpected(part.error());
+  if (!part) return failed(part);
   const bool by_tf_config = part->launch && part->launch->launcher == real::LauncherKind::kTfConfig;
   if (part->launch && !(by_tf_config && options.launcher == "auto")) return std::optional(std::move(*part));
   if (!part->launch && !options.listen.empty())
-    return tl::make_unexpected(
-        Error::request({ProblemCode::kUnused, "--listen"},
-                       "--listen is for processes that a launcher started, and none has started this one"));
+    return refused({ProblemCode::kUnused, "--listen"},
+                   "--listen is for processes that a launcher started, and none has started this one");
   return std::optional<PartInRun>();
 }
 
@@ -192,21 +188,19 @@ Expected<bool> carry_out(SweepStore& store, const core::Library& library, const 
 }  // namespace
 
 int sweep(const SweepOptions& options, const Environment& environment) {
-  const auto format = choice<Format>("--format", options.format, kFormats, parse_format);
+  const auto format = format_of(options.format);
   if (!format) return report(format.error());
-  if (options.rows < 0) return report(Error::request({ProblemCode::kTooSmall, "--rows"}, "--rows must be at least 0"));
+  if (options.rows < 0) return refuse({ProblemCode::kTooSmall, "--rows"}, "--rows must be at least 0");
   if (options.threads < 0)
-    return report(Error::request({ProblemCode::kTooSmall, "--threads"}, "--threads must be at least 0 (0: all cores)"));
+    return refuse({ProblemCode::kTooSmall, "--threads"}, "--threads must be at least 0 (0: all cores)");
   if (options.timeout_seconds &&
       !(*options.timeout_seconds > 0 && *options.timeout_seconds <= real::kMostTimeoutSeconds))
-    return report(
-        Error::request(out_of_range("--timeout-seconds", *options.timeout_seconds, real::kMostTimeoutSeconds),
-                       fmt::format("--timeout-seconds must be above 0 and at most {}", real::kMostTimeoutSeconds)));
+    return refuse(out_of_range("--timeout-seconds", *options.timeout_seconds, real::kMostTimeoutSeconds),
+                  "--timeout-seconds must be above 0 and at most {}", real::kMostTimeoutSeconds);
   if (const auto name = check_plot(options.plot); !name) return report(name.error());
 
   if (!options.measured.empty() && options.plot.empty())
-    return report(
-        Error::request({ProblemCode::kUnused, "--measured"}, "--measured is drawn into a plot; give --plot FILE"));
+    return refuse({ProblemCode::kUnused, "--measured"}, "--measured is drawn into a plot; give --plot FILE");
 
   if (core::is_database(options.scenario.file)) {
     if (!options.over.empty() || !options.points.empty() || !options.scenario.set.empty() || !options.output.empty() ||
@@ -216,10 +210,10 @@ int sweep(const SweepOptions& options, const Environment& environment) {
                                 : !options.scenario.set.empty() ? "--set"
                                 : !options.output.empty()       ? "-o"
                                                                 : "--timeout-seconds";
-      return report(Error::request({ProblemCode::kConflict, given},
-                                   fmt::format("{} is a sweep that was made; --over, --points, --set, -o and "
-                                               "--timeout-seconds are of those that are to be",
-                                               options.scenario.file)));
+      return refuse({ProblemCode::kConflict, given},
+                    "{} is a sweep that was made; --over, --points, --set, -o and "
+                    "--timeout-seconds are of those that are to be",
+                    options.scenario.file);
     }
     if (const auto other = check_names(options, options.scenario.file); !other) return report(other.error());
     auto store = SweepStore::open(options.scenario.file);
@@ -231,9 +225,9 @@ int sweep(const SweepOptions& options, const Environment& environment) {
   auto axes = axes_of(options.points, options.over);
   if (!axes) return report(axes.error());
   if (axes->empty()) {
-    return report(Error::request({ProblemCode::kMissing, "--over"},
-                                 "nothing varies; say what does with --over FIELD=VALUES, such as --over "
-                                 "strategy.bytes_per_pack=64KiB..256MiB*2"));
+    return refuse({ProblemCode::kMissing, "--over"},
+                  "nothing varies; say what does with --over FIELD=VALUES, such as --over "
+                  "strategy.bytes_per_pack=64KiB..256MiB*2");
   }
   const auto set = settings_of(options.scenario.set);
   if (!set) return report(set.error());
@@ -250,16 +244,15 @@ int sweep(const SweepOptions& options, const Environment& environment) {
   const int threads = *part ? threads_of_rank(options.threads, *(*part)->launch) : threads_of(options.threads);
   const std::chrono::duration<double> timeout(options.timeout_seconds.value_or(60));
   if (!*part && options.timeout_seconds) {
-    return report(
-        Error::request({ProblemCode::kUnused, "--timeout-seconds"},
-                       "--timeout-seconds is for ranks that a launcher started, and none has started this one"));
+    return refuse({ProblemCode::kUnused, "--timeout-seconds"},
+                  "--timeout-seconds is for ranks that a launcher started, and none has started this one");
   }
   if (*part && !(*part)->coordinates) return help(**part, info, environment.library, *set, threads, timeout);
   const std::string output =
       options.output.empty() ? std::filesystem::path(options.scenario.file).stem().string() + ".sweep" : options.output;
   std::error_code ignored;
   if (std::filesystem::equivalent(output, options.scenario.file, ignored))
-    return report(Error::request({ProblemCode::kConflict, "-o"}, fmt::format("-o {}: that is the scenario", output)));
+    return refuse({ProblemCode::kConflict, "-o"}, "-o {}: that is the scenario", output);
   if (const auto other = check_names(options, output); !other) return report(other.error());
   const Interrupt interrupt;
   auto store = SweepStore::resume(output, info);

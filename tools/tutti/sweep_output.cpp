@@ -8,15 +8,28 @@
 
 #include "core/base/format.h"
 #include "core/text/csv.h"
-#include "tools/tutti/json.h"
 #include "tools/tutti/table.h"
 
 namespace tutti::tools {
 
 using core::csv_cell;
 using core::Outcome;
+using core::Report;
 using core::show;
 using core::Time;
+
+Report outcome_report(const Outcome& outcome) {
+  Report report{{"status", to_string(outcome.status)}};
+  if (outcome.status != Outcome::Status::kDone) return report.add("message", outcome.message);
+  for (const core::Cost& cost : core::kCosts) report.add(std::string(cost.name) + "_us", outcome.*cost.time);
+  return report.add("packs", outcome.packs);
+}
+
+Report settings_report(const std::vector<std::string>& fields, const std::vector<std::string>& values) {
+  Report report;
+  for (std::size_t f = 0; f < fields.size(); ++f) report.add(fields[f], values[f]);
+  return report;
+}
 
 namespace {
 
@@ -133,36 +146,23 @@ void write_csv(const core::SweepStore& store, const Outcomes& outcomes, std::ost
 }
 
 std::string sweep_json(const core::SweepStore& store, const Outcomes& outcomes) {
-  Json json;
   const std::vector<std::string>& fields = store.space().fields();
-  json.object([&] {
-    json.field("tutti_version", std::string_view(store.info().version));
-    json.field("scenario_file", std::string_view(store.info().scenario_file));
-    json.field("scenario_text", std::string_view(store.info().scenario_text));
-    json.key("set").array(store.info().set, [&](const std::string& said) { json.value(std::string_view(said)); });
-    json.field("points_in_all", store.space().size());
-    json.key("fields").array(fields, [&](const std::string& field) { json.value(std::string_view(field)); });
-    std::vector<std::size_t> points;
-    for (std::size_t p = 0; p < outcomes.size(); ++p) {
-      if (outcomes[p]) points.push_back(p);
-    }
-    json.key("points").array(points, [&](std::size_t p) {
-      const Outcome& o = *outcomes[p];
-      json.object([&] {
-        json.field("point", static_cast<std::int64_t>(p));
-        const std::vector<std::string> values = store.space().values(static_cast<std::int64_t>(p));
-        json.key("set").object([&] {
-          for (std::size_t f = 0; f < fields.size(); ++f) json.field(fields[f], std::string_view(values[f]));
-        });
-        json.field("status", to_string(o.status));
-        if (!done(o)) return json.field("message", std::string_view(o.message));
-        for (const core::Cost& cost : core::kCosts) json.field(std::string(cost.name) + "_us", o.*cost.time);
-        json.field("packs", o.packs);
-        json.field("seed", o.seed);
-      });
-    });
-  });
-  return json.text();
+  std::vector<core::ReportValue> points;
+  for (std::size_t p = 0; p < outcomes.size(); ++p) {
+    if (!outcomes[p]) continue;
+    const auto point = static_cast<std::int64_t>(p);
+    Report report{{"point", point}, {"set", settings_report(fields, store.space().values(point))}};
+    report.add(outcome_report(*outcomes[p]));
+    if (done(outcomes[p])) report.add("seed", outcomes[p]->seed);
+    points.emplace_back(std::move(report));
+  }
+  return to_json(Report{{"tutti_version", store.info().version},
+                        {"scenario_file", store.info().scenario_file},
+                        {"scenario_text", store.info().scenario_text},
+                        {"set", store.info().set},
+                        {"points_in_all", store.space().size()},
+                        {"fields", fields},
+                        {"points", points}});
 }
 
 std::vector<std::int64_t> fastest(const Outcomes& outcomes, int rows) {
@@ -184,7 +184,7 @@ std::string sweep_text(const core::SweepStore& store, const Outcomes& outcomes, 
   text += best_points(store, outcomes, rows);
   text += by_field(store, outcomes);
   text += what_went_wrong(store, outcomes);
-  for (const std::string& note : notes) text += "note: " + note + '\n';
+  text += note_lines(notes);
   while (text.ends_with("\n\n")) text.pop_back();
   return text;
 }

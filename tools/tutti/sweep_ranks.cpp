@@ -120,12 +120,11 @@ class Leader {
 
   Expected<bool> run() {
     auto listener = real::Listener::open(part_.gathering.listen);
-    if (!listener) return tl::make_unexpected(listener.error());
+    if (!listener) return failed(listener);
     real::RunId id{};
     real::fill_random(id.data(), id.size());
     if (part_.gathering.announce) {
-      if (const auto announced = part_.gathering.announce(listener->address()); !announced)
-        return tl::make_unexpected(announced.error());
+      if (const auto announced = part_.gathering.announce(listener->address()); !announced) return failed(announced);
     }
     real::Reception reception(
         {part_.gathering.secret,
@@ -423,7 +422,7 @@ Expected<End> help_on(const PartInRun& part, const SharedSweep& sweep, Lines& li
   const auto until = Clock::now() + std::chrono::duration_cast<Clock::duration>(part.wait);
   auto found = real::find_coordinator(part.where, real::kAnyWorker, until, [&] { return stop.load(); });
   if (stop.load()) return End::kStopped;
-  if (!found) return tl::make_unexpected(found.error());
+  if (!found) return failed(found);
   return Help(sweep, lines, std::move(found->socket), stop).work(part.launch->rank);
 }
 

@@ -1,7 +1,10 @@
 #pragma once
 
+#include <limits>
 #include <string>
 #include <vector>
+
+#include "core/text/report.h"
 
 namespace tutti::tools {
 
@@ -20,5 +23,14 @@ class Table {
   std::vector<bool> left_;
   std::vector<std::vector<std::string>> rows_;
 };
+
+/// The fields of each row that have a title, as the columns of a table with at most `most` rows; a line says how many there
+/// are beyond (`--rows` shows all). A title may begin with '?' (the column is left out if it is empty in all rows), then
+/// with '<' or '>' (left- or right-aligned; right by default, and ">" alone is a column without a heading).
+/// REQUIRES: all rows have the same titles.
+std::string table_text(const std::vector<core::Report>& rows, int indent, int most = std::numeric_limits<int>::max());
+
+/// "note: …", a line each.
+std::string note_lines(const std::vector<std::string>& notes);
 
 }  // namespace tutti::tools

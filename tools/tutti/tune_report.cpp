@@ -5,13 +5,16 @@
 #include <fmt/format.h>
 
 #include "core/base/format.h"
-#include "tools/tutti/json.h"
+#include "tools/tutti/report.h"
+#include "tools/tutti/sweep_output.h"
 #include "tools/tutti/table.h"
 
 namespace tutti::tools {
 
 using core::Breakdown;
+using core::list_of;
 using core::Outcome;
+using core::Report;
 using core::show;
 using core::show_share;
 using core::Time;
@@ -151,12 +154,6 @@ std::string settings(const TuneResult& r, const std::vector<std::string>& values
   return text;
 }
 
-std::string notes_part(const TuneResult& r) {
-  std::string text;
-  for (const std::string& note : r.notes) text += "note: " + note + '\n';
-  return text;
-}
-
 /// What is faster only as long as links are as the cluster's figures say.
 std::string lost_part(const TuneResult& r) {
   std::string text;
@@ -203,7 +200,7 @@ std::string tune_text(const TuneResult& r) {
     text += r.is_advice() ? fmt::format("recommended: change nothing\n  {}\n\n", r.advice.why) : r.advice.why + '\n';
     if (r.is_advice()) text += rival_part(r) + snippet_part(r);
     if (!r.is_advice() && !r.refusal.empty()) text += "  for example: " + r.refusal + '\n';
-    return text + notes_part(r);
+    return text + note_lines(r.notes);
   }
   const Outcome& best = r.best->outcome;
   const bool bounded = best.step_bound > Time();  // not where variables lie on servers
@@ -223,119 +220,70 @@ std::string tune_text(const TuneResult& r) {
   text += "why\n";
   for (const std::string& line : why(r)) text += "  " + line + '\n';
   text += '\n' + curve_part(r) + sensitivity_part(r);
-  return text + snippet_part(r) + notes_part(r);
+  return text + snippet_part(r) + note_lines(r.notes);
 }
 
 namespace {
 
-void write_outcome(Json& json, const Outcome& o) {
-  json.object([&] {
-    json.field("status", to_string(o.status));
-    if (o.status != Outcome::Status::kDone) return json.field("message", std::string_view(o.message));
-    for (const core::Cost& cost : core::kCosts) json.field(std::string(cost.name) + "_us", o.*cost.time);
-    json.field("packs", o.packs);
-  });
+Report sensitivity_report(const Sensitivity& s) {
+  return {{"if", s.what}, {"now_step_time_us", s.now}, {"best_step_time_us", s.best}};
 }
 
-void write_sensitivity(Json& json, const Sensitivity& s) {
-  json.object([&] {
-    json.field("if", std::string_view(s.what));
-    json.field("now_step_time_us", s.now);
-    json.field("best_step_time_us", s.best);
-  });
-}
-
-void write_snippet(Json& json, const PromisedSnippet& one) {
+Report snippet_report(const PromisedSnippet& one) {
   const core::Snippet& snippet = one.snippet;
-  json.object([&] {
-    json.field("framework", std::string_view(snippet.framework));
-    json.field("language", to_string(snippet.language));
-    json.field("text", std::string_view(snippet.text));
-    json.field("as_simulated", snippet.as_simulated);
-    json.field("remark", std::string_view(snippet.remark));
-    json.field("recommended", one.why_not.empty());
-    if (one.outcome.status == Outcome::Status::kDone) json.field("step_time_us", one.outcome.step);
-    if (!one.why_not.empty()) json.field("why_not", std::string_view(one.why_not));
-  });
+  Report report{{"framework", snippet.framework}, {"language", to_string(snippet.language)},
+                {"text", snippet.text},           {"as_simulated", snippet.as_simulated},
+                {"remark", snippet.remark},       {"recommended", one.why_not.empty()}};
+  if (one.outcome.status == Outcome::Status::kDone) report.add("step_time_us", one.outcome.step);
+  return report.add("why_not", core::unless_empty(one.why_not));
+}
+
+Report curve_report(const AxisCurve& curve) {
+  return {{"field", curve.field},
+          {"best", curve.best},
+          {"values", list_of(curve.values, [](const auto& one) {
+             return Report{{"value", one.first}, {"outcome", outcome_report(one.second)}};
+           })}};
 }
 
 }  // namespace
 
 std::string tune_json(const TuneResult& r) {
-  Json json;
   const core::RunInfo& info = r.now.summary.info();
-  json.object([&] {
-    json.field("tutti_version", std::string_view(info.version));
-    json.field("scenario", std::string_view(info.scenario));
-    json.field("scenario_file", std::string_view(info.scenario_file));
-    json.field("network_model", std::string_view(info.network_model));
-    json.field("seed", r.seed);
-    json.field("settings_in_all", r.in_all);
-    json.field("tried", r.tried - r.left_out);
-    json.field("beside", r.beside);
-    json.field("left_out", r.left_out);
-    json.field("refused", r.refused);
-    json.field("stopped_early", r.stopped);
-    json.key("now");
-    write_outcome(json, r.now.outcome);
-    json.key("advice").object([&] {
-      json.field("change", r.advice.change);
-      if (r.best) json.field("gain_share", r.advice.gain);
-      if (r.best) json.field("least_gain_share", r.advice.least_gain);
-      json.field("why", std::string_view(r.advice.why));
-    });
-    if (!r.refusal.empty()) json.field("refusal", std::string_view(r.refusal));
-    json.field("not_comparable", r.not_comparable);
-    const auto write_settings = [&](const char* name, const std::vector<std::string>& values) {
-      json.key(name).object([&] {
-        for (std::size_t f = 0; f < r.fields.size(); ++f) json.field(r.fields[f], std::string_view(values[f]));
-      });
-    };
-    json.field("recommended_step_time_us", r.recommended().outcome.step);
-    json.key("not_recommended").array(r.lost, [&](const Lost& one) {
-      json.object([&] {
-        write_settings("settings", one.values);
-        json.key("outcome");
-        write_outcome(json, one.outcome);
-        json.key("if");
-        write_sensitivity(json, one.on);
-      });
-    });
-    if (r.rival) {
-      json.key("cannot_tell").object([&] {
-        write_settings("settings", r.rival->values);
-        json.key("outcome");
-        write_outcome(json, r.rival->outcome);
-        json.field("why", std::string_view(r.rival->why));
-      });
-    }
-    json.key("snippets").array(r.snippets, [&](const PromisedSnippet& one) { write_snippet(json, one); });
-    const auto write_notes = [&] {
-      json.key("notes").array(r.notes, [&](const std::string& note) { json.value(std::string_view(note)); });
-    };
-    if (!r.best) return write_notes();
-    json.key("best");
-    write_outcome(json, r.best->outcome);
-    write_settings("best_settings", r.values);
-    json.field("promised_share", r.promised);
-    json.key("why").array(why(r), [&](const std::string& line) { json.value(std::string_view(line)); });
-    json.key("curves").array(r.curves, [&](const AxisCurve& curve) {
-      json.object([&] {
-        json.field("field", std::string_view(curve.field));
-        json.field("best", static_cast<std::int64_t>(curve.best));
-        json.key("values").array(curve.values, [&](const auto& one) {
-          json.object([&] {
-            json.field("value", std::string_view(one.first));
-            json.key("outcome");
-            write_outcome(json, one.second);
-          });
-        });
-      });
-    });
-    json.key("sensitivity").array(r.sensitivity, [&](const Sensitivity& s) { write_sensitivity(json, s); });
-    write_notes();
-  });
-  return json.text();
+  Report report = scenario_report(info);
+  report.add({{"network_model", info.network_model},
+              {"seed", r.seed},
+              {"settings_in_all", r.in_all},
+              {"tried", r.tried - r.left_out},
+              {"beside", r.beside},
+              {"left_out", r.left_out},
+              {"refused", r.refused},
+              {"stopped_early", r.stopped},
+              {"now", outcome_report(r.now.outcome)}});
+  Report advice{{"change", r.advice.change}};
+  if (r.best) advice.add("gain_share", r.advice.gain).add("least_gain_share", r.advice.least_gain);
+  report.add("advice", advice.add("why", r.advice.why));
+  report.add("refusal", core::unless_empty(r.refusal));
+  report.add("not_comparable", r.not_comparable);
+  report.add("recommended_step_time_us", r.recommended().outcome.step);
+  report.add("not_recommended", list_of(r.lost, [&](const Lost& one) {
+               return Report{{"settings", settings_report(r.fields, one.values)},
+                             {"outcome", outcome_report(one.outcome)},
+                             {"if", sensitivity_report(one.on)}};
+             }));
+  if (r.rival)
+    report.add("cannot_tell", Report{{"settings", settings_report(r.fields, r.rival->values)},
+                                     {"outcome", outcome_report(r.rival->outcome)},
+                                     {"why", r.rival->why}});
+  report.add("snippets", list_of(r.snippets, snippet_report));
+  if (r.best)
+    report.add({{"best", outcome_report(r.best->outcome)},
+                {"best_settings", settings_report(r.fields, r.values)},
+                {"promised_share", r.promised},
+                {"why", why(r)},
+                {"curves", list_of(r.curves, curve_report)},
+                {"sensitivity", list_of(r.sensitivity, sensitivity_report)}});
+  return to_json(report.add("notes", r.notes));
 }
 
 }  // namespace tutti::tools

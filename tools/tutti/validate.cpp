@@ -1,6 +1,5 @@
 #include "tools/tutti/validate.h"
 
-#include <algorithm>
 #include <map>
 #include <vector>
 
@@ -8,7 +7,6 @@
 
 #include "core/base/file.h"
 #include "core/measured/validation.h"
-#include "tools/tutti/json.h"
 #include "tools/tutti/output_file.h"
 #include "tools/tutti/table.h"
 #include "tools/tutti/validate_html.h"
@@ -17,6 +15,8 @@ namespace tutti::tools {
 namespace {
 
 using core::Expected;
+using core::Report;
+using core::ReportValue;
 using core::nccl::BandQuality;
 using core::nccl::Quality;
 using core::nccl::ValidatedTable;
@@ -25,7 +25,7 @@ using core::nccl::Validation;
 Expected<core::nccl::Parameters> figures(const ValidateOptions& options, const Environment& environment) {
   if (options.times.empty()) return core::nccl::Parameters::load(environment.library.folder());
   const auto text = core::read_text_file(options.times);
-  if (!text) return tl::make_unexpected(text.error());
+  if (!text) return failed(text);
   return core::nccl::Parameters::parse(*text, options.times);
 }
 
@@ -38,48 +38,38 @@ std::optional<double> noise_of(const std::map<std::string, double>& noise, const
 }
 
 /// Null where no row is modelled.
-void error(Json& json, const Quality& of, const char* name, double value) {
-  json.key(name);
-  of.rows == 0 ? json.null() : json.value(value);
+ReportValue known(const Quality& of, double value) { return of.rows == 0 ? ReportValue(nullptr) : ReportValue(value); }
+
+Report quality_report(const Quality& quality, const BandQuality& bands) {
+  return {{"p90_error", known(quality, quality.p90)},
+          {"bias", known(quality, quality.bias)},
+          {"coverage", known(quality, bands.coverage)},
+          {"band_width", known(quality, bands.width)},
+          {"interval_score", known(quality, bands.score)}};
+}
+
+Report table_report(const ValidatedTable& validated) {
+  const core::CollectiveTable& table = *validated.table;
+  Report report{{"table_id", table.facts.table_id},
+                {"config", table.facts.config},
+                {"rows", table.rows.size() + table.unread.size()},
+                {"modelled_rows", validated.rows.size()},
+                {"unreadable_rows", table.unread.size()},
+                {"median_error", known(validated.quality, validated.quality.median)}};
+  return report.add(quality_report(validated.quality, validated.bands))
+      .add("reason", or_null(core::unless_empty(validated.reason)));
 }
 
 std::string json(const Validation& validation) {
-  Json json;
-  json.object([&] {
-    json.key("overall").object([&] {
-      json.field("rows", static_cast<std::int64_t>(validation.rows));
-      json.field("modelled_rows", static_cast<std::int64_t>(validation.overall.rows));
-      json.field("outliers", static_cast<std::int64_t>(validation.outliers));
-      json.field("rows_of_other_tables", static_cast<std::int64_t>(validation.other_rows));
-      const Quality& all = validation.overall;
-      error(json, all, "median_error", all.median);
-      error(json, all, "mean_error", all.mean);
-      error(json, all, "p90_error", all.p90);
-      error(json, all, "bias", all.bias);
-      error(json, all, "coverage", validation.overall_bands.coverage);
-      error(json, all, "band_width", validation.overall_bands.width);
-      error(json, all, "interval_score", validation.overall_bands.score);
-    });
-    json.key("tables").array(validation.tables, [&](const ValidatedTable& table) {
-      json.object([&] {
-        json.field("table_id", std::string_view(table.table->facts.table_id));
-        json.field("config", std::string_view(table.table->facts.config));
-        json.field("rows", static_cast<std::int64_t>(table.table->rows.size() + table.table->unread.size()));
-        json.field("modelled_rows", static_cast<std::int64_t>(table.rows.size()));
-        json.field("unreadable_rows", static_cast<std::int64_t>(table.table->unread.size()));
-        const Quality& q = table.quality;
-        error(json, q, "median_error", q.median);
-        error(json, q, "p90_error", q.p90);
-        error(json, q, "bias", q.bias);
-        error(json, q, "coverage", table.bands.coverage);
-        error(json, q, "band_width", table.bands.width);
-        error(json, q, "interval_score", table.bands.score);
-        json.key("reason");
-        table.reason.empty() ? json.null() : json.value(std::string_view(table.reason));
-      });
-    });
-  });
-  return json.text();
+  const Quality& all = validation.overall;
+  Report overall{{"rows", validation.rows},
+                 {"modelled_rows", all.rows},
+                 {"outliers", validation.outliers},
+                 {"rows_of_other_tables", validation.other_rows},
+                 {"median_error", known(all, all.median)},
+                 {"mean_error", known(all, all.mean)}};
+  overall.add(quality_report(all, validation.overall_bands));
+  return to_json(Report{{"overall", overall}, {"tables", core::list_of(validation.tables, table_report)}});
 }
 
 const std::vector<std::string> kColumns{"rows", "median", "mean", "90th", "bias", "in band", "band width", "score"};
@@ -88,20 +78,6 @@ std::vector<std::string> columns(const std::string& first) {
   std::vector<std::string> all{"<" + first};
   all.insert(all.end(), kColumns.begin(), kColumns.end());
   return all;
-}
-
-std::vector<std::string> cells(const std::string& name, const Quality& q, const BandQuality& bands) {
-  if (q.rows == 0) return {name, "0", "–", "–", "–", "–", "–", "–", "–"};
-  const auto percent = [](double share) { return fmt::format("{:.1f} %", 100 * share); };
-  return {name,
-          fmt::format("{}", q.rows),
-          percent(q.median),
-          percent(q.mean),
-          percent(q.p90),
-          fmt::format("{:+.1f} %", 100 * q.bias),
-          percent(bands.coverage),
-          fmt::format("{:.2f}", bands.width),
-          fmt::format("{:.2f}", bands.score)};
 }
 
 std::string text(const Validation& validation, const std::map<std::string, double>& noise) {
@@ -114,15 +90,16 @@ std::string text(const Validation& validation, const std::map<std::string, doubl
     const auto& facts = table.table->facts;
     if (!table.reason.empty()) reasons[table.reason].push_back(facts.table_id.empty() ? "(no name)" : facts.table_id);
     if (table.rows.empty()) continue;
-    std::vector<std::string> row = cells(facts.table_id, table.quality, table.bands);
+    std::vector<std::string> row = quality_cells(facts.table_id, table.quality, table.bands);
     const auto floor = noise_of(noise, facts.config);
     row.push_back(floor ? fmt::format("{:.1f} %", 100 * *floor) : "");
     tables.row(row);
   }
   out += tables.text(0);
   Table parts(columns("part"));
-  for (const auto& part : validation.parts) parts.row(cells(part.by + ": " + part.name, part.quality, part.bands));
-  parts.row(cells("all", validation.overall, validation.overall_bands));
+  for (const auto& part : validation.parts)
+    parts.row(quality_cells(part.by + ": " + part.name, part.quality, part.bands));
+  parts.row(quality_cells("all", validation.overall, validation.overall_bands));
   out += "\nhealthy tables, every config weighing the same\n" + parts.text(0);
   out += fmt::format("\n{} of {} rows of healthy tables are modelled; {} outliers are left out\n",
                      validation.overall.rows, validation.rows, validation.outliers);
@@ -144,7 +121,7 @@ std::string text(const Validation& validation, const std::map<std::string, doubl
 }  // namespace
 
 int validate(const ValidateOptions& options, const Environment& environment) {
-  const auto format = choice<Format>("--format", options.format, kFormats, parse_format);
+  const auto format = format_of(options.format);
   if (!format) return report(format.error());
   const auto parameters = figures(options, environment);
   if (!parameters) return report(parameters.error());
@@ -160,10 +137,9 @@ int validate(const ValidateOptions& options, const Environment& environment) {
   }
   const Validation validation = core::nccl::validate(*tables, *parameters, *bands);
   if (!options.report.empty()) {
-    auto page = OutputFile::create(options.report, {options.tables, options.meta, options.noise, options.times});
+    const auto page = write_file(options.report, {options.tables, options.meta, options.noise, options.times},
+                                 validation_page(validation));
     if (!page) return report(page.error());
-    page->stream() << validation_page(validation);
-    if (auto kept = page->keep(); !kept) return report(kept.error());
   }
   return print_out(*format == Format::kJson ? json(validation) : text(validation, noise));
 }

@@ -1,10 +1,11 @@
 #include "core/framework/tensorflow/spec_text.h"
 
-#include <charconv>
 #include <limits>
 #include <optional>
 
 #include <fmt/format.h>
+
+#include "core/text/number.h"
 
 namespace tutti::core {
 namespace {
@@ -14,13 +15,6 @@ using WrongText = tl::unexpected<SpecTextProblem>;
 template <class... Args>
 WrongText wrong(std::size_t at, fmt::format_string<Args...> format, Args&&... args) {
   return tl::make_unexpected(SpecTextProblem{at, fmt::format(format, std::forward<Args>(args)...)});
-}
-
-std::optional<std::int64_t> whole_number(std::string_view text) {
-  std::int64_t value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
-  return value;
 }
 
 constexpr std::int64_t kMostShards = 1 << 20;
@@ -40,7 +34,7 @@ std::optional<std::int64_t> limit_of(std::string_view text) {
   }
   if (shift > 0) text.remove_suffix(1);
   if (text.empty() || text.front() == '-') return std::nullopt;
-  const auto value = whole_number(text);
+  const auto value = whole_number<std::int64_t>(text);
   if (!value || *value > std::numeric_limits<std::int64_t>::max() >> shift) return std::nullopt;
   return *value << shift;
 }
@@ -67,7 +61,7 @@ tl::expected<SpecEntry, SpecTextProblem> benchmarks_entry(const SpecPart& part) 
   if (entry.name.empty()) return wrong(part.at, "expected an algorithm, such as xring (got \"{}\")", part.text);
   if (hash == std::string_view::npos) return entry;
   const std::string_view written = part.text.substr(hash + 1);
-  const auto shards = whole_number(written);
+  const auto shards = whole_number<std::int64_t>(written);
   if (!shards || *shards < 1 || *shards > kMostShards) {
     return wrong(part.at + hash + 1, "expected a number of shards behind \"{}#\" (got \"{}\")", entry.name, written);
   }
@@ -150,7 +144,7 @@ class PythonReader {
     }
     const std::size_t end = text_.find_first_of(" \t\r\n,)]", at_);
     const std::string_view word = text_.substr(at_, end == std::string_view::npos ? end : end - at_);
-    const auto number = whole_number(word);
+    const auto number = whole_number<std::int64_t>(word);
     if (!number) return wrong(at_, "expected a string, a whole number, a tuple or a list (got \"{}\")", word);
     read.kind = PythonValue::Kind::kNumber;
     read.number = *number;

@@ -2,12 +2,13 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include <fmt/ranges.h>
+
+#include "core/text/number.h"
 
 namespace tutti::core::nccl {
 
@@ -34,19 +35,12 @@ constexpr std::array<Switch, 9> kSwitches{{{"NCCL_NET_GDR_C2C", &SearchSettings:
 constexpr std::array<std::string_view, 5> kOthers{"NCCL_P2P_LEVEL", "NCCL_P2P_DISABLE", "NCCL_NET_GDR_LEVEL",
                                                   "NCCL_CROSS_NIC", "NCCL_NETDEVS_POLICY"};
 
-std::optional<int> whole_number(std::string_view text) {
-  int value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
-  return value;
-}
-
 /// A distance up to which something is done: its name, or an old version's number for it.
 std::optional<PathType> level(std::string_view text) {
   if (const auto type = path_type(text)) return *type <= PathType::kSys ? type : std::nullopt;
   constexpr std::array<PathType, 6> kOld{PathType::kLoc, PathType::kPix, PathType::kPxb,
                                          PathType::kPhb, PathType::kSys, PathType::kSys};
-  const auto old = whole_number(text);
+  const auto old = whole_number<int>(text);
   if (!old || *old < 0) return std::nullopt;
   return kOld[static_cast<std::size_t>(std::min(*old, 5))];
 }
@@ -87,7 +81,7 @@ Expected<void> set(SearchSettings& settings, std::string_view name, std::string_
     return {};
   }
   if (name == "NCCL_CROSS_NIC") {
-    const auto cross = whole_number(value);
+    const auto cross = whole_number<int>(value);
     if (!cross) return expected("0, 1 or 2");
     if (*cross < 0 || *cross > 2)
       return expected("0, 1 or 2", *cross < 0 ? ProblemCode::kTooSmall : ProblemCode::kTooLarge);
@@ -96,7 +90,7 @@ Expected<void> set(SearchSettings& settings, std::string_view name, std::string_
   }
   if (name == "NCCL_NETDEVS_POLICY") {
     const bool most = value.starts_with("MAX:");
-    const int count = most ? whole_number(value.substr(4)).value_or(0) : 0;
+    const int count = most ? whole_number<int>(value.substr(4)).value_or(0) : 0;
     if (value != "AUTO" && value != "ALL" && count <= 0)
       return expected("AUTO, ALL or MAX:N", most ? ProblemCode::kTooSmall : ProblemCode::kUnknownName);
     settings.net_policy = most ? NetPolicy::kMax : value == "ALL" ? NetPolicy::kAll : NetPolicy::kAuto;

@@ -73,21 +73,16 @@ ErrorBand ErrorBands::of(int nodes, std::int64_t bytes, const BandFacts& facts) 
 Expected<ErrorBands> ErrorBands::parse(std::string_view text, const std::string& file) {
   Problems problems;
   const CsvTable table = parse_csv(text, file, problems);
-  constexpr std::array<const char*, 5> kColumns = {"part", "name", "low", "high", "widen"};
-  std::array<int, 5> at{};
-  for (std::size_t c = 0; c < at.size(); ++c) {
-    at[c] = table.column(kColumns[c]);
-    if (at[c] < 0)
-      problems.add({ProblemCode::kMissing, kColumns[c]}, {file, 1, 1}, "the column {} is missing", kColumns[c]);
-  }
+  const std::vector<const char*> columns{"part", "name", "low", "high", "widen"};
+  const std::vector<std::size_t> at = table.required(columns, file, problems);
   if (!problems.empty()) return problems.take();
   ErrorBands made;
   std::vector<bool> set(2 * kSizes + kFactors);
   for (const CsvTable::Row& line : table.rows) {
-    const auto cell = [&](std::size_t c) { return line.cells[static_cast<std::size_t>(at[c])]; };
+    const auto cell = [&](std::size_t c) { return line.cells[at[c]]; };
     const auto where = [&](std::size_t c) { return Location{file, cell(c).at.line, cell(c).at.column}; };
     const auto number = [&](std::size_t c, double& to) {
-      if (const auto read = read_number(cell(c).text, where(c), kColumns[c], 1e-3, 1e3, problems)) to = *read;
+      if (const auto read = read_number(cell(c).text, where(c), columns[c], 1e-3, 1e3, problems)) to = *read;
     };
     const std::size_t nodes = index_of(kNodes, cell(0).text), size = index_of(kSizeNames, cell(1).text);
     const auto factor = std::find_if(made.factors_.begin(), made.factors_.end(), [&](const Factor& one) {
@@ -104,12 +99,12 @@ Expected<ErrorBands> ErrorBands::parse(std::string_view text, const std::string&
       place = 2 * kSizes + static_cast<std::size_t>(factor - made.factors_.begin());
       number(4, factor->value);
     } else {
-      problems.add({ProblemCode::kUnknownName, kColumns[0]}, where(0),
+      problems.add({ProblemCode::kUnknownName, columns[0]}, where(0),
                    "expected one node or several nodes and a size such as \"{}\", or what widens bands", kSizeNames[0]);
       continue;
     }
     if (set[place])
-      problems.add({ProblemCode::kDuplicate, kColumns[0]}, where(0), "{}, {} is there twice", cell(0).text,
+      problems.add({ProblemCode::kDuplicate, columns[0]}, where(0), "{}, {} is there twice", cell(0).text,
                    cell(1).text);
     set[place] = true;
   }

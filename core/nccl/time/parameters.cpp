@@ -172,18 +172,12 @@ bool Parameters::is_measured(Transport transport) const {
 Expected<Parameters> Parameters::parse(std::string_view text, const std::string& file) {
   Problems problems;
   const CsvTable table = parse_csv(text, file, problems);
-  constexpr const char* kColumns[] = {"name", "value", "unit", "how"};
-  std::array<int, 4> at{};
-  for (std::size_t c = 0; c < at.size(); ++c) {
-    at[c] = table.column(kColumns[c]);
-    if (at[c] < 0)
-      problems.add({ProblemCode::kMissing, kColumns[c]}, {file, 1, 1}, "the column {} is missing", kColumns[c]);
-  }
+  const std::vector<std::size_t> at = table.required({"name", "value", "unit", "how"}, file, problems);
   if (!problems.empty()) return problems.take();
   Parameters made = initial();
   std::vector<bool> set(made.all_.size());
   for (const CsvTable::Row& line : table.rows) {
-    const auto cell = [&](std::size_t c) { return line.cells[static_cast<std::size_t>(at[c])]; };
+    const auto cell = [&](std::size_t c) { return line.cells[at[c]]; };
     const Location where{file, cell(0).at.line, cell(0).at.column};
     const auto found =
         std::find_if(made.all_.begin(), made.all_.end(), [&](const Parameter& p) { return p.name == cell(0).text; });

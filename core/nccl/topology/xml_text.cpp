@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <charconv>
-#include <cmath>
 
 namespace tutti::core::nccl {
 
@@ -92,18 +91,24 @@ std::optional<std::string> XmlText::text(const pugi::xml_node& element, const ch
   return std::nullopt;
 }
 
-std::optional<std::int64_t> XmlText::integer(const pugi::xml_node& element, const char* attribute, std::int64_t least,
-                                             std::int64_t most, Problems& problems) const {
+template <class Number>
+std::optional<Number> XmlText::number(const pugi::xml_node& element, const char* attribute, Number least, Number most,
+                                      Problems& problems) const {
   const auto written = text(element, attribute, problems);
   if (!written) return std::nullopt;
-  const auto value = read<std::int64_t>(*written);
+  const auto value = read<Number>(*written);
   if (value && *value >= least && *value <= most) return value;
-  const ProblemCode code = !value           ? ProblemCode::kWrongType
-                           : *value < least ? ProblemCode::kTooSmall
-                                            : ProblemCode::kTooLarge;
+  const ProblemCode code = value && *value < least  ? ProblemCode::kTooSmall
+                           : value && *value > most ? ProblemCode::kTooLarge
+                                                    : ProblemCode::kWrongType;
   problems.add({code, name_of(element, attribute)}, where(element), "<{} {}=\"{}\">: expected a number from {} to {}",
                element.name(), attribute, *written, least, most);
   return std::nullopt;
+}
+
+std::optional<std::int64_t> XmlText::integer(const pugi::xml_node& element, const char* attribute, std::int64_t least,
+                                             std::int64_t most, Problems& problems) const {
+  return number(element, attribute, least, most, problems);
 }
 
 std::optional<std::int64_t> XmlText::integer(const pugi::xml_node& element, const char* attribute, std::int64_t least,
@@ -115,16 +120,7 @@ std::optional<std::int64_t> XmlText::integer(const pugi::xml_node& element, cons
 std::optional<float> XmlText::real(const pugi::xml_node& element, const char* attribute, float least, float most,
                                    std::optional<float> missing, Problems& problems) const {
   if (missing && !element.attribute(attribute)) return missing;
-  const auto written = text(element, attribute, problems);
-  if (!written) return std::nullopt;
-  const auto value = read<float>(*written);
-  if (value && std::isfinite(*value) && *value >= least && *value <= most) return value;
-  const ProblemCode code = !value || std::isnan(*value) ? ProblemCode::kWrongType
-                           : *value < least             ? ProblemCode::kTooSmall
-                                                        : ProblemCode::kTooLarge;
-  problems.add({code, name_of(element, attribute)}, where(element), "<{} {}=\"{}\">: expected a number from {} to {}",
-               element.name(), attribute, *written, least, most);
-  return std::nullopt;
+  return number(element, attribute, least, most, problems);
 }
 
 std::optional<std::uint64_t> bus_number(std::string_view text) {

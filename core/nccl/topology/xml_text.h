@@ -39,6 +39,9 @@ class XmlText {
 
  private:
   XmlText() = default;
+  template <class Number>
+  std::optional<Number> number(const pugi::xml_node& element, const char* attribute, Number least, Number most,
+                               Problems& problems) const;
   [[nodiscard]] Location place(std::ptrdiff_t offset) const;
 
   std::unique_ptr<pugi::xml_document> document_;

@@ -15,6 +15,7 @@
 #include "core/nccl/lowering/lower.h"
 #include "core/schedule/checker.h"
 #include "tests/core/nccl/communicators.h"
+#include "tests/core/nccl/proofs.h"
 #include "tests/support/clusters.h"
 
 namespace tutti::core::nccl {
@@ -236,16 +237,6 @@ TEST(Connect, RingsOfOddNodesAreExchangedSince2_20) {
 }
 
 // --- proofs ---
-
-void prove(const Communicator& comm, const LoweringRequest& request) {
-  const auto schedule = lower(comm, request);
-  ASSERT_TRUE(schedule) << schedule.error().message();
-  const Contract contract = Contract::of(request.kind, comm.ranks, request.elements, request.root, false);
-  EXPECT_EQ(check(**schedule, contract), std::vector<std::string>())
-      << to_string(comm.version) << ", " << comm.nodes << " nodes, " << comm.ranks << " ranks, "
-      << to_string(request.kind) << " of " << request.elements << " by " << to_string(request.choice.algorithm) << " "
-      << to_string(request.choice.protocol);
-}
 
 TEST(Before2_10, EverythingIsProved) {
   for (const Version of : {Version{2, 6, 4}, Version{2, 9, 9}}) {

@@ -13,6 +13,7 @@
 #include "core/nccl/lowering/lower.h"
 #include "core/schedule/checker.h"
 #include "tests/core/nccl/communicators.h"
+#include "tests/core/nccl/proofs.h"
 #include "tests/support/problems.h"
 
 namespace tutti::core::nccl {
@@ -92,15 +93,6 @@ TEST(Chunks, OfNvlsShrinkLaterIn2_17) {
   EXPECT_EQ(of({2, 17, 1}, 32 * all_heads - 1), 65536);
   EXPECT_EQ(of({2, 18, 3}, 32 * all_heads), 65536);
   EXPECT_EQ(of({2, 18, 3}, 64 * all_heads), 131072);
-}
-
-void prove(const Communicator& comm, const LoweringRequest& request) {
-  const auto schedule = lower(comm, request);
-  ASSERT_TRUE(schedule) << schedule.error().message();
-  const Contract contract = Contract::of(request.kind, comm.ranks, request.elements, request.root, false);
-  EXPECT_EQ(check(**schedule, contract), std::vector<std::string>())
-      << comm.nodes << " nodes, " << comm.ranks << " ranks, " << to_string(request.kind) << " of " << request.elements
-      << " by " << to_string(request.choice.algorithm) << " " << to_string(request.choice.protocol);
 }
 
 TEST(Lowering, AllReducesAreProved) {

@@ -10,6 +10,7 @@
 #include "core/nccl/lowering/p2p_portions.h"
 #include "core/schedule/checker.h"
 #include "tests/core/nccl/communicators.h"
+#include "tests/core/nccl/proofs.h"
 
 namespace tutti::core::nccl {
 namespace {
@@ -228,16 +229,6 @@ TEST(P2pPortions, PartsFollowEachOtherAndAreTheWhole) {
       }
     }
   }
-}
-
-void prove(const Communicator& comm, const LoweringRequest& request) {
-  const auto schedule = lower(comm, request);
-  ASSERT_TRUE(schedule) << schedule.error().message();
-  const Contract contract =
-      Contract::of(request.kind, comm.ranks, request.elements, request.root, !can_be_in_place(request.kind));
-  EXPECT_EQ(check(**schedule, contract), std::vector<std::string>())
-      << comm.nodes << " nodes, " << comm.ranks << " ranks, NCCL " << to_string(comm.version) << ", "
-      << to_string(request.kind) << " of " << request.elements << " for " << request.planned;
 }
 
 constexpr Version kReleases[] = {{2, 7, 8},  {2, 8, 4},  {2, 11, 4}, {2, 12, 12}, {2, 13, 4},     {2, 17, 1},

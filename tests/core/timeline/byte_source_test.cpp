@@ -6,6 +6,7 @@
 #include <thread>
 #include <vector>
 
+#include "tests/core/timeline/counted_bytes.h"
 #include "tests/support/problems.h"
 #include "tests/support/program.h"
 
@@ -55,32 +56,14 @@ TEST(ByteSource, WhatIsNoFileIsAnError) {
   EXPECT_THAT(open_byte_source("/tmp"), test::FailsWith(Mistake{ProblemCode::kWrongType, "", 0, 0, "/tmp"}));
 }
 
-/// Counts what is read of another source.
-class Counted : public ByteSource {
- public:
-  explicit Counted(std::string bytes) : source_(byte_source_of(std::move(bytes))) {}
-  [[nodiscard]] std::uint64_t size() const override { return source_->size(); }
-  [[nodiscard]] std::string read(std::uint64_t offset, std::uint64_t count) const override {
-    std::string read = source_->read(offset, count);
-    bytes_ += read.size();
-    ++calls_;
-    return read;
-  }
-  mutable std::uint64_t bytes_ = 0;
-  mutable int calls_ = 0;
-
- private:
-  std::shared_ptr<const ByteSource> source_;
-};
-
 TEST(ReadAhead, FromFrontToBackReadsLittleMoreThanAllOfItInFewCalls) {
   const std::string bytes = pattern(3 << 20);
-  const Counted source(bytes);
+  const test::CountedBytes source(bytes);
   ReadAhead ahead(source);
   for (std::size_t at = 0; at < bytes.size(); at += 1000) ASSERT_EQ(ahead.read(at, 1000), bytes.substr(at, 1000)) << at;
   EXPECT_EQ(ahead.read(bytes.size(), 10), "");
-  EXPECT_LT(source.bytes_, bytes.size() * 11 / 10);
-  EXPECT_LT(source.calls_, 20);
+  EXPECT_LT(source.bytes(), bytes.size() * 11 / 10);
+  EXPECT_LT(source.calls(), 20);
 }
 
 }  // namespace

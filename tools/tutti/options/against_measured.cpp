@@ -15,7 +15,7 @@ void add_compare(CLI::App& app, CompareOptions& o) {
       "  tutti compare predicted.tutti real.tutti");
   c->add_option("first", o.a, "First timeline file, such as a prediction")->required();
   c->add_option("second", o.b, "Second timeline file, such as the run of that prediction")->required();
-  c->add_option("--format", o.format, "Output format: text or json (to standard output)")->capture_default_str();
+  add_format(c, o.format);
   c->add_option("--rows", o.rows, "Maximum number of packs to list in the text output")->capture_default_str();
 }
 
@@ -41,7 +41,7 @@ void add_calibrate(CLI::App& app, CalibrateOptions& o) {
   c->add_option("-o,--output", o.output,
                 "Write the fitted cluster to this file (an existing file is replaced only if it is a cluster file)")
       ->check(not_utf8);
-  c->add_option("--format", o.format, "Output format: text or json (to standard output)")->capture_default_str();
+  add_format(c, o.format);
   c->add_option("--rows", o.rows, "Maximum number of measured times to list in the text output, largest error first")
       ->capture_default_str();
 }
@@ -67,7 +67,7 @@ void add_validate(CLI::App& app, ValidateOptions& o) {
   c->add_option("--times", o.times,
                 "CSV file with the parameters of the time model (default: the shipped nccl_time.csv)");
   c->add_option("--report", o.report, "Write an HTML report with a plot of every table to this file");
-  c->add_option("--format", o.format, "Output format: text or json (to standard output)")->capture_default_str();
+  add_format(c, o.format);
 }
 
 }  // namespace tutti::tools

@@ -9,7 +9,8 @@ namespace tutti::tools {
 
 namespace {
 
-void add_import_nccl_topology(CLI::App* import, ImportNcclTopologyOptions& o) {
+void add_import_nccl_topology(CLI::App* import, ImportOptions& all) {
+  ImportNcclTopologyOptions& o = all.nccl_topology;
   CLI::App* c = import->add_subcommand(
       "nccl-topology", "Import an NCCL topology file (NCCL_TOPO_DUMP_FILE) as a cluster, or print NCCL's graphs");
   c->footer(
@@ -18,6 +19,7 @@ void add_import_nccl_topology(CLI::App* import, ImportNcclTopologyOptions& o) {
       "\"mine.textproto\" }\n"
       "  tutti import nccl-topology topo.xml --nodes 4 --graphs\n"
       "  tutti import nccl-topology topo.xml --nodes 4 --graphs --graph-file graphs.xml --set NCCL_CROSS_NIC=0");
+  c->callback([&all] { all.is_topology = true; });
   c->add_option("file", o.file, "NCCL topology file (XML)")->required();
   c->add_option("--nodes", o.nodes, "Number of identical machines in the cluster")->capture_default_str();
   c->add_option("--gpus", o.gpus, "Use only the first N GPUs of the machine (default: all)");
@@ -84,7 +86,7 @@ void add_convert(CLI::App& app, ConvertOptions& o) {
       ->capture_default_str();
 }
 
-void add_import(CLI::App& app, ImportTfConfigOptions& o, ImportNcclTopologyOptions& topology) {
+void add_import(CLI::App& app, ImportOptions& o) {
   CLI::App* c = app.add_subcommand("import", "Import a scenario or a cluster from the files of other programs");
   c->require_subcommand(1);
   CLI::App* tf = c->add_subcommand(
@@ -93,10 +95,10 @@ void add_import(CLI::App& app, ImportTfConfigOptions& o, ImportNcclTopologyOptio
       "Examples:\n"
       "  tutti import tf-config --machine dgx-a100 --link hdr -o mine.textproto\n"
       "  tutti import tf-config tf_config.json --model vgg16_torchvision | tutti simulate /dev/stdin");
-  tf->add_option("file", o.from, "File with the JSON of TF_CONFIG, or env to read the environment variable")
+  tf->add_option("file", o.tf_config.from, "File with the JSON of TF_CONFIG, or env to read the environment variable")
       ->capture_default_str();
-  add_new_scenario(tf, o.scenario);
-  add_import_nccl_topology(c, topology);
+  add_new_scenario(tf, o.tf_config.scenario);
+  add_import_nccl_topology(c, o);
 }
 
 void add_view(CLI::App& app) {

@@ -16,7 +16,7 @@ void add_plan(CLI::App& app, PlanOptions& o) {
       "  tutti plan scenarios/01_two_ranks.textproto --schedule --check\n"
       "  tutti plan scenarios/04_resnet50_ring.textproto --graph step.svg");
   add_scenario(c, o.scenario, "Scenario file (text format or JSON)");
-  c->add_option("--format", o.format, "Output format: text or json (to standard output)")->capture_default_str();
+  add_format(c, o.format);
   c->add_flag("--variables", o.variables, "List the gradients of every pack by name");
   c->add_flag("--schedule", o.schedule, "Print every schedule step of one pack or exchange (small groups only)");
   c->add_option("--pack", o.pack, "Number of the pack whose schedule steps --schedule prints")->capture_default_str();
@@ -42,7 +42,7 @@ void add_explain(CLI::App& app, ExplainOptions& o) {
       "  tutti explain scenarios/04_resnet50_ring.textproto\n"
       "  tutti explain mine.textproto --set cluster.network.bandwidth_gb_per_s=25");
   add_scenario(c, o.scenario, "Scenario file (text format or JSON)");
-  c->add_option("--format", o.format, "Output format: text or json (to standard output)")->capture_default_str();
+  add_format(c, o.format);
   c->add_option("--rows", o.rows, "Maximum number of packs and of suggested changes to list in the text output")
       ->capture_default_str();
   c->add_option("--threads", o.threads, "Number of simulations to run in parallel (default: the number of cores)");
@@ -80,7 +80,7 @@ void add_sweep(CLI::App& app, SweepOptions& o) {
   c->add_option("--timeout-seconds", o.timeout_seconds,
                 "Declare a rank failed after this many seconds of silence, and reassign its points (default 60)");
   c->add_option("--threads", o.threads, "Number of points to simulate in parallel (default: the number of cores)");
-  c->add_option("--format", o.format, "Output format: text or json (to standard output)")->capture_default_str();
+  add_format(c, o.format);
   c->add_option("--csv", o.csv, "Write all points to this CSV file");
   c->add_option("--json", o.json, "Write all points to this JSON file");
   c->add_option("--plot", o.plot,
@@ -120,7 +120,7 @@ void add_tune(CLI::App& app, TuneOptions& o) {
       ->capture_default_str();
   c->add_option("--seed", o.seed, "Seed of the search")->capture_default_str();
   c->add_option("--threads", o.threads, "Number of simulations to run in parallel (default: the number of cores)");
-  c->add_option("--format", o.format, "Output format: text or json (to standard output)")->capture_default_str();
+  add_format(c, o.format);
   c->add_option("-o,--output", o.output, "Write the scenario with the best settings to this file");
   c->add_option("--csv", o.csv, "Write all settings that were tried to this CSV file");
   c->add_option(

@@ -8,7 +8,6 @@
 #include "tools/tutti/explain.h"
 #include "tools/tutti/export.h"
 #include "tools/tutti/import.h"
-#include "tools/tutti/import_nccl.h"
 #include "tools/tutti/init.h"
 #include "tools/tutti/join.h"
 #include "tools/tutti/perf.h"
@@ -40,7 +39,7 @@ void add_validate(CLI::App& app, ValidateOptions& o);
 void add_export(CLI::App& app, ExportOptions& o);
 void add_init(CLI::App& app, InitOptions& o);
 void add_convert(CLI::App& app, ConvertOptions& o);
-void add_import(CLI::App& app, ImportTfConfigOptions& o, ImportNcclTopologyOptions& topology);
+void add_import(CLI::App& app, ImportOptions& o);
 void add_view(CLI::App& app);
 
 }  // namespace tutti::tools

@@ -11,6 +11,10 @@ std::string not_utf8(const std::string& path) {
   return core::valid_utf8(path) == path.size() ? "" : "the name of this file is not in UTF-8; rename it";
 }
 
+void add_format(CLI::App* c, std::string& format) {
+  c->add_option("--format", format, "Output format: text or json (to standard output)")->capture_default_str();
+}
+
 CLI::Option* add_scenario(CLI::App* c, ScenarioOptions& o, const std::string& what) {
   CLI::Option* const scenario = c->add_option("scenario", o.file, what)->required()->check(not_utf8);
   c->add_option("--set", o.set, "FIELD=VALUE: override a field of the scenario, such as strategy.shards=4 (repeatable)")
@@ -23,7 +27,7 @@ CLI::Option* add_scenario(CLI::App* c, ScenarioOptions& o, const std::string& wh
 
 void add_execution(CLI::App* c, ExecuteOptions& o, const std::string& verb) {
   add_scenario(c, o.scenario, "Scenario file (text format or JSON)");
-  c->add_option("--format", o.format, "Output format: text or json (to standard output)")->capture_default_str();
+  add_format(c, o.format);
   c->add_option("--timeline", o.timeline,
                 "Write a timeline to this file (an existing file is replaced only if it is a timeline)");
   c->add_option("--record", o.record, "Detail of the timeline: none, packs or steps (default steps)");
@@ -73,7 +77,7 @@ void add_new_scenario(CLI::App* c, InitOptions& o) {
   c->add_option("--algorithm", o.algorithm, "All-reduce algorithm (default: nccl on GPUs, ring on CPUs)");
   c->add_option("-o,--output", o.output, "Output file (default: standard output)");
   c->add_flag("--force", o.force, "Overwrite an existing output file");
-  c->add_option("--format", o.format, "Output format: text or json (to standard output)")->capture_default_str();
+  add_format(c, o.format);
 }
 
 }  // namespace tutti::tools

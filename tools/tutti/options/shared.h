@@ -16,6 +16,9 @@ namespace tutti::tools {
 /// A scenario's name goes on into timelines and JSON, which take nothing but UTF-8.
 std::string not_utf8(const std::string& path);
 
+/// The format of a command's results.
+void add_format(CLI::App* c, std::string& format);
+
 /// The scenario, and what of it is to be otherwise.
 CLI::Option* add_scenario(CLI::App* c, ScenarioOptions& o, const std::string& what);
 

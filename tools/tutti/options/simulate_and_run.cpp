@@ -134,7 +134,7 @@ void add_perf(CLI::App& app, PerfOptions& o) {
   c->add_option("-n,--iters", o.iterations, "Number of timed iterations of a real run (default 20)");
   c->add_option("-w,--warmup_iters", o.warm_up,
                 "Number of warm-up iterations before the timed ones (default 5; at least one)");
-  c->add_option("--format", o.format, "Output format: text or json (to standard output)")->capture_default_str();
+  add_format(c, o.format);
 }
 
 }  // namespace tutti::tools

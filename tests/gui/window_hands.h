@@ -1,0 +1,41 @@
+#pragma once
+
+#include <QApplication>
+#include <QDropEvent>
+#include <QMimeData>
+#include <QSignalSpy>
+#include <QTest>
+#include <QUrl>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "gui/widgets/main_window.h"
+
+namespace tutti::gui {
+
+/// Does what opens timelines, and waits for the end of it. Nothing if they opened; else what was said.
+inline std::optional<std::string> why_not_opened(MainWindow& window, const std::function<void()>& open) {
+  QSignalSpy opened(&window, &MainWindow::opened), failed(&window, &MainWindow::failed);
+  window.show();
+  open();
+  for (int i = 0; i < 1000 && opened.isEmpty() && failed.isEmpty(); ++i) QTest::qWait(10);
+  if (!opened.isEmpty()) return std::nullopt;
+  return failed.isEmpty() ? std::string() : failed.front().front().toString().toStdString();
+}
+
+/// Drags files to a widget and drops them there. True if the widget said that it takes them.
+inline bool drop(QWidget* on, const std::vector<std::string>& paths) {
+  QMimeData files;
+  QList<QUrl> urls;
+  for (const std::string& path : paths) urls.push_back(QUrl::fromLocalFile(QString::fromStdString(path)));
+  if (!urls.empty()) files.setUrls(urls);
+  QDragEnterEvent enter({10, 10}, Qt::CopyAction, &files, Qt::LeftButton, Qt::NoModifier);
+  QApplication::sendEvent(on, &enter);
+  QDropEvent drop({10, 10}, Qt::CopyAction, &files, Qt::LeftButton, Qt::NoModifier);
+  QApplication::sendEvent(on, &drop);
+  return enter.isAccepted();
+}
+
+}  // namespace tutti::gui
