@@ -16,11 +16,11 @@
 
 #include "core/base/version.h"
 #include "gui/options.h"
-#include "gui/widgets/beside_panel.h"
-#include "gui/widgets/main_window.h"
 #include "gui/widgets/message_arrows.h"
 #include "gui/widgets/numbers_panel.h"
 #include "gui/widgets/picture_file.h"
+#include "gui/window/beside_panel.h"
+#include "gui/window/main_window.h"
 #include "gui/workshop.h"
 
 namespace {

@@ -11,9 +11,9 @@
 #include "gui/sweep/sweep_panel.h"
 #include "gui/topology/topology_panel.h"
 #include "gui/topology/traffic_reader.h"
-#include "gui/widgets/beside_panel.h"
-#include "gui/widgets/main_window.h"
 #include "gui/widgets/time_cursor.h"
+#include "gui/window/beside_panel.h"
+#include "gui/window/main_window.h"
 
 namespace tutti::gui {
 

@@ -9,8 +9,8 @@
 #include "core/strategy/collective_parts.h"
 #include "sim/folding/folding.h"
 #include "sim/folding/held_timeline.h"
-#include "sim/interpreter.h"
-#include "sim/run.h"
+#include "sim/interpreter/interpreter.h"
+#include "sim/run/run.h"
 
 namespace tutti::sim {
 namespace {

@@ -12,7 +12,7 @@ enum class Folds {
   kNever,
 };
 
-/// Whether training steps that repeat the one before are simulated again (sim/repetition.h), and rounds of a collective (sim/rounds.h). It makes no difference but to the
+/// Whether training steps that repeat the one before are simulated again (sim/run/repetition.h), and rounds of a collective (sim/interpreter/rounds.h). It makes no difference but to the
 /// time that it takes.
 enum class Remembers {
   kWhereItPays,  ///< not again, if the run takes long

@@ -141,6 +141,35 @@ TEST(Architecture, ThePageShowsTheRoomsOfCoreAndWhatTheyInclude) {
   EXPECT_EQ(above, folders);
 }
 
+/// The folders inside sim, real and gui, as a graph of who includes whom.
+TEST(Architecture, FoldersInsideTheOthersHaveNoCircles) {
+  for (const std::string top : {"sim", "real", "gui"}) {
+    std::map<std::string, std::map<std::string, std::string>> included_by;  // and an include that says so
+    for (const Include& include : includes()) {
+      if (include.folder != top || !include.included.starts_with(top + "/")) continue;
+      const auto folder_of = [](const fs::path& inside) { return std::next(inside.begin())->string(); };
+      const std::string from = folder_of(fs::relative(include.file, test::source_folder()));
+      const std::string to = folder_of(include.included);
+      if (from != to) included_by[from].emplace(to, include.file + " includes " + include.included);
+    }
+    // Folders that include none of those left can be taken away, one by one.
+    for (bool found = true; found;) {
+      found = false;
+      for (auto folder = included_by.begin(); folder != included_by.end();) {
+        const bool free = std::none_of(folder->second.begin(), folder->second.end(),
+                                       [&](const auto& other) { return included_by.contains(other.first); });
+        found = found || free;
+        folder = free ? included_by.erase(folder) : std::next(folder);
+      }
+    }
+    for (const auto& [folder, others] : included_by) {
+      for (const auto& [other, where] : others)
+        EXPECT_FALSE(included_by.contains(other))
+            << top << "/" << folder << " and " << other << " are in a circle: " << where;
+    }
+  }
+}
+
 TEST(Architecture, CoreKnowsNoSocketsThreadsCudaOrQt) {
   const std::set<std::string> forbidden{"thread", "mutex", "condition_variable", "future", "unistd.h", "pthread.h"};
   const std::vector<std::string> beginnings{

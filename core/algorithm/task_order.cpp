@@ -4,7 +4,7 @@
 #include <numeric>
 
 #include "core/base/check.h"
-#include "core/text/number.h"
+#include "core/base/number.h"
 
 namespace tutti::core {
 

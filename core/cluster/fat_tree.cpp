@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include "core/base/check.h"
-#include "core/text/number.h"
+#include "core/base/number.h"
 
 namespace tutti::core {
 namespace {

@@ -3,8 +3,8 @@
 #include <iterator>
 
 #include "core/base/check.h"
+#include "core/base/number.h"
 #include "core/text/document.h"
-#include "core/text/number.h"
 
 namespace tutti::core {
 namespace {

@@ -8,10 +8,10 @@
 
 #include <fmt/format.h>
 
+#include "core/base/number.h"
 #include "core/edit/field_edits.h"
 #include "core/edit/old_form_text.h"
 #include "core/edit/overrides.h"
-#include "core/text/number.h"
 #include "core/timeline/reader.h"
 #include "core/timeline/summary.h"
 

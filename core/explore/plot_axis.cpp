@@ -5,8 +5,8 @@
 
 #include <fmt/format.h>
 
+#include "core/base/number.h"
 #include "core/explore/plot.h"
-#include "core/text/number.h"
 
 namespace tutti::core {
 namespace {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <unordered_map>
 
-#include "core/text/number.h"
+#include "core/base/number.h"
 
 namespace tutti::core {
 

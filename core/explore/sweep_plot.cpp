@@ -4,9 +4,9 @@
 
 #include <fmt/format.h>
 
+#include "core/base/number.h"
 #include "core/explore/sweep_columns.h"
 #include "core/text/csv.h"
-#include "core/text/number.h"
 
 namespace tutti::core {
 namespace {

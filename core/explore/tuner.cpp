@@ -6,8 +6,8 @@
 #include <numeric>
 #include <set>
 
+#include "core/base/number.h"
 #include "core/explore/kriging.h"
-#include "core/text/number.h"
 
 namespace tutti::core {
 namespace {

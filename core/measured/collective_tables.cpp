@@ -6,9 +6,9 @@
 
 #include "core/base/file.h"
 #include "core/base/median.h"
+#include "core/base/number.h"
 #include "core/text/csv.h"
 #include "core/text/document.h"
-#include "core/text/number.h"
 
 namespace tutti::core {
 namespace {

@@ -11,8 +11,8 @@
 #include <utility>
 
 #include "core/base/file.h"
+#include "core/base/number.h"
 #include "core/measured/nccl_tests_reader.h"
-#include "core/text/number.h"
 
 namespace tutti::core {
 namespace {

@@ -3,8 +3,8 @@
 #include <charconv>
 #include <cmath>
 
+#include "core/base/number.h"
 #include "core/measured/nccl_tests_reader.h"
-#include "core/text/number.h"
 
 namespace tutti::core {
 namespace {

@@ -8,8 +8,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "core/base/number.h"
 #include "core/nccl/number_settings.h"
-#include "core/text/number.h"
 
 namespace tutti::core::nccl {
 namespace {

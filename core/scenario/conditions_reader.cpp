@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <optional>
 
+#include "core/base/number.h"
 #include "core/proto/scenario.pb.h"
 #include "core/text/limits.h"
-#include "core/text/number.h"
 
 namespace tutti::core {
 namespace {

@@ -4,9 +4,9 @@
 #include <sstream>
 
 #include "core/base/file.h"
+#include "core/base/number.h"
 #include "core/text/csv.h"
 #include "core/text/limits.h"
-#include "core/text/number.h"
 
 namespace tutti::core {
 Expected<LayerTimes> load_layer_times(const std::string& path) {

@@ -6,10 +6,10 @@
 #include <set>
 
 #include "core/base/file.h"
+#include "core/base/number.h"
 #include "core/text/csv.h"
 #include "core/text/document.h"
 #include "core/text/limits.h"
-#include "core/text/number.h"
 
 namespace tutti::core {
 

@@ -10,7 +10,7 @@
 
 #include <fmt/format.h>
 
-#include "core/text/number.h"
+#include "core/base/number.h"
 #include "gui/model/naming.h"
 
 namespace tutti::gui {

@@ -13,7 +13,7 @@ namespace tutti::gui {
 
 namespace {
 
-constexpr int kMargin = 8, kText = 18, kWidestBar = 60;
+constexpr int kFoundMargin = 8, kText = 18, kWidestBar = 60;
 
 }  // namespace
 
@@ -36,14 +36,14 @@ void FoundPanel::set_theme(const Theme& theme) {
 
 QRect FoundPanel::bar(std::size_t i) const {
   const auto count = static_cast<int>(durations_.bins.size());
-  const int each = std::min(kWidestBar, (width() - 2 * kMargin) / std::max(1, count));
+  const int each = std::min(kWidestBar, (width() - 2 * kFoundMargin) / std::max(1, count));
   const int room = height() - 3 * kText;
   std::int64_t most = 1;
   for (const Durations::Bin& bin : durations_.bins) most = std::max(most, bin.spans);
   const std::int64_t spans = durations_.bins[i].spans;
   const double share = spans == 0 ? 0 : std::log1p(static_cast<double>(spans)) / std::log1p(static_cast<double>(most));
   const int tall = spans == 0 ? 0 : std::max(2, static_cast<int>(std::lround(share * room)));
-  return {kMargin + static_cast<int>(i) * each, 2 * kText + room - tall, std::max(1, each - 1), tall};
+  return {kFoundMargin + static_cast<int>(i) * each, 2 * kText + room - tall, std::max(1, each - 1), tall};
 }
 
 int FoundPanel::bin_under(const QPoint& point) const {
@@ -73,7 +73,7 @@ void FoundPanel::paintEvent(QPaintEvent*) {
   QPainter painter(this);
   painter.fillRect(rect(), QColor::fromRgb(theme_->background));
   painter.setPen(QColor::fromRgb(theme_->text));
-  const QRect top(kMargin, 0, width() - 2 * kMargin, kText);
+  const QRect top(kFoundMargin, 0, width() - 2 * kFoundMargin, kText);
   if (durations_.spans == 0) {
     painter.drawText(rect(), Qt::AlignCenter, tr("search for spans (Ctrl+F):\nhere is how long they are"));
     return;
@@ -82,7 +82,7 @@ void FoundPanel::paintEvent(QPaintEvent*) {
   for (std::size_t i = 0; i < durations_.bins.size(); ++i)
     painter.fillRect(bar(i), QColor::fromRgb(static_cast<int>(i) == chosen_ ? theme_->full_load : theme_->load));
   painter.setPen(QColor::fromRgb(theme_->faint_text));
-  const QRect bottom(kMargin, height() - kText, width() - 2 * kMargin, kText);
+  const QRect bottom(kFoundMargin, height() - kText, width() - 2 * kFoundMargin, kText);
   painter.drawText(bottom, Qt::AlignLeft | Qt::AlignVCenter, text_of(durations_.shortest));
   painter.drawText(bottom, Qt::AlignRight | Qt::AlignVCenter, text_of(durations_.longest));
   if (chosen_ >= 0) {

@@ -11,7 +11,7 @@
 #include "real/cuda/busy_streams.h"
 #include "real/cuda/device_clock.h"
 #include "real/cuda/memory_pool.h"
-#include "real/devices.h"
+#include "real/transport/devices.h"
 
 namespace tutti::real {
 

@@ -4,9 +4,9 @@
 #include <vector>
 
 #include "core/strategy/collective.h"
-#include "real/devices.h"
 #include "real/emulate/scale.h"
-#include "real/timers.h"
+#include "real/process/timers.h"
+#include "real/transport/devices.h"
 
 namespace tutti::real {
 

@@ -11,7 +11,7 @@
 #include "core/network/path.h"
 #include "real/emulate/scale.h"
 #include "real/emulate/traffic.h"
-#include "real/timers.h"
+#include "real/process/timers.h"
 #include "real/transport/transport.h"
 
 namespace tutti::real {

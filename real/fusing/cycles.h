@@ -1,6 +1,6 @@
 #pragma once
 
-// The executor of Horovod's cycles for real (in virtual time: sim/gates.h). What starts when, and what is fused, is decided by the same gate
+// The executor of Horovod's cycles for real (in virtual time: sim/run/gates.h). What starts when, and what is fused, is decided by the same gate
 // (core/plan/gate/cycle_gate.h): one in every worker. In each round they agree: every worker sends the numbers of its proposal to the first one,
 // which sends the least of all to everybody. So all gates decide the same, and the collectives that they decide on are opened in the same order.
 
@@ -16,9 +16,9 @@
 
 #include "core/lowering/gates.h"
 #include "core/scenario/scenario.h"
-#include "real/collectives.h"
-#include "real/devices.h"
-#include "real/timers.h"
+#include "real/interpreter/collectives.h"
+#include "real/process/timers.h"
+#include "real/transport/devices.h"
 
 namespace tutti::real {
 

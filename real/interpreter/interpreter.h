@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "core/schedule/schedule.h"
-#include "real/collectives.h"
+#include "real/interpreter/collectives.h"
 #include "real/interpreter/fifo.h"
 
 namespace tutti::real {

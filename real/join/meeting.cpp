@@ -1,5 +1,5 @@
 #include "real/join/meeting.h"
-#include "real/protocol.h"
+#include "real/wire/protocol.h"
 
 #include <poll.h>
 #include <sys/socket.h>
@@ -34,7 +34,7 @@ std::optional<Error> final_word(const Reception::Event& event, const Address& at
         return Error::request(fmt::format("whoever listens at {} is no coordinator of Tutti", place));
       return std::nullopt;
     case State::kDone:
-      if (event.peer.version == protocol()) return std::nullopt;
+      if (speaks_ours(event.peer.version)) return std::nullopt;
       return Error::run(fmt::format("the coordinator at {} is Tutti {}, this is Tutti {}; use one version", place,
                                     event.peer.version, protocol()));
     case State::kRunning: break;

@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "core/base/check.h"
-#include "real/module.h"
+#include "real/process/module.h"
 
 namespace tutti::real {
 

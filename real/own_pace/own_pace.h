@@ -11,10 +11,10 @@
 
 #include "core/lowering/staleness.h"
 #include "core/scenario/scenario.h"
-#include "real/collectives.h"
-#include "real/devices.h"
+#include "real/interpreter/collectives.h"
+#include "real/interpreter/verify.h"
 #include "real/own_pace/in_cluster.h"
-#include "real/verify.h"
+#include "real/transport/devices.h"
 
 namespace tutti::real {
 

@@ -2,7 +2,7 @@
 
 #include <deque>
 
-#include "real/devices.h"
+#include "real/transport/devices.h"
 #include "real/transport/transport.h"
 
 namespace tutti::real {

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "real/devices.h"
+#include "real/transport/devices.h"
 #include "real/transport/transport.h"
 #include "real/transport/waiting.h"
 

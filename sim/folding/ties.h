@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "core/base/units.h"
-#include "sim/event_order.h"
-#include "sim/state_visitor.h"
+#include "sim/engine/event_order.h"
+#include "sim/engine/state_visitor.h"
 
 namespace tutti::sim {
 

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "core/network/path.h"
-#include "sim/event_queue.h"
+#include "sim/engine/event_queue.h"
 #include "sim/network/fair_share.h"
 
 namespace tutti::sim {

@@ -6,15 +6,15 @@
 
 #include "core/network/link_use.h"
 #include "core/network/path.h"
-#include "sim/event_queue.h"
+#include "sim/device/server.h"
+#include "sim/engine/event_queue.h"
+#include "sim/engine/state_visitor.h"
+#include "sim/engine/trail.h"
 #include "sim/folding/ties.h"
 #include "sim/network/fair_links.h"
 #include "sim/network/link_health.h"
 #include "sim/network/link_loads.h"
 #include "sim/network/sections.h"
-#include "sim/server.h"
-#include "sim/state_visitor.h"
-#include "sim/trail.h"
 
 namespace tutti::sim {
 

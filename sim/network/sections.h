@@ -15,9 +15,9 @@
 #include <vector>
 
 #include "core/network/path.h"
+#include "sim/device/server.h"
 #include "sim/network/link_health.h"
 #include "sim/network/link_loads.h"
-#include "sim/server.h"
 
 namespace tutti::sim {
 

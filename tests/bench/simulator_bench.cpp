@@ -7,8 +7,8 @@
 #include "core/algorithm/ring.h"
 #include "core/algorithm/shuffle.h"
 #include "core/base/random.h"
-#include "sim/collective_run.h"
-#include "sim/event_queue.h"
+#include "sim/collectives/collective_run.h"
+#include "sim/engine/event_queue.h"
 #include "tests/support/clusters.h"
 
 namespace tutti {

@@ -8,13 +8,13 @@
 
 #include "core/scenario/plan_digest.h"
 #include "core/scenario/scenario.h"
-#include "real/frame.h"
+#include "real/coordinator/merge.h"
 #include "real/join/handshake.h"
 #include "real/join/launcher.h"
 #include "real/join/tf_config.h"
-#include "real/merge.h"
 #include "real/proto/run.pb.h"
-#include "real/worker_setup.h"
+#include "real/wire/frame.h"
+#include "real/worker/worker_setup.h"
 
 namespace {
 

@@ -22,10 +22,10 @@
 #include "core/timeline/compare.h"
 #include "core/timeline/writer.h"
 #include "gui/topology/topology_panel.h"
-#include "gui/widgets/beside_panel.h"
 #include "gui/widgets/details_panel.h"
-#include "gui/widgets/main_window.h"
 #include "gui/widgets/numbers_panel.h"
+#include "gui/window/beside_panel.h"
+#include "gui/window/main_window.h"
 #include "tests/gui/window_hands.h"
 #include "tests/support/program.h"
 

@@ -10,7 +10,7 @@
 
 #include "gui/editor/run_bar.h"
 #include "gui/editor/scenario_editor.h"
-#include "gui/widgets/main_window.h"
+#include "gui/window/main_window.h"
 #include "tests/support/program.h"
 
 namespace tutti::gui {

@@ -5,7 +5,7 @@
 #include <QSettings>
 #include <QTest>
 
-#include "gui/widgets/main_window.h"
+#include "gui/window/main_window.h"
 #include "tests/gui/window_hands.h"
 #include "tests/support/program.h"
 

@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "gui/widgets/main_window.h"
+#include "gui/window/main_window.h"
 
 namespace tutti::gui {
 

@@ -21,7 +21,7 @@
 #include "core/algorithm/star.h"
 #include "core/schedule/stages.h"
 #include "core/strategy/bounds.h"
-#include "sim/collective_run.h"
+#include "sim/collectives/collective_run.h"
 #include "tests/support/clusters.h"
 
 namespace tutti {

@@ -14,7 +14,7 @@
 #include "real/emulate/devices.h"
 #include "real/emulate/network.h"
 #include "real/interpreter/interpreter.h"
-#include "sim/collective_run.h"
+#include "sim/collectives/collective_run.h"
 #include "tests/support/clusters.h"
 
 namespace tutti {

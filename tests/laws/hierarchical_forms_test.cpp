@@ -9,7 +9,7 @@
 #include <functional>
 
 #include "core/algorithm/shuffle.h"
-#include "sim/collective_run.h"
+#include "sim/collectives/collective_run.h"
 #include "tests/support/clusters.h"
 
 namespace tutti {

@@ -16,7 +16,7 @@
 #include "core/scenario/nccl_model.h"
 #include "core/strategy/collective_parts.h"
 #include "core/timeline/summary.h"
-#include "sim/collective_run.h"
+#include "sim/collectives/collective_run.h"
 #include "sim/simulator.h"
 #include "tests/laws/nccl_scenarios.h"
 

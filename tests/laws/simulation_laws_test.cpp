@@ -12,7 +12,7 @@
 #include "core/base/random.h"
 #include "core/cluster/machine_file.h"
 #include "core/strategy/bounds.h"
-#include "sim/collective_run.h"
+#include "sim/collectives/collective_run.h"
 #include "tests/support/clusters.h"
 
 namespace tutti {

@@ -9,7 +9,7 @@
 
 #include "core/algorithm/tf_ring.h"
 #include "core/algorithm/tree_broadcast.h"
-#include "sim/collective_run.h"
+#include "sim/collectives/collective_run.h"
 #include "tests/support/clusters.h"
 
 namespace tutti {

@@ -1,4 +1,4 @@
-#include "real/clock_sync.h"
+#include "real/coordinator/clock_sync.h"
 
 #include <gtest/gtest.h>
 

@@ -13,10 +13,11 @@
 #include <fmt/format.h>
 
 #include "core/scenario/scenario.h"
-#include "real/crew.h"
+#include "real/coordinator/crew.h"
+#include "real/coordinator/tcp_executor.h"
 #include "real/proto/run.pb.h"
-#include "real/tcp_executor.h"
-#include "real/worker.h"
+#include "real/worker/blame.h"
+#include "real/worker/worker.h"
 
 namespace tutti::real {
 namespace {

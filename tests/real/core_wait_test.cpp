@@ -1,4 +1,4 @@
-#include "real/core_wait.h"
+#include "real/process/core_wait.h"
 
 #include <gtest/gtest.h>
 

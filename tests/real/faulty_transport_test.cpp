@@ -15,7 +15,7 @@
 #include "real/emulate/devices.h"
 #include "real/emulate/network.h"
 #include "real/interpreter/interpreter.h"
-#include "real/verify.h"
+#include "real/interpreter/verify.h"
 #include "tests/support/clusters.h"
 
 namespace tutti::real {

@@ -1,4 +1,4 @@
-#include "real/frame.h"
+#include "real/wire/frame.h"
 
 #include <gtest/gtest.h>
 

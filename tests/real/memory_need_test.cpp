@@ -1,6 +1,6 @@
 // What a run takes of a machine's memory, by hand; and that nothing is started where that is not there.
 
-#include "real/memory_need.h"
+#include "real/worker/memory_need.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -11,10 +11,10 @@
 #include <fmt/format.h>
 
 #include "core/timeline/summary.h"
-#include "real/tcp_executor.h"
+#include "real/coordinator/tcp_executor.h"
 #include "real/transport/inbox.h"
 #include "real/transport/tcp.h"
-#include "real/worker.h"
+#include "real/worker/worker.h"
 #include "tests/support/problems.h"
 
 namespace tutti::real {

@@ -1,6 +1,6 @@
 // What the coordinator takes of what workers tell of a step, and what comes of it.
 
-#include "real/merge.h"
+#include "real/coordinator/merge.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

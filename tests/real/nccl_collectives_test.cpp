@@ -2,7 +2,7 @@
 // where there are GPUs.
 
 #include "real/nccl/nccl_collectives.h"
-#include "real/verify.h"
+#include "real/interpreter/verify.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

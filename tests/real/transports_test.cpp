@@ -14,8 +14,8 @@
 #include "core/algorithm/ring.h"
 #include "core/scenario/scenario.h"
 #include "real/interpreter/interpreter.h"
-#include "real/perf_loop.h"
-#include "real/verify.h"
+#include "real/interpreter/verify.h"
+#include "real/worker/perf_loop.h"
 #include "tests/real/mesh.h"
 #include "tests/support/clusters.h"
 

@@ -1,4 +1,4 @@
-#include "real/verify.h"
+#include "real/interpreter/verify.h"
 
 #include <gtest/gtest.h>
 

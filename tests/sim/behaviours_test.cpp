@@ -7,7 +7,7 @@
 #include <set>
 
 #include "core/algorithm/double_tree.h"
-#include "sim/interpreter.h"
+#include "sim/interpreter/interpreter.h"
 #include "tests/sim/simulated.h"
 #include "tests/support/clusters.h"
 

@@ -1,6 +1,6 @@
 // Collectives of all kinds by their handles: whoever opens them need not know which engine carries them out.
 
-#include "sim/collective_engines.h"
+#include "sim/collectives/collective_engines.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -8,7 +8,7 @@
 #include <map>
 
 #include "core/strategy/collective_parts.h"
-#include "sim/collective_run.h"
+#include "sim/collectives/collective_run.h"
 #include "tests/sim/simulated.h"
 
 namespace tutti::sim {

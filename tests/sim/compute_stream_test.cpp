@@ -1,7 +1,7 @@
 // A compute stream, and what communication takes of its device: beside closed forms, and beside an integrator that goes from
 // picosecond to picosecond.
 
-#include "sim/compute_stream.h"
+#include "sim/device/compute_stream.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "sim/event_queue.h"
+#include "sim/engine/event_queue.h"
 
 #include <gtest/gtest.h>
 
@@ -7,7 +7,7 @@
 #include <tuple>
 
 #include "core/base/random.h"
-#include "sim/server.h"
+#include "sim/device/server.h"
 
 namespace tutti::sim {
 namespace {

@@ -1,13 +1,13 @@
 // Gates in virtual time: what they start and when, and that their state decides whether steps are remembered.
 
-#include "sim/gates.h"
+#include "sim/run/gates.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "core/plan/gate/credit_gate.h"
-#include "sim/portrait.h"
-#include "sim/repetition.h"
+#include "sim/interpreter/portrait.h"
+#include "sim/run/repetition.h"
 #include "tests/sim/simulated.h"
 
 namespace tutti::sim {

@@ -6,7 +6,7 @@
 #include "core/algorithm/ring.h"
 #include "core/algorithm/star.h"
 #include "core/schedule/written.h"
-#include "sim/collective_run.h"
+#include "sim/collectives/collective_run.h"
 #include "tests/support/clusters.h"
 
 namespace tutti::sim {

@@ -3,10 +3,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "sim/answers.h"
-#include "sim/flights.h"
-#include "sim/pack_records.h"
-#include "sim/step_ends.h"
+#include "sim/run/answers.h"
+#include "sim/run/flights.h"
+#include "sim/run/pack_records.h"
+#include "sim/run/step_ends.h"
 #include "tests/sim/simulated.h"
 
 namespace tutti::sim {

@@ -1,6 +1,6 @@
 // Rounds that repeat those before them are told and not simulated: that must not make a picosecond's difference.
 
-#include "sim/rounds.h"
+#include "sim/interpreter/rounds.h"
 
 #include <gtest/gtest.h>
 

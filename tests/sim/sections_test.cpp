@@ -10,7 +10,7 @@
 #include "core/algorithm/ring.h"
 #include "core/algorithm/shuffle.h"
 #include "core/base/random.h"
-#include "sim/interpreter.h"
+#include "sim/interpreter/interpreter.h"
 #include "tests/support/clusters.h"
 
 namespace tutti::sim {

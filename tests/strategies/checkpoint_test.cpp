@@ -10,7 +10,7 @@
 #include "core/scenario/scenario.h"
 #include "core/schedule/checker.h"
 #include "core/timeline/timeline.h"
-#include "sim/collective_run.h"
+#include "sim/collectives/collective_run.h"
 #include "sim/simulator.h"
 #include "tests/support/clusters.h"
 #include "tests/support/problems.h"

@@ -12,9 +12,9 @@
 #include "core/nccl/collective_time.h"
 #include "core/plan/gate/fusion_order.h"
 #include "core/scenario/nccl_model.h"
-#include "sim/collective_run.h"
+#include "sim/collectives/collective_run.h"
 #include "sim/folding/folding.h"
-#include "sim/fusing.h"
+#include "sim/run/fusing.h"
 #include "tests/sim/simulated.h"
 #include "tests/support/problems.h"
 

@@ -3,7 +3,7 @@
 #include <optional>
 #include <string>
 
-#include "real/control.h"
+#include "real/join/control.h"
 #include "real/join/reception.h"
 
 namespace tutti::test {

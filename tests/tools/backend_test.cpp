@@ -13,7 +13,7 @@
 
 #include "core/scenario/scenario.h"
 #include "core/timeline/reader.h"
-#include "real/backend.h"
+#include "real/worker/backend.h"
 #include "tests/support/clusters.h"
 #include "tests/support/json.h"
 #include "tests/support/program.h"

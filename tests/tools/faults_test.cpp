@@ -18,7 +18,7 @@
 #include "core/scenario/scenario.h"
 #include "core/timeline/reader.h"
 #include "real/proto/run.pb.h"
-#include "real/protocol.h"
+#include "real/wire/protocol.h"
 #include "tests/support/cluster.h"
 #include "tests/support/json.h"
 #include "tests/tools/cluster_run.h"

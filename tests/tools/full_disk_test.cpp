@@ -16,7 +16,7 @@
 #include "tests/tools/cluster_run.h"
 #include "tests/tools/command_line.h"
 #include "tests/tools/sentences.h"
-#include "tools/tutti/file_buffer.h"
+#include "tools/tutti/io/file_buffer.h"
 
 namespace tutti {
 namespace {

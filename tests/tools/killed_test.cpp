@@ -16,7 +16,7 @@
 
 #include "core/base/random.h"
 #include "core/timeline/reader.h"
-#include "real/children.h"
+#include "real/coordinator/children.h"
 #include "tests/support/process.h"
 #include "tests/tools/cluster_run.h"
 #include "tests/tools/sentences.h"

@@ -1,4 +1,4 @@
-#include "tools/tutti/memory_limit.h"
+#include "tools/tutti/io/memory_limit.h"
 
 #include <gtest/gtest.h>
 

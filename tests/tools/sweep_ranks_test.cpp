@@ -1,6 +1,6 @@
 // Ranks of one sweep that die, fall silent, or wake up too late: the others finish, and each point is done once.
 
-#include "tools/tutti/sweep_ranks.h"
+#include "tools/tutti/explore/sweep_ranks.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -15,9 +15,9 @@
 #include <numeric>
 #include <thread>
 
-#include "real/frame.h"
 #include "real/join/meeting.h"
-#include "real/protocol.h"
+#include "real/wire/frame.h"
+#include "real/wire/protocol.h"
 
 namespace tutti::tools {
 namespace {

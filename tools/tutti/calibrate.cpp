@@ -10,11 +10,11 @@
 #include "core/base/version.h"
 #include "core/calibrate/calibrate.h"
 #include "sim/simulator.h"
-#include "tools/tutti/interrupt.h"
-#include "tools/tutti/output_file.h"
-#include "tools/tutti/progress.h"
+#include "tools/tutti/io/interrupt.h"
+#include "tools/tutti/io/output_file.h"
+#include "tools/tutti/io/progress.h"
+#include "tools/tutti/report/table.h"
 #include "tools/tutti/scenario_options.h"
-#include "tools/tutti/table.h"
 
 namespace tutti::tools {
 namespace {

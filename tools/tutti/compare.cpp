@@ -5,7 +5,7 @@
 #include "core/base/format.h"
 #include "core/timeline/compare.h"
 #include "core/timeline/step_parts.h"
-#include "tools/tutti/table.h"
+#include "tools/tutti/report/table.h"
 
 namespace tutti::tools {
 namespace {

@@ -4,7 +4,7 @@
 
 #include "core/edit/old_form_text.h"
 #include "core/text/report.h"
-#include "tools/tutti/output_file.h"
+#include "tools/tutti/io/output_file.h"
 #include "tools/tutti/scenario_options.h"
 
 namespace tutti::tools {

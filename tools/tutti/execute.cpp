@@ -13,10 +13,10 @@
 #include "core/timeline/reader.h"
 #include "core/timeline/summary.h"
 #include "core/timeline/writer.h"
-#include "tools/tutti/interrupt.h"
-#include "tools/tutti/output_file.h"
-#include "tools/tutti/progress.h"
-#include "tools/tutti/report.h"
+#include "tools/tutti/io/interrupt.h"
+#include "tools/tutti/io/output_file.h"
+#include "tools/tutti/io/progress.h"
+#include "tools/tutti/report/report.h"
 
 namespace tutti::tools {
 namespace {

@@ -8,7 +8,7 @@
 
 #include "core/scenario/executor.h"
 #include "tools/tutti/command.h"
-#include "tools/tutti/report.h"
+#include "tools/tutti/report/report.h"
 #include "tools/tutti/scenario_options.h"
 
 namespace tutti::tools {

@@ -16,15 +16,15 @@
 #include "core/scenario/nccl_model.h"
 #include "core/strategy/bounds.h"
 #include "core/timeline/summary.h"
-#include "sim/collective_run.h"
-#include "sim/plan_collectives.h"
+#include "sim/collectives/collective_run.h"
+#include "sim/collectives/plan_collectives.h"
 #include "sim/simulator.h"
 #include "sim/sweep/crowd.h"
-#include "tools/tutti/explore.h"
-#include "tools/tutti/interrupt.h"
-#include "tools/tutti/progress.h"
-#include "tools/tutti/report.h"
-#include "tools/tutti/table.h"
+#include "tools/tutti/explore/explore.h"
+#include "tools/tutti/io/interrupt.h"
+#include "tools/tutti/io/progress.h"
+#include "tools/tutti/report/report.h"
+#include "tools/tutti/report/table.h"
 
 namespace tutti::tools {
 namespace {

@@ -10,8 +10,8 @@
 #include "core/timeline/export_perfetto.h"
 #include "core/timeline/export_svg.h"
 #include "core/timeline/reader.h"
-#include "tools/tutti/file_buffer.h"
-#include "tools/tutti/output_file.h"
+#include "tools/tutti/io/file_buffer.h"
+#include "tools/tutti/io/output_file.h"
 
 namespace tutti::tools {
 namespace {

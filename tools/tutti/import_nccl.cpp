@@ -16,8 +16,8 @@
 #include "core/nccl/topology/topology_file.h"
 #include "core/scenario/scenario.h"
 #include "core/text/report.h"
-#include "tools/tutti/output_file.h"
-#include "tools/tutti/table.h"
+#include "tools/tutti/io/output_file.h"
+#include "tools/tutti/report/table.h"
 
 namespace tutti::tools {
 namespace {

@@ -12,7 +12,7 @@
 #include "core/scenario/network_reader.h"
 #include "core/scenario/scenario.h"
 #include "core/text/report.h"
-#include "tools/tutti/output_file.h"
+#include "tools/tutti/io/output_file.h"
 
 namespace tutti::tools {
 namespace {

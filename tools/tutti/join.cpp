@@ -6,10 +6,10 @@
 
 #include "core/base/file.h"
 #include "real/join/digest.h"
-#include "real/machine.h"
-#include "real/worker.h"
-#include "tools/tutti/interrupt.h"
-#include "tools/tutti/memory_limit.h"
+#include "real/worker/machine.h"
+#include "real/worker/worker.h"
+#include "tools/tutti/io/interrupt.h"
+#include "tools/tutti/io/memory_limit.h"
 
 namespace tutti::tools {
 

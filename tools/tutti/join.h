@@ -4,7 +4,7 @@
 #include <optional>
 #include <string>
 
-#include "real/gather.h"
+#include "real/coordinator/gather.h"
 #include "real/join/launcher.h"
 #include "real/join/rendezvous.h"
 #include "tools/tutti/run.h"

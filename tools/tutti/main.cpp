@@ -20,7 +20,7 @@
 #include "core/base/version.h"
 #include "core/scenario/library_folder.h"
 #include "tools/tutti/command.h"
-#include "tools/tutti/memory_limit.h"
+#include "tools/tutti/io/memory_limit.h"
 #include "tools/tutti/options/options.h"
 #include "tools/tutti/options/wrong_words.h"
 #include "tools/tutti/view.h"

@@ -17,8 +17,8 @@
 #include "sim/simulator.h"
 #include "tools/tutti/plan_graph.h"
 #include "tools/tutti/plan_proofs.h"
-#include "tools/tutti/report.h"
-#include "tools/tutti/table.h"
+#include "tools/tutti/report/report.h"
+#include "tools/tutti/report/table.h"
 
 namespace tutti::tools {
 namespace {

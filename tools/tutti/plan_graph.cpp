@@ -7,11 +7,11 @@
 #include "core/base/format.h"
 #include "core/graph/step_graph.h"
 #include "core/graph/task_times.h"
+#include "core/lowering/step_program.h"
 #include "core/nccl/collective_time.h"
 #include "core/scenario/nccl_model.h"
-#include "core/lowering/step_program.h"
 #include "tools/tutti/command.h"
-#include "tools/tutti/output_file.h"
+#include "tools/tutti/io/output_file.h"
 
 namespace tutti::tools {
 namespace {

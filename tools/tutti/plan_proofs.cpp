@@ -5,12 +5,12 @@
 
 #include <fmt/format.h>
 
+#include "core/lowering/plan_check.h"
+#include "core/lowering/who_reduces.h"
 #include "core/nccl/collective_time.h"
 #include "core/nccl/lowering/lower.h"
 #include "core/schedule/checker.h"
 #include "core/strategy/collective_parts.h"
-#include "core/lowering/plan_check.h"
-#include "core/lowering/who_reduces.h"
 #include "tools/tutti/command.h"
 
 namespace tutti::tools {

@@ -1,11 +1,11 @@
 #include "tools/tutti/run.h"
 
-#include "real/children.h"
-#include "real/run_limits.h"
-#include "real/tcp_executor.h"
+#include "real/coordinator/children.h"
+#include "real/coordinator/tcp_executor.h"
 #include "real/transport/tcp.h"
+#include "real/worker/run_limits.h"
+#include "tools/tutti/io/memory_limit.h"
 #include "tools/tutti/join.h"
-#include "tools/tutti/memory_limit.h"
 #include "tools/tutti/time_scale.h"
 
 namespace tutti::tools {

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "real/tcp_executor.h"
+#include "real/coordinator/tcp_executor.h"
 #include "tools/tutti/execute.h"
 
 namespace tutti::tools {

@@ -7,8 +7,8 @@
 
 #include "core/base/file.h"
 #include "core/measured/validation.h"
-#include "tools/tutti/output_file.h"
-#include "tools/tutti/table.h"
+#include "tools/tutti/io/output_file.h"
+#include "tools/tutti/report/table.h"
 #include "tools/tutti/validate_html.h"
 
 namespace tutti::tools {

@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-#include "core/text/number.h"
+#include "core/base/number.h"
 
 namespace tutti::core {
 namespace {

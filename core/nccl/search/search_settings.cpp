@@ -8,7 +8,7 @@
 
 #include <fmt/ranges.h>
 
-#include "core/text/number.h"
+#include "core/base/number.h"
 
 namespace tutti::core::nccl {
 

@@ -7,8 +7,8 @@
 #include <fmt/format.h>
 
 #include "core/base/file.h"
+#include "core/base/number.h"
 #include "core/text/csv.h"
-#include "core/text/number.h"
 
 namespace tutti::core::nccl {
 namespace {

@@ -1,0 +1,58 @@
+#include "gui/window/file_opener.h"
+
+#include <QFileInfo>
+
+#include "gui/model/file_kind.h"
+#include "gui/model/guarded.h"
+#include "gui/widgets/tell.h"
+
+namespace tutti::gui {
+
+void FileOpener::stop() {
+  if (cancel_) *cancel_ = true;
+  if (thread_.joinable()) thread_.join();
+}
+
+void FileOpener::open(const QString& path, Wanted wanted) {
+  stop();
+  cancel_ = std::make_shared<std::atomic<bool>>(false);
+  thread_ = std::jthread([this, path, wanted, cancel = cancel_] { read(path, wanted, cancel); });
+}
+
+/// In the thread.
+void FileOpener::read(const QString& path, Wanted wanted, const std::shared_ptr<std::atomic<bool>>& cancel) {
+  const auto tell_unless_stopped = [&](auto what) {
+    tell(this, [cancel, what] {
+      if (!*cancel) what();
+    });
+  };
+  const auto fail = [&](const core::Error& error) {
+    tell_unless_stopped([this, why = QString::fromStdString(error.message())] { emit failed(why); });
+  };
+  const auto thrown = guarded([&] {
+    const auto kind = file_kind(path.toStdString());
+    if (!kind) return fail(kind.error());
+    if (wanted == Wanted::kAnything && *kind == FileKind::kScenario) {
+      const auto file = ScenarioBytes::read(QFileInfo(path).absoluteFilePath());
+      if (!file) return fail(file.error());
+      return tell_unless_stopped([this, file = *file] { emit scenario_read(file); });
+    }
+    if (wanted == Wanted::kAnything && *kind == FileKind::kSweep)
+      return tell_unless_stopped([this, path] { emit sweep_found(QFileInfo(path).absoluteFilePath()); });
+    OpenControl control;
+    control.cancel = cancel.get();
+    std::atomic<int> told = 0;
+    control.progress = [&](double share) {
+      const int now = static_cast<int>(share * 100);
+      int before = told.load();
+      if (now > before && told.compare_exchange_strong(before, now))
+        tell_unless_stopped([this, now] { emit progress(now); });
+    };
+    const auto trace = Trace::open(path.toStdString(), control);
+    if (!trace) return fail(trace.error());
+    tell_unless_stopped([this, path, trace = *trace] { emit opened(trace, path); });
+  });
+  if (thrown) fail(core::Error::run(path.toStdString() + ": " + thrown->message()));
+}
+
+}  // namespace tutti::gui

@@ -1,0 +1,526 @@
+#include "gui/window/main_window.h"
+
+#include <QCloseEvent>
+#include <QDockWidget>
+#include <QDragEnterEvent>
+#include <QFileDialog>
+#include <QFileInfo>
+#include <QLabel>
+#include <QMenuBar>
+#include <QMimeData>
+#include <QProgressBar>
+#include <QSaveFile>
+#include <QSettings>
+#include <QSplitter>
+#include <QStackedWidget>
+#include <QStatusBar>
+#include <QVBoxLayout>
+#include <map>
+#include <utility>
+
+#include "core/scenario/library_folder.h"
+#include "gui/editor/form_view.h"
+#include "gui/editor/scenario_editor.h"
+#include "gui/model/describe.h"
+#include "gui/sweep/sweep_panel.h"
+#include "gui/topology/topology_panel.h"
+#include "gui/topology/topology_view.h"
+#include "gui/topology/traffic_reader.h"
+#include "gui/widgets/command_palette.h"
+#include "gui/widgets/details_panel.h"
+#include "gui/widgets/found_panel.h"
+#include "gui/widgets/help_dialog.h"
+#include "gui/widgets/marks_panel.h"
+#include "gui/widgets/message_arrows.h"
+#include "gui/widgets/numbers_panel.h"
+#include "gui/widgets/overview_strip.h"
+#include "gui/widgets/picture_file.h"
+#include "gui/widgets/recent_files.h"
+#include "gui/widgets/search_bar.h"
+#include "gui/widgets/time_cursor.h"
+#include "gui/widgets/timeline_actions.h"
+#include "gui/widgets/welcome_page.h"
+#include "gui/window/beside_panel.h"
+
+namespace tutti::gui {
+
+/// Pixels across that show a scenario, the topology and a timeline beside each other.
+static constexpr int kRoomForThree = 1800;
+
+static QString text_of_side(const Trace& trace, std::size_t side) {
+  return QString::fromStdString(trace.sides()[side].name);
+}
+
+MainWindow::MainWindow(Workshop workshop)
+    : desk_(new ScenarioDesk(workshop)),
+      middle_(new QSplitter(this)),
+      stack_(new QStackedWidget),
+      sweep_(new SweepPanel(workshop)),
+      view_(new TimelineView),
+      overview_(new OverviewStrip),
+      where_(new QLabel),
+      progress_(new QProgressBar),
+      examples_(examples_in(workshop.library.folder())) {
+  setWindowTitle(tr("Tutti"));
+  setAcceptDrops(true);
+  resize(1280, 800);
+  auto* const welcome = new WelcomePage(examples_);
+  connect(welcome, &WelcomePage::open_wanted, this, &MainWindow::choose_file);
+  connect(welcome, &WelcomePage::new_wanted, this, &MainWindow::start_new);
+  connect(welcome, &WelcomePage::example_wanted, this, &MainWindow::open_and_run);
+  auto* const page = new QWidget;
+  auto* const layout = new QVBoxLayout(page);
+  layout->setContentsMargins(0, 0, 0, 0);
+  layout->setSpacing(0);
+  layout->addWidget(overview_);
+  layout->addWidget(view_, 1);
+  stack_->addWidget(welcome);
+  stack_->addWidget(page);
+  make_desk();
+  make_sweep();
+  make_panels();
+  make_actions();
+  make_menus();
+  progress_->setMaximumWidth(200);
+  progress_->hide();
+  statusBar()->addPermanentWidget(progress_);
+  statusBar()->addPermanentWidget(where_);
+
+  connect(view_, &TimelineView::view_changed, this, [this] { overview_->set_range(view_->view().range()); });
+  connect(view_, &TimelineView::cursor_moved, this, &MainWindow::tell_cursor);
+  connect(overview_, &OverviewStrip::range_wanted, view_, &TimelineView::glide_to);
+  connect(overview_, &OverviewStrip::settled, view_, &TimelineView::settle);
+  connect(&opener_, &FileOpener::progress, progress_, &QProgressBar::setValue);
+  connect(&opener_, &FileOpener::opened, this, &MainWindow::show_trace);
+  connect(&opener_, &FileOpener::scenario_read, this, &MainWindow::open_scenario);
+  connect(&opener_, &FileOpener::sweep_found, this, &MainWindow::open_sweep);
+  connect(&opener_, &FileOpener::failed, this, &MainWindow::give_up);
+
+  const QSettings settings;
+  const QVariant dark = settings.value(QStringLiteral("dark"));
+  set_dark(dark.isValid() ? dark.toBool() : palette().color(QPalette::Window).lightness() < 128);
+  restoreGeometry(settings.value(QStringLiteral("geometry")).toByteArray());
+  restoreState(settings.value(QStringLiteral("docks")).toByteArray());
+  panels_ = saveState();
+  for (QDockWidget* const dock : findChildren<QDockWidget*>()) dock->hide();
+  search_->hide();
+  enable_panel_actions(false);
+}
+
+MainWindow::~MainWindow() {
+  opener_.stop();
+  traffic_->stop();
+  desk_->disconnect(this);
+  sweep_->disconnect(this);
+  sweep_->stop_and_wait();
+  beside_->stop();
+}
+
+// --- parts ---
+
+QDockWidget* MainWindow::add_panel(const QString& title, const char* id, QWidget* panel, Qt::DockWidgetArea area) {
+  auto* const dock = new QDockWidget(title, this);
+  dock->setObjectName(QString::fromLatin1(id));
+  dock->setWidget(panel);
+  addDockWidget(area, dock);
+  return dock;
+}
+
+void MainWindow::make_desk() {
+  middle_->addWidget(desk_);
+  middle_->addWidget(stack_);
+  middle_->setStretchFactor(0, 2);
+  middle_->setStretchFactor(1, 3);
+  middle_->setChildrenCollapsible(false);
+  setCentralWidget(middle_);
+  desk_->hide();
+  connect(desk_, &ScenarioDesk::told, this, &MainWindow::tell);
+  connect(desk_, &ScenarioDesk::timeline_made, this, &MainWindow::open);
+  connect(desk_, &ScenarioDesk::run_failed, this, &MainWindow::failed);
+  connect(desk_, &ScenarioDesk::title_changed, this, [this](const QString& title, bool changed) {
+    setWindowTitle(tr("%1[*] — Tutti").arg(title));
+    setWindowModified(changed);
+  });
+}
+
+void MainWindow::make_panels() {
+  arrows_ = new MessageArrows(*view_);
+  arrows_->setParent(view_);
+  connect(arrows_, &MessageArrows::told, this, &MainWindow::tell);
+  numbers_ = new NumbersPanel(*view_);
+  found_ = new FoundPanel;
+  search_ = new SearchBar(*view_, *found_);
+  addToolBar(search_);
+  connect(search_, &SearchBar::told, this, &MainWindow::tell);
+  auto* const details = add_panel(tr("Details"), "details", new DetailsPanel(*view_), Qt::BottomDockWidgetArea);
+  auto* const numbers = add_panel(tr("Numbers"), "numbers", numbers_, Qt::BottomDockWidgetArea);
+  connect(numbers, &QDockWidget::visibilityChanged, numbers_, &NumbersPanel::set_seen);
+  splitDockWidget(details, numbers, Qt::Horizontal);
+  resizeDocks({details, numbers}, {290, 560}, Qt::Horizontal);  // two columns beside nine
+  resizeDocks({details}, {200}, Qt::Vertical);
+  cursor_ = new TimeCursor(*view_, *overview_);
+  traffic_ = new TrafficReader(*view_, core::Library(core::library_folder()));
+  topology_ = new TopologyPanel(*view_, *cursor_, *traffic_);
+  cursor_->setParent(view_);
+  traffic_->setParent(this);
+  auto* const topology = add_panel(tr("Topology"), "topology", topology_, Qt::LeftDockWidgetArea);
+  setCorner(Qt::BottomLeftCorner, Qt::LeftDockWidgetArea);  // a cluster is as high as it is wide
+  resizeDocks({topology}, {430}, Qt::Horizontal);
+  marks_ = new MarksPanel(*view_);
+  auto* const marks = add_panel(tr("Marks"), "marks", marks_, Qt::BottomDockWidgetArea);
+  marks->hide();
+  auto* const found = add_panel(tr("Found"), "found", found_, Qt::BottomDockWidgetArea);
+  found->hide();
+  connect(search_, &SearchBar::searched, found, &QDockWidget::show);
+  connect(marks_, &MarksPanel::told, this, &MainWindow::tell);
+  connect(marks_, &MarksPanel::name_wanted, marks, &QDockWidget::show);
+  make_beside();
+}
+
+void MainWindow::make_beside() {
+  beside_ = new BesidePanel(*view_);
+  auto* const dock = add_panel(tr("Largest differences"), "errors", beside_, Qt::BottomDockWidgetArea);
+  tabifyDockWidget(findChild<QDockWidget*>(QStringLiteral("numbers")), dock);
+  dock->hide();
+  connect(beside_, &BesidePanel::told, this, &MainWindow::tell);
+  connect(beside_, &BesidePanel::second_wanted, this, &MainWindow::choose_second);
+  connect(beside_, &BesidePanel::progress, progress_, &QProgressBar::setValue);
+  connect(beside_, &BesidePanel::failed, this, &MainWindow::give_up);
+  connect(beside_, &BesidePanel::shown, this,
+          [this, dock](const std::shared_ptr<const Trace>& trace, bool again, const std::optional<TimeRange>& range) {
+            progress_->hide();
+            overview_->show_trace(trace);
+            if (again) return view_->replace_trace(trace, range);
+            // Marks are at times of one timeline. What two need most is room; T brings the topology of either one.
+            marks_->read_beside({});
+            put_topology_away(true);
+            view_->show_trace(trace);
+            view_->setFocus();
+            const bool errors = beside_->beside()->apart == "error";
+            dock->setWindowTitle(errors ? tr("Largest errors") : tr("Largest differences"));
+            dock->show();
+            dock->raise();
+            setWindowTitle(tr("%1 and %2 — Tutti").arg(text_of_side(*trace, 0), text_of_side(*trace, 1)));
+          });
+  connect(beside_, &BesidePanel::listed, this, &MainWindow::opened);
+  connect(beside_, &BesidePanel::closed, this,
+          [this, dock](const std::shared_ptr<const Trace>& trace, const QString& path) {
+            dock->hide();
+            show_trace(trace, path);
+          });
+}
+
+/// When a second timeline comes; when it goes it comes back if it was there.
+void MainWindow::put_topology_away(bool away) {
+  QWidget* const dock = topology_->parentWidget();
+  if (away && dock->isVisible()) {
+    dock->hide();
+    topology_away_ = true;
+  } else if (!away && topology_away_) {
+    dock->show();
+    topology_away_ = false;
+  }
+}
+
+void MainWindow::make_actions() {
+  const QString file = tr("&File"), help = tr("&Help");
+  actions_.add(file, "open", tr("&Open…"), QStringLiteral("Ctrl+O"), [this] { choose_file(); });
+  actions_.add(file, "new", tr("&New scenario"), QStringLiteral("Ctrl+N"), [this] { start_new(); });
+  actions_.add(file, "recover", tr("&Recover unsaved changes…"), QStringLiteral("Ctrl+Alt+R"),
+               [this] { offer_recovery(true); });
+  actions_.add(file, "export-picture", tr("Export &picture (PNG, SVG)…"), QStringLiteral("Ctrl+E"), [this] {
+    export_picture(QFileDialog::getSaveFileName(this, tr("Export picture"), {}, tr("Pictures (*.png *.svg)")));
+  });
+  actions_.add(file, "export-numbers", tr("Export &numbers (CSV)…"), QStringLiteral("Ctrl+Shift+E"), [this] {
+    export_numbers(QFileDialog::getSaveFileName(this, tr("Export numbers"), {}, tr("Tables (*.csv)")));
+  });
+  actions_.add(file, "quit", tr("&Quit"), QStringLiteral("Ctrl+Q"), [this] { close(); });
+  desk_->add_actions(actions_);
+  for (const Example& example : examples_) {
+    if (example.number > 9) break;
+    const QByteArray id = "example-" + QByteArray::number(example.number);
+    actions_.add(tr("E&xamples"), id.constData(),
+                 tr("Run example &%1: %2").arg(example.number).arg(QString::fromStdString(example.title)),
+                 QStringLiteral("Ctrl+%1").arg(example.number),
+                 [this, path = QString::fromStdString(example.path)] { open_and_run(path); });
+  }
+  add_sweep_actions();
+  add_timeline_actions(actions_, *view_);
+  actions_.add(tr("&View"), "scenario", tr("&Scenario beside the timeline"), QStringLiteral("F4"), [this] {
+    if (stack_->isVisible() || sweep_->isVisible()) desk_->setVisible(!desk_->isVisible());
+  });
+  actions_.add(tr("&View"), "dark", tr("Light or dar&k"), QStringLiteral("Ctrl+Shift+D"), [this] {
+    set_dark(!dark_);
+    QSettings().setValue(QStringLiteral("dark"), dark_);
+  });
+  add_panel_actions();
+  beside_->add_actions(actions_);
+  search_->add_actions(actions_);
+  arrows_->add_actions(actions_);
+  topology_->add_actions(actions_);
+  marks_->add_actions(actions_);
+  numbers_->add_actions(actions_);
+  actions_.add(help, "palette", tr("&Commands…"), QStringLiteral("Ctrl+P"), [this] {
+    auto* const palette = new CommandPalette(actions_, this);
+    palette->setAttribute(Qt::WA_DeleteOnClose);
+    palette->open();
+  });
+  actions_.add(help, "help", tr("&Keys and what the picture means"), QStringLiteral("?; F1"),
+               [this] { show_help(actions_, this); });
+}
+
+void MainWindow::add_panel_actions() {
+  struct Panel {
+    const char* dock;
+    const char* id;
+    const char* keys;
+  };
+  constexpr Panel kPanels[] = {{"topology", "topology", "T"},
+                               {"details", "panel-details", "Ctrl+Alt+1"},
+                               {"numbers", "panel-numbers", "Ctrl+Alt+2"},
+                               {"marks", "panel-marks", "Ctrl+Alt+3"},
+                               {"found", "panel-found", "Ctrl+Alt+4"},
+                               {"errors", "panel-differences", "Ctrl+Alt+5"}};
+  const QString group = tr("&View") + Actions::submenu_separator() + tr("&Panels");
+  for (const Panel& panel : kPanels) {
+    auto* const dock = findChild<QDockWidget*>(QString::fromLatin1(panel.dock));
+    QAction* const action = dock->toggleViewAction();
+    actions_.include(group, panel.id, action, QString::fromLatin1(panel.keys));
+    connect(action, &QAction::triggered, dock, [dock](bool shown) {
+      if (shown) dock->raise();  // it may lie behind another one
+    });
+    panel_actions_.push_back(action);
+  }
+  connect(actions_.find(QStringLiteral("topology")), &QAction::triggered, topology_, [this](bool shown) {
+    if (shown) topology_->topology_view().setFocus();
+  });
+  actions_.include(group, "panel-search", search_->toggleViewAction(), QStringLiteral("Ctrl+Alt+6"));
+  panel_actions_.push_back(search_->toggleViewAction());
+}
+
+/// Panels are about a timeline.
+void MainWindow::enable_panel_actions(bool enabled) {
+  for (QAction* const action : panel_actions_) action->setEnabled(enabled);
+}
+
+void MainWindow::make_menus() {
+  std::map<QString, QMenu*> menus;
+  for (const Actions::Group& group : actions_.groups()) {
+    const QStringList names = group.name.split(Actions::submenu_separator());
+    QMenu* const menu = names.size() > 1 ? menus.at(names[0])->addMenu(names[1]) : menuBar()->addMenu(group.name);
+    menus.emplace(group.name, menu);
+    for (QAction* const action : group.actions) menu->addAction(action);
+    if (group.actions.front() != actions_.find(QStringLiteral("open"))) continue;
+    auto* const recent = new QMenu(tr("Open &recent"), menu);
+    menu->insertMenu(actions_.find(QStringLiteral("export-picture")), recent);
+    connect(recent, &QMenu::aboutToShow, this, [this, recent] {
+      recent->clear();
+      for (const QString& path : recent_files()) recent->addAction(path, this, [this, path] { open(path); });
+      if (recent->isEmpty()) recent->addAction(tr("nothing yet"))->setEnabled(false);
+    });
+  }
+}
+
+// --- opening ---
+
+void MainWindow::choose_file() {
+  const QString chosen = QFileDialog::getOpenFileName(
+      this, tr("Open a timeline, a scenario or a sweep"), {},
+      tr("Timelines, scenarios and sweeps (*.tutti *.textproto *.json *.sweep);;All files (*)"));
+  if (!chosen.isEmpty()) open(chosen);
+}
+
+void MainWindow::open(const QString& path) {
+  run_opened_ = false;
+  begin_to_open(path);
+}
+
+void MainWindow::open_and_run(const QString& path) {
+  run_opened_ = true;
+  begin_to_open(path);
+}
+
+void MainWindow::begin_to_open(const QString& path) {
+  progress_->setValue(0);
+  progress_->show();
+  second_.clear();
+  tell(tr("opening %1 …").arg(path));
+  opener_.open(path, FileOpener::Wanted::kAnything);
+}
+
+void MainWindow::give_up(const QString& why) {
+  progress_->hide();
+  tell(why);
+  emit failed(why);
+}
+
+void MainWindow::open_scenario(const ScenarioBytes& file) {
+  progress_->hide();
+  tell({});
+  const auto opened = desk_->open(file);
+  if (!opened) return give_up(QString::fromStdString(opened.error().message()));
+  if (!*opened) return;
+  remember_file(file.path);
+  show_desk();
+  if (run_opened_) return desk_->run();
+  // What is known of it, problems too, belongs to what is to be seen.
+  connect(&desk_->editor(), &ScenarioEditor::checked, this, &MainWindow::opened, Qt::SingleShotConnection);
+}
+
+void MainWindow::start_new() {
+  opener_.stop();
+  if (desk_->start_new()) show_desk();
+}
+
+void MainWindow::offer_recovery(bool say) {
+  bool nothing = false;
+  if (desk_->recover(&nothing)) show_desk();
+  if (nothing && say) tell(tr("no unsaved changes were left behind"));
+}
+
+/// The scenario has the window to itself until there is a timeline.
+void MainWindow::show_desk() {
+  stack_->setVisible(view_->trace() != nullptr);
+  desk_->show();
+  desk_->editor().form().setFocus();
+}
+
+/// Panels and the search bar are about a timeline: they come with the first.
+void MainWindow::show_panels() {
+  if (panels_.isEmpty()) return;
+  restoreState(panels_);
+  panels_.clear();
+  enable_panel_actions(true);
+  // Beside a scenario the timeline needs what room there is; T brings the topology.
+  if (desk_->isVisible() && width() < kRoomForThree) topology_->parentWidget()->hide();
+}
+
+void MainWindow::open_both(const QString& first, const QString& second) {
+  open(first);
+  second_ = second;
+}
+
+void MainWindow::choose_second() {
+  const QString chosen = QFileDialog::getOpenFileName(this, tr("Open a timeline beside this one"), {},
+                                                      tr("Timelines (*.tutti);;All files (*)"));
+  if (chosen.isEmpty()) return;
+  progress_->setValue(0);
+  progress_->show();
+  beside_->open(chosen);
+}
+
+bool MainWindow::find(const QString& words) { return search_->find(words); }
+
+void MainWindow::show_trace(const std::shared_ptr<const Trace>& trace, const QString& path) {
+  progress_->hide();
+  stack_->setCurrentIndex(1);
+  stack_->show();
+  show_panels();
+  overview_->show_trace(trace);
+  view_->show_trace(trace);
+  view_->setFocus();
+  const bool of_desk = desk_->made(path) || sweep_->made(path);
+  if (sweep_->made(path)) desk_->hide();
+  if (!of_desk && !desk_->isVisible()) setWindowTitle(tr("%1 — Tutti").arg(QFileInfo(path).fileName()));
+  QString told = tr("%1 spans in %2 rows").arg(trace->spans()).arg(trace->rows().size());
+  if (!trace->complete()) told += tr("; the file %1").arg(QString::fromStdString(trace->damage()));
+  // That more happened than is drawn is not to be taken for nothing having happened.
+  for (const std::string& note : trace->run().notes) {
+    if (note.starts_with("spans ") || note.starts_with("not all spans "))
+      told += QStringLiteral("; ") + QString::fromStdString(note);
+  }
+  tell(told);
+  put_topology_away(false);
+  marks_->read_beside(path);
+  if (!of_desk) remember_file(path);
+  beside_->set_first(trace, path);
+  if (!second_.isEmpty()) return beside_->open(std::exchange(second_, QString()));
+  emit opened();
+}
+
+void MainWindow::dragEnterEvent(QDragEnterEvent* event) {
+  if (event->mimeData()->hasUrls() && event->mimeData()->urls().front().isLocalFile()) event->acceptProposedAction();
+}
+
+/// Of two files the second is put beside the first.
+void MainWindow::dropEvent(QDropEvent* event) {
+  const QList<QUrl> files = event->mimeData()->urls();
+  if (files.size() > 1) return open_both(files[0].toLocalFile(), files[1].toLocalFile());
+  open(files.front().toLocalFile());
+}
+
+void MainWindow::closeEvent(QCloseEvent* event) {
+  if (!desk_->may_close()) return event->ignore();
+  opener_.stop();
+  beside_->stop();
+  sweep_->stop_and_wait();
+  // Panels are remembered as they are with one timeline.
+  put_topology_away(false);
+  if (beside_->beside()) beside_->parentWidget()->hide();
+  QSettings settings;
+  settings.setValue(QStringLiteral("geometry"), saveGeometry());
+  settings.setValue(QStringLiteral("docks"), panels_.isEmpty() ? saveState() : panels_);
+  event->accept();
+}
+
+// --- what is told ---
+
+void MainWindow::tell(const QString& text) {
+  // Beside the progress, and the moment under the mouse.
+  constexpr int kOthers = 230;
+  told_ = text;
+  const int room = std::max(100, statusBar()->width() - kOthers);
+  statusBar()->showMessage(statusBar()->fontMetrics().elidedText(text, Qt::ElideRight, room));
+  statusBar()->setToolTip(text);
+}
+
+QString MainWindow::status_text() const { return told_; }
+
+void MainWindow::resizeEvent(QResizeEvent* event) {
+  QMainWindow::resizeEvent(event);
+  if (!told_.isEmpty()) tell(told_);
+}
+
+void MainWindow::set_dark(bool dark) {
+  dark_ = dark;
+  const Theme& theme = dark ? dark_theme() : light_theme();
+  view_->set_theme(theme);
+  overview_->set_theme(theme);
+  found_->set_theme(theme);
+  topology_->set_theme(theme);
+  sweep_->set_theme(theme);
+  QPalette colours;
+  if (dark) {
+    colours = QPalette(QColor(0x2b, 0x30, 0x37), QColor(0x22, 0x26, 0x2c));
+    colours.setColor(QPalette::Base, QColor::fromRgb(theme.background));
+    colours.setColor(QPalette::AlternateBase, QColor::fromRgb(theme.band));
+    for (const QPalette::ColorRole role : {QPalette::Text, QPalette::WindowText, QPalette::ButtonText})
+      colours.setColor(role, QColor::fromRgb(theme.text));
+    colours.setColor(QPalette::PlaceholderText, QColor::fromRgb(theme.faint_text));
+    for (const QPalette::ColorRole role : {QPalette::Text, QPalette::WindowText, QPalette::ButtonText})
+      colours.setColor(QPalette::Disabled, role, QColor::fromRgb(blend(theme.background, theme.text, 0.4)));
+  }
+  setPalette(colours);
+}
+
+void MainWindow::tell_cursor(qint64 picoseconds) {
+  const bool there = picoseconds >= 0 && view_->trace();
+  where_->setText(there ? QString::fromStdString(moment(*view_->trace(), core::Time(picoseconds))) : QString());
+}
+
+void MainWindow::export_picture(const QString& path) {
+  if (path.isEmpty()) return;
+  const QString wrong = write_shown(path);
+  tell(wrong.isEmpty() ? tr("wrote %1").arg(path) : wrong);
+}
+
+void MainWindow::export_numbers(const QString& path) {
+  const bool sweep = sweep_is_meant();
+  if (path.isEmpty() || (!sweep && !view_->trace())) return;
+  QSaveFile file(path);
+  const QByteArray numbers = sweep ? sweep_->csv() : numbers_->csv().toUtf8();
+  const bool written = file.open(QIODevice::WriteOnly) && file.write(numbers) >= 0 && file.commit();
+  tell(written ? tr("wrote %1").arg(path) : tr("%1 cannot be written").arg(path));
+}
+
+}  // namespace tutti::gui

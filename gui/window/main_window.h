@@ -1,0 +1,142 @@
+#pragma once
+
+#include <QMainWindow>
+#include <memory>
+
+#include "gui/editor/scenario_desk.h"
+#include "gui/model/examples.h"
+#include "gui/widgets/actions.h"
+#include "gui/widgets/timeline_view.h"
+#include "gui/window/file_opener.h"
+
+class QLabel;
+class QProgressBar;
+class QSplitter;
+class QStackedWidget;
+
+namespace tutti::gui {
+
+class BesidePanel;
+class FoundPanel;
+class MarksPanel;
+class MessageArrows;
+class NumbersPanel;
+class OverviewStrip;
+class SearchBar;
+class SweepPanel;
+class TimeCursor;
+class TopologyPanel;
+class TrafficReader;
+
+/// The window: a timeline with what is known of it around it. It only puts parts together: each panel watches the timeline
+/// by itself, and adds what it can do to the list of actions.
+class MainWindow : public QMainWindow {
+  Q_OBJECT
+
+ public:
+  /// `workshop`: what scenarios are run by.
+  explicit MainWindow(Workshop workshop = {});
+  ~MainWindow() override;
+
+  /// Begins to open a timeline, a scenario or a sweep; opened() or failed() follows.
+  void open(const QString& path);
+  /// Opens a scenario and runs it; opened() follows once its timeline is there, or failed().
+  void open_and_run(const QString& path);
+  /// Begins to open both, the second beside the first; of a sweep and a timeline, the latter as a point that was measured. opened() or
+  /// failed() follows.
+  void open_both(const QString& first, const QString& second);
+  /// Offers unsaved changes of scenarios that a window left behind; says so if there are none and `say`.
+  void offer_recovery(bool say = false);
+  /// Selects the first span that fits, as if the words had been typed into the search bar; false if there is none.
+  bool find(const QString& words);
+  /// Says it in the status bar.
+  void tell(const QString& text);
+  [[nodiscard]] const Actions& actions_of() const { return actions_; }
+  [[nodiscard]] TimelineView& timeline() { return *view_; }
+  [[nodiscard]] ScenarioDesk& desk() { return *desk_; }
+  [[nodiscard]] BesidePanel& beside() { return *beside_; }
+  [[nodiscard]] MessageArrows& messages() { return *arrows_; }
+  [[nodiscard]] MarksPanel& marks() { return *marks_; }
+  [[nodiscard]] QString status_text() const;
+  void set_dark(bool dark);
+  [[nodiscard]] TimeCursor& cursor() { return *cursor_; }
+  [[nodiscard]] TrafficReader& traffic() { return *traffic_; }
+  [[nodiscard]] TopologyPanel& topology() { return *topology_; }
+  [[nodiscard]] SweepPanel& sweep() { return *sweep_; }
+  [[nodiscard]] NumbersPanel& numbers() { return *numbers_; }
+  /// The sweep's plot alone, or the timeline alone, as a file. Empty, or what is wrong, in words.
+  [[nodiscard]] QString write_shown(const QString& path);
+
+ signals:
+  void opened();
+  void failed(const QString& why);
+
+ protected:
+  void dragEnterEvent(QDragEnterEvent* event) override;
+  void dropEvent(QDropEvent* event) override;
+  void closeEvent(QCloseEvent* event) override;
+  void resizeEvent(QResizeEvent* event) override;
+
+ private:
+  void make_desk();
+  void make_sweep();
+  void add_sweep_actions();
+  void make_panels();
+  void make_actions();
+  void make_menus();
+  /// A dock that the user may move, close, and find in the View menu (add_panel_actions()).
+  QDockWidget* add_panel(const QString& title, const char* id, QWidget* panel, Qt::DockWidgetArea area);
+  void add_panel_actions();
+  void enable_panel_actions(bool enabled);
+  void choose_file();
+  void begin_to_open(const QString& path);
+  /// What was to be opened could not be.
+  void give_up(const QString& why);
+  void open_scenario(const ScenarioBytes& file);
+  void start_new();
+  void open_sweep(const QString& path);
+  void show_sweep();
+  void toggle_sweep();
+  void begin_sweep();
+  /// Whether what is to be exported is the sweep rather than the timeline: the one that has the keyboard, or is there alone.
+  [[nodiscard]] bool sweep_is_meant() const;
+  void show_desk();
+  void show_panels();
+  void show_trace(const std::shared_ptr<const Trace>& trace, const QString& path);
+  void make_beside();
+  void put_topology_away(bool away);
+  void choose_second();
+  void tell_cursor(qint64 picoseconds);
+  void export_picture(const QString& path);
+  void export_numbers(const QString& path);
+
+  Actions actions_{this};
+  FileOpener opener_{this};
+  ScenarioDesk* desk_;
+  QSplitter* middle_;  ///< the desk, the timeline or the welcome page, and the sweep
+  QStackedWidget* stack_;
+  SweepPanel* sweep_;
+  TimelineView* view_;
+  OverviewStrip* overview_;
+  SearchBar* search_ = nullptr;
+  NumbersPanel* numbers_ = nullptr;
+  TimeCursor* cursor_ = nullptr;
+  TrafficReader* traffic_ = nullptr;
+  TopologyPanel* topology_ = nullptr;
+  MessageArrows* arrows_ = nullptr;
+  BesidePanel* beside_ = nullptr;
+  QString second_;  ///< to be opened beside the first once that is there
+  MarksPanel* marks_ = nullptr;
+  FoundPanel* found_ = nullptr;
+  QLabel* where_;
+  QProgressBar* progress_;
+  std::vector<Example> examples_;
+  std::vector<QAction*> panel_actions_;  ///< show and hide panels
+  QByteArray panels_;                    ///< where they were, until there is a timeline for them to show; then empty
+  QString told_;                         ///< all of what the status bar has room for the beginning of
+  bool run_opened_ = false;              ///< what is being opened is to be run at once
+  bool dark_ = false;
+  bool topology_away_ = false;  ///< until there is one timeline again
+};
+
+}  // namespace tutti::gui

@@ -1,0 +1,89 @@
+// What of the main window is about sweeps.
+
+#include <QFileInfo>
+#include <QProgressBar>
+#include <QSplitter>
+#include <QStackedWidget>
+#include <utility>
+
+#include "gui/editor/scenario_editor.h"
+#include "gui/sweep/sweep_panel.h"
+#include "gui/widgets/picture_file.h"
+#include "gui/widgets/recent_files.h"
+#include "gui/window/main_window.h"
+
+namespace tutti::gui {
+
+void MainWindow::make_sweep() {
+  middle_->addWidget(sweep_);
+  middle_->setStretchFactor(2, 2);
+  middle_->setCollapsible(2, false);
+  sweep_->hide();
+  connect(sweep_, &SweepPanel::told, this, &MainWindow::tell);
+  connect(sweep_, &SweepPanel::failed, this, &MainWindow::give_up);
+  connect(sweep_, &SweepPanel::shown, this, &MainWindow::show_sweep);
+  connect(sweep_, &SweepPanel::opened, this, [this] {
+    const QString path = QString::fromStdString(sweep_->data()->path);
+    setWindowTitle(tr("%1 — Tutti").arg(QFileInfo(path).fileName()));
+    tell({});
+    remember_file(path);
+    if (second_.isEmpty()) return emit opened();
+    connect(
+        sweep_, &SweepPanel::joined, this,
+        [this](const QStringList& wrong) {
+          return wrong.isEmpty() ? opened() : give_up(wrong.join(QStringLiteral("; ")));
+        },
+        Qt::SingleShotConnection);
+    sweep_->join({std::exchange(second_, QString())});
+  });
+  connect(sweep_, &SweepPanel::timeline_made, this, &MainWindow::open);
+  connect(sweep_, &SweepPanel::scenario_wanted, this, [this](const std::string& text) {
+    if (desk_->start_from(text)) show_desk();
+  });
+}
+
+void MainWindow::add_sweep_actions() {
+  const QString group = tr("S&weep");
+  actions_.add(group, "sweep", tr("S&weep this scenario…"), QStringLiteral("Ctrl+F5"), [this] { begin_sweep(); });
+  sweep_->add_actions(actions_);
+  actions_.add(tr("&View"), "sweep-panel", tr("S&weep beside the timeline"), QStringLiteral("F7"),
+               [this] { toggle_sweep(); });
+}
+
+void MainWindow::open_sweep(const QString& path) {
+  progress_->hide();
+  sweep_->open(path);
+}
+
+/// It has the window to itself until there is a timeline, or a scenario beside it.
+void MainWindow::show_sweep() {
+  progress_->hide();
+  stack_->setVisible(view_->trace() != nullptr);
+  sweep_->show();
+  if (!sweep_->isAncestorOf(focusWidget())) sweep_->plot().setFocus();
+}
+
+void MainWindow::toggle_sweep() {
+  if (!sweep_->used()) return tell(tr("open a sweep (Ctrl+O), or a scenario and sweep it (Ctrl+F5)"));
+  if (!sweep_->isVisible()) return show_sweep();
+  sweep_->hide();
+  // Something is always there to be seen.
+  if (view_->trace() || !desk_->isVisible()) stack_->show();
+}
+
+void MainWindow::begin_sweep() {
+  if (desk_->isVisible() || (!sweep_->data() && !desk_->editor().text().empty()))
+    return sweep_->start_form(desk_->editor().text(), desk_->editor().path());
+  if (sweep_->data()) return sweep_->start_form_again();
+  tell(tr("open a scenario first (Ctrl+O), or start one (Ctrl+N)"));
+}
+
+bool MainWindow::sweep_is_meant() const {
+  return sweep_->isVisible() && (!view_->trace() || sweep_->isAncestorOf(focusWidget()));
+}
+
+QString MainWindow::write_shown(const QString& path) {
+  return sweep_is_meant() ? sweep_->write_picture(path) : write_picture(*view_, path);
+}
+
+}  // namespace tutti::gui

@@ -1,0 +1,99 @@
+#include "real/coordinator/children.h"
+
+#include <signal.h>
+#include <spawn.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstring>
+#include <string_view>
+#include <thread>
+
+namespace tutti::real {
+
+using core::Error;
+using core::Expected;
+
+Expected<void> Children::start(const ChildOrder& order) {
+  // The secret goes by the environment: arguments can be read by others on this machine.
+  std::vector<std::string> settings;
+  for (char** entry = environ; *entry; ++entry) {
+    if (!std::string_view(*entry).starts_with("TUTTI_SECRET=")) settings.emplace_back(*entry);
+  }
+  settings.push_back("TUTTI_SECRET=" + order.secret);
+  std::vector<char*> environment;
+  for (std::string& setting : settings) environment.push_back(setting.data());
+  environment.push_back(nullptr);
+  std::vector<std::string> words{order.program, "worker",
+                                 "--join",      to_string(order.join),
+                                 "--worker",    std::to_string(order.worker),
+                                 "--child-of",  std::to_string(::getpid())};
+  if (!order.listen.empty()) words.insert(words.end(), {"--listen", order.listen});
+  std::vector<char*> arguments;
+  for (std::string& word : words) arguments.push_back(word.data());
+  arguments.push_back(nullptr);
+  posix_spawnattr_t attributes;
+  posix_spawnattr_init(&attributes);
+  // A group of its own: Ctrl-C reaches the coordinator alone, which then ends its workers in order.
+  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP);
+  posix_spawnattr_setpgroup(&attributes, 0);
+  pid_t id = -1;
+  const int status =
+      ::posix_spawn(&id, order.program.c_str(), nullptr, &attributes, arguments.data(), environment.data());
+  posix_spawnattr_destroy(&attributes);
+  if (status != 0) {
+    return tl::make_unexpected(Error::run(
+        fmt::format("worker {} cannot be started from {}: {}", order.worker, order.program, std::strerror(status))));
+  }
+  children_.push_back({id, order.worker});
+  return {};
+}
+
+bool end_with_parent(pid_t parent) {
+  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+  // A parent that died before this sends no signal any more; whoever has taken its place is another process.
+  return ::getppid() == parent;
+}
+
+void Children::look_at(Child& child) {
+  int status = 0;
+  if (child.how || ::waitpid(child.id, &status, WNOHANG) != child.id) return;
+  child.how = WIFSIGNALED(status)
+                  ? fmt::format("was ended by signal {} ({})", WTERMSIG(status), strsignal(WTERMSIG(status)))
+                  : fmt::format("ended with exit status {}", WEXITSTATUS(status));
+}
+
+bool Children::started(std::size_t worker) const {
+  return std::any_of(children_.begin(), children_.end(), [&](const Child& c) { return c.worker == worker; });
+}
+
+bool Children::has(std::size_t worker) const {
+  return std::any_of(children_.begin(), children_.end(), [&](const Child& c) { return c.worker == worker; });
+}
+
+std::optional<std::string> Children::ended(std::size_t worker) {
+  const auto child =
+      std::find_if(children_.begin(), children_.end(), [&](const Child& c) { return c.worker == worker; });
+  if (child == children_.end()) return std::nullopt;
+  look_at(*child);
+  return child->how;
+}
+
+Children::~Children() {
+  const auto running = [this] {
+    for (Child& child : children_) look_at(child);
+    return std::any_of(children_.begin(), children_.end(), [](const Child& c) { return !c.how; });
+  };
+  // Those that were told to finish get a moment to do so.
+  for (int i = 0; i < 100 && running(); ++i) std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  for (const Child& child : children_) {
+    if (child.how) continue;
+    ::kill(child.id, SIGKILL);
+    ::waitpid(child.id, nullptr, 0);
+  }
+}
+
+}  // namespace tutti::real

@@ -1,0 +1,62 @@
+#include "real/coordinator/clock_sync.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <limits>
+
+namespace tutti::real {
+
+namespace {
+
+/// Those that count are the last before a step and the first after it.
+constexpr std::size_t kMostFences = 8;
+
+/// By how much an offset may have changed over this time.
+std::int64_t drift_over(std::int64_t ns) {
+  // Rounded up, and in this order so that it never overflows.
+  return std::abs(ns) / 1'000'000 * ClockOffset::kMostDriftPpm +
+         (std::abs(ns) % 1'000'000 * ClockOffset::kMostDriftPpm + 999'999) / 1'000'000;
+}
+
+}  // namespace
+
+void ClockOffset::add(const ClockSample& sample) {
+  for (const std::int64_t ns : {sample.sent, sample.received, sample.answered, sample.returned}) {
+    if (ns < -kLatestNs || ns > kLatestNs) return;  // no clock shows this, and sums stay in range
+  }
+  if (sample.round_trip() < 0) return;  // no ping and answer look like this
+  const Fence fence{sample.received, sample.sent - sample.received, sample.returned - sample.answered};
+  const auto agrees = [&](const Fence& old) {
+    const std::int64_t drift = drift_over(fence.at - old.at);
+    return fence.least <= old.most + drift && old.least - drift <= fence.most;
+  };
+  if (!std::all_of(fences_.begin(), fences_.end(), agrees)) {
+    strayed_ = true;
+    fences_.clear();
+  }
+  fences_.push_back(fence);
+  if (fences_.size() > kMostFences) fences_.pop_front();
+}
+
+ClockOffset::Estimate ClockOffset::at(std::int64_t theirs_ns) const {
+  if (fences_.empty()) return {};
+  std::int64_t least = std::numeric_limits<std::int64_t>::min();
+  std::int64_t most = std::numeric_limits<std::int64_t>::max();
+  for (const Fence& fence : fences_) {
+    const std::int64_t drift = drift_over(theirs_ns - fence.at);
+    least = std::max(least, fence.least - drift);
+    most = std::min(most, fence.most + drift);
+  }
+  // Any two overlap where the later one was taken, and so all of them everywhere.
+  const std::int64_t half = (most - least) / 2;
+  return {least + half, std::max<std::int64_t>(half + 1, 0)};
+}
+
+std::int64_t ClockOffset::latest_bound_ns() const { return fences_.empty() ? 0 : at(fences_.back().at).bound_ns; }
+
+std::int64_t ClockOffset::to_theirs(std::int64_t ours_ns) const {
+  if (fences_.empty()) return ours_ns;
+  return ours_ns - at(ours_ns - fences_.back().least).offset_ns;
+}
+
+}  // namespace tutti::real

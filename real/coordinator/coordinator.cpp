@@ -1,0 +1,442 @@
+#include "real/coordinator/coordinator.h"
+
+#include <algorithm>
+#include <chrono>
+#include <map>
+#include <set>
+
+#include <fmt/format.h>
+
+#include "core/scenario/plan_digest.h"
+#include "core/scenario/run_info.h"
+#include "real/coordinator/crew.h"
+#include "real/coordinator/merge.h"
+#include "real/coordinator/own_pace_account.h"
+#include "real/nccl/api.h"
+#include "real/proto/run.pb.h"
+#include "real/worker/memory_need.h"
+
+namespace tutti::real {
+
+using core::Error;
+using core::Expected;
+using core::Time;
+using proto::Control;
+
+namespace {
+
+/// Of the time that packs were in flight, the share of waiting for cores from which the user hears of it.
+constexpr double kWorthTelling = 0.1;
+
+/// … and the medium.
+std::string how(Backend backend) {
+  switch (backend) {
+    case Backend::kTcp: return "over";
+    case Backend::kCuda: return "on CUDA devices, between workers over";
+    case Backend::kNccl: return "by NCCL, and";
+  }
+  return "";
+}
+
+class Coordinator {
+ public:
+  Coordinator(const TcpExecutorOptions& options, const core::Scenario& scenario, const core::RecordOptions& record,
+              const core::RunControl& control, core::TimelineSink& sink, const Listener& listener);
+
+  Expected<bool> run();
+
+ private:
+  void begin_timeline();
+  Expected<void> all_steps();
+  Expected<void> start_workers();
+  Expected<void> assign();
+  Expected<void> hand_round_nccl_id();
+  void take_notes(const Crew::Messages& ready);
+  [[nodiscard]] std::string unreachable() const;
+  Expected<void> run_batch(std::int32_t first, std::int32_t count);
+  Expected<void> take_results(std::int32_t step);
+  void take_what_is_whole();
+  void keep_timeline();
+  [[nodiscard]] std::int32_t steps_in_a_batch() const;
+  /// When everyone begins the next step, of our clock: late enough for all to have heard of it.
+  [[nodiscard]] std::int64_t next_start_ns() const;
+  [[nodiscard]] bool emulates() const { return time_scale_ > 0; }
+  /// Workers have GPUs in the scenario alone.
+  [[nodiscard]] bool devices_in_memory() const;
+  /// Merges the steps that have ended.
+  void settle();
+  void closing_notes(const Expected<void>& done);
+
+  const TcpExecutorOptions& options_;
+  const core::Scenario& scenario_;
+  const core::RecordOptions& record_;
+  core::TimelineSink& sink_;
+  const Listener& listener_;
+  double time_scale_;  ///< 0: nothing is emulated
+  RunId run_{};
+  core::RunControl control_;  ///< as it was given, and keeps the timeline up to date
+  Children children_;         // ended after the crew was dismissed
+  Crew crew_;
+  StepMerger merger_;
+  std::vector<Crew::Messages> pending_;  ///< of the steps of a batch that everybody has ended
+  std::int32_t batch_begins_ = 0;        ///< the first step of the batch at hand
+  std::int64_t clock_bound_ns_ = 0;
+  std::int64_t messages_ = 0, late_ = 0, latest_ns_ = 0;
+  std::int32_t steps_ended_ = 0;
+  std::set<std::string> said_;  ///< by workers
+  OwnPaceAccount own_paces_;    ///< where workers do not wait for each other
+};
+
+Coordinator::Coordinator(const TcpExecutorOptions& options, const core::Scenario& scenario,
+                         const core::RecordOptions& record, const core::RunControl& control, core::TimelineSink& sink,
+                         const Listener& listener)
+    : options_(options),
+      scenario_(scenario),
+      record_(record),
+      sink_(sink),
+      listener_(listener),
+      time_scale_(options.time_scale ? options.time_scale(scenario) : 0),
+      control_(control),
+      crew_(static_cast<std::size_t>(scenario.cluster->workers()), children_, control_,
+            std::chrono::duration_cast<Crew::Clock::duration>(std::chrono::duration<double>(options.timeout_seconds))),
+      merger_(scenario, time_scale_, record, sink) {
+  fill_random(run_.data(), run_.size());
+  control_.progress = [this, tell = control.progress](double share) {
+    keep_timeline();
+    if (tell) tell(share);
+  };
+}
+
+Expected<bool> Coordinator::run() {
+  begin_timeline();
+  Expected<void> done = all_steps();
+  const bool come_again = done && options_.gathering.come_again;
+  const bool stopped = !done && crew_.cancelled();
+  crew_.dismiss(done || stopped ? nullptr : &done.error(), come_again);
+  take_what_is_whole();
+  settle();
+  if (stopped) {
+    sink_.note(fmt::format("stopped by request after {} of {} steps", steps_ended_, scenario_.run.steps));
+    done = {};
+  } else if (!done) {
+    sink_.note(
+        fmt::format("failed after {} of {} steps: {}", steps_ended_, scenario_.run.steps, done.error().message()));
+  }
+  closing_notes(done);
+  sink_.end();
+  if (!done) return tl::make_unexpected(done.error());
+  return come_again;
+}
+
+bool Coordinator::devices_in_memory() const {
+  return !emulates() && options_.backend == Backend::kTcp &&
+         scenario_.cluster->part(scenario_.cluster->replica(0)).kind == core::PartKind::kGpu;
+}
+
+void Coordinator::begin_timeline() {
+  const bool all_here = options_.gathering.spawn == Gathering::Spawn::kAll;
+  const std::string where = all_here ? "processes of this machine" : "workers that joined";
+  const std::string medium = options_.transport == "shm" ? "shared memory" : options_.transport;
+  core::RunInfo info = core::run_info(
+      scenario_, emulates() ? fmt::format("emulated over {}, {:g} times slower, {}", medium, time_scale_, where)
+                            : fmt::format("run {} {}, {}", how(options_.backend), medium, where));
+  info.network_model.clear();
+  if (!emulates()) {
+    // The scenario's least possible times are those of other hardware.
+    info.bound_reason.clear();
+    info.communication_bound = info.step_bound = Time();
+  }
+  info.devices_in_memory = devices_in_memory();
+  sink_.begin(info);
+  for (const std::string& note : core::recording_notes(record_, *scenario_.cluster)) sink_.note(note);
+  if (emulates()) return;
+  if (options_.streams > 1) sink_.note(fmt::format("{} connections between each two workers", options_.streams));
+  if (options_.busy) sink_.note("computation kept cores busy, a thread for each replica");
+  if (scenario_.strategy.launch_overhead > Time()) sink_.note("launch_us is not replayed");
+  const std::vector<core::Pack>& packs = scenario_.plan.packs;
+  if (scenario_.strategy.timeout) sink_.note("timeout_seconds is simulated only; a real run ends by --timeout-seconds");
+  if (devices_in_memory() && scenario_.cluster->workers() > 1 &&
+      std::any_of(packs.begin(), packs.end(),
+                  [&](const core::Pack& p) { return scenario_.plan.collective(p).staging != core::Staging::kDirect; }))
+    sink_.note("devices are emulated in memory of their worker: copies through host memory are not replayed");
+}
+
+Expected<void> Coordinator::all_steps() {
+  if (auto started = start_workers(); !started) return started;
+  if (auto met = gather(crew_, children_, options_.gathering, listener_, run_); !met) return met;
+  if (options_.gathering.met) options_.gathering.met();
+  if (emulates() && crew_.several_machines()) {
+    return tl::make_unexpected(
+        Error::request("emulated links are stamped with one machine's clock, and the workers are on several; leave "
+                       "--emulate out, or start them all on one"));
+  }
+  if (auto assigned = assign(); !assigned) return assigned;
+  if (auto named = hand_round_nccl_id(); !named) return named;
+  const std::int32_t batch = steps_in_a_batch();
+  const auto name = [this](std::size_t worker) { return crew_.name(worker); };
+  for (std::int32_t first = 0; first < scenario_.run.steps; first += batch) {
+    auto ready = crew_.from_everyone(Control::kReady, "is not ready");
+    if (!ready) return tl::make_unexpected(ready.error());
+    take_notes(*ready);
+    if (auto same = own_paces_.take(*ready, name); !same) return same;
+    if (auto aligned = crew_.align_clocks(); !aligned) return aligned;
+    settle();
+    if (auto ran = run_batch(first, std::min(batch, scenario_.run.steps - first)); !ran) return ran;
+  }
+  auto ready = crew_.from_everyone(Control::kReady, "has not compared its results");
+  if (!ready) return tl::make_unexpected(ready.error());
+  take_notes(*ready);
+  if (auto same = own_paces_.take(*ready, name); !same) return same;
+  return crew_.align_clocks();
+}
+
+Expected<void> Coordinator::start_workers() {
+  const Gathering& gathering = options_.gathering;
+  const std::size_t count = gathering.spawn == Gathering::Spawn::kAll     ? crew_.size()
+                            : gathering.spawn == Gathering::Spawn::kFirst ? 1
+                                                                          : 0;
+  ChildOrder order;
+  order.program = options_.program;
+  order.join = listener_.address();
+  order.secret = gathering.secret;
+  if (is_every_address(order.join.host)) {
+    // Others will reach it by the address at which they reached the coordinator.
+    order.join.host = "127.0.0.1";
+    order.listen = "0.0.0.0:0";  // nothing more than the user has opened
+  }
+  for (order.worker = 0; order.worker < count; ++order.worker) {
+    if (auto started = children_.start(order); !started) return started;
+  }
+  return {};
+}
+
+/// A worker that has joined over loopback listens there, unless it was told otherwise.
+std::string Coordinator::unreachable() const {
+  const auto near = [](const Member& m) { return is_loopback(m.address.host).value_or(false); };
+  std::optional<std::size_t> inside;
+  bool outside = false;
+  for (std::size_t w = 0; w < crew_.size(); ++w) {
+    if (near(crew_[w]) && crew_[w].only_there) inside = w;
+    outside = outside || !near(crew_[w]);
+  }
+  if (!inside || !outside) return {};
+  return fmt::format(
+      "{} has joined over loopback, where those of other machines do not reach it; join it by this "
+      "machine's address",
+      crew_.name(*inside));
+}
+
+Expected<void> Coordinator::assign() {
+  if (const std::string why = unreachable(); !why.empty()) return tl::make_unexpected(Error::request(why));
+  Control message;
+  proto::Assignment& assignment = *message.mutable_assignment();
+  assignment.set_scenario_file(scenario_.file);
+  assignment.set_scenario_text(scenario_.text);
+  for (const core::Library::File& file : scenario_.files) {
+    proto::LibraryFile& f = *assignment.add_file();
+    f.set_kind(static_cast<int>(file.kind));
+    f.set_name(file.name);
+    f.set_path(file.path);
+    f.set_text(file.text);
+  }
+  assignment.set_plan_digest(core::plan_digest(scenario_));
+  assignment.set_steps(scenario_.run.steps);
+  assignment.set_batch(steps_in_a_batch());
+  assignment.set_seed(scenario_.run.seed);
+  for (std::size_t w = 0; w < crew_.size(); ++w) {
+    proto::Address& address = *assignment.add_peer();
+    address.set_host(crew_[w].address.host);
+    address.set_port(crew_[w].address.port);
+  }
+  assignment.set_verify(options_.verify);
+  assignment.set_record_packs(record_.level >= core::RecordLevel::kPacks);
+  assignment.set_record_steps(record_.level >= core::RecordLevel::kSteps);
+  assignment.set_most_spans(record_.most_spans / static_cast<std::int64_t>(crew_.size()));
+  assignment.set_timeout_seconds(options_.timeout_seconds);
+  assignment.set_time_scale(time_scale_);
+  assignment.set_busy(options_.busy);
+  assignment.set_backend(to_string(options_.backend));
+  std::map<std::string, int> here, before;
+  for (std::size_t w = 0; w < crew_.size(); ++w) ++here[crew_[w].host];
+  assignment.set_transport(options_.transport);
+  assignment.set_streams(options_.streams);
+  if (options_.loop) {
+    assignment.mutable_loop()->set_iterations(options_.loop->iterations);
+    assignment.mutable_loop()->set_warm_up(options_.loop->warm_up);
+  }
+  for (std::size_t w = 0; w < crew_.size(); ++w) {
+    assignment.set_worker(static_cast<std::int32_t>(w));
+    assignment.set_workers_here(here[crew_[w].host]);
+    assignment.set_workers_before(before[crew_[w].host]++);
+    assignment.set_spin_ns(50'000);
+    if (auto told = crew_.tell(w, message); !told) return told;
+  }
+  return {};
+}
+
+/// Worker 0 names the communicator that all ranks are in.
+Expected<void> Coordinator::hand_round_nccl_id() {
+  if (!needs_nccl_id(options_.backend, scenario_)) return {};
+  auto ids = crew_.from_everyone(Control::kNcclId, "has not named the run's communicator");
+  if (!ids) return tl::make_unexpected(ids.error());
+  if (const std::size_t size = ids->front()->nccl_id().size(); size != kTuttiNcclIdBytes) {
+    return tl::make_unexpected(Error::run(fmt::format("{} has named the run's communicator by {} bytes, not {}",
+                                                      crew_.name(0), size, kTuttiNcclIdBytes)));
+  }
+  for (std::size_t w = 0; w < crew_.size(); ++w) {
+    if (auto told = crew_.tell(w, *ids->front()); !told) return told;
+  }
+  return {};
+}
+
+/// What workers say of their devices and of what went on there, each thing once.
+void Coordinator::take_notes(const Crew::Messages& ready) {
+  for (const auto& message : ready) {
+    for (const std::string& note : message->ready().note()) {
+      if (said_.insert(note).second) sink_.note(note);
+    }
+  }
+}
+
+std::int64_t Coordinator::next_start_ns() const {
+  std::int64_t far_ns = 0;
+  for (std::size_t w = 0; w < crew_.size(); ++w) {
+    const Member& member = crew_[w];
+    if (member.other_clock) far_ns = std::max(far_ns, 4 * member.clock.latest_bound_ns());
+  }
+  const std::int64_t now = std::chrono::nanoseconds(Crew::Clock::now().time_since_epoch()).count();
+  return now + (emulates() ? 20'000'000 : 1'000'000) + 20'000 * static_cast<std::int64_t>(crew_.size()) + far_ns;
+}
+
+/// Those that fit into the memory of the machine with most workers: every step has buffers of its own.
+std::int32_t Coordinator::steps_in_a_batch() const {
+  std::map<std::string, std::int64_t> on_host;
+  std::int64_t most = 1;
+  for (std::size_t w = 0; w < crew_.size(); ++w) most = std::max(most, ++on_host[crew_[w].host]);
+  return steps_at_once(scenario_, most);
+}
+
+Expected<void> Coordinator::run_batch(std::int32_t first, std::int32_t count) {
+  batch_begins_ = first;
+  const std::int64_t start_ns = next_start_ns();
+  for (std::size_t w = 0; w < crew_.size(); ++w) {
+    Control go;
+    go.mutable_go()->set_step(first);
+    go.mutable_go()->set_start_ns(crew_[w].clock.to_theirs(start_ns));
+    if (auto told = crew_.tell(w, go); !told) return told;
+  }
+  for (std::int32_t step = first; step < first + count; ++step) {
+    if (auto taken = take_results(step); !taken) return taken;
+  }
+  return {};
+}
+
+Expected<void> Coordinator::take_results(std::int32_t step) {
+  auto results = crew_.from_everyone(Control::kStep, "has not ended its step");
+  if (!results) return tl::make_unexpected(results.error());
+  for (std::size_t w = 0; w < crew_.size(); ++w) {
+    if (const std::string wrong = merger_.problem_of((*results)[w]->step(), static_cast<std::int32_t>(w), step);
+        !wrong.empty())
+      return tl::make_unexpected(Error::run(crew_.name(w) + " " + wrong));
+  }
+  pending_.push_back(std::move(*results));
+  ++steps_ended_;
+  crew_.set_progress(static_cast<double>(steps_ended_) / scenario_.run.steps);
+  return {};
+}
+
+/// A run that is stopped, or fails, in the middle of a batch: workers told, when they heard of it, of the steps that they
+/// had ended; those that all have are whole.
+void Coordinator::take_what_is_whole() {
+  while (auto results = crew_.already_from_everyone(Control::kStep)) {
+    for (std::size_t w = 0; w < results->size(); ++w) {
+      if (!merger_.problem_of((*results)[w]->step(), static_cast<std::int32_t>(w), steps_ended_).empty()) return;
+    }
+    pending_.push_back(std::move(*results));
+    ++steps_ended_;
+  }
+}
+
+/// Called now and then while workers are waited for: whoever writes the timeline has what happened soon, also of a long batch.
+void Coordinator::keep_timeline() {
+  // Clocks of other machines are compared after the batch, too; until then their times would be less exact.
+  if (!crew_.several_machines()) settle();
+}
+
+void Coordinator::settle() {
+  for (std::size_t i = 0; i < pending_.size(); ++i) {
+    std::vector<WorkerPart> parts;
+    messages_ = late_ = 0;
+    for (std::size_t w = 0; w < crew_.size(); ++w) {
+      const proto::StepResult& result = pending_[i][w]->step();
+      const ClockOffset& clock = crew_[w].clock;
+      messages_ += result.messages();
+      late_ += result.late_messages();
+      latest_ns_ = std::max(latest_ns_, result.latest_ns());
+      parts.push_back({&result, [&clock](std::int64_t ns) { return clock.to_ours(ns); }});
+      if (result.replica_size() > 0 && scenario_.plan.partition)
+        own_paces_.step_ended(static_cast<std::int64_t>(w), result.step(), clock.to_ours(result.replica(0).start_ns()),
+                              clock.to_ours(result.replica(0).end_ns()));
+      for (const proto::ReplicaStep& replica : result.replica()) {
+        for (const std::int64_t ns :
+             {replica.start_ns(), replica.end_ns(), (replica.start_ns() + replica.end_ns()) / 2})
+          clock_bound_ns_ = std::max(clock_bound_ns_, clock.at(ns).bound_ns);
+      }
+    }
+    const std::int32_t step = pending_[i].front()->step().step();
+    if (step == batch_begins_) merger_.begin_batch(parts);
+    merger_.merge(step, parts);
+  }
+  pending_.clear();
+}
+
+void Coordinator::closing_notes(const Expected<void>& done) {
+  if (merger_.left_out())
+    sink_.note(fmt::format("not all spans were recorded: {} are as many as were asked for", record_.most_spans));
+  if (emulates() && late_ > 0) {
+    sink_.note(
+        fmt::format("{} of {} messages came later than their links would have let them, by up to {:.1f} µs of the "
+                    "scenario's time: this machine was too busy; a greater --time-scale helps",
+                    late_, messages_, core::to_us(merger_.scenario_time(latest_ns_))));
+  }
+  if (const double waited = merger_.core_wait(); waited >= kWorthTelling) {
+    const std::string how_long =
+        options_.loop ? "" : fmt::format(" for up to {:.0f} % of the time that packs were in flight", 100 * waited);
+    sink_.note(
+        fmt::format("workers stood ready while their cores ran others{}: there were more of them, or of other "
+                    "programs, than cores, and times hold that wait",
+                    how_long));
+  }
+  if (crew_.several_machines() && steps_ended_ > 0) {
+    sink_.note(fmt::format("times of other machines are right to ± {:.3g} µs",
+                           core::to_us(merger_.scenario_time(clock_bound_ns_))));
+    for (std::size_t w = 0; w < crew_.size(); ++w) {
+      if (crew_[w].clock.strayed())
+        sink_.note(fmt::format("the clock of {} was set or stood still while it ran; its times are not to be trusted",
+                               crew_.name(w)));
+    }
+  }
+  if (!done || steps_ended_ < scenario_.run.steps) return;
+  if (scenario_.plan.partition) {
+    sink_.note(own_paces_.describe(scenario_.plan.partition->groups(), scenario_.run.steps));
+    if (const std::int32_t batch = steps_in_a_batch(); batch < scenario_.run.steps)
+      sink_.note(
+          fmt::format("every {} workers waited for each other: results are compared then, and buffers filled anew",
+                      batch == 1 ? std::string("step") : fmt::format("{} steps", batch)));
+  }
+  sink_.note(!options_.verify ? "results were not compared (--no-verify)"
+             : options_.loop
+                 ? "every element of one iteration before and one after those that were timed was compared and is "
+                   "right"
+                 : "every element of every result was compared and is right");
+}
+
+}  // namespace
+
+Expected<bool> coordinate(const TcpExecutorOptions& options, const core::Scenario& scenario,
+                          const core::RecordOptions& record, const core::RunControl& control, core::TimelineSink& sink,
+                          const Listener& listener) {
+  return Coordinator(options, scenario, record, control, sink, listener).run();
+}
+
+}  // namespace tutti::real

@@ -1,0 +1,247 @@
+#include "real/coordinator/gather.h"
+
+#include <algorithm>
+#include <memory>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "real/coordinator/crew.h"
+#include "real/proto/run.pb.h"
+#include "real/wire/protocol.h"
+#include "real/worker/machine.h"
+
+namespace tutti::real {
+
+using core::Error;
+using core::Expected;
+using Clock = Reception::Clock;
+using State = Handshake::State;
+
+namespace {
+
+/// So many more than there are workers may be about to introduce themselves at a time.
+constexpr std::size_t kMostIntroducing = 64;
+
+/// Someone who has shaken hands and is about to say what it is.
+struct Introducing {
+  ControlChannel channel;
+  Introduction who;
+  std::string host;
+  Clock::time_point until;
+};
+
+/// Who was turned away, for whoever wonders why somebody never came.
+struct Strangers {
+  int without_secret = 0;
+  int others = 0;
+  std::string last_host;
+
+  void add(const Reception::Event& event) {
+    (event.state == State::kWrongSecret ? without_secret : others) += 1;
+    if (event.state == State::kWrongSecret) last_host = event.host;
+  }
+  [[nodiscard]] std::string in_words() const {
+    std::string words;
+    if (without_secret > 0)
+      words += fmt::format("; {} with another secret (the last from {})", without_secret, last_host);
+    if (others > 0) words += fmt::format("; {} that were no worker of Tutti", others);
+    return words.empty() ? words : "; turned away: " + words.substr(2);
+  }
+};
+
+Reception::Options reception_options(const Gathering& gathering, const RunId& run, std::size_t workers) {
+  Reception::Options options;
+  options.secret = gathering.secret;
+  options.self = {Purpose::kControl, kAnyWorker, kCoordinator, std::string(protocol())};
+  options.run = run;
+  options.most_waiting = 64 + workers;
+  return options;
+}
+
+void refuse(ControlChannel& channel, const std::string& why, bool request) {
+  proto::Control message;
+  message.mutable_failure()->set_text(why);
+  message.mutable_failure()->set_request(request);
+  static_cast<void>(channel.send(message));
+  channel.end_sending();
+}
+
+class Gatherer {
+ public:
+  Gatherer(Crew& crew, Children& children, const Gathering& gathering, const Listener& listener, const RunId& run)
+      : crew_(crew),
+        children_(children),
+        gathering_(gathering),
+        listener_(listener),
+        reception_(reception_options(gathering, run, crew.size()), &listener) {}
+
+  Expected<void> run() {
+    const auto until = Clock::now() + std::chrono::duration_cast<Clock::duration>(gathering_.wait);
+    for (;;) {
+      if (crew_.cancelled()) return tl::make_unexpected(Error::run("stopped"));
+      if (auto here = look_after_those_here(); !here) return here;
+      if (missing().empty()) return {};
+      if (Clock::now() > until) return tl::make_unexpected(never_came());
+      for (Reception::Event& event : reception_.wait(Clock::now() + std::chrono::milliseconds(50), files())) {
+        if (auto met = meet(std::move(event)); !met) return met;
+      }
+      hear_introductions();
+    }
+  }
+
+ private:
+  [[nodiscard]] bool spawned(std::size_t worker) const {
+    return gathering_.spawn == Gathering::Spawn::kAll || (gathering_.spawn == Gathering::Spawn::kFirst && worker == 0);
+  }
+
+  [[nodiscard]] std::vector<std::size_t> missing() const {
+    std::vector<std::size_t> workers;
+    for (std::size_t w = 0; w < crew_.size(); ++w) {
+      if (!crew_[w].channel) workers.push_back(w);
+    }
+    return workers;
+  }
+
+  [[nodiscard]] std::vector<int> files() const {
+    std::vector<int> files;
+    for (const Introducing& i : introducing_) files.push_back(i.channel.file());
+    return files;
+  }
+
+  [[nodiscard]] Error never_came() const {
+    const std::vector<std::size_t> workers = missing();
+    return Error::run(fmt::format("{} {} never came ({:g} s; waited at {}){}",
+                                  workers.size() == 1 ? "worker" : "workers", fmt::join(workers, ", "),
+                                  gathering_.wait.count(), to_string(listener_.address()), strangers_.in_words()));
+  }
+
+  Expected<void> look_after_those_here() {
+    make_room();
+    for (std::size_t w = 0; w < crew_.size(); ++w) {
+      if (const auto how = children_.ended(w))
+        return tl::make_unexpected(Error::run(fmt::format("{} {} before the run began", crew_.name(w), *how)));
+    }
+    return {};
+  }
+
+  /// Someone who has joined and left again leaves its place to another, unless it was started here.
+  void make_room() {
+    crew_.greet();
+    for (std::size_t w = 0; w < crew_.size(); ++w) {
+      if (crew_[w].channel && (crew_[w].gone || !crew_[w].inbox.empty())) crew_[w] = {};
+    }
+  }
+
+  Expected<void> meet(Reception::Event event) {
+    if (event.state != State::kDone) {
+      strangers_.add(event);
+      return {};
+    }
+    if (!speaks_ours(event.peer.version)) {
+      return tl::make_unexpected(Error::run(fmt::format("a worker at {} is Tutti {}, this is Tutti {}; use one version",
+                                                        event.host, event.peer.version, protocol())));
+    }
+    // Who has shaken hands and then says nothing has no claim to memory, nor to keep others out.
+    const std::size_t room = crew_.size() + kMostIntroducing;
+    if (introducing_.size() >= room) introducing_.erase(introducing_.begin());
+    introducing_.push_back({ControlChannel(std::move(event.socket), ControlChannel::kLongestIntroduction), event.peer,
+                            event.host, Clock::now() + std::chrono::seconds(10)});
+    return {};
+  }
+
+  void hear_introductions() {
+    std::vector<Introducing> waiting;
+    for (Introducing& guest : introducing_) {
+      auto message = guest.channel.receive({});
+      if (message && !*message && Clock::now() < guest.until) {
+        waiting.push_back(std::move(guest));
+      } else if (message && *message && (*message)->has_hello()) {
+        take_in(guest, (*message)->hello());
+      }
+    }
+    introducing_ = std::move(waiting);
+  }
+
+  /// The place for someone who does not mind which; kAnyWorker if there is none.
+  [[nodiscard]] std::int64_t first_free() const {
+    for (const std::size_t free : missing()) {
+      if (!spawned(free)) return static_cast<std::int64_t>(free);
+    }
+    return kAnyWorker;
+  }
+
+  void take_in(Introducing& guest, const proto::Hello& hello) {
+    const auto workers = static_cast<std::int64_t>(crew_.size());
+    std::int64_t w = guest.who.joiner;
+    const bool full = w == kAnyWorker ? first_free() == kAnyWorker
+                                      : w >= 0 && w < workers && crew_[static_cast<std::size_t>(w)].channel.has_value();
+    // Whoever has the place may have left a moment ago, and this one come in its stead.
+    if (full) make_room();
+    if (w == kAnyWorker) w = first_free();
+    if (w == kAnyWorker) return refuse(guest.channel, "there are as many workers as the scenario has", true);
+    if (w < 0 || w >= workers) {
+      return refuse(guest.channel, fmt::format("worker {}: the scenario has {} workers, counted from 0", w, workers),
+                    true);
+    }
+    if (hello.ranks() > 0 && hello.ranks() != gathering_.ranks) {
+      return refuse(
+          guest.channel,
+          fmt::format("{} processes were started with this one, {} with the coordinator; start one for each of "
+                      "the {} workers, together",
+                      hello.ranks(), gathering_.ranks, workers),
+          true);
+    }
+    if (hello.address().port() < 1 || hello.address().port() > 65'535)
+      return refuse(guest.channel, fmt::format("{} is no port that others could reach", hello.address().port()), false);
+    Member& member = crew_[static_cast<std::size_t>(w)];
+    if (member.channel) return refuse(guest.channel, fmt::format("there is a worker {} already", w), true);
+    const std::string own_clock = clock_identity();
+    member.address = {hello.address().host().empty() ? guest.host : hello.address().host(), hello.address().port()};
+    member.only_there = !hello.address().host().empty();
+    member.host = hello.host_name();
+    member.other_clock = own_clock.empty() || hello.clock() != own_clock;
+    member.heard = Clock::now();
+    member.channel.emplace(std::move(guest.channel));
+    member.channel->take_messages_of(ControlChannel::kLongestFromWorker);
+  }
+
+  Crew& crew_;
+  Children& children_;
+  const Gathering& gathering_;
+  const Listener& listener_;
+  Reception reception_;
+  std::vector<Introducing> introducing_;
+  Strangers strangers_;
+};
+
+}  // namespace
+
+Expected<void> gather(Crew& crew, Children& children, const Gathering& gathering, const Listener& listener,
+                      const RunId& run) {
+  return Gatherer(crew, children, gathering, listener, run).run();
+}
+
+void turn_away(const Gathering& gathering, std::size_t others, const Listener& listener, const Error& why) {
+  RunId run;
+  fill_random(run.data(), run.size());
+  Reception reception(reception_options(gathering, run, others), &listener);
+  std::vector<ControlChannel> told;
+  const auto until = Clock::now() + std::chrono::seconds(10);
+  while (told.size() < others && Clock::now() < until) {
+    for (Reception::Event& event : reception.wait(Clock::now() + std::chrono::milliseconds(100))) {
+      if (event.state != State::kDone) continue;
+      told.emplace_back(std::move(event.socket), ControlChannel::kLongestIntroduction);
+      refuse(told.back(), why.message(), why.kind() == core::ErrorKind::kRequest);
+    }
+  }
+  // Closing at once could take back what was said.
+  for (ControlChannel& channel : told) {
+    while (Clock::now() < until) {
+      const auto message = channel.receive(Clock::now() + std::chrono::milliseconds(200));
+      if (!message || !*message) break;
+    }
+  }
+}
+
+}  // namespace tutti::real

@@ -1,0 +1,216 @@
+#include "real/coordinator/merge.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <limits>
+
+#include "core/timeline/step_parts.h"
+#include "real/coordinator/clock_sync.h"
+#include "real/proto/run.pb.h"
+
+namespace tutti::real {
+
+using core::Time;
+
+namespace {
+constexpr std::int64_t kLongestNs = 1'000'000'000'000'000;
+/// No device has as many lanes, or packs in flight.
+constexpr std::int32_t kMostRows = 100'000'000;
+
+bool same_lengths(const proto::SpanColumns& c) {
+  const int n = c.start_ps_size();
+  for (const int size : {c.duration_ps_size(), c.wait_ps_size(), c.kind_size(), c.step_size(), c.pack_size(),
+                         c.index_size(), c.bytes_size()}) {
+    if (size != n) return false;
+  }
+  return true;
+}
+}  // namespace
+
+Time StepMerger::scenario_time(std::int64_t ns) const {
+  if (time_scale_ == 0) return Time(ns * 1000);
+  constexpr auto kMost = static_cast<double>(kLongestNs) * 1000;
+  return Time(std::llround(std::clamp(static_cast<double>(ns) * 1000 / time_scale_, -kMost, kMost)));
+}
+
+double StepMerger::core_wait() const {
+  if (in_flight_ == Time()) return 0;
+  return std::min(1.0, static_cast<double>(core_wait_.count()) / static_cast<double>(in_flight_.count()));
+}
+
+std::string StepMerger::problem_of(const proto::StepResult& part, std::int32_t worker, std::int32_t step) const {
+  if (part.step() != step) return fmt::format("sent the times of step {} where step {} was due", part.step(), step);
+  const core::Cluster& cluster = *scenario_.cluster;
+  const bool server = worker >= cluster.workers() - cluster.servers();
+  if (part.pack_size() != static_cast<int>(scenario_.plan.packs.size()) ||
+      part.replica_size() != (server ? 0 : cluster.replicas_per_worker()) || part.track_size() != part.spans_size())
+    return "sent times that are not those of this plan";
+  // A server has no replica, and tells of nothing but spans.
+  std::int64_t begin = server ? 0 : part.replica(0).start_ns();
+  for (int i = 0; server && i < part.spans_size(); ++i) {
+    if (part.spans(i).start_ps_size() > 0) begin = part.spans(i).start_ps(0);
+  }
+  bool good = std::abs(begin) < kLatestNs;
+  const auto near = [&](std::int64_t ns) {
+    good = good && std::abs(ns) < 2 * kLatestNs && std::abs(ns - begin) < kLongestNs;
+  };
+  const auto length = [&](std::int64_t ns) { good = good && ns >= 0 && ns < kLongestNs; };
+  for (const proto::ReplicaStep& r : part.replica()) {
+    for (const std::int64_t ns : {r.start_ns(), r.end_ns()}) near(ns);
+    for (const std::int64_t ns : {r.forward_ns(), r.backward_ns(), r.other_ns(), r.communication_ns(), r.exposed_ns()})
+      length(ns);
+  }
+  for (const std::int64_t ns : {part.core_wait_ns(), part.latest_ns()}) length(ns);
+  good = good && part.late_messages() >= 0 && part.late_messages() <= part.messages() && part.messages() < kLatestNs;
+  for (int i = 0; !server && i < part.pack_size(); ++i) {
+    const proto::PackStep& p = part.pack(i);
+    good = good && p.pack() == i;
+    if (!core::takes_part(scenario_.plan, scenario_.plan.packs[static_cast<std::size_t>(i)], step)) continue;
+    for (const std::int64_t ns : {p.ready_ns(), p.first_start_ns(), p.last_start_ns(), p.end_ns()}) near(ns);
+  }
+  for (const proto::TrackInfo& track : part.track()) {
+    good = good && track.kind() >= 0 && track.kind() <= static_cast<int>(core::TrackKind::kLane) &&
+           track.worker() == worker && track.slot() >= 0 && track.slot() < kMostRows && track.lane() >= -1 &&
+           track.lane() < kMostRows;
+  }
+  for (int i = 0; good && i < part.spans_size(); ++i) good = good && same_lengths(part.spans(i));
+  for (int i = 0; good && i < part.spans_size(); ++i) {
+    const proto::SpanColumns& c = part.spans(i);
+    for (int k = 0; k < c.start_ps_size(); ++k) {
+      near(c.start_ps(k));
+      length(c.duration_ps(k));
+      good = good && c.kind(k) >= 0 && c.kind(k) <= core::SpanKind::kExchange && c.index(k) >= 0 && c.wait_ps(k) >= 0 &&
+             c.wait_ps(k) <= c.duration_ps(k) && c.bytes(k) >= 0 && c.pack(k) >= -1 && c.pack(k) < part.pack_size() &&
+             c.step(k) >= 0 && c.step(k) <= step;  // channels are told of late
+    }
+  }
+  return good ? "" : "sent times that cannot be";
+}
+
+void StepMerger::begin_batch(const std::vector<WorkerPart>& parts) {
+  origin_ns_ = std::numeric_limits<std::int64_t>::max();
+  for (const WorkerPart& part : parts) {
+    for (const proto::ReplicaStep& replica : part.result->replica())
+      origin_ns_ = std::min(origin_ns_, part.to_ours(replica.start_ns()));
+  }
+  origin_ = length_;
+}
+
+void StepMerger::merge(std::int32_t step, const std::vector<WorkerPart>& parts) {
+  std::vector<InRun> in_run;
+  for (const WorkerPart& part : parts) {
+    in_run.emplace_back([this, &part](std::int64_t ns) {
+      // A clock whose bound is wider than what lies between two events may put them out of order, not before the batch.
+      const Time since = scenario_time(std::max<std::int64_t>(part.to_ours(ns) - origin_ns_, 0));
+      return std::min(origin_ + since, core::kHorizon);
+    });
+  }
+  Time end = length_;
+  Time most(-1);
+  core::ReplicaParts longest;
+  for (std::size_t w = 0; w < parts.size(); ++w) {
+    for (const proto::ReplicaStep& replica : parts[w].result->replica()) {
+      end = std::max(end, in_run[w](replica.end_ns()));
+      const Time computed = scenario_time(replica.forward_ns() + replica.backward_ns() + replica.other_ns());
+      if (computed < most) continue;
+      most = computed;
+      longest = {replica.device(),
+                 in_run[w](replica.start_ns()),
+                 scenario_time(replica.forward_ns()),
+                 scenario_time(replica.backward_ns()),
+                 scenario_time(replica.other_ns()),
+                 scenario_time(replica.communication_ns()),
+                 scenario_time(replica.exposed_ns())};
+    }
+  }
+  core::StepRecord record = core::step_record(step, length_, end, longest);
+  // Emulated times are those of the scenario's links, whoever has the cores; what came too late is counted elsewhere.
+  for (const WorkerPart& part : parts) {
+    if (time_scale_ == 0) record.core_wait = std::max(record.core_wait, scenario_time(part.result->core_wait_ns()));
+  }
+  record.core_wait = std::min(record.core_wait, end - record.start);
+  in_flight_ += record.communication;
+  core_wait_ += record.core_wait;
+  write_packs(step, parts, in_run);
+  peers_.begin_step();
+  for (const WorkerPart& part : parts) note_lanes(*part.result);
+  for (std::size_t w = 0; w < parts.size(); ++w) {
+    const proto::StepResult& part = *parts[w].result;
+    for (int i = 0; i < part.track_size(); ++i) write_spans(part.track(i), part.spans(i), in_run[w]);
+    left_out_ = left_out_ || part.spans_left_out();
+  }
+  sink_.step(record);
+  length_ = end;
+}
+
+void StepMerger::write_packs(std::int32_t step, const std::vector<WorkerPart>& parts,
+                             const std::vector<InRun>& in_run) {
+  for (std::size_t p = 0; p < scenario_.plan.packs.size(); ++p) {
+    if (!core::takes_part(scenario_.plan, scenario_.plan.packs[p], step)) continue;
+    core::PackRecord pack;
+    pack.step = step;
+    pack.pack = static_cast<std::int32_t>(p);
+    bool first = true;
+    for (std::size_t w = 0; w < parts.size(); ++w) {
+      if (parts[w].result->replica_size() == 0) continue;
+      const proto::PackStep& part = parts[w].result->pack(static_cast<int>(p));
+      const Time start = in_run[w](part.first_start_ns());
+      pack.ready = std::max(pack.ready, in_run[w](part.ready_ns()));
+      pack.first_start = first ? start : std::min(pack.first_start, start);
+      first = false;
+      pack.last_start = std::max(pack.last_start, in_run[w](part.last_start_ns()));
+      pack.end = std::max(pack.end, in_run[w](part.end_ns()));
+    }
+    sink_.pack(pack);
+  }
+}
+
+std::optional<core::TrackId> StepMerger::track_of(const proto::TrackInfo& row) {
+  if (row.worker() < record_.first_worker || row.worker() > record_.last_worker) return std::nullopt;
+  const auto key = std::tuple(row.kind(), row.worker(), std::string(row.device()), row.slot(), row.lane());
+  const auto [known, fresh] = tracks_.try_emplace(key, static_cast<core::TrackId>(tracks_.size()));
+  if (fresh) {
+    sink_.track({known->second, static_cast<core::TrackKind>(row.kind()), row.worker(), std::string(row.device()),
+                 row.slot(), row.lane()});
+  }
+  return known->second;
+}
+
+/// On which track each lane's spans of each pack are, so that receivers can say who sent.
+void StepMerger::note_lanes(const proto::StepResult& part) {
+  for (int i = 0; i < part.track_size(); ++i) {
+    const proto::TrackInfo& row = part.track(i);
+    const auto track = track_of(row);
+    if (!track || row.kind() != static_cast<int>(core::TrackKind::kLane)) continue;
+    std::int32_t last = -1;
+    for (const std::int32_t pack : part.spans(i).pack()) {
+      if (pack != last) peers_.add(row.worker(), row.device(), row.lane(), pack, *track);
+      last = pack;
+    }
+  }
+}
+
+void StepMerger::write_spans(const proto::TrackInfo& row, const proto::SpanColumns& columns, const InRun& in_run) {
+  const auto track = track_of(row);
+  if (!track) return;
+  const bool lane = row.kind() == static_cast<int>(core::TrackKind::kLane);
+  for (int i = 0; i < columns.start_ps_size(); ++i) {
+    const std::int64_t start = columns.start_ps(i);
+    core::Span span;
+    // Every moment is carried over by itself, so that what followed one another still does in a clock that runs slower.
+    span.start = in_run(start);
+    span.duration = in_run(start + columns.duration_ps(i)) - span.start;
+    span.wait = in_run(start + columns.wait_ps(i)) - span.start;
+    span.kind = columns.kind(i);
+    span.step = columns.step(i);
+    span.pack = columns.pack(i);
+    span.index = columns.index(i);
+    span.bytes = core::Bytes(columns.bytes(i));
+    if (span.start + span.duration < record_.from || span.start > record_.to) continue;
+    if (lane) peers_.join(row.worker(), row.device(), row.lane(), span);
+    sink_.span(*track, span);
+  }
+}
+
+}  // namespace tutti::real

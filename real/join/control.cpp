@@ -1,0 +1,91 @@
+#include "real/join/control.h"
+
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <poll.h>
+#include <sys/socket.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <utility>
+
+#include "real/proto/run.pb.h"
+
+namespace tutti::real {
+
+using core::Error;
+using Clock = ControlChannel::Clock;
+
+namespace {
+
+/// Waits for `events` on the socket. False if `until` comes first.
+bool wait_for(int socket, short events, Clock::time_point until) {
+  while (true) {
+    const auto left = std::chrono::ceil<std::chrono::milliseconds>(until - Clock::now()).count();
+    pollfd entry{socket, events, 0};
+    const int ready = ::poll(&entry, 1, static_cast<int>(std::clamp<long>(left, 0, 1'000'000)));
+    if (ready > 0) return true;
+    if (ready == 0 && Clock::now() >= until) return false;
+    if (ready < 0 && errno != EINTR) return false;
+  }
+}
+
+}  // namespace
+
+ControlChannel::ControlChannel(Socket socket, std::size_t longest)
+    : socket_(std::move(socket)), reader_(longest), sending_(std::make_unique<std::mutex>()) {
+  const int on = 1;
+  ::setsockopt(file(), IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+  // A machine that lost its power says no farewell.
+  const int idle_s = 10, interval_s = 5, probes = 4;
+  ::setsockopt(file(), SOL_SOCKET, SO_KEEPALIVE, &on, sizeof on);
+  ::setsockopt(file(), IPPROTO_TCP, TCP_KEEPIDLE, &idle_s, sizeof idle_s);
+  ::setsockopt(file(), IPPROTO_TCP, TCP_KEEPINTVL, &interval_s, sizeof interval_s);
+  ::setsockopt(file(), IPPROTO_TCP, TCP_KEEPCNT, &probes, sizeof probes);
+}
+
+core::Expected<void> ControlChannel::send(const proto::Control& message) {
+  const std::string bytes = framed(message.SerializeAsString());
+  const std::lock_guard lock(*sending_);
+  Clock::time_point until = Clock::now() + std::chrono::seconds(10);
+  for (std::size_t done = 0; done < bytes.size();) {
+    const ssize_t sent = ::send(file(), bytes.data() + done, bytes.size() - done, MSG_NOSIGNAL | MSG_DONTWAIT);
+    if (sent > 0) {
+      done += static_cast<std::size_t>(sent);
+      until = Clock::now() + std::chrono::seconds(10);
+    }
+    if (sent > 0 || (sent < 0 && errno == EINTR)) continue;
+    if (errno != EAGAIN || !wait_for(file(), POLLOUT, until)) return tl::make_unexpected(Error::run("is gone"));
+  }
+  return {};
+}
+
+core::Expected<std::unique_ptr<proto::Control>> ControlChannel::receive(Clock::time_point until) {
+  while (true) {
+    const auto frame = reader_.next();
+    if (!frame) return tl::make_unexpected(frame.error());
+    if (*frame) {
+      auto message = std::make_unique<proto::Control>();
+      if (!message->ParseFromArray((*frame)->data(), static_cast<int>((*frame)->size())))
+        return tl::make_unexpected(Error::run("sent something that is no message of Tutti"));
+      return message;
+    }
+    char chunk[64 << 10];
+    const ssize_t got = ::recv(file(), chunk, sizeof chunk, MSG_DONTWAIT);
+    if (got > 0) {
+      reader_.take({chunk, static_cast<std::size_t>(got)});
+      continue;
+    }
+    if (got == 0) {
+      return tl::make_unexpected(
+          Error::run(reader_.in_the_middle() ? "is gone in the middle of a message" : "is gone"));
+    }
+    if (errno == EINTR) continue;
+    if (errno != EAGAIN) return tl::make_unexpected(Error::run("is gone"));
+    if (!wait_for(file(), POLLIN, until)) return nullptr;
+  }
+}
+
+void ControlChannel::end_sending() { ::shutdown(file(), SHUT_WR); }
+
+}  // namespace tutti::real

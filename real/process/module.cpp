@@ -1,0 +1,46 @@
+#include "real/process/module.h"
+
+#include <dlfcn.h>
+
+#include <cstdlib>
+#include <filesystem>
+
+namespace tutti::real {
+
+using core::Error;
+
+std::string module_folder() {
+  if (const char* folder = std::getenv("TUTTI_MODULES"); folder && *folder) return folder;
+  std::error_code status;
+  const std::filesystem::path program = std::filesystem::read_symlink("/proc/self/exe", status);
+  return (program.parent_path().parent_path() / "lib" / "tutti").string();
+}
+
+core::Expected<void*> load_module(const std::string& name, const char* entry, const std::string& what,
+                                  const std::string& made_with) {
+  const std::string file = fmt::format("{}/lib{}.so", module_folder(), name);
+  std::error_code status;
+  if (!std::filesystem::exists(file, status)) {
+    return tl::make_unexpected(Error::request({core::ProblemCode::kMissing, "--backend"},
+                                              fmt::format("{}: there is no {}; build Tutti where {} is installed "
+                                                          "(cmake says what it found), or name the folder that has "
+                                                          "the module in TUTTI_MODULES",
+                                                          what, file, made_with)));
+  }
+  // Its symbols stay its own: what it was built with need not be what the program was built with.
+  void* const module = ::dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (!module) {
+    const char* const why = ::dlerror();
+    return tl::make_unexpected(
+        Error::request({core::ProblemCode::kInvalid, "--backend"},
+                       fmt::format("{}: the module cannot be loaded: {}; install what it needs on this machine", what,
+                                   why ? why : file)));
+  }
+  void* const symbol = ::dlsym(module, entry);
+  if (symbol) return symbol;
+  return tl::make_unexpected(
+      Error::request({core::ProblemCode::kWrongType, "--backend"},
+                     fmt::format("{}: {} is no module of Tutti (it has no {})", what, file, entry)));
+}
+
+}  // namespace tutti::real

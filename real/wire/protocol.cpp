@@ -1,0 +1,45 @@
+#include "real/wire/protocol.h"
+
+#include <cstdint>
+#include <set>
+#include <string>
+
+#include <fmt/format.h>
+#include <google/protobuf/descriptor.pb.h>
+
+#include "core/base/version.h"
+#include "real/proto/run.pb.h"
+
+namespace tutti::real {
+namespace {
+
+/// The files of a schema, each after those that it imports. Descriptors keep no comments.
+void add(const google::protobuf::FileDescriptor& file, std::set<std::string>& known, std::string& text) {
+  if (!known.insert(std::string(file.name())).second) return;
+  for (int i = 0; i < file.dependency_count(); ++i) add(*file.dependency(i), known, text);
+  google::protobuf::FileDescriptorProto schema;
+  file.CopyTo(&schema);
+  text += schema.SerializeAsString();
+}
+
+std::string made() {
+  std::set<std::string> known;
+  std::string schema;
+  add(*tutti::proto::Control::descriptor()->file(), known, schema);
+  std::uint32_t digest = 0x811c9dc5u;  // FNV-1a
+  for (const char byte : schema) digest = (digest ^ static_cast<unsigned char>(byte)) * 0x01000193u;
+  return fmt::format("{} {}-{:08x}", core::version(), kProtocolNumber, digest);
+}
+
+std::string_view common_part(std::string_view protocol) { return protocol.substr(protocol.rfind(' ') + 1); }
+
+}  // namespace
+
+std::string_view protocol() {
+  static const std::string text = made();
+  return text;
+}
+
+bool speaks_ours(std::string_view theirs) { return common_part(theirs) == common_part(protocol()); }
+
+}  // namespace tutti::real

@@ -1,0 +1,144 @@
+#include "real/worker/coordinator_line.h"
+
+#include <fmt/format.h>
+
+#include "real/proto/run.pb.h"
+#include "real/worker/blame.h"
+
+namespace tutti::real {
+
+using core::Error;
+using core::Expected;
+using proto::Control;
+
+CoordinatorLine::CoordinatorLine(Socket socket, const WorkerJoin& join)
+    : join_(join), channel_(std::move(socket), ControlChannel::kLongestToWorker) {}
+
+void CoordinatorLine::begin_heartbeat(std::chrono::milliseconds interval) { heartbeat_.emplace(channel_, interval); }
+
+void CoordinatorLine::now_doing(std::string what) { heartbeat_->now_doing(std::move(what)); }
+
+void CoordinatorLine::standing_still(std::optional<Clock::time_point> since,
+                                     const std::function<std::string()>& where) {
+  if (since == still_since_) return;
+  still_since_ = since;
+  heartbeat_->standing_still(since, since ? where() : "");
+}
+
+Expected<void> CoordinatorLine::send(const Control& message) {
+  if (channel_.send(message)) return {};
+  return tl::make_unexpected(Error::run("the coordinator is gone"));
+}
+
+// --- listening ---
+
+Expected<std::unique_ptr<Control>> CoordinatorLine::next(Clock::duration silence,
+                                                         const std::function<void()>& meanwhile) {
+  Clock::time_point until = Clock::now() + silence;
+  // A coordinator that compares clocks wants its answers at once.
+  Clock::time_point listens_until;
+  while (true) {
+    if (auto told = interrupted(); !told) return tl::make_unexpected(told.error());
+    const bool listens = Clock::now() < listens_until;
+    auto message = channel_.receive(Clock::now() + std::chrono::milliseconds(meanwhile && !listens ? 2 : 20));
+    if (!message) return tl::make_unexpected(Error::run("the coordinator " + message.error().message()));
+    if (*message) {
+      until = Clock::now() + silence;
+      if (!(*message)->has_ping()) return understood(std::move(*message));
+      answer((*message)->ping());
+      listens_until = Clock::now() + std::chrono::milliseconds(5);
+      continue;
+    }
+    if (Clock::now() > until) {
+      return tl::make_unexpected(Error::run(fmt::format("the coordinator has said nothing for {:.3g} s",
+                                                        std::chrono::duration<double>(silence).count())));
+    }
+    if (meanwhile) meanwhile();
+  }
+}
+
+void CoordinatorLine::answer(const proto::Ping& ping) {
+  const std::int64_t received = join_.clock.shows(ControlChannel::now_ns());
+  Control message;
+  proto::Pong& pong = *message.mutable_pong();
+  pong.set_sent_ns(ping.sent_ns());
+  pong.set_received_ns(received);
+  pong.set_answered_ns(join_.clock.shows(ControlChannel::now_ns()));
+  static_cast<void>(channel_.send(message));
+}
+
+Expected<std::unique_ptr<Control>> CoordinatorLine::understood(std::unique_ptr<Control> message) {
+  if (!message->has_failure()) return message;
+  said_so_ = true;
+  const std::string& text = message->failure().text();
+  if (message->failure().request()) return tl::make_unexpected(Error::request(text));
+  return tl::make_unexpected(Error::run("the run has failed: " + text));
+}
+
+Expected<void> CoordinatorLine::look() {
+  if (auto told = interrupted(); !told) return told;
+  auto message = channel_.receive({});
+  if (!message) return tl::make_unexpected(Error::run("the coordinator " + message.error().message()));
+  if (!*message) return {};
+  if ((*message)->has_ping()) return answer((*message)->ping()), Expected<void>();
+  auto said = understood(std::move(*message));
+  if (!said) return tl::make_unexpected(said.error());
+  if ((*said)->has_finish()) {
+    said_so_ = true;
+    return tl::make_unexpected(Error::run("the run was stopped"));
+  }
+  return tl::make_unexpected(not_due("nothing"));
+}
+
+bool CoordinatorLine::still_wanted() {
+  if (Clock::now() - looked_ < std::chrono::milliseconds(10)) return true;
+  looked_ = Clock::now();
+  const auto said = look();
+  if (!said) stop_reason_ = said.error();
+  return said.has_value();
+}
+
+Expected<void> CoordinatorLine::interrupted() const {
+  if (!join_.interrupted || !join_.interrupted->load(std::memory_order_relaxed)) return {};
+  return tl::make_unexpected(Error::run("interrupted"));
+}
+
+Error not_due(const std::string& what) {
+  return Error::run("the coordinator sent something else where " + what + " was due");
+}
+
+// --- the end ---
+
+WorkerEnd CoordinatorLine::end(Expected<void> done, bool wrong_result) {
+  bool told = said_so_;
+  if (!done && !told) {
+    const std::string text = fmt::format("{} ({})", done.error().message(), doing());
+    told = tell(text, wrong_result);
+    // Also if it takes nothing any more: what it said before may still be unread.
+    done = tl::make_unexpected(interrupted() ? verdict(text) : Error::run(text));
+  }
+  return {std::move(done), (told || said_so_) && !gone_};
+}
+
+bool CoordinatorLine::tell(const std::string& text, bool wrong_result) {
+  Control message;
+  message.mutable_failure()->set_text(text);
+  message.mutable_failure()->set_wrong_result(wrong_result);
+  return channel_.send(message).has_value();
+}
+
+Error CoordinatorLine::verdict(const std::string& text) {
+  const auto until = Clock::now() + std::chrono::seconds(3);
+  while (Clock::now() < until) {
+    auto message = channel_.receive(until);
+    gone_ = !message;
+    // It says why before it goes. Peers may have noticed earlier that it had not, and be gone for that.
+    if (!message && blamed_worker(text)) return Error::run(fmt::format("the coordinator is gone ({})", doing()));
+    if (!message || !*message) break;
+    if ((*message)->has_finish()) return Error::run("the run was stopped");
+    if ((*message)->has_failure()) return understood(std::move(*message)).error();
+  }
+  return Error::run(text);
+}
+
+}  // namespace tutti::real

@@ -1,0 +1,38 @@
+#pragma once
+
+#include <memory>
+
+#include "core/scenario/scenario.h"
+#include "real/emulate/network.h"
+#include "real/process/timers.h"
+#include "real/transport/devices.h"
+
+namespace tutti::real {
+
+/// What a worker's run stands on: the machine as it is, or the scenario's links and devices emulated on it.
+class Ground {
+ public:
+  /// `time_scale`: how much slower than the scenario says; 0: nothing is emulated, and devices are those given.
+  /// REQUIRES: scenario and transport outlive the ground.
+  Ground(const core::Scenario& scenario, double time_scale, Transport& transport, std::unique_ptr<Devices> devices);
+
+  [[nodiscard]] Transport& transport() { return network_ ? static_cast<Transport&>(*network_) : transport_; }
+  [[nodiscard]] Devices& devices() { return *devices_; }
+  [[nodiscard]] Timers& timers() { return timers_; }
+  [[nodiscard]] const TimeScale& scale() const { return scale_; }
+  [[nodiscard]] bool emulates() const { return network_ != nullptr; }
+
+  /// Of what was emulated, if anything was.
+  [[nodiscard]] EmulatedNetwork::Punctuality punctuality() const {
+    return network_ ? network_->punctuality() : EmulatedNetwork::Punctuality{};
+  }
+
+ private:
+  Transport& transport_;
+  TimeScale scale_;
+  Timers timers_;
+  std::unique_ptr<Devices> devices_;
+  std::unique_ptr<EmulatedNetwork> network_;
+};
+
+}  // namespace tutti::real

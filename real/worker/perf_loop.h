@@ -1,0 +1,79 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "core/scenario/scenario.h"
+#include "real/interpreter/interpreter.h"
+#include "real/transport/devices.h"
+#include "real/transport/transport.h"
+#include "real/worker/loop_options.h"
+#include "real/worker/worker_run.h"
+
+namespace tutti::real {
+
+/// One worker's part of a benchmark: the scenario's first pack, carried out again and again without a word to the
+/// coordinator in between. The first iteration and one after the timed ones are on fresh inputs and compared element by
+/// element; those between go on with what the one before left (as in nccl-tests and the OSU benchmarks).
+///
+/// Kinds that synchronise end nowhere before they have begun everywhere, so a peer is at most one iteration ahead: the
+/// next one is open for its messages before any are taken from the transport for the one at hand. And that makes an
+/// iteration a barrier: there is always one that is not timed between the first comparison, which takes some peers longer than
+/// others, and those that are. Of the other kinds a rank may be ahead by as much as the transport holds (the root of a
+/// broadcast; nccl-tests does not hold it back either); small all-reduces in front of the timed iterations and behind them
+/// are the barriers.
+class PerfLoop : private InterpreterListener {
+ public:
+  /// The collective is carried out by the interpreter unless `maker` makes something else.
+  /// REQUIRES: scenario, transport and devices outlive the loop.
+  PerfLoop(const core::Scenario& scenario, std::int32_t worker, Transport& transport, Devices& devices,
+           const WorkerOptions& options, const LoopOptions& loop, const CollectivesMaker& maker = {});
+
+  Receiver& receiver() { return collectives_->receiver(); }
+  [[nodiscard]] std::vector<std::string> notes() const;
+
+  /// Begin and end of all timed iterations together, as the only pack of a step, and as a span of each rank. `idle` is called now and then; it
+  /// answers false to give up.
+  /// ERRORS: as WorkerRun::run; a wrong element.
+  core::Expected<WorkerStep> run(const std::function<bool()>& idle);
+  [[nodiscard]] bool wrong_result() const { return wrong_result_; }
+  core::Expected<void> flush();
+  core::Expected<void> serve(Transport::Clock::time_point until) { return transport_.poll(until); }
+
+ private:
+  void rank_done(CollectiveTag collective, core::Rank rank) override;
+  void step_done(const StepDone&) override {}
+
+  [[nodiscard]] std::unique_ptr<core::Collective> make_barrier() const;
+  void open(std::uint32_t iteration);
+  [[nodiscard]] bool is_barrier(std::uint32_t iteration) const;
+  [[nodiscard]] WorkerStep as_step(Transport::Clock::time_point start, Transport::Clock::time_point end) const;
+  core::Expected<void> iterate(std::int32_t times, const std::function<bool()>& idle);
+  core::Expected<void> one(const std::function<bool()>& idle);
+  core::Expected<void> checked(const std::function<bool()>& idle);
+  core::Expected<void> barrier(const std::function<bool()>& idle);
+
+  const core::Scenario& scenario_;
+  const core::Collective& collective_;
+  std::int32_t worker_;
+  Transport& transport_;
+  Devices& devices_;
+  WorkerOptions options_;
+  LoopOptions loop_;
+  std::unique_ptr<Collectives> collectives_;
+  std::vector<core::Rank> ranks_;  ///< of this worker: replicas, then the host if it helps
+  std::size_t replicas_ = 0;
+  std::vector<Devices::Memory> data_;          ///< by replica
+  std::vector<std::byte*> places_;             ///< by place in ranks_; null for the host
+  std::unique_ptr<core::Collective> barrier_;  ///< null: the collective is one itself
+  std::vector<Devices::Memory> barrier_data_;
+  std::uint32_t iteration_ = 0;  ///< the next to start
+  std::size_t ranks_left_ = 0;
+  bool wrong_result_ = false;
+};
+
+}  // namespace tutti::real

@@ -1,0 +1,331 @@
+#include "real/worker/worker.h"
+
+#include <algorithm>
+#include <new>
+#include <set>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "core/scenario/scenario.h"
+#include "real/proto/run.pb.h"
+#include "real/worker/blame.h"
+#include "real/worker/coordinator_line.h"
+#include "real/worker/ground.h"
+#include "real/worker/machine.h"
+#include "real/worker/perf_loop.h"
+#include "real/worker/step_message.h"
+#include "real/worker/worker_run.h"
+#include "real/worker/worker_setup.h"
+
+namespace tutti::real {
+
+using core::Error;
+using core::Expected;
+using proto::Control;
+using Clock = CoordinatorLine::Clock;
+
+namespace {
+
+/// Steps that have ended are told of no later, so that the coordinator can write them down.
+constexpr std::chrono::milliseconds kMostUntold{500};
+
+std::chrono::milliseconds heartbeat_interval(double timeout_seconds) {
+  return std::chrono::milliseconds(
+      std::clamp<std::int64_t>(static_cast<std::int64_t>(timeout_seconds * 200), 20, 1000));
+}
+
+/// A worker's way through one run, step by step.
+class Worker {
+ public:
+  Worker(const WorkerJoin& join, CoordinatorFound found, Listener listener)
+      : join_(join), line_(std::move(found.socket), join), found_(std::move(found)), listener_(std::move(listener)) {}
+
+  WorkerEnd work() {
+    Expected<void> done = steps_in_memory();
+    return line_.end(std::move(done), wrong_result_);
+  }
+
+  /// Once work() is done: the coordinator expects this worker for another run.
+  [[nodiscard]] bool wanted_again() const { return wanted_again_; }
+  [[nodiscard]] const Appointment& appointment() const { return found_.appointment; }
+  [[nodiscard]] std::int32_t number() const { return worker_; }
+
+ private:
+  Expected<void> steps_in_memory() {
+    try {
+      return all_steps();
+    } catch (const std::bad_alloc&) {
+      run_.reset();
+      return tl::make_unexpected(Error::run(
+          "out of memory; every replica of a worker holds all its gradients, and what the plan adds to them"));
+    }
+  }
+
+  Expected<void> all_steps() {
+    auto assignment = join();
+    if (!assignment) return tl::make_unexpected(assignment.error());
+    const proto::Assignment& order = **assignment;
+    const auto timeout = timeout_of(order);
+    if (!timeout) return tl::make_unexpected(timeout.error());
+    patience_ = std::chrono::duration_cast<Clock::duration>(*timeout);
+    worker_ = order.worker();
+    line_.begin_heartbeat(heartbeat_interval(order.timeout_seconds()));
+    now_doing("reading the plan");
+    scenario_ = read_plan(order);
+    if (!*scenario_) return tl::make_unexpected(scenario_->error());
+    if (auto sane = check_assignment(order, **scenario_); !sane) return sane;
+    // Before anyone has met: so nobody on this machine has made buffers yet.
+    if (auto fits = check_memory(**scenario_, need_of(order, **scenario_), order.workers_here(), join_.free_memory);
+        !fits)
+      return fits;
+    now_doing("connecting to the other workers");
+    auto sockets = meet_others(order, found_, listener_, line_);
+    if (!sockets) return tl::make_unexpected(sockets.error());
+    now_doing("making its buffers");
+    auto opened = open_transport(order, **scenario_, std::move(*sockets), line_);
+    if (!opened) return tl::make_unexpected(opened.error());
+    transport_ = std::move(*opened);
+    if (order.has_loop()) return loop(order);
+    if (auto made = make_run(order); !made) return made;
+    const std::int32_t batch = order.batch();
+    for (std::int32_t first = 0; first < order.steps(); first += batch) {
+      const std::int32_t count = std::min(batch, order.steps() - first);
+      const std::int32_t last = first + count - 1;
+      steps_ = count == 1 ? fmt::format("step {}", first) : fmt::format("steps {} to {}", first, last);
+      now_doing("getting ready for " + steps_);
+      run_->prepare(first, count);
+      auto go = wait_for_go(first, [this] { serve(); });
+      if (!go) return tl::make_unexpected(go.error());
+      if (!*go) return {};  // told to finish
+      if (auto ran = run_batch(); !ran) return ran;
+    }
+    notes_ = [this] { return run_->last_words(); };
+    auto more = wait_for_go(order.steps(), [this] { serve(); });
+    if (!more) return tl::make_unexpected(more.error());
+    return {};
+  }
+
+  void now_doing(std::string what) { line_.now_doing(std::move(what)); }
+
+  Expected<std::unique_ptr<proto::Assignment>> join() {
+    Control message;
+    proto::Hello& hello = *message.mutable_hello();
+    const Address& at = listener_.address();
+    if (!is_every_address(at.host)) hello.mutable_address()->set_host(at.host);
+    hello.mutable_address()->set_port(at.port);
+    hello.set_ranks(join_.ranks);
+    hello.set_clock(join_.clock.identity.empty() ? clock_identity() : join_.clock.identity);
+    hello.set_host_name(host_name());
+    if (auto sent = line_.send(message); !sent) return tl::make_unexpected(sent.error());
+    // The others may take their time; the coordinator tells now and then that it is still there.
+    auto assigned = line_.next(std::chrono::seconds(60), {});
+    if (!assigned) return tl::make_unexpected(assigned.error());
+    if (!(*assigned)->has_assignment()) return tl::make_unexpected(not_due("an assignment"));
+    return std::unique_ptr<proto::Assignment>((*assigned)->release_assignment());
+  }
+
+  Expected<void> make_run(const proto::Assignment& order) {
+    const core::Scenario& scenario = **scenario_;
+    WorkerOptions options = options_of(order);
+    records_steps_ = order.record_steps();
+    records_reads_ = order.verify();
+    const auto backend = backend_of(order);
+    if (!backend) return tl::make_unexpected(backend.error());
+    auto devices = make_devices(*backend, scenario);
+    if (!devices) return tl::make_unexpected(devices.error());
+    ground_.emplace(scenario, order.time_scale(), *transport_, std::move(*devices));
+    const auto collectives = collectives_for(*backend, scenario, ground_->transport(), ground_->devices(), line_);
+    if (!collectives) return tl::make_unexpected(collectives.error());
+    options.scale = ground_->scale();
+    // Whoever waits here may wait for what takes long there only because it is slowed down.
+    if (ground_->emulates())
+      options.timeout =
+          std::min<std::chrono::duration<double>>(options.timeout * std::max(1.0, order.time_scale()), kLongestHere);
+    options.replay_launch = order.time_scale() > 0;
+    options.busy = order.busy();
+    run_.emplace(scenario, worker_, ground_->transport(), ground_->devices(), ground_->timers(), options, *collectives);
+    ground_->transport().connect(run_->receiver(), ground_->devices());
+    notes_ = [this] { return run_->notes(); };
+    return {};
+  }
+
+  /// A benchmark: one step that holds all iterations.
+  Expected<void> loop(const proto::Assignment& order) {
+    const auto backend = backend_of(order);
+    if (!backend) return tl::make_unexpected(backend.error());
+    const auto devices = make_devices(*backend, **scenario_);
+    if (!devices) return tl::make_unexpected(devices.error());
+    const auto collectives = collectives_for(*backend, **scenario_, *transport_, **devices, line_);
+    if (!collectives) return tl::make_unexpected(collectives.error());
+    PerfLoop loop(**scenario_, worker_, *transport_, **devices, options_of(order),
+                  {order.loop().iterations(), order.loop().warm_up()}, *collectives);
+    transport_->connect(loop.receiver(), **devices);
+    notes_ = [&loop] { return loop.notes(); };
+    const auto serve = [&] { static_cast<void>(loop.serve(Clock::now() + std::chrono::milliseconds(2))); };
+    auto go = wait_for_go(0, serve);
+    if (!go) return tl::make_unexpected(go.error());
+    if (!*go) return {};
+    now_doing("repeating its collective");
+    auto result = loop.run([this] { return line_.still_wanted(); });
+    wrong_result_ = loop.wrong_result();
+    if (!result) return tl::make_unexpected(line_.stopped_or(result.error()));
+    if (auto flushed = loop.flush(); !flushed) return flushed;
+    Control message;
+    write_step(
+        *result, [this](std::int64_t ns) { return join_.clock.shows(ns); }, *message.mutable_step());
+    if (auto sent = line_.send(message); !sent) return tl::make_unexpected(sent.error());
+    auto more = wait_for_go(order.steps(), serve);
+    if (!more) return tl::make_unexpected(more.error());
+    return {};
+  }
+
+  // --- steps ---
+
+  Expected<void> run_batch() {
+    now_doing("in " + steps_);
+    // Long lists of spans would keep what is running waiting, so steps that are short are told of together; where they are
+    // emulated, that does no harm.
+    const bool at_once = ground_->emulates() || !records_steps_;
+    Clock::time_point told_at = Clock::now();
+    const auto tell_now_and_then = [&] {
+      if (!at_once && Clock::now() - told_at < kMostUntold) return true;
+      told_at = Clock::now();
+      return tell_of_steps();
+    };
+    auto ran = run_->run(begin_, [&] {
+      // Only all together can tell that something is lost where one may have to wait for another's slow links.
+      if (ground_->emulates()) line_.standing_still(run_->still_since(), [&] { return run_->where_it_stands(); });
+      return tell_now_and_then() && line_.still_wanted();
+    });
+    line_.standing_still(std::nullopt, {});
+    const bool told = tell_of_steps();
+    if (!ran) return tl::make_unexpected(line_.stopped_or(ran.error()));
+    if (!told) return tl::make_unexpected(Error::run("the coordinator is gone"));
+    if (auto flushed = run_->flush(); !flushed) return flushed;
+    now_doing("comparing the results of " + steps_);
+    auto right = run_->verify();
+    wrong_result_ = !right;
+    if (records_reads_) reads_ = run_->take_reads();
+    return right;
+  }
+
+  /// Steps that are over here. False if the coordinator is gone.
+  bool tell_of_steps() {
+    for (const WorkerStep& step : run_->take_steps()) {
+      Control message;
+      write_step(
+          step, [this](std::int64_t ns) { return join_.clock.shows(ns); }, *message.mutable_step());
+      const EmulatedNetwork::Punctuality punctuality = ground_->punctuality();
+      message.mutable_step()->set_messages(punctuality.messages);
+      message.mutable_step()->set_late_messages(punctuality.late);
+      message.mutable_step()->set_latest_ns(std::chrono::nanoseconds(punctuality.latest).count());
+      if (!line_.send(message)) return false;
+    }
+    return true;
+  }
+
+  /// Of the batch before.
+  void tell_of_reads(proto::Ready& ready) {
+    for (const ReadSeen& seen : std::exchange(reads_, {})) {
+      proto::ReadSeen& read = *ready.add_read();
+      read.set_step(seen.step);
+      read.set_pack(seen.pack);
+      read.set_worker(static_cast<std::int32_t>(seen.group));
+      read.set_hash(seen.hash);
+      read.set_sent(seen.sent);
+    }
+    const core::UpdatesBehind behind = run_->take_behind();
+    ready.set_updates(behind.updates);
+    ready.set_behind(behind.sum);
+    ready.set_most_behind(behind.most);
+  }
+
+  void serve() { static_cast<void>(run_->serve(Clock::now() + std::chrono::milliseconds(2))); }
+
+  /// Ready for step `next`, or at the end. True for it to begin, at begin_; false to finish.
+  Expected<bool> wait_for_go(std::int32_t next, const std::function<void()>& serve) {
+    Control ready;
+    ready.mutable_ready();
+    for (const std::string& note : notes_()) {
+      if (noted_.insert(note).second) ready.mutable_ready()->add_note(note);
+    }
+    if (run_) tell_of_reads(*ready.mutable_ready());
+    if (auto sent = line_.send(ready); !sent) return tl::make_unexpected(sent.error());
+    now_doing("waiting for the others");
+    // A peer that has begun already is served; one that is gone is noticed by the coordinator.
+    line_.standing_still(Clock::now(), [] { return std::string(); });
+    auto message = line_.next(longest_silence(patience_), serve);
+    line_.standing_still(std::nullopt, {});
+    if (!message) return tl::make_unexpected(message.error());
+    if ((*message)->has_finish()) {
+      wanted_again_ = (*message)->finish().come_again();
+      return false;
+    }
+    if (!(*message)->has_go() || (*message)->go().step() != next) return tl::make_unexpected(not_due("the next step"));
+    const Clock::time_point start{std::chrono::nanoseconds(join_.clock.when((*message)->go().start_ns()))};
+    begin_ = std::clamp(start, Clock::now() - patience_, Clock::now() + patience_);
+    return true;
+  }
+
+  const WorkerJoin& join_;
+  CoordinatorLine line_;
+  CoordinatorFound found_;
+  Listener listener_;
+  std::int32_t worker_ = 0;
+  Clock::duration patience_{};
+  std::optional<Expected<core::Scenario>> scenario_;
+  std::unique_ptr<Transport> transport_;
+  std::optional<Ground> ground_;
+  std::optional<WorkerRun> run_;
+  bool records_steps_ = false;
+  bool records_reads_ = false;  ///< to be compared with what was sent
+  std::vector<ReadSeen> reads_;
+  std::string steps_;        ///< of the batch at hand, in words
+  Clock::time_point begin_;  ///< of the step at hand
+  bool wrong_result_ = false;
+  bool wanted_again_ = false;
+  std::function<std::vector<std::string>()> notes_;  ///< of what carries out the collectives
+  std::set<std::string> noted_;                      ///< what the coordinator has been told of them
+};
+
+/// Where a worker listens for its peers: as it was told, or at the address by which it reaches the coordinator.
+Expected<Listener> open_listener(const WorkerJoin& join, const Socket& to_coordinator) {
+  return Listener::open(join.listen.value_or(Address{own_host(to_coordinator.get()), 0}));
+}
+
+}  // namespace
+
+std::int64_t WorkerClock::shows(std::int64_t ns) const {
+  return ns + offset_ns + ns / 1'000'000 * drift_ppm + ns % 1'000'000 * drift_ppm / 1'000'000;
+}
+
+std::int64_t WorkerClock::when(std::int64_t shown) const {
+  // Each round leaves a drift's share of what was missing.
+  std::int64_t ns = shown - offset_ns;
+  for (int round = 0; round < 5; ++round) ns -= shows(ns) - shown;
+  return ns;
+}
+
+WorkerEnd work(const WorkerJoin& join) {
+  const auto stop = [&join] { return join.interrupted && join.interrupted->load(std::memory_order_relaxed); };
+  static_cast<void>(allow_many_files());
+  for (WorkerJoin next = join;;) {
+    const auto until = Clock::now() + std::chrono::duration_cast<Clock::duration>(join.wait);
+    auto found = find_coordinator(next.where, next.worker, until, stop);
+    if (!found) return {tl::make_unexpected(found.error())};
+    auto listener = open_listener(next, found->socket);
+    if (!listener) return {tl::make_unexpected(listener.error())};
+    std::optional<Worker> worker;
+    worker.emplace(next, std::move(*found), std::move(*listener));
+    WorkerEnd end = worker->work();
+    if (!end.done || !worker->wanted_again()) return end;
+    const Appointment same = worker->appointment();
+    const std::int32_t number = worker->number();
+    worker.reset();
+    next.where = [same] { return std::optional(same); };
+    next.worker = number;
+  }
+}
+
+}  // namespace tutti::real

@@ -1,0 +1,344 @@
+#include "real/worker/worker_run.h"
+
+#include <algorithm>
+#include <numeric>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "core/base/check.h"
+#include "core/strategy/noise.h"
+#include "real/worker/blame.h"
+#include "real/worker/worker_run_state.h"
+
+namespace tutti::real {
+
+using core::ComputeKind;
+using core::ComputeTask;
+using core::Rank;
+using Clock = Transport::Clock;
+
+namespace {
+
+std::unique_ptr<Collectives> interpreter(Transport& transport, Devices& devices, InterpreterListener& listener,
+                                         bool watch_steps) {
+  return std::make_unique<Interpreter>(transport, devices, listener, watch_steps);
+}
+
+}  // namespace
+
+WorkerRun::WorkerRun(const core::Scenario& scenario, std::int32_t worker, Transport& transport, Devices& devices,
+                     Timers& timers, const WorkerOptions& options, const CollectivesMaker& maker)
+    : scenario_(scenario),
+      transport_(transport),
+      devices_(devices),
+      timers_(timers),
+      options_(options),
+      programs_(scenario.workload, scenario.plan),
+      pull_of_(core::answers_to(scenario.plan)),
+      collectives_(maker ? maker(*this, options.log.steps) : interpreter(transport, devices, *this, options.log.steps)),
+      gates_(scenario.plan),
+      log_(scenario, worker, options.log) {
+  const core::Cluster& cluster = *scenario.cluster;
+  std::size_t group = 0;
+  for (std::int64_t before = cluster.groups()[0].count; worker >= before; before += cluster.groups()[++group].count) {
+  }
+  const int per_worker = cluster.replicas_per_worker();
+  const bool server = worker >= cluster.workers() - cluster.servers();
+  for (int i = 0; i < per_worker && !server; ++i) {
+    const auto rank = static_cast<Rank>(worker * per_worker + i);
+    const core::PartId device = cluster.replica(rank);
+    const core::DeviceRates& rates = cluster.part(device).device;
+    const core::StepProgram& program = programs_.program(group);
+    core::Runner runner(program.program, programs_.durations(group), {rates.copy, rates.memory});
+    replicas_.push_back(
+        std::make_unique<Replica>(*this, std::move(runner), program, rank, static_cast<std::size_t>(i), device));
+    if (options.busy) replicas_.back()->core = std::make_unique<BusyThread>();
+    ranks_.push_back(rank);
+  }
+  if (scenario.plan.partition) {
+    own_pace_ = std::make_unique<OwnPace>(scenario, worker, devices);
+    ranks_.push_back(static_cast<Rank>(cluster.replicas() + worker));
+    return;
+  }
+  if (scenario.plan.fuses()) fuse();
+  TUTTI_CHECK(!gates_.any() || gates_.scope() == core::GateScope::kWorker || scenario.plan.fuses(),
+              "of gates of all replicas, a real run has those that fuse only");
+  if (gates_.any() && gates_.scope() == core::GateScope::kWorker && !replicas_.empty())
+    gate_ = gates_.make({ranks_.front(), std::ssize(replicas_)}, {});
+  gradients_ = std::make_unique<Gradients>(scenario, ranks_, static_cast<Rank>(cluster.replicas() + worker), devices);
+  if (scenario.plan.widest().schedule->ranks() > cluster.replicas())
+    ranks_.push_back(static_cast<Rank>(cluster.replicas() + worker));
+}
+
+WorkerRun::~WorkerRun() = default;
+
+/// Packs wait for cycles.
+void WorkerRun::fuse() {
+  Cycles::Hooks hooks;
+  hooks.data = [this](std::int32_t step, int pack, std::size_t replica) {
+    return gradients_->data(step, static_cast<std::size_t>(pack), replica);
+  };
+  hooks.launched = [this](std::int32_t step, int pack, std::size_t r) { launched(*replicas_[r], step, pack); };
+  hooks.done = [this](std::int32_t step, int pack, std::size_t r) { done(step, pack, replicas_[r]->rank); };
+  const auto period = options_.scale.here(scenario_.plan.gate->cycle());
+  cycles_ = std::make_unique<Cycles>(scenario_, ranks_, std::chrono::duration_cast<std::chrono::nanoseconds>(period),
+                                     devices_, timers_, *collectives_, std::move(hooks));
+}
+
+std::vector<std::string> WorkerRun::notes() const {
+  std::vector<std::string> notes = devices_.notes();
+  for (std::string& note : collectives_->notes()) notes.push_back(std::move(note));
+  return notes;
+}
+
+std::vector<std::string> WorkerRun::last_words() const {
+  std::vector<std::string> words = notes();
+  for (std::string& word : collectives_->last_words()) words.push_back(std::move(word));
+  // All workers know the same.
+  if (std::string fused = cycles_ && ranks_.front() == 0 ? cycles_->describe() : ""; !fused.empty())
+    words.push_back(std::move(fused));
+  return words;
+}
+
+/// Of a pack, which the host may have no part in.
+std::vector<Rank> WorkerRun::ranks_of(std::size_t pack) const {
+  const bool host =
+      scenario_.plan.collective(scenario_.plan.packs[pack]).schedule->ranks() > scenario_.cluster->replicas();
+  return {ranks_.begin(), host ? ranks_.end() : ranks_.begin() + static_cast<std::ptrdiff_t>(replicas_.size())};
+}
+
+bool WorkerRun::is_in(std::int32_t step, std::size_t pack) const {
+  return core::takes_part(scenario_.plan, scenario_.plan.packs[pack], step);
+}
+
+// --- batches ---
+
+void WorkerRun::prepare(std::int32_t first, std::int32_t count) {
+  first_ = first;
+  count_ = count;
+  log_.begin(first, count, replicas_.size());
+  if (own_pace_) return own_pace_->prepare(first, count, *collectives_);
+  gradients_->fill(first, count);
+  for (std::int32_t step = first; step < first + count; ++step) {
+    for (std::size_t p = 0; p < scenario_.plan.packs.size(); ++p) {
+      if (!is_in(step, p) || is_fused(p)) continue;
+      const std::vector<Rank> ranks = ranks_of(p);
+      std::vector<std::byte*> data(ranks.size());
+      for (std::size_t r = 0; r < data.size(); ++r) data[r] = gradients_->data(step, p, r);
+      collectives_->open(tag_of(step, p), scenario_.plan.collective(scenario_.plan.packs[p]),
+                         operation_of(core::reduction_of(scenario_.strategy, scenario_.plan.packs[p])), ranks, data);
+    }
+  }
+  if (cycles_) cycles_->prepare(first, count);
+}
+
+core::Expected<void> WorkerRun::run(Clock::time_point begin, const std::function<bool()>& idle) {
+  const std::size_t packs = scenario_.plan.packs.size();
+  left_.assign(static_cast<std::size_t>(count_), std::ssize(replicas_) + (own_pace_ ? own_pace_->parts_of_step() : 0));
+  for (std::int32_t step = first_; !own_pace_ && step < first_ + count_; ++step) {
+    for (std::size_t p = 0; p < packs; ++p) {
+      if (is_in(step, p)) left_[static_cast<std::size_t>(step - first_)] += std::ssize(ranks_of(p));
+    }
+  }
+  left_in_all_ = std::accumulate(left_.begin(), left_.end(), std::int64_t{0});
+  core_wait_.emplace();
+  in_flight_ = 0;
+  taken_ = first_;
+  for (const std::unique_ptr<Replica>& replica : replicas_) {
+    replica->step = first_;
+    timers_.at(begin, [this, r = replica.get()] { begin_step(*r); });
+  }
+  start_helpers();
+  if (cycles_) cycles_->begin(begin);
+  still_since_.reset();
+  Clock::time_point moved = Clock::now();
+  std::int64_t seen = progress_ + collectives_->moved();
+  while (left_in_all_ > 0) {
+    go_on();
+    if (left_in_all_ == 0) break;
+    const Clock::time_point now = Clock::now();
+    if (auto done = look(now + std::chrono::milliseconds(20)); !done) return done;
+    if (progress_ + collectives_->moved() != seen || timers_.next() != Clock::time_point::max() || computes(now)) {
+      seen = progress_ + collectives_->moved();
+      moved = now;
+      still_since_.reset();
+    } else if (still_since_ = moved; now - moved > options_.timeout) {
+      return tl::make_unexpected(core::Error::run(nothing_moved(options_.timeout, where_it_stands())));
+    }
+    if (!idle()) return tl::make_unexpected(core::Error::run("the run was stopped"));
+  }
+  collectives_->hear_the_rest();
+  if (own_pace_) own_pace_->close(*collectives_);
+  if (cycles_) cycles_->close();
+  for (std::int32_t step = first_; !own_pace_ && step < first_ + count_; ++step) {
+    for (std::size_t p = 0; p < packs; ++p) {
+      if (is_in(step, p) && !is_fused(p)) collectives_->close(tag_of(step, p));
+    }
+  }
+  return {};
+}
+
+/// The host is there from the beginning; where a pack answers another, once it is through with that.
+void WorkerRun::start_helpers() {
+  if (own_pace_) return own_pace_->begin(*collectives_);
+  for (std::size_t r = replicas_.size(); r < ranks_.size(); ++r) {
+    for (std::int32_t step = first_; step < first_ + count_; ++step) {
+      for (std::size_t p = 0; p < scenario_.plan.packs.size(); ++p) {
+        if (scenario_.plan.packs[p].answers < 0 && is_in(step, p) && r < ranks_of(p).size())
+          collectives_->start(tag_of(step, p), ranks_[r]);
+      }
+    }
+  }
+}
+
+std::vector<WorkerStep> WorkerRun::take_steps() {
+  std::vector<WorkerStep> steps;
+  while (taken_ < first_ + count_ && left_[static_cast<std::size_t>(taken_ - first_)] == 0)
+    steps.push_back(log_.take(taken_++));
+  return steps;
+}
+
+void WorkerRun::one_less_left(std::int32_t step) {
+  --left_in_all_;
+  if (--left_[static_cast<std::size_t>(step - first_)] > 0) return;
+  if (in_flight_ > 0) waited_for_core_ += core_wait_->lap();
+  log_.waited_for_core(step, std::exchange(waited_for_core_, {}));
+}
+
+/// Everything that can go on goes on.
+void WorkerRun::go_on() {
+  const auto once = [this] {
+    if (auto polled = devices_.poll(*this); !polled && works_) works_ = polled;
+    if (auto polled = collectives_->poll(); !polled && works_) works_ = polled;
+    if (cycles_) cycles_->go_on();
+  };
+  timers_.run_due(once);
+  once();
+}
+
+/// Looks for something new, until `until` if need be, and goes on with it.
+core::Expected<void> WorkerRun::look(Clock::time_point until) {
+  if (!works_) return works_;
+  until = std::min({until, timers_.next(), devices_.next_due(), collectives_->next_due()});
+  if (auto polled = transport_.poll(until); !polled) return polled;
+  go_on();
+  return works_;
+}
+
+core::Expected<void> WorkerRun::serve(Clock::time_point until) { return transport_.poll(until); }
+
+core::Expected<void> WorkerRun::flush() {
+  const Clock::time_point until = Clock::now() + std::chrono::duration_cast<Clock::duration>(options_.timeout);
+  while (!transport_.flushed()) {
+    go_on();
+    if (auto moved = look(Clock::now() + std::chrono::milliseconds(5)); !moved) return moved;
+    if (Clock::now() > until) return tl::make_unexpected(core::Error::run("a peer takes nothing any more"));
+  }
+  return {};
+}
+
+core::Expected<void> WorkerRun::verify() {
+  if (own_pace_) return options_.verify ? own_pace_->verify() : core::Expected<void>();
+  for (std::int32_t step = first_; options_.verify && step < first_ + count_; ++step) {
+    auto right = gradients_->verify(step);
+    // What a device that has failed did not copy is no wrong result.
+    if (auto polled = devices_.poll(*this); !polled) return polled;
+    if (!right) return right;
+  }
+  return {};
+}
+
+// --- steps of a replica ---
+
+void WorkerRun::begin_step(Replica& replica) {
+  ReplicaStep& record = replica.record();
+  record.device = scenario_.cluster->part_name(replica.device);
+  record.start = replica.cause.value_or(timers_.now());
+  replica.stream_free = record.start;
+  replica.exposed.begin_step();
+  const core::RunOptions& options = scenario_.run;
+  replica.runner.begin_step(core::pace_of(options.compute_jitter_ppm, options.seed, replica.rank, replica.step),
+                            replica);
+}
+
+void WorkerRun::end_step(Replica& replica) {
+  ++progress_;
+  ReplicaStep& record = replica.record();
+  record.end = replica.cause.value_or(timers_.now());
+  record.communication = std::chrono::nanoseconds(replica.exposed.communication().count());
+  record.exposed = std::chrono::nanoseconds(replica.exposed.exposed().count());
+  one_less_left(replica.step);
+  if (++replica.step < first_ + count_) begin_step(replica);
+}
+
+void WorkerRun::compute(Replica& replica, const ComputeTask& task) {
+  const Clock::time_point start = std::max(replica.cause.value_or(timers_.now()), replica.stream_free);
+  const auto length = options_.scale.here(task.duration);
+  replica.stream_free = start + length;
+  const bool takes_time = task.duration > core::Time() || !replica.on_device.empty();
+  if (takes_time && devices_.compute(replica.rank, replica.stream_free)) {
+    replica.on_device.push_back({task, start, replica.stream_free, 0});
+    return;
+  }
+  Task begun{task, start, replica.stream_free, replica.core ? replica.core->begin(length) : 0};
+  timers_.at(replica.stream_free,
+             [this, &replica, begun] { replica.core ? look_after(replica, begun) : compute_done(replica, begun); });
+}
+
+void WorkerRun::computed(Rank rank, Clock::time_point, Clock::time_point end) {
+  const auto found = std::find_if(replicas_.begin(), replicas_.end(), [&](const auto& r) { return r->rank == rank; });
+  TUTTI_CHECK(found != replicas_.end() && !(*found)->on_device.empty(), "rank {} was not asked to compute", rank);
+  Replica& replica = **found;
+  Task done = replica.on_device.front();
+  replica.on_device.pop_front();
+  // A device that is late is late, and so is what stands behind; one whose clock is a little ahead is not early.
+  done.start = std::max(done.start, replica.device_ended);
+  done.end = replica.device_ended = std::max({done.end, end, done.start});
+  replica.stream_free = std::max(replica.stream_free, done.end);
+  timers_.at(done.end, [this, &replica, done] { compute_done(replica, done); });
+}
+
+/// Some device is still to compute for a while, if it does as it was told.
+bool WorkerRun::computes(Clock::time_point now) const {
+  return std::any_of(replicas_.begin(), replicas_.end(),
+                     [&](const auto& r) { return !r->on_device.empty() && r->on_device.front().end > now; });
+}
+
+std::string WorkerRun::where_it_stands() const {
+  std::string text = collectives_->where_it_stands();
+  for (const std::unique_ptr<Replica>& replica : replicas_) {
+    if (replica->on_device.empty()) continue;
+    text +=
+        fmt::format("{}{} is not through: {}", text.empty() ? "" : ", ", scenario_.cluster->part_name(replica->device),
+                    core::to_string(replica->on_device.front().task.kind));
+  }
+  return text;
+}
+
+/// The task would be done by now if its thread had a core to itself.
+void WorkerRun::look_after(Replica& replica, Task task) {
+  constexpr std::chrono::microseconds kLookAgain{50};
+  const auto done = replica.core->take(task.job);
+  if (!done) return timers_.at(Clock::now() + kLookAgain, [this, &replica, task] { look_after(replica, task); });
+  task.start = done->start;
+  task.end = done->end;
+  replica.stream_free = std::max(replica.stream_free, done->end);
+  compute_done(replica, task);
+}
+
+void WorkerRun::compute_done(Replica& replica, const Task& done) {
+  ++progress_;
+  ReplicaStep& sums = replica.record();
+  (done.task.kind == ComputeKind::kForward    ? sums.forward
+   : done.task.kind == ComputeKind::kBackward ? sums.backward
+                                              : sums.other) += done.end - done.start;
+  replica.exposed.computed(stamp(done.start), stamp(done.end));
+  log_.computed(replica.step, replica.rank, done.task, done.start, done.end);
+  // What follows on the stream begins where this ended, not where it was noticed: a device's stream is queued ahead.
+  replica.cause = done.end;
+  replica.runner.done(done.task.id, replica);
+  replica.cause.reset();
+}
+
+}  // namespace tutti::real

@@ -1,0 +1,60 @@
+#pragma once
+
+// What is inside a worker's run: for its own files (worker_run.cpp, worker_run_packs.cpp).
+
+#include <deque>
+#include <memory>
+#include <optional>
+#include <utility>
+
+#include "core/timeline/exposed_time.h"
+#include "real/process/busy_thread.h"
+#include "real/worker/worker_run.h"
+
+namespace tutti::real {
+
+inline CollectiveTag tag_of(std::int32_t step, std::size_t pack) {
+  return {static_cast<std::uint32_t>(step), static_cast<std::uint32_t>(pack)};
+}
+
+/// Something that a compute stream is busy with.
+struct WorkerRun::Task {
+  core::ComputeTask task;
+  Clock::time_point start, end;
+  BusyThread::Job job = 0;
+};
+
+struct WorkerRun::Replica : core::Host {
+  Replica(WorkerRun& r, core::Runner n, const core::StepProgram& t, core::Rank k, std::size_t i, core::PartId p)
+      : run(r), runner(std::move(n)), tasks(t), rank(k), index(i), device(p) {}
+
+  void compute(core::TaskId id, const core::Task& task, core::Time duration, std::int64_t compute_bound_ppm) override {
+    run.compute(*this, {id, task, duration, compute_bound_ppm});
+  }
+  /// A pack: real runs have no exchanges (tcp_executor.cpp refuses them).
+  void communicate(core::TaskId id, const core::Task& task, std::int64_t) override {
+    tasks.begun(id, task);
+    run.launch(*this, task.pack);
+  }
+  void mark(const core::Task& task) override { run.log_.ready(step, task.pack, run.timers_.now()); }
+  void step_done() override { run.end_step(*this); }
+  [[nodiscard]] ReplicaStep& record() const { return run.log_.replica(step, index); }
+
+  WorkerRun& run;
+  core::Runner runner;
+  core::CommunicationTasks tasks;
+  core::Rank rank;
+  std::size_t index;  ///< of those of this worker
+  core::PartId device;
+  std::int32_t step = 0;
+  Clock::time_point stream_free;
+  std::deque<Task> on_device;              ///< what the device has not yet told to have ended; ends are as meant
+  Clock::time_point device_ended;          ///< the last that it has told
+  std::unique_ptr<BusyThread> core;        ///< if computation keeps one busy
+  std::optional<Clock::time_point> cause;  ///< of what the runner asks for at the moment; now, if not set
+  int in_flight = 0;
+  Clock::time_point in_flight_since;
+  core::ExposedTime exposed;  ///< of the step at hand, in nanoseconds (stamp())
+};
+
+}  // namespace tutti::real

@@ -1,0 +1,103 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "sim/collectives/staged_collectives.h"
+#include "sim/collectives/timed_collectives.h"
+#include "sim/device/device.h"
+#include "sim/engine/event_queue.h"
+#include "sim/folding/ties.h"
+#include "sim/interpreter/collective_engine.h"
+#include "sim/interpreter/interpreter.h"
+#include "sim/interpreter/rounds.h"
+#include "sim/network/network.h"
+
+namespace tutti::sim {
+
+/// Owns the engines that carry out collectives, and gives each collective to one of them. Its users name a collective by a handle, and
+/// need not know by which engine it is carried out.
+///
+/// A handle holds the number of the engine and the number of the instance there. Events of kind kStart that coincide are ordered by
+/// rank and then by handle, so the order of the engines is part of what the simulation predicts.
+class CollectiveEngines {
+ public:
+  /// `listener` is notified about all collectives, by their handles.
+  CollectiveEngines(Network& network, Devices& devices, EventQueue& events, Ties& ties, CollectiveListener& listener,
+                    bool watch_steps);
+  // Ports point to it.
+  CollectiveEngines(const CollectiveEngines&) = delete;
+  CollectiveEngines& operator=(const CollectiveEngines&) = delete;
+
+  /// Has ties watched from now on: one worker stands for several.
+  void watch_ties();
+
+  /// As in CollectiveEngine; `open` returns a handle, and a rank starts when an event of kind kStart (`a`: handle, `b`: rank) is
+  /// handled.
+  void expect(const core::Collective& collective, const CollectiveEngine::GoOn& go_on);
+  std::uint32_t open(const core::Collective& collective);
+  void close(std::uint32_t handle);
+
+  /// Handles an event of any kind but those of a run itself (kCompute, kTimer, kCycle).
+  void handle(const Event& event) {
+    switch (event.kind) {
+      case EventKind::kLane: return interpreter_.go_on(event);
+      case EventKind::kHop: return network_.reach(event, events_);
+      case EventKind::kDeliver: return interpreter_.deliver(event);
+      case EventKind::kArrive: return interpreter_.arrive(event);
+      case EventKind::kSent: return interpreter_.buffer_free(event);
+      case EventKind::kShare: return network_.share(event, events_);
+      case EventKind::kChange: return network_.change(event, events_);
+      case EventKind::kTimed:
+      case EventKind::kReleased: return timed_.handle(event);
+      case EventKind::kStage: return staged_.handle(event);
+      default: return start(event);
+    }
+  }
+  /// Call after each event. Where rounds of a collective repeat, they are skipped; returns how much later it is then.
+  core::Time skip_rounds(core::Time now);
+
+  /// The amount of work done so far, in the unit of work_of().
+  [[nodiscard]] std::int64_t work_done() const;
+  /// The steps of schedules executed so far, over all lanes.
+  [[nodiscard]] std::int64_t steps_executed() const { return interpreter_.steps_executed(); }
+  /// What a reader of the run's times should know about how they came about.
+  [[nodiscard]] std::vector<std::string> notes() const;
+
+ private:
+  /// Translates an engine's numbers to handles.
+  struct Port : CollectiveListener {
+    CollectiveListener* listener = nullptr;
+    std::uint32_t engine = 0;
+    void rank_done(std::uint32_t instance, core::Rank rank, core::Time now, const Trail& trail) override;
+    void step_done(const StepDone& step) override;
+  };
+  static constexpr int kInstanceBits = 30;
+  static constexpr std::size_t kEngines = 3;
+
+  [[nodiscard]] static std::uint32_t handle_of(std::uint32_t engine, std::uint32_t instance);
+  [[nodiscard]] CollectiveEngine& engine_of(std::uint32_t handle) { return *engines_[handle >> kInstanceBits]; }
+  [[nodiscard]] static std::uint32_t instance_of(std::uint32_t handle) { return handle & ((1U << kInstanceBits) - 1); }
+  [[nodiscard]] std::size_t engine_for(const core::Collective& collective) const;
+  void start(const Event& event);
+
+  Network& network_;
+  EventQueue& events_;
+  Ties& ties_;
+  Interpreter interpreter_;
+  TimedCollectives timed_;
+  StagedCollectives staged_;
+  std::array<CollectiveEngine*, kEngines> engines_;
+  std::array<Port, kEngines> ports_;
+  Rounds rounds_;
+};
+
+/// The number of steps of lanes, or of pieces of NCCL's collectives, that carrying out `collective` takes; about, and per group.
+/// `groups`: how many groups of replicas carry it out at the same time.
+double work_of(const core::Collective& collective, double groups);
+/// Returns true if the steps of `collective` can be recorded.
+bool has_steps(const core::Collective& collective);
+
+}  // namespace tutti::sim

@@ -1,0 +1,169 @@
+#include "sim/collectives/staged_collectives.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "core/base/check.h"
+#include "core/nccl/collective_time.h"
+
+namespace tutti::sim {
+
+using core::CollectivePart;
+using core::CollectiveParts;
+using core::Lane;
+using core::Rank;
+using core::Time;
+
+namespace {
+
+/// What comes behind `way`, as one way from where that began.
+Trail joined(const Trail& way, const Trail& behind) {
+  Trail all = way;
+  all.parts += behind.parts;
+  if (behind.slowest_time > all.slowest_time) {
+    all.slowest_time = behind.slowest_time;
+    all.slowest = behind.slowest;
+  }
+  if (behind.queued_time > all.queued_time) {
+    all.queued_time = behind.queued_time;
+    all.queued_at = behind.queued_at;
+  }
+  return all;
+}
+
+/// Lanes of the whole in front of the part's.
+Lane lanes_before(const CollectiveParts& parts, std::size_t stage, Rank rank) {
+  Lane lanes = 0;
+  for (std::size_t s = 0; s < stage; ++s) lanes += parts.lanes(parts.all[s], rank);
+  return lanes;
+}
+
+}  // namespace
+
+std::int64_t StagedCollectives::pieces_of(const CollectiveParts& parts) {
+  std::int64_t pieces = 0;
+  for (const CollectivePart& part : parts.all) {
+    if (part.inside_workers) pieces += parts.layout.workers * TimedCollectives::pieces_of(*part.collective.nccl);
+  }
+  return pieces;
+}
+
+void StagedCollectives::expect(const core::Collective& collective, const GoOn& go_on) {
+  const CollectiveParts& parts = *core::timed_parts(collective);
+  for (const CollectivePart& part : parts.all) {
+    if (!part.inside_workers) interpreter_.expect(part.collective, go_on);
+    for (std::int32_t w = 0; part.inside_workers && w < parts.layout.workers; ++w) {
+      if (!go_on()) return;
+      timed_.expect_inside(part.collective, w);
+    }
+  }
+}
+
+std::uint32_t StagedCollectives::open(const core::Collective& collective, CollectiveListener& listener) {
+  if (free_.empty()) free_.push(instances_++);
+  auto whole = std::make_unique<Whole>();
+  whole->instance = free_.top();
+  free_.pop();
+  whole->listener = &listener;
+  whole->collective = &collective;
+  whole->parts = core::timed_parts(collective);
+  const CollectiveParts& parts = *whole->parts;
+  const auto ranks = static_cast<std::size_t>(collective.schedule->ranks());
+  for (const CollectivePart& part : parts.all) {
+    Stage& stage = whole->stages.emplace_back();
+    stage.began.resize(part.inside_workers ? static_cast<std::size_t>(parts.layout.replicas()) : ranks);
+    stage.left = collective.schedule->ranks();
+    if (!part.inside_workers) continue;
+    stage.serial = interpreter_.take_serial();
+    stage.waits_for.assign(static_cast<std::size_t>(parts.layout.workers), parts.layout.per_worker);
+  }
+  const std::uint32_t instance = whole->instance;
+  wholes_[instance] = std::move(whole);
+  return instance;
+}
+
+void StagedCollectives::start(std::uint32_t instance, Rank rank, Time now) {
+  Trail trail;
+  trail.origin = rank;
+  enter(*wholes_.at(instance), 0, rank, now, trail);
+}
+
+/// All replicas of a worker are there, and NCCL's kernels are launched.
+void StagedCollectives::handle(const Event& event) { timed_.start(event.a, static_cast<Rank>(event.b), event.time); }
+
+void StagedCollectives::close(std::uint32_t instance) {
+  wholes_.erase(instance);
+  free_.push(instance);
+}
+
+/// The rank is through with everything before this stage.
+void StagedCollectives::enter(Whole& whole, std::size_t stage, Rank rank, Time now, const Trail& trail) {
+  const std::vector<CollectivePart>& all = whole.parts->all;
+  while (stage < all.size() && !whole.parts->takes_part(all[stage], rank)) ++stage;
+  // Whoever is told of the last rank closes the whole.
+  if (stage == all.size()) return whole.listener->rank_done(whole.instance, rank, now, trail);
+  whole.stages[stage].began[static_cast<std::size_t>(rank)] = trail;
+  if (!all[stage].inside_workers) return run_among_all(whole, stage, rank, now);
+  const auto worker = static_cast<std::size_t>(rank / whole.parts->layout.per_worker);
+  if (--whole.stages[stage].waits_for[worker] == 0) call_nccl(whole, stage, rank, now);
+}
+
+/// Of the first stage whoever launches the whole launches it.
+Time StagedCollectives::launch_of(const CollectiveParts& parts, std::size_t stage) {
+  return stage == 0 ? Time() : parts.all[stage].collective.nccl->launch;
+}
+
+void StagedCollectives::call_nccl(Whole& whole, std::size_t stage, Rank last, Time now) {
+  const std::int32_t worker = last / whole.parts->layout.per_worker;
+  const std::uint64_t serial = whole.stages[stage].serial;
+  const std::uint32_t instance =
+      timed_.open_inside(whole.parts->all[stage].collective, worker, serial, inside_workers_);
+  inside_workers_.of[instance] = {&whole, stage, worker, whole.parts->layout.per_worker};
+  events_.push({now + launch_of(*whole.parts, stage), event_order(serial, static_cast<std::uint64_t>(worker), 0),
+                EventKind::kStage, instance, static_cast<std::uint32_t>(last % whole.parts->layout.per_worker)});
+}
+
+void StagedCollectives::run_among_all(Whole& whole, std::size_t stage, Rank rank, Time now) {
+  Stage& at = whole.stages[stage];
+  if (at.instance < 0) {
+    if (ties_) ties_->wants(Ties::Thing::kOpening, 0, now);
+    at.instance = interpreter_.open(whole.parts->all[stage].collective, among_all_);
+    among_all_.of[static_cast<std::uint32_t>(at.instance)] = {&whole, stage};
+  }
+  interpreter_.start(static_cast<std::uint32_t>(at.instance), rank, now);
+}
+
+/// A rank is through with the part.
+void StagedCollectives::part_done(Parts& parts, std::uint32_t instance, Rank rank, Time now, const Trail& trail) {
+  Part& part = parts.of.at(instance);
+  Whole& whole = *part.whole;
+  const std::size_t stage = part.stage;
+  Stage& at = whole.stages[stage];
+  const Rank first = part.worker < 0 ? 0 : part.worker * whole.parts->layout.per_worker;
+  Trail way = joined(at.began[static_cast<std::size_t>(first + trail.origin)], trail);
+  if (part.worker >= 0) way.parts.launch += launch_of(*whole.parts, stage);
+  if (part.worker >= 0 ? --part.left == 0 : --at.left == 0) {
+    part.worker < 0 ? interpreter_.close(instance) : timed_.close(instance);
+    parts.of.erase(instance);
+  }
+  enter(whole, stage + 1, first + rank, now, way);
+}
+
+/// A step of the part as one of the whole, by whose schedule lanes and steps are counted.
+StepDone StagedCollectives::of_whole(const Part& part, const StepDone& step) {
+  const Whole& whole = *part.whole;
+  const core::Schedule& own = *whole.parts->all[part.stage].collective.schedule;
+  const core::Schedule& all = *whole.collective->schedule;
+  const auto place = [&](Rank rank, Lane& lane, std::int64_t& index) {
+    const Lane in_whole = lanes_before(*whole.parts, part.stage, rank) + lane;
+    index += all.steps(rank, in_whole) - own.steps(rank, lane);  // those that wait for the stage before
+    lane = in_whole;
+  };
+  StepDone told = step;
+  told.instance = whole.instance;
+  place(told.rank, told.lane, told.index);
+  if (told.peer >= 0) place(told.peer, told.peer_lane, told.peer_index);
+  return told;
+}
+
+}  // namespace tutti::sim

@@ -1,0 +1,216 @@
+#include "sim/collectives/timed_collectives.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/base/check.h"
+
+namespace tutti::sim {
+
+using core::Rank;
+using core::Time;
+
+namespace {
+
+/// What the slots of all channels take at once is a piece: a slot of the Simple protocol's buffer.
+constexpr double kSlot = 512 << 10;
+constexpr double kMostPieces = 1024;
+
+Time part_of(Time whole, std::int64_t part, std::int64_t parts) {
+  return Time(static_cast<std::int64_t>(static_cast<core::Wide>(whole.count()) * static_cast<core::Wide>(part) /
+                                        static_cast<core::Wide>(parts)));
+}
+
+}  // namespace
+
+std::int64_t TimedCollectives::pieces_of(const core::nccl::CollectiveTime& time) {
+  const double bytes = std::max(time.time.links.bytes, time.time.cards.bytes);
+  return static_cast<std::int64_t>(std::clamp(std::ceil(bytes / (time.channels * kSlot)), 1.0, kMostPieces));
+}
+
+const core::NcclLinks& TimedCollectives::links_of(const core::Collective& collective, std::int32_t worker) {
+  const std::shared_ptr<const core::Schedule>& what = worker < 0 ? collective.schedule : collective.nccl_ways;
+  KnownLinks& known = links_[{what.get(), worker < 0 ? collective.group.number() : worker}];
+  if (!known.links || known.of.expired()) {
+    const core::Group group = worker < 0 ? collective.group : collective.group.in(worker);
+    known.of = what;
+    known.links = std::make_shared<const core::NcclLinks>(collective, group, network_.paths());
+    if (last_links_ && *last_links_ == *known.links) known.links = last_links_;
+    last_links_ = known.links;
+  }
+  return *known.links;
+}
+
+void TimedCollectives::expect(const core::Collective& collective, const GoOn&) { expect_inside(collective, -1); }
+
+void TimedCollectives::expect_inside(const core::Collective& collective, std::int32_t worker) {
+  for (const Network::Hold& hold : links_of(collective, worker).uses(*collective.nccl)) network_.expect(hold);
+}
+
+std::uint32_t TimedCollectives::open(const core::Collective& collective, CollectiveListener& listener) {
+  auto job = std::make_unique<Job>(collective, listener);
+  job->serial = interpreter_.take_serial();
+  return add(std::move(job));
+}
+
+std::uint32_t TimedCollectives::open_inside(const core::Collective& collective, std::int32_t worker,
+                                            std::uint64_t serial, CollectiveListener& listener) {
+  auto job = std::make_unique<Job>(collective, listener);
+  job->group = collective.group.in(worker);
+  job->worker = worker;
+  job->serial = serial;
+  return add(std::move(job));
+}
+
+std::uint32_t TimedCollectives::add(std::unique_ptr<Job> job) {
+  if (free_.empty()) free_.push(instances_++);
+  const std::uint32_t instance = free_.top();
+  free_.pop();
+  const core::Collective& collective = *job->collective;
+  job->instance = instance;
+  job->waits_for = job->worker < 0 ? collective.schedule->ranks() : 1;
+  job->all_pieces = pieces_of(*collective.nccl);
+  job->holds = links_of(collective, job->worker).uses(*collective.nccl);
+  Time most;
+  for (Network::Hold& hold : job->holds) {
+    if (hold.busy > most) {
+      most = hold.busy;
+      job->busiest = hold.link;
+    }
+    hold.busy = part_of(hold.busy, 1, job->all_pieces);
+  }
+  jobs_[instance] = std::move(job);
+  return instance;
+}
+
+void TimedCollectives::start(std::uint32_t instance, Rank rank, Time now) {
+  Job& job = *jobs_.at(instance);
+  const bool alone = job.worker < 0;
+  const Rank ranks = job.collective->schedule->ranks();
+  for (Rank r = alone ? rank : 0; r < (alone ? rank + 1 : ranks); ++r)
+    hold_multiprocessors(job, r, time_of(job).channels, now);
+  job.last = rank;
+  if (--job.waits_for > 0) return;
+  job.began = now;
+  expect_piece(job, now + time_of(job).delay);
+}
+
+std::uint64_t TimedCollectives::order_of(Job& job) {
+  return event_order(job.serial, static_cast<std::uint64_t>(std::max(0, job.worker)), ++job.events);
+}
+
+void TimedCollectives::expect_piece(Job& job, Time at) {
+  events_.push({at, order_of(job), EventKind::kTimed, job.instance, 0});
+}
+
+void TimedCollectives::handle(const Event& event) {
+  event.kind == EventKind::kReleased ? released(event) : go_on(event);
+}
+
+/// The piece before is over, or the delay.
+void TimedCollectives::go_on(const Event& event) {
+  Job& job = *jobs_.at(event.a);
+  if (!is_whole(job, event.time)) return;
+  if (network_.shares() && job.piece >= 0) {
+    for (const Network::Hold& hold : job.holds) network_.carry(of_piece(job, hold), job.piece_began, event.time);
+  }
+  if (++job.piece == job.all_pieces) return finish(job, event.time);
+  begin_piece(job, event.time);
+}
+
+/// The parts of all pieces are the whole.
+Network::Hold TimedCollectives::of_piece(const Job& job, Network::Hold hold) {
+  const Time carried(hold.carried.count());
+  hold.carried = core::Bytes(
+      (part_of(carried, job.piece + 1, job.all_pieces) - part_of(carried, job.piece, job.all_pieces)).count());
+  return hold;
+}
+
+/// Nobody is gone whom the others would wait for.
+bool TimedCollectives::is_whole(const Job& job, Time now) const {
+  const Slowness& slowness = devices_.slowness();
+  if (!slowness.loses_workers()) return true;
+  for (Rank rank = 0; rank < job.collective->schedule->ranks(); ++rank) {
+    if (slowness.gone(job.group.device(rank).worker, now)) return false;
+  }
+  return true;
+}
+
+void TimedCollectives::begin_piece(Job& job, Time now) {
+  ++pieces_;
+  const Time work = time_of(job).work;
+  job.piece_began = now;
+  job.piece_ends = now + part_of(work, job.piece + 1, job.all_pieces) - part_of(work, job.piece, job.all_pieces);
+  if (devices_.any_shared()) move_in_memory(job, now);
+  if (!network_.shares()) {
+    Time end = job.piece_ends;
+    core::LinkId last = -1;
+    for (const Network::Hold& hold : job.holds) {
+      const Time over = network_.hold(of_piece(job, hold), now);
+      if (over > end) {
+        end = over;
+        last = hold.link;
+      }
+    }
+    if (end == core::kNever) return;  // a link is dead
+    waited(job, last, end);
+    return expect_piece(job, end);
+  }
+  for (const Network::Hold& hold : job.holds) {
+    if (hold.busy == Time() || hold.link < 0) continue;
+    ++job.held;
+    network_.hold(hold, now, order_of(job), {job.instance, static_cast<std::uint32_t>(hold.link)}, events_);
+  }
+  if (job.held == 0) expect_piece(job, job.piece_ends);
+}
+
+/// The piece's share of a link is through.
+void TimedCollectives::released(const Event& event) {
+  const Network::Arrival arrival = network_.deliver(event);
+  Job& job = *jobs_.at(arrival.address.instance);
+  if (event.time > job.piece_ends) waited(job, job.busiest, event.time);
+  if (--job.held > 0) return;
+  expect_piece(job, std::max(event.time, job.piece_ends));
+}
+
+void TimedCollectives::waited(Job& job, core::LinkId link, Time until) {
+  if (until - job.piece_ends <= job.queued) return;
+  job.queued = until - job.piece_ends;
+  job.queued_at = link;
+}
+
+void TimedCollectives::move_in_memory(const Job& job, Time now) {
+  const core::Bytes bytes(time_of(job).memory.count() / job.all_pieces);
+  for (Rank rank = 0; rank < job.collective->schedule->ranks(); ++rank) {
+    ComputeStream* const stream = devices_.stream(devices_.id(job.group.device(rank)));
+    if (stream) stream->move(bytes, now);
+  }
+}
+
+/// A thread block of each channel has one of the GPU's, also while it waits for others.
+void TimedCollectives::hold_multiprocessors(const Job& job, Rank rank, int change, Time now) {
+  if (!devices_.any_shared()) return;
+  ComputeStream* const stream = devices_.stream(devices_.id(job.group.device(rank)));
+  if (stream) stream->hold(change, now, events_);
+}
+
+void TimedCollectives::finish(Job& job, Time now) {
+  const core::nccl::CollectiveTime& time = time_of(job);
+  const Time moving = std::min(time.work, core::time_from_us(time.time.transfer));
+  const bool far = time.cards > time.links;
+  Trail trail;
+  trail.origin = job.last;
+  trail.parts.latency = time.delay + time.work - moving;
+  trail.moved(far ? core::LinkKind::kNetwork : links_of(*job.collective, job.worker).inside(), job.busiest, moving);
+  trail.parts.queue = now - job.began - time.delay - time.work;
+  trail.queued_at = job.queued_at;
+  trail.queued_time = job.queued;
+  const std::uint32_t instance = job.instance;
+  const Rank ranks = job.collective->schedule->ranks();
+  for (Rank rank = 0; rank < ranks; ++rank) hold_multiprocessors(job, rank, -time.channels, now);
+  // Whoever is told of the last rank closes the instance.
+  CollectiveListener& listener = *job.listener;
+  for (Rank rank = 0; rank < ranks; ++rank) listener.rank_done(instance, rank, now, trail);
+}
+
+}  // namespace tutti::sim

@@ -1,0 +1,115 @@
+#pragma once
+
+// Collectives of NCCL's whose time is known (core/nccl/collective_time.h), in place of their messages (decision 33).
+//
+// Such a collective begins when the last of its ranks has come. After `delay` its data moves, in pieces: each takes its part of `work`, and keeps every link on
+// the way busy for its part of what the collective needs of it. Where a link was busy with others, the piece waits for it and the collective with it, as rings and trees
+// do whose neighbours wait for each other. So alone it takes exactly what was predicted; two that need all of a link take turns at it, piece by piece.
+// All ranks are through at once. Of collectives that have NCCL inside workers (staged_collectives.h) each worker's part is one such.
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <queue>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "core/strategy/nccl_links.h"
+#include "sim/device/device.h"
+#include "sim/engine/event_queue.h"
+#include "sim/interpreter/interpreter.h"
+#include "sim/network/network.h"
+
+namespace tutti::sim {
+
+class TimedCollectives final : public CollectiveEngine {
+ public:
+  /// `interpreter` numbers the collectives that are opened, by which events are ordered.
+  TimedCollectives(Interpreter& interpreter, Network& network, Devices& devices, EventQueue& events)
+      : interpreter_(interpreter), network_(network), devices_(devices), events_(events) {}
+
+  /// The plan knows NCCL's time.
+  [[nodiscard]] bool takes(const core::Collective& collective) const override { return collective.nccl != nullptr; }
+  void expect(const core::Collective& collective, const GoOn& go_on) override;
+  std::uint32_t open(const core::Collective& collective, CollectiveListener& listener) override;
+  void start(std::uint32_t instance, core::Rank rank, core::Time now) override;
+  void close(std::uint32_t instance) override {
+    jobs_.erase(instance);
+    free_.push(instance);
+  }
+  /// Handles kTimed and kReleased.
+  void handle(const Event& event) override;
+  [[nodiscard]] std::int64_t work_done() const override { return pieces_; }
+  [[nodiscard]] bool state_is_visited() const override { return jobs_.empty(); }
+
+  /// The same of one inside a worker (core/strategy/collective_parts.h): `collective` is the first worker's. It is opened when all its ranks have come, and its
+  /// kernels are launched together, so that nothing is held before; `start` with the last of them begins it.
+  /// `serial`: that of the part, by which, and then by worker, its events are ordered.
+  void expect_inside(const core::Collective& collective, std::int32_t worker);
+  std::uint32_t open_inside(const core::Collective& collective, std::int32_t worker, std::uint64_t serial,
+                            CollectiveListener& listener);
+
+  /// The number of pieces of a collective that takes this time.
+  static std::int64_t pieces_of(const core::nccl::CollectiveTime& time);
+
+ private:
+  struct Job {
+    Job(const core::Collective& c, CollectiveListener& l) : collective(&c), listener(&l), group(c.group) {}
+    std::uint32_t instance = 0;
+    const core::Collective* collective;
+    CollectiveListener* listener;
+    core::Group group;
+    std::int32_t worker = -1;  ///< inside which it is; -1: of no single one
+    std::uint64_t serial = 0;
+    std::uint64_t events = 0;          ///< pushed so far
+    core::Rank waits_for = 0;          ///< ranks that have not come
+    core::Rank last = 0;               ///< that came
+    core::Time began;                  ///< when it did
+    std::vector<Network::Hold> holds;  ///< busy for a piece; carried by all of them
+    core::LinkId busiest = -1;
+    std::int64_t all_pieces = 1;
+    std::int64_t piece = -1;  ///< under way; -1: none yet
+    core::Time piece_began;
+    core::Time piece_ends;  ///< at the earliest
+    std::size_t held = 0;   ///< links that the piece has still a share of
+    core::LinkId queued_at = -1;
+    core::Time queued;  ///< longest wait of a piece
+  };
+
+  [[nodiscard]] const core::nccl::CollectiveTime& time_of(const Job& job) const { return *job.collective->nccl; }
+  [[nodiscard]] const core::NcclLinks& links_of(const core::Collective& collective, std::int32_t worker);
+  std::uint32_t add(std::unique_ptr<Job> job);
+  [[nodiscard]] static std::uint64_t order_of(Job& job);
+  void go_on(const Event& event);
+  void released(const Event& event);
+  void expect_piece(Job& job, core::Time at);
+  void begin_piece(Job& job, core::Time now);
+  void waited(Job& job, core::LinkId link, core::Time until);
+  [[nodiscard]] static Network::Hold of_piece(const Job& job, Network::Hold hold);
+  [[nodiscard]] bool is_whole(const Job& job, core::Time now) const;
+  void move_in_memory(const Job& job, core::Time now);
+  void hold_multiprocessors(const Job& job, core::Rank rank, int change, core::Time now);
+  void finish(Job& job, core::Time now);
+
+  Interpreter& interpreter_;
+  Network& network_;
+  Devices& devices_;
+  EventQueue& events_;
+  /// Where data goes, by what says so (a collective's schedule; inside workers its ways, which many share) and group or worker.
+  /// A schedule that is gone may leave its address to another one.
+  struct KnownLinks {
+    std::weak_ptr<const core::Schedule> of;
+    std::shared_ptr<const core::NcclLinks> links;
+  };
+  std::map<std::pair<const core::Schedule*, std::int64_t>, KnownLinks> links_;
+  std::shared_ptr<const core::NcclLinks> last_links_;  ///< packs have few different ones
+  std::unordered_map<std::uint32_t, std::unique_ptr<Job>> jobs_;
+  /// The lowest is taken first: with nothing under way all that follows is the same, whatever was before (Repetition).
+  std::priority_queue<std::uint32_t, std::vector<std::uint32_t>, std::greater<>> free_;
+  std::uint32_t instances_ = 0;
+  std::int64_t pieces_ = 0;
+};
+
+}  // namespace tutti::sim

@@ -1,0 +1,204 @@
+#include "sim/device/compute_stream.h"
+
+#include <algorithm>
+
+#include "core/base/check.h"
+
+namespace tutti::sim {
+
+using core::Time;
+using core::Wide;
+
+namespace {
+
+Wide wide(std::int64_t n) { return static_cast<Wide>(n); }
+Wide wide(Time t) { return static_cast<Wide>(t.count()); }
+
+Wide quotient_up(Wide dividend, Wide divisor) { return (dividend + divisor - 1) / divisor; }
+
+/// Saturates, as durations do.
+Time time_of(Wide picoseconds) {
+  return Time(static_cast<std::int64_t>(std::min(picoseconds, wide(core::kLongestDuration))));
+}
+
+}  // namespace
+
+void ComputeStream::share(const core::Part& part) {
+  shared_ = true;
+  cpu_ = part.kind == core::PartKind::kCpu;
+  multiprocessors_ = part.device.multiprocessors;
+  threads_ = part.device.threads;
+  memory_ = part.device.memory.count();
+}
+
+// --- computing ---
+
+void ComputeStream::begin(Time now, Time duration, std::int64_t compute_bound_ppm, EventQueue& events) {
+  TUTTI_CHECK(!running_, "a task begins at {} ps while another runs", now.count());
+  running_ = true;
+  start_ = now;
+  duration_ = duration;
+  if (!shared_) return expect_end(core::later(now, duration), events);
+  if (goes_on_from_ != now) busy_since_ = now;
+  compute_bound_ = compute_bound_ppm;
+  forget_served(now);
+  at_start_ = {held_until(now), moved_before(now), busy_until(now)};
+  expect_end(foreseen_end(now), events);
+}
+
+bool ComputeStream::end(const Event& event, EventQueue& events) {
+  if (event.b != stamp_) return false;
+  const Time now = event.time;
+  if (shared_ && !is_done(now, moved_before(now))) {
+    expect_end(foreseen_end(now), events);
+    return false;
+  }
+  running_ = false;
+  expected_ = core::kNever;
+  ++stamp_;
+  goes_on_from_ = now;
+  slowed_ = shared_ ? now - start_ - duration_ : Time();
+  return true;
+}
+
+void ComputeStream::expect_end(Time at, EventQueue& events) {
+  expected_ = at;
+  events.push({at, replica_, EventKind::kCompute, replica_, ++stamp_});
+}
+
+/// What others moved in memory keeps the task from doing so much.
+Time ComputeStream::lost_to(Wide bytes) const {
+  return time_of(
+      quotient_up(bytes * wide(memory_bound()) * wide(core::kPicosecondsPerSecond), wide(kAll) * wide(memory_)));
+}
+
+/// What kernels that hold multiprocessors, and additions and copies of the device, keep the task from doing: so many `unit()`.
+Wide ComputeStream::lost_to(Wide held, Wide busy) const {
+  return wide(compute_bound_) * held * wide(threads_) + wide(memory_bound()) * busy * wide(multiprocessors_or_one());
+}
+
+/// Of lost_to(), in a picosecond.
+Wide ComputeStream::unit() const { return wide(kAll) * wide(multiprocessors_or_one()) * wide(threads_); }
+
+/// The task has done all of its work before `t`, by when so many bytes were moved.
+bool ComputeStream::is_done(Time t, Wide moved) const {
+  const Wide lost = lost_to(held_until(t) - at_start_.held, busy_until(t) - at_start_.busy);
+  return t - start_ - lost_to(moved - at_start_.bytes) - time_of(quotient_up(lost, unit())) >= duration_;
+}
+
+/// When the task is done, if nothing but multiprocessors is taken from it any more, and those as now; the device was
+/// busy with other work for so long by then.
+Time ComputeStream::end_if_busy(Wide busy, Time now) const {
+  const Time end = core::later(core::later(start_, duration_), lost_to(moved_before(core::kNever) - at_start_.bytes));
+  // The first t ≥ now with (t - end) · unit ≥ lost by now + φ held (t - now).
+  Wide left = lost_to(held_until(now) - at_start_.held, busy - at_start_.busy);
+  if (end > now) {
+    left += unit() * wide(end - now);
+  } else {
+    left -= std::min(left, unit() * wide(now - end));
+  }
+  return core::later(now, time_of(quotient_up(left, unit() - lost_to(wide(holding_), 0))));
+}
+
+/// As far as it is known now; what is yet to be moved may make it later, and multiprocessors that come back sooner.
+Time ComputeStream::foreseen_end(Time now) const {
+  if (is_done(now, moved_before(now))) return now;
+  Time least = end_if_busy(busy_until(now), now);
+  if (services_.empty()) return least;
+  Time most = end_if_busy(busy_until(core::kNever), now);
+  const Wide moved = moved_before(core::kNever);
+  while (least < most) {
+    const Time middle = least + Time((most - least).count() / 2);
+    if (is_done(middle, moved)) {
+      most = middle;
+    } else {
+      least = middle + Time(1);
+    }
+  }
+  return least;
+}
+
+// --- communicating ---
+
+void ComputeStream::hold(int change, Time now, EventQueue& events) {
+  if (multiprocessors_ == 0) return;
+  held_ = held_until(now);
+  held_at_ = now;
+  held_by_all_ += change;
+  TUTTI_CHECK(held_by_all_ >= 0, "{} multiprocessors are held", held_by_all_);
+  // Something is always left: whatever waits for a computation would else wait forever.
+  holding_ = std::min(held_by_all_, multiprocessors_ - 1);
+  if (change > 0 || !running_ || expected_ <= now) return;
+  const Time end = foreseen_end(now);
+  if (end < expected_) expect_end(end, events);
+}
+
+void ComputeStream::move(core::Bytes bytes, Time now) {
+  if (now != sum_of_bytes_.last) {
+    sum_of_bytes_.before += sum_of_bytes_.at_last;
+    sum_of_bytes_.at_last = 0;
+    sum_of_bytes_.last = now;
+  }
+  sum_of_bytes_.at_last += wide(bytes.count());
+}
+
+void ComputeStream::moved(core::Bytes bytes, Time now) {
+  sum_of_bytes_.before += wide(bytes.count());
+  // Not of what has begun just now.
+  if (running_ && start_ == now) at_start_.bytes += wide(bytes.count());
+}
+
+Time ComputeStream::longer(Time duration, int nth, Time now) const {
+  if (!running_ || busy_since_ >= now) return duration;
+  const Wide more = wide(duration) * wide(memory_bound()) * wide(std::min<std::int64_t>(nth, threads_));
+  return core::later(duration, time_of(quotient_up(more, wide(kAll) * wide(threads_))));
+}
+
+void ComputeStream::serve(Time start, Time end, Time duration, Time now) {
+  forget_served(now);
+  if (start < end) services_.push_back({start, end, duration});
+}
+
+/// Sums matter to a task that is under way, and to none else but how they grow from its beginning on.
+void ComputeStream::visit_state(StateVisitor& visitor) {
+  if (running_) return visitor.unfit();
+  forget_served(visitor.now());
+  visitor.same(held_by_all_);
+  visitor.until(sum_of_bytes_.last);
+  visitor.same(static_cast<std::int64_t>(services_.size()));
+  for (Service& service : services_) {
+    visitor.moment(service.start);
+    visitor.moment(service.end);
+    visitor.same(service.duration.count());
+  }
+}
+
+void ComputeStream::forget_served(Time now) {
+  while (!services_.empty() && services_.front().end <= now) {
+    served_ += wide(services_.front().duration);
+    services_.pop_front();
+  }
+}
+
+// --- sums ---
+
+Wide ComputeStream::held_until(Time t) const { return held_ + wide(holding_) * wide(t - held_at_); }
+
+Wide ComputeStream::moved_before(Time t) const {
+  return sum_of_bytes_.before + (sum_of_bytes_.last < t ? sum_of_bytes_.at_last : 0);
+}
+
+/// A service takes of the device evenly over its time.
+Wide ComputeStream::busy_until(Time t) const {
+  Wide sum = served_;
+  for (const Service& s : services_) {
+    if (t >= s.end) {
+      sum += wide(s.duration);
+    } else if (t > s.start) {
+      sum += wide(s.duration) * wide(t - s.start) / wide(s.end - s.start);
+    }
+  }
+  return sum;
+}
+
+}  // namespace tutti::sim

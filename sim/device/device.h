@@ -1,0 +1,118 @@
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <map>
+#include <utility>
+#include <vector>
+
+#include "core/cluster/cluster.h"
+#include "sim/device/compute_stream.h"
+#include "sim/device/server.h"
+#include "sim/device/slowness.h"
+
+namespace tutti::sim {
+
+/// Memory operations of devices: reductions and copies, served by as many at a time as the device has threads, each at
+/// its part of the device's rate. Devices appear when they are first asked for.
+class Devices {
+ public:
+  using Id = std::int32_t;
+
+  explicit Devices(const core::Cluster& cluster, Slowness slowness = {})
+      : cluster_(cluster), slowness_(std::move(slowness)) {}
+
+  [[nodiscard]] const Slowness& slowness() const { return slowness_; }
+
+  Id id(core::PartId part) {
+    const auto [known, fresh] = ids_.try_emplace(part, static_cast<Id>(devices_.size()));
+    if (fresh) devices_.emplace_back(part, cluster_.part(part).device);
+    return known->second;
+  }
+
+  /// The device computes too, and both take what they need from each other. REQUIRES: the stream outlives the devices.
+  void share(Id id, ComputeStream& stream) {
+    devices_[static_cast<std::size_t>(id)].stream = &stream;
+    any_shared_ = true;
+  }
+  [[nodiscard]] bool any_shared() const { return any_shared_; }
+  /// Null: the device is not shared with computation.
+  [[nodiscard]] ComputeStream* stream(Id id) const { return devices_[static_cast<std::size_t>(id)].stream; }
+
+  /// Who does an addition or a copy.
+  enum class By : std::uint8_t {
+    kDevice,  ///< the device as a whole, by as many threads as it has
+    kKernel,  ///< a kernel that has multiprocessors of its own; what it moves is told to the stream
+  };
+
+  void visit_state(StateVisitor& visitor) {
+    for (Device& device : devices_) {
+      device.pool.visit_state(visitor);
+      if (device.stream) device.stream->visit_state(visitor);
+    }
+  }
+
+  /// Adds `operands` ranges of `bytes` each: operands - 1 additions.
+  Server::Service reduce(Id id, core::Bytes bytes, std::int64_t operands, core::Time now, By by = By::kDevice) {
+    Device& device = devices_[static_cast<std::size_t>(id)];
+    if (device.reduce.count() == 0) return {now, now};
+    if (bytes != device.known_bytes || operands != device.known_operands) {
+      device.known_bytes = bytes;
+      device.known_operands = operands;
+      device.known_time = core::transfer_time(operands - 1, bytes, device.reduce);
+    }
+    return serve(device, device.known_time, now, by);
+  }
+  Server::Service copy(Id id, core::Bytes bytes, core::Time now, By by = By::kDevice) {
+    Device& device = devices_[static_cast<std::size_t>(id)];
+    if (device.copy.count() == 0) return {now, now};
+    return serve(device, core::transfer_time(bytes, device.copy), now, by);
+  }
+  /// Goes over `bytes` of the device's memory so many times.
+  Server::Service update(Id id, core::Bytes bytes, std::int64_t passes, core::Time now) {
+    Device& device = devices_[static_cast<std::size_t>(id)];
+    if (device.memory.count() == 0) return {now, now};
+    return serve(device, core::transfer_time(passes, bytes, device.memory), now, By::kDevice);
+  }
+
+ private:
+  struct Device {
+    Device(core::PartId p, const core::DeviceRates& rates)
+        : part(p),
+          memory(share(rates.memory, rates.threads)),
+          reduce(share(rates.reduce, rates.threads)),
+          copy(share(rates.copy, rates.threads)),
+          pool(rates.threads) {}
+
+    /// One thread's part; 0 for what takes no time.
+    static core::Bandwidth share(core::Bandwidth rate, int threads) {
+      return rate.count() == 0 ? rate : core::Bandwidth(std::max<std::int64_t>(1, rate.count() / threads));
+    }
+
+    core::PartId part;
+    core::Bandwidth memory, reduce, copy;
+    ServerPool pool;
+    ComputeStream* stream = nullptr;
+    // What was asked for last, and the answer: sizes seldom change.
+    core::Bytes known_bytes{-1};
+    std::int64_t known_operands = 0;
+    core::Time known_time;
+  };
+
+  Server::Service serve(Device& device, core::Time duration, core::Time now, By by) {
+    duration = slowness_.longer(device.part, duration, now);
+    if (!device.stream) return device.pool.serve(now, duration);
+    const core::Time shared = device.stream->longer(duration, device.pool.busy(now) + 1, now);
+    const Server::Service service = device.pool.serve(now, shared);
+    if (by == By::kDevice) device.stream->serve(service.start, service.end, duration, now);
+    return service;
+  }
+
+  const core::Cluster& cluster_;
+  Slowness slowness_;
+  std::map<core::PartId, Id> ids_;
+  std::vector<Device> devices_;
+  bool any_shared_ = false;
+};
+
+}  // namespace tutti::sim

@@ -1,0 +1,60 @@
+#pragma once
+
+#include <algorithm>
+#include <vector>
+
+#include "core/base/units.h"
+#include "sim/engine/state_visitor.h"
+
+namespace tutti::sim {
+
+/// Serves requests one after the other, in the order in which they are made. Requests are made at the current virtual
+/// time, so that order is the order of time, and all there is to remember is when the server is free again.
+class Server {
+ public:
+  struct Service {
+    core::Time start;
+    core::Time end;
+  };
+
+  Service serve(core::Time now, core::Time duration) {
+    const core::Time start = std::max(now, free_);
+    free_ = core::later(start, duration);
+    return {start, free_};
+  }
+  /// Occupies the server from `start` to `end`. REQUIRES: start ≥ free_at().
+  void occupy_until(core::Time end) { free_ = end; }
+  [[nodiscard]] core::Time free_at() const { return free_; }
+  void visit_state(StateVisitor& visitor) { visitor.until(free_); }
+
+ private:
+  core::Time free_;
+};
+
+/// Several alike servers with one queue: a request goes to the one that is free first.
+class ServerPool {
+ public:
+  explicit ServerPool(int servers = 1) : servers_(static_cast<std::size_t>(servers)) {}
+
+  Server::Service serve(core::Time now, core::Time duration) {
+    auto first = std::min_element(servers_.begin(), servers_.end(),
+                                  [](const Server& a, const Server& b) { return a.free_at() < b.free_at(); });
+    return first->serve(now, duration);
+  }
+  /// How many are at work at `now`.
+  [[nodiscard]] int busy(core::Time now) const {
+    return static_cast<int>(std::count_if(servers_.begin(), servers_.end(),
+                                          [now](const Server& server) { return server.free_at() > now; }));
+  }
+  /// It makes no difference which of them is which.
+  void visit_state(StateVisitor& visitor) {
+    std::sort(servers_.begin(), servers_.end(),
+              [](const Server& a, const Server& b) { return a.free_at() < b.free_at(); });
+    for (Server& server : servers_) server.visit_state(visitor);
+  }
+
+ private:
+  std::vector<Server> servers_;
+};
+
+}  // namespace tutti::sim

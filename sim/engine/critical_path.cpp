@@ -1,0 +1,103 @@
+#include "sim/engine/critical_path.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace tutti::sim {
+
+using core::PathPiece;
+using core::Time;
+using core::Wide;
+
+namespace {
+
+/// A replica that was ahead did the first of it before the step began. Of a pack the parts are shortened alike.
+void cut_front(PathPiece& piece, Time start) {
+  const auto before = static_cast<Wide>((piece.end - piece.start).count());
+  const auto left = static_cast<Wide>((piece.end - start).count());
+  piece.start = start;
+  if (piece.parts.total() == Time()) return;
+  const auto shorten = [&](Time& part) {
+    part = Time(static_cast<std::int64_t>(static_cast<Wide>(part.count()) * left / before));
+  };
+  core::Breakdown& parts = piece.parts;
+  for (Time* part : {&parts.launch, &parts.latency, &parts.reduce, &parts.copy, &parts.queue}) shorten(*part);
+  for (Time& part : parts.wire) shorten(part);
+  parts.queue += piece.end - piece.start - parts.total();  // what rounding lost
+}
+
+void describe(PathPiece& piece, const Trail& trail, const core::Cluster& cluster) {
+  piece.parts = trail.parts;
+  if (trail.slowest >= 0) piece.slowest_link = cluster.link_name(trail.slowest);
+  if (trail.queued_at >= 0) piece.queued_at = cluster.link_name(trail.queued_at);
+  piece.queued_time = trail.queued_time;
+}
+
+}  // namespace
+
+std::int32_t CriticalPath::add(const PathNode& node) {
+  nodes_.push_back(node);
+  return static_cast<std::int32_t>(nodes_.size()) - 1;
+}
+
+std::int32_t CriticalPath::add(PathNode node, const Trail& trail) {
+  node.trail = static_cast<std::int32_t>(trails_.size());
+  trails_.push_back(trail);
+  return add(node);
+}
+
+/// From the end back to the beginning, then the right way round.
+std::vector<PathPiece> CriticalPath::pieces(const Cause& last, Time start, const core::Scenario& scenario) const {
+  const core::Cluster& cluster = *scenario.cluster;
+  std::vector<PathPiece> pieces;
+  for (Cause at = last; at.node >= 0 && at.until > start; at = node(at.node).before) {
+    const PathNode& from = node(at.node);
+    if (at.until == from.start) continue;
+    PathPiece piece;
+    piece.kind = from.kind;
+    const std::int64_t host = from.replica - cluster.replicas();
+    piece.device = cluster.part_name(host < 0 ? cluster.replica(from.replica) : cluster.host(host));
+    piece.start = from.start;
+    piece.end = at.until;
+    piece.pack = from.pack;
+    if (from.trail >= 0) describe(piece, trails_[static_cast<std::size_t>(from.trail)], cluster);
+    if (from.kind == core::SpanKind::kExchange) {
+      const auto e = static_cast<std::size_t>(std::exchange(piece.pack, -1));
+      piece.layer = scenario.communicators[static_cast<std::size_t>(scenario.plan.exchanges[e].communicator)].name;
+    }
+    if (piece.start < start) cut_front(piece, start);
+    if (at.segment >= 0) piece.layer = scenario.workload.segments[static_cast<std::size_t>(at.segment)].layer;
+    pieces.push_back(std::move(piece));
+  }
+  std::reverse(pieces.begin(), pieces.end());
+  return pieces;
+}
+
+/// Nodes refer to older ones only, so one pass down marks what is needed and one up moves it.
+void CriticalPath::forget_before(Time horizon, const std::vector<Cause*>& roots) {
+  std::vector<char> needed(nodes_.size(), 0);
+  const auto mark = [&](Cause& cause) {
+    if (cause.node >= 0 && cause.until <= horizon) cause.node = -1;
+    if (cause.node >= 0) needed[static_cast<std::size_t>(cause.node)] = 1;
+  };
+  for (Cause* root : roots) mark(*root);
+  for (std::size_t i = nodes_.size(); i-- > 0;) {
+    if (needed[i]) mark(nodes_[i].before);
+  }
+  std::vector<std::int32_t> moved(nodes_.size(), -1);
+  const auto move = [&moved](Cause& cause) {
+    if (cause.node >= 0) cause.node = moved[static_cast<std::size_t>(cause.node)];
+  };
+  CriticalPath kept;
+  for (std::size_t i = 0; i < nodes_.size(); ++i) {
+    if (!needed[i]) continue;
+    PathNode node = nodes_[i];
+    move(node.before);
+    moved[i] = node.trail >= 0 ? kept.add(node, trails_[static_cast<std::size_t>(node.trail)]) : kept.add(node);
+  }
+  for (Cause* root : roots) move(*root);
+  kept.kept_ = kept.nodes_.size();
+  *this = std::move(kept);
+}
+
+}  // namespace tutti::sim

@@ -1,0 +1,35 @@
+#pragma once
+
+#include <cstdint>
+
+#include "core/base/state_visitor.h"
+#include "core/base/units.h"
+#include "sim/engine/event_order.h"
+#include "sim/engine/trail.h"
+
+namespace tutti::sim {
+
+using core::StateVisitor;
+
+/// An event's or a message's place among those of its time (event_order.h).
+inline void visit_order(std::uint64_t& order, StateVisitor& visitor) {
+  const std::uint64_t lane = lane_of_order(order);
+  std::uint64_t sent = order & ((1U << kSentBits) - 1);
+  visitor.same(static_cast<std::int64_t>(lane));
+  visitor.numbered(sent, kSentBits);
+  order = lane << kSentBits | sent;
+}
+
+inline void visit_trail(Trail& trail, StateVisitor& visitor) {
+  core::Breakdown& parts = trail.parts;
+  for (core::Time* const time : {&parts.launch, &parts.latency, &parts.queue, &parts.reduce, &parts.copy})
+    visitor.counted(*time);
+  for (core::Time& time : parts.wire) visitor.counted(time);
+  visitor.told(trail.origin);
+  visitor.told(trail.slowest);
+  visitor.told(trail.slowest_time.count());
+  visitor.told(trail.queued_at);
+  visitor.told(trail.queued_time.count());
+}
+
+}  // namespace tutti::sim

@@ -1,0 +1,79 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+
+#include "core/base/units.h"
+#include "core/schedule/step.h"
+#include "core/strategy/collective.h"
+#include "sim/engine/event_queue.h"
+#include "sim/engine/trail.h"
+
+namespace tutti::sim {
+
+/// A schedule step that a lane has completed.
+struct StepDone {
+  std::uint32_t instance = 0;
+  core::Rank rank = 0;
+  core::Lane lane = 0;
+  std::int64_t index = 0;
+  core::Step step;
+  core::Time start;  ///< the lane came to the step
+  core::Time wait;   ///< of the time since then: until what it waited for began to happen
+  core::Time end;
+  core::Rank peer = -1;  ///< receives: whose message it took
+  core::Lane peer_lane = -1;
+  std::int64_t peer_index = -1;  ///< the sender's step
+};
+
+/// Is notified about collectives. Called from inside CollectiveEngine::start() and handle().
+class CollectiveListener {
+ public:
+  virtual ~CollectiveListener() = default;
+  /// The collective is complete on a rank. The trail leads from the launch of some rank to here.
+  virtual void rank_done(std::uint32_t instance, core::Rank rank, core::Time now, const Trail& trail) = 0;
+  /// Called in the order of `end` per lane; only by engines that report steps, and only if steps are watched.
+  virtual void step_done(const StepDone& step) = 0;
+};
+
+/// Carries out collectives in virtual time, as real::Collectives does for real: there is one engine that interprets schedules
+/// (interpreter.h), one that keeps links busy for a known time (timed_collectives.h), and one that chains parts of a collective,
+/// each carried out by one of the others (staged_collectives.h). CollectiveEngines chooses among them.
+///
+/// Every engine numbers its own instances from 0. The lowest free number is taken first: with no collective in flight everything that
+/// follows is the same, whatever was before (sim/run/repetition.h).
+class CollectiveEngine {
+ public:
+  /// False: give up what takes long.
+  using GoOn = std::function<bool()>;
+
+  virtual ~CollectiveEngine() = default;
+
+  /// Returns true if this engine is the one for the collective. Of several engines that say so, the last in
+  /// CollectiveEngines carries it out.
+  [[nodiscard]] virtual bool takes(const core::Collective& collective) const = 0;
+  /// Registers the links that the collective will use, before the first message of the run. For many ranks this takes minutes; it ends
+  /// early once `go_on`, which is called now and then, returns false.
+  virtual void expect(const core::Collective& collective, const GoOn& go_on) = 0;
+  /// Makes room for a collective; nothing runs before ranks start. Returns the number of the instance.
+  /// REQUIRES: `collective` and `listener` outlive the instance.
+  virtual std::uint32_t open(const core::Collective& collective, CollectiveListener& listener) = 0;
+  /// The rank takes part from `now` on.
+  virtual void start(std::uint32_t instance, core::Rank rank, core::Time now) = 0;
+  /// Every rank is done; the instance's number may be used again.
+  virtual void close(std::uint32_t instance) = 0;
+  /// Handles an event that this engine or its messages caused.
+  virtual void handle(const Event& event) = 0;
+
+  /// The amount of work done so far, in the unit of sim::work_of().
+  [[nodiscard]] virtual std::int64_t work_done() const = 0;
+  /// Returns true if Rounds sees all state of this engine that decides what happens next, as it is now.
+  [[nodiscard]] virtual bool state_is_visited() const = 0;
+
+ protected:
+  CollectiveEngine() = default;
+  CollectiveEngine(const CollectiveEngine&) = default;
+  CollectiveEngine& operator=(const CollectiveEngine&) = default;
+};
+
+}  // namespace tutti::sim

@@ -1,0 +1,477 @@
+#include "sim/interpreter/interpreter.h"
+
+#include <algorithm>
+
+#include "core/base/check.h"
+
+namespace tutti::sim {
+using core::Bytes;
+using core::Lane;
+using core::Rank;
+using core::Step;
+using core::StepKind;
+using core::Time;
+
+// --- events ---
+
+/// Of the lane's next message.
+std::uint64_t Interpreter::order_of(Instance& instance, std::int32_t lane) {
+  LaneState& state = lane_at(instance, lane);
+  return event_order(instance.serial, state.turn, ++state.sent);
+}
+
+void Interpreter::schedule_lane(Instance& instance, std::int32_t lane, Time at) {
+  LaneState& state = lane_at(instance, lane);
+  state.blocked = Blocked::kNo;
+  events_.push({at, event_order(instance.serial, state.turn, 0), EventKind::kLane, instance.id,
+                static_cast<std::uint32_t>(lane)});
+}
+
+void Interpreter::handle(const Event& event) {
+  switch (event.kind) {
+    case EventKind::kLane: return go_on(event);
+    case EventKind::kDeliver: return deliver(event);
+    case EventKind::kArrive: return arrive(event);
+    case EventKind::kSent: return buffer_free(event);
+    default: TUTTI_CHECK(false, "an event of kind {}", static_cast<int>(event.kind));
+  }
+}
+
+void Interpreter::go_on(const Event& event) {
+  run(*instances_[event.a], static_cast<std::int32_t>(event.b), event.time);
+}
+
+void Interpreter::deliver(const Event& event) {
+  const Network::Arrival arrival = network_.deliver(event);
+  arrived(arrival.address, event.time, &arrival);
+}
+
+void Interpreter::arrive(const Event& event) { arrived({event.a, event.b}, event.time, nullptr); }
+
+/// `arrival`: what is known of the message, if anybody wants to know.
+void Interpreter::arrived(Address address, Time now, const Network::Arrival* arrival) {
+  Instance& instance = *instances_[address.instance];
+  const auto id = static_cast<std::int32_t>(address.connection);
+  Connection& connection = instance.connections[address.connection];
+  if (ties_) ties_->comes_from(connection.away);
+  ++connection.arrived;
+  const std::int32_t lane = connection.to;
+  LaneState& state = lane_at(instance, lane);
+  const bool awaited =
+      (state.blocked == Blocked::kOnMessage && state.last_in == id) || state.blocked == Blocked::kOnAnyMessage;
+  if (receives_any(instance, lane)) arrivals_of(instance, state).connections.push_back(id);
+  if (!awaited) return;
+  if (watch_steps_) waited(instance, lane, std::max(Time(), arrival->began_moving - state.ready));
+  if (now < state.ready) return schedule_lane(instance, lane, state.ready);
+  if (now > state.ready && network_.keeps_trails()) trail_at(instance, lane) = arrival->trail;
+  state.blocked = Blocked::kNo;
+  run(instance, lane, now);
+}
+
+/// The lane goes on that waited for its message to leave.
+void Interpreter::buffer_free(const Event& event) {
+  const Network::Departure departure = network_.departed(event);
+  Instance& instance = *instances_[departure.address.instance];
+  const std::int32_t lane = instance.connections[departure.address.connection].from;
+  LaneState& state = lane_at(instance, lane);
+  if (state.blocked != Blocked::kOnWire) return;  // a switch's reduction: it waits for the result
+  if (network_.keeps_trails()) {
+    const core::Path::Stretch& way = network_.paths().path(departure.path).stretches.front();
+    const Time moving = std::min(event.time - departure.sent, transfer_time(departure.bytes, way.narrowest));
+    Trail& trail = trail_at(instance, lane);
+    trail.moved(way.kind, way.link, moving);
+    trail.queued(departure.bottleneck >= 0 ? departure.bottleneck : way.link, event.time - departure.sent - moving);
+  }
+  state.blocked = Blocked::kNo;
+  complete_step(instance, lane, event.time);
+  run(instance, lane, event.time);
+}
+
+/// A lane that receives in the order of arrival receives in no other way, so its first receive tells.
+bool Interpreter::receives_any(Instance& instance, std::int32_t lane) {
+  LaneState& state = lane_at(instance, lane);
+  for (std::int64_t i = 0; i < state.steps && state.receiving == Receiving::kUnknown; ++i) {
+    const StepKind kind = instance.schedule->step(state.rank, state.lane, i).kind;
+    if (receives(kind)) state.receiving = kind == StepKind::kReceiveAny ? Receiving::kAny : Receiving::kInOrder;
+  }
+  return state.receiving == Receiving::kAny;
+}
+
+Interpreter::Arrivals& Interpreter::arrivals_of(Instance& instance, LaneState& state) {
+  if (state.arrivals == kNone) {
+    state.arrivals = static_cast<std::int32_t>(instance.arrivals.size());
+    instance.arrivals.emplace_back();
+  }
+  return instance.arrivals[static_cast<std::size_t>(state.arrivals)];
+}
+
+// --- lanes ---
+
+void Interpreter::look_up_step(const Instance& instance, LaneState& state) {
+  const core::Schedule& schedule = *instance.schedule;
+  const Step step = schedule.step(state.rank, state.lane, state.next);
+  AtHand& at_hand = state.step;
+  at_hand.kind = step.kind;
+  at_hand.accumulate = step.accumulate;
+  at_hand.inputs = step.inputs;
+  at_hand.wait_lane = step.wait.lane;
+  at_hand.wait_count = step.wait.count;
+  at_hand.source = bytes_of(instance, step.source.count);
+  at_hand.target = bytes_of(instance, step.target.count);
+  const auto ranks = static_cast<std::int32_t>(instance.first_lane.size()) - 1;
+  at_hand.from_away = step.from.away;
+  at_hand.to_away = step.to.away;
+  if (receives(step.kind) && step.kind != StepKind::kReceiveAny)
+    at_hand.from = lane_number(instance, step.from.rank(state.rank, ranks), step.from.lane);
+  if (sends(step.kind) && step.kind != StepKind::kMulticast)
+    at_hand.to = lane_number(instance, step.to.rank(state.rank, ranks), step.to.lane);
+  state.step_known = true;
+}
+
+void Interpreter::run(Instance& instance, std::int32_t lane, Time now) {
+  const Slowness& slowness = devices_.slowness();
+  if (slowness.loses_workers() && slowness.gone(device_of(instance, lane_at(instance, lane).rank).worker, now)) return;
+  while (run_step(instance, lane, now)) {
+  }
+}
+
+/// Does what can be done of the lane's next step. True if the lane can go on at once; false if it is blocked, scheduled
+/// for later, or through (then the instance may be gone).
+bool Interpreter::run_step(Instance& instance, std::int32_t lane, Time now) {
+  LaneState& state = lane_at(instance, lane);
+  if (state.next == state.steps) {
+    if (now < state.ready) {
+      schedule_lane(instance, lane, state.ready);
+    } else {
+      finish_lane(instance, lane);
+    }
+    return false;
+  }
+  const AtHand& step = step_at_hand(instance, state);
+
+  if (state.phase == Phase::kFresh) {
+    if (now < state.ready) {
+      // Ahead of the clock: nothing that others see may happen yet, but finding out that a message is missing may.
+      const bool may_look = receives(step.kind) && step.wait_lane < 0;
+      if (may_look && !take_message(instance, lane, step)) return false;
+      if (may_look) state.phase = Phase::kWorking;
+      schedule_lane(instance, lane, state.ready);
+      return false;
+    }
+    if (step.wait_lane >= 0 && !wait_fulfilled(instance, lane, now)) return false;
+    if (devices_.any_shared() && step.kind != StepKind::kNop) take_multiprocessor(instance, state, now);
+    if (receives(step.kind) && !take_message(instance, lane, step)) return false;
+    if (step.kind == StepKind::kSwitchReduce) return switch_reduce(instance, lane, step, now);
+    state.phase = Phase::kWorking;
+  }
+  if (state.phase == Phase::kWorking) {
+    state.phase = Phase::kWorked;
+    if (devices_.any_shared()) move_in_memory(instance, state, step, now);
+    if (work(instance, lane, step, now)) return false;
+  }
+  if (state.in_hand != kNone) free_slot(instance, lane, now);
+  if (step.kind == StepKind::kMulticast) return multicast(instance, lane, step, now);
+  if (sends(step.kind)) return send(instance, lane, step, now);
+  complete_step(instance, lane, now);
+  return true;
+}
+
+bool Interpreter::wait_fulfilled(Instance& instance, std::int32_t lane, Time now) {
+  LaneState& state = lane_at(instance, lane);
+  const std::int64_t count = state.step.wait_count;
+  const std::int32_t other = lane_number(instance, state.rank, state.step.wait_lane);
+  LaneState& awaited = lane_at(instance, other);
+  if (awaited.next < count) {
+    state.blocked = Blocked::kOnLane;
+    add_waiter(instance, other, lane, count);
+    return false;
+  }
+  if (awaited.next == count && awaited.ready > now) {
+    take_trail(instance, lane, other);
+    waited(instance, lane, awaited.ready - state.ready);
+    schedule_lane(instance, lane, awaited.ready);
+    return false;
+  }
+  return true;
+}
+
+/// `waiter` goes on once `lane` has completed `count` steps.
+void Interpreter::add_waiter(Instance& instance, std::int32_t lane, std::int32_t waiter, std::int64_t count) {
+  Waiting& waiting = instance.waiting[static_cast<std::size_t>(waiter)];
+  Waiting& awaited = instance.waiting[static_cast<std::size_t>(lane)];
+  waiting.awaited_steps = count;
+  waiting.next_waiter = awaited.first_waiter;
+  awaited.wake_at = awaited.first_waiter == kNone ? count : std::min(awaited.wake_at, count);
+  awaited.first_waiter = waiter;
+  lane_at(instance, lane).awaited = true;
+}
+
+/// Takes the message that the step receives out of its connection; blocks the lane if it has not arrived.
+bool Interpreter::take_message(Instance& instance, std::int32_t lane, const AtHand& step) {
+  LaneState& state = lane_at(instance, lane);
+  if (step.kind == StepKind::kReceiveAny) {
+    Arrivals& arrivals = arrivals_of(instance, state);
+    if (arrivals.taken == arrivals.connections.size()) {
+      state.blocked = Blocked::kOnAnyMessage;
+      return false;
+    }
+    state.last_in = arrivals.connections[arrivals.taken++];
+    if (arrivals.taken == arrivals.connections.size()) arrivals.connections.clear(), arrivals.taken = 0;
+  } else {
+    state.last_in = connection(instance, step.from, lane, step.from_away);
+    if (instance.connections[static_cast<std::size_t>(state.last_in)].arrived == 0) {
+      state.blocked = Blocked::kOnMessage;
+      return false;
+    }
+  }
+  Connection& in = instance.connections[static_cast<std::size_t>(state.last_in)];
+  --in.arrived;
+  state.in_hand = state.last_in;
+  if (watch_steps_) {
+    SenderSteps& sent = instance.sender_steps[static_cast<std::size_t>(state.last_in)];
+    instance.watched[static_cast<std::size_t>(lane)].peer_index = sent.steps[sent.taken++];
+    if (sent.taken == sent.steps.size()) sent.steps.clear(), sent.taken = 0;
+  }
+  return true;
+}
+
+/// Reductions and copies of the step. True if they take time: then the lane is scheduled for their end.
+bool Interpreter::work(Instance& instance, std::int32_t lane, const AtHand& step, Time now) {
+  const bool copies = step.kind == StepKind::kCopy || step.kind == StepKind::kScale;
+  const bool adds = reduces_received(step.kind);
+  const bool updates = step.kind == StepKind::kUpdate;
+  if (!copies && !adds && !updates && step.kind != StepKind::kReduce) return false;
+  LaneState& state = lane_at(instance, lane);
+  if (state.device == kNone) state.device = devices_.id(device_of(instance, state.rank));
+  if (ties_) ties_->wants(Ties::Thing::kDevice, state.device, now);
+  const std::int64_t operands = adds ? 2 : step.inputs + (step.accumulate ? 1 : 0);
+  const Devices::By by = state.driven >= Driven::kByKernel ? Devices::By::kKernel : Devices::By::kDevice;
+  const Server::Service service = updates  ? devices_.update(state.device, step.target, step.inputs, now)
+                                  : copies ? devices_.copy(state.device, step.target, now, by)
+                                           : devices_.reduce(state.device, step.target, operands, now, by);
+  if (service.end == now) return false;
+  if (network_.keeps_trails()) {
+    Trail& trail = trail_at(instance, lane);
+    trail.parts.queue += service.start - now;
+    (copies || updates ? trail.parts.copy : trail.parts.reduce) += service.end - service.start;
+  }
+  schedule_lane(instance, lane, service.end);
+  return true;
+}
+
+bool Interpreter::send(Instance& instance, std::int32_t lane, const AtHand& step, Time now) {
+  LaneState& state = lane_at(instance, lane);
+  if (!leads_to(instance, state.last_out, step.to, step.to_away)) {
+    state.last_out = connection(instance, lane, step.to, step.to_away);
+  }
+  Connection& out = instance.connections[static_cast<std::size_t>(state.last_out)];
+  if (out.occupied >= out.credits) {
+    out.blocked_sender = lane;
+    state.blocked = Blocked::kOnSlot;
+    return false;
+  }
+  ++out.occupied;
+  if (watch_steps_) instance.sender_steps[static_cast<std::size_t>(state.last_out)].steps.push_back(state.next);
+  if (out.path == kNone) out.path = find_path(instance, out);
+  const Address address{instance.id, static_cast<std::uint32_t>(state.last_out)};
+  const Trail* const trail = network_.keeps_trails() ? &trail_at(instance, lane) : nullptr;
+  const Time buffer_free = network_.send(out.path, step.source, now, order_of(instance, lane), address, trail, events_);
+  if (buffer_free == core::kNever) {
+    state.blocked = Blocked::kOnWire;
+    return false;
+  }
+  if (trail) sent(instance, lane, out.path, step.source, now, buffer_free);
+  complete_step(instance, lane, buffer_free);
+  return true;
+}
+
+/// The lane's trail up to the moment when its buffer is free again.
+void Interpreter::sent(Instance& instance, std::int32_t lane, std::int32_t path, Bytes bytes, Time now,
+                       Time buffer_free) {
+  const core::Path& way = network_.paths().path(path);
+  if (way.hops.empty()) return;
+  const core::PathHop& first = way.hops[way.roots.front()];
+  const Time moving = std::min(buffer_free - now, transfer_time(bytes, first.rate));
+  Trail& trail = trail_at(instance, lane);
+  trail.moved(way.stretches.front().kind, way.stretches.front().link, moving);
+  trail.queued(first.link, buffer_free - now - moving);
+}
+
+bool Interpreter::multicast(Instance& instance, std::int32_t lane, const AtHand& at_hand, Time now) {
+  LaneState& state = lane_at(instance, lane);
+  const Step step = instance.schedule->step(state.rank, state.lane, state.next);
+  std::vector<std::int32_t> connections;
+  const std::vector<core::PartId> devices = devices_of(instance.collective->group, step.group, state.rank);
+  for (std::int32_t i = 0; i < step.group.count; ++i) {
+    const Rank peer = step.group.at(i);
+    if (peer == state.rank) continue;
+    connections.push_back(connection(instance, lane, lane_number(instance, peer, step.to.lane), 0));
+    Connection& out = instance.connections[static_cast<std::size_t>(connections.back())];
+    if (out.occupied < out.credits) continue;
+    out.blocked_sender = lane;
+    state.blocked = Blocked::kOnSlot;
+    return false;
+  }
+  Time buffer_free = now;
+  if (!devices.empty()) {
+    std::vector<Address> addresses;
+    for (const std::int32_t c : connections) {
+      ++instance.connections[static_cast<std::size_t>(c)].occupied;
+      if (watch_steps_) instance.sender_steps[static_cast<std::size_t>(c)].steps.push_back(state.next);
+      addresses.push_back({instance.id, static_cast<std::uint32_t>(c)});
+    }
+    const std::int32_t path = network_.paths().multicast(device_of(instance, state.rank), devices);
+    const Trail* const trail = network_.keeps_trails() ? &trail_at(instance, lane) : nullptr;
+    buffer_free =
+        network_.send(path, at_hand.source, now, order_of(instance, lane), std::move(addresses), trail, events_);
+    if (buffer_free == core::kNever) {
+      state.blocked = Blocked::kOnWire;
+      return false;
+    }
+    if (trail) sent(instance, lane, path, at_hand.source, now, buffer_free);
+  }
+  complete_step(instance, lane, buffer_free);
+  return true;
+}
+
+/// Fresh: starts the reduction, whose result comes as a message from the lane to itself. Called again by run_step once
+/// that has arrived.
+bool Interpreter::switch_reduce(Instance& instance, std::int32_t lane, const AtHand& at_hand, Time now) {
+  LaneState& state = lane_at(instance, lane);
+  const std::int32_t own = connection(instance, lane, lane, 0);
+  Connection& result = instance.connections[static_cast<std::size_t>(own)];
+  if (result.arrived > 0) {
+    --result.arrived;
+    complete_step(instance, lane, now);
+    return true;
+  }
+  const Step step = instance.schedule->step(state.rank, state.lane, state.next);
+  const std::vector<core::PartId> devices = devices_of(instance.collective->group, step.group, -1);
+  const std::int32_t path = network_.paths().switch_reduce(devices, device_of(instance, state.rank));
+  std::vector<Address> address{{instance.id, static_cast<std::uint32_t>(own)}};
+  network_.send(path, at_hand.source, now, order_of(instance, lane), std::move(address),
+                network_.keeps_trails() ? &trail_at(instance, lane) : nullptr, events_);
+  state.last_in = own;
+  state.blocked = Blocked::kOnMessage;
+  return false;
+}
+
+void Interpreter::complete_step(Instance& instance, std::int32_t lane, Time end) {
+  LaneState& state = lane_at(instance, lane);
+  ++steps_executed_;
+  if (watch_steps_) tell(instance, lane, end);
+  ++state.next;
+  state.step_known = false;
+  state.phase = Phase::kFresh;
+  state.ready = end;
+  if (state.awaited && state.next >= instance.waiting[static_cast<std::size_t>(lane)].wake_at) {
+    wake_waiters(instance, lane);
+  }
+}
+
+/// Tells the listener of the step at hand, which is done at `end`.
+void Interpreter::tell(Instance& instance, std::int32_t lane, Time end) {
+  const LaneState& state = lane_at(instance, lane);
+  Watched& watched = instance.watched[static_cast<std::size_t>(lane)];
+  const Step step = instance.schedule->step(state.rank, state.lane, state.next);
+  StepDone done{instance.id, state.rank, state.lane, state.next, step, state.ready, watched.wait, end, -1, -1, -1};
+  if (receives(step.kind)) {
+    const LaneState& sender = lane_at(instance, instance.connections[static_cast<std::size_t>(state.last_in)].from);
+    done.peer = sender.rank;
+    done.peer_lane = sender.lane;
+    done.peer_index = watched.peer_index;
+  }
+  instance.listener->step_done(done);
+  watched.wait = Time();
+}
+
+/// The lane goes on because `from` did.
+void Interpreter::take_trail(Instance& instance, std::int32_t lane, std::int32_t from) const {
+  if (network_.keeps_trails()) trail_at(instance, lane) = trail_at(instance, from);
+}
+
+/// So long what the lane's step waited for had not begun to happen.
+void Interpreter::waited(Instance& instance, std::int32_t lane, Time wait) const {
+  if (watch_steps_) instance.watched[static_cast<std::size_t>(lane)].wait = wait;
+}
+
+/// The slot of the message in hand is free again; whoever waits for one at the same connection goes on.
+void Interpreter::free_slot(Instance& instance, std::int32_t lane, Time now) {
+  LaneState& state = lane_at(instance, lane);
+  Connection& in = instance.connections[static_cast<std::size_t>(std::exchange(state.in_hand, kNone))];
+  --in.occupied;
+  const std::int32_t sender = std::exchange(in.blocked_sender, kNone);
+  if (sender == kNone) return;
+  LaneState& waiting = lane_at(instance, sender);
+  if (now > waiting.ready) take_trail(instance, sender, lane);
+  if (watch_steps_) {
+    Time& wait = instance.watched[static_cast<std::size_t>(sender)].wait;
+    wait = std::max(wait, now - waiting.ready);
+  }
+  schedule_lane(instance, sender, std::max(now, waiting.ready));
+}
+
+void Interpreter::wake_waiters(Instance& instance, std::int32_t lane) {
+  LaneState& state = lane_at(instance, lane);
+  std::int32_t waiter = std::exchange(instance.waiting[static_cast<std::size_t>(lane)].first_waiter, kNone);
+  state.awaited = false;
+  while (waiter != kNone) {
+    const Waiting waiting = instance.waiting[static_cast<std::size_t>(waiter)];
+    if (state.next < waiting.awaited_steps) {
+      add_waiter(instance, lane, waiter, waiting.awaited_steps);
+    } else {
+      const Time ready = lane_at(instance, waiter).ready;
+      if (state.ready > ready) take_trail(instance, waiter, lane);
+      waited(instance, waiter, std::max(Time(), state.ready - ready));
+      schedule_lane(instance, waiter, std::max(state.ready, ready));
+    }
+    waiter = waiting.next_waiter;
+  }
+}
+
+void Interpreter::finish_lane(Instance& instance, std::int32_t lane) {
+  LaneState& state = lane_at(instance, lane);
+  state.blocked = Blocked::kDone;
+  if (state.driven == Driven::kByKernelThatHolds) give_back_multiprocessor(state);
+  if (--instance.lanes_left[static_cast<std::size_t>(state.rank)] > 0) return;
+  instance.listener->rank_done(instance.id, state.rank, state.ready,
+                               network_.keeps_trails() ? trail_at(instance, lane) : Trail{});
+}
+
+// --- connections ---
+
+bool Interpreter::leads_to(const Instance& instance, std::int32_t connection, std::int32_t to, std::int32_t away) {
+  if (connection == kNone) return false;
+  const Connection& known = instance.connections[static_cast<std::size_t>(connection)];
+  return known.to == to && known.away == away;
+}
+
+std::int32_t Interpreter::connection(Instance& instance, std::int32_t from, std::int32_t to, std::int32_t away) const {
+  const LaneState& receiver = lane_at(instance, to);
+  if (receiver.last_in != kNone) {
+    const Connection& last = instance.connections[static_cast<std::size_t>(receiver.last_in)];
+    if (last.from == from && last.to == to && last.away == away) return receiver.last_in;
+  }
+  const auto [known, fresh] =
+      instance.connection_ids.try_emplace({from, to, away}, static_cast<std::int32_t>(instance.connections.size()));
+  if (fresh) {
+    Connection connection;
+    connection.from = from;
+    connection.to = to;
+    connection.away = away;
+    connection.credits = instance.schedule->credits(receiver.rank, receiver.lane);
+    instance.connections.push_back(connection);
+    if (watch_steps_) instance.sender_steps.emplace_back();
+  }
+  return known->second;
+}
+
+std::int32_t Interpreter::find_path(const Instance& instance, const Connection& connection) {
+  const LaneState& sender = instance.lanes[static_cast<std::size_t>(connection.from)];
+  const LaneState& receiver = instance.lanes[static_cast<std::size_t>(connection.to)];
+  return network_.paths().unicast(device_of(instance, sender.rank), device_of(instance, receiver.rank),
+                                  instance.collective->staging, instance.schedule->engine(sender.rank, sender.lane),
+                                  connection.away);
+}
+
+}  // namespace tutti::sim

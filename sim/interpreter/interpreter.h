@@ -1,0 +1,271 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <queue>
+#include <unordered_map>
+#include <vector>
+
+#include "core/base/check.h"
+#include "core/schedule/schedule.h"
+#include "core/strategy/collective.h"
+#include "sim/device/device.h"
+#include "sim/engine/event_order.h"
+#include "sim/engine/event_queue.h"
+#include "sim/engine/state_visitor.h"
+#include "sim/engine/trail.h"
+#include "sim/folding/ties.h"
+#include "sim/interpreter/collective_engine.h"
+#include "sim/network/network.h"
+
+namespace tutti::sim {
+
+/// Executes schedules in virtual time: what Schedule says they mean, on Network and Devices.
+///
+/// A lane runs ahead of the clock where nobody can see it: after a send whose buffer is free only later, it goes on to
+/// the next step at once if that step is a receive whose message has not come. So a step of a ring costs one event.
+class Interpreter final : public CollectiveEngine {
+ public:
+  Interpreter(Network& network, Devices& devices, EventQueue& events, bool watch_steps)
+      : network_(network), devices_(devices), events_(events), watch_steps_(watch_steps) {
+    TUTTI_CHECK(!watch_steps || network.keeps_trails(), "steps are watched and trails not kept");
+  }
+
+  /// Has `ties` watched from now on.
+  void watch(Ties& ties) { ties_ = &ties; }
+
+  /// Lanes that one collective may have, over all ranks.
+  static constexpr std::int64_t kMostLanes = (1 << kTurnBits) - 1;
+
+  /// Every collective has a schedule.
+  [[nodiscard]] bool takes(const core::Collective&) const override { return true; }
+  void expect(const core::Collective& collective, const GoOn& go_on) override;
+  /// REQUIRES: `collective` has at most kMostLanes lanes.
+  std::uint32_t open(const core::Collective& collective, CollectiveListener& listener) override;
+  void start(std::uint32_t instance, core::Rank rank, core::Time now) override;
+  void close(std::uint32_t instance) override;
+  [[nodiscard]] std::int64_t work_done() const override { return steps_executed_; }
+  [[nodiscard]] bool state_is_visited() const override { return true; }
+
+  /// Handles kLane, kDeliver, kArrive and kSent.
+  void handle(const Event& event) override;
+  void go_on(const Event& event);
+  void deliver(const Event& event);
+  void arrive(const Event& event);
+  void buffer_free(const Event& event);
+
+  /// A lane of the only collective that is under way, and its steps to come that are alike.
+  struct Pace {
+    std::uint32_t instance = 0;
+    std::uint64_t serial = 0;
+    std::uint64_t opened = 0;  ///< collectives that had been opened by then
+    std::size_t lane = 0;
+    std::int64_t lanes = 0;  ///< that the collective has
+    core::AlikeSteps alike;
+  };
+  /// That with the most of them; nothing if there is none, or more lanes or collectives than that are looked at.
+  [[nodiscard]] std::optional<Pace> find_pace(std::int64_t most_lanes) const;
+  /// Steps that the lane has completed; nothing if the collective is over, or another has been opened since.
+  [[nodiscard]] std::optional<std::int64_t> progress(const Pace& pace) const;
+  /// The same of all lanes of the collective. REQUIRES: it is not over.
+  [[nodiscard]] std::vector<std::int64_t> progress_of_lanes(const Pace& pace) const;
+  /// How many more rounds are like the last two, at whose beginning lanes were at `before`. REQUIRES: both did as many steps.
+  [[nodiscard]] std::int64_t rounds_left(const Pace& pace, const std::vector<std::int64_t>& before) const;
+  /// All of the collective. REQUIRES: trails are kept.
+  void visit_state(const Pace& pace, StateVisitor& visitor);
+
+  /// The number of a collective that somebody else carries out, among those that are opened here: events are ordered by it.
+  std::uint64_t take_serial() { return ++serial_; }
+
+  /// Steps executed so far, over all instances (nops included).
+  [[nodiscard]] std::int64_t steps_executed() const { return steps_executed_; }
+
+ private:
+  static constexpr std::int32_t kNone = -1;
+
+  enum class Blocked : std::uint8_t { kNotStarted, kNo, kOnMessage, kOnAnyMessage, kOnLane, kOnSlot, kOnWire, kDone };
+  enum class Phase : std::uint8_t { kFresh, kWorking, kWorked };
+  enum class Receiving : std::uint8_t { kUnknown, kInOrder, kAny };
+  /// By what, and whether that has a multiprocessor (only known where computation shares the device).
+  enum class Driven : std::uint8_t { kUnknown, kByDevice, kByKernel, kByKernelThatHolds };
+
+  /// What of a step the lane has to know.
+  struct AtHand {
+    core::StepKind kind = core::StepKind::kNop;
+    bool accumulate = false;
+    std::int32_t inputs = 0;
+    core::Lane wait_lane = -1;
+    std::int32_t from = kNone;  ///< numbers of the lanes at the other ends
+    std::int32_t to = kNone;
+    std::int32_t from_away = 0;  ///< Peer::away
+    std::int32_t to_away = 0;
+    std::int64_t wait_count = 0;
+    core::Bytes source;
+    core::Bytes target;
+  };
+
+  /// Two cache lines: a collective over thousands of ranks lives in the second-level cache.
+  struct alignas(64) LaneState {
+    core::Rank rank = 0;
+    core::Lane lane = 0;
+    std::int64_t next = 0;
+    std::int64_t steps = 0;
+    core::Time ready;  ///< when the step before was complete; the lane's own clock
+    AtHand step;
+    bool step_known = false;  ///< `step` is the next one
+    Blocked blocked = Blocked::kNotStarted;
+    Phase phase = Phase::kFresh;
+    Receiving receiving = Receiving::kUnknown;
+    bool awaited = false;  ///< by other lanes, see Waiting
+    Driven driven = Driven::kUnknown;
+    std::uint16_t sent = 0;        ///< to tell apart what one lane sends at the same time
+    Devices::Id device = kNone;    ///< asked for when it first works
+    std::int32_t in_hand = kNone;  ///< connection whose slot the step at hand still holds
+    std::int32_t last_in = kNone;  ///< the connections used last: most lanes have one each way
+    std::int32_t last_out = kNone;
+    std::int32_t arrivals = kNone;  ///< index into Instance::arrivals, of lanes that receive in order of arrival
+    std::uint32_t turn = 0;         ///< among all lanes, when events at the same time are put in order
+  };
+  static_assert(sizeof(LaneState) == 128);
+
+  /// Connections whose messages have come, oldest first, behind those that were taken.
+  struct Arrivals {
+    std::vector<std::int32_t> connections;
+    std::size_t taken = 0;
+  };
+
+  /// Lanes that wait for each other within a rank.
+  struct Waiting {
+    std::int32_t first_waiter = kNone;  ///< lanes that wait for this one to get further
+    std::int32_t next_waiter = kNone;
+    std::int64_t wake_at = 0;        ///< steps that the first of them waits for
+    std::int64_t awaited_steps = 0;  ///< kOnLane: how far the other one has to get
+  };
+
+  /// What is told of the step at hand.
+  struct Watched {
+    core::Time wait;
+    std::int64_t peer_index = -1;
+  };
+
+  struct Connection {
+    std::int32_t from = 0;
+    std::int32_t to = 0;
+    std::int32_t away = 0;  ///< Peer::away
+    std::int32_t path = kNone;
+    std::int32_t credits = 0;
+    std::int32_t arrived = 0;   ///< delivered and not taken
+    std::int32_t occupied = 0;  ///< slots: sent and not yet free
+    std::int32_t blocked_sender = kNone;
+  };
+
+  /// What tells connections apart.
+  struct Ends {
+    std::int32_t from, to, away;
+    bool operator==(const Ends&) const = default;
+  };
+  struct HashOfEnds {
+    std::size_t operator()(const Ends& ends) const {
+      const auto both = static_cast<std::uint64_t>(ends.from) << 32 | static_cast<std::uint32_t>(ends.to);
+      return both ^ static_cast<std::uint64_t>(ends.away) * 0x9e37'79b9'7f4a'7c15;
+    }
+  };
+
+  /// Senders' steps of a connection's messages not yet taken, behind those that were.
+  struct SenderSteps {
+    std::vector<std::int64_t> steps;
+    std::size_t taken = 0;
+  };
+
+  struct Instance {
+    std::uint32_t id = 0;
+    CollectiveListener* listener = nullptr;
+    const core::Collective* collective = nullptr;
+    const core::Schedule* schedule = nullptr;
+    std::uint64_t serial = 0;
+    std::vector<std::int32_t> first_lane;  ///< per rank, and the number of lanes behind the last
+    std::vector<LaneState> lanes;
+    std::vector<Waiting> waiting;          ///< per lane
+    std::vector<Watched> watched;          ///< per lane; only if steps are watched
+    std::vector<Trail> trails;             ///< per lane; only if they are kept
+    std::vector<std::int32_t> lanes_left;  ///< per rank
+    std::vector<Connection> connections;
+    std::vector<SenderSteps> sender_steps;  ///< per connection; only if steps are watched
+    std::unordered_map<Ends, std::int32_t, HashOfEnds> connection_ids;
+    std::vector<Arrivals> arrivals;
+  };
+
+  [[nodiscard]] static std::int32_t lane_number(const Instance& instance, core::Rank rank, core::Lane lane) {
+    return instance.first_lane[static_cast<std::size_t>(rank)] + lane;
+  }
+  [[nodiscard]] static LaneState& lane_at(Instance& instance, std::int32_t lane) {
+    return instance.lanes[static_cast<std::size_t>(lane)];
+  }
+  [[nodiscard]] static Trail& trail_at(Instance& instance, std::int32_t lane) {
+    return instance.trails[static_cast<std::size_t>(lane)];
+  }
+
+  static void visit(LaneState& state, StateVisitor& visitor);
+  void arrived(Address address, core::Time now, const Network::Arrival* arrival);
+  /// The lane's next step. REQUIRES: there is one.
+  static const AtHand& step_at_hand(const Instance& instance, LaneState& state) {
+    if (!state.step_known) look_up_step(instance, state);
+    return state.step;
+  }
+  static void look_up_step(const Instance& instance, LaneState& state);
+  void run(Instance& instance, std::int32_t lane, core::Time now);
+  bool run_step(Instance& instance, std::int32_t lane, core::Time now);
+  bool wait_fulfilled(Instance& instance, std::int32_t lane, core::Time now);
+  bool take_message(Instance& instance, std::int32_t lane, const AtHand& step);
+  bool work(Instance& instance, std::int32_t lane, const AtHand& step, core::Time now);
+  bool send(Instance& instance, std::int32_t lane, const AtHand& step, core::Time now);
+  bool multicast(Instance& instance, std::int32_t lane, const AtHand& step, core::Time now);
+  bool receives_any(Instance& instance, std::int32_t lane);
+  static Arrivals& arrivals_of(Instance& instance, LaneState& state);
+  bool switch_reduce(Instance& instance, std::int32_t lane, const AtHand& step, core::Time now);
+  ComputeStream* stream_beside(const Instance& instance, LaneState& state);
+  void take_multiprocessor(const Instance& instance, LaneState& state, core::Time now);
+  void give_back_multiprocessor(LaneState& state);
+  void move_in_memory(const Instance& instance, LaneState& state, const AtHand& step, core::Time now);
+  void sent(Instance& instance, std::int32_t lane, std::int32_t path, core::Bytes bytes, core::Time now,
+            core::Time buffer_free);
+  static void add_waiter(Instance& instance, std::int32_t lane, std::int32_t waiter, std::int64_t count);
+  void complete_step(Instance& instance, std::int32_t lane, core::Time end);
+  void tell(Instance& instance, std::int32_t lane, core::Time end);
+  void take_trail(Instance& instance, std::int32_t lane, std::int32_t from) const;
+  void waited(Instance& instance, std::int32_t lane, core::Time wait) const;
+  void free_slot(Instance& instance, std::int32_t lane, core::Time now);
+  void finish_lane(Instance& instance, std::int32_t lane);
+  void wake_waiters(Instance& instance, std::int32_t lane);
+  void schedule_lane(Instance& instance, std::int32_t lane, core::Time at);
+  [[nodiscard]] static core::Bytes bytes_of(const Instance& instance, std::int64_t elements) {
+    return elements * core::size_of(instance.collective->type);
+  }
+  [[nodiscard]] static std::uint64_t order_of(Instance& instance, std::int32_t lane);
+  static void take_turns(Instance& instance);
+  /// The devices of some ranks, in their order, but for one of them.
+  static std::vector<core::PartId> devices_of(const core::Group& group, const core::RankSet& ranks, core::Rank but);
+
+  [[nodiscard]] static bool leads_to(const Instance& instance, std::int32_t connection, std::int32_t to,
+                                     std::int32_t away);
+  std::int32_t connection(Instance& instance, std::int32_t from, std::int32_t to, std::int32_t away) const;
+  std::int32_t find_path(const Instance& instance, const Connection& connection);
+  [[nodiscard]] static core::PartId device_of(const Instance& instance, core::Rank rank) {
+    return instance.collective->group.device(rank);
+  }
+
+  Network& network_;
+  Devices& devices_;
+  EventQueue& events_;
+  bool watch_steps_;
+  Ties* ties_ = nullptr;
+  std::vector<std::unique_ptr<Instance>> instances_;
+  /// The lowest is taken first: with nothing under way all that follows is the same, whatever was before (Repetition).
+  std::priority_queue<std::uint32_t, std::vector<std::uint32_t>, std::greater<>> free_instances_;
+  std::uint64_t serial_ = 0;
+  std::int64_t steps_executed_ = 0;
+};
+
+}  // namespace tutti::sim

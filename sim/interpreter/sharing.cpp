@@ -1,0 +1,81 @@
+// Of the interpreter: what lanes take of devices that compute at the same time (sim/device/compute_stream.h).
+
+#include "sim/interpreter/interpreter.h"
+
+namespace tutti::sim {
+
+using core::StepKind;
+using core::Time;
+
+namespace {
+
+/// How often each byte of a step crosses the device's memory, but for what Devices counts as its own time (additions and
+/// copies that no kernel of a collective does).
+struct Crossings {
+  std::int64_t arriving = 0;  ///< by the time when the step begins: its message is there
+  std::int64_t then = 0;
+};
+
+/// A kernel's messages lie in a slot of the receiver's memory (written once, read once); what it adds or passes on stays in
+/// registers meanwhile. SOURCE: NVIDIA/nccl src/device/prims_simple.h. Elsewhere messages go from buffer to buffer.
+Crossings crossings(StepKind kind, std::int32_t operands, bool by_kernel) {
+  switch (kind) {
+    case StepKind::kNop:
+    case StepKind::kUpdate: return {};
+    case StepKind::kSend:
+    case StepKind::kMulticast: return {0, 1};
+    case StepKind::kReceive:
+    case StepKind::kReceiveAny: return {by_kernel ? 3 : 1, 0};  // out of the slot takes no time of its own
+    case StepKind::kReceiveSend: return {1, by_kernel ? 2 : 1};
+    case StepKind::kReceiveReduce: return {1, by_kernel ? 3 : 0};
+    case StepKind::kReceiveReduceSend: return {1, by_kernel ? 2 : 1};
+    case StepKind::kReceiveReduceCopySend: return {1, by_kernel ? 3 : 1};
+    case StepKind::kCopy:
+    case StepKind::kScale: return {0, by_kernel ? 2 : 0};
+    case StepKind::kReduce: return {0, by_kernel ? operands + 1 : 0};
+    case StepKind::kSwitchReduce: return {};  // goes another way
+  }
+  return {};
+}
+
+}  // namespace
+
+/// Who computes on the lane's device; null if nobody does.
+ComputeStream* Interpreter::stream_beside(const Instance& instance, LaneState& state) {
+  if (state.device == kNone) state.device = devices_.id(device_of(instance, state.rank));
+  ComputeStream* const stream = devices_.stream(state.device);
+  if (stream && state.driven == Driven::kUnknown) {
+    const bool kernel = instance.schedule->engine(state.rank, state.lane) == core::Engine::kKernel;
+    state.driven = kernel ? Driven::kByKernel : Driven::kByDevice;
+  }
+  return stream;
+}
+
+/// From its first step on, once that waits for nothing but messages, until its last one a kernel's lane is a thread block that
+/// has a multiprocessor, also while it waits.
+void Interpreter::take_multiprocessor(const Instance& instance, LaneState& state, Time now) {
+  if (state.driven == Driven::kByKernelThatHolds || state.driven == Driven::kByDevice) return;
+  ComputeStream* const stream = stream_beside(instance, state);
+  if (!stream || state.driven != Driven::kByKernel) return;
+  state.driven = Driven::kByKernelThatHolds;
+  stream->hold(1, now, events_);
+}
+
+/// The lane is through.
+void Interpreter::give_back_multiprocessor(LaneState& state) {
+  devices_.stream(state.device)->hold(-1, state.ready, events_);
+  state.driven = Driven::kByKernel;
+}
+
+void Interpreter::move_in_memory(const Instance& instance, LaneState& state, const AtHand& step, Time now) {
+  ComputeStream* const stream = stream_beside(instance, state);
+  if (!stream) return;
+  const bool sends_only = step.kind == StepKind::kSend || step.kind == StepKind::kMulticast;
+  const std::int32_t operands = step.inputs + (step.accumulate ? 1 : 0);
+  const core::Bytes bytes = sends_only ? step.source : step.target;
+  const Crossings times = crossings(step.kind, operands, state.driven >= Driven::kByKernel);
+  if (times.arriving > 0) stream->moved(times.arriving * bytes, now);
+  if (times.then > 0) stream->move(times.then * bytes, now);
+}
+
+}  // namespace tutti::sim

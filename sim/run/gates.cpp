@@ -1,0 +1,100 @@
+#include "sim/run/gates.h"
+
+#include <limits>
+
+namespace tutti::sim {
+
+using core::Time;
+
+namespace {
+/// What becomes ready when a round begins is in it.
+constexpr std::uint64_t kAfterOthers = std::numeric_limits<std::uint64_t>::max() - 2;
+enum : std::uint32_t { kBegins, kEnds };
+}  // namespace
+
+Gates::Gates(const core::Scenario& scenario, EventQueue& events, Starter& starter)
+    : rule_(scenario.plan.gate.get()),
+      plan_(scenario.plan),
+      events_(events),
+      starter_(starter),
+      fusing_(scenario),
+      replicas_(scenario.cluster->replicas()) {
+  if (!plan_.any()) return;
+  replicas_per_gate_ = plan_.scope() == core::GateScope::kAll ? replicas_ : scenario.cluster->replicas_per_worker();
+  for (std::int64_t first = 0; first < replicas_; first += replicas_per_gate_)
+    gates_.push_back(plan_.make({first, replicas_per_gate_}, {std::nullopt, true}));
+}
+
+void Gates::ready(const core::GateRequest& request, const Cause& cause, Time now) {
+  const Asked asked{cause, now};
+  if (plan_.scope() == core::GateScope::kAll) {
+    std::vector<Asked>& all = asked_[{request.step, request.item}];
+    all.resize(static_cast<std::size_t>(replicas_));
+    all[static_cast<std::size_t>(request.replica)] = asked;
+  }
+  carry_out(gate_of(request.replica).ready(request, now), &asked);
+  await_round(now);
+}
+
+void Gates::done(const core::GateRequest& request, const Cause& cause, Time now) {
+  const Asked asked{cause, now};
+  carry_out(gate_of(request.replica).done(request), &asked);
+}
+
+void Gates::forget(const core::GateBatch& batch) {
+  for (const std::int32_t item : batch.items) asked_.erase({batch.step, item});
+  fusing_.forget(batch);
+}
+
+/// `asked`: why all of them start; null: each replica starts its part because of what it had ready last.
+void Gates::carry_out(const std::vector<core::GateDecision>& decisions, const Asked* asked) {
+  for (const core::GateDecision& decision : decisions) {
+    const core::GateBatch& batch = *decision.batch;
+    const std::shared_ptr<const FusedPacks> fused = fusing_.any() ? fusing_.of(decision.batch) : nullptr;
+    for (std::int64_t r = decision.first_replica; r < decision.first_replica + decision.replicas; ++r)
+      starter_.start_passed(r, batch, fused, asked ? *asked : asked_for(batch, r));
+  }
+}
+
+Gates::Asked Gates::asked_for(const core::GateBatch& batch, std::int64_t replica) const {
+  Asked last;
+  for (const std::int32_t item : batch.items) {
+    const Asked& one = asked_.at({batch.step, item})[static_cast<std::size_t>(replica)];
+    if (one.at >= last.at) last = one;
+  }
+  return last;
+}
+
+// --- rounds ---
+
+void Gates::await_round(Time now) {
+  if (plan_.scope() != core::GateScope::kAll) return;
+  if (const auto at = gates_.front()->next_round(now))
+    events_.push({*at, kAfterOthers + 1, EventKind::kCycle, kBegins, 0});
+}
+
+void Gates::handle(const Event& event) {
+  core::Gate& gate = *gates_.front();
+  if (event.a == kBegins) {
+    proposal_ = gate.begin_round(event.time);
+    events_.push({event.time + rule_->agreement(proposal_.step), kAfterOthers, EventKind::kCycle, kEnds, 0});
+    return;
+  }
+  // One process speaks for all replicas, so what it said is what all agree on.
+  carry_out(gate.end_round(proposal_, event.time), nullptr);
+  await_round(event.time);
+}
+
+// --- state ---
+
+void Gates::visit_state(core::StateVisitor& visitor) {
+  for (const std::unique_ptr<core::Gate>& gate : gates_) gate->visit_state(visitor);
+}
+
+void Gates::add_causes(std::vector<Cause*>& causes) {
+  for (auto& [key, all] : asked_) {
+    for (Asked& asked : all) causes.push_back(&asked.cause);
+  }
+}
+
+}  // namespace tutti::sim

@@ -1,0 +1,62 @@
+#pragma once
+
+#include <map>
+#include <queue>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "core/plan/compute_task.h"
+#include "core/scenario/executor.h"
+#include "sim/interpreter/interpreter.h"
+
+namespace tutti::sim {
+
+/// Turns what happens in the simulation into spans on tracks, as far as they are to be recorded.
+class Recorder {
+ public:
+  Recorder(const core::Cluster& cluster, const core::RecordOptions& options, core::TimelineSink& sink)
+      : cluster_(cluster), options_(options), sink_(sink) {}
+
+  [[nodiscard]] bool watches_steps() const { return options_.level >= core::RecordLevel::kSteps; }
+
+  void compute(core::PartId device, const core::ComputeTask& task, std::int32_t step, core::Time start, core::Time end);
+  /// A rank takes part in a collective: it gets the lowest slot that is free on its device.
+  void launched(core::PartId device, std::uint32_t instance);
+  /// The rank is through with it; its slot is free, but others may still refer to it.
+  void pack_done(core::PartId device, std::uint32_t instance, std::int32_t step, std::int32_t pack, core::Time start,
+                 core::Time end);
+  /// The same of an exchange.
+  void exchange_done(core::PartId device, std::uint32_t instance, std::int32_t step, std::int32_t exchange,
+                     core::Time start, core::Time end);
+  /// Every rank is through.
+  void closed(std::uint32_t instance) { slots_.erase(instance); }
+  /// `group` places the ranks of the collective.
+  void step(const StepDone& done, std::int32_t step, std::int32_t pack, core::Bytes element, const core::Group& group);
+
+ private:
+  [[nodiscard]] bool is_recorded(core::PartId device) const {
+    return device.worker >= options_.first_worker && device.worker <= options_.last_worker;
+  }
+  [[nodiscard]] bool covers(core::PartId device, core::Time start, core::Time end) const;
+  void add(core::TrackId track, const core::Span& span);
+  void in_flight(core::PartId device, std::uint32_t instance, core::Span span, core::Time end);
+  core::TrackId track(core::TrackKind kind, core::PartId device, std::int32_t slot, std::int32_t lane);
+  [[nodiscard]] std::int32_t slot_of(core::PartId device, std::uint32_t instance) const;
+
+  const core::Cluster& cluster_;
+  const core::RecordOptions& options_;
+  core::TimelineSink& sink_;
+  using TrackKey = std::tuple<core::TrackKind, core::PartId, std::int32_t, std::int32_t>;
+  std::map<TrackKey, core::TrackId> tracks_;
+  /// Slots 0 … used - 1 were given out; those in `free` came back, lowest on top.
+  struct Slots {
+    std::int32_t used = 0;
+    std::priority_queue<std::int32_t, std::vector<std::int32_t>, std::greater<>> free;
+  };
+  std::map<core::PartId, Slots> slots_in_use_;
+  std::map<std::uint32_t, std::map<core::PartId, std::int32_t>> slots_;  ///< by instance
+  std::int64_t spans_ = 0;
+};
+
+}  // namespace tutti::sim

@@ -1,0 +1,200 @@
+#include "sim/run/run.h"
+
+#include <algorithm>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "core/base/check.h"
+#include "core/base/format.h"
+#include "core/lowering/who_reduces.h"
+#include "core/scenario/run_info.h"
+#include "sim/device/gone.h"
+#include "sim/run/links_told.h"
+#include "sim/run/run_state.h"
+
+namespace tutti::sim {
+
+using core::Rank;
+using core::Scenario;
+using core::Time;
+
+Run::Run(const Scenario& scenario, const Scenario& told, const core::RecordOptions& record, bool remember,
+         const core::RunControl& control, core::TimelineSink& sink)
+    : scenario_(scenario),
+      told_(told),
+      fellows_(told.cluster->workers() / scenario.cluster->workers()),
+      record_(record),
+      sink_(sink),
+      cluster_(*scenario.cluster),
+      programs_(scenario.workload, scenario.plan),
+      collectives_(scenario.plan),
+      recorder_(cluster_, record, sink),
+      progress_(control),
+      slow_(core::chosen(scenario.run.conditions.slow, scenario.run.seed, cluster_)),
+      network_(
+          cluster_, scenario.run.network_model, binned_links(record), true,
+          LinkHealth(cluster_, scenario.run.conditions.links, scenario.run.conditions.background, scenario.run.seed)),
+      devices_(cluster_, Slowness(slow_, scenario.run.conditions.gone)),
+      engines_(network_, devices_, events_, ties_, *this, recorder_.watches_steps()) {
+  if (fellows_ > 1) engines_.watch_ties();
+  const bool nothing_recorded = record.level == core::RecordLevel::kNone;
+  if (remember && nothing_recorded && Repetition::is_possible(scenario) && state_of_gates()) repetition_.emplace();
+}
+
+core::Expected<void> Run::run() {
+  tell_beginning();
+  network_.schedule_changes(events_);
+  progress_.expect(steps_of(scenario_));
+  const std::function<bool()> go_on = [this] { return keep_going(); };
+  const auto expect = [&](const core::Collective& c) {
+    if (!progress_.cancelled()) engines_.expect(c, go_on);
+  };
+  collectives_.visit(expect);
+  const std::vector<core::Collective> fused = gates_.largest();
+  for (const core::Collective& c : fused) expect(c);
+  network_.expect_no_other();
+  if (progress_.cancelled()) return finish();
+  set_up_replicas();
+  if (core::who_reduces(scenario_.strategy, scenario_.plan) == core::WhoReduces::kServersAtOwnPace)
+    asynchrony_.emplace(scenario_);
+  share_devices();
+  for (Replica& replica : replicas_) begin_step(replica, Time(), {});
+  while (!events_.empty()) {
+    const Event event = events_.pop();
+    if (event.time > core::kHorizon) return tl::make_unexpected(too_long());
+    now_ = event.time;
+    if (fellows_ > 1) ties_.begin(event.order);
+    handle(event);
+    if (ties_.matter()) return {};
+    if (timeouts_.exceeded()) break;
+    if (repetition_) {
+      now_ += engines_.skip_rounds(now_);
+      if (repetition_->repeats() && step_ends_.last_end() > core::kHorizon) return tl::make_unexpected(too_long());
+      if (repetition_->repeats()) break;
+    }
+    if (progress_.event() && !keep_going()) break;
+  }
+  return finish();
+}
+
+void Run::tell_beginning() {
+  sink_.begin(core::run_info(told_, "simulated"));
+  if (fellows_ > 1) sink_.note(folding_note());
+  for (const std::string& note : core::recording_notes(record_, *told_.cluster)) sink_.note(note);
+  for (const std::string& note : core::describe(scenario_.run.conditions, slow_, cluster_)) sink_.note(note);
+  bool all_have_steps = true;
+  collectives_.visit([&](const core::Collective& c) { all_have_steps = all_have_steps && has_steps(c); });
+  if (!all_have_steps && recorder_.watches_steps())
+    sink_.note(
+        "NCCL's collectives by its own times have no steps to record; those of its rings have (run.nccl: RINGS)");
+}
+
+core::Expected<void> Run::finish() {
+  const std::int32_t ended = step_ends_.ended();
+  const bool cancelled = progress_.cancelled();
+  const bool stuck = !cancelled && !timeouts_.exceeded() && ended < scenario_.run.steps;
+  const std::string dead = what_is_gone(scenario_);
+  TUTTI_CHECK(!stuck || !dead.empty(), "{} of {} steps ended; something waits forever", ended, scenario_.run.steps);
+  const bool ports_alone = scenario_.run.network_model == core::NetworkModel::kIdeal;
+  tell_links(network_.loads(), cluster_, *told_.cluster, ports_alone, step_ends_.last_end(), sink_);
+  if (ended > 0) {
+    for (const std::string& note : exchange_times_.notes(scenario_, ended, cluster_.replicas())) sink_.note(note);
+    if (asynchrony_) sink_.note(asynchrony_->describe());
+    for (const std::string& note : gates_.notes()) sink_.note(note);
+  }
+  for (const std::string& note : engines_.notes()) sink_.note(note);
+  if (timeouts_.exceeded()) return sink_.end(), tl::make_unexpected(*timeouts_.exceeded());
+  if (stuck) return sink_.end(), tl::make_unexpected(stuck_forever(dead));
+  if (!cancelled) write_path();
+  if (cancelled) sink_.note(fmt::format("stopped by request after {} of {} steps", ended, scenario_.run.steps));
+  sink_.end();
+  return {};
+}
+
+// --- what the timeline is told ---
+
+std::string Run::folding_note() const {
+  return fmt::format("simulated {} of {} ranks: one worker stands for all {}, which nothing tells apart",
+                     core::show_count(cluster_.replicas()), core::show_count(told_.cluster->replicas()),
+                     core::show_count(told_.cluster->workers()));
+}
+
+LinkRange Run::binned_links(const core::RecordOptions& record) const {
+  if (record.level < core::RecordLevel::kPacks || record.last_worker < record.first_worker) return {};
+  const auto first_link = [this](std::int64_t worker) {
+    return cluster_.first_link(std::clamp<std::int64_t>(worker, 0, cluster_.workers()));
+  };
+  // Links between switches come first. Bins take 8 KB for each, so that those of huge networks have none.
+  constexpr core::LinkId kMostSwitchLinks = 4096;
+  const bool switches = record.first_worker <= 0 && cluster_.switch_links() <= kMostSwitchLinks;
+  return {switches ? 0 : first_link(record.first_worker), first_link(record.last_worker + 1)};
+}
+
+void Run::write_path() {
+  for (core::PathPiece& piece : path_.pieces(step_ends_.last_cause(), step_ends_.last_start(), scenario_)) {
+    if (repetition_) {
+      piece.start += repetition_->later();
+      piece.end += repetition_->later();
+    }
+    sink_.path(piece);
+  }
+}
+
+// --- events ---
+
+void Run::handle(const Event& event) {
+  switch (event.kind) {
+    case EventKind::kCompute: return compute_done(event);
+    case EventKind::kTimer: return timeouts_.fires(event);
+    case EventKind::kCycle: return gates_.handle(event);
+    default: return engines_.handle(event);
+  }
+}
+
+bool Run::keep_going() { return progress_.go_on(now_, engines_.work_done()); }
+
+core::Error Run::too_long() {
+  return core::Error::request(
+      {core::ProblemCode::kTooLarge},
+      "the run takes more than 53 days of virtual time, more than Tutti counts; check the units of latencies, "
+      "bandwidths and times");
+}
+
+// --- what never ends ---
+
+core::Error Run::stuck_forever(const std::string& dead) const {
+  std::string waiting;
+  std::int64_t last = -1;  // a pack that waits in several groups is told once
+  flights_.visit_numbers([&](std::int32_t step, std::int64_t number) {
+    if (step != step_ends_.ended() || number >= static_cast<std::int64_t>(scenario_.plan.packs.size()) ||
+        std::exchange(last, number) == number)
+      return;
+    waiting += fmt::format("{}{}", waiting.empty() ? "" : ", ", number);
+  });
+  return core::Error::run(
+      {core::ProblemCode::kInvalid, "Conditions"},
+      fmt::format("step {} never ends: {}; what waits for that waits forever{}. A real run would hang until its "
+                  "time-out; say tensorflow {{ multi_worker_mirrored {{ communication_options {{ timeout_seconds: … }} "
+                  "}} }} to see when TensorFlow's ends, or give a "
+                  "dead link a bandwidth_share above 0, or another way",
+                  step_ends_.ended(), dead, waiting.empty() ? "" : ", and with it pack " + waiting));
+}
+
+double steps_of(const Scenario& scenario) {
+  double steps = 0;
+  for (const core::Pack& pack : scenario.plan.packs) {
+    const core::PlannedCollective& planned = scenario.plan.planned(pack.collective);
+    steps += work_of(planned.first, static_cast<double>(planned.number_of_groups()));
+  }
+  return steps * scenario.run.steps;
+}
+
+RunEnd run(const Scenario& scenario, const Scenario& told, const core::RecordOptions& record, bool remember,
+           const core::RunControl& control, core::TimelineSink& sink) {
+  Run one(scenario, told, record, remember, control, sink);
+  core::Expected<void> ran = one.run();
+  return {std::move(ran), one.came_apart()};
+}
+
+}  // namespace tutti::sim

@@ -1,0 +1,159 @@
+// Of a run: packs and exchanges under way.
+
+#include <algorithm>
+
+#include "core/base/check.h"
+#include "sim/run/run_state.h"
+
+namespace tutti::sim {
+
+using core::PartId;
+using core::Rank;
+using core::Time;
+
+void Run::launch(Replica& replica, const Work& work, std::int64_t number, const Cause& cause) {
+  Flight& flight = flight_of(replica.step, cause, work, number);
+  if (replica.in_flight++ == 0) replica.in_flight_since = now_;
+  start_rank(flight, static_cast<Rank>(work.place.rank), replica.device, cause, now_);
+  timeouts_.launched(flight, replica.index, static_cast<Rank>(work.place.rank), now_);
+}
+
+void Run::start_passed(std::int64_t index, const core::GateBatch& batch, const std::shared_ptr<const FusedPacks>& fused,
+                       const Gates::Asked& asked) {
+  Replica& replica = replicas_[static_cast<std::size_t>(index)];
+  if (fused) return launch_fused(replica, fused, asked);
+  const std::int32_t pack = batch.items.front();
+  launch(replica, collectives_.of_pack(pack, index), pack, asked.cause);
+}
+
+void Run::launch_fused(Replica& replica, const std::shared_ptr<const FusedPacks>& fused, const Gates::Asked& asked) {
+  const std::int32_t first = fused->batch->items.front();
+  const Work work = collectives_.of_pack(first, replica.index);
+  Flight& flight = flight_of(replica.step, replica.cause, work, first, fused);
+  if (replica.in_flight++ == 0) replica.in_flight_since = now_;
+  flight.asked[static_cast<std::size_t>(work.place.rank)] = asked.at;
+  // Copies into the buffer and out of it take the stream's time; both are counted in front.
+  const Time copies = 2 * transfer_time(fused->copied, cluster_.part(replica.device).device.copy);
+  flight.copies[static_cast<std::size_t>(work.place.rank)] = copies;
+  start_rank(flight, static_cast<Rank>(work.place.rank), replica.device, asked.cause, now_, copies);
+}
+
+/// The pack or exchange of the replica's step, under way already or with this replica's launch.
+Flight& Run::flight_of(std::int32_t step, Cause cause, const Work& work, std::int64_t number,
+                       const std::shared_ptr<const FusedPacks>& fused) {
+  if (Flight* const known = flights_.find(step, number, work.place.group)) return *known;
+  if (fellows_ > 1) ties_.wants(Ties::Thing::kOpening, 0, now_);
+  std::shared_ptr<const core::Collective> in_group;
+  const core::PlannedCollective& planned = collectives_.planned(work);
+  if (work.place.group > 0 || !planned.is_fixed())
+    in_group = std::make_shared<const core::Collective>(
+        planned.in(work.place.group, {scenario_.run.seed, step, work.occurrence}));
+  const core::Collective& collective = fused ? *fused->collective : in_group ? *in_group : planned.first;
+  Flight& flight = flights_.add(engines_.open(collective), step, number, work);
+  flight.fused = fused;
+  flight.in_group = std::move(in_group);
+  if (asynchrony_) asynchrony_->opened(work);
+  const Rank ranks = collective.schedule->ranks();
+  flight.ranks_left = ranks;
+  flight.first_start = now_;
+  flight.causes.resize(static_cast<std::size_t>(ranks));
+  flight.started.assign(static_cast<std::size_t>(ranks), now_);
+  if (fused) {
+    flight.asked.assign(static_cast<std::size_t>(ranks), now_);
+    flight.copies.assign(static_cast<std::size_t>(ranks), Time());
+  }
+  if (answers_.is_answered(work)) flight.through.assign(static_cast<std::size_t>(ranks), false);
+  // Helpers have no program: they are there when the first replica is.
+  for (auto rank = static_cast<Rank>(collective.contributors); rank < ranks; ++rank) {
+    if (answers_.starts_later(flight, rank)) continue;
+    start_rank(flight, rank, collective.group.device(rank), cause, now_);
+  }
+  return flight;
+}
+
+void Run::start_rank(Flight& flight, Rank rank, PartId device, Cause cause, Time now, Time later) {
+  flight.causes[static_cast<std::size_t>(rank)] = cause;
+  flight.started[static_cast<std::size_t>(rank)] = now;
+  flight.last_start = now;
+  recorder_.launched(device, flight.instance);
+  events_.push({now + later + launch_overhead(flight), static_cast<std::uint64_t>(rank), EventKind::kStart,
+                flight.instance, static_cast<std::uint32_t>(rank)});
+}
+
+void Run::rank_done(std::uint32_t instance, Rank rank, Time now, const Trail& trail) {
+  Flight& flight = flights_.of(instance);
+  timeouts_.rank_done(flight, rank);
+  const Work work = flight.work;
+  // The last rank's flight is removed below.
+  const std::shared_ptr<const core::Collective> kept = flight.in_group;
+  const core::Collective& collective = collective_of(flight);
+  const Time started = flight.started[static_cast<std::size_t>(rank)];
+  if (asynchrony_ && rank == collective.root) asynchrony_->complete_at_root(work);
+  if (work.pack >= 0) {
+    recorder_.pack_done(collective.group.device(rank), instance, flight.step, work.pack, started, now);
+  } else {
+    recorder_.exchange_done(collective.group.device(rank), instance, flight.step, work.exchange, started, now);
+    exchange_times_.add(work.exchange, now - started);
+  }
+  Cause cause;
+  const bool answered = !flight.through.empty();
+  if (rank < collective.contributors || answered) cause = {add_flight_node(flight, rank, now, trail), now};
+  if (answered) {
+    flight.through[static_cast<std::size_t>(rank)] = true;
+    // A helper has no program: it begins with the answer if that is in flight.
+    Flight* const answer = rank >= collective.contributors ? answers_.answer_to(flight) : nullptr;
+    if (answer) start_rank(*answer, rank, collective_of(*answer).group.device(rank), cause, now_);
+  }
+  const std::shared_ptr<const FusedPacks> fused = flight.fused;
+  const bool last = --flight.ranks_left == 0;
+  if (last) {
+    if (fused) {
+      for (const int pack : fused->batch->items) pack_done(flight, pack, now);
+    } else if (work.pack >= 0) {
+      pack_done(flight, work.pack, now);
+    }
+    engines_.close(instance);
+    flights_.remove(flight);
+    recorder_.closed(instance);
+  }
+  if (rank >= collective.contributors) return;
+  Replica& replica = replicas_[static_cast<std::size_t>(collectives_.replica(work, rank))];
+  if (--replica.in_flight == 0) replica.exposed.in_flight(replica.in_flight_since, now);
+  replica.cause = cause;
+  if (work.pack < 0) return replica.runner.done(replica.tasks.of_exchange(work.exchange), replica.world);
+  if (gates_.holds(work.pack)) gates_.done({replica.index, replica.step, work.pack}, cause, now_);
+  if (!fused) return replica.runner.done(replica.tasks.of_pack(work.pack), replica.world);
+  for (const int pack : fused->batch->items) replica.runner.done(replica.tasks.of_pack(pack), replica.world);
+  if (last) gates_.forget(*fused->batch);
+}
+
+/// In the flight's group.
+void Run::pack_done(const Flight& flight, std::int32_t pack, Time now) {
+  const auto record = pack_records_.over({flight.step, pack, {}, flight.first_start, flight.last_start, now});
+  if (!record) return;
+  sink_.pack(*record);
+  if (repetition_) repetition_->tell(*record);
+}
+
+/// The pack's way from the launch that its trail begins with to here.
+std::int32_t Run::add_flight_node(const Flight& flight, Rank rank, Time now, Trail trail) {
+  const auto origin = static_cast<std::size_t>(trail.origin);
+  const Time start = flight.fused ? flight.asked[origin] : flight.started[origin];
+  trail.parts.launch += launch_overhead(flight);
+  if (flight.fused) trail.parts.launch += flight.started[origin] - start + flight.copies[origin];
+  TUTTI_CHECK(trail.parts.total() == now - start, "the critical path of pack {} explains {} of {} ps", flight.number,
+              trail.parts.total().count(), (now - start).count());
+  const bool pack = flight.work.pack >= 0;
+  return path_.add({flight.causes[origin], pack ? core::SpanKind::kPackInFlight : core::SpanKind::kExchange,
+                    static_cast<std::int32_t>(collectives_.replica(flight.work, rank)), flight.step,
+                    pack ? flight.work.pack : flight.work.exchange, start, -1},
+                   trail);
+}
+
+void Run::step_done(const StepDone& done) {
+  const Flight& flight = flights_.of(done.instance);
+  const core::Collective& collective = collective_of(flight);
+  recorder_.step(done, flight.step, flight.work.pack, core::size_of(collective.type), collective.group);
+}
+
+}  // namespace tutti::sim

@@ -1,0 +1,177 @@
+#pragma once
+
+// One simulated run: its state, and what happens in it from event to event. run.cpp has the events and the end, run_steps.cpp
+// what replicas compute and how steps go by, run_packs.cpp packs and exchanges in flight. What decides when packs start is in Gates, what
+// carries them out in CollectiveEngines; observers, which change nothing, are classes of their own (Timeouts, PackRecords, StepEnds, …).
+
+#include <deque>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/lowering/step_program.h"
+#include "core/plan/runner.h"
+#include "core/timeline/exposed_time.h"
+#include "sim/collectives/collective_engines.h"
+#include "sim/collectives/plan_collectives.h"
+#include "sim/device/compute_stream.h"
+#include "sim/engine/critical_path.h"
+#include "sim/folding/ties.h"
+#include "sim/run/answers.h"
+#include "sim/run/asynchrony.h"
+#include "sim/run/exchange_times.h"
+#include "sim/run/flights.h"
+#include "sim/run/gates.h"
+#include "sim/run/pack_records.h"
+#include "sim/run/progress.h"
+#include "sim/run/recorder.h"
+#include "sim/run/repetition.h"
+#include "sim/run/run.h"
+#include "sim/run/step_ends.h"
+#include "sim/run/timeouts.h"
+
+namespace tutti::sim {
+
+class Run : private CollectiveListener, private Gates::Starter {
+ public:
+  /// `scenario`: what is simulated. `told`: what the timeline is of, the same but for the workers that one stands for.
+  Run(const core::Scenario& scenario, const core::Scenario& told, const core::RecordOptions& record, bool remember,
+      const core::RunControl& control, core::TimelineSink& sink);
+  // Replicas' worlds point to it.
+  Run(const Run&) = delete;
+  Run& operator=(const Run&) = delete;
+
+  /// Once.
+  core::Expected<void> run();
+
+  /// Whether it turned out that one worker cannot stand for all; then what the sink was told is worth nothing.
+  [[nodiscard]] bool came_apart() const { return ties_.matter(); }
+
+ private:
+  struct Replica;
+
+  /// The world as a replica's runner sees it.
+  struct World : core::Host {
+    Run* run = nullptr;
+    Replica* replica = nullptr;
+    void compute(core::TaskId id, const core::Task& task, core::Time duration, std::int64_t compute_bound_ppm) override;
+    void communicate(core::TaskId id, const core::Task& task, std::int64_t number) override;
+    void mark(const core::Task& task) override;
+    void step_done() override;
+  };
+
+  /// On a compute stream: the first is under way.
+  struct Queued {
+    core::ComputeTask task;
+    core::Time asked;
+    Cause asked_by;
+  };
+
+  struct Replica {
+    Replica(core::Runner r, const core::StepProgram& p, std::int32_t i, core::PartId d)
+        : runner(std::move(r)), tasks(p), index(i), device(d), stream(static_cast<std::uint32_t>(i)) {}
+    core::Runner runner;
+    core::CommunicationTasks tasks;
+    std::int32_t index;
+    core::PartId device;
+    World world;
+    std::int32_t step = 0;
+    core::Time step_began;
+    core::Time ready;  ///< when the last gradients so far were
+    ComputeStream stream;
+    std::deque<Queued> queue;
+    Cause stream_cause;  ///< what the stream is busy with, or was last
+    Cause cause;         ///< of the event being handled for this replica
+    // Of the step at hand:
+    core::Time forward, backward, other;
+    core::Time slowed;  ///< how much longer they took than alone
+    std::int32_t in_flight = 0;
+    core::Time in_flight_since;
+    core::ExposedTime exposed;
+  };
+
+  // Events and the end: run.cpp.
+  void tell_beginning();
+  core::Expected<void> finish();
+  void handle(const Event& event);
+  bool keep_going();
+  [[nodiscard]] static core::Error too_long();
+  [[nodiscard]] std::string folding_note() const;
+  [[nodiscard]] LinkRange binned_links(const core::RecordOptions& record) const;
+  [[nodiscard]] core::Error stuck_forever(const std::string& dead) const;
+  void write_path();
+
+  // Replicas, what they compute, and their steps: run_steps.cpp.
+  void set_up_replicas();
+  void share_devices();
+  void begin_step(Replica& replica, core::Time now, Cause cause);
+  void compute(Replica& replica, const core::ComputeTask& task);
+  void begin_task(Replica& replica);
+  void compute_done(const Event& event);
+  void step_done(Replica& replica);
+  void end_step(const core::StepRecord& record);
+  void repeat_if_it_does(std::int32_t step);
+  void repeat(const Repetition::Step& before, const Repetition::Step& now, std::int32_t first);
+  [[nodiscard]] std::optional<std::vector<std::int64_t>> state_of_gates();
+  [[nodiscard]] std::vector<Cause*> causes();
+
+  // Packs and exchanges: run_packs.cpp.
+  void launch(Replica& replica, const Work& work, std::int64_t number) { launch(replica, work, number, replica.cause); }
+  void launch(Replica& replica, const Work& work, std::int64_t number, const Cause& cause);
+  Flight& flight_of(std::int32_t step, Cause cause, const Work& work, std::int64_t number,
+                    const std::shared_ptr<const FusedPacks>& fused = {});
+  [[nodiscard]] const core::Collective& collective_of(const Flight& flight) const {
+    if (flight.fused) return *flight.fused->collective;
+    return flight.in_group ? *flight.in_group : collectives_.planned(flight.work).first;
+  }
+  /// Of what travels: packs that were fused are launched as one.
+  [[nodiscard]] core::Time launch_overhead(const Flight& flight) const {
+    return PlanCollectives::launch_of(collective_of(flight), collectives_.planned(flight.work).launch_overhead);
+  }
+  void start_rank(Flight& flight, core::Rank rank, core::PartId device, Cause cause, core::Time now,
+                  core::Time later = {});
+  void rank_done(std::uint32_t instance, core::Rank rank, core::Time now, const Trail& trail) override;
+  void pack_done(const Flight& flight, std::int32_t pack, core::Time now);
+  std::int32_t add_flight_node(const Flight& flight, core::Rank rank, core::Time now, Trail trail);
+  void step_done(const StepDone& done) override;
+
+  void start_passed(std::int64_t replica, const core::GateBatch& batch, const std::shared_ptr<const FusedPacks>& fused,
+                    const Gates::Asked& asked) override;
+  void launch_fused(Replica& replica, const std::shared_ptr<const FusedPacks>& fused, const Gates::Asked& asked);
+
+  const core::Scenario& scenario_;
+  const core::Scenario& told_;
+  std::int64_t fellows_;  ///< workers of whom one is simulated
+  const core::RecordOptions& record_;
+  core::TimelineSink& sink_;
+  const core::Cluster& cluster_;
+  core::StepPrograms programs_;
+  PlanCollectives collectives_;
+  Recorder recorder_;
+  Progress progress_;
+
+  // What there is to simulate.
+  EventQueue events_;
+  std::vector<core::SlowDevices> slow_;  ///< as the seed has chosen
+  Network network_;
+  Devices devices_;
+  Ties ties_;  ///< if one worker stands for several
+  CollectiveEngines engines_;
+  std::vector<Replica> replicas_;
+  Flights flights_;
+  Answers answers_{scenario_.plan, flights_};
+  Gates gates_{scenario_, events_, *this};
+  core::Time now_;
+
+  // What watches it.
+  Timeouts timeouts_{scenario_, collectives_, flights_, events_, recorder_, sink_};
+  PackRecords pack_records_{collectives_.groups_of_packs()};
+  StepEnds step_ends_{cluster_, fellows_};
+  ExchangeTimes exchange_times_{scenario_.plan.exchanges.size()};
+  std::optional<Asynchrony> asynchrony_;  ///< where workers do not wait for each other
+  std::optional<Repetition> repetition_;  ///< where steps that repeat are told, not simulated
+  CriticalPath path_;
+};
+
+}  // namespace tutti::sim

@@ -1,0 +1,239 @@
+// Of a run: what replicas compute, and how their steps go by.
+
+#include <algorithm>
+#include <set>
+#include <string>
+
+#include <fmt/format.h>
+
+#include "core/strategy/noise.h"
+#include "sim/interpreter/portrait.h"
+#include "sim/run/run_state.h"
+
+namespace tutti::sim {
+
+using core::ComputeKind;
+using core::ComputeTask;
+using core::PartId;
+using core::Time;
+
+// --- replicas ---
+
+void Run::World::compute(core::TaskId id, const core::Task& task, Time duration, std::int64_t compute_bound_ppm) {
+  run->compute(*replica, {id, task, duration, compute_bound_ppm});
+}
+
+void Run::World::communicate(core::TaskId id, const core::Task& task, std::int64_t number) {
+  replica->tasks.begun(id, task);
+  if (task.pack >= 0 && run->gates_.holds(task.pack))
+    return run->gates_.ready({replica->index, replica->step, task.pack}, replica->cause, run->now_);
+  if (task.pack >= 0) return run->launch(*replica, run->collectives_.of_pack(task.pack, replica->index), task.pack);
+  run->launch(*replica, run->collectives_.of_exchange(task.index, replica->tasks.occurrence(task), replica->index),
+              static_cast<std::int64_t>(run->scenario_.plan.packs.size()) + number);
+}
+
+/// A pack is ready.
+void Run::World::mark(const core::Task& task) {
+  run->pack_records_.ready(replica->step, task.pack, run->now_);
+  replica->ready = run->now_;
+}
+
+void Run::World::step_done() { run->step_done(*replica); }
+
+void Run::set_up_replicas() {
+  replicas_.reserve(static_cast<std::size_t>(cluster_.replicas()));
+  std::int64_t first = 0;
+  for (std::size_t g = 0; g < cluster_.replica_groups(); ++g) {
+    const std::int64_t count = cluster_.groups()[g].count * cluster_.replicas_per_worker();
+    for (std::int64_t i = 0; i < count; ++i) {
+      const PartId device = cluster_.replica(first + i);
+      const core::DeviceRates& rates = cluster_.part(device).device;
+      const core::StepProgram& program = programs_.program(g);
+      replicas_.emplace_back(core::Runner(program.program, programs_.durations(g), {rates.copy, rates.memory}), program,
+                             static_cast<std::int32_t>(first + i), device);
+    }
+    first += count;
+  }
+  for (Replica& replica : replicas_) {
+    replica.world.run = this;
+    replica.world.replica = &replica;
+  }
+}
+
+/// Where computation and communication take from each other; tells where figures are missing.
+void Run::share_devices() {
+  const core::Interference how = scenario_.run.interference;
+  if (how == core::Interference::kOff) return;
+  const core::Schedule& first = *scenario_.plan.collective(scenario_.plan.packs.front()).schedule;
+  const bool kernels = first.lanes(0) > 0 && first.engine(0, 0) == core::Engine::kKernel;
+  std::set<std::string> unknown;
+  for (Replica& replica : replicas_) {
+    const core::Part& part = cluster_.part(replica.device);
+    const bool unsaid = part.kind == core::PartKind::kGpu && part.device.multiprocessors == 0;
+    if (unsaid && kernels) unknown.insert(cluster_.machine(replica.device.worker).name());
+    if (how != core::Interference::kOn && part.device.multiprocessors == 0) continue;
+    replica.stream.share(part);
+    devices_.share(devices_.id(replica.device), replica.stream);
+  }
+  for (const std::string& machine : unknown) {
+    sink_.note(fmt::format("machine \"{}\" does not say how many multiprocessors its GPUs have, so communication {}",
+                           machine,
+                           how == core::Interference::kOn ? "takes memory bandwidth alone from computation"
+                                                          : "does not slow computation there"));
+  }
+}
+
+void Run::begin_step(Replica& replica, Time now, Cause cause) {
+  replica.step_began = replica.ready = now;
+  replica.forward = replica.backward = replica.other = replica.slowed = Time();
+  replica.exposed.begin_step();
+  replica.stream.begin_step();
+  replica.tasks.begin_step();
+  replica.cause = cause;
+  const core::RunOptions& run = scenario_.run;
+  const std::int64_t jitter = core::pace_of(run.compute_jitter_ppm, run.seed, replica.index, replica.step);
+  const std::int64_t noise = core::noisy_pace(run.conditions.compute_noise, run.seed, replica.index, replica.step);
+  replica.runner.begin_step(jitter * noise / 1'000'000, replica.world);
+}
+
+// --- computing ---
+
+void Run::compute(Replica& replica, const ComputeTask& task) {
+  replica.queue.push_back({task, now_, replica.cause});
+  if (replica.queue.size() == 1) begin_task(replica);
+}
+
+/// The first of the queue.
+void Run::begin_task(Replica& replica) {
+  const auto& [task, asked, asked_by] = replica.queue.front();
+  const std::int32_t kind = core::SpanKind::kFirstCompute + static_cast<std::int32_t>(task.kind);
+  // What the task waited for: the stream if it was busy, else whatever put it there.
+  const Cause before = now_ > asked && replica.stream_cause.node >= 0 ? replica.stream_cause : asked_by;
+  const bool goes_on = task.kind == ComputeKind::kBackward && before.node >= 0 &&
+                       path_.node(before.node).kind == kind && path_.node(before.node).replica == replica.index &&
+                       path_.node(before.node).step == replica.step && before.until == now_;
+  // Until it ends.
+  replica.stream_cause = {
+      goes_on ? before.node : path_.add({before, kind, replica.index, replica.step, task.pack, now_, -1}), core::kNever,
+      task.kind == ComputeKind::kBackward ? task.index : -1};
+  replica.stream.begin(now_, devices_.slowness().longer(replica.device, task.duration, now_), task.compute_bound_ppm,
+                       events_);
+}
+
+void Run::compute_done(const Event& event) {
+  Replica& replica = replicas_[event.a];
+  if (devices_.slowness().gone(replica.device.worker, now_)) return;  // it never ends
+  if (!replica.stream.end(event, events_)) return;
+  const ComputeTask task = replica.queue.front().task;
+  replica.queue.pop_front();
+  const Time start = replica.stream.start();
+  recorder_.compute(replica.device, task, replica.step, start, now_);
+  Time& total = task.kind == ComputeKind::kForward
+                    ? replica.forward
+                    : (task.kind == ComputeKind::kBackward ? replica.backward : replica.other);
+  total += now_ - start;
+  replica.exposed.computed(start, now_);
+  replica.slowed += replica.stream.slowed();
+  replica.stream_cause.until = now_;
+  replica.cause = replica.stream_cause;
+  if (!replica.queue.empty()) begin_task(replica);
+  replica.runner.done(task.id, replica.world);
+}
+
+// --- steps ---
+
+void Run::step_done(Replica& replica) {
+  if (asynchrony_) asynchrony_->step_ended(replica.index, replica.step, now_);
+  const ReplicaEnd end{replica.device,
+                       replica.step_began,
+                       replica.ready,
+                       replica.forward,
+                       replica.backward,
+                       replica.other,
+                       replica.exposed.communication(),
+                       replica.exposed.exposed(),
+                       replica.slowed,
+                       replica.cause};
+  const auto record = step_ends_.add(replica.step, end, now_);
+  if (record) end_step(*record);
+  ++replica.step;
+  if (replica.step < scenario_.run.steps) begin_step(replica, now_, replica.cause);
+  if (record && repetition_ && replica.step < scenario_.run.steps) repeat_if_it_does(replica.step);
+}
+
+void Run::end_step(const core::StepRecord& record) {
+  sink_.step(record);
+  if (repetition_) repetition_->tell(record);
+  if (path_.is_worth_pruning()) path_.forget_before(step_ends_.last_start(), causes());
+}
+
+// --- steps that repeat ---
+
+/// The last replica has begun `step`. If that is as the one before was, it and the rest of them are told now.
+void Run::repeat_if_it_does(std::int32_t step) {
+  const bool together = flights_.empty() && std::all_of(replicas_.begin(), replicas_.end(),
+                                                        [&](const Replica& r) { return r.step == step; });
+  if (!together) return repetition_->cannot_tell();
+  Repetition::Step begun;
+  for (const Replica& replica : replicas_) begun.began.push_back(now_ - replica.step_began);
+  begun.at = now_;
+  begun.carried = network_.loads().totals();
+  begun.exchanged = exchange_times_.totals();
+  auto gates = state_of_gates();
+  if (!gates) return repetition_->cannot_tell();
+  begun.gates = std::move(*gates);
+  const Repetition::Step* const before = repetition_->begin(begun);
+  if (before) repeat(*before, begun, step);
+}
+
+/// All that gates know; nothing if one of them cannot say that.
+std::optional<std::vector<std::int64_t>> Run::state_of_gates() {
+  Portrait portrait = portrait_of(now_, [this](core::StateVisitor& visitor) { gates_.visit_state(visitor); });
+  if (!portrait.fit) return std::nullopt;
+  return std::move(portrait.same);
+}
+
+void Run::repeat(const Repetition::Step& before, const Repetition::Step& now, std::int32_t first) {
+  const std::int32_t times = scenario_.run.steps - first;
+  const Time period = now.at - before.at;
+  const bool fits = period == Time() || (core::kHorizon - now.at) / period >= times;
+  repetition_->repeat(fits ? times * period : Time());
+  if (!fits) return step_ends_.skip_to_never();
+  for (std::int32_t i = 1; i <= times; ++i) {
+    for (core::PackRecord pack : before.packs) {
+      for (Time* const t : {&pack.ready, &pack.first_start, &pack.last_start, &pack.end}) *t += i * period;
+      pack.step += i;
+      sink_.pack(pack);
+    }
+    core::StepRecord step = *before.step;
+    step.step += i;
+    step.start += i * period;
+    step.end += i * period;
+    sink_.step(step);
+  }
+  network_.carry_again(before.carried, times);
+  exchange_times_.add_again(before.exchanged, times);
+  step_ends_.skip(times, times * period);
+  sink_.note(
+      fmt::format("simulated {} of {} steps: the others are step {} again", first, scenario_.run.steps, first - 1));
+}
+
+// --- the critical path ---
+
+/// Everything from which a path may lead back.
+std::vector<Cause*> Run::causes() {
+  std::vector<Cause*> all;
+  step_ends_.add_causes(all);
+  for (Replica& replica : replicas_) {
+    all.push_back(&replica.cause);
+    all.push_back(&replica.stream_cause);
+    for (Queued& queued : replica.queue) all.push_back(&queued.asked_by);
+  }
+  flights_.visit([&](Flight& flight) {
+    for (Cause& cause : flight.causes) all.push_back(&cause);
+  });
+  gates_.add_causes(all);
+  return all;
+}
+
+}  // namespace tutti::sim

@@ -1,0 +1,97 @@
+#include "sim/run/timeouts.h"
+
+#include <algorithm>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "core/base/format.h"
+#include "sim/device/gone.h"
+
+namespace tutti::sim {
+
+using core::Rank;
+using core::Time;
+
+void Timeouts::launched(Flight& flight, std::int64_t replica, Rank rank, Time now) {
+  if (!deadlines_.any()) return;
+  flight.came.resize(static_cast<std::size_t>(collectives_.planned(flight.work).first.contributors), false);
+  flight.done.resize(flight.came.size(), false);
+  flight.came[static_cast<std::size_t>(rank)] = true;
+  const bool last = deadlines_.joins(replica);
+  arm(flight, rank, now);
+  if (!last) return;
+  // The group is resolved now: what was waiting for that is executed from here on.
+  flights_.visit([&](const Flight& other) {
+    for (std::size_t r = 0; r < other.came.size(); ++r) {
+      if (other.came[r] && !other.done[r] && !(&other == &flight && static_cast<Rank>(r) == rank))
+        arm(other, static_cast<Rank>(r), now);
+    }
+  });
+}
+
+void Timeouts::arm(const Flight& flight, Rank rank, Time now) {
+  const Time at = later(now, deadlines_.timeout());
+  if (at > core::kHorizon) return;
+  const std::uint32_t number =
+      deadlines_.arm({flight.step, flight.number, flight.work.place.group, rank, deadlines_.resolved()});
+  events_.push({at, static_cast<std::uint64_t>(rank), EventKind::kTimer, number, 0});
+}
+
+void Timeouts::fires(const Event& event) {
+  const Deadlines::Timer& timer = deadlines_.timer(event.a);
+  const Flight* const flight = flights_.find(timer.step, timer.number, timer.group);
+  if (!flight) return;
+  if (flight->done[static_cast<std::size_t>(timer.rank)] || (!timer.execution && deadlines_.resolved())) return;
+  exceeded_ = deadline_exceeded(*flight, timer, event.time);
+  sink_.note(exceeded_->message());
+  // What was under way is shown up to here.
+  flights_.visit([&](const Flight& open) {
+    if (open.ranks_left == 0 || open.work.pack < 0) return;
+    const core::Group group = group_of(open);
+    for (std::size_t r = 0; r < open.came.size(); ++r) {
+      if (open.came[r] && !open.done[r])
+        recorder_.pack_done(group.device(static_cast<Rank>(r)), open.instance, open.step, open.work.pack,
+                            open.started[r], event.time);
+    }
+  });
+}
+
+core::Error Timeouts::deadline_exceeded(const Flight& flight, const Deadlines::Timer& timer, Time now) const {
+  const core::Group group = group_of(flight);
+  const std::int64_t came = std::count(flight.came.begin(), flight.came.end(), true);
+  std::string awaited = not_come(flight);
+  if (awaited.empty()) awaited = what_is_gone(scenario_);
+  const bool pack = flight.work.pack >= 0;
+  std::string what = pack ? fmt::format("pack {}", flight.work.pack) : fmt::format("exchange {}", flight.work.exchange);
+  if (pack && scenario_.plan.packs[static_cast<std::size_t>(flight.work.pack)].payload.instance_key > 0)
+    what += fmt::format(" (instance {})",
+                        scenario_.plan.packs[static_cast<std::size_t>(flight.work.pack)].payload.instance_key);
+  return core::Error::run(
+      {core::ProblemCode::kTooSmall, "CommunicationOptions.timeout_seconds"},
+      fmt::format(
+          "DeadlineExceeded at {}, in step {}: Collective has timed out {}. {} on {} had been {} for {}; {} of {} "
+          "devices had come{}. Give timeout_seconds more time than it may take, or 0 for none",
+          core::show(now), timer.step, timer.execution ? "during execution" : "waiting for other workers", what,
+          scenario_.cluster->part_name(group.device(timer.rank)), timer.execution ? "executed" : "waiting",
+          core::show(deadlines_.timeout()), came, flight.came.size(),
+          awaited.empty() ? "" : "; waited for: " + awaited));
+}
+
+/// The workers of whose devices some have not started the collective.
+std::string Timeouts::not_come(const Flight& flight) const {
+  constexpr int kMostNamed = 8;
+  const core::Group group = group_of(flight);
+  std::string text;
+  std::int32_t last = -1;
+  int named = 0;
+  for (std::size_t r = 0; r < flight.came.size(); ++r) {
+    const std::int32_t worker = group.device(static_cast<Rank>(r)).worker;
+    if (flight.came[r] || std::exchange(last, worker) == worker) continue;
+    if (named++ == kMostNamed) return text + ", …";
+    text += fmt::format("{}w{}", text.empty() ? "" : ", ", worker);
+  }
+  return text;
+}
+
+}  // namespace tutti::sim

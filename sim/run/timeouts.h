@@ -1,0 +1,62 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "core/scenario/scenario.h"
+#include "sim/collectives/plan_collectives.h"
+#include "sim/engine/event_queue.h"
+#include "sim/run/deadlines.h"
+#include "sim/run/flights.h"
+#include "sim/run/recorder.h"
+
+namespace tutti::sim {
+
+/// Observes how long TensorFlow's collectives take (deadlines.h), and says which one exceeded its timeout. Without a timeout it does nothing.
+class Timeouts {
+ public:
+  /// REQUIRES: all it is given outlives it.
+  Timeouts(const core::Scenario& scenario, const PlanCollectives& collectives, Flights& flights, EventQueue& events,
+           Recorder& recorder, core::TimelineSink& sink)
+      : scenario_(scenario),
+        collectives_(collectives),
+        flights_(flights),
+        events_(events),
+        recorder_(recorder),
+        sink_(sink),
+        deadlines_(scenario.strategy.timeout, scenario.cluster->replicas()) {}
+
+  /// A replica takes part in the flight, as `rank`.
+  void launched(Flight& flight, std::int64_t replica, core::Rank rank, core::Time now);
+  /// The rank's part is over.
+  void rank_done(Flight& flight, core::Rank rank) const {
+    if (static_cast<std::size_t>(rank) < flight.done.size()) flight.done[static_cast<std::size_t>(rank)] = true;
+  }
+  /// Handles kTimer.
+  void fires(const Event& event);
+  /// What ended the run, if something did.
+  [[nodiscard]] const std::optional<core::Error>& exceeded() const { return exceeded_; }
+
+ private:
+  void arm(const Flight& flight, core::Rank rank, core::Time now);
+  [[nodiscard]] core::Error deadline_exceeded(const Flight& flight, const Deadlines::Timer& timer,
+                                              core::Time now) const;
+  [[nodiscard]] std::string not_come(const Flight& flight) const;
+
+  const core::Scenario& scenario_;
+  /// Without helpers of fused packs.
+  [[nodiscard]] core::Group group_of(const Flight& flight) const {
+    return (flight.in_group ? *flight.in_group : collectives_.planned(flight.work).first).group;
+  }
+
+  const PlanCollectives& collectives_;
+  Flights& flights_;
+  EventQueue& events_;
+  Recorder& recorder_;
+  core::TimelineSink& sink_;
+  Deadlines deadlines_;
+  std::optional<core::Error> exceeded_;
+};
+
+}  // namespace tutti::sim

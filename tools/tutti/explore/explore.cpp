@@ -1,0 +1,34 @@
+#include "tools/tutti/explore/explore.h"
+
+#include <algorithm>
+#include <thread>
+
+#include "core/base/file.h"
+#include "tools/tutti/command.h"
+
+namespace tutti::tools {
+
+using core::Expected;
+
+Expected<std::vector<core::Axis>> axes_of(const std::string& points, const std::vector<std::string>& over) {
+  std::vector<core::Axis> axes;
+  if (!points.empty()) {
+    const auto text = core::read_text_file(points, core::TextSource::kAnything);
+    if (!text) return failed(text);
+    auto table = core::read_points(*text, points);
+    if (!table) return failed(table);
+    axes.push_back(std::move(*table));
+  }
+  for (const std::string& written : over) {
+    auto axis = core::parse_axis("--over", written);
+    if (!axis) return failed(axis);
+    axes.push_back(std::move(*axis));
+  }
+  return axes;
+}
+
+int threads_of(int asked) {
+  return asked > 0 ? asked : static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
+}
+
+}  // namespace tutti::tools

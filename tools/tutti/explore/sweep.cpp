@@ -1,0 +1,273 @@
+#include "tools/tutti/explore/sweep.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <map>
+
+#include "core/advice/extrapolation.h"
+#include "core/base/file.h"
+#include "core/base/version.h"
+#include "core/explore/sweep_plot.h"
+#include "real/worker/run_limits.h"
+#include "sim/simulator.h"
+#include "sim/sweep/carry_out.h"
+#include "sim/sweep/evaluator.h"
+#include "tools/tutti/explore/explore.h"
+#include "tools/tutti/explore/plot_file.h"
+#include "tools/tutti/explore/sweep_output.h"
+#include "tools/tutti/explore/sweep_ranks.h"
+#include "tools/tutti/io/interrupt.h"
+#include "tools/tutti/io/output_file.h"
+#include "tools/tutti/io/progress.h"
+
+namespace tutti::tools {
+namespace {
+
+using core::Expected;
+using core::Outcome;
+using core::ProblemCode;
+using core::SweepStore;
+
+/// Of the points that a report lists, what is extrapolated: each thing once, with how many of them it is of.
+Expected<std::vector<std::string>> notes_on(SweepStore& store, const std::vector<std::int64_t>& points) {
+  const auto files = store.files();
+  if (!files) return failed(files);
+  const core::Library library(*files);
+  const auto set = settings_of(store.info().set);
+  if (!set) return failed(set);
+  std::vector<std::pair<std::string, std::size_t>> notes;
+  for (const std::int64_t point : points) {
+    std::vector<core::Override> changes = *set;
+    for (core::Override& change : store.space().overrides(point)) changes.push_back(std::move(change));
+    const auto scenario = core::read_scenario(store.info().scenario_text, store.info().scenario_file, library, changes);
+    if (!scenario) continue;
+    for (const std::string& said : core::extrapolations(*scenario)) {
+      const auto known = std::find_if(notes.begin(), notes.end(), [&](const auto& note) { return note.first == said; });
+      known == notes.end() ? notes.emplace_back(said, 1) : (++known->second, *known);
+    }
+  }
+  std::vector<std::string> said;
+  for (const auto& [note, count] : notes) {
+    said.push_back(
+        count == points.size() ? note : fmt::format("{} (in {} of the {} points above)", note, count, points.size()));
+  }
+  return said;
+}
+
+core::PlotOptions plot_options(const SweepOptions& options) { return {options.x, options.by, options.cost}; }
+
+/// ERRORS: two results are to go into one file.
+Expected<void> check_names(const SweepOptions& options, const std::string& database) {
+  std::map<std::string, const char*> taken;
+  const std::pair<const char*, const std::string&> names[] = {
+      {"-o", database}, {"--csv", options.csv}, {"--json", options.json}, {"--plot", options.plot}};
+  for (const auto& [option, name] : names) {
+    if (name.empty() || name == "-") continue;
+    const auto [other, fresh] = taken.try_emplace(std::filesystem::absolute(name).lexically_normal(), option);
+    if (!fresh)
+      return refused({ProblemCode::kConflict, option}, "{} {}: that is what {} has", option, name, other->second);
+  }
+  return {};
+}
+
+/// All that was asked for beside the database. Answers the exit status.
+int tell_results(SweepStore& store, const SweepOptions& options, Format format,
+                 const std::vector<std::string>& inputs) {
+  Outcomes outcomes(static_cast<std::size_t>(store.space().size()));
+  const auto read = store.each(
+      [&](std::int64_t point, const Outcome& outcome) { outcomes[static_cast<std::size_t>(point)] = outcome; });
+  if (!read) return report(read.error());
+  if (!options.csv.empty()) {
+    const auto written = write_file(options.csv, inputs, [&](std::ostream& out) { write_csv(store, outcomes, out); });
+    if (!written) return report(written.error());
+  }
+  if (!options.json.empty()) {
+    const auto written = write_file(options.json, inputs, sweep_json(store, outcomes));
+    if (!written) return report(written.error());
+  }
+  if (!options.plot.empty()) {
+    const std::string title = std::filesystem::path(store.info().scenario_file).stem().string();
+    auto plot = core::plot_of(store.space(), outcomes, title, plot_options(options));
+    if (!plot) return report(plot.error());
+    if (!options.measured.empty()) {
+      const auto text = core::read_text_file(options.measured, core::TextSource::kAnything);
+      if (!text) return report(text.error());
+      if (const auto added = core::add_measured(*plot, *text, options.measured); !added) return report(added.error());
+    }
+    const auto written = write_plot(options.plot, inputs, core::to_svg(*plot));
+    if (!written) return report(written.error());
+  }
+  if (format == Format::kJson) return print_out(sweep_json(store, outcomes));
+  const auto notes = notes_on(store, fastest(outcomes, options.rows));
+  if (!notes) return report(notes.error());
+  return print_out(sweep_text(store, outcomes, options.rows, *notes));
+}
+
+/// What ranks of one sweep must have in common.
+std::string identity(const core::SweepInfo& info) {
+  std::string text = info.version + '\0' + info.scenario_text + '\0';
+  for (const std::string& said : info.set) text += said + '\0';
+  for (const core::Axis& axis : info.axes) {
+    for (const std::string& field : axis.fields) text += field + '\0';
+    for (const auto& row : axis.rows) {
+      for (const std::string& value : row) text += value + '\0';
+    }
+  }
+  return text;
+}
+
+/// This process's part, if a launcher started several. TF_CONFIG describes a training job rather than who does a sweep: it counts
+/// only where it is asked for.
+Expected<std::optional<PartInRun>> launched_part(const JoinOptions& options) {
+  if (options.launcher == "auto" && !options.listen.empty() && std::getenv("TF_CONFIG") != nullptr)
+    return refused({ProblemCode::kUnused, "--listen"},
+                   "--listen is for processes that a launcher started; say which with --launcher");
+  auto part = own_part(options);
+  if (!part) return failed(part);
+  const bool by_tf_config = part->launch && part->launch->launcher == real::LauncherKind::kTfConfig;
+  if (part->launch && !(by_tf_config && options.launcher == "auto")) return std::optional(std::move(*part));
+  if (!part->launch && !options.listen.empty())
+    return refused({ProblemCode::kUnused, "--listen"},
+                   "--listen is for processes that a launcher started, and none has started this one");
+  return std::optional<PartInRun>();
+}
+
+/// So many threads in each of the ranks of one machine; of several machines it is not known how many share one.
+int threads_of_rank(int asked, const real::Launch& launch) {
+  if (asked > 0 || !launch.one_machine) return std::max(1, asked);
+  return std::max(1, threads_of(0) / launch.size);
+}
+
+/// Any other rank than 0. Answers the exit status.
+int help(const PartInRun& part, const core::SweepInfo& info, const core::Library& library,
+         const std::vector<core::Override>& set, int threads, std::chrono::duration<double> timeout) {
+  const auto space = core::Space::of(info.axes);
+  if (!space) return report(space.error());
+  const Interrupt interrupt;
+  sim::Simulator simulator;
+  sim::Evaluator evaluator({info.scenario_text, info.scenario_file, set}, library, simulator);
+  SharedSweep shared;
+  shared.identity = identity(info);
+  shared.threads = threads;
+  shared.work = [&](std::int64_t point, const std::atomic<bool>& stop) {
+    return evaluator.at(space->overrides(point), &stop);
+  };
+  shared.stop = [&] { return interrupt.happened(); };
+  shared.points = space->size();
+  shared.timeout = timeout;
+  const auto done = help_sweep(part, shared);
+  if (!done) return report(done.error());
+  return *done ? kDone : kRunFailed;
+}
+
+/// Does what is not done yet, with the ranks of `part` if there are any. Answers whether all is done.
+Expected<bool> carry_out(SweepStore& store, const core::Library& library, const std::vector<core::Override>& set,
+                         int threads, const Interrupt& interrupt, std::optional<PartInRun>& part,
+                         std::chrono::duration<double> timeout) {
+  Progress progress("sweeping");
+  sim::SweepCourse course;
+  course.threads = threads;
+  course.stop = [&] { return interrupt.happened(); };
+  course.progress = [&](std::int64_t there, std::int64_t in_all, std::int64_t before) {
+    if (there > before)
+      progress.update(static_cast<double>(there - before) / static_cast<double>(in_all - before));
+    else if (before > 0 && before < in_all)
+      tell(fmt::format("{} of {} points are there already\n", before, in_all));
+  };
+  if (part) {
+    course.crowd = [&](const sim::CrowdWork& crowd) {
+      const SharedSweep shared{identity(store.info()), threads, crowd.work, crowd.stop, store.space().size(), timeout};
+      return lead_sweep(*part, shared, crowd.points, crowd.take);
+    };
+  }
+  sim::Simulator simulator;
+  return sim::carry_out(store, library, set, simulator, course);
+}
+
+}  // namespace
+
+int sweep(const SweepOptions& options, const Environment& environment) {
+  const auto format = format_of(options.format);
+  if (!format) return report(format.error());
+  if (options.rows < 0) return refuse({ProblemCode::kTooSmall, "--rows"}, "--rows must be at least 0");
+  if (options.threads < 0)
+    return refuse({ProblemCode::kTooSmall, "--threads"}, "--threads must be at least 0 (0: all cores)");
+  if (options.timeout_seconds &&
+      !(*options.timeout_seconds > 0 && *options.timeout_seconds <= real::kMostTimeoutSeconds))
+    return refuse(out_of_range("--timeout-seconds", *options.timeout_seconds, real::kMostTimeoutSeconds),
+                  "--timeout-seconds must be above 0 and at most {}", real::kMostTimeoutSeconds);
+  if (const auto name = check_plot(options.plot); !name) return report(name.error());
+
+  if (!options.measured.empty() && options.plot.empty())
+    return refuse({ProblemCode::kUnused, "--measured"}, "--measured is drawn into a plot; give --plot FILE");
+
+  if (core::is_database(options.scenario.file)) {
+    if (!options.over.empty() || !options.points.empty() || !options.scenario.set.empty() || !options.output.empty() ||
+        options.timeout_seconds) {
+      const char* const given = !options.over.empty()           ? "--over"
+                                : !options.points.empty()       ? "--points"
+                                : !options.scenario.set.empty() ? "--set"
+                                : !options.output.empty()       ? "-o"
+                                                                : "--timeout-seconds";
+      return refuse({ProblemCode::kConflict, given},
+                    "{} is a sweep that was made; --over, --points, --set, -o and "
+                    "--timeout-seconds are of those that are to be",
+                    options.scenario.file);
+    }
+    if (const auto other = check_names(options, options.scenario.file); !other) return report(other.error());
+    auto store = SweepStore::open(options.scenario.file);
+    if (!store) return report(store.error());
+    return tell_results(*store, options, *format, {options.scenario.file});
+  }
+
+  core::SweepInfo info;
+  auto axes = axes_of(options.points, options.over);
+  if (!axes) return report(axes.error());
+  if (axes->empty()) {
+    return refuse({ProblemCode::kMissing, "--over"},
+                  "nothing varies; say what does with --over FIELD=VALUES, such as --over "
+                  "strategy.bytes_per_pack=64KiB..256MiB*2");
+  }
+  const auto set = settings_of(options.scenario.set);
+  if (!set) return report(set.error());
+  const auto text = core::read_text_file(options.scenario.file, core::TextSource::kAnything);
+  if (!text) return report(text.error());
+  warn_of_old_form(*text, options.scenario.file);
+  info.version = core::version();
+  info.scenario_file = options.scenario.file;
+  info.scenario_text = *text;
+  info.set = options.scenario.set;
+  info.axes = std::move(*axes);
+  auto part = launched_part(options.join);
+  if (!part) return report(part.error());
+  const int threads = *part ? threads_of_rank(options.threads, *(*part)->launch) : threads_of(options.threads);
+  const std::chrono::duration<double> timeout(options.timeout_seconds.value_or(60));
+  if (!*part && options.timeout_seconds) {
+    return refuse({ProblemCode::kUnused, "--timeout-seconds"},
+                  "--timeout-seconds is for ranks that a launcher started, and none has started this one");
+  }
+  if (*part && !(*part)->coordinates) return help(**part, info, environment.library, *set, threads, timeout);
+  const std::string output =
+      options.output.empty() ? std::filesystem::path(options.scenario.file).stem().string() + ".sweep" : options.output;
+  std::error_code ignored;
+  if (std::filesystem::equivalent(output, options.scenario.file, ignored))
+    return refuse({ProblemCode::kConflict, "-o"}, "-o {}: that is the scenario", output);
+  if (const auto other = check_names(options, output); !other) return report(other.error());
+  const Interrupt interrupt;
+  auto store = SweepStore::resume(output, info);
+  if (!store) return report(store.error());
+  if (!options.plot.empty()) {
+    if (const auto drawn = core::check(store->space(), plot_options(options)); !drawn) return report(drawn.error());
+  }
+  const auto all = carry_out(*store, environment.library, *set, threads, interrupt, *part, timeout);
+  if (!all) return report(all.error());
+  if (!*all) {
+    tell(fmt::format("tutti: interrupted; what is done is in {}, and the same command goes on from there\n", output));
+    return kRunFailed;
+  }
+  tell(fmt::format("results: {}\n", output));
+  return tell_results(*store, options, *format, {options.scenario.file, output});
+}
+
+}  // namespace tutti::tools

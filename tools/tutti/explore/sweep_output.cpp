@@ -1,0 +1,192 @@
+#include "tools/tutti/explore/sweep_output.h"
+
+#include <algorithm>
+#include <map>
+
+#include <fmt/format.h>
+#include <fmt/ostream.h>
+
+#include "core/base/format.h"
+#include "core/text/csv.h"
+#include "tools/tutti/report/table.h"
+
+namespace tutti::tools {
+
+using core::csv_cell;
+using core::Outcome;
+using core::Report;
+using core::show;
+using core::Time;
+
+Report outcome_report(const Outcome& outcome) {
+  Report report{{"status", to_string(outcome.status)}};
+  if (outcome.status != Outcome::Status::kDone) return report.add("message", outcome.message);
+  for (const core::Cost& cost : core::kCosts) report.add(std::string(cost.name) + "_us", outcome.*cost.time);
+  return report.add("packs", outcome.packs);
+}
+
+Report settings_report(const std::vector<std::string>& fields, const std::vector<std::string>& values) {
+  Report report;
+  for (std::size_t f = 0; f < fields.size(); ++f) report.add(fields[f], values[f]);
+  return report;
+}
+
+namespace {
+
+/// Times to the picosecond: their sixth decimal.
+std::string microseconds(Time time) {
+  std::string text = fmt::format("{}.{:06}", time.count() / 1'000'000, time.count() % 1'000'000);
+  while (text.ends_with('0')) text.pop_back();
+  if (text.ends_with('.')) text.pop_back();
+  return text;
+}
+
+bool done(const std::optional<Outcome>& outcome) { return outcome && outcome->status == Outcome::Status::kDone; }
+
+std::int64_t count(const Outcomes& outcomes, Outcome::Status status) {
+  return std::count_if(outcomes.begin(), outcomes.end(), [&](const auto& o) { return o && o->status == status; });
+}
+
+/// Points that are done, the fastest first; of equally fast ones the first.
+std::vector<std::int64_t> by_time(const Outcomes& outcomes) {
+  std::vector<std::int64_t> points;
+  for (std::size_t p = 0; p < outcomes.size(); ++p) {
+    if (done(outcomes[p])) points.push_back(static_cast<std::int64_t>(p));
+  }
+  std::stable_sort(points.begin(), points.end(), [&](std::int64_t a, std::int64_t b) {
+    return outcomes[static_cast<std::size_t>(a)]->step < outcomes[static_cast<std::size_t>(b)]->step;
+  });
+  return points;
+}
+
+std::string best_points(const core::SweepStore& store, const Outcomes& outcomes, int rows) {
+  const std::vector<std::int64_t> points = by_time(outcomes);
+  if (points.empty() || rows == 0) return "";
+  std::vector<std::string> headings{"step time", "exposed", "over least", "packs"};
+  for (const std::string& field : store.space().fields()) headings.push_back("<" + field);
+  Table table(headings);
+  for (std::size_t i = 0; i < points.size() && i < static_cast<std::size_t>(rows); ++i) {
+    const Outcome& o = *outcomes[static_cast<std::size_t>(points[i])];
+    const double over = static_cast<double>(o.step.count()) / static_cast<double>(o.step_bound.count()) - 1;
+    const bool bounded = o.step_bound > Time();  // not where variables lie on servers
+    std::vector<std::string> cells{show(o.step), show(o.exposed), bounded ? core::show_share(std::max(0.0, over)) : "–",
+                                   std::to_string(o.packs)};
+    for (const std::string& value : store.space().values(points[i])) cells.push_back(shown_value(value));
+    table.row(cells);
+  }
+  return fmt::format("the best of {} points\n", points.size()) + table.text(2) + '\n';
+}
+
+/// Of each field's values, the best step time that any point with it has.
+std::string by_field(const core::SweepStore& store, const Outcomes& outcomes) {
+  const std::vector<std::string>& fields = store.space().fields();
+  std::vector<std::map<std::string, Time>> best(fields.size());
+  for (std::size_t p = 0; p < outcomes.size(); ++p) {
+    if (!done(outcomes[p])) continue;
+    const std::vector<std::string> values = store.space().values(static_cast<std::int64_t>(p));
+    for (std::size_t f = 0; f < fields.size(); ++f) {
+      const auto [found, fresh] = best[f].try_emplace(values[f], outcomes[p]->step);
+      if (!fresh) found->second = std::min(found->second, outcomes[p]->step);
+    }
+  }
+  Table table({"<field", "<at its best", "step time", "<at its worst", "step time"});
+  for (std::size_t f = 0; f < fields.size(); ++f) {
+    if (best[f].size() < 2) continue;
+    const auto less = [](const auto& a, const auto& b) { return a.second < b.second; };
+    const auto [low, high] = std::minmax_element(best[f].begin(), best[f].end(), less);
+    table.row({fields[f], shown_value(low->first), show(low->second), shown_value(high->first), show(high->second)});
+  }
+  const std::string text = table.text(2);
+  if (std::count(text.begin(), text.end(), '\n') < 2) return "";
+  return "what each field does, with all others at their best\n" + text + '\n';
+}
+
+/// Messages without what stands for the point in them, the most frequent first.
+std::string what_went_wrong(const core::SweepStore& store, const Outcomes& outcomes) {
+  std::map<std::string, std::pair<std::int64_t, std::int64_t>> messages;  // how many, and the first
+  for (std::size_t p = 0; p < outcomes.size(); ++p) {
+    if (!outcomes[p] || done(outcomes[p])) continue;
+    ++messages.try_emplace(outcomes[p]->message, 0, static_cast<std::int64_t>(p)).first->second.first;
+  }
+  if (messages.empty()) return "";
+  std::vector<std::pair<std::string, std::pair<std::int64_t, std::int64_t>>> sorted(messages.begin(), messages.end());
+  std::stable_sort(sorted.begin(), sorted.end(),
+                   [](const auto& a, const auto& b) { return a.second.first > b.second.first; });
+  std::string text = fmt::format("{} points cannot be: {} were refused, {} failed\n",
+                                 count(outcomes, Outcome::Status::kRefused) + count(outcomes, Outcome::Status::kFailed),
+                                 count(outcomes, Outcome::Status::kRefused), count(outcomes, Outcome::Status::kFailed));
+  constexpr std::size_t kMost = 5;
+  for (std::size_t i = 0; i < sorted.size() && i < kMost; ++i) {
+    std::string at;
+    const std::vector<std::string> values = store.space().values(sorted[i].second.second);
+    for (std::size_t f = 0; f < values.size(); ++f) at += fmt::format(" {}={}", store.space().fields()[f], values[f]);
+    text += fmt::format("  {} times, such as at{}:\n    {}\n", sorted[i].second.first, at, sorted[i].first);
+  }
+  if (sorted.size() > kMost) text += fmt::format("  … and {} other messages (in the results)\n", sorted.size() - kMost);
+  return text + '\n';
+}
+
+}  // namespace
+
+void write_csv(const core::SweepStore& store, const Outcomes& outcomes, std::ostream& out) {
+  out << "point";
+  for (const std::string& field : store.space().fields()) out << ',' << csv_cell(field);
+  out << ",status,message";
+  for (const core::Cost& cost : core::kCosts) out << ',' << cost.name << "_us";
+  out << ",packs,seed\r\n";
+  for (std::size_t p = 0; p < outcomes.size(); ++p) {
+    if (!outcomes[p]) continue;
+    const Outcome& o = *outcomes[p];
+    out << p;
+    for (const std::string& value : store.space().values(static_cast<std::int64_t>(p))) out << ',' << csv_cell(value);
+    out << ',' << to_string(o.status) << ',' << csv_cell(o.message);
+    for (const core::Cost& cost : core::kCosts) out << ',' << (done(o) ? microseconds(o.*cost.time) : "");
+    out << ',' << (done(o) ? std::to_string(o.packs) : "") << ',' << (done(o) ? std::to_string(o.seed) : "") << "\r\n";
+  }
+}
+
+std::string sweep_json(const core::SweepStore& store, const Outcomes& outcomes) {
+  const std::vector<std::string>& fields = store.space().fields();
+  std::vector<core::ReportValue> points;
+  for (std::size_t p = 0; p < outcomes.size(); ++p) {
+    if (!outcomes[p]) continue;
+    const auto point = static_cast<std::int64_t>(p);
+    Report report{{"point", point}, {"set", settings_report(fields, store.space().values(point))}};
+    report.add(outcome_report(*outcomes[p]));
+    if (done(outcomes[p])) report.add("seed", outcomes[p]->seed);
+    points.emplace_back(std::move(report));
+  }
+  return to_json(Report{{"tutti_version", store.info().version},
+                        {"scenario_file", store.info().scenario_file},
+                        {"scenario_text", store.info().scenario_text},
+                        {"set", store.info().set},
+                        {"points_in_all", store.space().size()},
+                        {"fields", fields},
+                        {"points", points}});
+}
+
+std::vector<std::int64_t> fastest(const Outcomes& outcomes, int rows) {
+  std::vector<std::int64_t> points = by_time(outcomes);
+  points.resize(std::min(points.size(), static_cast<std::size_t>(std::max(0, rows))));
+  return points;
+}
+
+std::string sweep_text(const core::SweepStore& store, const Outcomes& outcomes, int rows,
+                       const std::vector<std::string>& notes) {
+  const auto known = std::count_if(outcomes.begin(), outcomes.end(), [](const auto& o) { return o.has_value(); });
+  std::string text = fmt::format("{}: {} of {} points (Tutti {})\n", store.info().scenario_file, known,
+                                 store.space().size(), store.info().version);
+  for (const core::Axis& axis : store.info().axes)
+    text += fmt::format("  {} {} of {}\n", axis.rows.size(), axis.rows.size() == 1 ? "value" : "values",
+                        fmt::join(axis.fields, ", "));
+  for (const std::string& said : store.info().set) text += fmt::format("  with {}\n", said);
+  text += '\n';
+  text += best_points(store, outcomes, rows);
+  text += by_field(store, outcomes);
+  text += what_went_wrong(store, outcomes);
+  text += note_lines(notes);
+  while (text.ends_with("\n\n")) text.pop_back();
+  return text;
+}
+
+}  // namespace tutti::tools

@@ -1,0 +1,476 @@
+// Between rank 0 and the others: connections that have shaken hands (real/join), on them texts behind their lengths (real/wire/frame.h).
+//
+//     another rank                        rank 0
+//       "hello RANK DIGEST"     ──▶
+//                               ◀──       "point N", "end", or "no WHY"
+//       "done N\n" + outcome    ──▶
+//                               ◀──       "point N", …
+//
+// A rank has a connection for each of its threads, which does one point at a time. Twice a second each rank says "alive" on all
+// of them, whatever its threads do, and rank 0 to those that wait for a point. A connection that ends without an answer gives its
+// point back, and so does one on which nothing has come for too long. Rank 0 closes that with a last word, "late": a rank that
+// was stopped and wakes up hears that others do its points, and what it has to say of them is not taken.
+
+#include "tools/tutti/explore/sweep_ranks.h"
+
+#include <poll.h>
+#include <sys/socket.h>
+
+#include <charconv>
+#include <chrono>
+#include <condition_variable>
+#include <deque>
+#include <memory>
+#include <mutex>
+#include <set>
+#include <thread>
+
+#include "real/join/digest.h"
+#include "real/join/meeting.h"
+#include "real/wire/frame.h"
+#include "real/wire/protocol.h"
+#include "real/worker/blame.h"
+#include "tools/tutti/command.h"
+
+namespace tutti::tools {
+namespace {
+
+using core::Error;
+using core::Expected;
+using core::Outcome;
+using Clock = std::chrono::steady_clock;
+using State = real::Handshake::State;
+
+/// An outcome with the longest message that anyone reads.
+constexpr std::size_t kLongest = std::size_t{1} << 20;
+constexpr auto kLook = std::chrono::milliseconds(20);
+constexpr auto kSayAlive = std::chrono::milliseconds(500);
+/// Ranks that come when everything is done are told so, if they come so soon.
+constexpr auto kLateComers = std::chrono::seconds(10);
+
+/// False if the other side is gone. Messages are short, so that a connection takes them at once.
+bool send_text(const real::Socket& socket, std::string_view text) {
+  const std::string message = real::framed(text);
+  std::size_t sent = 0;
+  while (sent < message.size()) {
+    const ssize_t n = ::send(socket.get(), message.data() + sent, message.size() - sent, MSG_NOSIGNAL);
+    if (n > 0) {
+      sent += static_cast<std::size_t>(n);
+    } else if (errno == EAGAIN || errno == EINTR) {
+      pollfd file{socket.get(), POLLOUT, 0};
+      if (::poll(&file, 1, 10'000) == 0) return false;
+    } else {
+      return false;
+    }
+  }
+  return true;
+}
+
+/// A word that is not worth waiting for: nothing is sent to who takes nothing at the moment.
+void send_word(const real::Socket& socket, std::string_view word) {
+  pollfd file{socket.get(), POLLOUT, 0};
+  if (::poll(&file, 1, 0) == 1 && (file.revents & POLLOUT) != 0) send_text(socket, word);
+}
+
+/// What has come, without waiting. False if the other side is gone.
+bool read_some(const real::Socket& socket, real::FrameReader& reader) {
+  char buffer[16384];
+  for (;;) {
+    const ssize_t n = ::recv(socket.get(), buffer, sizeof buffer, MSG_DONTWAIT);
+    if (n > 0) {
+      reader.take({buffer, static_cast<std::size_t>(n)});
+    } else {
+      return n < 0 && (errno == EAGAIN || errno == EINTR);
+    }
+  }
+}
+
+/// The number behind a word: "point 12".
+std::optional<std::int64_t> number_behind(std::string_view text, std::string_view word) {
+  if (!text.starts_with(word)) return std::nullopt;
+  text.remove_prefix(word.size());
+  std::int64_t number = 0;
+  const auto [stop, status] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (status != std::errc() || (stop != text.data() + text.size() && *stop != '\n' && *stop != ' '))
+    return std::nullopt;
+  return number;
+}
+
+// --- rank 0 ---
+
+struct Helper {
+  real::Socket socket;
+  real::FrameReader reader{kLongest};
+  int rank = -1;                      ///< -1: it has not said hello
+  std::optional<std::int64_t> point;  ///< that it does
+  Clock::time_point heard = Clock::now();
+  bool gone = false;
+};
+
+class Leader {
+ public:
+  Leader(PartInRun& part, const SharedSweep& sweep, const std::vector<std::int64_t>& points,
+         const std::function<bool(std::int64_t, const Outcome&)>& take)
+      : part_(part),
+        sweep_(sweep),
+        take_(take),
+        silence_(real::longest_silence(sweep.timeout)),
+        left_(points.size()),
+        queue_(points.begin(), points.end()) {}
+
+  Expected<bool> run() {
+    auto listener = real::Listener::open(part_.gathering.listen);
+    if (!listener) return failed(listener);
+    real::RunId id{};
+    real::fill_random(id.data(), id.size());
+    if (part_.gathering.announce) {
+      if (const auto announced = part_.gathering.announce(listener->address()); !announced) return failed(announced);
+    }
+    real::Reception reception(
+        {part_.gathering.secret,
+         {real::Purpose::kControl, real::kAnyWorker, real::kCoordinator, std::string(real::protocol())},
+         id},
+        &*listener);
+    {
+      std::vector<std::jthread> threads;
+      for (int t = 0; t < sweep_.threads; ++t) threads.emplace_back([this] { work_here(); });
+      while (left_ > 0 && !stop_.load()) look(reception);
+      {
+        const std::lock_guard lock(mutex_);
+        over_ = true;
+      }
+      stop_.store(stop_.load() || left_ > 0);
+      news_.notify_all();
+    }
+    // Everyone is told, also who comes late: a rank that finds nobody fails, and takes the others with it.
+    const auto until = Clock::now() + kLateComers;
+    const auto missing = [&] { return std::ssize(ranks_) < part_.gathering.ranks - 1 || !helpers_.empty(); };
+    while (!stop_.load() && missing() && Clock::now() < until && !sweep_.stop()) look(reception);
+    if (part_.gathering.met) part_.gathering.met();
+    return left_ == 0;
+  }
+
+ private:
+  /// Points are taken from here by the threads of this process, and by the connections.
+  std::optional<std::int64_t> next() {
+    if (queue_.empty()) return std::nullopt;
+    const std::int64_t point = queue_.front();
+    queue_.pop_front();
+    return point;
+  }
+
+  void work_here() {
+    for (;;) {
+      std::int64_t point = 0;
+      {
+        std::unique_lock lock(mutex_);
+        news_.wait(lock, [&] { return over_ || !queue_.empty(); });
+        if (over_) return;
+        point = *next();
+      }
+      auto outcome = sweep_.work(point, stop_);
+      if (!outcome) return;
+      const std::lock_guard lock(mutex_);
+      done_.emplace_back(point, std::move(*outcome));
+    }
+  }
+
+  void look(real::Reception& reception) {
+    std::vector<int> files;
+    for (const auto& helper : helpers_) files.push_back(helper->socket.get());
+    for (real::Reception::Event& event : reception.wait(Clock::now() + kLook, files)) {
+      if (event.state != State::kDone) continue;
+      helpers_.push_back(std::make_unique<Helper>());
+      helpers_.back()->socket = std::move(event.socket);
+    }
+    for (const auto& helper : helpers_) hear(*helper);
+    for (const auto& helper : helpers_) drop_if_silent(*helper);
+    for (const auto& helper : helpers_) feed(*helper);
+    say_alive();
+    for (const auto& helper : helpers_) {
+      if (helper->gone && helper->point) give_back(*helper);
+    }
+    std::erase_if(helpers_, [](const auto& helper) { return helper->gone; });
+    std::deque<std::pair<std::int64_t, Outcome>> here;
+    {
+      const std::lock_guard lock(mutex_);
+      here.swap(done_);
+    }
+    for (const auto& [point, outcome] : here) accept(point, outcome);
+    if (sweep_.stop()) stop_.store(true);
+  }
+
+  void hear(Helper& helper) {
+    const bool there = read_some(helper.socket, helper.reader);
+    for (;;) {
+      const auto message = helper.reader.next();
+      if (!message || (!*message && !there)) helper.gone = true;
+      if (!message || !*message || helper.gone) return;
+      helper.heard = Clock::now();
+      if (**message == "alive") continue;
+      if (helper.rank < 0) {
+        greet(helper, **message);
+        continue;
+      }
+      const auto point = number_behind(**message, "done ");
+      const std::size_t line = (*message)->find('\n');
+      const auto outcome =
+          line == std::string_view::npos ? std::nullopt : core::outcome_from_text((*message)->substr(line + 1));
+      if (!point || point != helper.point || !outcome) {
+        helper.gone = true;
+        return;
+      }
+      helper.point.reset();
+      accept(*point, *outcome);
+    }
+  }
+
+  void greet(Helper& helper, std::string_view message) {
+    const auto rank = number_behind(message, "hello ");
+    const int ranks = part_.gathering.ranks;
+    if (!rank || *rank < 1 || (ranks > 0 && *rank >= ranks)) {
+      helper.gone = true;
+    } else if (!message.ends_with(" " + sweep_digest(sweep_.identity))) {
+      send_text(helper.socket, "no its scenario, settings or version are not those of rank 0");
+      helper.gone = true;
+    } else {
+      helper.rank = static_cast<int>(*rank);
+      ranks_.insert(helper.rank);
+    }
+  }
+
+  /// What it has read by now was looked at before.
+  void drop_if_silent(Helper& helper) {
+    if (helper.gone || Clock::now() - helper.heard < silence_) return;
+    send_word(helper.socket, "late");
+    helper.gone = true;
+    if (helper.rank < 0 || !silent_.insert(helper.rank).second) return;
+    tell(fmt::format("tutti: rank {} has said nothing for {:.3g} s; others do its points\n", helper.rank,
+                     std::chrono::duration<double>(silence_).count()));
+  }
+
+  /// To those who wait for a point: others look at what they do.
+  void say_alive() {
+    if (Clock::now() - said_alive_ < kSayAlive) return;
+    said_alive_ = Clock::now();
+    for (const auto& helper : helpers_) {
+      if (!helper->gone && helper->rank >= 0 && !helper->point) send_word(helper->socket, "alive");
+    }
+  }
+
+  /// Something to do for who has nothing; or the end, if all is done. While others are at the last points it waits: they may die.
+  void feed(Helper& helper) {
+    if (helper.gone || helper.rank < 0 || helper.point) return;
+    if (left_ == 0) {
+      send_text(helper.socket, "end");
+      helper.gone = true;
+      return;
+    }
+    {
+      const std::lock_guard lock(mutex_);
+      helper.point = next();
+    }
+    if (helper.point && !send_text(helper.socket, fmt::format("point {}", *helper.point))) helper.gone = true;
+  }
+
+  void give_back(Helper& helper) {
+    const std::lock_guard lock(mutex_);
+    queue_.push_front(*helper.point);
+    helper.point.reset();
+    news_.notify_one();
+  }
+
+  void accept(std::int64_t point, const Outcome& outcome) {
+    if (stop_.load() || left_ == 0) return;
+    if (!take_(point, outcome)) {
+      stop_.store(true);
+      return;
+    }
+    --left_;
+  }
+
+  PartInRun& part_;
+  const SharedSweep& sweep_;
+  const std::function<bool(std::int64_t, const Outcome&)>& take_;
+  Clock::duration silence_;  ///< a rank of which nothing is heard for so long has failed
+  Clock::time_point said_alive_;
+  std::set<int> silent_;  ///< ranks that have
+  std::size_t left_;
+  std::vector<std::unique_ptr<Helper>> helpers_;
+  std::set<int> ranks_;  ///< that have come
+  std::atomic<bool> stop_{false};
+
+  std::mutex mutex_;  ///< of what follows
+  std::condition_variable news_;
+  std::deque<std::int64_t> queue_;
+  std::deque<std::pair<std::int64_t, Outcome>> done_;  ///< by this process
+  bool over_ = false;
+};
+
+// --- the others ---
+
+/// A connection to rank 0: its thread sends and reads, the main thread says that it is alive.
+struct Line {
+  real::Socket socket;
+  std::mutex sending;
+
+  bool send(std::string_view text) {
+    const std::lock_guard lock(sending);
+    return send_text(socket, text);
+  }
+};
+
+/// The connections of this process.
+class Lines {
+ public:
+  void add(Line& line) {
+    const std::lock_guard lock(mutex_);
+    lines_.insert(&line);
+  }
+  void remove(Line& line) {
+    const std::lock_guard lock(mutex_);
+    lines_.erase(&line);
+  }
+  void say_alive() {
+    const std::lock_guard lock(mutex_);
+    for (Line* line : lines_) {
+      // Who is sending says by that that it is alive.
+      const std::unique_lock sending(line->sending, std::try_to_lock);
+      if (sending) send_word(line->socket, "alive");
+    }
+  }
+
+ private:
+  std::mutex mutex_;
+  std::set<Line*> lines_;
+};
+
+/// How a connection ended.
+enum class End {
+  kDone,     ///< there are no more points
+  kStopped,  ///< it was to stop
+  kLate,     ///< rank 0 has given up on it
+};
+
+/// One connection's life, from the greeting on.
+class Help {
+ public:
+  Help(const SharedSweep& sweep, Lines& lines, real::Socket socket, const std::atomic<bool>& stop)
+      : sweep_(sweep), lines_(lines), stop_(stop) {
+    line_.socket = std::move(socket);
+    lines_.add(line_);
+  }
+  ~Help() { lines_.remove(line_); }
+  Help(const Help&) = delete;
+  Help& operator=(const Help&) = delete;
+
+  Expected<End> work(int rank) {
+    const Clock::duration silence = real::longest_silence(sweep_.timeout);
+    if (!line_.send(fmt::format("hello {} {}", rank, sweep_digest(sweep_.identity)))) return last_word();
+    for (Clock::time_point heard = Clock::now();;) {
+      pollfd file{line_.socket.get(), POLLIN, 0};
+      ::poll(&file, 1, static_cast<int>(kLook.count()));
+      if (stop_.load()) return End::kStopped;
+      const bool there = read_some(line_.socket, reader_);
+      const auto message = reader_.next();
+      if (!message || (!*message && !there)) return gone();
+      if (!*message && Clock::now() - heard > silence) {
+        return tl::make_unexpected(Error::run(
+            fmt::format("rank 0 has said nothing for {:.3g} s", std::chrono::duration<double>(silence).count())));
+      }
+      if (!*message) continue;
+      heard = Clock::now();
+      if (**message == "alive") continue;
+      if (const auto end = end_of(**message)) return *end;
+      const auto point = number_behind(**message, "point ");
+      if (!point || *point < 0 || *point >= sweep_.points) return gone();
+      const auto outcome = sweep_.work(*point, stop_);
+      if (!outcome) return End::kStopped;
+      if (!line_.send(fmt::format("done {}\n{}", *point, to_text(*outcome)))) return last_word();
+      heard = Clock::now();
+    }
+  }
+
+ private:
+  static Expected<End> gone() { return tl::make_unexpected(Error::run("rank 0 went away before the sweep was done")); }
+
+  static std::optional<Expected<End>> end_of(std::string_view message) {
+    if (message == "end") return End::kDone;
+    if (message == "late") return End::kLate;
+    if (message.starts_with("no ")) return tl::make_unexpected(Error::request(std::string(message.substr(3))));
+    return std::nullopt;
+  }
+
+  /// Rank 0 has closed the connection, and may have said why.
+  Expected<End> last_word() {
+    static_cast<void>(read_some(line_.socket, reader_));
+    for (;;) {
+      const auto message = reader_.next();
+      if (!message || !*message) return gone();
+      if (const auto end = end_of(**message)) return *end;
+    }
+  }
+
+  const SharedSweep& sweep_;
+  Lines& lines_;
+  const std::atomic<bool>& stop_;
+  Line line_;
+  real::FrameReader reader_{kLongest};
+};
+
+Expected<End> help_on(const PartInRun& part, const SharedSweep& sweep, Lines& lines, const std::atomic<bool>& stop) {
+  const auto until = Clock::now() + std::chrono::duration_cast<Clock::duration>(part.wait);
+  auto found = real::find_coordinator(part.where, real::kAnyWorker, until, [&] { return stop.load(); });
+  if (stop.load()) return End::kStopped;
+  if (!found) return failed(found);
+  return Help(sweep, lines, std::move(found->socket), stop).work(part.launch->rank);
+}
+
+}  // namespace
+
+std::string sweep_digest(const std::string& identity) {
+  std::string text;
+  for (const std::byte byte : real::hmac_sha256("tutti sweep 2", identity))
+    text += fmt::format("{:02x}", static_cast<int>(byte));
+  return text;
+}
+
+Expected<bool> lead_sweep(PartInRun& part, const SharedSweep& sweep, const std::vector<std::int64_t>& points,
+                          const std::function<bool(std::int64_t, const Outcome&)>& take) {
+  return Leader(part, sweep, points, take).run();
+}
+
+Expected<bool> help_sweep(const PartInRun& part, const SharedSweep& sweep) {
+  std::atomic<bool> stop{false};
+  std::atomic<int> running{sweep.threads};
+  std::mutex mutex;
+  std::optional<Error> failed;
+  bool all = true, late = false;
+  Lines lines;
+  {
+    std::vector<std::jthread> threads;
+    for (int t = 0; t < sweep.threads; ++t) {
+      threads.emplace_back([&] {
+        const auto end = help_on(part, sweep, lines, stop);
+        const std::lock_guard lock(mutex);
+        if (!end && !failed) failed = end.error();
+        if (!end || *end == End::kStopped) all = false;
+        if (end && *end == End::kLate) late = true;
+        --running;
+      });
+    }
+    for (Clock::time_point said; running.load() > 0;) {
+      if (sweep.stop()) stop.store(true);
+      if (Clock::now() - said >= kSayAlive) {
+        said = Clock::now();
+        lines.say_alive();
+      }
+      std::this_thread::sleep_for(kLook);
+    }
+  }
+  if (failed) return tl::make_unexpected(*failed);
+  if (late) tell("tutti: this rank was silent for too long; rank 0 has given its points to others\n");
+  return all;
+}
+
+}  // namespace tutti::tools

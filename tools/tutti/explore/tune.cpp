@@ -1,0 +1,138 @@
+#include "tools/tutti/explore/tune.h"
+
+#include <ostream>
+
+#include "core/base/version.h"
+#include "core/explore/plot.h"
+#include "core/explore/tuner.h"
+#include "core/explore/usual_axes.h"
+#include "core/text/csv.h"
+#include "tools/tutti/explore/explore.h"
+#include "tools/tutti/explore/plot_file.h"
+#include "tools/tutti/explore/tuning.h"
+#include "tools/tutti/io/output_file.h"
+
+namespace tutti::tools {
+namespace {
+
+using core::Error;
+using core::Outcome;
+using core::ProblemCode;
+
+/// The curve along the first axis that has an order.
+core::Plot curve_plot(const TuneResult& result) {
+  const AxisCurve& curve = result.curves.front();
+  core::Plot plot;
+  plot.title = result.now.summary.info().scenario + ", around the best setting";
+  plot.x_title = curve.field;
+  plot.y_title = "step time (ms)";
+  plot.bytes = curve.field.find("bytes") != std::string::npos;
+  core::Curve line{"step time", {}}, bound{"lower bound", {}, true}, now{"now", {}, true};
+  for (const auto& [value, outcome] : curve.values) {
+    plot.x.push_back(value);
+    const bool done = outcome.status == Outcome::Status::kDone;
+    line.y.push_back(done ? std::optional(core::to_ms(outcome.step)) : std::nullopt);
+    bound.y.push_back(done && outcome.step_bound > core::Time() ? std::optional(core::to_ms(outcome.step_bound))
+                                                                : std::nullopt);
+    now.y.emplace_back(core::to_ms(result.now.outcome.step));
+  }
+  plot.curves = {line, now, bound};
+  plot.best = core::Plot::Mark{0, curve.best, "best"};
+  return plot;
+}
+
+/// All that was tried, in the order of the space.
+void write_tried(Tuning& tuning, std::ostream& out) {
+  for (const std::string& field : tuning.space().fields()) out << core::csv_cell(field) << ',';
+  out << "status,stopped_early,compared,step_time_us\r\n";
+  for (const auto& [point, outcome] : tuning.tried()) {
+    for (const std::string& value : tuning.space().values(point)) out << core::csv_cell(value) << ',';
+    const bool done = outcome.status == Outcome::Status::kDone;
+    out << to_string(outcome.status) << ',' << (outcome.stopped ? 1 : 0) << ',' << (tuning.is_compared(point) ? 1 : 0)
+        << ',' << (done ? fmt::format("{:.6f}", core::to_us(outcome.step)) : "") << "\r\n";
+  }
+}
+
+}  // namespace
+
+int tune(const TuneOptions& options, const Environment& environment) {
+  const auto format = format_of(options.format);
+  if (!format) return report(format.error());
+  if (options.evaluations < 1)
+    return refuse({ProblemCode::kTooSmall, "--evaluations"}, "--evaluations must be at least 1");
+  if (options.threads < 0)
+    return refuse({ProblemCode::kTooSmall, "--threads"}, "--threads must be at least 0 (0: all cores)");
+  if (const auto name = check_plot(options.plot); !name) return report(name.error());
+  const auto set = settings_of(options.scenario.set);
+  if (!set) return report(set.error());
+  const auto text = read_scenario_file(options.scenario.file);
+  if (!text) return report(text.error());
+  warn_of_old_form(*text, options.scenario.file);
+  auto scenario = core::read_scenario(*text, options.scenario.file, environment.library, *set);
+  if (!scenario) return report(scenario.error());
+  auto axes = axes_of(options.points, options.over);
+  std::vector<std::string> notes;
+  std::optional<sim::MostWork> most_work;  // whoever names what is to vary waits for it
+  if (axes && axes->empty()) {
+    axes = core::usual_axes(*scenario);
+    most_work = sim::most_work(*scenario);
+    if (axes) {
+      notes = sim::note_on_left_out(
+          sim::leave_out_long_ones(*axes, {*text, options.scenario.file, *set}, environment.library, *most_work));
+    }
+  }
+  if (!axes) return report(axes.error());
+  core::SweepInfo info{std::string(core::version()), options.scenario.file, *text, options.scenario.set, *axes};
+  auto space = core::Space::of(std::move(*axes));
+  if (!space) return report(space.error());
+  if (!options.plot.empty()) {
+    const core::Tuner tuner(*space, {});
+    bool any = false;
+    for (std::size_t a = 0; a < space->axes().size(); ++a) any = any || tuner.is_ordered(a);
+    if (!any)
+      return refuse({ProblemCode::kUnused, "--plot"},
+                    "--plot: no field has values in an order, so there is no curve to draw");
+  }
+  const Interrupt interrupt;  // from before there is a file
+  std::optional<core::SweepStore> store;
+  if (!options.database.empty()) {
+    auto opened = core::SweepStore::resume(options.database, info);
+    if (!opened) return report(opened.error());
+    store = std::move(*opened);
+  }
+
+  Tuning tuning(options, environment.library, std::move(*scenario), *text, *set, std::move(*space),
+                store ? &*store : nullptr, std::move(notes), interrupt);
+  if (most_work) tuning.leave_out_beyond(*most_work);
+  const auto done = tuning.carry_out();
+  if (!done) return report(done.error());
+  if (!*done) {
+    tell(options.database.empty()
+             ? std::string("tutti: interrupted\n")
+             : fmt::format("tutti: interrupted; what was tried is in {}, and the same command goes on from there\n",
+                           options.database));
+    return kRunFailed;
+  }
+  const TuneResult& result = tuning.result();
+  const std::vector<std::string> inputs{options.scenario.file};
+  if (!options.csv.empty()) {
+    if (const auto written = write_file(options.csv, inputs, [&](std::ostream& out) { write_tried(tuning, out); });
+        !written)
+      return report(written.error());
+  }
+  if (!options.output.empty() && result.best && result.best->outcome.step > result.now.outcome.step) {
+    tell(fmt::format("tutti: nothing better was found than what there is; {} is not written\n", options.output));
+  } else if (!options.output.empty() && result.best) {
+    const auto written = write_file(options.output, inputs, result.best->scenario.text);
+    if (!written) return report(written.error());
+  }
+  if (!options.plot.empty()) {
+    if (result.curves.empty())
+      return report(Error::run("--plot: there is no best setting, so there is nothing to draw"));
+    const auto written = write_plot(options.plot, inputs, core::to_svg(curve_plot(result)));
+    if (!written) return report(written.error());
+  }
+  return print_out(*format == Format::kJson ? tune_json(result) : tune_text(result));
+}
+
+}  // namespace tutti::tools

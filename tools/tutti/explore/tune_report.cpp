@@ -1,0 +1,289 @@
+#include "tools/tutti/explore/tune_report.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "core/base/format.h"
+#include "tools/tutti/explore/sweep_output.h"
+#include "tools/tutti/report/report.h"
+#include "tools/tutti/report/table.h"
+
+namespace tutti::tools {
+
+using core::Breakdown;
+using core::list_of;
+using core::Outcome;
+using core::Report;
+using core::show;
+using core::show_share;
+using core::Time;
+
+namespace {
+
+/// What differs by less along a curve is called the same.
+constexpr double kFlat = 0.01;
+
+/// Returns the time of the packs on the critical path of the last step, by what it is spent on.
+std::vector<std::pair<std::string, Time>> path_parts(const core::Summary& summary) {
+  Breakdown parts;
+  for (const core::PathPiece& piece : summary.path()) {
+    if (piece.kind == core::SpanKind::kPackInFlight) parts += piece.parts;
+  }
+  return core::named_parts(parts);
+}
+
+/// Returns lines such as "critical path: 31.2 ms less in transfer over socket links", largest change first.
+std::vector<std::string> path_changes(const Told& now, const Told& best) {
+  std::vector<std::pair<Time, std::string>> changes;
+  const auto before = path_parts(now.summary), after = path_parts(best.summary);
+  for (std::size_t i = 0; i < before.size(); ++i)
+    changes.emplace_back(after[i].second - before[i].second, before[i].first);
+  std::stable_sort(changes.begin(), changes.end(),
+                   [](const auto& a, const auto& b) { return std::abs(a.first.count()) > std::abs(b.first.count()); });
+  std::vector<std::string> lines;
+  for (const auto& [change, name] : changes) {
+    if (share(Time(std::abs(change.count())), now.outcome.step) < 0.002) break;
+    lines.push_back(fmt::format("critical path: {} {} in {}", show(Time(std::abs(change.count()))),
+                                change < Time() ? "less" : "more", name));
+  }
+  return lines;
+}
+
+std::vector<std::string> why(const TuneResult& r) {
+  const Outcome& now = r.now.outcome;
+  const Outcome& best = r.best->outcome;
+  std::vector<std::string> lines{fmt::format("exposed communication {} → {}", show(now.exposed), show(best.exposed)),
+                                 fmt::format("packs {} → {}", now.packs, best.packs)};
+  if (now.slowed != best.slowed)
+    lines.push_back(fmt::format("computation slowed by communication {} → {}", show(now.slowed), show(best.slowed)));
+  if (now.other_compute != best.other_compute)
+    lines.push_back(fmt::format("copies and updates {} → {}", show(now.other_compute), show(best.other_compute)));
+  for (std::string& line : path_changes(r.now, *r.best)) lines.push_back(std::move(line));
+  return lines;
+}
+
+/// The values next to the best whose cost is the same but for kFlat.
+std::string flat_part(const AxisCurve& curve) {
+  const Time least = curve.values[curve.best].second.step;
+  const auto is_flat = [&](std::size_t i) {
+    const Outcome& o = curve.values[i].second;
+    return o.status == Outcome::Status::kDone && share(o.step - least, least) <= kFlat;
+  };
+  std::size_t from = curve.best, to = curve.best;
+  while (from > 0 && is_flat(from - 1)) --from;
+  while (to + 1 < curve.values.size() && is_flat(to + 1)) ++to;
+  if (from == to)
+    return fmt::format("{}: no value other than {} is within {} of the best", curve.field,
+                       shown_value(curve.values[curve.best].first), show_share(kFlat));
+  return fmt::format("{}: every value from {} to {} is within {} of the best", curve.field,
+                     shown_value(curve.values[from].first), shown_value(curve.values[to].first), show_share(kFlat));
+}
+
+std::string curve_part(const TuneResult& r) {
+  if (r.curves.empty()) return "";
+  std::string text = "step time around the best settings\n";
+  for (const AxisCurve& curve : r.curves) {
+    text += "  " + flat_part(curve) + '\n';
+    Table table({"<value", "step time", "exposed"});
+    for (std::size_t i = 0; i < curve.values.size(); ++i) {
+      const auto& [value, o] = curve.values[i];
+      const bool done = o.status == Outcome::Status::kDone;
+      table.row({shown_value(value) + (i == curve.best ? "  ←" : ""), done ? show(o.step) : "invalid",
+                 done ? show(o.exposed) : ""});
+    }
+    text += table.text(4);
+  }
+  return text + '\n';
+}
+
+std::string sensitivity_part(const TuneResult& r) {
+  if (r.sensitivity.empty()) return "";
+  Table table({"<with", "now", "best", "gain"});
+  bool holds = true;
+  for (const Sensitivity& s : r.sensitivity) {
+    table.row(
+        {s.what, show(s.now), show(s.best), s.best <= s.now ? show_share(share(s.now - s.best, s.now)) : "worse"});
+    holds = holds && s.best <= s.now;
+  }
+  return "sensitivity to the parameters of the cluster\n" + table.text(2) +
+         (holds ? "  the best settings are not worse in any of these cases\n\n"
+                : "  the best settings are not the best in every case: calibrate the cluster first (tutti "
+                  "calibrate)\n\n");
+}
+
+std::string indented(const std::string& text) {
+  std::string lines;
+  std::size_t from = 0;
+  while (from < text.size()) {
+    const std::size_t to = text.find('\n', from);
+    lines += "    " + text.substr(from, to - from) + '\n';
+    from = to == std::string::npos ? text.size() : to + 1;
+  }
+  return lines;
+}
+
+std::string snippet_part(const TuneResult& r) {
+  std::string paste, others;
+  for (const PromisedSnippet& one : r.snippets) {
+    const core::Snippet& snippet = one.snippet;
+    if (!one.why_not.empty()) {
+      others += fmt::format("  {}: {}\n", snippet.framework, one.why_not);
+      continue;
+    }
+    paste +=
+        fmt::format("{}{}{}: step time {}\n", snippet.framework, snippet.as_simulated ? "" : ", its nearest setting",
+                    snippet.remark.empty() ? "" : fmt::format(" ({})", snippet.remark), show(one.outcome.step));
+    paste += indented(snippet.text);
+  }
+  if (!paste.empty())
+    paste = (r.advice.change ? "settings to paste\n" : "settings to paste, as they are now\n") + paste + '\n';
+  if (!others.empty()) others = "not available as settings\n" + others + '\n';
+  if (r.snippets.empty()) {
+    paste =
+        "settings to paste\n  no known framework has this setting; to search settings that frameworks have, use "
+        "--over strategy.algorithm=ring,nccl\n\n";
+  }
+  return paste + others;
+}
+
+std::string settings(const TuneResult& r, const std::vector<std::string>& values, const std::string& between) {
+  std::string text;
+  for (std::size_t f = 0; f < r.fields.size(); ++f)
+    text += fmt::format("{}{} = {}", text.empty() ? "" : between, r.fields[f], shown_value(values[f]));
+  return text;
+}
+
+/// What is faster only as long as links are as the cluster's figures say.
+std::string lost_part(const TuneResult& r) {
+  std::string text;
+  for (const Lost& one : r.lost) {
+    text += fmt::format("    {}\n  step time {}, but with {} it would be {}, and that of the present settings {}\n",
+                        settings(r, one.values, "\n    "), show(one.outcome.step), one.on.what, show(one.on.best),
+                        show(one.on.now));
+  }
+  return text.empty()
+             ? text
+             : "not recommended: slower than now if the links differ from their parameters (run tutti calibrate)\n" +
+                   text + '\n';
+}
+
+/// What seems to be faster, and why that says nothing.
+std::string rival_part(const TuneResult& r) {
+  if (!r.rival) return "";
+  const Time recommended = r.recommended().outcome.step;
+  return fmt::format(
+      "cannot be told apart from {1}\n    {0}\n  The predicted step time is {2} instead of {3}, but the two "
+      "predictions "
+      "cannot be compared: {4}.\n  Measure both on the cluster: tutti calibrate fits links to runs, and tutti perf "
+      "--against compares\n  NCCL with nccl-tests\n\n",
+      settings(r, r.rival->values, "\n    "), r.advice.change ? "the recommended settings" : "the present settings",
+      show(r.rival->outcome.step), show(recommended), r.rival->why);
+}
+
+}  // namespace
+
+std::string tune_text(const TuneResult& r) {
+  const core::RunInfo& info = r.now.summary.info();
+  std::string text = fmt::format("{} (Tutti {}, network model {}, seed {})\n", info.scenario, info.version,
+                                 info.network_model, r.seed);
+  text += fmt::format("  {}; {}\n  now: {}\n\n", info.cluster, info.workload, info.strategy);
+  const Outcome& now = r.now.outcome;
+  text += fmt::format("simulated {} of {} settings{}{}{}, and {} more around them\n", r.tried - r.left_out, r.in_all,
+                      r.left_out > 0 ? fmt::format("; skipped {} that take long to simulate", r.left_out) : "",
+                      r.refused > 0 ? fmt::format("; {} are invalid", r.refused) : "",
+                      r.stopped > 0 ? fmt::format("; stopped {} early as clearly slower", r.stopped) : "", r.beside);
+  if (r.not_comparable > 0)
+    text += fmt::format("{} of them cannot be compared with the present settings\n", r.not_comparable);
+  if (!r.best) {
+    text += '\n';
+    text += r.is_advice() ? fmt::format("recommended: change nothing\n  {}\n\n", r.advice.why) : r.advice.why + '\n';
+    if (r.is_advice()) text += rival_part(r) + snippet_part(r);
+    if (!r.is_advice() && !r.refusal.empty()) text += "  for example: " + r.refusal + '\n';
+    return text + note_lines(r.notes);
+  }
+  const Outcome& best = r.best->outcome;
+  const bool bounded = best.step_bound > Time();  // not where variables lie on servers
+  const bool slower = best.step > now.step;
+  text += fmt::format("step time now {}, best {}{} ({} {}); lower bound {}\n", show(now.step),
+                      slower ? "of what was tried " : "", show(best.step),
+                      show_share(slower ? share(best.step - now.step, now.step) : std::max(0.0, r.advice.gain)),
+                      slower ? "more" : "less", bounded ? show(best.step_bound) : "not known");
+  if (r.promised < 1) text += fmt::format("the remaining settings may gain at most {} more\n", show_share(r.promised));
+  text += '\n';
+  text += r.advice.change ? "recommended: change\n    " + settings(r, r.values, "\n    ") + '\n'
+                          : "recommended: change nothing\n";
+  text += "  " + r.advice.why + "\n\n";
+  if (!r.advice.change && r.advice.gain > 0)
+    text += "best settings found\n    " + settings(r, r.values, "\n    ") + "\n\n";
+  text += lost_part(r) + rival_part(r);
+  text += "why\n";
+  for (const std::string& line : why(r)) text += "  " + line + '\n';
+  text += '\n' + curve_part(r) + sensitivity_part(r);
+  return text + snippet_part(r) + note_lines(r.notes);
+}
+
+namespace {
+
+Report sensitivity_report(const Sensitivity& s) {
+  return {{"if", s.what}, {"now_step_time_us", s.now}, {"best_step_time_us", s.best}};
+}
+
+Report snippet_report(const PromisedSnippet& one) {
+  const core::Snippet& snippet = one.snippet;
+  Report report{{"framework", snippet.framework}, {"language", to_string(snippet.language)},
+                {"text", snippet.text},           {"as_simulated", snippet.as_simulated},
+                {"remark", snippet.remark},       {"recommended", one.why_not.empty()}};
+  if (one.outcome.status == Outcome::Status::kDone) report.add("step_time_us", one.outcome.step);
+  return report.add("why_not", core::unless_empty(one.why_not));
+}
+
+Report curve_report(const AxisCurve& curve) {
+  return {{"field", curve.field},
+          {"best", curve.best},
+          {"values", list_of(curve.values, [](const auto& one) {
+             return Report{{"value", one.first}, {"outcome", outcome_report(one.second)}};
+           })}};
+}
+
+}  // namespace
+
+std::string tune_json(const TuneResult& r) {
+  const core::RunInfo& info = r.now.summary.info();
+  Report report = scenario_report(info);
+  report.add({{"network_model", info.network_model},
+              {"seed", r.seed},
+              {"settings_in_all", r.in_all},
+              {"tried", r.tried - r.left_out},
+              {"beside", r.beside},
+              {"left_out", r.left_out},
+              {"refused", r.refused},
+              {"stopped_early", r.stopped},
+              {"now", outcome_report(r.now.outcome)}});
+  Report advice{{"change", r.advice.change}};
+  if (r.best) advice.add("gain_share", r.advice.gain).add("least_gain_share", r.advice.least_gain);
+  report.add("advice", advice.add("why", r.advice.why));
+  report.add("refusal", core::unless_empty(r.refusal));
+  report.add("not_comparable", r.not_comparable);
+  report.add("recommended_step_time_us", r.recommended().outcome.step);
+  report.add("not_recommended", list_of(r.lost, [&](const Lost& one) {
+               return Report{{"settings", settings_report(r.fields, one.values)},
+                             {"outcome", outcome_report(one.outcome)},
+                             {"if", sensitivity_report(one.on)}};
+             }));
+  if (r.rival)
+    report.add("cannot_tell", Report{{"settings", settings_report(r.fields, r.rival->values)},
+                                     {"outcome", outcome_report(r.rival->outcome)},
+                                     {"why", r.rival->why}});
+  report.add("snippets", list_of(r.snippets, snippet_report));
+  if (r.best)
+    report.add({{"best", outcome_report(r.best->outcome)},
+                {"best_settings", settings_report(r.fields, r.values)},
+                {"promised_share", r.promised},
+                {"why", why(r)},
+                {"curves", list_of(r.curves, curve_report)},
+                {"sensitivity", list_of(r.sensitivity, sensitivity_report)}});
+  return to_json(report.add("notes", r.notes));
+}
+
+}  // namespace tutti::tools

@@ -1,0 +1,216 @@
+#include "tools/tutti/explore/tuning.h"
+
+#include <algorithm>
+
+#include "core/advice/extrapolation.h"
+#include "core/base/format.h"
+#include "core/explore/tuner.h"
+#include "core/scenario/nccl_model.h"
+#include "tools/tutti/explore/explore.h"
+#include "tools/tutti/io/progress.h"
+
+namespace tutti::tools {
+
+using core::Expected;
+using core::Outcome;
+
+namespace {
+
+/// Settings that cannot be compared and are tried nevertheless, to say whether they seem to be
+/// faster.
+constexpr std::int64_t kOthers = 8;
+
+/// Whether NCCL carries out packs in times of its own.
+bool by_nccl(const core::Scenario& scenario) {
+  return std::any_of(scenario.plan.packs.begin(), scenario.plan.packs.end(),
+                     [&](const core::Pack& pack) { return !core::nccl_times(scenario.plan.collective(pack)).empty(); });
+}
+
+}  // namespace
+
+Tuning::Tuning(const TuneOptions& options, const core::Library& library, core::Scenario now, std::string text,
+               std::vector<core::Override> set, core::Space space, core::SweepStore* store,
+               std::vector<std::string> notes, const Interrupt& interrupt)
+    : options_(options),
+      library_(library),
+      interrupt_(interrupt),
+      base_{std::move(text), options.scenario.file, std::move(set)},
+      space_(std::move(space)),
+      evaluator_(base_, library, simulator_),
+      trials_(
+          space_, evaluator_, threads_of(options.threads), [this] { return interrupt_.happened(); }, store) {
+  result_.now.scenario = std::move(now);
+  result_.fields = space_.fields();
+  result_.in_all = space_.size();
+  result_.seed = options.seed;
+  result_.notes = std::move(notes);
+}
+
+Expected<bool> Tuning::carry_out() {
+  if (auto told = tell_of(result_.now, "simulating it as it is"); !told) return failed(told);
+  if (interrupt_.happened()) return false;
+  comparable_.emplace(space_, base_, library_, result_.now.scenario);
+  trials_.compare_only([this](std::int64_t point) { return comparable_->why_not(point).empty(); });
+  rows_ = comparable_->rows();
+  if (const auto taken = trials_.take_over(library_); !taken) return failed(taken);
+  if (auto found = search(); !found || !*found) return found;
+  if (auto judged = judge_the_best(); !judged || !*judged) return judged;
+  if (auto tried = try_others(); !tried || !*tried) return tried;
+  find_rival();
+  if (!result_.best) say_why_there_is_no_best();
+  if (auto added = add_snippets(); !added || !*added) return added;
+  const core::Scenario& recommended = result_.recommended().scenario;
+  if (by_nccl(result_.now.scenario) || (result_.best && by_nccl(result_.best->scenario)))
+    result_.notes.emplace_back(core::kNcclIsMeasured);
+  for (std::string& note : core::extrapolations(recommended)) result_.notes.push_back(std::move(note));
+  for (const std::string& note : result_.recommended().summary.info().notes) result_.notes.push_back(note);
+  return !interrupt_.happened();
+}
+
+Expected<void> Tuning::tell_of(Told& told, const char* doing) {
+  core::RecordOptions record;
+  record.level = core::RecordLevel::kNone;
+  core::RunControl control;
+  control.cancel = &interrupt_.flag();
+  Progress progress(doing);
+  control.progress = [&](double done) { progress.update(done); };
+  if (auto ran = simulator_.run(told.scenario, record, control, told.summary); !ran) return ran;
+  if (!interrupt_.happened()) told.outcome = core::outcome_of(told.summary);
+  return {};
+}
+
+double Tuning::least_step() const {
+  const bool same = std::all_of(space_.fields().begin(), space_.fields().end(), [](const std::string& field) {
+    return field.starts_with("strategy.") && !field.starts_with("strategy.compression");
+  });
+  return same ? static_cast<double>(result_.now.outcome.step_bound.count()) : 0;
+}
+
+std::int64_t Tuning::kept_from_search() const {
+  const core::Tuner tuner(space_, {});
+  std::int64_t wanted = 4 * kCases;  // other clusters: what there is, and three settings, on each
+  for (const auto& others : rows_.others) wanted += std::min(kOthers, std::ssize(others));
+  for (std::size_t a = 0; a < space_.axes().size(); ++a) wanted += tuner.is_ordered(a) ? 2 * kAround : 0;
+  return std::min(options_.evaluations / 2, wanted);
+}
+
+Expected<bool> Tuning::search() {
+  if (rows_.nothing) return true;
+  Progress progress("tuning");
+  const std::int64_t at_most = options_.evaluations - kept_from_search();
+  core::Tuner tuner(space_, {at_most, options_.seed, core::TunerOptions().enough, least_step(), rows_.compared});
+  const auto most = static_cast<double>(std::min(at_most, tuner.size()));
+  // What a file has from before counts when the tuner asks for it.
+  auto all = trials_.search(tuner, result_.now.outcome.step,
+                            [&](std::int64_t told) { progress.update(static_cast<double>(told) / most); });
+  if (!all || !*all) return all;
+  for (const std::int64_t point : tuner.asked()) {
+    const Outcome& outcome = tried().at(point);
+    const bool done = outcome.status == Outcome::Status::kDone;
+    if (outcome.message == sim::kTooLong) {
+      ++result_.left_out;
+    } else if (!done && result_.refused++ == 0) {
+      result_.refusal = outcome.message;
+    }
+    if (outcome.stopped) ++result_.stopped;
+  }
+  result_.tried = tuner.told();
+  result_.promised = tuner.told() < tuner.size() ? tuner.promised() : 0;
+  for (std::size_t a = 0; a < space_.axes().size(); ++a) {
+    if (tuner.is_ordered(a)) curve_axes_.emplace_back(a, tuner.in_order(a));
+  }
+  best_ = best_tried(Compared::kYes);
+  return true;
+}
+
+std::optional<std::int64_t> Tuning::best_tried(Compared compared) {
+  std::optional<std::int64_t> best;
+  for (const auto& [point, outcome] : tried()) {
+    if (outcome.status != Outcome::Status::kDone || outcome.stopped) continue;
+    if (!(compared == Compared::kYes ? is_compared(point) : !comparable_->why_not(point).empty())) continue;
+    if (!best || outcome.step < tried().at(*best).step) best = point;
+  }
+  return best;
+}
+
+Expected<bool> Tuning::judge_the_best() {
+  std::optional<TuneResult> fastest;  // which lost so
+  while (best_) {
+    if (auto added = add_curves(); !added || !*added) return added;
+    if (auto told = tell_of_best(); !told || !*told) return told;
+    if (!result_.best) return true;
+    if (auto added = add_sensitivity(); !added || !*added) return added;
+    result_.advice = core::recommend(result_.now.outcome, result_.best->outcome);
+    const Sensitivity* const lost = result_.advice.change ? lost_case() : nullptr;
+    if (!lost) return true;
+    result_.lost.push_back({result_.values, result_.best->outcome, *lost});
+    rejected_.insert(comparable_->key_of(*best_));
+    result_.advice.change = false;
+    result_.advice.why = fmt::format("with {} the best would take {} and what there is {}", lost->what,
+                                     core::show(lost->best), core::show(lost->now));
+    const auto next = best_tried(Compared::kYes);
+    const bool worth_it = next && left() >= kCases && core::recommend(result_.now.outcome, tried().at(*next)).change;
+    if (!fastest) fastest = result_;
+    if (!worth_it) break;
+    best_ = next;
+  }
+  if (!fastest) return true;
+  // None was better: tell of the fastest.
+  fastest->lost = std::move(result_.lost);
+  fastest->beside = result_.beside;
+  result_ = std::move(*fastest);
+  return true;
+}
+
+Expected<bool> Tuning::tell_of_best() {
+  auto scenario = comparable_->with_point(*best_);
+  if (!scenario) return true;
+  result_.values = space_.values(*best_);
+  result_.best.emplace();
+  result_.best->scenario = std::move(*scenario);
+  return tell_of(*result_.best, "simulating the best").has_value() && !interrupt_.happened();
+}
+
+Expected<bool> Tuning::try_others() {
+  std::vector<std::int64_t> rows = space_.rows(best_.value_or(0));
+  std::vector<std::int64_t> points;
+  for (std::size_t a = 0; a < rows_.others.size(); ++a) {
+    std::set<std::string> seen;
+    for (const std::int64_t r : rows_.others[a]) {
+      if (!seen.insert(space_.axes()[a].rows[static_cast<std::size_t>(r)].front()).second) continue;
+      std::vector<std::int64_t> other = rows;
+      other[a] = r;
+      const std::int64_t point = space_.point(other);
+      const auto known = tried().find(point);
+      if (known == tried().end() && std::ssize(points) < std::min(kOthers, left())) points.push_back(point);
+    }
+  }
+  result_.beside += std::ssize(points);
+  Progress progress("simulating what cannot be compared");
+  return trials_.evaluate(points, result_.recommended().outcome.step);
+}
+
+void Tuning::find_rival() {
+  for (const auto& [point, outcome] : tried()) {
+    if (outcome.status != Outcome::Status::kDone) continue;
+    const bool compared = comparable_->why_not(point).empty();
+    if (!compared) ++result_.not_comparable;
+    any_slow_ = any_slow_ || (compared && outcome.stopped);
+  }
+  const auto rival = best_tried(Compared::kNo);
+  if (!rival || tried().at(*rival).step >= result_.recommended().outcome.step) return;
+  result_.rival = {space_.values(*rival), tried().at(*rival), comparable_->why_not(*rival)};
+}
+
+void Tuning::say_why_there_is_no_best() {
+  if (any_slow_) {
+    result_.advice.why = fmt::format("whatever was tried takes at least {} longer than what there is",
+                                     core::show_share(sim::kHopeless - 1));
+  } else if (result_.not_comparable > 0) {
+    result_.advice.why = "no setting that was tried can be compared with the current one";
+  } else {
+    result_.advice.why = "no setting that was tried is valid; tutti sweep shows why each is not";
+  }
+}
+
+}  // namespace tutti::tools

@@ -1,0 +1,33 @@
+#include "tools/tutti/io/interrupt.h"
+
+#include <csignal>
+
+namespace tutti::tools {
+namespace {
+
+/// A signal handler reaches nothing but globals; this is the only one.
+std::atomic<bool> interrupted{false};
+static_assert(std::atomic<bool>::is_always_lock_free);
+
+extern "C" void on_signal(int number) {
+  interrupted.store(true);
+  std::signal(number, SIG_DFL);
+}
+
+}  // namespace
+
+Interrupt::Interrupt() {
+  interrupted.store(false);
+  for (std::size_t i = 0; i < kEndingSignals.size(); ++i) {
+    before_[i] = std::signal(kEndingSignals[i], on_signal);
+    if (before_[i] == SIG_IGN) std::signal(kEndingSignals[i], SIG_IGN);
+  }
+}
+
+Interrupt::~Interrupt() {
+  for (std::size_t i = 0; i < kEndingSignals.size(); ++i) std::signal(kEndingSignals[i], before_[i]);
+}
+
+const std::atomic<bool>& Interrupt::flag() const { return interrupted; }
+
+}  // namespace tutti::tools

@@ -1,0 +1,28 @@
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <csignal>
+
+namespace tutti::tools {
+
+/// What ends a program, if nobody minds.
+inline constexpr std::array<int, 3> kEndingSignals{SIGINT, SIGTERM, SIGHUP};
+
+/// While one exists, Ctrl-C (and SIGTERM, and SIGHUP) sets a flag instead of ending the program, so that files end whole.
+/// A second one ends it at once. Signals that are ignored (nohup, a shell's background jobs) stay ignored.
+class Interrupt {
+ public:
+  Interrupt();
+  ~Interrupt();
+  Interrupt(const Interrupt&) = delete;
+  Interrupt& operator=(const Interrupt&) = delete;
+
+  [[nodiscard]] const std::atomic<bool>& flag() const;
+  [[nodiscard]] bool happened() const { return flag().load(); }
+
+ private:
+  std::array<void (*)(int), 3> before_{};
+};
+
+}  // namespace tutti::tools

@@ -1,0 +1,170 @@
+#include "tools/tutti/io/output_file.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <climits>
+#include <csignal>
+#include <cstdio>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "tools/tutti/command.h"
+#include "tools/tutti/io/interrupt.h"
+
+namespace tutti::tools {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr mode_t kUsualMode = 0666;
+
+/// The file that a signal would leave half written; "" if there is none. No command writes two at a time. A signal handler
+/// reaches nothing but globals.
+char unfinished[PATH_MAX] = "";
+
+extern "C" void remove_unfinished(int number) {
+  if (unfinished[0] != '\0') unlink(unfinished);
+  std::signal(number, SIG_DFL);
+  std::raise(number);
+}
+
+/// While one exists, the signals wait that `unfinished` is about.
+class SignalsHeld {
+ public:
+  SignalsHeld() {
+    sigset_t held;
+    sigemptyset(&held);
+    for (const int number : kEndingSignals) sigaddset(&held, number);
+    sigprocmask(SIG_BLOCK, &held, &before_);
+  }
+  ~SignalsHeld() { sigprocmask(SIG_SETMASK, &before_, nullptr); }
+  SignalsHeld(const SignalsHeld&) = delete;
+  SignalsHeld& operator=(const SignalsHeld&) = delete;
+
+ private:
+  sigset_t before_;
+};
+
+/// REQUIRES: signals are held.
+void remove_on_signals(const std::string& path) {
+  if (path.size() >= sizeof unfinished) return;
+  std::memcpy(unfinished, path.c_str(), path.size() + 1);
+  for (const int number : kEndingSignals) {
+    // Whoever ignores a signal (nohup) or catches it has a reason.
+    if (const auto before = std::signal(number, remove_unfinished); before != SIG_DFL) std::signal(number, before);
+  }
+}
+
+/// Where a symbolic link leads, so that it goes on leading there; the path itself if it is none.
+std::string followed(fs::path path) {
+  std::error_code status;
+  for (int links = 0; links < 40 && fs::is_symlink(path, status); ++links) {
+    path = path.parent_path() / fs::read_symlink(path, status);
+  }
+  return path.string();
+}
+
+/// Whether what is lost with a file is nothing, or something that begins like this.
+bool empty_or_begins(const std::string& path, std::string_view beginning) {
+  std::string found(beginning.size(), '\0');
+  std::ifstream file(path, std::ios::binary);
+  file.read(found.data(), static_cast<std::streamsize>(found.size()));
+  return file.gcount() == 0 ? file.eof() : found == beginning;
+}
+
+}  // namespace
+
+core::Expected<OutputFile> OutputFile::create(const std::string& path, const std::vector<std::string>& inputs,
+                                              std::string_view only_over) {
+  const auto refuse = [&path](core::ProblemCode code, const std::string& why) {
+    return tl::make_unexpected(core::Error::request({code, ""}, why, {path, 0, 0}));
+  };
+  std::error_code status;
+  for (const std::string& input : inputs) {
+    if (fs::equivalent(path, input, status))
+      return refuse(core::ProblemCode::kConflict, "this is the file to read from; name another one to write");
+  }
+  const fs::file_status target = fs::status(path, status);
+  if (fs::is_directory(target)) return refuse(core::ProblemCode::kWrongType, "this is a folder; name a file to write");
+  if (fs::exists(target) && !fs::is_regular_file(target)) {
+    const int device = open(path.c_str(), O_WRONLY | O_TRUNC | O_CLOEXEC);
+    if (device < 0)
+      return refuse(core::ProblemCode::kInvalid, fmt::format("cannot be written: {}", std::strerror(errno)));
+    return OutputFile(path, "", device);
+  }
+  if (fs::exists(target) && !only_over.empty() && !empty_or_begins(path, only_over))
+    return refuse(core::ProblemCode::kConflict,
+                  "this file exists and is something else; name another one to write, or remove it");
+  const std::string whole = followed(path);
+  constexpr int kMostLeftOver = 1000;
+  for (int number = 1; number <= kMostLeftOver; ++number) {
+    const std::string part = number == 1 ? whole + ".part" : fmt::format("{}.{}.part", whole, number);
+    const SignalsHeld held;
+    const int file = open(part.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, kUsualMode);
+    if (file >= 0) {
+      remove_on_signals(part);
+      return OutputFile(whole, part, file);
+    }
+    if (errno != EEXIST)
+      return refuse(core::ProblemCode::kInvalid, fmt::format("cannot be written: {}", std::strerror(errno)));
+  }
+  return refuse(core::ProblemCode::kTooLarge, "too many unfinished files (NAME.part) are left beside it; remove them");
+}
+
+OutputFile::OutputFile(OutputFile&& other) noexcept
+    : path_(std::move(other.path_)),
+      part_(std::exchange(other.part_, "")),
+      buffer_(std::move(other.buffer_)),
+      stream_(std::move(other.stream_)) {}
+
+OutputFile::~OutputFile() {
+  if (part_.empty()) return;
+  const SignalsHeld held;
+  std::remove(part_.c_str());
+  unfinished[0] = '\0';
+}
+
+core::Expected<void> OutputFile::keep() {
+  buffer_->close();
+  int error = buffer_->error();
+  if (error == 0 && !part_.empty()) {
+    const SignalsHeld held;
+    if (std::rename(part_.c_str(), path_.c_str()) == 0) {
+      part_.clear();
+      unfinished[0] = '\0';
+    } else {
+      error = errno;
+    }
+  }
+  if (error == 0) return {};
+  return tl::make_unexpected(core::Error::run(fmt::format("{}: cannot be written: {}", path_, std::strerror(error))));
+}
+
+std::string OutputFile::leave() {
+  buffer_->close();
+  const SignalsHeld held;
+  unfinished[0] = '\0';
+  return std::exchange(part_, "");
+}
+
+core::Expected<void> write_file(const std::string& path, const std::vector<std::string>& inputs,
+                                const std::function<void(std::ostream&)>& write) {
+  auto file = OutputFile::create(path, inputs);
+  if (!file) return failed(file);
+  write(file->stream());
+  return file->keep();
+}
+
+core::Expected<void> write_file(const std::string& path, const std::vector<std::string>& inputs,
+                                const std::string& text) {
+  return write_file(path, inputs, [&](std::ostream& out) { out << text; });
+}
+
+}  // namespace tutti::tools

@@ -1,0 +1,45 @@
+#include "tools/tutti/io/progress.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+
+#include <fmt/core.h>
+
+#include "tools/tutti/command.h"
+
+namespace tutti::tools {
+namespace {
+
+constexpr auto kQuiet = std::chrono::seconds(1);
+constexpr auto kRedraw = std::chrono::milliseconds(100);
+constexpr auto kLine = std::chrono::seconds(5);
+constexpr int kBar = 30;
+
+}  // namespace
+
+Progress::Progress(std::string what) : what_(std::move(what)), terminal_(isatty(STDERR_FILENO) != 0) {}
+
+Progress::~Progress() { clear(); }
+
+void Progress::clear() {
+  if (drawn_) tell("\r\033[K");
+  drawn_ = false;
+}
+
+void Progress::update(double share) {
+  const auto now = Clock::now();
+  const auto since = now - began_;
+  if (since < kQuiet || now - told_ < (terminal_ ? Clock::duration(kRedraw) : Clock::duration(kLine))) return;
+  told_ = now;
+  const std::string words = left_.text(share, std::chrono::duration<double>(since).count());
+  if (!terminal_) return tell(fmt::format("{}: {}\n", what_, words));
+  const int full = static_cast<int>(std::clamp(share, 0.0, 1.0) * kBar);
+  tell(fmt::format("\r\033[K{} [{}{}] {}", what_, std::string(static_cast<std::size_t>(full), '#'),
+                   std::string(static_cast<std::size_t>(kBar - full), '.'), words));
+  std::fflush(stderr);
+  drawn_ = true;
+}
+
+}  // namespace tutti::tools

@@ -1,0 +1,389 @@
+#include "tools/tutti/perf/perf.h"
+
+#include <algorithm>
+#include <atomic>
+#include <charconv>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "core/lowering/who_reduces.h"
+#include "core/measured/nccl_tests.h"
+#include "core/scenario/rewrite.h"
+#include "core/scenario/scenario.h"
+#include "core/timeline/timeline.h"
+#include "real/coordinator/tcp_executor.h"
+#include "real/worker/run_limits.h"
+#include "sim/simulator.h"
+#include "tools/tutti/io/interrupt.h"
+#include "tools/tutti/io/progress.h"
+#include "tools/tutti/join.h"
+#include "tools/tutti/perf/perf_table.h"
+
+namespace tutti::tools {
+namespace {
+
+using core::Error;
+using core::Expected;
+using core::ProblemCode;
+using core::Time;
+
+/// "8", "64K", "128M", "1G": as nccl-tests reads them, with powers of 1024.
+std::optional<std::int64_t> parse_size(const std::string& written) {
+  std::int64_t number = 0;
+  const char* const end = written.data() + written.size();
+  const auto [stop, status] = std::from_chars(written.data(), end, number);
+  if (status != std::errc() || number < 0 || end - stop > 1) return std::nullopt;
+  const char unit = stop == end ? ' ' : *stop;
+  const int shift = unit == ' ' ? 0 : unit == 'K' || unit == 'k' ? 10 : unit == 'M' ? 20 : unit == 'G' ? 30 : -1;
+  constexpr std::int64_t kMost = std::int64_t{1} << 44;
+  if (shift < 0 || number > kMost >> shift) return std::nullopt;
+  return number << shift;
+}
+
+/// Keeps nothing of a run but how long its collective took, and what is to be known about it.
+class Timing : public core::DeafSink {
+ public:
+  void pack(const core::PackRecord& pack) override { whole_ = pack.end - pack.first_start; }
+  void span(core::TrackId, const core::Span& span) override {
+    if (span.kind != core::SpanKind::kPackInFlight) return;
+    ++ranks_;
+    of_ranks_ += core::to_us(span.duration);
+  }
+  void note(const std::string& note) override { notes.push_back(note); }
+
+  /// Microseconds: where each rank has told how long it took it, the mean of that, as nccl-tests has it: no clock is held
+  /// against another's then. Else from the first rank's start to the last one's end. Nothing if the run was interrupted.
+  [[nodiscard]] std::optional<double> us() const {
+    if (!whole_) return std::nullopt;
+    return ranks_ > 0 ? of_ranks_ / ranks_ : core::to_us(*whole_);
+  }
+  std::vector<std::string> notes;
+
+ private:
+  std::optional<Time> whole_;
+  double of_ranks_ = 0;  ///< sum
+  int ranks_ = 0;
+};
+
+/// As nccl-tests names them.
+std::optional<core::Reduction> parse_op(const std::string& name) {
+  if (name == "sum") return core::Reduction::kSum;
+  if (name == "prod") return core::Reduction::kProduct;
+  if (name == "max") return core::Reduction::kMax;
+  if (name == "min") return core::Reduction::kMin;
+  if (name == "avg") return core::Reduction::kMean;
+  return std::nullopt;
+}
+
+/// The first of these options that was given.
+std::optional<std::string> first_given(const PerfOptions& options) {
+  const JoinOptions& join = options.real.join;
+  const std::pair<const char*, bool> all[] = {{"-n", options.iterations.has_value()},
+                                              {"-w", options.warm_up.has_value()},
+                                              {"--transport", !options.real.transport.empty()},
+                                              {"--streams", options.real.streams.has_value()},
+                                              {"--timeout-seconds", options.real.timeout_seconds.has_value()},
+                                              {"--listen", !join.listen.empty()},
+                                              {"--secret-file", !join.secret_file.empty()},
+                                              {"--rendezvous", !join.rendezvous.empty()},
+                                              {"--launcher", join.launcher != JoinOptions().launcher},
+                                              {"--wait-seconds", join.wait_seconds.has_value()}};
+  for (const auto& [option, given] : all) {
+    if (given) return option;
+  }
+  return std::nullopt;
+}
+
+struct Request {
+  Format format = Format::kText;
+  core::OneBuffer what;  ///< but for its elements, and whether it is in place
+  bool out_of_place = true;
+  bool in_place = true;
+  std::vector<std::int64_t> sizes;  ///< in elements, before any rounding
+  real::LoopOptions loop;
+  std::optional<real::TcpExecutorOptions> real;  ///< none: simulated
+};
+
+/// Which collective, its root, and which halves of the table.
+Expected<void> read_collective(const PerfOptions& options, Request& request) {
+  const auto kind = core::parse_collective(options.collective);
+  if (!kind) {
+    std::string names;
+    for (const core::CollectiveKind known : core::collective_kinds())
+      names += fmt::format("{}{}", names.empty() ? "" : ", ", to_string(known));
+    return refused({ProblemCode::kUnknownName, "--collective"}, "--collective {}: expected one of {}",
+                   options.collective, names);
+  }
+  request.what.collective = *kind;
+  if (options.root && !core::has_root(*kind))
+    return refused({ProblemCode::kUnused, "-r"}, "-r: {} has no root; leave it out", options.collective);
+  request.what.root = static_cast<core::Rank>(std::clamp<std::int64_t>(options.root.value_or(0), -1, core::kMostRanks));
+  if (!core::reduces(*kind) && request.what.reduction != core::Reduction::kSum)
+    return refused({ProblemCode::kUnused, "-o"}, "-o {}: {} adds nothing; leave it out", options.op,
+                   options.collective);
+  if (options.place != "out" && options.place != "in" && options.place != "both")
+    return refused({ProblemCode::kUnknownName, "--place"}, "--place {}: expected one of out, in, both", options.place);
+  if (options.place == "in" && !core::can_be_in_place(*kind))
+    return refused({ProblemCode::kConflict, "--place"}, "--place in: {} cannot be done in place", options.collective);
+  request.out_of_place = options.place != "in";
+  request.in_place = options.place != "out";
+  return {};
+}
+
+Expected<Request> read_request(const PerfOptions& options) {
+  Request request;
+  const auto format = format_of(options.format);
+  if (!format) return failed(format);
+  request.format = *format;
+  if (options.backend != "sim") {
+    if (!real::parse_backend(options.backend))
+      return refused({ProblemCode::kUnknownName, "--backend"}, "--backend {}: expected one of sim, {}", options.backend,
+                     real::kBackends);
+    auto real = executor_options(options.real, options.backend);
+    if (!real) return failed(real);
+    request.real = std::move(*real);
+  } else if (const auto given = first_given(options)) {
+    return refused({ProblemCode::kUnused, *given},
+                   "{} is for a real run; the simulator has no use for it (--backend tcp)", *given);
+  }
+  const auto op = choice<core::Reduction>("--op", options.op, "sum, prod, max, min, avg", parse_op);
+  if (!op) return failed(op);
+  request.what.reduction = *op;
+  if (auto known = read_collective(options, request); !known) return failed(known);
+  const auto type = core::parse_data_type(options.type);
+  if (!type)
+    return refused({ProblemCode::kUnknownName, "--type"},
+                   "--type {}: expected one of float32, float64, float16, bfloat16, int32, int64", options.type);
+  request.what.type = *type;
+  const auto least = parse_size(options.least);
+  const auto most = parse_size(options.most);
+  if (!least)
+    return refused({ProblemCode::kSyntax, "-b"}, "-b {}: expected bytes, such as 8, 64K, 128M or 1G", options.least);
+  if (!most)
+    return refused({ProblemCode::kSyntax, "-e"}, "-e {}: expected bytes, such as 8, 64K, 128M or 1G", options.most);
+  if (*least > *most)
+    return refused({ProblemCode::kConflict, "-b"}, "-b {} is more than -e {}", options.least, options.most);
+  if (!(options.factor > 1)) return refused({ProblemCode::kTooSmall, "-f"}, "-f must be above 1");
+  real::LoopOptions& loop = request.loop;
+  loop.iterations = options.iterations.value_or(loop.iterations);
+  loop.warm_up = options.warm_up.value_or(loop.warm_up);
+  if (loop.iterations < 1 || loop.iterations > real::kMostIterations)
+    return refused(out_of_range("-n", loop.iterations, real::kMostIterations), "-n must be from 1 to {}",
+                   real::kMostIterations);
+  if (loop.warm_up < 0 || loop.warm_up > real::kMostWarmUp)
+    return refused(out_of_range("-w", loop.warm_up, real::kMostWarmUp), "-w must be from 0 to {}", real::kMostWarmUp);
+  const std::int64_t item = core::size_of(*type).count();
+  for (std::int64_t bytes = std::max(*least, item); bytes <= *most;) {
+    const std::int64_t elements = bytes / item;
+    if (request.sizes.empty() || elements > request.sizes.back()) request.sizes.push_back(elements);
+    constexpr std::size_t kMostSizes = 100'000;
+    if (request.sizes.size() > kMostSizes)
+      return refused({ProblemCode::kTooSmall, "-f"}, "-f {}: these are more than {} sizes; take a larger factor",
+                     options.factor, kMostSizes);
+    const double next = static_cast<double>(bytes) * options.factor;
+    if (next > static_cast<double>(*most)) break;
+    bytes = std::max(bytes + 1, static_cast<std::int64_t>(next));
+  }
+  if (request.sizes.empty())
+    return refused({ProblemCode::kTooSmall, "-e"}, "-e {} is less than one element", options.most);
+  return request;
+}
+
+/// Measures one size after the other and prints each as it is known.
+class Measuring {
+ public:
+  Measuring(const Request& request, const core::Scenario& scenario, const Environment& environment,
+            real::TcpExecutor* processes)
+      : request_(request), scenario_(scenario), environment_(environment), processes_(processes) {
+    const core::CollectiveKind kind = request.what.collective;
+    for (const std::int64_t asked : request.sizes) {
+      const std::int64_t elements = rounded_elements(kind, ranks(), asked, request.what.type);
+      if (elements > 0 && (elements_.empty() || elements > elements_.back())) elements_.push_back(elements);
+    }
+    if (request.out_of_place) halves_.push_back(true);
+    if (request.in_place && core::can_be_in_place(kind)) halves_.push_back(false);
+  }
+
+  /// Answers the exit status: what was measured is printed whatever it is.
+  int all(PerfTable& table) {
+    if (elements_.empty()) {
+      return refuse({ProblemCode::kTooSmall, "-e"}, "-e: {} between {} ranks needs at least {} bytes, 16 for each",
+                    to_string(request_.what.collective), ranks(), 16 * ranks());
+    }
+    std::vector<std::string> notes = left_out();
+    for (const std::int64_t elements : elements_) {
+      auto row = this->row(elements, notes);
+      progress_.clear();
+      if (!row) {
+        table.end(&row.error());
+        return report(row.error());
+      }
+      if (!*row) break;  // interrupted
+      if (const int printed = table.add(**row, notes); printed != kDone) return printed;
+      notes.clear();
+    }
+    progress_.clear();
+    const int printed = table.end(nullptr);
+    return interrupt_.happened() ? static_cast<int>(kRunFailed) : printed;
+  }
+
+ private:
+  [[nodiscard]] std::int64_t ranks() const { return scenario_.cluster->replicas(); }
+
+  /// What of the scenario is not in the table, in words.
+  [[nodiscard]] std::vector<std::string> left_out() const {
+    std::string what;
+    const auto add = [&what](bool there, const char* name) {
+      if (there) what += fmt::format("{}{}", what.empty() ? "" : ", ", name);
+    };
+    add(scenario_.run.conditions.any(), "conditions");
+    add(!scenario_.communicators.empty(), "communicators");
+    add(scenario_.strategy.compression.has_value(), "compression");
+    add(scenario_.strategy.pad_packs, "pad_packs");
+    if (what.empty()) return {};
+    return {fmt::format("one collective of all replicas is timed alone; left out of the scenario: {}", what)};
+  }
+
+  /// Nothing if it was interrupted.
+  Expected<std::optional<PerfRow>> row(std::int64_t elements, std::vector<std::string>& notes) {
+    PerfRow row;
+    row.bytes = elements * core::size_of(request_.what.type).count();
+    row.count = core::has_blocks(request_.what.collective) ? elements / ranks() : elements;
+    for (const bool out_of_place : halves_) {
+      if (interrupt_.happened()) return std::nullopt;
+      Timing timing;
+      if (const auto ran = one(elements, out_of_place, timing); !ran) return failed(ran);
+      const auto us = timing.us();
+      if (!us) return std::nullopt;
+      (out_of_place ? row.out_of_place : row.in_place) = time(row.bytes, *us);
+      notes.insert(notes.end(), timing.notes.begin(), timing.notes.end());
+    }
+    return row;
+  }
+
+  Expected<void> one(std::int64_t elements, bool out_of_place, Timing& timing) {
+    const std::size_t runs = elements_.size() * halves_.size();
+    const auto number = static_cast<double>(done_++);
+    core::OneBuffer what = request_.what;
+    what.elements = elements;
+    what.out_of_place = out_of_place;
+    const auto scenario = core::read_scenario(core::with_one_buffer(scenario_.text, scenario_.file, what),
+                                              scenario_.file, environment_.library);
+    if (!scenario) return tl::make_unexpected(core::without_lines(scenario.error()));
+    core::RunControl control;
+    control.cancel = &stop_;
+    control.progress = [&](double share) {
+      progress_.update((number + share) / static_cast<double>(runs));
+      if (interrupt_.happened()) stop_.store(true);
+    };
+    core::RecordOptions record;
+    record.level = core::RecordLevel::kNone;
+    if (!processes_) return simulator_.run(*scenario, record, control, timing);
+    record.level = core::RecordLevel::kPacks;  // what each rank took
+    record.last_worker = scenario->cluster->workers() - 1;
+    processes_->expect_another(done_ < runs);
+    return processes_->run(*scenario, record, control, timing);
+  }
+
+  [[nodiscard]] PerfTime time(std::int64_t bytes, double us) const {
+    PerfTime time;
+    time.us = processes_ ? us / request_.loop.iterations : us;
+    time.algbw = time.us > 0 ? static_cast<double>(bytes) / time.us / 1e3 : 0;
+    time.busbw = time.algbw * core::busbw_factor(request_.what.collective, ranks());
+    return time;
+  }
+
+  const Request& request_;
+  const core::Scenario& scenario_;
+  const Environment& environment_;
+  std::vector<std::int64_t> elements_;  ///< of the rows
+  std::vector<bool> halves_;            ///< out of place
+  std::size_t done_ = 0;                ///< runs that were begun
+  sim::Simulator simulator_;
+  real::TcpExecutor* processes_;
+  Interrupt interrupt_;
+  Progress progress_{"measuring"};
+  std::atomic<bool> stop_{false};
+};
+
+int measure(const PerfOptions& options, const Request& request, const Environment& environment,
+            real::TcpExecutor* processes) {
+  const auto scenario = load_scenario(options.scenario, environment);
+  if (!scenario) return report(scenario.error());
+  const core::WhoReduces who = core::who_reduces(scenario->strategy, scenario->plan);
+  if (core::on_servers(who) || who == core::WhoReduces::kNobody) {
+    return report(Error::request(
+        {ProblemCode::kUnsupported, "Strategy"},
+        fmt::format(
+            "tutti perf measures a collective between all replicas, and {} has none; take an algorithm (ring, nccl, …)",
+            scenario->strategy.distribution_name),
+        {scenario->file, 0, 0}));
+  }
+  PerfSubject subject{*scenario};
+  subject.type = request.what.type;
+  subject.collective = request.what.collective;
+  subject.op = options.op;
+  subject.root = request.what.root;
+  subject.out_of_place = request.out_of_place;
+  subject.in_place = request.in_place;
+  subject.backend = options.backend;
+  if (request.real) {
+    subject.transport = request.real->transport;
+    subject.joined = request.real->gathering.spawn != real::Gathering::Spawn::kAll;
+  }
+  return Measuring(request, *scenario, environment, processes).all(*make_perf_table(request.format, subject));
+}
+
+}  // namespace
+
+/// NCCL's own choice and time, for which there is no scenario.
+int perf_of_nccl(const PerfOptions& options, const Request& request, const Environment& environment) {
+  const auto wrong = [](const char* option, const std::string& text) {
+    return report(Error::request({ProblemCode::kConflict, option}, text));
+  };
+  if (!options.scenario.file.empty()) return wrong("--cluster", "a scenario or --cluster, not both");
+  if (request.real) return wrong("--backend", "--cluster is predicted, not run; leave out --backend");
+  if (!options.scenario.tf_config.empty())
+    return wrong("--tf-config", "--tf-config is for scenarios; with --cluster say --nodes");
+  if (options.place != "both" && options.place != "out")
+    return wrong("--place", "--place in: NCCL's times are predicted out of place");
+  NcclPerfRequest asked;
+  asked.options = options.nccl;
+  asked.set = options.scenario.set;
+  asked.format = request.format;
+  asked.collective = request.what.collective;
+  asked.root = request.what.root;
+  asked.type = request.what.type;
+  asked.reduction = request.what.reduction;
+  asked.op = options.op;
+  asked.sizes = request.sizes;
+  return perf_nccl(asked, environment);
+}
+
+int perf(const PerfOptions& options, const Environment& environment) {
+  auto request = read_request(options);
+  if (!request) return report(request.error());
+  if (!options.nccl.cluster.empty()) return perf_of_nccl(options, *request, environment);
+  if (const char* const given = options.nccl.first_given())
+    return refuse({ProblemCode::kUnused, given}, "{} is for NCCL's own choice: say which machines with --cluster",
+                  given);
+  if (options.scenario.file.empty())
+    return refuse({ProblemCode::kMissing, "--cluster"},
+                  "perf: name a scenario, or a machine for NCCL's own choice (--cluster hgx-h100)");
+  if (!request->real) return measure(options, *request, environment, nullptr);
+  auto part = own_part(options.real.join);
+  if (!part) return report(part.error());
+  // The same command runs everywhere; --listen is for the one that coordinates.
+  if (!part->coordinates) return join_run(*part, -1, "", false);
+  request->real->gathering = part->gathering;
+  request->real->loop = request->loop;
+  real::TcpExecutor processes(*request->real);
+  const int status = measure(options, *request, environment, &processes);
+  // Also those who were told to come again for a size that is not measured any more.
+  if (status == kRunFailed) processes.turn_away(Error::run("rank 0 has ended the benchmark, and says why"));
+  if (status == kWrongRequest) processes.turn_away(Error::request("there is no run: rank 0 says why"));
+  return status;
+}
+
+}  // namespace tutti::tools

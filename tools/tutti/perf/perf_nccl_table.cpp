@@ -1,0 +1,271 @@
+#include "tools/tutti/perf/perf_nccl_table.h"
+
+#include <cmath>
+#include <map>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "core/base/median.h"
+#include "core/measured/nccl_tests.h"
+#include "core/nccl/collnet.h"
+#include "core/nccl/newest_release.h"
+#include "tools/tutti/perf/perf_table.h"
+#include "tools/tutti/report/table.h"
+
+namespace tutti::tools {
+namespace {
+
+namespace nccl = core::nccl;
+using core::Report;
+using core::ReportValue;
+
+std::string how(const NcclPerfRow& row) {
+  return row.choice ? fmt::format("{}/{}", to_string(row.choice->algorithm), to_string(row.choice->protocol))
+                    : "send/recv";
+}
+
+class Printer {
+ public:
+  Printer(const NcclPerfRequest& request, const NcclPerfSubject& subject) : request_(request), subject_(subject) {
+    factor_ = core::busbw_factor(request.collective, subject.comm.ranks);
+  }
+
+  [[nodiscard]] std::string text(const std::vector<NcclPerfRow>& rows) const {
+    std::string out = heading();
+    const bool against = !request_.options.against.empty();
+    out += fmt::format("#\n# {:>12} {:>13} {:>9} {:>7} {:>6} {:>35}\n", "", "", "", "", "", "out-of-place");
+    out +=
+        fmt::format("# {:>12} {:>13} {:>9} {:>7} {:>6} {:>10} {:>8} {:>8} {:>6} {:>16} {:>8} {:>7} {:>9} {:>15}{}\n",
+                    "size", "count", "type", "redop", "root", "time", "algbw", "busbw", "#wrong", "choice", "channels",
+                    "threads", "estimate", "band", against ? fmt::format(" {:>10} {:>8}", "measured", "error") : "");
+    out += fmt::format("# {:>12} {:>13} {:>9} {:>7} {:>6} {:>10} {:>8} {:>8} {:>6} {:>16} {:>8} {:>7} {:>9} {:>15}{}\n",
+                       "(B)", "(elements)", "", "", "", "(us)", "(GB/s)", "(GB/s)", "", "", "", "", "(us)", "(us)",
+                       against ? fmt::format(" {:>10} {:>8}", "(us)", "") : "");
+    double sum = 0;
+    for (const NcclPerfRow& row : rows) {
+      sum += row.algbw() * factor_;
+      out += line(row);
+    }
+    out += fmt::format("# Avg bus bandwidth    : {:g}\n", sum / static_cast<double>(rows.size()));
+    out += capped(rows);
+    out += quicker(rows);
+    if (request_.options.explain) {
+      for (const NcclPerfRow& row : rows) out += explained(row);
+    }
+    if (against) out += compared(rows);
+    return out;
+  }
+
+  [[nodiscard]] std::string json(const std::vector<NcclPerfRow>& rows) const {
+    Report report{{"collective", core::to_string(request_.collective)},
+                  {"backend", "nccl-model"},
+                  {"cluster", fmt::format("{} x {}", subject_.comm.nodes, subject_.machine)},
+                  {"nccl_version", to_string(subject_.comm.version)},
+                  {"driving", to_string(subject_.system.driving)},
+                  {"network_reduces", subject_.comm.collnet},
+                  {"ranks", subject_.comm.ranks}};
+    if (core::has_root(request_.collective)) report.add("root", request_.root);
+    report.add("type", core::to_string(request_.type));
+    if (const auto& notes = subject_.settings.notes; !notes.empty()) report.add("notes", notes);
+    return to_json(report.add("rows", core::list_of(rows, [&](const NcclPerfRow& row) { return row_report(row); })));
+  }
+
+ private:
+  [[nodiscard]] std::string heading() const {
+    const nccl::System& s = subject_.system;
+    // Where GPUs reach each other by the network alone, a machine is several nodes.
+    const std::string nodes = s.nodes == subject_.machines ? "" : fmt::format("to NCCL {} nodes of ", s.nodes);
+    std::string text =
+        fmt::format("# {} as NCCL {} does it on {} x {}, {}{} GPU{} each, {} ranks\n",
+                    core::to_string(request_.collective), describe(subject_.comm.version), subject_.machines,
+                    subject_.machine, nodes, s.gpus, s.gpus == 1 ? "" : "s", subject_.comm.ranks);
+    if (s.nodes > 1)
+      text += fmt::format("# network {}, {} card{} of {:g} GB/s per node\n", to_string(s.transport), s.nics,
+                          s.nics == 1 ? "" : "s", s.nic_gb_per_s);
+    if (s.driving != nccl::Driving::kProcessPerGpu)
+      text += s.driving == nccl::Driving::kOneThread ? "# one thread calls NCCL for all GPUs of a node\n"
+                                                     : "# one process of a node has a thread for every GPU\n";
+    text += of_collnet();
+    const nccl::Graphs& g = subject_.comm.graphs;
+    text += fmt::format("# channels {} (ring {} x {:g}/{:g} GB/s, tree {} x {:g}/{:g}", subject_.comm.channels,
+                        g.ring.channels, g.ring.bw_intra, g.ring.bw_inter, g.tree.channels, g.tree.bw_intra,
+                        g.tree.bw_inter);
+    if (g.nvls.channels > 0)
+      text += fmt::format(", NVLS {} x {:g}/{:g}, {} blocks", g.nvls.channels, g.nvls.bw_intra, g.nvls.bw_inter,
+                          subject_.comm.nvls_channels);
+    text += ")\n";
+    for (const std::string& note : subject_.settings.notes) text += fmt::format("# note: {}\n", note);
+    return text +
+           "# time: Tutti's prediction; estimate: what NCCL itself reckons with when it chooses; band: where eight "
+           "of ten measurements lay\n";
+  }
+
+  /// What NCCL_COLLNET_ENABLE=1 is taken to mean here.
+  [[nodiscard]] std::string of_collnet() const {
+    if (!subject_.settings.collnet.value_or(false)) return "";
+    if (subject_.comm.collnet)
+      return "# NCCL_COLLNET_ENABLE=1: the network is taken to reduce (SHARP's switches and manager, and a plugin for "
+             "it); its figures are published ones, no measurement with SHARP taught them; the band is that of "
+             "networks without\n";
+    std::string why = nccl::why_no_sharp(subject_.system);
+    const std::int64_t least = subject_.settings.collnet_nodes.value_or(2);
+    if (why.empty() && subject_.comm.nodes < least)
+      why = fmt::format("{} nodes are fewer than NCCL_COLLNET_NODE_THRESHOLD, {}", subject_.comm.nodes, least);
+    if (why.empty() && subject_.comm.ranks_of_node() > 8) why = "a node has more than 8 GPUs";
+    if (why.empty()) why = "the cards are not said to reduce (coll=\"1\" in a topology file)";
+    return fmt::format("# NCCL_COLLNET_ENABLE=1 changes nothing: {}\n", why);
+  }
+
+  [[nodiscard]] std::string line(const NcclPerfRow& row) const {
+    std::string out = fmt::format(
+        "  {:>12} {:>13} {:>9} {:>7} {:>6} {:>10} {:>8} {:>8} {:>6} {:>16} {:>8} {:>7} {:>9} {:>15}", row.bytes,
+        row.count, core::nccl_name(request_.type), core::reduces(request_.collective) ? request_.op : "none",
+        core::has_root(request_.collective) ? request_.root : -1, perf_number(row.time.us()), perf_number(row.algbw()),
+        perf_number(row.algbw() * factor_), "N/A", how(row), row.choice ? fmt::format("{}", row.choice->channels) : "",
+        row.choice ? fmt::format("{}", row.choice->threads) : "",
+        row.choice ? perf_number(row.choice->estimate_us) : "",
+        fmt::format("{}..{}", perf_number(row.time.us() * row.band.low), perf_number(row.time.us() * row.band.high)));
+    if (!request_.options.against.empty())
+      out += row.measured_us ? fmt::format(" {:>10} {:>+7.1f}%", perf_number(*row.measured_us),
+                                           100 * (row.time.us() / *row.measured_us - 1))
+                             : fmt::format(" {:>10} {:>8}", "", "");
+    return out + "\n";
+  }
+
+  /// Sizes whose time the model had below what a link needs.
+  [[nodiscard]] static std::string capped(const std::vector<NcclPerfRow>& rows) {
+    std::string out;
+    for (const NcclPerfRow& row : rows) {
+      if (row.time.capped_at.empty()) continue;
+      out +=
+          fmt::format("#   {} B: {} us, which {} needs\n", row.bytes, perf_number(row.time.us()), row.time.capped_at);
+    }
+    return out.empty() ? ""
+                       : "# the time model had these take less than a link needs for the bytes that it carries; they "
+                         "are capped at that bound. Please report this: it is a mistake of the model, or a link that "
+                         "the machine's file has slower than it is:\n" +
+                             out;
+  }
+
+  /// Sizes in a row that the same setting would be quicker for are told together.
+  [[nodiscard]] static std::string quicker(const std::vector<NcclPerfRow>& rows) {
+    std::string out;
+    for (std::size_t first = 0, end = 0; first < rows.size(); first = end) {
+      end = first + 1;
+      if (!rows[first].quicker) continue;
+      while (end < rows.size() && rows[end].quicker && rows[end].quicker->set == rows[first].quicker->set) ++end;
+      const NcclPerfRow& least = rows[first];
+      const NcclPerfRow& most = rows[end - 1];
+      const auto from_to = [&](auto of) {
+        return end - first == 1 ? of(least) : fmt::format("{} to {}", of(least), of(most));
+      };
+      out += fmt::format("#   {} B: {} would take {} us in place of {}\n",
+                         from_to([](const NcclPerfRow& row) { return std::to_string(row.bytes); }), least.quicker->set,
+                         from_to([](const NcclPerfRow& row) { return perf_number(row.quicker->us); }),
+                         from_to([](const NcclPerfRow& row) { return perf_number(row.time.us()); }));
+    }
+    return out.empty() ? ""
+                       : "# by this model NCCL's choice is not the quickest, even at the low end of its band:\n" + out;
+  }
+
+  /// All that could be chosen, and why the winner won.
+  [[nodiscard]] std::string explained(const NcclPerfRow& row) const {
+    std::string out = fmt::format("\n{} bytes\n", row.bytes);
+    const std::string narrowest = row.time.narrowest;
+    out += fmt::format("  predicted {} us: launch {}, hops {}, fill {}, transfer {}{}\n", perf_number(row.time.us()),
+                       perf_number(row.time.launch), perf_number(row.time.hops), perf_number(row.time.fill),
+                       perf_number(row.time.transfer), narrowest.empty() ? "" : " through " + narrowest);
+    if (!row.choice) return out + "  NCCL makes it of sends and receives, for which it has no cost model\n";
+    Table table({"<candidate", "latency us", "GB/s", "estimate us", "<"});
+    const nccl::Candidate* second = nullptr;
+    std::map<std::string, std::vector<std::string>> off;
+    for (const nccl::Candidate& one : row.candidates) {
+      const std::string name = fmt::format("{}/{}", to_string(one.algorithm), to_string(one.protocol));
+      if (one.off) {
+        off[one.off].push_back(name);
+        continue;
+      }
+      const bool chosen = one.algorithm == row.choice->algorithm && one.protocol == row.choice->protocol;
+      if (!chosen && (!second || one.time_us < second->time_us)) second = &one;
+      table.row({name, fmt::format("{:.2f}", one.latency_us), fmt::format("{:.3f}", one.bandwidth),
+                 fmt::format("{:.3f}", one.time_us), chosen ? "chosen" : ""});
+    }
+    out += table.text(2);
+    if (second) {
+      const double more = 100 * (second->time_us / row.choice->estimate_us - 1);
+      out += fmt::format("  {} has the least estimate; {}/{} would take {:.1f} % more\n", how(row),
+                         to_string(second->algorithm), to_string(second->protocol), more);
+    } else {
+      out += fmt::format("  {} is all there is\n", how(row));
+    }
+    for (const auto& [why, names] : off) {
+      if (why == "not of this collective" || why == "this algorithm has only Simple") continue;
+      out += fmt::format("  not to be had: {} ({})\n", fmt::join(names, ", "), why);
+    }
+    return out;
+  }
+
+  [[nodiscard]] static std::string compared(const std::vector<NcclPerfRow>& rows) {
+    std::vector<double> errors;
+    for (const NcclPerfRow& row : rows) {
+      if (row.measured_us) errors.push_back(std::abs(row.time.us() / *row.measured_us - 1));
+    }
+    if (errors.empty()) return "# no size of the log is among these\n";
+    double sum = 0;
+    for (const double error : errors) sum += error;
+    return fmt::format("# against the log: {} sizes, median error {:.1f} %, mean {:.1f} %\n", errors.size(),
+                       100 * core::median(errors), 100 * sum / static_cast<double>(errors.size()));
+  }
+
+  [[nodiscard]] Report row_report(const NcclPerfRow& row) const {
+    const auto of_choice = [&row](auto value) {
+      return row.choice ? ReportValue(value(*row.choice)) : ReportValue(nullptr);
+    };
+    Report report{{"bytes", row.bytes},
+                  {"count", row.count},
+                  {"time_us", row.time.us()},
+                  {"algbw_gb_per_s", row.algbw()},
+                  {"busbw_gb_per_s", row.algbw() * factor_},
+                  {"algorithm", of_choice([](const nccl::Choice& c) { return to_string(c.algorithm); })},
+                  {"protocol", of_choice([](const nccl::Choice& c) { return to_string(c.protocol); })},
+                  {"channels", of_choice([](const nccl::Choice& c) { return c.channels; })},
+                  {"threads", of_choice([](const nccl::Choice& c) { return c.threads; })},
+                  {"nccl_estimate_us", of_choice([](const nccl::Choice& c) { return c.estimate_us; })},
+                  {"time_low_us", row.time.us() * row.band.low},
+                  {"time_high_us", row.time.us() * row.band.high},
+                  {"capped_at_bound", core::unless_empty(row.time.capped_at)}};
+    if (row.quicker) report.add("quicker", Report{{"set", row.quicker->set}, {"time_us", row.quicker->us}});
+    report.add("measured_us", row.measured_us);
+    return request_.options.explain ? report.add(explanation_report(row)) : report;
+  }
+
+  static Report explanation_report(const NcclPerfRow& row) {
+    const auto candidate = [](const nccl::Candidate& one) {
+      Report report{{"algorithm", to_string(one.algorithm)},
+                    {"protocol", to_string(one.protocol)},
+                    {"off", one.off ? ReportValue(one.off) : ReportValue(nullptr)}};
+      if (one.off) return report;
+      return report.add("latency_us", one.latency_us)
+          .add("bandwidth_gb_per_s", one.bandwidth)
+          .add("estimate_us", one.time_us);
+    };
+    return {{"launch_us", row.time.launch},    {"hops_us", row.time.hops},
+            {"fill_us", row.time.fill},        {"transfer_us", row.time.transfer},
+            {"narrowest", row.time.narrowest}, {"candidates", core::list_of(row.candidates, candidate)}};
+  }
+
+  const NcclPerfRequest& request_;
+  const NcclPerfSubject& subject_;
+  double factor_ = 1;
+};
+
+}  // namespace
+
+std::string nccl_perf_table(const NcclPerfRequest& request, const NcclPerfSubject& subject,
+                            const std::vector<NcclPerfRow>& rows) {
+  const Printer printer(request, subject);
+  return request.format == Format::kJson ? printer.json(rows) : printer.text(rows);
+}
+
+}  // namespace tutti::tools

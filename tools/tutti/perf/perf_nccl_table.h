@@ -1,0 +1,52 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/cluster/machine.h"
+#include "core/nccl/system.h"
+#include "core/nccl/time/error_bands.h"
+#include "core/nccl/time/prediction.h"
+#include "tools/tutti/perf/perf_nccl.h"
+
+namespace tutti::tools {
+
+/// What would have been quicker than NCCL's choice.
+struct QuickerSetting {
+  std::string set;  ///< "NCCL_ALGO=Ring NCCL_PROTO=Simple"
+  double us = 0;
+};
+
+/// One size.
+struct NcclPerfRow {
+  std::int64_t bytes = 0;
+  std::int64_t count = 0;  ///< elements as the collective is told them
+  core::nccl::Prediction time;
+  core::nccl::ErrorBand band;
+  std::optional<core::nccl::Choice> choice;       ///< nothing of sends and receives
+  std::vector<core::nccl::Candidate> candidates;  ///< likewise none
+  std::optional<QuickerSetting> quicker;          ///< by the model, and by more than the band
+  std::optional<double> measured_us;              ///< of the log
+
+  [[nodiscard]] double algbw() const { return static_cast<double>(bytes) / time.us() / 1e3; }
+};
+
+/// What was asked for, looked up.
+struct NcclPerfSubject {
+  std::string machine;
+  int machines = 1;
+  core::nccl::System system;  ///< of which a machine may be several nodes
+  core::nccl::Settings settings;
+  core::nccl::Communicator comm;
+  std::shared_ptr<const core::Machine>
+      kind;  ///< of the machines, whose links are known; null: NCCL's topology file says what there is
+};
+
+/// The table as text or JSON. REQUIRES: at least one row.
+std::string nccl_perf_table(const NcclPerfRequest& request, const NcclPerfSubject& subject,
+                            const std::vector<NcclPerfRow>& rows);
+
+}  // namespace tutti::tools

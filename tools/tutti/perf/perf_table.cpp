@@ -1,0 +1,174 @@
+#include "tools/tutti/perf/perf_table.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "core/measured/nccl_tests.h"
+#include "core/text/report.h"
+
+namespace tutti::tools {
+namespace {
+
+using core::Report;
+
+/// The strategy without what only concerns several gradients.
+std::string how(const core::Scenario& scenario) {
+  const core::Strategy& asked = scenario.strategy;
+  core::Strategy plain = core::Strategy::for_algorithm(asked.algorithm);
+  plain.shards = asked.shards;
+  plain.channels = asked.channels;
+  plain.staging = asked.staging;
+  plain.spec = asked.spec;
+  return core::describe(plain);
+}
+
+std::string where(const PerfSubject& subject) {
+  if (subject.backend == "sim") return "simulated; no elements are compared";
+  const std::string medium = subject.transport == "shm" ? "shared memory" : "tcp";
+  const std::string workers = subject.joined ? "workers that joined" : "processes of this machine";
+  if (subject.backend == "tcp") return fmt::format("run over {} by {}", medium, workers);
+  if (subject.backend == "nccl") return "run by NCCL, " + workers;
+  return fmt::format("run on CUDA devices, between {} over {}", workers, medium);
+}
+
+/// "reduce-scatter", as titles have it.
+std::string name_of(core::CollectiveKind kind) {
+  std::string name(to_string(kind));
+  std::replace(name.begin(), name.end(), '_', '-');
+  return name;
+}
+
+/// As nccl-tests fills the column: it gives sendrecv an operation too.
+std::string redop(const PerfSubject& subject) {
+  const bool has = core::reduces(subject.collective) || subject.collective == core::CollectiveKind::kSendReceive;
+  return has ? subject.op : "none";
+}
+
+class TextTable : public PerfTable {
+ public:
+  explicit TextTable(const PerfSubject& subject) : subject_(subject) {}
+
+  int add(const PerfRow& row, const std::vector<std::string>& notes) override {
+    std::string text;
+    if (rows_ == 0)
+      text = fmt::format("# {} by {}, {}, {}\n", name_of(subject_.collective), how(subject_.scenario),
+                         describe(*subject_.scenario.cluster), where(subject_));
+    // Some notes are the same for all sizes, and others only come up with one.
+    for (const std::string& note : notes) {
+      if (said_.insert(note).second) text += fmt::format("# {}\n", note);
+    }
+    if (rows_++ == 0) text += titles();
+    text += fmt::format("  {:>12} {:>13} {:>9} {:>7} {:>6}", row.bytes, row.count, core::nccl_name(subject_.type),
+                        redop(subject_), core::has_root(subject_.collective) ? subject_.root : -1);
+    if (subject_.out_of_place) text += half(row.out_of_place);
+    if (subject_.in_place) text += half(row.in_place);
+    return print_out(text + "\n");
+  }
+
+  int end(const core::Error* error) override {
+    if (rows_ == 0) return kDone;
+    const std::string checked = subject_.backend == "sim" || error ? "" : "# Out of bounds values : 0 OK\n";
+    return print_out(checked + fmt::format("# Avg bus bandwidth    : {:g}\n", halves_ > 0 ? sum_ / halves_ : 0));
+  }
+
+ private:
+  std::string half(const std::optional<PerfTime>& time) {
+    constexpr const char* kHalf = " {:>10} {:>8} {:>8} {:>6}";
+    if (!time) return fmt::format(fmt::runtime(kHalf), "N/A", "N/A", "N/A", "N/A");
+    sum_ += time->busbw;
+    ++halves_;
+    return fmt::format(fmt::runtime(kHalf), perf_number(time->us), perf_number(time->algbw), perf_number(time->busbw),
+                       subject_.backend == "sim" ? "N/A" : "0");
+  }
+
+  [[nodiscard]] std::string titles() const {
+    std::string halves;
+    std::string names;
+    std::string units;
+    const auto add = [&](const char* half) {
+      halves += fmt::format(" {:>35}", half);
+      names += fmt::format(" {:>10} {:>8} {:>8} {:>6}", "time", "algbw", "busbw", "#wrong");
+      units += fmt::format(" {:>10} {:>8} {:>8} {:>6}", "(us)", "(GB/s)", "(GB/s)", "");
+    };
+    if (subject_.out_of_place) add("out-of-place");
+    if (subject_.in_place) add("in-place");
+    while (units.ends_with(' ')) units.pop_back();
+    return fmt::format("#\n# {:>12} {:>13} {:>9} {:>7} {:>6}{}\n", "", "", "", "", "", halves) +
+           fmt::format("# {:>12} {:>13} {:>9} {:>7} {:>6}{}\n", "size", "count", "type", "redop", "root", names) +
+           fmt::format("# {:>12} {:>13} {:>9} {:>7} {:>6}{}\n", "(B)", "(elements)", "", "", "", units);
+  }
+
+  PerfSubject subject_;
+  std::set<std::string> said_;
+  int rows_ = 0;
+  int halves_ = 0;
+  double sum_ = 0;
+};
+
+class JsonTable : public PerfTable {
+ public:
+  explicit JsonTable(const PerfSubject& subject) : subject_(subject) {}
+
+  int add(const PerfRow& row, const std::vector<std::string>& notes) override {
+    rows_.push_back(row);
+    for (const std::string& note : notes) {
+      if (said_.insert(note).second) notes_.push_back(note);
+    }
+    return kDone;
+  }
+
+  int end(const core::Error* error) override {
+    if (error && rows_.empty()) return kDone;
+    const core::Scenario& scenario = subject_.scenario;
+    Report report{{"collective", core::to_string(subject_.collective)},
+                  {"backend", subject_.backend},
+                  {"transport", core::unless_empty(subject_.transport)},
+                  {"cluster", describe(*scenario.cluster)},
+                  {"strategy", how(scenario)},
+                  {"ranks", scenario.cluster->replicas()},
+                  {"type", core::to_string(subject_.type)},
+                  {"redop", redop(subject_)}};
+    if (core::has_root(subject_.collective)) report.add("root", subject_.root);
+    report.add("rows", core::list_of(rows_, [](const PerfRow& row) {
+                 return Report{{"bytes", row.bytes},
+                               {"count", row.count},
+                               {"out_of_place", half(row.out_of_place)},
+                               {"in_place", half(row.in_place)}};
+               }));
+    report.add("notes", notes_);
+    if (error) report.add("error", error->message());
+    return print_out(to_json(report));
+  }
+
+ private:
+  static core::ReportValue half(const std::optional<PerfTime>& time) {
+    if (!time) return {};
+    return Report{{"time_us", time->us}, {"algbw_gb_per_s", time->algbw}, {"busbw_gb_per_s", time->busbw}};
+  }
+
+  PerfSubject subject_;
+  std::vector<PerfRow> rows_;
+  std::set<std::string> said_;
+  std::vector<std::string> notes_;
+};
+
+}  // namespace
+
+std::string perf_number(double value) {
+  return fmt::format("{:.{}f}", value, value >= 10'000 ? 0 : value >= 1'000 ? 1 : value >= 0.1 ? 2 : 3);
+}
+
+std::int64_t rounded_elements(core::CollectiveKind kind, std::int64_t ranks, std::int64_t elements,
+                              core::DataType type) {
+  if (!core::has_blocks(kind)) return elements;
+  const std::int64_t in_16_bytes = 16 / core::size_of(type).count();
+  return elements / ranks / in_16_bytes * in_16_bytes * ranks;
+}
+
+std::unique_ptr<PerfTable> make_perf_table(Format format, const PerfSubject& subject) {
+  if (format == Format::kJson) return std::make_unique<JsonTable>(subject);
+  return std::make_unique<TextTable>(subject);
+}
+
+}  // namespace tutti::tools

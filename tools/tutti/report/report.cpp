@@ -1,0 +1,161 @@
+#include "tools/tutti/report/report.h"
+
+#include <fmt/format.h>
+
+#include "core/timeline/step_parts.h"
+
+namespace tutti::tools {
+
+using core::LinkRecord;
+using core::list_of;
+using core::PackRecord;
+using core::PathPiece;
+using core::Report;
+using core::RunInfo;
+using core::StepRecord;
+using core::Summary;
+using core::Time;
+using core::unless_empty;
+
+namespace {
+
+Time last_start(const Summary& summary) { return summary.steps().empty() ? Time() : summary.steps().back().start; }
+
+/// The parts of a step, or of the steady state's.
+template <class Step>
+Report part_report(const Step& step) {
+  Report report;
+  for (const auto& part : named_step_parts(step)) report.add(std::string(part.name) + "_us", part.value);
+  return report;
+}
+
+Report step_report(const StepRecord& step) {
+  Report report{
+      {"step", step.step}, {"start_us", step.start}, {"end_us", step.end}, {"time_us", step.end - step.start}};
+  report.add(part_report(step)).add("slowest_replica", step.slowest);
+  if (step.core_wait > Time()) report.add("core_wait_us", step.core_wait);
+  if (!step.awaited.empty()) report.add("awaited", step.awaited).add("awaited_for_us", step.awaited_for);
+  return report;
+}
+
+Report steady_report(const Summary& summary) {
+  const auto parts = summary.steady_parts();
+  if (!parts) return {};
+  Report report{{"steady_basis", summary.steady_basis()}};
+  report.add(part_report(*parts));
+  if (const auto awaited = summary.awaited())
+    report.add("awaited", awaited->device).add("awaited_for_us", awaited->mean);
+  return report;
+}
+
+Report breakdown_report(const core::Breakdown& parts) {
+  Report report{{"launch_us", parts.launch}};
+  for (int k = 0; k < core::kLinkKinds; ++k)
+    report.add(std::string(to_string(static_cast<core::LinkKind>(k))) + "_us", parts.wire[static_cast<std::size_t>(k)]);
+  return report.add("latency_us", parts.latency)
+      .add("queue_us", parts.queue)
+      .add("reduce_us", parts.reduce)
+      .add("copy_us", parts.copy);
+}
+
+Report piece_report(const PathPiece& piece, Time step_start) {
+  Report report{{"what", core::span_name(piece.kind)}, {"device", piece.device}};
+  if (piece.pack >= 0) report.add("pack", piece.pack);
+  report.add("layer", unless_empty(piece.layer));
+  report.add("start_us", piece.start - step_start).add("end_us", piece.end - step_start);
+  if (piece.kind != core::SpanKind::kPackInFlight) return report;
+  return report.add("parts", breakdown_report(piece.parts))
+      .add("slowest_link", piece.slowest_link)
+      .add("longest_wait_at", piece.queued_at)
+      .add("longest_wait_us", piece.queued_time);
+}
+
+Report bound_report(const Summary& summary) {
+  const RunInfo& info = summary.info();
+  return {{"step_us", info.step_bound},
+          {"step_time_over_bound", share(summary.step_time(), info.step_bound)},
+          {"communication_us", info.communication_bound},
+          {"communication_reason", info.bound_reason}};
+}
+
+Report pack_report(const PackRecord& pack, const RunInfo::PackInfo& info, Time step_start) {
+  const bool band = !info.nccl.empty() && info.band_high > 0;
+  Report report{
+      {"pack", pack.pack, "pack"},
+      {"", info.gradients.size(), "gradients"},
+      {"bytes", info.bytes, "bytes"},
+      {"type", info.type},
+      {"ready_us", pack.ready - step_start, "ready"},
+      {"first_start_us", pack.first_start - step_start},
+      {"start_us", pack.last_start - step_start, "start"},
+      {"end_us", pack.end - step_start, "end"},
+      {"duration_us", pack.end - pack.last_start, "time"},
+      {"", band ? fmt::format("{:+.0f} % … {:+.0f} %", 100 * (info.band_low - 1), 100 * (info.band_high - 1)) : "",
+       "?band"},
+      {"nccl", unless_empty(info.nccl), "?<by NCCL",
+       info.capped_at.empty() ? "" : info.nccl + ", capped at " + info.capped_at}};
+  if (!info.nccl.empty()) report.add("capped_at_bound", unless_empty(info.capped_at));
+  if (band) report.add("error_band", band_report(info.band_low, info.band_high));
+  report.add("gradients", info.gradients);
+  report.add("", info.gradients.empty() ? "" : info.gradients.back(), "<last gradient");
+  return report;
+}
+
+}  // namespace
+
+Report scenario_report(const RunInfo& info) {
+  return {{"tutti_version", info.version}, {"scenario", info.scenario}, {"scenario_file", info.scenario_file}};
+}
+
+Report band_report(double low, double high) { return {{"low", low}, {"high", high}}; }
+
+std::vector<Report> pack_reports(const Summary& summary) {
+  std::vector<Report> reports;
+  for (const PackRecord& pack : summary.last_packs()) {
+    const RunInfo::PackInfo& info = summary.info().packs[static_cast<std::size_t>(pack.pack)];
+    reports.push_back(pack_report(pack, info, last_start(summary)));
+  }
+  return reports;
+}
+
+std::vector<Report> link_reports(const Summary& summary) {
+  std::vector<Report> reports;
+  for (const LinkRecord& link : summary.busiest_links()) {
+    reports.push_back({{"link", link.name, "<link"},
+                       {"kind", to_string(link.kind), "<kind"},
+                       {"bandwidth_gb_per_s", link.bandwidth, "bandwidth"},
+                       {"bytes", link.bytes, "bytes"},
+                       {"busy_us", link.busy},
+                       {"busy_share", core::Fraction{share(link.busy, summary.length())}, "busy"}});
+  }
+  return reports;
+}
+
+Report run_report(const Summary& summary, const std::optional<StepBand>& band) {
+  const RunInfo& info = summary.info();
+  Report report = scenario_report(info);
+  report.add({{"executor", info.executor},
+              {"network_model", info.network_model},
+              {"seed", info.seed},
+              {"cluster", info.cluster},
+              {"workload", info.workload},
+              {"strategy", info.strategy},
+              {"timing", info.timing},
+              {"replicas", info.replicas},
+              {"gradient_bytes", info.gradient_bytes},
+              {"step_time_us", summary.step_time()}});
+  if (band) report.add("step_time_band", Report{{"low_us", band->low}, {"high_us", band->high}});
+  report.add("steady_from_step", summary.steady_from());
+  report.add(steady_report(summary));
+  if (!info.bound_reason.empty()) report.add("lower_bound", bound_report(summary));
+  report.add({{"steps", list_of(summary.steps(), step_report)},
+              {"packs", pack_reports(summary)},
+              {"links", link_reports(summary)},
+              {"critical_path",
+               list_of(summary.path(), [&](const PathPiece& p) { return piece_report(p, last_start(summary)); })},
+              {"critical_path_in_words", summary.path_in_words()},
+              {"notes", info.notes}});
+  return report;
+}
+
+}  // namespace tutti::tools

@@ -1,0 +1,126 @@
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "core/base/format.h"
+#include "core/timeline/step_parts.h"
+#include "tools/tutti/report/report.h"
+#include "tools/tutti/report/table.h"
+
+namespace tutti::tools {
+
+using core::RunInfo;
+using core::show;
+using core::show_share;
+using core::StepParts;
+using core::Summary;
+using core::Time;
+
+namespace {
+
+/// Of a step: below, whom the others waited for is no news.
+constexpr double kWorthTelling = 0.005;
+
+std::string plural(std::int64_t n, const std::string& what) {
+  return fmt::format("{} {}{}", n, what, n == 1 ? "" : "s");
+}
+
+std::string heading(const Summary& summary) {
+  const RunInfo& info = summary.info();
+  const std::string model = info.network_model.empty() ? "" : fmt::format("network model {}, ", info.network_model);
+  return fmt::format("{} ({}, {}{}, seed {}, Tutti {})\n", info.scenario, info.executor, model,
+                     plural(info.steps, "step"), info.seed, info.version) +
+         fmt::format("  cluster   {}\n", info.cluster) +
+         fmt::format("  workload  {}: {} of gradients\n", info.workload, show(info.gradient_bytes)) +
+         fmt::format("  times     {}\n", info.timing) +
+         fmt::format("  strategy  {}: {}\n\n", info.strategy,
+                     plural(static_cast<std::int64_t>(info.packs.size()), "pack"));
+}
+
+/// What no algorithm beats on the scenario's cluster. (Of a run on other hardware it would say nothing.)
+void add_bound(Table& table, const Summary& summary) {
+  const RunInfo& info = summary.info();
+  const double above = share(summary.step_time(), info.step_bound) - 1;
+  table.row({"lower bound", show(info.step_bound), "",
+             info.step_bound.count() > 0 ? fmt::format("the step time is {} above it", show_share(std::max(0.0, above)))
+                                         : ""});
+  table.row({"  communication", show(info.communication_bound), "", info.bound_reason});
+}
+
+/// What the numbers of the step are of, and from which step on nothing changes.
+std::string basis(const Summary& summary) {
+  const int steady = summary.steady_from();
+  if (steady < 0) return summary.steady_basis();
+  const std::string same = fmt::format("constant from step {} on", steady);
+  return steady <= 1 ? same : fmt::format("{}; {}", summary.steady_basis(), same);
+}
+
+std::string step_part(const Summary& summary, const StepParts& step, const std::optional<StepBand>& band) {
+  Table table({"<", "", "", "<"});
+  table.row({"step time", show(step.time), "", basis(summary)});
+  if (band)
+    table.row({"  error band", show(band->low), "",
+               fmt::format("to {}, from the error bands of NCCL's times", show(band->high))});
+  for (const auto& part : core::parts_that_add_up(step)) {
+    table.row({"  " + std::string(part.title), show(part.value), show_share(share(part.value, step.time)),
+               part.title == std::string_view("exposed communication")
+                   ? fmt::format("of {} of communication", show(step.communication))
+               : part.title == std::string_view("waiting") ? "neither computation nor communication"
+                                                           : ""});
+  }
+  if (step.slowed > Time())
+    table.row({"slowed by communication", show(step.slowed), show_share(share(step.slowed, step.time)),
+               "extra computation time from shared multiprocessors and memory"});
+  if (const auto awaited = summary.awaited(); awaited && share(awaited->mean, summary.step_time()) >= kWorthTelling) {
+    table.row({"waiting for the slowest", show(awaited->mean), show_share(share(awaited->mean, summary.step_time())),
+               fmt::format("mean over replicas until the last has its gradients: {} in {} of {}", awaited->device,
+                           awaited->steps, plural(awaited->of_steps, "step"))});
+  }
+  const RunInfo& info = summary.info();
+  if (!info.bound_reason.empty()) add_bound(table, summary);
+  std::string text = table.text(0);
+  text.erase(0, text.find('\n') + 1);  // the table has no headings
+  return text + '\n';
+}
+
+std::string path_part(const Summary& summary) {
+  const std::vector<std::string> lines = summary.path_in_words();
+  if (lines.empty()) return "";
+  std::string text = "critical path of the last step\n";
+  for (const std::string& line : lines) text += "  " + line + '\n';
+  return text + '\n';
+}
+
+std::string pack_part(const Summary& summary, int rows) {
+  const std::vector<core::Report> packs = pack_reports(summary);
+  if (packs.empty() || rows == 0) return "";
+  return "packs of the last step, in launch order (times since the start of the step, on the last replica)\n" +
+         table_text(packs, 2, rows) + '\n';
+}
+
+std::string link_part(const Summary& summary, int rows) {
+  std::vector<core::Report> links = link_reports(summary);
+  if (links.empty() || rows == 0) return "";
+  const std::size_t all = links.size();
+  links.resize(std::min(all, static_cast<std::size_t>(rows)));
+  return fmt::format("busiest of {} links in use (over the whole run)\n", all) + table_text(links, 2);
+}
+
+}  // namespace
+
+std::string report_text(const Summary& summary, int rows, const std::optional<StepBand>& band) {
+  std::string text = heading(summary);
+  if (const auto step = summary.steady_parts()) {
+    text += step_part(summary, *step, band);
+    text += path_part(summary);
+    text += pack_part(summary, rows);
+    text += link_part(summary, rows);
+  } else {
+    text += "no step was completed\n";
+  }
+  const std::vector<std::string>& notes = summary.info().notes;
+  if (!notes.empty() && !text.ends_with("\n\n")) text += '\n';
+  return text + note_lines(notes);
+}
+
+}  // namespace tutti::tools
