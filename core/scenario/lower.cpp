@@ -1,10 +1,13 @@
 #include "core/scenario/lower.h"
 
 #include <algorithm>
+#include <charconv>
 
 #include <fmt/ranges.h>
 
+#include "core/proto/scenario.pb.h"
 #include "core/scenario/communicators.h"
+#include "core/scenario/host_library.h"
 #include "core/scenario/link_checks.h"
 #include "core/strategy/algorithm_table.h"
 #include "core/strategy/framework.h"
@@ -23,6 +26,7 @@ class ScenarioLowering {
     for (const StrategyProblem& problem : problems_of(scenario_.strategy, *scenario_.cluster)) complain_about(problem);
     lower_communicators();
     if (!problems_.empty()) return;
+    price_hosts();
     auto plan = make_plan(scenario_.workload, scenario_.strategy, *scenario_.cluster, scenario_.communicators);
     if (!plan) return complain_about(plan.error());
     scenario_.plan = std::move(*plan);
@@ -42,6 +46,31 @@ class ScenarioLowering {
           kUpdatePasses);
     }
     if (problems_.empty()) choose_devices(strategy);
+  }
+
+  /// NCCL_SOCKET_NTHREADS, where it is a number; assign_times() complains of anything else.
+  [[nodiscard]] std::optional<int> socket_threads() const {
+    constexpr std::string_view kName = "NCCL_SOCKET_NTHREADS=";
+    for (const std::string& one : written_.message->strategy().nccl().set()) {
+      int threads = 0;
+      if (!one.starts_with(kName)) continue;
+      const auto read = std::from_chars(one.data() + kName.size(), one.data() + one.size(), threads);
+      if (read.ec == std::errc() && threads > 0 && threads <= 64) return threads;
+    }
+    return std::nullopt;
+  }
+
+  /// What messages take of hosts follows from the strategy, on networks that are TCP.
+  void price_hosts() {
+    const auto& network = scenario_.cluster->network();
+    if (!network || network->transport != Transport::kTcp) return;
+    Network priced = *network;
+    HostTransportSettings settings = network->host_settings;
+    const HostLibrary library = host_library_of(scenario_.strategy);
+    if (library == HostLibrary::kNccl && !settings.threads) settings.threads = socket_threads();
+    priced.host = host_transport(library, settings);
+    if (!priced.host) return;
+    scenario_.cluster = std::make_shared<const Cluster>(scenario_.cluster->with_network(std::move(priced)));
   }
 
   /// Of algorithms that single out a device.

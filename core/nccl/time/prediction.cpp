@@ -166,7 +166,7 @@ class Timing {
     // Both ways at once the host passes on less than one way.
     const bool one_way = op_.function == Function::kBroadcast || op_.function == Function::kReduce;
     if (!s_.card || !s_.gpudirect || !one_way) gb_per_s = std::min(gb_per_s, through_pcie(s_, p_));
-    gb_per_s *= part_of_cards();
+    gb_per_s = std::min(gb_per_s * part_of_cards(), through_sockets(s_, channels_));
     return choice_.protocol == Protocol::kLl128 ? gb_per_s * payload(Protocol::kLl128) : gb_per_s;
   }
 
