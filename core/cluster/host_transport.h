@@ -51,6 +51,7 @@ struct HostEndpoint {
 /// What messages over a network take of the hosts.
 struct HostTransport {
   HostLibrary library = HostLibrary::kUnstated;
+  Time overlay;                     ///< what encapsulation adds one way; in `per_message` of both ends
   bool process_per_device = false;  ///< every device has threads of its own; else all of a host share them
   HostEndpoint send, receive;
   HostEndpoint host;  ///< what a host sends, and receives, over all its connections: its `thread`

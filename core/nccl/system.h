@@ -36,6 +36,7 @@ struct Sockets {
   int threads = 1;                 ///< of a connection: NCCL_SOCKET_NTHREADS
   int per_thread = 1;              ///< NCCL_NSOCKS_PERTHREAD
   double host_gb_per_s = 0;        ///< of all connections of a host; 0: no limit
+  double overlay_us = 0;           ///< what encapsulation adds to a hop
   bool one_flow = false;           ///< all packets of two hosts are one flow, both ways: an IPIP overlay
   int pods = 1;                    ///< nodes of a host, if every GPU is in a container of its own
 };

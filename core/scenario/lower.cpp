@@ -23,10 +23,10 @@ class ScenarioLowering {
   void lower() {
     if (!scenario_.cluster || !written_.strategy_known) return;
     lower_strategy();
+    if (problems_.empty()) price_hosts();
     for (const StrategyProblem& problem : problems_of(scenario_.strategy, *scenario_.cluster)) complain_about(problem);
     lower_communicators();
     if (!problems_.empty()) return;
-    price_hosts();
     auto plan = make_plan(scenario_.workload, scenario_.strategy, *scenario_.cluster, scenario_.communicators);
     if (!plan) return complain_about(plan.error());
     scenario_.plan = std::move(*plan);

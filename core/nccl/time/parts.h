@@ -83,7 +83,7 @@ inline double through_pcie(const System& s, const Parameters& p) {
 /// Of the payload rate of a TCP network. SOURCE: 92 % of 10 GbE on 2 to 8 hosts (HKBU-HPML/ddl-benchmarks).
 inline constexpr double kTcpShare = 0.94;
 /// By what two hosts are slower than three over an overlay that makes one flow of all that two hosts exchange.
-inline constexpr double kBothWays = 1.6;
+inline constexpr double kBothWays = 1.2;
 
 /// GB/s of what leaves a node over sockets: of all connections over `channels`, and of its host.
 /// SOURCE: one ring over one socket moves 2.06 GB/s, two move 2.77, four 3.28 and eight 3.75 (NVIDIA/nccl issue 209).

@@ -126,7 +126,7 @@ class Timing {
     return first_hop() + per_message(s_, comm_.nodes, bytes / payload(choice_.protocol), true, p_);
   }
   [[nodiscard]] double first_hop() const {
-    const double to_card = s_.card ? p_.of(PcieFigure::kHopToCard) : 0;
+    const double to_card = (s_.card ? p_.of(PcieFigure::kHopToCard) : 0) + s_.sockets.overlay_us;
     switch (choice_.protocol) {
       case Protocol::kLl: return net(NetFigure::kHopLl) + to_card;
       case Protocol::kLl128: return net(NetFigure::kHopLl128) + to_card;
