@@ -59,7 +59,7 @@ class Row:
 # TensorFlow 1.x: one polling thread; 0.29 (local) and 0.5 GB/s (between hosts) are published (tensorflow/tensorflow issue 6116), and
 # 0.4 fits the table of 16 GPUs; 0.26 GB/s where tensors are on GPUs (pull request 11261: 0.26 with it, 0.20 before); the square
 # until 1.3 (issue 6116, grpc/grpc issue 8975). The tables of 64 GPUs and of EC2 are left out of the fit.
-TF_1 = "host_transport { threads: 1 thread_gb_per_s: 0.4 receive_us_per_mb2: 8.5 }"
+TF_1 = published.TF_1
 TF_1_GPU = "host_transport { threads: 1 thread_gb_per_s: 0.26 receive_us_per_mb2: 8.5 }"
 MODELS = dict(published.TF_MODELS, **{"ResNet-101": "resnet101_tf_cnn_benchmarks"})
 
@@ -96,7 +96,7 @@ def distributed_replicated():
     cases = json.loads((ROOT / "tests/reference/published/published.json").read_text())["cases"]
     case = next(c for c in cases if c["id"] == "tf_bench_ec2_k80_dist_synthetic")
     for point in published.tf_bench_distributed(case):
-        text = point.scenario(point.strategies[0]).replace('link: "ethernet-10" ', 'link: "ethernet-10" HOSTS')
+        text = point.scenario(point.strategies[0]).replace(TF_1, "HOSTS")
         yield Row("distributed_replicated on EC2", f"{point.label.split(',')[0]}, {point.gpus} GPUs", point.measured,
                   point.batch * point.gpus, text, TF_1)
 
@@ -108,9 +108,7 @@ def hkbu_nccl():
     for point in published.hkbu(case):
         if "BSP-A2A" not in point.label or "GbE" not in point.label or point.gpus == 4:
             continue
-        # Computation as measured with 4 GPUs in one machine, so that what PCIe takes inside it is not counted here.
-        strategy = point.strategies[0].replace("staging: VIA_HOST", "")
-        text = point.scenario(strategy)
+        text = point.scenario(point.strategies[0])
         for link in ("ethernet-10", "ethernet-100"):
             text = text.replace(f'link: "{link}" ', f'link: "{link}" HOSTS')
         yield Row("NCCL over sockets (HKBU)", f"{point.label.rsplit(',', 1)[0]}, {point.gpus} GPUs", point.measured,
@@ -215,7 +213,13 @@ def tell(options, out):
     print("| rows | | median error without hosts | with hosts | largest with hosts |\n|---|---:|---:|---:|---:|", file=out)
     groups = dict.fromkeys(r.group for r in rows)
     everything_with_servers = [r for r in rows if r.group.startswith("servers") or r.group.startswith("distributed")]
-    for name, of in [(g, [r for r in rows if r.group == g]) for g in groups] + [("**all with servers**", everything_with_servers)]:
+    for name, of in [(g, [r for r in rows if r.group == g]) for g in groups] + [("**all with servers**", everything_with_servers),
+                                                                             ("**of these, left out of any fit**",
+                                                                              [r for r in everything_with_servers if "16 GPUs" not in r.label or
+                                                                               r.group.startswith("distributed")]),
+                                                                             ("**Horovod, MPI, 64 GPUs (left out)**",
+                                                                              [r for r in rows if r.group == "Horovod, MPI" and
+                                                                               "64 GPUs" in r.label])]:
         before = published.median([abs(r.without / r.measured - 1) for r in of])
         after = published.median([abs(r.with_hosts / r.measured - 1) for r in of])
         worst = max((r.with_hosts / r.measured - 1 for r in of), key=abs)

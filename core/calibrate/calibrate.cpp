@@ -185,6 +185,7 @@ Expected<Calibration> calibrate(const Scenario& scenario, const CalibrationReque
                                 const Library& library, const RunControl& control) {
   auto of_kinds = ClusterFigures::of(scenario.text, scenario.file, library);
   if (!of_kinds) return tl::make_unexpected(of_kinds.error());
+  of_kinds->leave_out_hosts();
   Experiments experiments;
   Problems problems;
   const RunTimes::Detail detail = request.lane_steps ? RunTimes::Detail::kLaneSteps : RunTimes::Detail::kPacks;

@@ -160,13 +160,16 @@ Expected<ClusterFigures> ClusterFigures::of(const std::string& text, const std::
   if (figures.cluster_->has_network()) {
     const auto done = spell_out_link(*figures.cluster_->mutable_network(), written_at, library);
     if (!done) return tl::make_unexpected(done.error());
-    // What is measured has what hosts take in it, and the figures of links are fitted to that.
-    proto::Network& network = *figures.cluster_->mutable_network();
-    if (network.transport() == proto::TCP) network.mutable_host_transport()->set_library(proto::HostTransport::OFF);
   }
   figures.launch_us_ = scenario.strategy().launch_us();
   figures.collect();
   return figures;
+}
+
+void ClusterFigures::leave_out_hosts() {
+  if (!cluster_->has_network()) return;
+  proto::Network& network = *cluster_->mutable_network();
+  if (network.transport() == proto::TCP) network.mutable_host_transport()->set_library(proto::HostTransport::OFF);
 }
 
 ClusterFigures ClusterFigures::with_apart(const std::vector<Apart>& apart) const {
