@@ -3,11 +3,12 @@
 #include <algorithm>
 
 #include "core/framework/registry.h"
+#include "core/strategy/algorithm_table.h"
 
 namespace tutti::core {
 
 HostLibrary host_library_of(const Strategy& strategy) {
-  if (strategy.algorithm.across == BaseAlgorithm::kNccl) return HostLibrary::kNccl;
+  if (traits(strategy.algorithm).nccl == NcclPart::kAll) return HostLibrary::kNccl;
   if (!strategy.framework) return HostLibrary::kGrpc;
   const auto& kinds = framework_kinds();
   const auto found = std::find_if(kinds.begin(), kinds.end(),
