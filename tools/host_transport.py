@@ -241,12 +241,13 @@ def tell(options, out):
                     pairs[key][1] += 1
                     if key == "with" and not right:
                         wrong.append(f"{a.label}: {a.group} and {b.group}")
-    print(f"\nOrder of strategies on the same hardware: {pairs['with'][0]} of {pairs['with'][1]} pairs are right with "
-          f"hosts, {pairs['without'][0]} without." + (f" Wrong: {'; '.join(wrong)}." if wrong else ""), file=out)
+    print(file=out)
+    published.paragraph(f"Order of strategies on the same hardware: {pairs['with'][0]} of {pairs['with'][1]} pairs are right with hosts, "
+                        f"{pairs['without'][0]} without." + (f" Wrong: {'; '.join(wrong)}." if wrong else ""), out)
     steps = ddp_steps()
     before = pool(lambda s: s.predict(OFF, options.tutti), steps, options.jobs)
     after = pool(lambda s: s.predict(PODS.replace("FIGURES", ""), options.tutti), steps, options.jobs)
-    print("\n| DDP over TCP | steps | step time, median error | exposed communication, median error | 90th percentile |\n"
+    print("| DDP over TCP | steps | step time, median error | exposed communication, median error | 90th percentile |\n"
           "|---|---:|---:|---:|---:|", file=out)
     for model in ("bert", "cifar10", "imagenet", "all"):
         chosen = [i for i, s in enumerate(steps) if model in (s.model, "all")]
@@ -266,6 +267,20 @@ def tell(options, out):
         print(f"| {s.model} | {s.hosts} | {s.gpus} | {s.batch} | {s.step:.0f} | {p[0]:.0f} | {s.exposed:.0f} | {p[1]:.0f} | {b[1]:.0f} |",
               file=out)
     print("\n</details>", file=out)
+    return {"servers": published.median([abs(r.with_hosts / r.measured - 1) for r in everything_with_servers]),
+            "wrong pairs": 1 - pairs["with"][0] / pairs["with"][1], "DDP step": s1, "DDP exposed": e1}
+
+
+# What the model is held against (median errors, and the share of pairs of strategies in the wrong order).
+AIMS = {"servers": 0.2, "wrong pairs": 0.1, "DDP step": 0.1, "DDP exposed": 0.35}
+
+
+def check(reached):
+    for what, aim in AIMS.items():
+        print(f"{what}: {100 * reached[what]:.1f} % (aim {100 * aim:.0f} %)")
+    missed = [what for what, aim in AIMS.items() if reached[what] > aim]
+    print(f"missed: {', '.join(missed)}" if missed else "all aims are reached")
+    return 1 if missed else 0
 
 
 def main():
@@ -273,10 +288,14 @@ def main():
     parser.add_argument("--tutti", default=str(ROOT / "build/release/bin/tutti"), help="the program (build/release/bin/tutti)")
     parser.add_argument("--write", metavar="FILE", help="put the result between the marks in this file")
     parser.add_argument("--fit", action="store_true", help="fit the rate of a thread over an overlay, leaving models out")
+    parser.add_argument("--check", action="store_true", help="print the errors beside their aims; status 1 if one is missed")
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
     options = parser.parse_args()
     if options.fit:
         return fit(options)
+    if options.check:
+        with open(os.devnull, "w") as nowhere:
+            sys.exit(check(tell(options, nowhere)))
     if not options.write:
         return tell(options, sys.stdout)
     path = pathlib.Path(options.write)

@@ -168,11 +168,14 @@ struct Emulation {
   std::vector<std::vector<float>> data;
 };
 
-TEST(EmulationLaw, AgreesWithTheSimulatorToThePicosecond) {
+class EmulationLaw : public testing::TestWithParam<core::HostLibrary> {};
+
+TEST_P(EmulationLaw, AgreesWithTheSimulatorToThePicosecond) {
   for (const auto& [workers, gpus] : {std::pair{1, 4}, std::pair{3, 1}, std::pair{8, 1}, std::pair{2, 4}}) {
-    const core::Cluster cluster({{test::switch_machine(gpus), workers}}, gpus,
-                                core::Network{core::Network::Kind::kOneSwitch, core::bandwidth_from_gb_per_s(1.25),
-                                              core::microseconds(50), "test"});
+    core::Network network{core::Network::Kind::kOneSwitch, core::bandwidth_from_gb_per_s(1.25), core::microseconds(50),
+                          "test"};
+    network.host = core::host_transport(GetParam(), {});
+    const core::Cluster cluster({{test::switch_machine(gpus), workers}}, gpus, network);
     for (const AlgorithmChoice algorithm : core::algorithms()) {
       for (const core::Staging staging : {core::Staging::kDirect, core::Staging::kViaHost}) {
         core::Strategy strategy = core::Strategy::for_algorithm(algorithm);
@@ -206,6 +209,11 @@ TEST(EmulationLaw, AgreesWithTheSimulatorToThePicosecond) {
     }
   }
 }
+
+INSTANTIATE_TEST_SUITE_P(Hosts, EmulationLaw,
+                         testing::Values(core::HostLibrary::kOff, core::HostLibrary::kGrpc, core::HostLibrary::kNccl,
+                                         core::HostLibrary::kMpi),
+                         [](const auto& library) { return std::string(core::to_string(library.param)); });
 
 }  // namespace
 }  // namespace tutti
