@@ -53,6 +53,10 @@ def one_switch(link, extra=""):
     return f'network {{ kind: ONE_SWITCH link: "{link}" {extra} }}'
 
 
+# gRPC of TensorFlow 1.x between hosts (tools/host_transport.py has the sources).
+TF_1 = "host_transport { threads: 1 thread_gb_per_s: 0.4 receive_us_per_mb2: 8.5 }"
+
+
 def workers(machine, gpus, per_worker):
     count = max(1, gpus // per_worker)
     return f'workers {{ machine: "{machine}" count: {count} replicas: {min(gpus, per_worker)} }}'
@@ -101,7 +105,7 @@ def tf_bench_distributed(case):
             servers = fewer.get(model, count) if count == 8 else count
             yield Point(case, f"{model}, distributed_replicated, {servers} servers", TF_MODELS[model], row[0], batch,
                         batch / first[column], row[column],
-                        workers("ec2-p2-16xlarge", row[0], 8) + " " + one_switch("ethernet-10"),
+                        workers("ec2-p2-16xlarge", row[0], 8) + " " + one_switch("ethernet-10", TF_1),
                         f"tensorflow {{ tf_cnn_benchmarks {{ variable_update: DISTRIBUTED_REPLICATED servers_on_workers: {servers} }} }}")
 
 
@@ -136,8 +140,7 @@ def lambda_fp32(case):
 
 
 HKBU_MODELS = {"ResNet-50": "resnet50_torchvision", "BERT-Base": "bert_base_hf", "BERT-Large": "bert_large_hf"}
-HKBU_LINKS = {"10GbE with TCP/IP": ("ethernet-10", "VIA_HOST"), "100GbIB with RDMA": ("edr", "DIRECT"),
-              "100GbE with TCP/IP": ("ethernet-100", "VIA_HOST")}
+HKBU_LINKS = {"10GbE with TCP/IP": "ethernet-10", "100GbIB with RDMA": "edr", "100GbE with TCP/IP": "ethernet-100"}
 
 
 MERGED_MIB = (1, 2, 4, 8, 16, 32, 64, 128)
@@ -153,11 +156,11 @@ def hkbu(case):
                    "MG-WFBP": [f"bytes_per_pack: {mib << 20}" for mib in MERGED_MIB]}.get(method)
         if packing is None:
             continue
-        link, staging = HKBU_LINKS[network]
+        link = HKBU_LINKS[network]
         for column, gpus in ((5, 4), (7, 8), (9, 16), (11, 32)):
             yield Point(case, f"{model}, {network.split(' ')[0]}, {method}", HKBU_MODELS[model], gpus, batch, batch / single,
                         row[column], workers("pcie8-v100", gpus, 4) + (" " + one_switch(link) if gpus > 4 else ""),
-                        [f'algorithm: "nccl" {how} staging: {staging} update: AFTER_ALL' for how in packing],
+                        [f'algorithm: "nccl" {how} update: AFTER_ALL' for how in packing],
                         rival=(model, network, gpus))
 
 

@@ -24,7 +24,8 @@ void add_pack(const Scenario& scenario, const Pack& pack, KnownTimes links, Trav
       part.nccl_times = KnownTimes::kAssumed;
       travel.assumed_network = collective.nccl->assumed_network;
     }
-    part.message_times = links;
+    const bool hosts = scenario.cluster->network() && scenario.cluster->network()->host.has_value();
+    part.message_times = hosts && links == KnownTimes::kLinks ? KnownTimes::kPriors : links;
   }
   if (scenario.cluster->replicas_per_worker() > 1) {
     Travel::Part& part = travel.inside;
@@ -46,7 +47,12 @@ std::string why_not(const Travel::Part& now, const Travel::Part& other, const st
   if (nccl_changes && nccl_times == KnownTimes::kAssumed) add(assumed);
   if (other.nccl && !now.nccl && nccl_times == KnownTimes::kLinks)
     add(fmt::format("NCCL's own times are not known here, and {} it goes by the data sheets of links", where));
-  if (other.messages && !now.messages && other.message_times != KnownTimes::kMeasured)
+  if (other.messages && !now.messages && other.message_times == KnownTimes::kPriors)
+    add(fmt::format(
+        "{} hosts take of its messages what those of other machines took, within a factor of about two, and "
+        "nobody measured it here",
+        where));
+  if (other.messages && !now.messages && other.message_times == KnownTimes::kLinks)
     add(
         fmt::format("{} its messages go at the full rate of their links, without what the program takes that sends "
                     "them, which nobody measured here",

@@ -10,6 +10,7 @@ namespace tutti::core {
 enum class KnownTimes {
   kMeasured,  ///< fitted to measurements
   kLinks,     ///< the least: links at their full rate, without what senders take
+  kPriors,    ///< hosts take of messages what those of other machines took, within a factor of about two
   kAssumed,   ///< by figures that nobody measured, which may err either way
 };
 

@@ -80,6 +80,14 @@ class WhatIfMaker {
     }
   }
 
+  void add_hosts() {
+    const auto& network = scenario_.cluster->network();
+    if (!network || !network->host || message_.cluster().has_file()) return;
+    proto::Scenario message = message_;
+    message.mutable_cluster()->mutable_network()->mutable_host_transport()->set_library(proto::HostTransport::OFF);
+    add("hosts take nothing of messages (network.host_transport.library: OFF)", message);
+  }
+
   void add_interference(const Summary& summary) {
     const auto parts = summary.steady_parts();
     if (!parts || parts->slowed <= Time()) return;
@@ -107,6 +115,7 @@ Expected<WhatIfs> what_ifs(const Scenario& scenario, const Summary& summary, con
   maker.add_figures(*figures);
   maker.add_computation(summary);
   maker.add_strategy();
+  maker.add_hosts();
   maker.add_interference(summary);
   return maker.take();
 }

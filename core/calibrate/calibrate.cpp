@@ -7,6 +7,7 @@
 #include "core/base/median.h"
 #include "core/base/version.h"
 #include "core/calibrate/run_times.h"
+#include "core/timeline/reader.h"
 
 namespace tutti::core {
 namespace {
@@ -181,10 +182,23 @@ std::string CalibratedFigure::why() const {
   return "";
 }
 
+namespace {
+
+/// Emulated hosts take of messages what the scenario says, not what this machine's do.
+bool all_emulated(const std::vector<std::string>& timelines) {
+  return !timelines.empty() && std::all_of(timelines.begin(), timelines.end(), [](const std::string& path) {
+    const auto timeline = TimelineReader::open(path);
+    return timeline && timeline->run().executor.starts_with("emulated");
+  });
+}
+
+}  // namespace
+
 Expected<Calibration> calibrate(const Scenario& scenario, const CalibrationRequest& request, Executor& simulator,
                                 const Library& library, const RunControl& control) {
   auto of_kinds = ClusterFigures::of(scenario.text, scenario.file, library);
   if (!of_kinds) return tl::make_unexpected(of_kinds.error());
+  if (!all_emulated(request.timelines)) of_kinds->leave_out_hosts();
   Experiments experiments;
   Problems problems;
   const RunTimes::Detail detail = request.lane_steps ? RunTimes::Detail::kLaneSteps : RunTimes::Detail::kPacks;

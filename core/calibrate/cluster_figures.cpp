@@ -166,6 +166,12 @@ Expected<ClusterFigures> ClusterFigures::of(const std::string& text, const std::
   return figures;
 }
 
+void ClusterFigures::leave_out_hosts() {
+  if (!cluster_->has_network()) return;
+  proto::Network& network = *cluster_->mutable_network();
+  if (network.transport() == proto::TCP) network.mutable_host_transport()->set_library(proto::HostTransport::OFF);
+}
+
 ClusterFigures ClusterFigures::with_apart(const std::vector<Apart>& apart) const {
   ClusterFigures figures;
   *figures.cluster_ = *cluster_;

@@ -64,6 +64,10 @@ class ClusterFigures {
   /// Alike for two clusters that are joined the same way: see structure_of().
   [[nodiscard]] std::string structure() const;
 
+  /// Measured times contain what hosts take of messages: figures of links that are fitted to them do so, too, and the cluster states
+  /// that nothing comes on top.
+  void leave_out_hosts();
+
   /// Puts the cluster with these values (as in list()) in place of that of `scenario`, and the launch where it has one.
   void put(const std::vector<double>& values, proto::Scenario& scenario) const;
 

@@ -85,6 +85,7 @@ std::string structure_of(const proto::Cluster& cluster) {
   bare.mutable_network()->clear_latency_us();
   bare.mutable_network()->clear_source();
   bare.mutable_network()->clear_transport();
+  bare.mutable_network()->clear_host_transport();
   std::map<std::string, std::string> machines;
   for (const proto::Machine& machine : cluster.machine()) machines[machine.name()] = bare_machine(machine);
   bare.clear_machine();

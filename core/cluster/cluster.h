@@ -4,10 +4,12 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "core/cluster/dragonfly.h"
 #include "core/cluster/fat_tree.h"
+#include "core/cluster/host_transport.h"
 #include "core/cluster/machine.h"
 
 namespace tutti::core {
@@ -39,6 +41,9 @@ struct Network {
   PathChoice choice = {};         ///< of both
   /// What it states itself, or its kind of link does; kNone if neither.
   Transport transport = Transport::kNone;
+  HostTransportSettings host_settings = {};  ///< as it is written
+  /// What messages take of the hosts; only with transport TCP, and known when the strategy is.
+  std::optional<HostTransport> host = {};
 };
 
 /// Part of a route: one link, and what a message meets there.
@@ -71,6 +76,13 @@ class Cluster {
   /// REQUIRES: at least one worker with replicas; every machine has as many devices (a server's a CPU); a network if there are
   /// several workers, whose shape they fit.
   Cluster(std::vector<WorkerGroup> groups, int replicas, std::optional<Network> network, std::size_t server_groups = 0);
+
+  /// The same with another description of its network. REQUIRES: of the same kind and shape.
+  [[nodiscard]] Cluster with_network(Network network) const {
+    Cluster other = *this;
+    other.network_ = std::move(network);
+    return other;
+  }
 
   /// Servers included, which come last.
   [[nodiscard]] std::int64_t workers() const { return workers_; }

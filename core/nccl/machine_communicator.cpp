@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/cluster/host_transport.h"
 #include "core/nccl/known_gpus.h"
 #include "core/nccl/search/search.h"
 #include "core/nccl/search/searched_communicator.h"
@@ -19,6 +20,7 @@ namespace {
 System over_sockets(System system) {
   if (system.transport != Transport::kInfiniband && system.transport != Transport::kRoce) return system;
   system.transport = Transport::kTcp;
+  system.sockets = sockets_of(*host_transport(HostLibrary::kNccl, {}));
   system.gpudirect = false;
   system.collnet = false;
   return system;
@@ -32,6 +34,8 @@ Expected<OnMachines> on_machines(const Machine& machine, const System& system,
   const auto refuse = [](const Error& why) { return tl::make_unexpected(why); };
   const bool sockets = settings.ib_disabled.value_or(false);
   System whole = sockets ? over_sockets(system) : system;
+  if (settings.socket_threads) whole.sockets.threads = static_cast<int>(*settings.socket_threads);
+  if (settings.sockets_per_thread) whole.sockets.per_thread = static_cast<int>(*settings.sockets_per_thread);
   // Which rings there are in a mesh depends on which GPUs it joins, as its file says.
   if (settings.of_the_search().empty() && whole.inside != Inside::kCubeMesh) {
     auto comm = uniform_communicator(whole, version, settings);

@@ -155,11 +155,16 @@ class SettingsReader {
       std::int64_t least;
     };
     Settings& s = settings_;
-    const Known all[] = {
-        {"NCCL_MIN_NCHANNELS", s.least_channels, 0}, {"NCCL_MAX_NCHANNELS", s.most_channels, 1},
-        {"NCCL_MIN_NRINGS", s.least_channels, 0},    {"NCCL_MAX_NRINGS", s.most_channels, 1},
-        {"NCCL_NVLS_NCHANNELS", s.nvls_channels, 1}, {"NCCL_NET_OVERHEAD", s.net_overhead_ns, 0},
-        {"NCCL_CROSS_NIC", s.cross_nic, 0},          {"NCCL_COLLNET_NODE_THRESHOLD", s.collnet_nodes, 0}};
+    const Known all[] = {{"NCCL_MIN_NCHANNELS", s.least_channels, 0},
+                         {"NCCL_MAX_NCHANNELS", s.most_channels, 1},
+                         {"NCCL_MIN_NRINGS", s.least_channels, 0},
+                         {"NCCL_MAX_NRINGS", s.most_channels, 1},
+                         {"NCCL_NVLS_NCHANNELS", s.nvls_channels, 1},
+                         {"NCCL_NET_OVERHEAD", s.net_overhead_ns, 0},
+                         {"NCCL_CROSS_NIC", s.cross_nic, 0},
+                         {"NCCL_COLLNET_NODE_THRESHOLD", s.collnet_nodes, 0},
+                         {"NCCL_SOCKET_NTHREADS", s.socket_threads, 1},
+                         {"NCCL_NSOCKS_PERTHREAD", s.sockets_per_thread, 1}};
     for (const Known& known : all) {
       if (name != known.name) continue;
       const auto given = whole_number<std::int64_t>(value);

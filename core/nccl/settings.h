@@ -36,18 +36,20 @@ struct Settings {
   std::optional<std::int64_t> nvls_channels;                              ///< NCCL_NVLS_NCHANNELS
   std::optional<std::int64_t> net_overhead_ns;                            ///< NCCL_NET_OVERHEAD
   std::array<std::int64_t, 6> thread_thresholds{-2, -2, -2, -2, -2, -2};  ///< NCCL_THREAD_THRESHOLDS; below 0: none
-  std::optional<bool> nvls;                   ///< NCCL_NVLS_ENABLE; 2 (the default) is empty
-  std::optional<bool> pat;                    ///< NCCL_PAT_ENABLE; 2 (the default) is empty
-  std::optional<bool> collnet;                ///< NCCL_COLLNET_ENABLE
-  std::optional<std::int64_t> collnet_nodes;  ///< NCCL_COLLNET_NODE_THRESHOLD: fewer nodes do without
-  std::optional<bool> ll128_c2c;              ///< NCCL_LL128_C2C
-  std::optional<bool> p2p_disabled;           ///< NCCL_P2P_DISABLE
-  std::optional<bool> shm_disabled;           ///< NCCL_SHM_DISABLE
-  std::optional<bool> pxn_disabled;           ///< NCCL_PXN_DISABLE
-  std::optional<bool> ib_disabled;            ///< NCCL_IB_DISABLE: sockets instead
-  std::optional<bool> net_intra_disabled;     ///< NCCL_NET_DISABLE_INTRA, of releases that have it
-  std::optional<std::int64_t> cross_nic;      ///< NCCL_CROSS_NIC
-  std::optional<std::string> gdr_level;       ///< NCCL_NET_GDR_LEVEL, as written
+  std::optional<bool> nvls;                        ///< NCCL_NVLS_ENABLE; 2 (the default) is empty
+  std::optional<bool> pat;                         ///< NCCL_PAT_ENABLE; 2 (the default) is empty
+  std::optional<bool> collnet;                     ///< NCCL_COLLNET_ENABLE
+  std::optional<std::int64_t> collnet_nodes;       ///< NCCL_COLLNET_NODE_THRESHOLD: fewer nodes do without
+  std::optional<bool> ll128_c2c;                   ///< NCCL_LL128_C2C
+  std::optional<bool> p2p_disabled;                ///< NCCL_P2P_DISABLE
+  std::optional<bool> shm_disabled;                ///< NCCL_SHM_DISABLE
+  std::optional<bool> pxn_disabled;                ///< NCCL_PXN_DISABLE
+  std::optional<bool> ib_disabled;                 ///< NCCL_IB_DISABLE: sockets instead
+  std::optional<bool> net_intra_disabled;          ///< NCCL_NET_DISABLE_INTRA, of releases that have it
+  std::optional<std::int64_t> socket_threads;      ///< NCCL_SOCKET_NTHREADS
+  std::optional<std::int64_t> sockets_per_thread;  ///< NCCL_NSOCKS_PERTHREAD
+  std::optional<std::int64_t> cross_nic;           ///< NCCL_CROSS_NIC
+  std::optional<std::string> gdr_level;            ///< NCCL_NET_GDR_LEVEL, as written
   /// What NCCL makes of values that it does not take as they are written.
   std::vector<std::string> notes;
 

@@ -29,6 +29,18 @@ enum class Matching {
   kByCpuSlowly  ///< … by way of the driver
 };
 
+/// What carries NCCL's messages over TCP (core/cluster/host_transport.h).
+struct Sockets {
+  double thread_gb_per_s = 0;      ///< of one thread; 0: not TCP, or hosts take nothing
+  double connection_gb_per_s = 0;  ///< of one socket; 0: no limit
+  int threads = 1;                 ///< of a connection: NCCL_SOCKET_NTHREADS
+  int per_thread = 1;              ///< NCCL_NSOCKS_PERTHREAD
+  double host_gb_per_s = 0;        ///< of all connections of a host; 0: no limit
+  double overlay_us = 0;           ///< what encapsulation adds to a hop
+  bool one_flow = false;           ///< all packets of two hosts are one flow, both ways: an IPIP overlay
+  int pods = 1;                    ///< nodes of a host, if every GPU is in a container of its own
+};
+
 /// Machines that are all alike, as a data sheet has them.
 struct System {
   GpuGeneration generation = GpuGeneration::kAmpere;
@@ -43,6 +55,7 @@ struct System {
   double nic_gb_per_s = 0;      ///< of one, by its data sheet
   Transport transport = Transport::kNone;
   Matching matching = Matching::kByCpu;  ///< on Slingshot; where nobody says, as its sites advise for NCCL
+  Sockets sockets = {};                  ///< with transport TCP
   Driving driving = Driving::kProcessPerGpu;
   HostCpu cpu = HostCpu::kIntel;
   bool card = false;      ///< GPUs are PCIe cards: what goes to the network crosses the host as what goes to other GPUs

@@ -58,6 +58,15 @@ HostCpu cpu_of(const Machine& machine, HostCpu usual) {
 
 }  // namespace
 
+Sockets sockets_of(const HostTransport& hosts) {
+  Sockets sockets;
+  sockets.thread_gb_per_s = to_gb_per_s(hosts.send.thread);
+  sockets.threads = hosts.send.threads;
+  sockets.host_gb_per_s = to_gb_per_s(hosts.host.thread);
+  sockets.overlay_us = to_us(hosts.overlay);
+  return sockets;
+}
+
 Expected<System> system_of(const Machine& machine, int nodes, std::optional<int> gpus,
                            const std::optional<std::string>& network, const std::string& option) {
   const auto wrong = [&](ProblemKind kind, const std::string& text) {
@@ -113,6 +122,7 @@ Expected<System> system_of(const Machine& machine, int nodes, std::optional<int>
   cards.erase(-1);
   s.nics = std::max(1, static_cast<int>(s.gpus == of_machine ? machine.nics().size() : cards.size()));
   s.nic_gb_per_s = static_cast<double>(card.nic.count()) / 1e9;
+  if (s.transport == Transport::kTcp) s.sockets = sockets_of(*host_transport(HostLibrary::kNccl, {}));
   return s;
 }
 

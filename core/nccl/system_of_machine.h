@@ -4,6 +4,7 @@
 #include <string>
 
 #include "core/base/error.h"
+#include "core/cluster/host_transport.h"
 #include "core/cluster/machine.h"
 #include "core/nccl/system.h"
 
@@ -17,5 +18,8 @@ namespace tutti::core::nccl {
 /// that nobody states.
 Expected<System> system_of(const Machine& machine, int nodes, std::optional<int> gpus,
                            const std::optional<std::string>& network, const std::string& option = "--network");
+
+/// NCCL's sockets as the hosts of a TCP network carry them. REQUIRES: `hosts` is NCCL's.
+Sockets sockets_of(const HostTransport& hosts);
 
 }  // namespace tutti::core::nccl

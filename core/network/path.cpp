@@ -1,6 +1,7 @@
 #include "core/network/path.h"
 
 #include <algorithm>
+#include <limits>
 
 #include "core/base/check.h"
 #include "core/base/random.h"
@@ -44,6 +45,24 @@ void chain(Path& path, std::vector<PathHop> hops) {
 }
 
 }  // namespace
+
+Time Path::of_hosts(Bytes bytes) const {
+  Time all, slowest_link, slowest_host;
+  for (const PathHop& hop : hops) {
+    if (hop.host == nullptr) {
+      if (hop.unheld) slowest_link = std::max(slowest_link, transfer_time(bytes, hop.rate));
+      continue;
+    }
+    all += hop.host->per_message;
+    if (hop.host->whole) {
+      all += hop.host->moving(bytes);
+    } else {
+      slowest_host = std::max(slowest_host, hop.host->moving(bytes));
+    }
+  }
+  // Streaming, hosts and links work at the same time.
+  return all + std::max(Time(), slowest_host - slowest_link);
+}
 
 PathBook::PathBook(const Cluster& cluster, NetworkModel model) : cluster_(cluster), model_(model) {
   resources_ = cluster.links();
@@ -101,6 +120,33 @@ void PathBook::append_fifo(const std::vector<Hop>& stretch, Engine engine, std::
   }
 }
 
+bool PathBook::has_hosts(const std::vector<Hop>& stretch) const {
+  return cluster_.network() && cluster_.network()->host && crosses_network(stretch);
+}
+
+/// Devices' and hosts' own ports, which only `ideal` uses otherwise, stand for their threads.
+PathHop PathBook::host_hop(PartId part, LinkKind slot, bool sends, const HostEndpoint& cost) const {
+  PathHop hop;
+  hop.resource = port(part, slot, sends);
+  const Bandwidth alone = cost.split ? cost.rate() : cost.thread;
+  hop.rate = alone.count() > 0 ? alone : Bandwidth(std::numeric_limits<std::int64_t>::max());
+  hop.host = &cost;
+  hop.staged = cost.whole;
+  return hop;
+}
+
+/// The threads of the end of `route` that sends or receives, from the message's buffer to the network or back.
+void PathBook::append_hosts(const std::vector<Hop>& route, bool sends, std::vector<PathHop>& hops) const {
+  const HostTransport& transport = *cluster_.network()->host;
+  const HostEndpoint& cost = sends ? transport.send : transport.receive;
+  const PartId device = sends ? route.front().from : route.back().to;
+  const PartId host = cluster_.host(device.worker);
+  if (!sends && transport.host.costs()) hops.push_back(host_hop(host, LinkKind::kSocket, sends, transport.host));
+  if (cost.costs())
+    hops.push_back(host_hop(transport.process_per_device ? device : host, LinkKind::kNetwork, sends, cost));
+  if (sends && transport.host.costs()) hops.push_back(host_hop(host, LinkKind::kSocket, sends, transport.host));
+}
+
 /// Only the ports at both ends: those of the devices for this kind of link, or of the cards if the network is crossed.
 void PathBook::append_ideal(const std::vector<Hop>& stretch, std::vector<PathHop>& hops) const {
   PathHop send, receive;
@@ -128,7 +174,19 @@ Bandwidth PathBook::rate_of(const Hop& link) const {
 std::vector<PathHop> PathBook::hops_of(const std::vector<Hop>& route, Engine engine) const {
   std::vector<PathHop> hops;
   for (const std::vector<Hop>& stretch : stretches_of(route)) {
-    model_ == NetworkModel::kIdeal ? append_ideal(stretch, hops) : append_fifo(stretch, engine, hops);
+    if (model_ == NetworkModel::kIdeal) {
+      append_ideal(stretch, hops);
+      continue;
+    }
+    const std::size_t first = hops.size();
+    const bool hosts = has_hosts(stretch);
+    if (hosts) append_hosts(route, true, hops);
+    append_fifo(stretch, engine, hops);
+    if (!hosts) continue;
+    append_hosts(route, false, hops);
+    // The stretch begins with the sender's threads now.
+    if (stretch.front().staged) hops[first].staged = true;
+    for (std::size_t i = first; i < hops.size(); ++i) hops[i].unheld = true;
   }
   return hops;
 }

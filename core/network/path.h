@@ -27,6 +27,12 @@ struct PathHop {
   std::uint16_t first_next = 0;  ///< index into Path::next
   std::uint16_t nexts = 0;       ///< hops that follow; 0: a receiver
   std::uint16_t receiver = 0;    ///< which, if no hop follows
+  /// A message that comes more slowly than the hop's rate does not hold it meanwhile: others pass in between, as packets of
+  /// several connections do. Only where hosts' threads feed links.
+  bool unheld = false;
+  /// Not a link but threads of a host, and what they take (core/cluster/host_transport.h); `rate` is that of one thread, or a
+  /// link's rate that does not limit. Null: a link, port or engine.
+  const HostEndpoint* host = nullptr;
 };
 
 /// How a message gets from a sender to a receiver, or to several (multicast), or from several senders, added up on the
@@ -47,6 +53,9 @@ struct Path {
     LinkId link = -1;
   };
   std::vector<Stretch> stretches;
+
+  /// What hosts' threads take of a message that is alone, in addition to latency and transfer.
+  [[nodiscard]] Time of_hosts(Bytes bytes) const;
 
   /// Links that carry the message although their hops are not modelled (ideal), each once.
   std::vector<LinkId> silent_links;
@@ -79,6 +88,9 @@ class PathBook {
   [[nodiscard]] ResourceId port(PartId part, LinkKind kind, bool sends) const;
   [[nodiscard]] ResourceId copy_engine(PartId gpu, bool out) const;
   void append_fifo(const std::vector<Hop>& route, Engine engine, std::vector<PathHop>& hops) const;
+  [[nodiscard]] PathHop host_hop(PartId part, LinkKind slot, bool sends, const HostEndpoint& cost) const;
+  [[nodiscard]] bool has_hosts(const std::vector<Hop>& stretch) const;
+  void append_hosts(const std::vector<Hop>& route, bool sends, std::vector<PathHop>& hops) const;
   void append_ideal(const std::vector<Hop>& route, std::vector<PathHop>& hops) const;
   std::vector<PathHop> hops_of(const std::vector<Hop>& route, Engine engine) const;
   void mark_received(const std::vector<Hop>& route, std::vector<PathHop>& hops) const;

@@ -232,14 +232,27 @@ class Nccl {
   [[nodiscard]] Expected<nccl::System> system_of(int nodes, int gpus) const {
     const Cluster& cluster = *scenario_.cluster;
     const Machine& machine = cluster.machine(0);
-    auto system = nccl::system_of(machine, nodes, gpus, transport(), kNetworkField);
-    if (!system || nodes == 1 || !cluster.network()) return system;
+    const bool pods = cluster.network() && cluster.network()->host && cluster.network()->host_settings.pod_per_gpu;
+    auto system = pods ? nccl::system_of(machine, nodes * gpus, 1, transport(), kNetworkField)
+                       : nccl::system_of(machine, nodes, gpus, transport(), kNetworkField);
+    if (!system || system->nodes == 1 || !cluster.network()) return system;
     const Network& ours = *cluster.network();
+    if (system->transport == Transport::kTcp) system->sockets = sockets(ours, pods ? gpus : 1);
     // A port that carries clearly less than the card; less by headers is in the figures.
     constexpr double kHeaders = 0.97;
     if (ours.port_bandwidth && to_gb_per_s(*ours.port_bandwidth) < kHeaders * system->nic_gb_per_s)
       system->nic_gb_per_s = to_gb_per_s(*ours.port_bandwidth);
     return system;
+  }
+
+  /// What carries NCCL's messages between hosts.
+  static nccl::Sockets sockets(const Network& network, int pods) {
+    nccl::Sockets sockets;
+    if (network.host && network.host->library == HostLibrary::kNccl) sockets = nccl::sockets_of(*network.host);
+    if (network.connection) sockets.connection_gb_per_s = to_gb_per_s(*network.connection);
+    sockets.one_flow = network.host_settings.overlay == Overlay::kIpip;
+    sockets.pods = pods;
+    return sockets;
   }
 
   [[nodiscard]] const NcclOptions& options() const { return scenario_.nccl; }

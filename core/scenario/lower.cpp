@@ -6,6 +6,7 @@
 
 #include "core/lowering/framework.h"
 #include "core/scenario/communicators.h"
+#include "core/scenario/host_library.h"
 #include "core/scenario/link_checks.h"
 #include "core/strategy/algorithm_table.h"
 
@@ -20,6 +21,7 @@ class ScenarioLowering {
   void lower() {
     if (!scenario_.cluster || !written_.strategy_known) return;
     lower_strategy();
+    if (problems_.empty()) price_hosts();
     for (const StrategyProblem& problem : problems_of(scenario_.strategy, *scenario_.cluster)) complain_about(problem);
     lower_communicators();
     if (!problems_.empty()) return;
@@ -42,6 +44,21 @@ class ScenarioLowering {
           kUpdatePasses);
     }
     if (problems_.empty()) choose_devices(strategy);
+  }
+
+  /// What messages take of hosts follows from the strategy, on networks that are TCP.
+  void price_hosts() {
+    const auto& network = scenario_.cluster->network();
+    if (!network || network->transport != Transport::kTcp) return;
+    Network priced = *network;
+    HostTransportSettings settings = network->host_settings;
+    const HostLibrary library = host_library_of(scenario_.strategy);
+    const auto& threads = scenario_.nccl.settings.socket_threads;
+    if (library == HostLibrary::kNccl && !settings.threads && threads)
+      settings.threads = static_cast<int>(std::min<std::int64_t>(*threads, 64));
+    priced.host = host_transport(library, settings);
+    if (!priced.host) return;
+    scenario_.cluster = std::make_shared<const Cluster>(scenario_.cluster->with_network(std::move(priced)));
   }
 
   /// Of algorithms that single out a device.

@@ -11,6 +11,7 @@ namespace {
 
 constexpr std::int64_t kMostPerSwitch = 4096;  ///< spines, routers, links of a switch
 constexpr double kMostOversubscription = 1000;
+constexpr std::int64_t kMostThreads = 1024;  ///< of a process that moves bytes
 
 class NetworkReader {
  public:
@@ -87,6 +88,7 @@ class NetworkReader {
     network_.source = message_.source().empty() && link_ ? link_->source : message_.source();
     network_.transport = static_cast<Transport>(message_.transport());
     if (network_.transport == Transport::kNone && link_) network_.transport = link_->transport;
+    read_host_transport();
     if (message_.path_choice() == proto::Network::DESTINATION) network_.choice.rule = PathChoice::Rule::kDestination;
     network_.choice.seed = message_.path_seed();
     for (const WorkerGroup& group : groups_) {
@@ -97,6 +99,34 @@ class NetworkReader {
       switch_latency_ = latency("switch_us", link_ ? std::optional(link_->switch_latency) : std::nullopt,
                                 "what every switch beyond the first adds; or name the kind of link");
     }
+  }
+
+  void read_host_transport() {
+    if (!message_.has_host_transport()) return;
+    const proto::HostTransport& hosts = message_.host_transport();
+    if (network_.transport != Transport::kTcp) {
+      return fields_.complain_at(
+          message_, "host_transport", ProblemCode::kUnused,
+          "network: host_transport is of TCP networks, and this one's transport is {}; leave it "
+          "out, or say transport: TCP",
+          network_.transport == Transport::kNone ? "not stated" : name_in_files(network_.transport));
+    }
+    const char* const what = "host_transport";
+    HostTransportSettings& settings = network_.host_settings;
+    settings.library = static_cast<HostLibrary>(hosts.library());
+    settings.send_us_per_message = fields_.number(hosts, "send_us_per_message", what, {0, kMostLatencyUs});
+    settings.receive_us_per_message = fields_.number(hosts, "receive_us_per_message", what, {0, kMostLatencyUs});
+    settings.thread_gb_per_s = fields_.number(hosts, "thread_gb_per_s", what, {kLeastGbPerS, kMostGbPerS});
+    settings.host_gb_per_s = fields_.number(hosts, "host_gb_per_s", what, {kLeastGbPerS, kMostGbPerS});
+    settings.receive_us_per_mb2 = fields_.number(hosts, "receive_us_per_mb2", what, {0, 1e6});
+    settings.overlay_factor = fields_.number(hosts, "overlay_factor", what, {1, 1000});
+    if (const auto threads = fields_.integer(hosts, "threads", what, 1, kMostThreads))
+      settings.threads = static_cast<int>(*threads);
+    settings.overlay = static_cast<Overlay>(hosts.overlay());
+    settings.pod_per_gpu = hosts.pod_per_gpu();
+    if (settings.overlay == Overlay::kNone && settings.overlay_factor)
+      fields_.complain_at(hosts, "overlay_factor", ProblemCode::kUnused,
+                          "host_transport: overlay_factor is of an overlay; say which, such as overlay: IPIP");
   }
 
   void refuse_what_is_of_other_kinds() {

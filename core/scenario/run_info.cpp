@@ -155,6 +155,10 @@ RunInfo run_info(const Scenario& scenario, const std::string& executor) {
   const bool simulated = executor == "simulated";
   if (simulated) {
     for (std::string& note : nccl_notes(scenario)) info.notes.push_back(std::move(note));
+    // With `ideal` no host is in the way of a message.
+    const auto& network = scenario.cluster->network();
+    if (network && network->host && scenario.run.network_model != NetworkModel::kIdeal)
+      info.notes.push_back("hosts carry messages over TCP by " + describe(*network->host));
   }
   for (const Pack& pack : scenario.plan.packs) {
     RunInfo::PackInfo& entry = info.packs.emplace_back();

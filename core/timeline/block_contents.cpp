@@ -278,6 +278,7 @@ bool BlockContents::take_piece(const proto::PathPiece& p) {
   piece.parts.queue = Time(p.queue_ps());
   piece.parts.reduce = Time(p.reduce_ps());
   piece.parts.copy = Time(p.copy_ps());
+  piece.parts.host = Time(p.host_ps());
   piece.slowest_link = p.slowest_link();
   piece.queued_at = p.queued_at();
   piece.queued_time = Time(p.queued_ps());

@@ -9,7 +9,8 @@ std::vector<std::pair<std::string, Time>> named_parts(const Breakdown& parts) {
                                                   {"link latency", parts.latency},
                                                   {"waiting for a busy link, engine or slot", parts.queue},
                                                   {"reductions", parts.reduce},
-                                                  {"copies in memory", parts.copy}};
+                                                  {"copies in memory", parts.copy},
+                                                  {"host transport", parts.host}};
   for (std::size_t k = 0; k < kLinkKinds; ++k) {
     named.emplace_back(fmt::format("transfer over {} links", to_string(static_cast<LinkKind>(k))), parts.wire[k]);
   }

@@ -19,9 +19,10 @@ struct Breakdown {
   Time queue;                         ///< waiting for a link, port, engine or slot in use by others
   Time reduce;                        ///< reductions
   Time copy;                          ///< copying and scaling in memory
+  Time host;                          ///< threads of hosts that move bytes in software
 
   [[nodiscard]] Time total() const {
-    Time sum = launch + latency + queue + reduce + copy;
+    Time sum = launch + latency + queue + reduce + copy + host;
     for (const Time t : wire) sum += t;
     return sum;
   }
@@ -32,6 +33,7 @@ struct Breakdown {
     queue += other.queue;
     reduce += other.reduce;
     copy += other.copy;
+    host += other.host;
     return *this;
   }
 };

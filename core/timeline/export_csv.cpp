@@ -85,14 +85,14 @@ void write_links(const TimelineReader& timeline, std::ostream& out) {
 
 void write_path(const TimelineReader& timeline, std::ostream& out) {
   out << "what,device,pack,layer,start_us,end_us,launch_us,nvlink_us,pcie_us,socket_us,network_us,latency_us,queue_us,"
-         "reduce_us,copy_us,slowest_link,"
+         "reduce_us,copy_us,host_us,slowest_link,"
          "queued_at,queued_us\n";
   for (const PathPiece& p : timeline.path()) {
-    out << fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}\n", span_name(p.kind), cell(p.device),
+    out << fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}\n", span_name(p.kind), cell(p.device),
                        p.pack < 0 ? "" : std::to_string(p.pack), cell(p.layer), us(p.start), us(p.end),
                        us(p.parts.launch), us(p.parts.wire[0]), us(p.parts.wire[1]), us(p.parts.wire[2]),
                        us(p.parts.wire[3]), us(p.parts.latency), us(p.parts.queue), us(p.parts.reduce),
-                       us(p.parts.copy), cell(p.slowest_link), cell(p.queued_at), us(p.queued_time));
+                       us(p.parts.copy), us(p.parts.host), cell(p.slowest_link), cell(p.queued_at), us(p.queued_time));
   }
 }
 

@@ -366,6 +366,7 @@ void TimelineWriter::path(const PathPiece& piece) {
   p.set_queue_ps(piece.parts.queue.count());
   p.set_reduce_ps(piece.parts.reduce.count());
   p.set_copy_ps(piece.parts.copy.count());
+  p.set_host_ps(piece.parts.host.count());
   p.set_slowest_link(bounded(piece.slowest_link));
   p.set_queued_at(bounded(piece.queued_at));
   p.set_queued_ps(piece.queued_time.count());

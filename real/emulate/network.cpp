@@ -110,9 +110,12 @@ void EmulatedNetwork::serve(const MessagePointer& message, std::size_t index, Cl
   const PathHop& hop = hops[index];
   Clock::time_point& free = free_[static_cast<std::size_t>(hop.resource)];
   const Clock::time_point head = std::max(head_here, free);
-  const Clock::duration moving = scale_.here(core::transfer_time(core::Bytes(message->total), hop.rate));
-  const Clock::time_point tail = std::max(later(head, moving), message->tail);
-  free = tail;
+  const core::Bytes bytes(message->total);
+  const Clock::duration of_host = hop.host ? scale_.here(hop.host->per_message) : Clock::duration();
+  const Clock::duration moving = scale_.here(hop.host ? hop.host->moving(bytes) : core::transfer_time(bytes, hop.rate));
+  const Clock::time_point through = later(head, moving);
+  const Clock::time_point tail = later(std::max(through, message->tail), of_host);
+  free = hop.host ? later(head, scale_.here(hop.host->occupied(bytes))) : hop.unheld ? through : tail;
   if (index == 0) message->began = head;
   if (index == 0) timers_.at(tail, [this, message] { let_go(message); });
   const Clock::duration latency = scale_.here(hop.latency);
@@ -122,7 +125,7 @@ void EmulatedNetwork::serve(const MessagePointer& message, std::size_t index, Cl
     return;
   }
   const std::size_t next = index + 1;
-  const Clock::time_point arrives = later(hops[next].staged ? tail : head, latency);
+  const Clock::time_point arrives = later(hops[next].staged ? tail : later(head, of_host), latency);
   if (next == message->own_hops && !message->local) return hand_over(message, arrives);
   // At once if it is there at once: before others that come to the link at the same moment.
   if (arrives == head_here) return serve(message, next, arrives);

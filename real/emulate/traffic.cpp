@@ -37,7 +37,10 @@ void Traffic::add(const core::Collective& collective, const Channel& channel, st
   const std::int32_t path = paths.unicast(collective.group.device(channel.from), collective.group.device(channel.to),
                                           collective.staging, schedule.engine(channel.from, channel.from_lane));
   for (const core::PathHop& hop : paths.path(path).hops) {
-    in_turn_ = core::later(in_turn_, core::transfer_time(core::Bytes(bytes), hop.rate));
+    const core::Bytes all(bytes);
+    const core::Time moving =
+        hop.host ? hop.host->moving(all) + hop.host->per_message : core::transfer_time(all, hop.rate);
+    in_turn_ = core::later(in_turn_, std::min(moving, core::kLongestDuration));
     in_turn_ = core::later(in_turn_, std::min(hop.latency, core::kLongestDuration));
   }
   if (!is_local(channel.from) && !is_local(channel.to)) return;

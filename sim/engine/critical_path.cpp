@@ -21,7 +21,8 @@ void cut_front(PathPiece& piece, Time start) {
     part = Time(static_cast<std::int64_t>(static_cast<Wide>(part.count()) * left / before));
   };
   core::Breakdown& parts = piece.parts;
-  for (Time* part : {&parts.launch, &parts.latency, &parts.reduce, &parts.copy, &parts.queue}) shorten(*part);
+  for (Time* part : {&parts.launch, &parts.latency, &parts.reduce, &parts.copy, &parts.host, &parts.queue})
+    shorten(*part);
   for (Time& part : parts.wire) shorten(part);
   parts.queue += piece.end - piece.start - parts.total();  // what rounding lost
 }

@@ -47,9 +47,18 @@ FairShare::Link FairLinks::link(LinkId id) {
   return known->second;
 }
 
+/// What all messages that stream through a host's threads share. No link of the cluster: a bottleneck there has no name.
+FairShare::Link FairLinks::threads(core::ResourceId id, const core::HostEndpoint& host) {
+  const auto [known, fresh] = links_.try_emplace(id, 0);
+  if (fresh) {
+    known->second = share_.add_link(std::min(host.rate(), share_.widest()));
+    ids_.push_back(-1);
+  }
+  return known->second;
+}
+
 /// `narrowest` of its links; what is alone slower than that has a limit of its own.
-FairShare::Route FairLinks::route(const Stretch& stretch, Bandwidth narrowest) {
-  std::vector<FairShare::Link> links;
+FairShare::Route FairLinks::route(const Stretch& stretch, std::vector<FairShare::Link> links, Bandwidth narrowest) {
   for (const LinkId id : stretch.links) links.push_back(link(id));
   return share_.add_route(links, stretch.alone < narrowest ? stretch.alone : Bandwidth());
 }
@@ -60,24 +69,68 @@ const FairLinks::Way& FairLinks::way(std::int32_t id, const core::PathBook& path
   Way& way = ways_[index];
   if (!way.stretches.empty()) return way;
   const Path& path = paths.path(id);
-  std::vector<Bandwidth> narrowest;
+  constexpr Bandwidth kNoLimit(std::numeric_limits<std::int64_t>::max());
+  const auto serves = [&](const PathHop& hop, bool with_bytes) {
+    Stretch service;
+    service.host = hop.host;
+    service.resource = hop.resource;
+    service.with_bytes = with_bytes;
+    way.stretches.push_back(std::move(service));
+  };
+  struct Flow {
+    std::size_t stretch = 0;
+    Bandwidth narrowest;
+    std::vector<FairShare::Link> threads;
+  };
+  std::vector<Flow> flows;
+  bool in_flow = false;
   std::size_t last_begins = 0;
   for (std::size_t i = 0; i < path.hops.size(); ++i) {
     const PathHop& hop = path.hops[i];
     if (i == 0 || hop.staged) {
+      in_flow = false;
       last_begins = i;
-      narrowest.emplace_back(std::numeric_limits<std::int64_t>::max());
-      way.stretches.push_back({0, {}, narrowest.back(), Time()});
     }
-    Stretch& stretch = way.stretches.back();
-    stretch.links.push_back(hop.link);
-    stretch.latency += hop.latency;
-    stretch.alone = std::min(stretch.alone, hop.rate);
-    narrowest.back() = std::min(narrowest.back(), cluster_.link(hop.link).bandwidth);
+    if (hop.host != nullptr && hop.host->whole) {
+      serves(hop, true);
+      in_flow = false;
+      continue;
+    }
+    // Threads that stream take their time for the message itself before the first byte, or behind the last.
+    const bool behind = in_flow;
+    if (hop.host != nullptr && !behind && hop.host->per_message > Time()) serves(hop, false);
+    if (hop.host == nullptr || hop.host->thread.count() > 0) {
+      if (!in_flow) {
+        way.stretches.emplace_back();
+        way.stretches.back().alone = kNoLimit;
+        flows.push_back({way.stretches.size() - 1, kNoLimit, {}});
+        in_flow = true;
+      }
+      Flow& flow = flows.back();
+      Stretch& stretch = way.stretches[flow.stretch];
+      stretch.latency += hop.latency;
+      stretch.alone = std::min(stretch.alone, hop.rate);
+      if (hop.host == nullptr) {
+        stretch.links.push_back(hop.link);
+        flow.narrowest = std::min(flow.narrowest, cluster_.link(hop.link).bandwidth);
+      } else {
+        flow.threads.push_back(threads(hop.resource, *hop.host));
+        flow.narrowest = std::min(flow.narrowest, share_.capacity(flow.threads.back()));
+      }
+    }
+    if (hop.host != nullptr && behind && hop.host->per_message > Time()) {
+      serves(hop, false);
+      in_flow = false;
+    }
   }
   TUTTI_CHECK(path.chain || way.stretches.size() == 1, "a tree of {} stretches", way.stretches.size());
-  for (std::size_t s = 0; s < way.stretches.size(); ++s) way.stretches[s].route = route(way.stretches[s], narrowest[s]);
-  way.lags = lags_of(path, last_begins);
+  TUTTI_CHECK(!flows.empty(), "a way without links");
+  for (Flow& flow : flows) {
+    Stretch& stretch = way.stretches[flow.stretch];
+    stretch.route = route(stretch, std::move(flow.threads), flow.narrowest);
+  }
+  way.leaves = flows.front().stretch;
+  way.lags = path.chain ? std::vector<Time>{way.stretches.back().latency} : lags_of(path, last_begins);
   return way;
 }
 

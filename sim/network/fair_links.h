@@ -20,6 +20,11 @@ class FairLinks {
 
   /// A part of a path without staging: its links are used at the same time, at one rate.
   struct Stretch {
+    /// Not a flow but threads that serve one message after the other, for that time alone or for its bytes as well.
+    const core::HostEndpoint* host = nullptr;
+    core::ResourceId resource = -1;
+    bool with_bytes = false;
+
     FairShare::Route route = 0;
     std::vector<core::LinkId> links;
     core::Bandwidth alone;  ///< what a message gets that has nobody beside it
@@ -28,6 +33,7 @@ class FairLinks {
   struct Way {
     std::vector<Stretch> stretches;
     std::vector<core::Time> lags;  ///< from the end of the last stretch to each receiver
+    std::size_t leaves = 0;        ///< the stretch after which the sender's buffer is free: its first flow
   };
   /// REQUIRES: the path has hops.
   const Way& way(std::int32_t path, const core::PathBook& paths);
@@ -50,12 +56,13 @@ class FairLinks {
 
  private:
   FairShare::Link link(core::LinkId id);
+  FairShare::Link threads(core::ResourceId id, const core::HostEndpoint& host);
   void ask_to_settle(core::Time now, EventQueue& events);
-  FairShare::Route route(const Stretch& stretch, core::Bandwidth narrowest);
+  FairShare::Route route(const Stretch& stretch, std::vector<FairShare::Link> links, core::Bandwidth narrowest);
 
   const core::Cluster& cluster_;
   FairShare share_;
-  std::unordered_map<core::LinkId, FairShare::Link> links_;  ///< those that were used
+  std::unordered_map<core::ResourceId, FairShare::Link> links_;  ///< links and hosts' threads that were used
   std::vector<core::LinkId> ids_;
   std::vector<Way> ways_;  ///< by path
   core::Time awaited_ = core::kNever;

@@ -41,6 +41,7 @@ void sift_heap(std::vector<Item>& heap, std::size_t place, Before before, Placed
 
 FairShare::FairShare(Bandwidth widest) {
   TUTTI_CHECK(widest.count() > 0, "widest = {}", widest.count());
+  widest_ = widest;
   const auto bits = static_cast<int>(std::bit_width(static_cast<std::uint64_t>(widest.count())));
   shift_ = std::min(30, 63 - bits);
 }
@@ -84,6 +85,10 @@ void FairShare::set_capacity(Link l, Bandwidth capacity) { capacities_.emplace_b
 double FairShare::rate(Route r) const {
   const RouteState& state = routes_[static_cast<std::size_t>(r)];
   return state.flows == 0 ? 0 : static_cast<double>(state.rate) / static_cast<double>(std::uint64_t{1} << shift_);
+}
+
+Bandwidth FairShare::capacity(Link l) const {
+  return Bandwidth(static_cast<std::int64_t>(links_[static_cast<std::size_t>(l)].capacity >> shift_));
 }
 
 double FairShare::load(Link l) const {

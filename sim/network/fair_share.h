@@ -78,6 +78,9 @@ class FairShare {
   /// What the link carries, in bytes per second.
   [[nodiscard]] double load(Link link) const;
   [[nodiscard]] std::int64_t flows() const { return flows_; }
+  /// No link may have more.
+  [[nodiscard]] core::Bandwidth widest() const { return widest_; }
+  [[nodiscard]] core::Bandwidth capacity(Link link) const;
 
   /// How much work there was.
   struct Work {
@@ -202,6 +205,7 @@ class FairShare {
   void sift(GroupState& g, std::size_t place);
   void sift_ending(std::size_t place);
 
+  core::Bandwidth widest_;
   int shift_ = 0;
   std::int64_t flows_ = 0;
   std::vector<LinkState> links_;

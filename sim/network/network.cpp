@@ -267,6 +267,8 @@ Time Network::begin_stretch(std::uint32_t id, Time now, EventQueue& events) {
   Message& message = messages_[id];
   message.stretch_began = now;
   const FairLinks::Way& way = fair_->way(message.path, paths_);
+  if (message.bytes.count() > 0 && way.stretches[message.stretch].host != nullptr)
+    return be_served(id, way, now, events);
   if (message.bytes.count() > 0) {
     fair_->start(way.stretches[message.stretch].route, message.bytes, id, now, events);
     return core::kNever;
@@ -274,9 +276,35 @@ Time Network::begin_stretch(std::uint32_t id, Time now, EventQueue& events) {
   // Nothing to move: only latency passes.
   Time arrives = now;
   for (std::size_t s = 0; s + 1 < way.stretches.size(); ++s) arrives += way.stretches[s].latency;
+  for (const FairLinks::Stretch& stretch : way.stretches) {
+    if (stretch.host != nullptr) arrives = core::later(arrives, stretch.host->per_message);
+  }
   for (std::uint32_t r = 0; r < way.lags.size(); ++r)
     events.push({arrives + way.lags[r], message.order, EventKind::kDeliver, id, r});
   return now;
+}
+
+/// The message's stretch is threads of a host, which serve in order.
+Time Network::be_served(std::uint32_t id, const FairLinks::Way& way, Time now, EventQueue& events) {
+  Message& message = messages_[id];
+  const FairLinks::Stretch& stretch = way.stretches[message.stretch];
+  const core::HostEndpoint& host = *stretch.host;
+  Server& threads = resources_[static_cast<std::size_t>(stretch.resource)];
+  const Time start = std::max(now, threads.free_at());
+  const Time own = stretch.with_bytes ? host.moving(message.bytes) : Time();
+  const Time occupied = stretch.with_bytes ? host.occupied(message.bytes) : host.occupied(core::Bytes());
+  threads.occupy_until(core::later(start, occupied));
+  const Time end = core::later(core::later(start, own), host.per_message);
+  if (start - now > message.queued_time) {
+    message.queued_time = start - now;
+    message.queued_at = -1;
+  }
+  if (++message.stretch < way.stretches.size()) {
+    events.push({end, message.order, EventKind::kHop, id, message.stretch});
+  } else {
+    events.push({end + way.lags.front(), message.order, EventKind::kDeliver, id, 0});
+  }
+  return core::kNever;
 }
 
 void Network::share(const Event& event, EventQueue& events) {
@@ -301,7 +329,7 @@ void Network::end_stretch(std::uint32_t id, core::LinkId bottleneck, Time now, E
   // Whoever holds a link says at the end what it carried, and has no buffer of a sender.
   if (message.hold) return events.push({end + way.lags.front(), message.order, EventKind::kReleased, id, 0});
   for (const core::LinkId link : stretch.links) loads_.add(link, message.bytes, message.stretch_began, end);
-  if (message.stretch == 0) events.push({end, message.order, EventKind::kSent, id, 0});
+  if (message.stretch == way.leaves) events.push({end, message.order, EventKind::kSent, id, 0});
   if (++message.stretch < way.stretches.size()) {
     events.push({end + stretch.latency, message.order, EventKind::kHop, id, message.stretch});
     return;
@@ -359,6 +387,10 @@ Network::Arrival Network::deliver(const Event& event) {
       const Time moving = transfer_time(message.bytes, stretch.narrowest);
       arrival.trail.moved(stretch.kind, stretch.link, moving);
       explained += moving;
+    }
+    if (const Time hosts = path.chain ? path.of_hosts(message.bytes) : Time(); hosts > Time()) {
+      arrival.trail.parts.host += hosts;
+      explained += hosts;
     }
     // Receivers of a multicast may be nearer than the one that the path's figures are for.
     const Time rest = event.time - message.sent - explained;

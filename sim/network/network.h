@@ -34,8 +34,12 @@ struct Address {
 /// Buffers between hops are unlimited. Alone, a message takes the sum of latencies plus bytes over the narrowest rate.
 /// Hops that are reached in line (Sections) are gone through at once.
 ///
+/// Threads of hosts (core/cluster/host_transport.h) are hops that serve a message for longer than they are held, if they are several;
+/// links between them are held only for what a message's bytes take of them, however slowly they come.
+///
 /// `fair` instead: a stretch without staging is one flow over all its links, which moves at its max-min fair rate from the
-/// moment when the message is sent; when its last byte has left the sender, the latency passes, then it is there.
+/// moment when the message is sent; threads of hosts that stream are links that flows share, and what they take per message, or of a
+/// message as a whole, is served in order; when its last byte has left the sender, the latency passes, then it is there.
 class Network {
  public:
   /// `keep_trails`: messages carry what their senders' trails are, and tell of themselves when they arrive.
@@ -149,6 +153,7 @@ class Network {
   [[nodiscard]] core::Time tail_of(const Message& message, const core::PathHop& hop, core::Time head);
   void schedule_change(std::uint32_t which, std::size_t phase, EventQueue& events);
   void load_silent_links(const Message& message, core::Time now);
+  core::Time be_served(std::uint32_t id, const FairLinks::Way& way, core::Time now, EventQueue& events);
   core::Time begin_stretch(std::uint32_t id, core::Time now, EventQueue& events);
   void end_stretch(std::uint32_t id, core::LinkId bottleneck, core::Time now, EventQueue& events);
   [[nodiscard]] Address address_of(const Message& message, std::uint32_t receiver) const {

@@ -59,7 +59,7 @@ std::uint32_t Sections::section_of(const Path& path, std::size_t begin, std::siz
   const PathHop& first = path.hops[begin];
   const PathHop& last = path.hops[end - 1];
   const auto [known, fresh] = known_.try_emplace(
-      {first.resource, last.resource, first.rate, last.rate, last.latency, first.received, first.staged},
+      {first.resource, last.resource, first.rate, last.rate, last.latency, first.received, first.staged, first.unheld},
       static_cast<std::uint32_t>(sections_.size()));
   if (!fresh) return known->second;
   Section section;
@@ -93,6 +93,8 @@ void Sections::add_hop(Section& section, const PathHop& hop, bool first) {
     leg.latency = hop.latency;
     leg.link = hop.link;
     leg.changes = changes;
+    leg.unheld = hop.unheld;
+    leg.host = hop.host;
     legs_.push_back(leg);
   }
   if (hop.link >= 0) crossings_.push_back({hop.link, static_cast<std::uint32_t>(legs_.size() - 1), shift});
@@ -107,8 +109,16 @@ Sections::Passage Sections::pass(std::uint32_t id, Bytes bytes, Time head, Time 
     Leg& leg = legs_[l];
     Server& resource = resources[static_cast<std::size_t>(leg.resource)];
     const Time enters = std::max(head, resource.free_at());
-    const Time leaves = std::max(leg.tail(bytes, enters, health_), tail);
-    resource.occupy_until(leaves);
+    Time leaves;
+    if (leg.host != nullptr) {
+      leg.take(bytes);
+      leaves = core::later(std::max(core::later(enters, leg.time), tail), leg.host->per_message);
+      resource.occupy_until(core::later(enters, leg.occupied));
+    } else {
+      const Time through = leg.tail(bytes, enters, health_);
+      leaves = std::max(through, tail);
+      resource.occupy_until(leg.unheld ? through : leaves);
+    }
     if (l == section.first_leg) {
       passage.began = enters;
       passage.left = leaves;
@@ -128,6 +138,7 @@ Sections::Passage Sections::pass(std::uint32_t id, Bytes bytes, Time head, Time 
       }
     }
     head = enters + leg.latency;
+    if (leg.host != nullptr) head = core::later(head, leg.host->per_message);
     tail = leaves + leg.latency;
   }
   if (!section.in_detail) section.carried = Bytes(core::saturating_sum(section.carried.count(), bytes.count()));

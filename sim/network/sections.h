@@ -100,9 +100,19 @@ class Sections {
     core::Time latency;  ///< to the next leg, or the end of the section
     core::LinkId link = -1;
     bool changes = false;
-    core::Bytes bytes{-1};  ///< what was asked for last, and the answer: sizes seldom change
+    bool unheld = false;
+    const core::HostEndpoint* host = nullptr;  ///< threads of a host
+    core::Bytes bytes{-1};                     ///< what was asked for last, and the answer: sizes seldom change
     core::Time time;
+    core::Time occupied;  ///< of a host: the time until the next message may enter
 
+    /// Of a host: asks for `of` bytes.
+    void take(core::Bytes of) {
+      if (of == bytes) return;
+      bytes = of;
+      time = host->moving(of);
+      occupied = host->occupied(of);
+    }
     core::Time tail(core::Bytes of, core::Time head, LinkHealth& health) {
       if (changes) return health.tail(link, of, rate, head);
       if (of != bytes) {
@@ -134,6 +144,7 @@ class Sections {
     core::Time last_latency;
     bool received = false;
     bool staged = false;
+    bool unheld = false;
     auto operator<=>(const Ends&) const = default;
   };
 

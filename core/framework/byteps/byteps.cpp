@@ -155,6 +155,8 @@ std::vector<ProgramSetting> byteps_settings(const Planned& planned) {
 
 std::shared_ptr<const Framework> byteps(const BytePs& options) { return std::make_shared<BytePsFramework>(options); }
 
-FrameworkKind byteps_kind() { return {"byteps", read_byteps, byteps_settings, {"strategy.byteps.partition_bytes"}}; }
+FrameworkKind byteps_kind() {
+  return {"byteps", read_byteps, byteps_settings, {"strategy.byteps.partition_bytes"}, nullptr, HostLibrary::kPsLite};
+}
 
 }  // namespace tutti::core

@@ -101,7 +101,8 @@ std::shared_ptr<const Framework> deepspeed(const DeepSpeed& options) {
 }
 
 FrameworkKind deepspeed_kind() {
-  return {"deepspeed", read_deepspeed, deepspeed_settings, {"strategy.deepspeed.reduce_bucket_size"}};
+  return {"deepspeed", read_deepspeed,    deepspeed_settings, {"strategy.deepspeed.reduce_bucket_size"},
+          nullptr,     HostLibrary::kGloo};
 }
 
 }  // namespace tutti::core

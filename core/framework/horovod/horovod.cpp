@@ -128,7 +128,9 @@ FrameworkKind horovod_kind() {
   return {"horovod",
           read_horovod,
           horovod_settings,
-          {"strategy.horovod.fusion_threshold", "strategy.horovod.cycle_time_ms", "strategy.horovod.cache_capacity"}};
+          {"strategy.horovod.fusion_threshold", "strategy.horovod.cycle_time_ms", "strategy.horovod.cache_capacity"},
+          nullptr,
+          HostLibrary::kMpi};
 }
 
 }  // namespace tutti::core

@@ -113,7 +113,8 @@ std::shared_ptr<const Framework> megatron(const Megatron& options) {
 }
 
 FrameworkKind megatron_kind() {
-  return {"megatron", read_megatron, megatron_settings, {"strategy.megatron.ddp_bucket_size"}};
+  return {"megatron", read_megatron,     megatron_settings, {"strategy.megatron.ddp_bucket_size"},
+          nullptr,    HostLibrary::kGloo};
 }
 
 }  // namespace tutti::core

@@ -137,10 +137,9 @@ std::shared_ptr<const Framework> pytorch_ddp(const PytorchDdp& options) {
 }
 
 FrameworkKind pytorch_ddp_kind() {
-  return {"pytorch_ddp",
-          read_ddp,
-          ddp_settings,
-          {"strategy.pytorch_ddp.bucket_cap_mb", "strategy.pytorch_ddp.first_bucket_bytes"}};
+  return {"pytorch_ddp", read_ddp,
+          ddp_settings,  {"strategy.pytorch_ddp.bucket_cap_mb", "strategy.pytorch_ddp.first_bucket_bytes"},
+          nullptr,       HostLibrary::kGloo};
 }
 
 }  // namespace tutti::core

@@ -96,7 +96,9 @@ FrameworkKind tensorflow_kind() {
            "strategy.tensorflow.tf_cnn_benchmarks.agg_small_grads_max_bytes",
            "strategy.tensorflow.tf_cnn_benchmarks.agg_small_grads_max_group",
            "strategy.tensorflow.tf_cnn_benchmarks.agg_small_grads_exact_group",
-           "strategy.tensorflow.tf_cnn_benchmarks.allreduce_merge_scope"}};
+           "strategy.tensorflow.tf_cnn_benchmarks.allreduce_merge_scope"},
+          nullptr,
+          HostLibrary::kGrpc};
 }
 
 }  // namespace tutti::core

@@ -80,8 +80,30 @@ inline double through_pcie(const System& s, const Parameters& p) {
   return std::numeric_limits<double>::infinity();
 }
 
+/// Of the payload rate of a TCP network. SOURCE: 92 % of 10 GbE on 2 to 8 hosts (HKBU-HPML/ddl-benchmarks).
+inline constexpr double kTcpShare = 0.94;
+/// By what two hosts are slower than three over an overlay that makes one flow of all that two hosts exchange.
+inline constexpr double kBothWays = 1.2;
+
+/// GB/s of what leaves a node over sockets: of all connections over `channels`, and of its host.
+/// SOURCE: one ring over one socket moves 2.06 GB/s, two move 2.77, four 3.28 and eight 3.75 (NVIDIA/nccl issue 209).
+inline double through_sockets(const System& s, double channels) {
+  if (s.sockets.thread_gb_per_s <= 0) return std::numeric_limits<double>::infinity();
+  constexpr double kMoreChannels = 0.3;
+  const Sockets& sockets = s.sockets;
+  double connection = sockets.threads * sockets.thread_gb_per_s;
+  if (sockets.connection_gb_per_s > 0)
+    connection = std::min(connection, sockets.threads * sockets.per_thread * sockets.connection_gb_per_s);
+  double all = connection * std::pow(std::max(1.0, channels), sockets.one_flow ? 0 : kMoreChannels);
+  // Two hosts send each other everything: data of one direction and acknowledgements of the other are in one queue.
+  if (sockets.one_flow && s.nodes == 2 * sockets.pods) all /= kBothWays;
+  return sockets.host_gb_per_s > 0 ? std::min(all, sockets.host_gb_per_s) : all;
+}
+
 /// Of the line rate, what arrives in a fabric of so many nodes.
 inline double arriving(const System& s, int nodes, const Parameters& p) {
+  // What sockets take is known by itself; TCP fills a narrow wire.
+  if (s.sockets.thread_gb_per_s > 0) return kTcpShare;
   return p.of(s.transport, NetFigure::kShare) * std::pow(nodes / 2.0, -p.of(s.transport, NetFigure::kCrowd));
 }
 

@@ -126,7 +126,7 @@ class Timing {
     return first_hop() + per_message(s_, comm_.nodes, bytes / payload(choice_.protocol), true, p_);
   }
   [[nodiscard]] double first_hop() const {
-    const double to_card = s_.card ? p_.of(PcieFigure::kHopToCard) : 0;
+    const double to_card = (s_.card ? p_.of(PcieFigure::kHopToCard) : 0) + s_.sockets.overlay_us;
     switch (choice_.protocol) {
       case Protocol::kLl: return net(NetFigure::kHopLl) + to_card;
       case Protocol::kLl128: return net(NetFigure::kHopLl128) + to_card;
@@ -166,7 +166,7 @@ class Timing {
     // Both ways at once the host passes on less than one way.
     const bool one_way = op_.function == Function::kBroadcast || op_.function == Function::kReduce;
     if (!s_.card || !s_.gpudirect || !one_way) gb_per_s = std::min(gb_per_s, through_pcie(s_, p_));
-    gb_per_s *= part_of_cards();
+    gb_per_s = std::min(gb_per_s * part_of_cards(), through_sockets(s_, channels_));
     return choice_.protocol == Protocol::kLl128 ? gb_per_s * payload(Protocol::kLl128) : gb_per_s;
   }
 

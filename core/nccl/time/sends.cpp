@@ -105,10 +105,11 @@ Prediction predict_sends(const System& s, const Communicator& comm, CollectiveKi
     if (!far) return;
     const double of_channel = of_pair / far_channels(comm);
     narrowest.add(peers * per_message(s, comm.nodes, of_channel, false, p), "messages that a CPU handles");
-    made.hops += p.of(s.transport, NetFigure::kHopSimple) + (peers - 1) * p.of(s.transport, NetFigure::kMessage);
+    made.hops += p.of(s.transport, NetFigure::kHopSimple) + s.sockets.overlay_us +
+                 (peers - 1) * p.of(s.transport, NetFigure::kMessage);
     double cards = s.nics * s.nic_gb_per_s * arriving(s, comm.nodes, p);
     if (kind == CollectiveKind::kAllToAll) cards *= p.of(s.transport, NetFigure::kShuffleShare);
-    cards = std::min(cards, through_pcie(s, p));
+    cards = std::min({cards, through_pcie(s, p), through_sockets(s, far_channels(comm) * std::min(gpus, peers))});
     made.cards = {of_node / (cards * kPerUs), of_node};
     narrowest.add(made.cards.us, "network cards");
     const double of_card = std::max(1.0, 1.0 * s.nics / gpus) / s.nics * cards;

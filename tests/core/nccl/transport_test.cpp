@@ -127,6 +127,35 @@ TEST(TransportOfFiles, OfEveryShippedKindOfLinkGivesTheTimesOfThatNetwork) {
   }
 }
 
+/// SOURCE: 92 % of 10 GbE (HKBU-HPML/ddl-benchmarks); 4 to 6 GB/s with 4 x 8 V100 on 100 Gb/s TCP (NVIDIA/nccl issue 450);
+/// 1.85 to 2.06 GB/s over one socket, 3.8 with eight threads on 32 Gb/s (issue 209).
+TEST(TransportOfFiles, OverSocketsFillsTenGigabitsAndNotAHundred) {
+  const auto gb_per_s = [](const Case& setup, int ranks) {
+    return 2.0 * (ranks - 1) / ranks * 1073.741824e3 / us(setup);
+  };
+  EXPECT_GT(gb_per_s({"link: \"ethernet-10\"", "", "pcie8-v100", 4}, 32), 0.9 * 1.18);
+  const double hundred = gb_per_s({"link: \"ethernet-100\"", "", "dgx1-v100", 4}, 32);
+  EXPECT_GT(hundred, 3.4);
+  EXPECT_LT(hundred, 6);
+  const Case slow{"link: \"ethernet-25\"", "set: \"NCCL_MAX_NCHANNELS=1\"", "pcie8-v100", 2};
+  EXPECT_LT(gb_per_s(slow, 16), 2.1);
+  Case threads = slow;
+  threads.nccl += " set: \"NCCL_SOCKET_NTHREADS=8\"";
+  EXPECT_GT(gb_per_s(threads, 16), 1.2 * gb_per_s(slow, 16));
+  const Case off{"link: \"ethernet-100\" host_transport { library: OFF }", "", "dgx1-v100", 4};
+  EXPECT_GT(gb_per_s(off, 32), hundred);
+}
+
+TEST(TransportOfFiles, AContainerForEveryGpuAndAnOverlayMakeNcclSlower) {
+  const auto with = [](const std::string& hosts) {
+    return us({"link: \"ena\" host_transport { " + hosts + " }", "", "ec2-g4dn-12xlarge", 4});
+  };
+  EXPECT_GT(with("overlay: IPIP"), 1.5 * with(""));
+  EXPECT_GT(with("overlay: IPIP"), with("overlay: VXLAN"));
+  EXPECT_GE(with("overlay: IPIP pod_per_gpu: true"), with("overlay: IPIP"));
+  EXPECT_GT(with("overlay: IPIP overlay_factor: 6"), with("overlay: IPIP"));
+}
+
 TEST(TransportOfFiles, OfOneGibibyteOverTwelveHgxH100ByRoceIsNotThatOfSockets) {
   // Eight ports of 12.25 GB/s each way carry 2 · 95/96 GiB of a node in 21.7 ms.
   const double roce = us({"link: \"roce-100\"", ""});

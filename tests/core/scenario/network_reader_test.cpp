@@ -50,6 +50,21 @@ TEST(NetworkOfScenario, AnUplinkIsWhatALeafsPortsCarryOverSpinesAndOversubscript
   EXPECT_EQ(network_of(kTree + "}").fat_tree.switch_latency, nanoseconds(500));
 }
 
+TEST(NetworkOfScenario, HostsTakeOfMessagesOnlyOverTcp) {
+  EXPECT_FALSE(network_of("kind: ONE_SWITCH latency_us: 2").host);
+  EXPECT_FALSE(network_of("kind: ONE_SWITCH link: \"edr\"").host);
+  ASSERT_TRUE(network_of("kind: ONE_SWITCH link: \"ethernet-25\"").host);
+  EXPECT_EQ(network_of("kind: ONE_SWITCH link: \"ethernet-25\"").host->library, HostLibrary::kGrpc);
+  const Network mpi = network_of("kind: ONE_SWITCH link: \"ethernet-25\" host_transport { library: MPI threads: 2 }");
+  EXPECT_EQ(mpi.host->library, HostLibrary::kMpi);
+  EXPECT_EQ(mpi.host->receive.threads, 2);
+  EXPECT_FALSE(network_of("kind: ONE_SWITCH link: \"ethernet-25\" host_transport { library: OFF }").host);
+  EXPECT_THAT(problems("kind: ONE_SWITCH link: \"edr\" host_transport { }"),
+              ElementsAre("unused Network.host_transport"));
+  EXPECT_THAT(problems("kind: ONE_SWITCH link: \"ethernet-25\" host_transport { overlay_factor: 2 }"),
+              ElementsAre("unused HostTransport.overlay_factor"));
+}
+
 /// With r:1 a leaf's links to the spines carry 1/r of what its ports do: that is the ratio, and the bisection.
 TEST(NetworkOfScenario, OversubscriptionComesOutOfTheGraph) {
   for (const double ratio : {1.0, 2.0, 5.0}) {

@@ -60,6 +60,10 @@ const std::string kNetworks[] = {
     "kind: DRAGONFLY latency_us: 1 switch_us: 0.5 dragonfly { workers_per_router: 2 routers_per_group: 3 "
     "global_links_per_router: 3 local_gb_per_s: 1 global_gb_per_s: 1 global_us: 1 }",
     "kind: DRAGONFLY link: \"l\" dragonfly { routers_per_group: 4 global_links_per_router: 2 }",
+    kOneSwitch +
+        " transport: TCP host_transport { library: GRPC send_us_per_message: 1 receive_us_per_message: 2 "
+        "thread_gb_per_s: 1 threads: 2 host_gb_per_s: 3 receive_us_per_mb2: 4 overlay: IPIP overlay_factor: 2 "
+        "pod_per_gpu: true }",
 };
 const std::string kWorkers = "workers { machine: \"m\" count: 24 }";
 const std::string kOneWorker = "workers { machine: \"m\" }";

@@ -1,0 +1,95 @@
+#pragma once
+
+// What hosts spend on messages over a TCP network. On such a network software moves the bytes: a library (gRPC, MPI,
+// NCCL's socket threads) and the kernel copy them, and a thread handles every message. So a message over a wire of 12
+// GB/s may be carried at 1 GB/s, and all connections of a host share its threads.
+//
+// A message passes, besides the links: the sender's endpoint (a process, or one process per GPU), the sender's host,
+// the receiver's host, and the receiver's endpoint. Each is a resource like a link. A library either streams (NCCL,
+// MPI, Gloo: a thread moves bytes while more arrive) or handles a message as a whole when its last byte is there
+// (TensorFlow's gRPC: the tensor is parsed after the call is complete).
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "core/base/units.h"
+
+namespace tutti::core {
+
+/// The software that moves bytes between hosts. Numbers are those of `HostTransport.Library` in
+/// core/proto/scenario.proto.
+enum class HostLibrary : std::uint8_t { kUnstated, kOff, kGrpc, kSockets, kGloo, kMpi, kNccl, kPsLite };
+std::string_view to_string(HostLibrary library);
+
+/// What encapsulates packets between containers on different hosts; numbers are those of `HostTransport.Overlay`.
+enum class Overlay : std::uint8_t { kNone, kVpcCni, kVxlan, kIpip };
+std::string_view to_string(Overlay overlay);
+
+/// The threads at one end of a message.
+struct HostEndpoint {
+  Time per_message;       ///< of a thread, for every message
+  Bandwidth thread{0};    ///< what one thread moves; 0: no limit
+  int threads = 1;        ///< that share the messages of the endpoint; one message has one of them, unless `split`
+  bool split = false;     ///< every message is split over all threads, as NCCL does
+  double us_per_mb2 = 0;  ///< of a thread, for a message of 1 MB; it grows with the square of the bytes
+  bool whole = false;     ///< begins when the message has arrived as a whole
+  /// What all its threads move.
+  [[nodiscard]] Bandwidth rate() const { return Bandwidth(thread.count() * threads); }
+  [[nodiscard]] bool costs() const { return per_message > Time() || thread.count() > 0 || us_per_mb2 > 0; }
+
+  /// What a message of `bytes` takes of a thread, besides `per_message`.
+  [[nodiscard]] Time moving(Bytes bytes) const;
+  /// For how long the endpoint serves nobody else: a message's time over the threads, rounded up.
+  [[nodiscard]] Time occupied(Bytes bytes) const;
+
+  bool operator==(const HostEndpoint&) const = default;
+};
+
+/// What messages over a network take of the hosts.
+struct HostTransport {
+  HostLibrary library = HostLibrary::kUnstated;
+  Time overlay;                     ///< what encapsulation adds one way; in `per_message` of both ends
+  bool process_per_device = false;  ///< every device has threads of its own; else all of a host share them
+  HostEndpoint send, receive;
+  HostEndpoint host;  ///< what a host sends, and receives, over all its connections: its `thread`
+
+  bool operator==(const HostTransport&) const = default;
+};
+
+/// What a scenario states of it; the rest follows from the library.
+struct HostTransportSettings {
+  HostLibrary library = HostLibrary::kUnstated;
+  std::optional<double> send_us_per_message, receive_us_per_message;
+  std::optional<double> thread_gb_per_s;
+  std::optional<int> threads;
+  std::optional<double> host_gb_per_s;
+  std::optional<double> receive_us_per_mb2;
+  Overlay overlay = Overlay::kNone;
+  std::optional<double> overlay_factor;
+  bool pod_per_gpu = false;
+
+  bool operator==(const HostTransportSettings&) const = default;
+};
+
+/// A figure of the model: a prior, its range, and where it comes from.
+struct HostFigure {
+  std::string_view name;  ///< "grpc.thread_gb_per_s"
+  double value = 0;
+  double low = 0, high = 0;  ///< the range of published figures
+  std::string_view source;
+};
+/// All of them.
+std::span<const HostFigure> host_figures();
+/// REQUIRES: there is a figure of this name.
+double host_figure(std::string_view name);
+
+/// What the library takes, with what the scenario states. Nothing if it is off or unstated.
+std::optional<HostTransport> host_transport(HostLibrary library, const HostTransportSettings& settings);
+
+/// "grpc: 1.66 GB/s per thread, 8 threads per host; 80 + 40 us per message".
+std::string describe(const HostTransport& transport);
+
+}  // namespace tutti::core
