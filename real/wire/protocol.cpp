@@ -28,10 +28,10 @@ std::string made() {
   add(*tutti::proto::Control::descriptor()->file(), known, schema);
   std::uint32_t digest = 0x811c9dc5u;  // FNV-1a
   for (const char byte : schema) digest = (digest ^ static_cast<unsigned char>(byte)) * 0x01000193u;
-  return fmt::format("{} {}-{:08x}", core::version(), kProtocolNumber, digest);
+  return fmt::format("{}+{}-{:08x}", core::version(), kProtocolNumber, digest);
 }
 
-std::string_view common_part(std::string_view protocol) { return protocol.substr(protocol.rfind(' ') + 1); }
+std::string_view common_part(std::string_view protocol) { return protocol.substr(protocol.rfind('+') + 1); }
 
 }  // namespace
 

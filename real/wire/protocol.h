@@ -9,7 +9,7 @@ namespace tutti::real {
 /// messages. tests/real/protocol_test.cpp has what the bytes of this number are.
 inline constexpr int kProtocolNumber = 1;
 
-/// "0.1.0 1-5f3a09c1": the release, then what those who want to talk to each other must have in common: the number, and a digest
+/// "0.1.0+1-5f3a09c1": the release, then what those who want to talk to each other must have in common: the number, and a digest
 /// of the messages' schema without its comments.
 std::string_view protocol();
 

@@ -33,8 +33,8 @@ std::string handshake() {
     two[i] = static_cast<std::byte>(0x80 + i);
   }
   const RunId run{std::byte{7}, std::byte{8}};
-  Handshake joiner = Handshake::join("secret", {Purpose::kPeer, 3, 1, "9.9 1-00000000"}, one, run);
-  Handshake listener = Handshake::listen("secret", {Purpose::kPeer, kAnyWorker, 1, "9.9 1-00000000"}, two, run);
+  Handshake joiner = Handshake::join("secret", {Purpose::kPeer, 3, 1, "9.9+1-00000000"}, one, run);
+  Handshake listener = Handshake::listen("secret", {Purpose::kPeer, kAnyWorker, 1, "9.9+1-00000000"}, two, run);
   std::string all;
   for (int message = 0; message < 4; ++message) {
     const std::string bytes = (message % 2 == 0 ? joiner : listener).output();
@@ -43,6 +43,7 @@ std::string handshake() {
     if (bytes.size() == to.wants()) to.take(bytes);
   }
   EXPECT_EQ(joiner.state(), Handshake::State::kDone);
+  EXPECT_EQ(joiner.peer().version, "9.9+1-00000000");
   return all;
 }
 
@@ -70,10 +71,10 @@ struct Recorded {
 TEST(Protocol, NumberIsRaisedWhenBytesChange) {
   const Recorded recorded{
       1,
-      R"(54555454496a6e31020300000001000000392e3920312d3030303030303030000000000000000000000000000000000000000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f
-545554544963683107080000000000000000000000000000392e3920312d3030303030303030000000000000000000000000000000000000808182838485868788898a8b8c8d8e8f909192939495969798999a9b9c9d9e9f
-7baea7da824abb4ccb51093b5915724f609741bb66e6fe88334de63c78f28deb
-00898803ec09e118bfa9d125b39aad8545d28b24f214848536bd721c6120f7061e
+      R"(54555454496a6e31020300000001000000392e392b312d3030303030303030000000000000000000000000000000000000000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f
+545554544963683107080000000000000000000000000000392e392b312d3030303030303030000000000000000000000000000000000000808182838485868788898a8b8c8d8e8f909192939495969798999a9b9c9d9e9f
+995dcbf54d386b2f6f9bb0e750c0255912a34fa2f0a64f960e0da81dfb444cff
+0098bf0fed228b15b3906e51ffff81d6939f6d26ed85b5b2112a144e342612aea7
 0900000061206d657373616765
 014d00000500000006000000010000000200000003000000040000002c010000e803000000000000c800000000000000 lines 384 payloads 0 at 64
 014d00000500000006000000010000000200000003000000040000000000100000001000000000000000000000000000 lines 64 payloads 1048576 at 0
@@ -86,11 +87,11 @@ TEST(Protocol, NumberIsRaisedWhenBytesChange) {
 
 TEST(Protocol, IsUnderstoodWhateverTheRelease) {
   const std::string ours(protocol());
-  const std::string common = ours.substr(ours.rfind(' ') + 1);
+  const std::string common = ours.substr(ours.rfind('+') + 1);
   EXPECT_TRUE(speaks_ours(ours));
-  EXPECT_TRUE(speaks_ours("7.8.9 " + common));
-  EXPECT_FALSE(speaks_ours("7.8.9 0-" + common.substr(2)));
-  EXPECT_FALSE(speaks_ours("7.8.9 " + common.substr(0, common.size() - 1)));
+  EXPECT_TRUE(speaks_ours("7.8.9+" + common));
+  EXPECT_FALSE(speaks_ours("7.8.9+0-" + common.substr(2)));
+  EXPECT_FALSE(speaks_ours("7.8.9+" + common.substr(0, common.size() - 1)));
   EXPECT_FALSE(speaks_ours(""));
   constexpr std::size_t kMostBytes = 32;
   EXPECT_LE(ours.size(), kMostBytes) << "the handshake has room for so many";
