@@ -42,7 +42,7 @@ struct Network {
   /// What it states itself, or its kind of link does; kNone if neither.
   Transport transport = Transport::kNone;
   HostTransportSettings host_settings = {};  ///< as it is written
-  /// What messages take of the hosts; only with transport TCP, and known when the strategy is.
+  /// The resources of hosts that messages pass; only with transport TCP, and known when the strategy is.
   std::optional<HostTransport> host = {};
 };
 

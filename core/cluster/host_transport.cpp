@@ -70,7 +70,7 @@ constexpr HostFigure kFigures[] = {
      "HKBU-HPML/ddl-benchmarks: 0.74 to 0.87 GB/s on 10 GbE; bytedance/byteps issue 237: 0.2 to 1.5 by number of "
      "processes"},
     {"ps_lite.threads", 1, 1, 4, "bytedance/byteps issue 237: no more than a single thread copies"},
-    // What encapsulation does to a connection's rate: its CPU time is multiplied by this.
+    // Encapsulation multiplies a connection's CPU time by this.
     {"overlay.vpc_cni", 1.05, 1, 1.2, "AWS EKS best practices: no encapsulation; the share is assumed"},
     {"overlay.vxlan", 1.3, 1.1, 6.7,
      "DaoCloud CNI performance report: 9.16 Gb/s between nodes; 8.30 (cilium) and 1.37 (calico; no offload) between "
@@ -79,7 +79,7 @@ constexpr HostFigure kFigures[] = {
      "fitted to training steps of PyTorch DDP on Calico's IPIP (tools/host_transport.py --fit); prior 4: DaoCloud CNI "
      "performance report, 9.16 Gb/s between nodes and 4.51 between pods on 10 GbE, where nodes are limited by the "
      "wire"},
-    // What it adds one way: half of what a request and its answer take more than between nodes.
+    // Encapsulation adds this one way: half of what a request and its answer take more than between nodes.
     {"overlay.vpc_cni_us", 0, 0, 42, "DaoCloud CNI performance report: no more than between nodes (macvlan)"},
     {"overlay.vxlan_us", 44, 44, 81, "DaoCloud CNI performance report: 201 (cilium) and 275 us (calico); nodes 113 us"},
     {"overlay.ipip_us", 68, 40, 100, "DaoCloud CNI performance report: 249 us; nodes 113 us"},
@@ -164,9 +164,9 @@ std::string describe(const HostTransport& transport) {
                   to_gb_per_s(transport.receive.thread), transport.receive.threads,
                   transport.receive.threads == 1 ? "" : "s", transport.process_per_device ? "device" : "host");
   if (transport.host.costs()) text += fmt::format(", {:.3g} GB/s per host", to_gb_per_s(transport.host.thread));
-  text += fmt::format(", {:.3g} + {:.3g} us per message", to_us(transport.send.per_message),
+  text += fmt::format(", {:.3g} + {:.3g} µs per message", to_us(transport.send.per_message),
                       to_us(transport.receive.per_message));
-  if (transport.receive.us_per_mb2 > 0) text += fmt::format(", {:.3g} us per MB squared", transport.receive.us_per_mb2);
+  if (transport.receive.us_per_mb2 > 0) text += fmt::format(", {:.3g} µs per MB squared", transport.receive.us_per_mb2);
   return text;
 }
 

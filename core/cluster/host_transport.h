@@ -1,6 +1,6 @@
 #pragma once
 
-// What hosts spend on messages over a TCP network. On such a network software moves the bytes: a library (gRPC, MPI,
+// Hosts spend time on messages over a TCP network, where software moves the bytes: a library (gRPC, MPI,
 // NCCL's socket threads) and the kernel copy them, and a thread handles every message. So a message over a wire of 12
 // GB/s may be carried at 1 GB/s, and all connections of a host share its threads.
 //
@@ -24,7 +24,7 @@ namespace tutti::core {
 enum class HostLibrary : std::uint8_t { kUnstated, kOff, kGrpc, kSockets, kGloo, kMpi, kNccl, kPsLite };
 std::string_view to_string(HostLibrary library);
 
-/// What encapsulates packets between containers on different hosts; numbers are those of `HostTransport.Overlay`.
+/// The encapsulation of packets between containers on different hosts; numbers are those of `HostTransport.Overlay`.
 enum class Overlay : std::uint8_t { kNone, kVpcCni, kVxlan, kIpip };
 std::string_view to_string(Overlay overlay);
 
@@ -36,11 +36,11 @@ struct HostEndpoint {
   bool split = false;     ///< every message is split over all threads, as NCCL does
   double us_per_mb2 = 0;  ///< of a thread, for a message of 1 MB; it grows with the square of the bytes
   bool whole = false;     ///< begins when the message has arrived as a whole
-  /// What all its threads move.
+  /// The rate of all its threads together.
   [[nodiscard]] Bandwidth rate() const { return Bandwidth(thread.count() * threads); }
   [[nodiscard]] bool costs() const { return per_message > Time() || thread.count() > 0 || us_per_mb2 > 0; }
 
-  /// What a message of `bytes` takes of a thread, besides `per_message`.
+  /// The time that a message of `bytes` takes of a thread, besides `per_message`.
   [[nodiscard]] Time moving(Bytes bytes) const;
   /// For how long the endpoint serves nobody else: a message's time over the threads, rounded up.
   [[nodiscard]] Time occupied(Bytes bytes) const;
@@ -48,7 +48,7 @@ struct HostEndpoint {
   bool operator==(const HostEndpoint&) const = default;
 };
 
-/// What messages over a network take of the hosts.
+/// The resources of hosts that every message over a network passes.
 struct HostTransport {
   HostLibrary library = HostLibrary::kUnstated;
   Time overlay;                     ///< what encapsulation adds one way; in `per_message` of both ends
@@ -59,7 +59,7 @@ struct HostTransport {
   bool operator==(const HostTransport&) const = default;
 };
 
-/// What a scenario states of it; the rest follows from the library.
+/// The figures that a scenario states; the others follow from the library.
 struct HostTransportSettings {
   HostLibrary library = HostLibrary::kUnstated;
   std::optional<double> send_us_per_message, receive_us_per_message;
@@ -86,10 +86,10 @@ std::span<const HostFigure> host_figures();
 /// REQUIRES: there is a figure of this name.
 double host_figure(std::string_view name);
 
-/// What the library takes, with what the scenario states. Nothing if it is off or unstated.
+/// Returns the figures of the library, with those that the scenario states. Nothing if it is off or unstated.
 std::optional<HostTransport> host_transport(HostLibrary library, const HostTransportSettings& settings);
 
-/// "grpc: 1.66 GB/s per thread, 8 threads per host; 80 + 40 us per message".
+/// "grpc: 1.66 GB/s per thread, 8 threads per host, 80 + 40 µs per message".
 std::string describe(const HostTransport& transport);
 
 }  // namespace tutti::core

@@ -66,6 +66,7 @@ PlanKey plan_key(const Plan& plan) {
   for (const int entry : plan.entry_of_gradient) mixer.add(entry);
   mixer.add(plan.checkpoint_every);
   if (plan.gate) {
+    for (const char c : plan.gate->name()) mixer.add(c);
     for (const std::int64_t number : plan.gate->settings()) mixer.add(number);
   }
   return mixer.key();

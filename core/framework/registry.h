@@ -37,7 +37,7 @@ struct FrameworkKind {
   std::vector<std::string> packing_fields;
   /// A message that the schema of strategies does not have: it stands in the field `name`. Null: the schema has the fields above.
   const google::protobuf::Message& (*schema)() = nullptr;
-  /// What carries messages between hosts on TCP networks, where NCCL does not.
+  /// The library that carries messages between hosts on TCP networks, where NCCL does not.
   HostLibrary host_library = HostLibrary::kSockets;
 };
 

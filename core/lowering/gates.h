@@ -16,7 +16,8 @@ class PlanGate {
   [[nodiscard]] bool any() const { return items_ != nullptr; }
   /// The pack passes the gate.
   [[nodiscard]] bool holds(int pack) const { return any() && (*items_)[static_cast<std::size_t>(pack)].passes; }
-  /// REQUIRES: any().
+  /// REQUIRES: any(), of all that follow.
+  [[nodiscard]] const GateRule& rule() const { return *plan_->gate; }
   [[nodiscard]] GateScope scope() const { return plan_->gate->scope(); }
   [[nodiscard]] std::unique_ptr<Gate> make(GateMembers members, const GateRounds& rounds) const {
     return plan_->gate->make(items_, members, rounds);

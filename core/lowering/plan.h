@@ -50,11 +50,11 @@ struct PlannedCollective {
   std::optional<VaryingSizes> sizes = std::nullopt;  ///< nothing: every time the same, as `first` has them
 
   [[nodiscard]] std::int64_t number_of_groups() const { return groups ? groups->groups() : 1; }
-  /// It is what `first` says, whenever and wherever it is carried out; but for the group, of course.
+  /// Every occurrence is the same, but for the group.
   [[nodiscard]] bool is_fixed() const { return !sizes; }
   /// The same in another group, with full blocks. REQUIRES: group < number_of_groups().
   [[nodiscard]] Collective in(std::int64_t group) const;
-  /// What a group carries out at one occurrence.
+  /// Returns the collective that a group carries out at one occurrence.
   [[nodiscard]] Collective in(std::int64_t group, const Occurrence& occurrence) const;
   /// Where a replica is in it.
   [[nodiscard]] Partition::Place place(std::int64_t replica) const {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <string_view>
+#include "core/base/fnv.h"
 
 namespace tutti::core {
 
@@ -11,22 +12,22 @@ namespace {
 class Digest {
  public:
   void number(std::int64_t n) {
-    for (int byte = 0; byte < 8; ++byte) take(static_cast<std::uint8_t>(static_cast<std::uint64_t>(n) >> (8 * byte)));
+    for (int byte = 0; byte < 8; ++byte)
+      fnv_.byte(static_cast<std::uint8_t>(static_cast<std::uint64_t>(n) >> (8 * byte)));
   }
   void text(std::string_view text) {
     number(static_cast<std::int64_t>(text.size()));
-    for (const char c : text) take(static_cast<std::uint8_t>(c));
+    fnv_.bytes(text);
   }
   void range(const Range& r) {
     number(static_cast<int>(r.buffer));
     number(r.offset);
     number(r.count);
   }
-  [[nodiscard]] std::uint64_t value() const { return state_; }
+  [[nodiscard]] std::uint64_t value() const { return fnv_.value(); }
 
  private:
-  void take(std::uint8_t byte) { state_ = (state_ ^ byte) * 0x100000001b3u; }
-  std::uint64_t state_ = 0xcbf29ce484222325u;
+  Fnv fnv_;
 };
 
 void add_step(Digest& digest, const Step& step, Rank rank, std::int32_t ranks) {
@@ -86,10 +87,10 @@ std::uint64_t plan_digest(const Scenario& scenario) {
   digest.number(static_cast<int>(scenario.strategy.reduction));
   digest.number(scenario.plan.computation_waits ? 1 : 0);
   digest.number(scenario.plan.checkpoint_every);
-  const std::vector<std::int64_t> gate =
-      scenario.plan.gate ? scenario.plan.gate->settings() : std::vector<std::int64_t>();
-  digest.number(std::ssize(gate));
-  for (const std::int64_t number : gate) digest.number(number);
+  digest.text(scenario.plan.gate ? scenario.plan.gate->name() : "");
+  if (scenario.plan.gate) {
+    for (const std::int64_t number : scenario.plan.gate->settings()) digest.number(number);
+  }
   std::int64_t steps = 0;
   for (const Pack& pack : scenario.plan.packs) steps += steps_of(*scenario.plan.collective(pack).schedule);
   const std::int64_t stride = std::max<std::int64_t>(1, steps / kMostDigested + 1);

@@ -38,7 +38,7 @@ std::vector<std::string> problems_of(const Communicator& communicator, const Clu
 std::string describe(const PlannedExchange& planned, const Communicator& communicator, std::int32_t micro_batches) {
   const Exchange& e = planned.exchange;
   const std::string filled =
-      e.sizes ? fmt::format(", filled from {:g} % on", static_cast<double>(e.sizes->least_filled_ppm) / 1e4) : "";
+      e.sizes ? fmt::format(", slots at least {:g} % full", static_cast<double>(e.sizes->least_filled_ppm) / 1e4) : "";
   return fmt::format("{}: {} groups of {}, in each step {} {} of {}{}{}", communicator.name,
                      communicator.partition.groups(), communicator.partition.group_size(),
                      std::int64_t{micro_batches} * (std::int64_t{e.per_forward} + e.per_backward),

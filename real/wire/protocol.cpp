@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 #include <google/protobuf/descriptor.pb.h>
 
+#include "core/base/fnv.h"
 #include "core/base/version.h"
 #include "real/proto/run.pb.h"
 
@@ -26,9 +27,9 @@ std::string made() {
   std::set<std::string> known;
   std::string schema;
   add(*tutti::proto::Control::descriptor()->file(), known, schema);
-  std::uint32_t digest = 0x811c9dc5u;  // FNV-1a
-  for (const char byte : schema) digest = (digest ^ static_cast<unsigned char>(byte)) * 0x01000193u;
-  return fmt::format("{}+{}-{:08x}", core::version(), kProtocolNumber, digest);
+  core::Fnv digest;
+  digest.bytes(schema);
+  return fmt::format("{}+{}-{:08x}", core::version(), kProtocolNumber, static_cast<std::uint32_t>(digest.value()));
 }
 
 std::string_view common_part(std::string_view protocol) { return protocol.substr(protocol.rfind('+') + 1); }

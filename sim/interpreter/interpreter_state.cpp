@@ -1,4 +1,5 @@
-// Of the interpreter: what a collective has under way, to be looked at and moved on (sim/interpreter/rounds.h).
+// The part of the interpreter that visits the state of collectives in flight, so that rounds can be compared and skipped
+// (sim/interpreter/rounds.h).
 
 #include <algorithm>
 #include <limits>

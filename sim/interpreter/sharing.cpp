@@ -1,4 +1,4 @@
-// Of the interpreter: what lanes take of devices that compute at the same time (sim/device/compute_stream.h).
+// The part of the interpreter that slows devices which compute while their lanes run (sim/device/compute_stream.h).
 
 #include "sim/interpreter/interpreter.h"
 

@@ -111,9 +111,8 @@ Sections::Passage Sections::pass(std::uint32_t id, Bytes bytes, Time head, Time 
     const Time enters = std::max(head, resource.free_at());
     Time leaves;
     if (leg.host != nullptr) {
-      leg.take(bytes);
-      leaves = core::later(std::max(core::later(enters, leg.time), tail), leg.host->per_message);
-      resource.occupy_until(core::later(enters, leg.occupied));
+      leaves = core::later(std::max(core::later(enters, leg.host->moving(bytes)), tail), leg.host->per_message);
+      resource.occupy_until(core::later(enters, leg.host->occupied(bytes)));
     } else {
       const Time through = leg.tail(bytes, enters, health_);
       leaves = std::max(through, tail);

@@ -104,15 +104,7 @@ class Sections {
     const core::HostEndpoint* host = nullptr;  ///< threads of a host
     core::Bytes bytes{-1};                     ///< what was asked for last, and the answer: sizes seldom change
     core::Time time;
-    core::Time occupied;  ///< of a host: the time until the next message may enter
 
-    /// Of a host: asks for `of` bytes.
-    void take(core::Bytes of) {
-      if (of == bytes) return;
-      bytes = of;
-      time = host->moving(of);
-      occupied = host->occupied(of);
-    }
     core::Time tail(core::Bytes of, core::Time head, LinkHealth& health) {
       if (changes) return health.tail(link, of, rate, head);
       if (of != bytes) {

@@ -13,8 +13,7 @@ enum : std::uint32_t { kBegins, kEnds };
 }  // namespace
 
 Gates::Gates(const core::Scenario& scenario, EventQueue& events, Starter& starter)
-    : rule_(scenario.plan.gate.get()),
-      plan_(scenario.plan),
+    : plan_(scenario.plan),
       events_(events),
       starter_(starter),
       fusing_(scenario),
@@ -77,7 +76,7 @@ void Gates::handle(const Event& event) {
   core::Gate& gate = *gates_.front();
   if (event.a == kBegins) {
     proposal_ = gate.begin_round(event.time);
-    events_.push({event.time + rule_->agreement(proposal_.step), kAfterOthers, EventKind::kCycle, kEnds, 0});
+    events_.push({event.time + plan_.rule().agreement(proposal_.step), kAfterOthers, EventKind::kCycle, kEnds, 0});
     return;
   }
   // One process speaks for all replicas, so what it said is what all agree on.

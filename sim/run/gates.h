@@ -67,7 +67,6 @@ class Gates {
   void await_round(core::Time now);
   [[nodiscard]] Asked asked_for(const core::GateBatch& batch, std::int64_t replica) const;
 
-  const core::GateRule* rule_;  ///< null if there is no gate
   core::PlanGate plan_;
   EventQueue& events_;
   Starter& starter_;

@@ -52,7 +52,8 @@ class CreditRule final : public GateRule {
     return std::make_unique<CreditGate>(std::move(items), credit_, members);
   }
   [[nodiscard]] std::string starts_when() const override;
-  [[nodiscard]] std::vector<std::int64_t> settings() const override { return {1, credit_.count()}; }
+  [[nodiscard]] std::string_view name() const override { return "credit"; }
+  [[nodiscard]] std::vector<std::int64_t> settings() const override { return {credit_.count()}; }
 
  private:
   Bytes credit_;  ///< of a worker's items in flight

@@ -130,12 +130,8 @@ std::unique_ptr<Gate> CycleRule::make(GateItems items, GateMembers members, cons
 }
 
 std::vector<std::int64_t> CycleRule::settings() const {
-  return {2,
-          settings_.threshold.count(),
-          settings_.cycle.count(),
-          settings_.agreement.count(),
-          settings_.first_agreement.count(),
-          settings_.cached ? 1 : 0};
+  return {settings_.threshold.count(), settings_.cycle.count(), settings_.agreement.count(),
+          settings_.first_agreement.count(), settings_.cached ? 1 : 0};
 }
 
 }  // namespace tutti::core

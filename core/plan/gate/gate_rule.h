@@ -4,6 +4,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/plan/gate/gate.h"
@@ -36,7 +37,9 @@ class GateRule {
 
   /// When an item starts, in words: "in the cycle after it is ready everywhere".
   [[nodiscard]] virtual std::string starts_when() const = 0;
-  /// All settings. Rules of one kind with equal settings do the same; the first number tells kinds apart.
+  /// "credit", "cycles": no two policies have the same.
+  [[nodiscard]] virtual std::string_view name() const = 0;
+  /// All settings. Rules of one name with equal settings do the same.
   [[nodiscard]] virtual std::vector<std::int64_t> settings() const = 0;
 
  protected:

@@ -18,6 +18,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "core/base/fnv.h"
 #include "core/base/random.h"
 #include "tests/support/clusters.h"
 #include "tests/support/step_player.h"
@@ -287,13 +288,13 @@ std::string recorded(const std::vector<std::string>& cases) {
   constexpr std::size_t kTogether = 100;
   std::string text;
   for (std::size_t first = 0; first < cases.size(); first += kTogether) {
-    std::uint64_t hash = 0xcbf29ce484222325u;
+    Fnv hash;
     std::int64_t calls = 0;
     for (std::size_t i = first; i < std::min(cases.size(), first + kTogether); ++i) {
       calls += std::count(cases[i].begin(), cases[i].end(), '\n');
-      for (const char byte : cases[i]) hash = (hash ^ static_cast<unsigned char>(byte)) * 0x100000001b3u;
+      hash.bytes(cases[i]);
     }
-    text += fmt::format("{} {:016x}\n", calls, hash);
+    text += fmt::format("{} {:016x}\n", calls, hash.value());
   }
   return text;
 }

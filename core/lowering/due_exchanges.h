@@ -1,0 +1,62 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "core/lowering/plan.h"
+
+namespace tutti::core {
+
+/// Says which exchanges are due at which moments of a pass: the k-th of n when k/n of its computation is done, rounded down to the
+/// picosecond; those that are due at once in the order of the scenario. Cost: a count for each exchange of the plan.
+class DueExchanges {
+ public:
+  /// REQUIRES: the plan outlives it.
+  explicit DueExchanges(const Plan& plan) : plan_(plan) {}
+
+  [[nodiscard]] bool any() const { return !plan_.exchanges.empty(); }
+
+  /// A pass of so much computation begins.
+  void begin_pass(bool backward, Time total) {
+    backward_ = backward;
+    total_ = total;
+    taken_.assign(plan_.exchanges.size(), 0);
+  }
+  /// The next moment at which something is due that was not taken; nothing if all were.
+  [[nodiscard]] std::optional<Time> next() const {
+    std::optional<Time> first;
+    for (std::size_t e = 0; e < taken_.size(); ++e) {
+      const auto at = due(e);
+      if (at && (!first || *at < *first)) first = at;
+    }
+    return first;
+  }
+  /// An exchange that is due at `now`, once.
+  std::optional<int> take(Time now) {
+    for (std::size_t e = 0; e < taken_.size(); ++e) {
+      const auto at = due(e);
+      if (!at || *at > now) continue;
+      ++taken_[e];
+      return static_cast<int>(e);
+    }
+    return std::nullopt;
+  }
+
+ private:
+  [[nodiscard]] std::optional<Time> due(std::size_t e) const {
+    const Exchange& exchange = plan_.exchanges[e].exchange;
+    const std::int64_t n = backward_ ? exchange.per_backward : exchange.per_forward;
+    if (taken_[e] >= n) return std::nullopt;
+    const Wide product = static_cast<Wide>(total_.count()) * static_cast<Wide>(taken_[e] + 1);
+    return Time(static_cast<std::int64_t>(product / static_cast<Wide>(n)));
+  }
+
+  const Plan& plan_;
+  bool backward_ = false;
+  Time total_;
+  std::vector<std::int64_t> taken_;  ///< of each exchange, in this pass
+};
+
+}  // namespace tutti::core
