@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <limits>
+#include <optional>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -21,7 +23,7 @@ class Checker {
   Checker(const Schedule& schedule, const Contract& contract)
       : schedule_(schedule), contract_(contract), run_(schedule, contract, SymbolicRun::Races::kLookedFor) {}
 
-  std::vector<std::string> run(int order, std::uint64_t seed) {
+  std::vector<Violation> run(int order, std::uint64_t seed) {
     play(order, seed);
     if (!run_.problems().empty()) return run_.problems();
     report_stuck_lanes();
@@ -31,9 +33,8 @@ class Checker {
   }
 
  private:
-  template <class... Args>
-  void complain(fmt::format_string<Args...> format, Args&&... args) {
-    if (problems_.size() < kMostProblems) problems_.push_back(fmt::format(format, std::forward<Args>(args)...));
+  void complain(Violation violation) {
+    if (problems_.size() < kMostProblems) problems_.push_back(std::move(violation));
   }
 
   /// Orders 0: every lane as far as it goes, first to last; 1: last to first; 2: one step each in turn; 3…: random.
@@ -58,21 +59,54 @@ class Checker {
   }
 
   void report_stuck_lanes() {
+    std::vector<std::size_t> stuck;
     for (std::size_t number = 0; number < run_.lanes(); ++number) {
-      const SymbolicRun::LaneState& lane = run_.lane(number);
-      if (lane.done()) continue;
-      const Step step = schedule_.step(lane.rank, lane.lane, lane.next);
-      complain("deadlock: rank {} lane {} step {} ({}) {}", lane.rank, lane.lane, lane.next, to_string(step.kind),
-               run_.obstacle_in_words(number));
+      if (!run_.lane(number).done()) stuck.push_back(number);
     }
+    if (stuck.empty()) return;
+    const std::vector<std::size_t> circle = circle_from(stuck.front());
+    for (const std::size_t number : circle.empty() ? stuck : circle) {
+      const SymbolicRun::LaneState& lane = run_.lane(number);
+      const Step step = schedule_.step(lane.rank, lane.lane, lane.next);
+      const std::optional<std::size_t> awaited = awaited_by(number);
+      complain({ViolationKind::kDeadlock, lane.rank, lane.lane, lane.next, awaited ? run_.lane(*awaited).rank : -1,
+                awaited ? run_.lane(*awaited).lane : -1, -1,
+                fmt::format("{}: rank {} lane {} step {} ({}) {}",
+                            circle.empty() ? "deadlock" : fmt::format("deadlock of {} lanes", circle.size()), lane.rank,
+                            lane.lane, lane.next, to_string(step.kind), run_.obstacle_in_words(number))});
+    }
+  }
+
+  /// The lane that has to move before a stuck one can; none if any of several could help.
+  std::optional<std::size_t> awaited_by(std::size_t number) {
+    using Kind = SymbolicRun::Obstacle::Kind;
+    const SymbolicRun::Obstacle obstacle = run_.obstacle(number);
+    if (obstacle.kind == Kind::kNone || obstacle.kind == Kind::kAnyMessage) return std::nullopt;
+    return obstacle.lane;
+  }
+
+  /// The lanes that wait for each other, each for the next and the last for the first, which the waits from `start` lead
+  /// to; none if they end at a lane that is done or that waits for anyone.
+  std::vector<std::size_t> circle_from(std::size_t start) {
+    std::vector<std::size_t> path{start};
+    std::vector<bool> seen(run_.lanes());
+    seen[start] = true;
+    while (const std::optional<std::size_t> next = awaited_by(path.back())) {
+      if (run_.lane(*next).done()) return {};
+      if (seen[*next]) return {std::find(path.begin(), path.end(), *next), path.end()};
+      seen[*next] = true;
+      path.push_back(*next);
+    }
+    return {};
   }
 
   void report_untaken_messages() {
     run_.untaken([this](std::size_t sender, std::size_t receiver, std::size_t messages) {
       const SymbolicRun::LaneState& from = run_.lane(sender);
       const SymbolicRun::LaneState& to = run_.lane(receiver);
-      complain("{} messages from rank {} lane {} are never received by rank {} lane {}", messages, from.rank, from.lane,
-               to.rank, to.lane);
+      complain({ViolationKind::kUntaken, to.rank, to.lane, -1, from.rank, from.lane, -1,
+                fmt::format("{} messages from rank {} lane {} are never received by rank {} lane {}", messages,
+                            from.rank, from.lane, to.rank, to.lane)});
     });
   }
 
@@ -93,23 +127,27 @@ class Checker {
       const std::int64_t got = cell.first + begin - cell.begin;
       const std::int64_t wanted = output.first + begin - output.at.offset;
       if (cell.sum != all)
-        return complain("in the end element {} of rank {} holds {}", begin, rank, sums.show(cell.sum, output.from));
+        return complain(
+            {ViolationKind::kWrongSum, rank, -1, -1, -1, -1, begin,
+             fmt::format("in the end element {} of rank {} holds {}", begin, rank, sums.show(cell.sum, output.from))});
       if (got != wanted)
-        return complain("in the end element {} of rank {} holds element {}, not {}", begin, rank, got, wanted);
+        return complain(
+            {ViolationKind::kWrongElement, rank, -1, -1, -1, -1, begin,
+             fmt::format("in the end element {} of rank {} holds element {}, not {}", begin, rank, got, wanted)});
     }
   }
 
   const Schedule& schedule_;
   const Contract& contract_;
   SymbolicRun run_;
-  std::vector<std::string> problems_;
+  std::vector<Violation> problems_;
 };
 
 }  // namespace
 
-std::vector<std::string> check(const Schedule& schedule, const Contract& contract, const CheckOptions& options) {
+std::vector<Violation> check(const Schedule& schedule, const Contract& contract, const CheckOptions& options) {
   for (int order = 0; order < 3 + options.random_orders; ++order) {
-    std::vector<std::string> problems =
+    std::vector<Violation> problems =
         Checker(schedule, contract).run(order, options.seed + static_cast<std::uint64_t>(order));
     if (!problems.empty()) return problems;
   }

@@ -38,18 +38,18 @@ SymbolicRun::SymbolicRun(const Schedule& schedule, const Contract& contract, Rac
 }
 
 template <class... Args>
-void SymbolicRun::complain(fmt::format_string<Args...> format, Args&&... args) {
-  if (problems_.size() < kMaxProblemsOfRun) problems_.push_back(fmt::format(format, std::forward<Args>(args)...));
-}
-
-std::string SymbolicRun::where(std::size_t number) const {
-  const LaneState& lane = lanes_[number];
-  return fmt::format("rank {} lane {} step {}", lane.rank, lane.lane, lane.next);
+void SymbolicRun::complain(ViolationKind kind, std::size_t number, Besides besides, fmt::format_string<Args...> format,
+                           Args&&... args) {
+  if (problems_.size() >= kMaxProblemsOfRun) return;
+  const LaneState& at = lanes_[number];
+  problems_.push_back({kind, at.rank, at.lane, at.next, besides.rank, besides.lane, besides.element,
+                       fmt::format("rank {} lane {} step {}: {}", at.rank, at.lane, at.next,
+                                   fmt::format(format, std::forward<Args>(args)...))});
 }
 
 bool SymbolicRun::lane_exists(std::size_t at, Rank rank, Lane lane) {
   if (rank >= 0 && rank < schedule_.ranks() && lane >= 0 && lane < schedule_.lanes(rank)) return true;
-  complain("{}: there is no lane {} of rank {}", where(at), lane, rank);
+  complain(ViolationKind::kNoSuchLane, at, {rank, lane}, "there is no lane {} of rank {}", lane, rank);
   return false;
 }
 
@@ -173,7 +173,8 @@ void SymbolicRun::perform(std::size_t number, const Step& step, std::optional<st
       return write(number, step.target, *in_hand);
     case StepKind::kCopy:
       if (step.source.count != step.target.count)
-        return complain("{}: copies {} elements to {}", where(number), step.source.count, step.target.count);
+        return complain(ViolationKind::kLength, number, {}, "copies {} elements to {}", step.source.count,
+                        step.target.count);
       return write(number, step.target, read(number, rank, step.source));
     case StepKind::kReduce: return reduce(number, step);
     case StepKind::kScale:
@@ -201,7 +202,7 @@ void SymbolicRun::receive_any(std::size_t number, const Step& step, std::optiona
 
 void SymbolicRun::reduce(std::size_t number, const Step& step) {
   const Rank rank = lanes_[number].rank;
-  if (step.inputs < 1) return complain("{}: reduces {} inputs", where(number), step.inputs);
+  if (step.inputs < 1) return complain(ViolationKind::kNoInputs, number, {}, "reduces {} inputs", step.inputs);
   Content sum;
   for (std::int32_t i = 0; i < step.inputs; ++i) {
     const Range input{step.source.buffer, step.source.offset + i * step.stride, step.target.count};
@@ -215,11 +216,13 @@ void SymbolicRun::reduce(std::size_t number, const Step& step) {
 void SymbolicRun::switch_reduce(std::size_t number, const Step& step) {
   Content sum;
   if (step.source.count != step.target.count)
-    return complain("{}: sums {} elements into {}", where(number), step.source.count, step.target.count);
+    return complain(ViolationKind::kLength, number, {}, "sums {} elements into {}", step.source.count,
+                    step.target.count);
   for (std::int32_t i = 0; i < step.group.count; ++i) {
     const Rank rank = step.group.at(i);
     if (keep_clocks_ && !has_heard_of(number, rank)) {
-      return complain("{}: reads the buffer of rank {} without having heard that it is there", where(number), rank);
+      return complain(ViolationKind::kUnheard, number, {rank},
+                      "reads the buffer of rank {} without having heard that it is there", rank);
     }
     add_to(sum, read(number, rank, step.source), sums_);
   }
@@ -240,9 +243,11 @@ void SymbolicRun::report_bad_sum(std::size_t number, const Content& sum) {
   std::int64_t element = 0;
   for (const Stretch& stretch : sum) {
     if (stretch.sum == Sums::kTwice)
-      return complain("{}: adds a contribution twice (at its element {})", where(number), element);
+      return complain(ViolationKind::kTwice, number, {-1, -1, element}, "adds a contribution twice (at its element {})",
+                      element);
     if (stretch.sum == Sums::kUnlike)
-      return complain("{}: adds elements that do not belong together (at its element {})", where(number), element);
+      return complain(ViolationKind::kUnlike, number, {-1, -1, element},
+                      "adds elements that do not belong together (at its element {})", element);
     element += stretch.count;
   }
 }
@@ -270,8 +275,9 @@ Content SymbolicRun::take(std::size_t number, std::size_t sender, std::int64_t c
   work.arrived.erase(std::find(work.arrived.begin(), work.arrived.end(), sender));
   if (keep_clocks_) join(work.clock, message.clock);
   if (const std::int64_t sent = length_of(message.content); sent != count) {
-    complain("{}: expects {} elements, rank {} lane {} sent {}", where(number), count, lanes_[sender].rank,
-             lanes_[sender].lane, sent);
+    const LaneState& from = lanes_[sender];
+    complain(ViolationKind::kLength, number, {from.rank, from.lane}, "expects {} elements, rank {} lane {} sent {}",
+             count, from.rank, from.lane, sent);
     message.content = {{count, Sums::kUndefined, 0}};
   }
   return std::move(message.content);
@@ -292,8 +298,8 @@ SymbolicBuffer& SymbolicRun::buffer(Rank rank, Buffer which) {
 bool SymbolicRun::inside(std::size_t number, Rank rank, const Range& range) {
   const std::int64_t elements = buffer(rank, range.buffer).elements();
   if (range.offset >= 0 && range.count >= 0 && range.end() <= elements) return true;
-  complain("{}: {}[{}..{}) of rank {} reaches outside its {} elements", where(number), name_of(range.buffer),
-           range.offset, range.end(), rank, elements);
+  complain(ViolationKind::kOutside, number, {rank}, "{}[{}..{}) of rank {} reaches outside its {} elements",
+           name_of(range.buffer), range.offset, range.end(), rank, elements);
   return false;
 }
 
@@ -302,8 +308,9 @@ Content SymbolicRun::read(std::size_t number, Rank rank, const Range& range) {
   Content content;
   for (SymbolicBuffer::Cell& cell : buffer(rank, range.buffer).cells_of(range.offset, range.end())) {
     if (cell.sum == Sums::kUndefined) {
-      complain("{}: reads element {} of {} of rank {} before anything was written there", where(number), cell.begin,
-               name_of(range.buffer), rank);
+      complain(ViolationKind::kNeverWritten, number, {rank, -1, cell.begin},
+               "reads element {} of {} of rank {} before anything was written there", cell.begin, name_of(range.buffer),
+               rank);
       return {{range.count, Sums::kUndefined, 0}};
     }
     if (!content.empty() && content.back().sum == cell.sum &&
@@ -337,8 +344,10 @@ bool SymbolicRun::ordered(std::size_t number, const Access& earlier) const {
 }
 
 void SymbolicRun::complain_of_race(std::size_t number, const Access& other, std::int64_t element) {
-  complain("{}: touches element {} while step {} of rank {} lane {} may do so too; nothing orders the two",
-           where(number), element, other.count - 1, lanes_[other.lane].rank, lanes_[other.lane].lane);
+  const LaneState& lane = lanes_[other.lane];
+  complain(ViolationKind::kRace, number, {lane.rank, lane.lane, element},
+           "touches element {} while step {} of rank {} lane {} may do so too; nothing orders the two", element,
+           other.count - 1, lane.rank, lane.lane);
 }
 
 void SymbolicRun::note_read(std::size_t number, SymbolicBuffer::Cell& cell, std::int64_t element) {

@@ -10,8 +10,10 @@
 
 #include <fmt/format.h>
 
-#include "core/schedule/checker.h"
+#include "core/schedule/contract.h"
+#include "core/schedule/schedule.h"
 #include "core/schedule/symbolic_buffer.h"
+#include "core/schedule/violation.h"
 
 namespace tutti::core {
 
@@ -65,7 +67,7 @@ class SymbolicRun {
   [[nodiscard]] const SymbolicBuffer& data(Rank rank) const { return data_[static_cast<std::size_t>(rank)]; }
   [[nodiscard]] Sums& sums() { return sums_; }
   /// What is wrong with the steps done so far. Nothing goes on once there is something.
-  [[nodiscard]] const std::vector<std::string>& problems() const { return problems_; }
+  [[nodiscard]] const std::vector<Violation>& problems() const { return problems_; }
 
  private:
   using Clock = std::vector<std::uint32_t>;
@@ -81,9 +83,16 @@ class SymbolicRun {
     std::optional<Content> in_hand;
   };
 
+  /// What is at fault besides the lane's step at hand: another lane, an element.
+  struct Besides {
+    Rank rank = -1;
+    Lane lane = -1;
+    std::int64_t element = -1;
+  };
+  /// The message begins with the place of the lane's step at hand.
   template <class... Args>
-  void complain(fmt::format_string<Args...> format, Args&&... args);
-  [[nodiscard]] std::string where(std::size_t number) const;
+  void complain(ViolationKind kind, std::size_t number, Besides besides, fmt::format_string<Args...> format,
+                Args&&... args);
   bool lane_exists(std::size_t at, Rank rank, Lane lane);
   [[nodiscard]] Step next_step(std::size_t number) const;
   [[nodiscard]] Obstacle obstacle(std::size_t number, const Step& step, std::optional<std::size_t> sender);
@@ -121,7 +130,7 @@ class SymbolicRun {
   std::vector<LaneWork> work_;
   std::map<std::pair<std::size_t, std::size_t>, std::deque<Message>> messages_;
   bool keep_clocks_ = false;
-  std::vector<std::string> problems_;
+  std::vector<Violation> problems_;
 };
 
 }  // namespace tutti::core

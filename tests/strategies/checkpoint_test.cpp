@@ -49,7 +49,7 @@ std::vector<std::string> checkpoint(const core::Scenario& s) {
   std::vector<std::string> texts;
   for (const Pack& pack : s.plan.packs) {
     EXPECT_EQ(core::check(*s.plan.collective(pack).schedule, s.plan.collective(pack).contract()),
-              std::vector<std::string>{});
+              std::vector<core::Violation>{});
     if (pack.phase != PackPhase::kCheckpoint) continue;
     texts.push_back(fmt::format(
         "{} {} of {} to {}", s.workload.on_read[static_cast<std::size_t>(pack.payload.on_read)].name,

@@ -192,7 +192,7 @@ TEST(HierarchicalCopies, AnOddDeviceCountsUnlessItIsDropped) {
     const core::Collective& c = s.plan.collective(s.plan.packs.front());
     EXPECT_EQ(c.contract().contributors.count, drops ? 2 : 3);
     EXPECT_EQ(c.contract().receivers.count, 3);
-    EXPECT_EQ(core::check(*c.schedule, c.contract()), std::vector<std::string>{});
+    EXPECT_EQ(core::check(*c.schedule, c.contract()), std::vector<core::Violation>{});
     EXPECT_THAT(s.plan.notes, testing::Contains(HasSubstr("of 3 devices")));
   }
 }

@@ -80,7 +80,7 @@ std::vector<std::string> sparse_packs(const core::Scenario& s) {
 void expect_proved(const core::Scenario& s) {
   for (const Pack& pack : s.plan.packs) {
     EXPECT_EQ(core::check(*s.plan.collective(pack).schedule, s.plan.collective(pack).contract()),
-              std::vector<std::string>{});
+              std::vector<core::Violation>{});
   }
 }
 

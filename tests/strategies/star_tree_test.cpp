@@ -18,15 +18,14 @@ Contract to_and_from(const StarTree& tree, std::int64_t elements, CollectiveKind
 void expect_proved(const StarTree& tree, const std::string& what) {
   for (const std::int64_t elements : {1, 7}) {
     const auto up = tree_reduce(tree, elements, Engine::kCopyEngine, Engine::kCpu);
-    EXPECT_EQ(check(*up, to_and_from(tree, elements, CollectiveKind::kReduce)), std::vector<std::string>{}) << what;
+    EXPECT_EQ(check(*up, to_and_from(tree, elements, CollectiveKind::kReduce)), std::vector<Violation>{}) << what;
     const auto down = tree_broadcast(tree, elements, Engine::kCopyEngine, Engine::kCpu);
-    EXPECT_EQ(check(*down, to_and_from(tree, elements, CollectiveKind::kBroadcast)), std::vector<std::string>{})
-        << what;
+    EXPECT_EQ(check(*down, to_and_from(tree, elements, CollectiveKind::kBroadcast)), std::vector<Violation>{}) << what;
     const std::int64_t all = elements * tree.replicas;
     const auto gather = tree_gather(tree, elements, Engine::kCopyEngine, Engine::kCpu);
-    EXPECT_EQ(check(*gather, to_and_from(tree, all, CollectiveKind::kGather)), std::vector<std::string>{}) << what;
+    EXPECT_EQ(check(*gather, to_and_from(tree, all, CollectiveKind::kGather)), std::vector<Violation>{}) << what;
     const auto scatter = tree_scatter(tree, elements, Engine::kCopyEngine, Engine::kCpu);
-    EXPECT_EQ(check(*scatter, to_and_from(tree, all, CollectiveKind::kScatter)), std::vector<std::string>{}) << what;
+    EXPECT_EQ(check(*scatter, to_and_from(tree, all, CollectiveKind::kScatter)), std::vector<Violation>{}) << what;
   }
 }
 
@@ -90,7 +89,7 @@ TEST(StarTree, ASumGoesBackAfterTheRootHasDividedIt) {
                 {{StageScope::kEveryone, tree_reduce(tree, 5, Engine::kCopyEngine, Engine::kCpu)},
                  {StageScope::kEveryone, work_of_rank(5, 1, 5, 0.25, 5, Engine::kCopyEngine)},
                  {StageScope::kEveryone, tree_broadcast(tree, 5, Engine::kCopyEngine, Engine::kCpu)}});
-  EXPECT_EQ(check(*schedule, Contract::all_reduce(4, 5)), std::vector<std::string>{});
+  EXPECT_EQ(check(*schedule, Contract::all_reduce(4, 5)), std::vector<Violation>{});
 }
 
 }  // namespace

@@ -85,7 +85,7 @@ void both(Links& links, const std::string& part, std::int64_t elements) {
 void expect_proved(const core::Scenario& s) {
   for (const core::Pack& pack : s.plan.packs) {
     const auto problems = core::check(*s.plan.collective(pack).schedule, s.plan.collective(pack).contract());
-    EXPECT_EQ(problems, std::vector<std::string>{});
+    EXPECT_EQ(problems, std::vector<core::Violation>{});
   }
 }
 

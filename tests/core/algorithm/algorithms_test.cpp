@@ -20,7 +20,7 @@
 namespace tutti::core {
 namespace {
 
-using Problems = std::vector<std::string>;
+using Problems = std::vector<Violation>;
 
 std::vector<std::int64_t> sizes_for(int n) { return {0, 1, n - 1, n, n + 1, 97, 1000}; }
 

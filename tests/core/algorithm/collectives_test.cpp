@@ -23,7 +23,7 @@ namespace tutti::core {
 namespace {
 
 using Kind = CollectiveKind;
-using Problems = std::vector<std::string>;
+using Problems = std::vector<Violation>;
 using Make = std::function<std::unique_ptr<Schedule>(const Contract&)>;
 
 /// Elements of the whole: blocks of 0, 1, a few and many, and where there are no blocks sizes that do not divide.
@@ -225,7 +225,10 @@ TEST(Checker, ElementsThatComeToTheWrongPlaceAreFound) {
   }
   const Problems found = check(swapped, contract);
   ASSERT_FALSE(found.empty());
-  EXPECT_EQ(found.front(), "in the end element 0 of rank 1 holds element 0, not 10");
+  EXPECT_EQ(found.front().kind, ViolationKind::kWrongElement);
+  EXPECT_EQ(found.front().rank, 1);
+  EXPECT_EQ(found.front().element, 0);
+  EXPECT_EQ(found.front().text, "in the end element 0 of rank 1 holds element 0, not 10");
 
   WrittenSchedule ring = WrittenSchedule::of(*ring_all_reduce(2, 2));
   for (auto& rank : ring.written()) {
@@ -237,7 +240,7 @@ TEST(Checker, ElementsThatComeToTheWrongPlaceAreFound) {
   }
   const Problems mixed = check(ring, Contract::all_reduce(2, 2));
   ASSERT_FALSE(mixed.empty());
-  EXPECT_NE(mixed.front().find("adds elements that do not belong together"), std::string::npos) << mixed.front();
+  EXPECT_EQ(mixed.front().kind, ViolationKind::kUnlike) << mixed.front();
 }
 
 }  // namespace

@@ -17,7 +17,7 @@ namespace tutti::core {
 namespace {
 
 using Kind = CollectiveKind;
-using Problems = std::vector<std::string>;
+using Problems = std::vector<Violation>;
 
 std::vector<std::int32_t> shuffled(int count, Random& random) {
   std::vector<std::int32_t> order(static_cast<std::size_t>(count));

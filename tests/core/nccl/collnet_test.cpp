@@ -52,7 +52,7 @@ TEST(CollNet, IsProved) {
           for (const std::int64_t planned : {elements, std::int64_t{30'000'000}}) {
             const auto schedule = lower(comm, request(algorithm, elements, planned));
             ASSERT_TRUE(schedule) << schedule.error().message();
-            EXPECT_EQ(check(**schedule, Contract::all_reduce(comm.ranks, elements)), std::vector<std::string>())
+            EXPECT_EQ(check(**schedule, Contract::all_reduce(comm.ranks, elements)), std::vector<Violation>())
                 << to_string(algorithm) << " " << nodes << " x " << gpus << ", " << heads << " heads, " << elements
                 << " for " << planned;
           }
@@ -171,7 +171,7 @@ TEST(CollNet, NvlsOfSeveralNodesIsProved) {
         for (const std::int64_t planned : {elements, std::int64_t{30'000'000}}) {
           const auto schedule = lower(comm, request(Algorithm::kNvls, elements, planned));
           ASSERT_TRUE(schedule) << schedule.error().message();
-          EXPECT_EQ(check(**schedule, Contract::all_reduce(comm.ranks, elements)), std::vector<std::string>())
+          EXPECT_EQ(check(**schedule, Contract::all_reduce(comm.ranks, elements)), std::vector<Violation>())
               << nodes << " x " << gpus << ", " << elements << " for " << planned;
         }
       }
@@ -196,10 +196,10 @@ TEST(CollNet, BlocksAreProved) {
             const std::string where = fmt::format("{} {} x {}, blocks of {} for {}, {} channels", to_string(algorithm),
                                                   nodes, gpus, each, planned, channels);
             EXPECT_EQ(check(**gather, Contract::of(CollectiveKind::kAllGather, comm.ranks, all, 0, false)),
-                      std::vector<std::string>())
+                      std::vector<Violation>())
                 << where;
             EXPECT_EQ(check(**scatter, Contract::of(CollectiveKind::kReduceScatter, comm.ranks, all, 0, false)),
-                      std::vector<std::string>())
+                      std::vector<Violation>())
                 << where;
           }
         }

@@ -27,8 +27,7 @@ LoweringRequest request(CollectiveKind kind, std::int64_t elements, std::int64_t
 void prove(int ranks, const LoweringRequest& request, Version version = kDefaultVersion) {
   const auto schedule = lower(hopper(ranks, 1, version), request);
   ASSERT_TRUE(schedule) << schedule.error().message();
-  EXPECT_EQ(check(**schedule, Contract::of(request.kind, ranks, request.elements, 0, false)),
-            std::vector<std::string>())
+  EXPECT_EQ(check(**schedule, Contract::of(request.kind, ranks, request.elements, 0, false)), std::vector<Violation>())
       << to_string(request.kind) << " between " << ranks << " ranks, " << request.elements << " for "
       << request.planned;
 }

@@ -129,7 +129,7 @@ TEST(AlgorithmTable, SaysWhatCanBeMade) {
         if (!problems.empty()) continue;
         const std::int64_t elements = 24 * 7;
         const Collective collective = make_collective(*cluster, strategy, DataType::kFloat32, elements, 0);
-        EXPECT_EQ(check(*collective.schedule, collective.contract()), std::vector<std::string>())
+        EXPECT_EQ(check(*collective.schedule, collective.contract()), std::vector<Violation>())
             << one.name << " " << to_string(kind);
         ++made;
       }

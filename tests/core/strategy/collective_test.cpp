@@ -138,7 +138,7 @@ TEST(Collective, EveryAlgorithmIsProvedOnEveryShapeOfCluster) {
           for (const std::int64_t elements : {std::int64_t{1}, std::int64_t{workers} * gpus - 1, std::int64_t{1009}}) {
             for (const int index : {0, 1}) {
               const Collective c = make_all_reduce(*cluster, s, DataType::kFloat32, elements, index);
-              EXPECT_EQ(check(*c.schedule, c.contract()), std::vector<std::string>())
+              EXPECT_EQ(check(*c.schedule, c.contract()), std::vector<Violation>())
                   << name << ", " << shards << " shards, " << workers << " x " << gpus << ", " << elements
                   << " elements, pack " << index;
             }

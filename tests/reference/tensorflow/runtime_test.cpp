@@ -161,7 +161,7 @@ TEST(TensorFlowRuntimeReference, RingReduceOfEveryShapeIsTheMean) {
       const auto cluster = gpu_cluster(s[0], static_cast<int>(s[1]));
       ASSERT_TRUE(problems_of(strategy, *cluster).empty());
       const Collective collective = make_all_reduce(*cluster, strategy, core::DataType::kFloat32, s[3], 0);
-      EXPECT_EQ(check(*collective.schedule, collective.contract()), std::vector<std::string>());
+      EXPECT_EQ(check(*collective.schedule, collective.contract()), std::vector<core::Violation>());
       std::int64_t divided = 0;
       for_all_steps(*collective.schedule, 0, [&](const Step& step) {
         if (step.kind != StepKind::kScale) return;
