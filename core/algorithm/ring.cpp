@@ -2,6 +2,10 @@
 // position p handles chunk (p - t) mod n, and rounds whose chunk is empty are left out (filled_rounds.h).
 //
 // A lane's part longer than n messages is sent round in loops: all but the last move n full messages.
+//
+// step() is a third of a simulated ring's time, so it writes the fields of its step one by one. A Range or a Peer that is
+// made elsewhere and copied here is written in pieces (a byte, two words) and read back 16 bytes at a time, which a
+// processor cannot forward: it waits until all are in its cache, some 12 cycles each.
 
 #include "core/algorithm/ring.h"
 
@@ -45,7 +49,10 @@ class Ring : public Schedule {
 
   [[nodiscard]] Step step(Rank rank, Lane lane, std::int64_t index) const override {
     const Part& part = parts_[static_cast<std::size_t>(lane)];
-    if (n_ == 1) return copy_of_input(chunk_of(part, index, 0), options_.input_shift);
+    if (n_ == 1) {
+      const Stretch all = chunk_of(part, index, 0);
+      return copy_of_input({Buffer::kData, all.offset, all.count}, options_.input_shift);
+    }
     Step step;
     const std::int64_t p = walk_.position(rank, lane);
     const std::int64_t rounds = last_round() + 1;
@@ -56,10 +63,13 @@ class Ring : public Schedule {
     std::int64_t chunk = p - t;  // modulo n, and t < 2n
     if (chunk < 0) chunk += n_;
     if (chunk < 0) chunk += n_;
-    step.source = step.target = chunk_of(part, loop, chunk);
-    if (t <= n_ - 1) step.source.offset += options_.input_shift;  // what is the rank's own, and no sum yet
-    step.from = walk_.neighbour(rank, lane, -1);
-    step.to = walk_.neighbour(rank, lane, +1);
+    const Stretch at = chunk_of(part, loop, chunk);
+    // What is the rank's own, and no sum yet, lies in its input.
+    step.source.offset = at.offset + (t <= n_ - 1 ? options_.input_shift : 0);
+    step.target.offset = at.offset;
+    step.source.count = step.target.count = at.count;
+    walk_.neighbour(rank, lane, -1, step.from);
+    walk_.neighbour(rank, lane, +1, step.to);
     if (t == 0) {
       step.kind = StepKind::kSend;
     } else if (t < n_ - 1) {
@@ -97,7 +107,7 @@ class Ring : public Schedule {
     if (n_ == 1 || steps(rank, lane) == 0) return;
     Step all;  // to one neighbour
     all.kind = StepKind::kSend;
-    all.to = walk_.neighbour(rank, lane, +1);
+    walk_.neighbour(rank, lane, +1, all.to);
     visit(all);
   }
 
@@ -134,12 +144,17 @@ class Ring : public Schedule {
     return options_.input_shift != 0 && part.rest > 0 ? part.full_loops + 1 : 0;
   }
 
+  /// Elements of the rank's data.
+  struct Stretch {
+    std::int64_t offset = 0;
+    std::int64_t count = 0;
+  };
+
   /// A chunk of one of a lane's loops.
-  [[nodiscard]] Range chunk_of(const Part& part, std::int64_t loop, std::int64_t chunk) const {
+  [[nodiscard]] Stretch chunk_of(const Part& part, std::int64_t loop, std::int64_t chunk) const {
     const std::int64_t begin = part.offset + loop * loop_elements_;
-    if (loop < part.full_loops) return {Buffer::kData, begin + chunk * loop_chunk_, loop_chunk_};
-    return {Buffer::kData, begin + chunk * part.chunk + std::min(chunk, part.longer),
-            part.chunk + (chunk < part.longer ? 1 : 0)};
+    if (loop < part.full_loops) return {begin + chunk * loop_chunk_, loop_chunk_};
+    return {begin + chunk * part.chunk + std::min(chunk, part.longer), part.chunk + (chunk < part.longer ? 1 : 0)};
   }
 
   std::int32_t n_;

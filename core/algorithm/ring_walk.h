@@ -42,8 +42,15 @@ class RingWalk {
 
   /// The same lane of the rank `delta` positions further. REQUIRES: |delta| < ranks.
   [[nodiscard]] Peer neighbour(Rank rank, Lane lane, std::int32_t delta) const {
-    if (places_[static_cast<std::size_t>(lane)].in_order) return Peer::ahead(delta, lane);
-    return Peer::at(rank_at((position(rank, lane) + delta + n_) % n_, lane), lane);
+    Peer peer;
+    neighbour(rank, lane, delta, peer);
+    return peer;
+  }
+  /// … written into a peer that is as it was made: without a copy (ring.cpp has the reason).
+  void neighbour(Rank rank, Lane lane, std::int32_t delta, Peer& peer) const {
+    peer.relative = places_[static_cast<std::size_t>(lane)].in_order;
+    peer.value = peer.relative ? delta : rank_at((position(rank, lane) + delta + n_) % n_, lane);
+    peer.lane = lane;
   }
 
   /// Ranks that are so many apart, or a multiple of it, stand in all rings alike.

@@ -46,7 +46,7 @@ void chain(Path& path, std::vector<PathHop> hops) {
 
 }  // namespace
 
-Time Path::of_hosts(Bytes bytes) const {
+Time Path::time_of_hosts(Bytes bytes) const {
   Time all, slowest_link, slowest_host;
   for (const PathHop& hop : hops) {
     if (hop.host == nullptr) {
@@ -225,6 +225,8 @@ void PathBook::load_silently(Path& path, const std::vector<Hop>& route) const {
 
 std::int32_t PathBook::keep(Path path) {
   TUTTI_CHECK(path.hops.size() < 65'000, "a path of {} hops", path.hops.size());
+  path.by_hosts =
+      std::any_of(path.hops.begin(), path.hops.end(), [](const PathHop& hop) { return hop.host != nullptr; });
   paths_.push_back(std::move(path));
   return static_cast<std::int32_t>(paths_.size()) - 1;
 }

@@ -54,11 +54,16 @@ struct Path {
   };
   std::vector<Stretch> stretches;
 
+  bool by_hosts = false;  ///< threads of hosts are on the way
+
   /// What hosts' threads take of a message that is alone, in addition to latency and transfer.
-  [[nodiscard]] Time of_hosts(Bytes bytes) const;
+  [[nodiscard]] Time of_hosts(Bytes bytes) const { return by_hosts ? time_of_hosts(bytes) : Time(); }
 
   /// Links that carry the message although their hops are not modelled (ideal), each once.
   std::vector<LinkId> silent_links;
+
+ private:
+  [[nodiscard]] Time time_of_hosts(Bytes bytes) const;
 };
 
 /// Makes paths, each once. `fifo`: every link of the route is a hop, and the copy engine that moves the bytes in front.

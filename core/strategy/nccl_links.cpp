@@ -68,7 +68,8 @@ class Routes {
         group_(group),
         cluster_(group.cluster()),
         ranks_(schedule.ranks()),
-        sends_(!collective.nccl->choice) {
+        sends_(!collective.nccl->choice),
+        of_rank_(static_cast<std::size_t>(schedule.ranks())) {
     for (Rank rank = 0; rank < schedule.ranks(); ++rank) {
       for (Lane lane = 0; lane < schedule.lanes(rank); ++lane) {
         schedule.visit_ways(rank, lane, [&](const Step& step) {
@@ -83,7 +84,7 @@ class Routes {
   /// Elements out of ranks to others of their worker, and into them, of the one that has most.
   [[nodiscard]] double most_of_gpu() const {
     double most = 0;
-    for (const auto& [device, both] : of_gpu_) most = std::max({most, both.first, both.second});
+    for (const auto& [out, in] : of_rank_) most = std::max({most, out, in});
     return most;
   }
   /// All that joins GPUs of a worker is NVLink.
@@ -96,8 +97,8 @@ class Routes {
     const auto elements = static_cast<double>(std::max<std::int64_t>(1, step.source.count));
     const std::int32_t away = step.to.away;
     if (away == 0 && from.worker == to.worker) {
-      of_gpu_[from].first += elements;
-      of_gpu_[to].second += elements;
+      of_rank_[static_cast<std::size_t>(rank)].first += elements;
+      of_rank_[static_cast<std::size_t>(peer)].second += elements;
       return inside({from, to, false, false, 0, collective_.staging, engine, elements});
     }
     Stretch across{from, to, true, true, away, collective_.staging, engine, elements};
@@ -181,8 +182,8 @@ class Routes {
   bool sends_;
   bool nvlink_ = false, other_ = false;
   std::vector<Stretch> stretches_;
-  std::map<PartId, std::pair<double, double>> of_gpu_;  ///< out, in
-  std::map<std::pair<PartId, int>, double> relayed_;    ///< from a GPU to a neighbour; to it from neighbour -1 - n
+  std::vector<std::pair<double, double>> of_rank_;    ///< out, in
+  std::map<std::pair<PartId, int>, double> relayed_;  ///< from a GPU to a neighbour; to it from neighbour -1 - n
 };
 
 double part_of(double part, double whole) { return whole > 0 ? part / whole : 0; }

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <map>
 #include <utility>
 #include <vector>
 
@@ -20,14 +19,20 @@ class Devices {
   using Id = std::int32_t;
 
   explicit Devices(const core::Cluster& cluster, Slowness slowness = {})
-      : cluster_(cluster), slowness_(std::move(slowness)) {}
+      : cluster_(cluster), slowness_(std::move(slowness)) {
+    for (const core::WorkerGroup& group : cluster.groups()) parts_ = std::max(parts_, group.machine->parts().size());
+  }
 
   [[nodiscard]] const Slowness& slowness() const { return slowness_; }
 
   Id id(core::PartId part) {
-    const auto [known, fresh] = ids_.try_emplace(part, static_cast<Id>(devices_.size()));
-    if (fresh) devices_.emplace_back(part, cluster_.part(part).device);
-    return known->second;
+    const std::size_t place = static_cast<std::size_t>(part.worker) * parts_ + static_cast<std::size_t>(part.part);
+    if (place >= ids_.size()) ids_.resize(std::max(place + 1, 2 * ids_.size()), kNew);
+    if (ids_[place] == kNew) {
+      ids_[place] = static_cast<Id>(devices_.size());
+      devices_.emplace_back(part, cluster_.part(part).device);
+    }
+    return ids_[place];
   }
 
   /// The device computes too, and both take what they need from each other. REQUIRES: the stream outlives the devices.
@@ -108,9 +113,12 @@ class Devices {
     return service;
   }
 
+  static constexpr Id kNew = -1;
+
   const core::Cluster& cluster_;
   Slowness slowness_;
-  std::map<core::PartId, Id> ids_;
+  std::size_t parts_ = 1;  ///< of a worker at most
+  std::vector<Id> ids_;    ///< by worker and part, as far as asked for: looked up for every rank of every piece
   std::vector<Device> devices_;
   bool any_shared_ = false;
 };
