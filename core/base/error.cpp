@@ -19,11 +19,21 @@ std::string to_string(const Problem& problem) {
   return where.empty() ? problem.text : where + ": " + problem.text;
 }
 
-std::string_view to_string(ProblemCode code) {
-  static constexpr std::array<std::string_view, static_cast<std::size_t>(ProblemCode::kCount)> kNames = {
-      "invalid",   "syntax",    "missing",   "unknown-field", "unknown-name", "wrong-type",
-      "too-small", "too-large", "duplicate", "conflict",      "unused",       "unsupported"};
-  return kNames[static_cast<std::size_t>(code)];
+namespace {
+
+constexpr std::array<std::string_view, static_cast<std::size_t>(ProblemCode::kCount)> kNamesOfCodes = {
+    "invalid",      "syntax",    "missing",      "unknown-field", "unknown-name", "wrong-type", "too-small",
+    "too-large",    "duplicate", "conflict",     "unused",        "unsupported",  "timeout",    "lost",
+    "wrong-result", "protocol",  "incompatible", "out-of-memory", "system",       "damaged",    "stopped"};
+
+}  // namespace
+
+std::string_view to_string(ProblemCode code) { return kNamesOfCodes.at(static_cast<std::size_t>(code)); }
+
+std::optional<ProblemCode> parse_problem_code(std::string_view name) {
+  const auto* const found = std::find(kNamesOfCodes.begin(), kNamesOfCodes.end(), name);
+  if (found == kNamesOfCodes.end()) return std::nullopt;
+  return static_cast<ProblemCode>(found - kNamesOfCodes.begin());
 }
 
 Error Error::request(std::string text, Location where) {

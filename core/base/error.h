@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -35,10 +36,22 @@ enum class ProblemCode : std::uint8_t {
   kConflict,      ///< two things that exclude each other, or a strategy and its cluster
   kUnused,        ///< does nothing where it stands
   kUnsupported,   ///< makes sense, but there is no model of it
+  // Of runs, most of them of several processes:
+  kTimeout,       ///< nothing has moved for as long as may be waited
+  kLost,          ///< a worker, the coordinator or a connection is gone, silent, or never came
+  kWrongResult,   ///< a result is not what it has to be
+  kProtocol,      ///< another process sent what it must not send
+  kIncompatible,  ///< the processes are of different versions, or make different plans of one scenario
+  kOutOfMemory,   ///< there is not enough memory
+  kSystem,        ///< the operating system, a device or a driver has refused something
+  kDamaged,       ///< a file that Tutti wrote is not as it was written
+  kStopped,       ///< stopped by the user, or by another process on the user's behalf
   kCount
 };
 /// "missing": lower case, with hyphens.
 std::string_view to_string(ProblemCode code);
+/// The code of that name.
+std::optional<ProblemCode> parse_problem_code(std::string_view name);
 
 /// The subject of a problem. `field`: a field of a schema with its message ("Network.latency_us"), a message ("Network"), a
 /// column of a table, an element of an XML file or its attribute ("gpu", "gpu.sm"), a variable of the environment
@@ -46,6 +59,8 @@ std::string_view to_string(ProblemCode code);
 struct ProblemKind {
   ProblemCode code = ProblemCode::kInvalid;
   std::string field = {};
+  /// The worker at fault, of a run of several: its number; −1: none in particular.
+  std::int32_t worker = -1;
 
   bool operator==(const ProblemKind&) const = default;
 };

@@ -25,10 +25,12 @@ Error told(const std::string& path, int status, const char* message) {
     case SQLITE_PERM: return Error::request("may not be written to", {path, 0, 0});
     case SQLITE_BUSY:
     case SQLITE_LOCKED:
-      return Error::run(path + ": another program keeps this file to itself; try again when it ended");
-    case SQLITE_FULL: return Error::run(path + ": the disk is full; what was written before is kept");
-    case SQLITE_CORRUPT: return Error::run(path + ": this database is damaged");
-    default: return Error::run(path + ": " + message);
+      return Error::run({ProblemCode::kSystem},
+                        path + ": another program keeps this file to itself; try again when it ended");
+    case SQLITE_FULL:
+      return Error::run({ProblemCode::kSystem}, path + ": the disk is full; what was written before is kept");
+    case SQLITE_CORRUPT: return Error::run({ProblemCode::kDamaged}, path + ": this database is damaged");
+    default: return Error::run({ProblemCode::kSystem}, path + ": " + message);
   }
 }
 

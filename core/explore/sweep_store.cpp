@@ -90,7 +90,7 @@ Expected<SweepInfo> read_info(Database& database) {
   for (const Axis& axis : info.axes) {
     for (const auto& row : axis.rows) {
       if (row.size() != axis.fields.size())
-        return tl::make_unexpected(Error::run(database.path() + ": this sweep is damaged"));
+        return tl::make_unexpected(Error::run({ProblemCode::kDamaged}, database.path() + ": this sweep is damaged"));
     }
   }
   info.version = values["tutti_version"];

@@ -179,7 +179,8 @@ void ProgramFile::release_before(TaskId task) const {
 Expected<std::unique_ptr<ProgramFileWriter>> ProgramFileWriter::create(const std::string& path, std::int64_t tasks,
                                                                        const Lists& lists) {
   std::unique_ptr<ProgramFileWriter> writer(new ProgramFileWriter(path, tasks, lists));
-  if (!writer->file_) return tl::make_unexpected(Error::run(fmt::format("{}: cannot be created", path)));
+  if (!writer->file_)
+    return tl::make_unexpected(Error::run({ProblemCode::kSystem}, fmt::format("{}: cannot be created", path)));
   return writer;
 }
 
@@ -268,7 +269,8 @@ Expected<void> ProgramFileWriter::finish() {
   file_.seekp(0);
   file_.write(reinterpret_cast<const char*>(&header), sizeof header);
   file_.close();
-  if (!file_) return tl::make_unexpected(Error::run(fmt::format("{}: cannot be written", path_)));
+  if (!file_)
+    return tl::make_unexpected(Error::run({ProblemCode::kSystem}, fmt::format("{}: cannot be written", path_)));
   return {};
 }
 

@@ -265,7 +265,8 @@ Expected<JoinCounts> by_device(const TimelineReader& a, const TimelineReader& b,
     if (!items_a) return tl::make_unexpected(items_a.error());
     const auto items_b = items_of(second, devices_b[device], lanes, counts.only_b);
     if (!items_b) return tl::make_unexpected(items_b.error());
-    if (!take(*items_a, *items_b, counts)) return tl::make_unexpected(Error::run("comparing was stopped"));
+    if (!take(*items_a, *items_b, counts))
+      return tl::make_unexpected(Error::run({ProblemCode::kStopped}, "comparing was stopped"));
   }
   return counts;
 }

@@ -46,6 +46,7 @@ Expected<void> Children::start(const ChildOrder& order) {
   posix_spawnattr_destroy(&attributes);
   if (status != 0) {
     return tl::make_unexpected(Error::run(
+        {core::ProblemCode::kSystem, "", static_cast<std::int32_t>(order.worker)},
         fmt::format("worker {} cannot be started from {}: {}", order.worker, order.program, std::strerror(status))));
   }
   children_.push_back({id, order.worker});

@@ -280,7 +280,8 @@ Expected<void> Coordinator::hand_round_nccl_id() {
   auto ids = crew_.from_everyone(Control::kNcclId, "has not named the run's communicator");
   if (!ids) return tl::make_unexpected(ids.error());
   if (const std::size_t size = ids->front()->nccl_id().size(); size != kTuttiNcclIdBytes) {
-    return tl::make_unexpected(Error::run(fmt::format("{} has named the run's communicator by {} bytes, not {}",
+    return tl::make_unexpected(Error::run({core::ProblemCode::kProtocol},
+                                          fmt::format("{} has named the run's communicator by {} bytes, not {}",
                                                       crew_.name(0), size, kTuttiNcclIdBytes)));
   }
   for (std::size_t w = 0; w < crew_.size(); ++w) {
@@ -337,7 +338,7 @@ Expected<void> Coordinator::take_results(std::int32_t step) {
   for (std::size_t w = 0; w < crew_.size(); ++w) {
     if (const std::string wrong = merger_.problem_of((*results)[w]->step(), static_cast<std::int32_t>(w), step);
         !wrong.empty())
-      return tl::make_unexpected(Error::run(crew_.name(w) + " " + wrong));
+      return tl::make_unexpected(crew_.failed(w, core::ProblemCode::kProtocol, wrong));
   }
   pending_.push_back(std::move(*results));
   ++steps_ended_;

@@ -8,12 +8,14 @@
 #include <fmt/format.h>
 
 #include "real/proto/run.pb.h"
-#include "real/worker/blame.h"
+#include "real/wire/failure.h"
+#include "real/worker/patience.h"
 
 namespace tutti::real {
 
 using core::Error;
 using core::Expected;
+using core::ProblemCode;
 using proto::Control;
 
 namespace {
@@ -21,6 +23,9 @@ namespace {
 /// How long words of others are waited for, once something has gone wrong: the first to tell is seldom who did it.
 constexpr std::chrono::milliseconds kLastWords{1000};
 constexpr int kPingsAtATime = 8;
+
+/// The worker knows no more than that it has waited in vain: somebody else knows why.
+bool only_waited(const Error& said) { return kind_of(said).code == ProblemCode::kTimeout && kind_of(said).worker < 0; }
 
 double seconds(Crew::Clock::duration d) { return std::chrono::duration<double>(d).count(); }
 
@@ -41,8 +46,12 @@ bool Crew::several_machines() const {
   return std::any_of(members_.begin(), members_.end(), [](const Member& m) { return m.other_clock; });
 }
 
-Error Crew::failed(std::size_t worker, const std::string& what) const {
-  return Error::run(fmt::format("{} {}", name(worker), what));
+Error Crew::failed(std::size_t worker, ProblemCode code, const std::string& what) const {
+  return Error::run({code, "", static_cast<std::int32_t>(worker)}, fmt::format("{} {}", name(worker), what));
+}
+
+Error Crew::as_said_by(std::size_t worker, const Error& said) const {
+  return failed(worker, kind_of(said).code, "says: " + said.message());
 }
 
 bool Crew::cancelled() {
@@ -125,11 +134,11 @@ Expected<Crew::Messages> Crew::from_everyone(int wanted, const std::string& due)
   for (Member& member : members_) member.heard = std::max(member.heard, now);
   while (true) {
     take_all_that_came();
-    if (cancelled()) return tl::make_unexpected(Error::run("stopped"));
+    if (cancelled()) return tl::make_unexpected(Error::run({ProblemCode::kStopped}, "stopped"));
     if (const auto error = trouble(due)) return tl::make_unexpected(*error);
     for (std::size_t w = 0; w < size(); ++w) {
       if (!members_[w].inbox.empty() && static_cast<int>(members_[w].inbox.front()->content_case()) != wanted)
-        return tl::make_unexpected(failed(w, due + " and sent something else"));
+        return tl::make_unexpected(failed(w, ProblemCode::kProtocol, due + " and sent something else"));
     }
     const bool all = std::all_of(members_.begin(), members_.end(), [](const Member& m) { return !m.inbox.empty(); });
     if (all) break;
@@ -196,11 +205,11 @@ bool Crew::take_answer(std::size_t worker, std::int64_t sent_ns) {
 
 // --- what went wrong ---
 
-const Control* Crew::failure_of(std::size_t worker) const {
+std::optional<Error> Crew::failure_of(std::size_t worker) const {
   for (const auto& message : members_[worker].inbox) {
-    if (message->has_failure()) return message.get();
+    if (message->has_failure()) return error_of(message->failure());
   }
-  return nullptr;
+  return std::nullopt;
 }
 
 std::optional<std::size_t> Crew::silent(Clock::duration longer_than) const {
@@ -218,8 +227,9 @@ std::optional<Error> Crew::trouble(const std::string& due) {
     if (failure_of(w) || members_[w].gone || children_.ended(w)) return find_cause();
   }
   if (const auto w = silent(longest_silence(timeout_))) {
-    return failed(*w, fmt::format("{} and has said nothing for {:.3g} s ({})", due,
-                                  seconds(Clock::now() - members_[*w].heard), members_[*w].doing));
+    return failed(*w, ProblemCode::kLost,
+                  fmt::format("{} and has said nothing for {:.3g} s ({})", due,
+                              seconds(Clock::now() - members_[*w].heard), members_[*w].doing));
   }
   return standstill();
 }
@@ -234,8 +244,9 @@ std::optional<Error> Crew::standstill() const {
     if (!waiting && !member.stands.empty()) waiting = w;
   }
   if (!waiting) return std::nullopt;  // all of them, for the coordinator
-  return failed(*waiting, fmt::format("says: nothing has moved for {:.3g} s, and nothing is due on any worker: {}",
-                                      seconds(members_[*waiting].still), members_[*waiting].stands));
+  return failed(*waiting, ProblemCode::kTimeout,
+                fmt::format("says: nothing has moved for {:.3g} s, and nothing is due on any worker: {}",
+                            seconds(members_[*waiting].still), members_[*waiting].stands));
 }
 
 Error Crew::find_cause() {
@@ -243,7 +254,7 @@ Error Crew::find_cause() {
   while (true) {
     take_all_that_came();
     // Whoever stops the run may stop its workers too.
-    if (cancelled()) return Error::run("stopped");
+    if (cancelled()) return Error::run({ProblemCode::kStopped}, "stopped");
     const bool last_word = Clock::now() >= until;
     if (auto cause = known_cause(last_word)) return *cause;
     ::poll(nullptr, 0, 10);
@@ -255,10 +266,10 @@ std::optional<Error> Crew::known_cause(bool last_word) {
   bool first_waited = false;
   for (std::size_t w = 0; w < size(); ++w) {
     if (const auto how = children_.ended(w); how && !Children::told_why(*how))
-      return failed(w, fmt::format("{} ({})", *how, members_[w].doing));
-    const Control* const said = failure_of(w);
-    if (said && said->failure().wrong_result()) return failed(w, "says: " + said->failure().text());
-    const bool waited = said && only_waited(said->failure().text());
+      return failed(w, ProblemCode::kLost, fmt::format("{} ({})", *how, members_[w].doing));
+    const std::optional<Error> said = failure_of(w);
+    if (said && kind_of(*said).code == ProblemCode::kWrongResult) return as_said_by(w, *said);
+    const bool waited = said && only_waited(*said);
     if (said && (!first || (first_waited && !waited))) {
       first = w;
       first_waited = waited;
@@ -268,39 +279,44 @@ std::optional<Error> Crew::known_cause(bool last_word) {
   std::string because;
   std::size_t culprit = first.value_or(0);
   for (std::size_t i = 0; first && i < size(); ++i) {
-    const std::string& text = failure_of(culprit)->failure().text();
-    const auto blamed = blamed_worker(text);
-    if (!blamed || *blamed >= size() || *blamed == culprit) break;
-    if (!failure_of(*blamed)) {
-      if (members_[*blamed].gone) because = fmt::format("; {} says: {}", name(culprit), text);
+    const Error said = *failure_of(culprit);
+    const std::int32_t worker = kind_of(said).worker;
+    const auto blamed = static_cast<std::size_t>(worker);
+    if (worker < 0 || blamed >= size() || blamed == culprit) break;
+    const std::optional<Error> of_blamed = failure_of(blamed);
+    if (!of_blamed) {
+      if (members_[blamed].gone) because = fmt::format("; {} says: {}", name(culprit), said.message());
       // A process closes its connections before it can be seen how it ended.
-      if (members_[*blamed].gone && !last_word && children_.has(*blamed)) return std::nullopt;
-      if (members_[*blamed].gone)
-        return failed(*blamed, fmt::format("is gone ({}){}", members_[*blamed].doing, because));
+      if (members_[blamed].gone && !last_word && children_.has(blamed)) return std::nullopt;
+      if (members_[blamed].gone)
+        return failed(blamed, ProblemCode::kLost, fmt::format("is gone ({}){}", members_[blamed].doing, because));
       if (!last_word) return std::nullopt;
       break;
     }
     // It waits for what was found wrong meanwhile, and knows no more.
-    if (only_waited(failure_of(*blamed)->failure().text())) return failed(culprit, "says: " + text);
-    culprit = *blamed;
+    if (only_waited(*of_blamed)) return as_said_by(culprit, said);
+    culprit = blamed;
   }
   if (first) {
-    const std::string& text = failure_of(culprit)->failure().text();
+    const Error said = *failure_of(culprit);
     // Whoever waits in vain tells of it; whom it waits for has been silent for as long.
     if (const auto w = silent(timeout_ * 3 / 5); w && *w != culprit) {
       return failed(
-          *w, fmt::format("has said nothing for {:.3g} s ({}); {} says: {}", seconds(Clock::now() - members_[*w].heard),
-                          members_[*w].doing, name(culprit), text));
+          *w, ProblemCode::kLost,
+          fmt::format("has said nothing for {:.3g} s ({}); {} says: {}", seconds(Clock::now() - members_[*w].heard),
+                      members_[*w].doing, name(culprit), said.message()));
     }
-    if (!last_word && blamed_worker(text)) return std::nullopt;
-    return failed(culprit, "says: " + text);
+    if (!last_word && kind_of(said).worker >= 0) return std::nullopt;
+    return as_said_by(culprit, said);
   }
   if (!last_word) return std::nullopt;
   for (std::size_t w = 0; w < size(); ++w) {
-    if (const auto how = children_.ended(w)) return failed(w, fmt::format("{} ({})", *how, members_[w].doing));
+    if (const auto how = children_.ended(w))
+      return failed(w, ProblemCode::kLost, fmt::format("{} ({})", *how, members_[w].doing));
     if (members_[w].gone) {
-      return failed(w, fmt::format("{} ({})", members_[w].farewell.empty() ? "is gone" : members_[w].farewell,
-                                   members_[w].doing));
+      return failed(
+          w, ProblemCode::kLost,
+          fmt::format("{} ({})", members_[w].farewell.empty() ? "is gone" : members_[w].farewell, members_[w].doing));
     }
   }
   return Error::run("a worker failed");
@@ -309,8 +325,7 @@ std::optional<Error> Crew::known_cause(bool last_word) {
 void Crew::dismiss(const Error* why, bool come_again) {
   Control message;
   if (why) {
-    message.mutable_failure()->set_text(why->message());
-    message.mutable_failure()->set_request(why->kind() == core::ErrorKind::kRequest);
+    write_failure(*why, *message.mutable_failure());
   } else {
     message.mutable_finish();
   }

@@ -66,6 +66,9 @@ class Crew {
   /// were not started here are to join another run.
   void dismiss(const core::Error* why, bool come_again);
 
+  /// A failure for which the worker is at fault: its name, and `what` it did.
+  [[nodiscard]] core::Error failed(std::size_t worker, core::ProblemCode code, const std::string& what) const;
+
   /// The run was told to stop.
   bool cancelled();
   /// How much of the run is done, 0 … 1.
@@ -84,8 +87,10 @@ class Crew {
   [[nodiscard]] std::optional<core::Error> known_cause(bool last_word);
   [[nodiscard]] std::optional<std::size_t> silent(Clock::duration longer_than) const;
   [[nodiscard]] std::optional<core::Error> standstill() const;
-  [[nodiscard]] const proto::Control* failure_of(std::size_t worker) const;
-  [[nodiscard]] core::Error failed(std::size_t worker, const std::string& what) const;
+  /// The failure that the worker itself has told of.
+  [[nodiscard]] core::Error as_said_by(std::size_t worker, const core::Error& said) const;
+  /// What the worker says has failed; nothing if it has not said so.
+  [[nodiscard]] std::optional<core::Error> failure_of(std::size_t worker) const;
 
   std::vector<Member> members_;
   Children& children_;

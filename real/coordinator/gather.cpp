@@ -8,6 +8,7 @@
 
 #include "real/coordinator/crew.h"
 #include "real/proto/run.pb.h"
+#include "real/wire/failure.h"
 #include "real/wire/protocol.h"
 #include "real/worker/machine.h"
 
@@ -15,6 +16,7 @@ namespace tutti::real {
 
 using core::Error;
 using core::Expected;
+using core::ProblemCode;
 using Clock = Reception::Clock;
 using State = Handshake::State;
 
@@ -59,10 +61,9 @@ Reception::Options reception_options(const Gathering& gathering, const RunId& ru
   return options;
 }
 
-void refuse(ControlChannel& channel, const std::string& why, bool request) {
+void refuse(ControlChannel& channel, const Error& why) {
   proto::Control message;
-  message.mutable_failure()->set_text(why);
-  message.mutable_failure()->set_request(request);
+  write_failure(why, *message.mutable_failure());
   static_cast<void>(channel.send(message));
   channel.end_sending();
 }
@@ -79,7 +80,7 @@ class Gatherer {
   Expected<void> run() {
     const auto until = Clock::now() + std::chrono::duration_cast<Clock::duration>(gathering_.wait);
     for (;;) {
-      if (crew_.cancelled()) return tl::make_unexpected(Error::run("stopped"));
+      if (crew_.cancelled()) return tl::make_unexpected(Error::run({ProblemCode::kStopped}, "stopped"));
       if (auto here = look_after_those_here(); !here) return here;
       if (missing().empty()) return {};
       if (Clock::now() > until) return tl::make_unexpected(never_came());
@@ -111,7 +112,8 @@ class Gatherer {
 
   [[nodiscard]] Error never_came() const {
     const std::vector<std::size_t> workers = missing();
-    return Error::run(fmt::format("{} {} never came ({:g} s; waited at {}){}",
+    return Error::run({ProblemCode::kLost, "", static_cast<std::int32_t>(workers.front())},
+                      fmt::format("{} {} never came ({:g} s; waited at {}){}",
                                   workers.size() == 1 ? "worker" : "workers", fmt::join(workers, ", "),
                                   gathering_.wait.count(), to_string(listener_.address()), strangers_.in_words()));
   }
@@ -120,7 +122,7 @@ class Gatherer {
     make_room();
     for (std::size_t w = 0; w < crew_.size(); ++w) {
       if (const auto how = children_.ended(w))
-        return tl::make_unexpected(Error::run(fmt::format("{} {} before the run began", crew_.name(w), *how)));
+        return tl::make_unexpected(crew_.failed(w, ProblemCode::kLost, *how + " before the run began"));
     }
     return {};
   }
@@ -139,7 +141,8 @@ class Gatherer {
       return {};
     }
     if (!speaks_ours(event.peer.version)) {
-      return tl::make_unexpected(Error::run(fmt::format("a worker at {} is Tutti {}, this is Tutti {}; use one version",
+      return tl::make_unexpected(Error::run({ProblemCode::kIncompatible},
+                                            fmt::format("a worker at {} is Tutti {}, this is Tutti {}; use one version",
                                                         event.host, event.peer.version, protocol())));
     }
     // Who has shaken hands and then says nothing has no claim to memory, nor to keep others out.
@@ -179,23 +182,31 @@ class Gatherer {
     // Whoever has the place may have left a moment ago, and this one come in its stead.
     if (full) make_room();
     if (w == kAnyWorker) w = first_free();
-    if (w == kAnyWorker) return refuse(guest.channel, "there are as many workers as the scenario has", true);
+    if (w == kAnyWorker)
+      return refuse(guest.channel,
+                    Error::request({ProblemCode::kConflict}, "there are as many workers as the scenario has"));
     if (w < 0 || w >= workers) {
-      return refuse(guest.channel, fmt::format("worker {}: the scenario has {} workers, counted from 0", w, workers),
-                    true);
+      return refuse(guest.channel,
+                    Error::request({ProblemCode::kTooLarge, "--worker"},
+                                   fmt::format("worker {}: the scenario has {} workers, counted from 0", w, workers)));
     }
     if (hello.ranks() > 0 && hello.ranks() != gathering_.ranks) {
       return refuse(
           guest.channel,
-          fmt::format("{} processes were started with this one, {} with the coordinator; start one for each of "
-                      "the {} workers, together",
-                      hello.ranks(), gathering_.ranks, workers),
-          true);
+          Error::request(
+              {ProblemCode::kConflict},
+              fmt::format("{} processes were started with this one, {} with the coordinator; start one for each of "
+                          "the {} workers, together",
+                          hello.ranks(), gathering_.ranks, workers)));
     }
     if (hello.address().port() < 1 || hello.address().port() > 65'535)
-      return refuse(guest.channel, fmt::format("{} is no port that others could reach", hello.address().port()), false);
+      return refuse(guest.channel,
+                    Error::run({ProblemCode::kProtocol},
+                               fmt::format("{} is no port that others could reach", hello.address().port())));
     Member& member = crew_[static_cast<std::size_t>(w)];
-    if (member.channel) return refuse(guest.channel, fmt::format("there is a worker {} already", w), true);
+    if (member.channel)
+      return refuse(guest.channel, Error::request({ProblemCode::kDuplicate, "--worker"},
+                                                  fmt::format("there is a worker {} already", w)));
     const std::string own_clock = clock_identity();
     member.address = {hello.address().host().empty() ? guest.host : hello.address().host(), hello.address().port()};
     member.only_there = !hello.address().host().empty();
@@ -232,7 +243,7 @@ void turn_away(const Gathering& gathering, std::size_t others, const Listener& l
     for (Reception::Event& event : reception.wait(Clock::now() + std::chrono::milliseconds(100))) {
       if (event.state != State::kDone) continue;
       told.emplace_back(std::move(event.socket), ControlChannel::kLongestIntroduction);
-      refuse(told.back(), why.message(), why.kind() == core::ErrorKind::kRequest);
+      refuse(told.back(), why);
     }
   }
   // Closing at once could take back what was said.

@@ -18,7 +18,8 @@ core::Expected<void> OwnPaceAccount::take(const Crew::Messages& ready,
     constexpr std::int64_t kMost = std::int64_t{1} << 32;
     for (const std::int64_t count : {part.updates(), part.behind(), part.most_behind()}) {
       if (count < 0 || count > kMost)
-        return tl::make_unexpected(core::Error::run(fmt::format("{} sent counts of updates that cannot be", name(w))));
+        return tl::make_unexpected(core::Error::run({core::ProblemCode::kProtocol, "", static_cast<std::int32_t>(w)},
+                                                    fmt::format("{} sent counts of updates that cannot be", name(w))));
     }
     behind_.add({part.updates(), part.behind(), part.most_behind()});
     for (const proto::ReadSeen& read : part.read()) {
@@ -30,8 +31,10 @@ core::Expected<void> OwnPaceAccount::take(const Crew::Messages& ready,
       if (read.sent()) continue;
       const auto there = sent.find({read.step(), read.pack(), read.worker()});
       if (there != sent.end() && there->second == read.hash()) continue;
-      return tl::make_unexpected(core::Error::run(fmt::format(
-          "step {}: {} has read other bytes in pack {} than its server sent", read.step(), name(w), read.pack())));
+      return tl::make_unexpected(
+          core::Error::run({core::ProblemCode::kWrongResult, "", static_cast<std::int32_t>(w)},
+                           fmt::format("step {}: {} has read other bytes in pack {} than its server sent", read.step(),
+                                       name(w), read.pack())));
     }
   }
   return {};

@@ -75,7 +75,7 @@ Expected<std::unique_ptr<CudaDevices>> CudaDevices::open(const TuttiCudaApi& api
 }
 
 Expected<void> CudaDevices::open_gpus() {
-  const auto failed = [this] { return tl::make_unexpected(Error::run(failure_)); };
+  const auto failed = [this] { return tl::make_unexpected(Error::run({core::ProblemCode::kSystem}, failure_)); };
   for (const CudaRank& rank : options_.gpus) {
     std::unique_ptr<Gpu>& gpu = gpus_[rank.device];
     if (!gpu) {
@@ -329,7 +329,7 @@ Expected<void> CudaDevices::poll(WorkListener& listener) {
   int device = -1;
   const int answer = failure_.empty() ? busy_.poll(computed_, device) : 0;
   if (answer != 0) right(answer, "replaying computation", gpus_.at(device).get());
-  if (!failure_.empty()) return tl::make_unexpected(Error::run(failure_));
+  if (!failure_.empty()) return tl::make_unexpected(Error::run({core::ProblemCode::kSystem}, failure_));
   if (!done_.empty()) last_change_ = Clock::now();
   const std::vector<Ticket> done = std::exchange(done_, {});
   const std::vector<BusyStreams::Span> computed = std::exchange(computed_, {});

@@ -75,7 +75,7 @@ void EmulatedNetwork::connect(Receiver& receiver, Devices& devices) {
 
 core::Expected<void> EmulatedNetwork::poll(Clock::time_point until) {
   auto polled = below_.poll(until);
-  if (!failure_.empty()) return tl::make_unexpected(core::Error::run(failure_));
+  if (failure_) return tl::make_unexpected(*failure_);
   return polled;
 }
 
@@ -255,7 +255,8 @@ void EmulatedNetwork::let_go(const MessagePointer& message) {
 
 void EmulatedNetwork::fail(core::Rank peer, const std::string& what) {
   const std::int32_t worker = plan_.widest().group.device(peer).worker;
-  if (failure_.empty()) failure_ = fmt::format("worker {} {}", worker, what);
+  if (failure_) return;
+  failure_ = core::Error::run({core::ProblemCode::kProtocol, "", worker}, fmt::format("worker {} {}", worker, what));
 }
 
 /// A stamp may be of that time.

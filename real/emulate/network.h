@@ -108,7 +108,7 @@ class EmulatedNetwork : public Transport, private Receiver {
   std::optional<Clock::time_point> began_;                                     ///< of what is being delivered
   Punctuality punctuality_;
   std::int64_t on_own_links_ = 0;  ///< messages to other processes that are not yet handed over
-  std::string failure_;
+  std::optional<core::Error> failure_;
 };
 
 }  // namespace tutti::real

@@ -105,9 +105,11 @@ core::Expected<void> Gradients::verify(std::int32_t step) const {
     const auto wrong = find_wrong(step, p);
     if (!wrong) continue;
     const core::PartId device = scenario_.plan.collective(scenario_.plan.packs[p]).group.device(wrong->rank);
-    return tl::make_unexpected(core::Error::run(fmt::format(
-        "step {}: element {} of pack {} is wrong on rank {} ({}): {:.17g}, not {:.17g} ± {:.2g}", step, wrong->element,
-        p, wrong->rank, scenario_.cluster->part_name(device), wrong->got, wrong->expected, wrong->tolerance)));
+    return tl::make_unexpected(core::Error::run(
+        {core::ProblemCode::kWrongResult},
+        fmt::format("step {}: element {} of pack {} is wrong on rank {} ({}): {:.17g}, not {:.17g} ± {:.2g}", step,
+                    wrong->element, p, wrong->rank, scenario_.cluster->part_name(device), wrong->got, wrong->expected,
+                    wrong->tolerance)));
   }
   return {};
 }

@@ -218,7 +218,7 @@ void Interpreter::run_ready() {
 
 core::Expected<void> Interpreter::poll() {
   run_ready();
-  if (!failure_.empty()) return tl::make_unexpected(core::Error::run(failure_));
+  if (!failure_.empty()) return tl::make_unexpected(core::Error::run({core::ProblemCode::kProtocol}, failure_));
   return {};
 }
 

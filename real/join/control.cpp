@@ -55,7 +55,8 @@ core::Expected<void> ControlChannel::send(const proto::Control& message) {
       until = Clock::now() + std::chrono::seconds(10);
     }
     if (sent > 0 || (sent < 0 && errno == EINTR)) continue;
-    if (errno != EAGAIN || !wait_for(file(), POLLOUT, until)) return tl::make_unexpected(Error::run("is gone"));
+    if (errno != EAGAIN || !wait_for(file(), POLLOUT, until))
+      return tl::make_unexpected(Error::run({core::ProblemCode::kLost}, "is gone"));
   }
   return {};
 }
@@ -67,7 +68,8 @@ core::Expected<std::unique_ptr<proto::Control>> ControlChannel::receive(Clock::t
     if (*frame) {
       auto message = std::make_unique<proto::Control>();
       if (!message->ParseFromArray((*frame)->data(), static_cast<int>((*frame)->size())))
-        return tl::make_unexpected(Error::run("sent something that is no message of Tutti"));
+        return tl::make_unexpected(
+            Error::run({core::ProblemCode::kProtocol}, "sent something that is no message of Tutti"));
       return message;
     }
     char chunk[64 << 10];
@@ -77,11 +79,11 @@ core::Expected<std::unique_ptr<proto::Control>> ControlChannel::receive(Clock::t
       continue;
     }
     if (got == 0) {
-      return tl::make_unexpected(
-          Error::run(reader_.in_the_middle() ? "is gone in the middle of a message" : "is gone"));
+      return tl::make_unexpected(Error::run(
+          {core::ProblemCode::kLost}, reader_.in_the_middle() ? "is gone in the middle of a message" : "is gone"));
     }
     if (errno == EINTR) continue;
-    if (errno != EAGAIN) return tl::make_unexpected(Error::run("is gone"));
+    if (errno != EAGAIN) return tl::make_unexpected(Error::run({core::ProblemCode::kLost}, "is gone"));
     if (!wait_for(file(), POLLIN, until)) return nullptr;
   }
 }

@@ -35,7 +35,8 @@ std::optional<Error> final_word(const Reception::Event& event, const Address& at
       return std::nullopt;
     case State::kDone:
       if (speaks_ours(event.peer.version)) return std::nullopt;
-      return Error::run(fmt::format("the coordinator at {} is Tutti {}, this is Tutti {}; use one version", place,
+      return Error::run({core::ProblemCode::kIncompatible},
+                        fmt::format("the coordinator at {} is Tutti {}, this is Tutti {}; use one version", place,
                                     event.peer.version, protocol()));
     case State::kRunning: break;
   }
@@ -50,7 +51,8 @@ Expected<CoordinatorFound> find_coordinator(const std::function<std::optional<Ap
   const auto began = Clock::now();
   std::string last = "nobody has said where the coordinator is";
   while (true) {
-    if (stop()) return tl::make_unexpected(Error::run("interrupted before the run began"));
+    if (stop())
+      return tl::make_unexpected(Error::run({core::ProblemCode::kStopped}, "interrupted before the run began"));
     if (const auto appointment = where()) {
       Reception reception({appointment->secret, {}, {}}, nullptr);
       const Introduction self{Purpose::kControl, worker, kCoordinator, std::string(protocol())};
@@ -67,7 +69,8 @@ Expected<CoordinatorFound> find_coordinator(const std::function<std::optional<Ap
     }
     if (Clock::now() >= until) {
       const double waited = std::chrono::duration<double>(Clock::now() - began).count();
-      return tl::make_unexpected(Error::run(fmt::format("{} (tried for {:.3g} s)", last, waited)));
+      return tl::make_unexpected(
+          Error::run({core::ProblemCode::kLost}, fmt::format("{} (tried for {:.3g} s)", last, waited)));
     }
     ::poll(nullptr, 0, 100);
   }
@@ -93,7 +96,8 @@ class Mesh {
     for (; !away.empty(); away = missing()) {
       if (auto wanted = idle(); !wanted) return tl::make_unexpected(wanted.error());
       if (Clock::now() > meeting_.until)
-        return tl::make_unexpected(Error::run(fmt::format("worker {} never came", fmt::join(away, ", "))));
+        return tl::make_unexpected(Error::run({core::ProblemCode::kLost, "", away.front()},
+                                              fmt::format("worker {} never came", fmt::join(away, ", "))));
       std::vector<int> others;
       if (meeting_.coordinator >= 0) others.push_back(meeting_.coordinator);
       for (Reception::Event& event : reception_.wait(Clock::now() + std::chrono::milliseconds(50), others)) {
@@ -142,7 +146,8 @@ class Mesh {
         auto number = read_byte(socket, idle);
         if (!number) return tl::make_unexpected(number.error());
         if (!*number || **number >= streams_ || in_order[**number])
-          return tl::make_unexpected(Error::run(fmt::format("worker {} does not number its connections", w)));
+          return tl::make_unexpected(Error::run({core::ProblemCode::kProtocol, "", static_cast<std::int32_t>(w)},
+                                                fmt::format("worker {} does not number its connections", w)));
         in_order[**number] = std::move(socket);
       }
       sockets_[w] = std::move(in_order);
@@ -182,9 +187,11 @@ class Mesh {
       return {};
     }
     if (event.failure.empty())
-      return tl::make_unexpected(Error::run(fmt::format("worker {} is not who listens at {}", w, at)));
+      return tl::make_unexpected(
+          Error::run({core::ProblemCode::kProtocol, "", w}, fmt::format("worker {} is not who listens at {}", w, at)));
     return tl::make_unexpected(
-        Error::run(fmt::format("worker {} is not to be reached at {}: {}", w, at, event.failure)));
+        Error::run({core::ProblemCode::kLost, "", w},
+                   fmt::format("worker {} is not to be reached at {}: {}", w, at, event.failure)));
   }
 
   const PeerMeeting& meeting_;

@@ -72,6 +72,7 @@ std::optional<Appointment> RendezvousFile::read() const {
 core::Expected<void> RendezvousFile::write(const Appointment& appointment) {
   const auto failed = [this] {
     return tl::make_unexpected(Error::run(
+        {core::ProblemCode::kSystem},
         fmt::format("{}: cannot be written: {}; name another folder with --rendezvous", path_, std::strerror(errno))));
   };
   // Written beside its name and moved there: nobody reads half of it.

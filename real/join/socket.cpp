@@ -27,7 +27,8 @@ Expected<in_addr> resolve(const std::string& host) {
   const int status = ::getaddrinfo(host.c_str(), nullptr, &wanted, &found);
   if (status != 0 || !found) {
     return tl::make_unexpected(
-        Error::run(fmt::format("{}: no IPv4 address is known for this name ({})", host, ::gai_strerror(status))));
+        Error::run({core::ProblemCode::kSystem},
+                   fmt::format("{}: no IPv4 address is known for this name ({})", host, ::gai_strerror(status))));
   }
   const in_addr address = reinterpret_cast<const sockaddr_in*>(found->ai_addr)->sin_addr;
   ::freeaddrinfo(found);
@@ -95,7 +96,8 @@ Expected<Listener> Listener::open(const Address& at) {
       ::getsockname(socket.get(), reinterpret_cast<sockaddr*>(&address), &size) != 0) {
     const std::string hint = errno == EADDRNOTAVAIL ? "; this machine has no such address" : "";
     return tl::make_unexpected(
-        Error::run(fmt::format("cannot listen at {}: {}{}", to_string(at), std::strerror(errno), hint)));
+        Error::run({core::ProblemCode::kSystem},
+                   fmt::format("cannot listen at {}: {}{}", to_string(at), std::strerror(errno), hint)));
   }
   return Listener(std::move(socket), {at.host, ntohs(address.sin_port)});
 }
@@ -111,10 +113,13 @@ Expected<Socket> begin_connecting(const Address& to) {
   if (!host) return tl::make_unexpected(host.error());
   Socket socket = new_socket();
   const sockaddr_in address = as_sockaddr(*host, to.port);
-  if (!socket) return tl::make_unexpected(Error::run(fmt::format("no socket to be had: {}", std::strerror(errno))));
+  if (!socket)
+    return tl::make_unexpected(
+        Error::run({core::ProblemCode::kSystem}, fmt::format("no socket to be had: {}", std::strerror(errno))));
   if (::connect(socket.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0 &&
       errno != EINPROGRESS) {
-    return tl::make_unexpected(Error::run(fmt::format("{} does not answer: {}", to_string(to), std::strerror(errno))));
+    return tl::make_unexpected(Error::run({core::ProblemCode::kLost},
+                                          fmt::format("{} does not answer: {}", to_string(to), std::strerror(errno))));
   }
   return socket;
 }

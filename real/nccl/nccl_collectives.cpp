@@ -47,7 +47,8 @@ Expected<std::string> NcclCollectives::make_id(const TuttiNcclApi& api) {
   std::string id(kTuttiNcclIdBytes, '\0');
   const int error = api.make_id(id.data());
   if (error == 0) return id;
-  return tl::make_unexpected(Error::run(nccl_error(api, error, "naming a communicator", nullptr)));
+  return tl::make_unexpected(
+      Error::run({core::ProblemCode::kSystem}, nccl_error(api, error, "naming a communicator", nullptr)));
 }
 
 NcclCollectives::NcclCollectives(const TuttiNcclApi& api, Transport& transport, CudaDevices& devices,
@@ -86,7 +87,7 @@ Expected<void> NcclCollectives::make_communicators(const std::function<bool()>& 
         fmt::format("NCCL: the communicator's name has {} bytes, not {}", options_.id.size(), kTuttiNcclIdBytes)));
   }
   const std::string doing = fmt::format("making a communicator of {} ranks", shared ? options_.ranks_in_all : own);
-  const auto failed = [this] { return tl::make_unexpected(Error::run(failure_)); };
+  const auto failed = [this] { return tl::make_unexpected(Error::run({core::ProblemCode::kSystem}, failure_)); };
   right(api_.group_begin(), doing);
   for (std::size_t i = 0; i < options_.ranks.size() && failure_.empty(); ++i) {
     const Rank rank = options_.ranks[i];
@@ -356,7 +357,7 @@ void NcclCollectives::issue(Pack& pack) {
 Expected<void> NcclCollectives::after_issue() {
   const int state = state_of_all();
   right(state, "putting a pack on the streams");
-  if (!failure_.empty()) return tl::make_unexpected(Error::run(failure_));
+  if (!failure_.empty()) return tl::make_unexpected(Error::run({core::ProblemCode::kSystem}, failure_));
   if (state == kTuttiNcclInProgress) return {};
   Pack& pack = *std::exchange(issuing_, nullptr);
   const bool last = pack.phase == Phase::kSpreading || !stages();
@@ -385,7 +386,7 @@ Expected<void> NcclCollectives::looked_at() {
   if (now - looked_ < kLook) return {};
   looked_ = now;
   if (right(state_of_all(), "waiting for peers")) return {};
-  return tl::make_unexpected(Error::run(failure_));
+  return tl::make_unexpected(Error::run({core::ProblemCode::kSystem}, failure_));
 }
 
 // --- channels ---
@@ -435,7 +436,7 @@ void NcclCollectives::hear_the_rest() {
 }
 
 Expected<void> NcclCollectives::poll() {
-  if (!failure_.empty()) return tl::make_unexpected(Error::run(failure_));
+  if (!failure_.empty()) return tl::make_unexpected(Error::run({core::ProblemCode::kSystem}, failure_));
   if (issuing_) {
     if (auto issued = after_issue(); !issued) return issued;
   }

@@ -248,9 +248,10 @@ void OwnPace::apply(std::int32_t step, const Part& part) {
 // --- what came of it ---
 
 Error OwnPace::wrong(std::int32_t step, const Part& part, const std::string& what) const {
-  return Error::run(fmt::format("step {}: variable \"{}\", worker {}: {}", step,
-                                scenario_.workload.gradients[static_cast<std::size_t>(variable_of(part))].name,
-                                part.group, what));
+  return Error::run(
+      {core::ProblemCode::kWrongResult, "", static_cast<std::int32_t>(part.group)},
+      fmt::format("step {}: variable \"{}\", worker {}: {}", step,
+                  scenario_.workload.gradients[static_cast<std::size_t>(variable_of(part))].name, part.group, what));
 }
 
 Expected<void> OwnPace::verify_push(std::int32_t step, const Part& part) const {
@@ -278,7 +279,8 @@ Expected<void> OwnPace::verify() {
   for (const auto& [v, variable] : variables_) {
     if (variable.before != variable.value)
       return tl::make_unexpected(
-          Error::run(fmt::format("variable \"{}\" is not the sum of what it was and all that was pushed",
+          Error::run({core::ProblemCode::kWrongResult},
+                     fmt::format("variable \"{}\" is not the sum of what it was and all that was pushed",
                                  scenario_.workload.gradients[static_cast<std::size_t>(v)].name)));
   }
   return {};

@@ -71,14 +71,15 @@ bool read_exactly(int socket, void* data, std::size_t bytes, Patience& patience)
 
 tl::unexpected<Error> gone(const InboxPeer& peer, const Patience& patience) {
   if (patience.stopped) return tl::make_unexpected(*patience.stopped);
-  return tl::make_unexpected(Error::run(fmt::format("worker {} does not exchange shared memory", peer.worker)));
+  return tl::make_unexpected(Error::run({core::ProblemCode::kLost, "", peer.worker},
+                                        fmt::format("worker {} does not exchange shared memory", peer.worker)));
 }
 
 /// Both rings between this worker, `number`, and a peer, whose inbox is where its offer says.
 Expected<void> map(InboxPeer& peer, const SharedMemory& own, std::size_t number, const Offer& offer,
                    const Layout& layout) {
   if (offer.magic != Offer().magic || offer.payload_bytes != kPayloadBytes)
-    return tl::make_unexpected(Error::run("it sent something else"));
+    return tl::make_unexpected(Error::run({core::ProblemCode::kProtocol}, "it sent something else"));
   auto memory = SharedMemory::open(offer.process, offer.number, layout.all());
   if (!memory) return tl::make_unexpected(memory.error());
   const auto other = static_cast<std::size_t>(peer.worker);
@@ -117,7 +118,8 @@ Expected<Expected<void>> reach_all(const SharedMemory& own, std::size_t number, 
     if (!read_exactly(peer->socket, &theirs, sizeof theirs, patience)) return gone(*peer, patience);
     if (auto mapped = map(*peer, own, number, theirs, layout); !mapped && reached) {
       reached = tl::make_unexpected(
-          Error::run(fmt::format("the memory of worker {} cannot be reached ({}); take --transport tcp", peer->worker,
+          Error::run({core::ProblemCode::kSystem, "", peer->worker},
+                     fmt::format("the memory of worker {} cannot be reached ({}); take --transport tcp", peer->worker,
                                  mapped.error().message())));
     }
   }
@@ -149,7 +151,8 @@ Expected<Inbox> Inbox::exchange(std::size_t workers, std::size_t own, const std:
     char theirs = 0;
     if (!read_exactly(peer->socket, &theirs, 1, patience)) return gone(*peer, patience);
     if (theirs != 'y' && reached)
-      reached = tl::make_unexpected(Error::run(fmt::format("worker {} cannot reach shared memory", peer->worker)));
+      reached = tl::make_unexpected(Error::run({core::ProblemCode::kSystem, "", peer->worker},
+                                               fmt::format("worker {} cannot reach shared memory", peer->worker)));
   }
   if (!reached) return tl::make_unexpected(reached.error());
   for (InboxPeer* const peer : peers) {  // whose writers are there now

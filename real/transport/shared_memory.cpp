@@ -20,7 +20,8 @@ namespace {
 constexpr int kSeals = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL;
 
 tl::unexpected<Error> failed(const std::string& what) {
-  return tl::make_unexpected(Error::run(fmt::format("{}: {}", what, std::strerror(errno))));
+  return tl::make_unexpected(
+      Error::run({core::ProblemCode::kSystem}, fmt::format("{}: {}", what, std::strerror(errno))));
 }
 
 }  // namespace
@@ -60,7 +61,9 @@ Expected<SharedMemory> SharedMemory::open(std::int64_t process, int number, std:
   // Memory that shrinks behind a mapping would end this process.
   const bool as_said = ::fstat(memory.file_, &about) == 0 && about.st_size == static_cast<off_t>(bytes) &&
                        (::fcntl(memory.file_, F_GET_SEALS) & kSeals) == kSeals;
-  if (!as_said) return tl::make_unexpected(Error::run(path + " is not the shared memory that it should be"));
+  if (!as_said)
+    return tl::make_unexpected(
+        Error::run({core::ProblemCode::kProtocol}, path + " is not the shared memory that it should be"));
   return memory;
 }
 

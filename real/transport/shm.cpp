@@ -79,7 +79,7 @@ struct ShmTransport::State {
   std::optional<Inbox> inbox;
   LocalTransport local;
   Receiver* receiver = nullptr;
-  std::string failure;
+  std::optional<Error> failure;
   bool crowded = true;  ///< more workers than cores
   int unsettled = 0;    ///< calls of poll() since somebody has got something that may have to wake him; 0: nobody has
 
@@ -92,8 +92,9 @@ struct ShmTransport::State {
     return place < worker_of.size() && worker_of[place] == peer.worker;
   }
 
-  void fail(const Peer& peer, const std::string& what) {
-    if (failure.empty()) failure = fmt::format("worker {} {}", peer.worker, what);
+  /// The peer is at fault: it is gone, or has sent what it must not send.
+  void fail(const Peer& peer, core::ProblemCode code, const std::string& what) {
+    if (!failure) failure = Error::run({code, "", peer.worker}, fmt::format("worker {} {}", peer.worker, what));
   }
 
   // --- moving ---
@@ -150,10 +151,11 @@ struct ShmTransport::State {
   bool read(Peer& peer) {
     bool moved = false;
     std::size_t taken = 0;
-    while (taken < kPayloadBytes && failure.empty()) {
+    while (taken < kPayloadBytes && !failure) {
       const auto message = peer.in->front();
       if (!message) {
-        if (peer.in->broken()) fail(peer, "wrote something into its ring that is no message of Tutti");
+        if (peer.in->broken())
+          fail(peer, core::ProblemCode::kProtocol, "wrote something into its ring that is no message of Tutti");
         break;
       }
       const Piece& piece = message->header.piece;
@@ -162,14 +164,16 @@ struct ShmTransport::State {
       moved = true;
       if (!is_piece) {
         if (!is_of(peer, piece.channel.to) || !receiver->slot_freed(piece.channel))
-          fail(peer, "frees a slot that nobody had taken");
+          fail(peer, core::ProblemCode::kProtocol, "frees a slot that nobody had taken");
       } else if (!is_of(peer, piece.channel.from)) {
-        fail(peer, fmt::format("sent a message of rank {}, which is not its own", piece.channel.from));
+        fail(peer, core::ProblemCode::kProtocol,
+             fmt::format("sent a message of rank {}, which is not its own", piece.channel.from));
       } else if (!receiver->take(piece, message->payload)) {
-        fail(peer, fmt::format("sent a message that its schedule does not have (pack {}, from rank {} to rank {}, {} "
-                               "of {} bytes)",
-                               piece.channel.collective.pack, piece.channel.from, piece.channel.to, piece.length,
-                               piece.total));
+        fail(peer, core::ProblemCode::kProtocol,
+             fmt::format("sent a message that its schedule does not have (pack {}, from rank {} to rank {}, {} "
+                         "of {} bytes)",
+                         piece.channel.collective.pack, piece.channel.from, piece.channel.to, piece.length,
+                         piece.total));
       }
       taken += kLine + static_cast<std::size_t>(piece.length);
       peer.in->release();
@@ -193,7 +197,7 @@ struct ShmTransport::State {
   /// As move(), looking several times.
   bool look() {
     for (int i = 0; i < (crowded ? 1 : kLooks); ++i) {
-      if (move() || !failure.empty()) return true;
+      if (move() || failure) return true;
       relax();
     }
     return false;
@@ -211,7 +215,7 @@ struct ShmTransport::State {
     std::atomic_thread_fence(std::memory_order_seq_cst);
     // What came before they could know that we sleep.
     const auto left = std::min<std::chrono::nanoseconds>(until - Clock::now(), kLongestShmSleep);
-    if (!move() && failure.empty() && left.count() > 0) {
+    if (!move() && !failure && left.count() > 0) {
       futex_wait(bell.rung, rung, left);
       if (bell.rung.load(std::memory_order_relaxed) == rung) look_after_peers();
     }
@@ -225,7 +229,8 @@ struct ShmTransport::State {
     for (std::size_t i = 0; i < others.size(); ++i) {
       if (sockets[i].revents == 0) continue;
       // What it wrote before still counts.
-      if (!read(*others[i]) && others[i]->in->empty()) fail(*others[i], "has closed its connection");
+      if (!read(*others[i]) && others[i]->in->empty())
+        fail(*others[i], core::ProblemCode::kLost, "has closed its connection");
     }
   }
 };
@@ -307,17 +312,17 @@ Expected<void> ShmTransport::poll(Clock::time_point until) {
     if (s.crowded) ::sched_yield();
     moved = s.look();
   }
-  if (!moved && s.failure.empty()) {
+  if (!moved && !s.failure) {
     const Clock::time_point now = Clock::now();
     if (now < until) {
       moved = (!patient && s.look()) || look_around(std::min(until, now + s.options.spin), [&] { return s.look(); });
-      if (!moved && s.failure.empty()) {
+      if (!moved && !s.failure) {
         s.sleep(until);
         s.move();
       }
     }
   }
-  if (!s.failure.empty()) return tl::make_unexpected(Error::run(s.failure));
+  if (s.failure) return tl::make_unexpected(*s.failure);
   return {};
 }
 

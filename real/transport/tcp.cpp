@@ -107,7 +107,7 @@ struct TcpTransport::State {
   WaitOptions options;
   LocalTransport local;
   Receiver* receiver = nullptr;
-  std::string failure;
+  std::optional<core::Error> failure;
 
   Peer* peer_of(core::Rank rank) {
     return peers[static_cast<std::size_t>(worker_of[static_cast<std::size_t>(rank)])].get();
@@ -118,8 +118,9 @@ struct TcpTransport::State {
     return place < worker_of.size() && worker_of[place] == peer.worker;
   }
 
-  void fail(const Peer& peer, const std::string& what) {
-    if (failure.empty()) failure = fmt::format("worker {} {}", peer.worker, what);
+  /// The peer is at fault: it is gone, or has sent what it must not send.
+  void fail(const Peer& peer, core::ProblemCode code, const std::string& what) {
+    if (!failure) failure = core::Error::run({code, "", peer.worker}, fmt::format("worker {} {}", peer.worker, what));
   }
 
   // --- writing ---
@@ -146,7 +147,7 @@ struct TcpTransport::State {
         if (errno == EAGAIN || errno == EWOULDBLOCK) {
           stream.writable = false;
         } else {
-          fail(peer, fmt::format("is gone ({})", std::strerror(errno)));
+          fail(peer, core::ProblemCode::kLost, fmt::format("is gone ({})", std::strerror(errno)));
         }
         break;
       }
@@ -186,14 +187,15 @@ struct TcpTransport::State {
       if (peer.early) return false;
       moved = true;
     }
-    for (std::size_t taken = 0; taken < kMostPerTurn && failure.empty();) {
+    for (std::size_t taken = 0; taken < kMostPerTurn && !failure;) {
       Stream& stream = peer.reading();
       std::size_t asked = 0;
       const ssize_t got = receive(stream, asked);
       if (got < 0 && errno == EINTR) continue;
       if (got < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) break;
       if (got <= 0) {
-        fail(peer, got == 0 ? "has closed its connection" : fmt::format("is gone ({})", std::strerror(errno)));
+        fail(peer, core::ProblemCode::kLost,
+             got == 0 ? "has closed its connection" : fmt::format("is gone ({})", std::strerror(errno)));
         break;
       }
       moved = true;
@@ -227,7 +229,7 @@ struct TcpTransport::State {
   }
 
   void refuse(const Peer& peer, const Piece& piece) {
-    fail(peer,
+    fail(peer, core::ProblemCode::kProtocol,
          fmt::format("sent a message that its schedule does not have (pack {}, from rank {} to rank {}, {} of {} "
                      "bytes)",
                      piece.channel.collective.pack, piece.channel.from, piece.channel.to, piece.length, piece.total));
@@ -235,7 +237,7 @@ struct TcpTransport::State {
 
   /// Goes through what has been read, stream after stream, until one has to be read from.
   void parse(Peer& peer) {
-    while (failure.empty() && parse_one(peer, peer.reading())) peer.read_on();
+    while (!failure && parse_one(peer, peer.reading())) peer.read_on();
   }
 
   /// The rest of a message. False if it has not come to its end.
@@ -263,7 +265,7 @@ struct TcpTransport::State {
     }
     const auto header =
         decode(std::span<const std::byte, kHeaderBytes>(stream.buffer.data() + stream.begin, kHeaderBytes));
-    if (!header) return fail(peer, "sent something that is no message of Tutti"), false;
+    if (!header) return fail(peer, core::ProblemCode::kProtocol, "sent something that is no message of Tutti"), false;
     if (header->kind == Header::Kind::kPiece && receiver->comes_early(header->piece.channel.collective)) {
       peer.early = true;
       return false;
@@ -271,10 +273,11 @@ struct TcpTransport::State {
     stream.begin += kHeaderBytes;
     if (header->kind == Header::Kind::kSlot) {
       if (is_of(peer, header->piece.channel.to) && receiver->slot_freed(header->piece.channel)) return true;
-      return fail(peer, "frees a slot that nobody had taken"), false;
+      return fail(peer, core::ProblemCode::kProtocol, "frees a slot that nobody had taken"), false;
     }
     if (!is_of(peer, header->piece.channel.from)) {
-      fail(peer, fmt::format("sent a message of rank {}, which is not its own", header->piece.channel.from));
+      fail(peer, core::ProblemCode::kProtocol,
+           fmt::format("sent a message of rank {}, which is not its own", header->piece.channel.from));
       return false;
     }
     const auto length = static_cast<std::size_t>(header->piece.length);
@@ -411,14 +414,14 @@ core::Expected<void> TcpTransport::poll(Clock::time_point until) {
   const bool had_local = !s.local.flushed();
   if (had_local) static_cast<void>(s.local.poll({}));
   bool moved = s.move() || had_local;
-  if (!moved && s.failure.empty()) {
-    moved = look_around(std::min(until, Clock::now() + s.options.spin), [&] { return s.move() || !s.failure.empty(); });
-    if (!moved && s.failure.empty()) {
+  if (!moved && !s.failure) {
+    moved = look_around(std::min(until, Clock::now() + s.options.spin), [&] { return s.move() || s.failure; });
+    if (!moved && !s.failure) {
       s.sleep(until);
       s.move();
     }
   }
-  if (!s.failure.empty()) return tl::make_unexpected(core::Error::run(s.failure));
+  if (s.failure) return tl::make_unexpected(*s.failure);
   return {};
 }
 

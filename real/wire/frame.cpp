@@ -26,7 +26,8 @@ core::Expected<std::optional<std::string_view>> FrameReader::next() {
     length |= static_cast<std::size_t>(static_cast<unsigned char>(rest[i])) << (8 * i);
   if (length > longest_) {
     return tl::make_unexpected(
-        core::Error::run(fmt::format("sent a message of {} bytes where {} are the most", length, longest_)));
+        core::Error::run({core::ProblemCode::kProtocol},
+                         fmt::format("sent a message of {} bytes where {} are the most", length, longest_)));
   }
   if (rest.size() - kLengthBytes < length) return std::nullopt;
   done_ += kLengthBytes + length;

@@ -3,12 +3,19 @@
 #include <fmt/format.h>
 
 #include "real/proto/run.pb.h"
-#include "real/worker/blame.h"
+#include "real/wire/failure.h"
 
 namespace tutti::real {
+namespace {
+
+Error gone(const std::string& text) { return Error::run({core::ProblemCode::kLost}, text); }
+Error stopped(const std::string& text) { return Error::run({core::ProblemCode::kStopped}, text); }
+
+}  // namespace
 
 using core::Error;
 using core::Expected;
+using core::ProblemCode;
 using proto::Control;
 
 CoordinatorLine::CoordinatorLine(Socket socket, const WorkerJoin& join)
@@ -27,7 +34,7 @@ void CoordinatorLine::standing_still(std::optional<Clock::time_point> since,
 
 Expected<void> CoordinatorLine::send(const Control& message) {
   if (channel_.send(message)) return {};
-  return tl::make_unexpected(Error::run("the coordinator is gone"));
+  return tl::make_unexpected(gone("the coordinator is gone"));
 }
 
 // --- listening ---
@@ -41,7 +48,7 @@ Expected<std::unique_ptr<Control>> CoordinatorLine::next(Clock::duration silence
     if (auto told = interrupted(); !told) return tl::make_unexpected(told.error());
     const bool listens = Clock::now() < listens_until;
     auto message = channel_.receive(Clock::now() + std::chrono::milliseconds(meanwhile && !listens ? 2 : 20));
-    if (!message) return tl::make_unexpected(Error::run("the coordinator " + message.error().message()));
+    if (!message) return tl::make_unexpected(gone("the coordinator " + message.error().message()));
     if (*message) {
       until = Clock::now() + silence;
       if (!(*message)->has_ping()) return understood(std::move(*message));
@@ -50,8 +57,8 @@ Expected<std::unique_ptr<Control>> CoordinatorLine::next(Clock::duration silence
       continue;
     }
     if (Clock::now() > until) {
-      return tl::make_unexpected(Error::run(fmt::format("the coordinator has said nothing for {:.3g} s",
-                                                        std::chrono::duration<double>(silence).count())));
+      return tl::make_unexpected(gone(fmt::format("the coordinator has said nothing for {:.3g} s",
+                                                  std::chrono::duration<double>(silence).count())));
     }
     if (meanwhile) meanwhile();
   }
@@ -70,22 +77,22 @@ void CoordinatorLine::answer(const proto::Ping& ping) {
 Expected<std::unique_ptr<Control>> CoordinatorLine::understood(std::unique_ptr<Control> message) {
   if (!message->has_failure()) return message;
   said_so_ = true;
-  const std::string& text = message->failure().text();
-  if (message->failure().request()) return tl::make_unexpected(Error::request(text));
-  return tl::make_unexpected(Error::run("the run has failed: " + text));
+  Error error = error_of(message->failure());
+  if (error.kind() == core::ErrorKind::kRequest) return tl::make_unexpected(std::move(error));
+  return tl::make_unexpected(Error::run(kind_of(error), "the run has failed: " + error.message()));
 }
 
 Expected<void> CoordinatorLine::look() {
   if (auto told = interrupted(); !told) return told;
   auto message = channel_.receive({});
-  if (!message) return tl::make_unexpected(Error::run("the coordinator " + message.error().message()));
+  if (!message) return tl::make_unexpected(gone("the coordinator " + message.error().message()));
   if (!*message) return {};
   if ((*message)->has_ping()) return answer((*message)->ping()), Expected<void>();
   auto said = understood(std::move(*message));
   if (!said) return tl::make_unexpected(said.error());
   if ((*said)->has_finish()) {
     said_so_ = true;
-    return tl::make_unexpected(Error::run("the run was stopped"));
+    return tl::make_unexpected(stopped("the run was stopped"));
   }
   return tl::make_unexpected(not_due("nothing"));
 }
@@ -100,45 +107,44 @@ bool CoordinatorLine::still_wanted() {
 
 Expected<void> CoordinatorLine::interrupted() const {
   if (!join_.interrupted || !join_.interrupted->load(std::memory_order_relaxed)) return {};
-  return tl::make_unexpected(Error::run("interrupted"));
+  return tl::make_unexpected(stopped("interrupted"));
 }
 
 Error not_due(const std::string& what) {
-  return Error::run("the coordinator sent something else where " + what + " was due");
+  return Error::run({ProblemCode::kProtocol}, "the coordinator sent something else where " + what + " was due");
 }
 
 // --- the end ---
 
-WorkerEnd CoordinatorLine::end(Expected<void> done, bool wrong_result) {
+WorkerEnd CoordinatorLine::end(Expected<void> done) {
   bool told = said_so_;
   if (!done && !told) {
-    const std::string text = fmt::format("{} ({})", done.error().message(), doing());
-    told = tell(text, wrong_result);
+    Error error = Error::run(kind_of(done.error()), fmt::format("{} ({})", done.error().message(), doing()));
+    told = tell(error);
     // Also if it takes nothing any more: what it said before may still be unread.
-    done = tl::make_unexpected(interrupted() ? verdict(text) : Error::run(text));
+    done = tl::make_unexpected(interrupted() ? verdict(std::move(error)) : std::move(error));
   }
   return {std::move(done), (told || said_so_) && !gone_};
 }
 
-bool CoordinatorLine::tell(const std::string& text, bool wrong_result) {
+bool CoordinatorLine::tell(const Error& error) {
   Control message;
-  message.mutable_failure()->set_text(text);
-  message.mutable_failure()->set_wrong_result(wrong_result);
+  write_failure(error, *message.mutable_failure());
   return channel_.send(message).has_value();
 }
 
-Error CoordinatorLine::verdict(const std::string& text) {
+Error CoordinatorLine::verdict(Error error) {
   const auto until = Clock::now() + std::chrono::seconds(3);
   while (Clock::now() < until) {
     auto message = channel_.receive(until);
     gone_ = !message;
     // It says why before it goes. Peers may have noticed earlier that it had not, and be gone for that.
-    if (!message && blamed_worker(text)) return Error::run(fmt::format("the coordinator is gone ({})", doing()));
+    if (!message && kind_of(error).worker >= 0) return gone(fmt::format("the coordinator is gone ({})", doing()));
     if (!message || !*message) break;
-    if ((*message)->has_finish()) return Error::run("the run was stopped");
+    if ((*message)->has_finish()) return stopped("the run was stopped");
     if ((*message)->has_failure()) return understood(std::move(*message)).error();
   }
-  return Error::run(text);
+  return error;
 }
 
 }  // namespace tutti::real

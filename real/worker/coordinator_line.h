@@ -49,13 +49,13 @@ class CoordinatorLine {
   /// Ends the worker's life with the coordinator: tells it of a failure that it does not know yet, and asks what it, who
   /// hears of all, makes of it. Until then the connections to the others stay open, so that they hear of the cause from there
   /// too, and not of consequences from here.
-  WorkerEnd end(core::Expected<void> done, bool wrong_result);
+  WorkerEnd end(core::Expected<void> done);
 
   [[nodiscard]] int file() const { return channel_.file(); }
 
  private:
-  bool tell(const std::string& text, bool wrong_result);
-  core::Error verdict(const std::string& text);
+  bool tell(const core::Error& error);
+  core::Error verdict(core::Error error);
   void answer(const proto::Ping& ping);
   core::Expected<std::unique_ptr<proto::Control>> understood(std::unique_ptr<proto::Control> message);
   [[nodiscard]] core::Expected<void> interrupted() const;

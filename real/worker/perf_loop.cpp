@@ -7,7 +7,7 @@
 #include "core/base/check.h"
 #include "real/interpreter/gradients.h"
 #include "real/process/core_wait.h"
-#include "real/worker/blame.h"
+#include "real/worker/patience.h"
 
 namespace tutti::real {
 
@@ -17,7 +17,9 @@ using Clock = Transport::Clock;
 
 namespace {
 
-core::Expected<void> failed(const std::string& text) { return tl::make_unexpected(core::Error::run(text)); }
+core::Expected<void> failed(core::ProblemCode code, const std::string& text) {
+  return tl::make_unexpected(core::Error::run({code}, text));
+}
 
 std::unique_ptr<Collectives> interpreter(Transport& transport, Devices& devices, InterpreterListener& listener) {
   return std::make_unique<Interpreter>(transport, devices, listener, false);
@@ -152,10 +154,10 @@ Expected<void> PerfLoop::checked(const std::function<bool()>& idle) {
   if (auto polled = devices_.poll(*collectives_); !polled) return polled;
   const auto wrong = find_wrong_element(reduced, collective_.contract(), ranks, results);
   if (!wrong) return {};
-  wrong_result_ = true;
-  return failed(fmt::format("iteration {}: element {} is wrong on rank {}: {:.17g}, not {:.17g} ± {:.2g}",
-                            iteration_ - 1, wrong->element, wrong->rank, wrong->got, wrong->expected,
-                            wrong->tolerance));
+  return failed(
+      core::ProblemCode::kWrongResult,
+      fmt::format("iteration {}: element {} is wrong on rank {}: {:.17g}, not {:.17g} ± {:.2g}", iteration_ - 1,
+                  wrong->element, wrong->rank, wrong->got, wrong->expected, wrong->tolerance));
 }
 
 Expected<void> PerfLoop::iterate(std::int32_t times, const std::function<bool()>& idle) {
@@ -187,10 +189,11 @@ Expected<void> PerfLoop::one(const std::function<bool()>& idle) {
     }
     const Clock::time_point now = Clock::now();
     if (moved == Clock::time_point{}) moved = now;
-    if (now - moved > options_.timeout) return failed(nothing_moved(options_.timeout, collectives_->where_it_stands()));
-    if (!idle()) return failed("the run was stopped");
+    if (now - moved > options_.timeout)
+      return failed(core::ProblemCode::kTimeout, nothing_moved(options_.timeout, collectives_->where_it_stands()));
+    if (!idle()) return failed(core::ProblemCode::kStopped, "the run was stopped");
   }
-  if (iteration_ % 64 == 0 && !idle()) return failed("the run was stopped");
+  if (iteration_ % 64 == 0 && !idle()) return failed(core::ProblemCode::kStopped, "the run was stopped");
   return {};
 }
 
@@ -200,7 +203,7 @@ Expected<void> PerfLoop::flush() {
   const Clock::time_point until = Clock::now() + std::chrono::duration_cast<Clock::duration>(options_.timeout);
   while (!transport_.flushed()) {
     if (auto polled = transport_.poll(Clock::now() + std::chrono::milliseconds(5)); !polled) return polled;
-    if (Clock::now() > until) return failed("a peer takes nothing any more");
+    if (Clock::now() > until) return failed(core::ProblemCode::kTimeout, "a peer takes nothing any more");
   }
   return {};
 }

@@ -40,7 +40,6 @@ class PerfLoop : private InterpreterListener {
   /// answers false to give up.
   /// ERRORS: as WorkerRun::run; a wrong element.
   core::Expected<WorkerStep> run(const std::function<bool()>& idle);
-  [[nodiscard]] bool wrong_result() const { return wrong_result_; }
   core::Expected<void> flush();
   core::Expected<void> serve(Transport::Clock::time_point until) { return transport_.poll(until); }
 
@@ -73,7 +72,6 @@ class PerfLoop : private InterpreterListener {
   std::vector<Devices::Memory> barrier_data_;
   std::uint32_t iteration_ = 0;  ///< the next to start
   std::size_t ranks_left_ = 0;
-  bool wrong_result_ = false;
 };
 
 }  // namespace tutti::real

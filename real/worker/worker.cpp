@@ -9,10 +9,10 @@
 
 #include "core/scenario/scenario.h"
 #include "real/proto/run.pb.h"
-#include "real/worker/blame.h"
 #include "real/worker/coordinator_line.h"
 #include "real/worker/ground.h"
 #include "real/worker/machine.h"
+#include "real/worker/patience.h"
 #include "real/worker/perf_loop.h"
 #include "real/worker/step_message.h"
 #include "real/worker/worker_run.h"
@@ -43,7 +43,7 @@ class Worker {
 
   WorkerEnd work() {
     Expected<void> done = steps_in_memory();
-    return line_.end(std::move(done), wrong_result_);
+    return line_.end(std::move(done));
   }
 
   /// Once work() is done: the coordinator expects this worker for another run.
@@ -58,6 +58,7 @@ class Worker {
     } catch (const std::bad_alloc&) {
       run_.reset();
       return tl::make_unexpected(Error::run(
+          {core::ProblemCode::kOutOfMemory},
           "out of memory; every replica of a worker holds all its gradients, and what the plan adds to them"));
     }
   }
@@ -168,7 +169,6 @@ class Worker {
     if (!*go) return {};
     now_doing("repeating its collective");
     auto result = loop.run([this] { return line_.still_wanted(); });
-    wrong_result_ = loop.wrong_result();
     if (!result) return tl::make_unexpected(line_.stopped_or(result.error()));
     if (auto flushed = loop.flush(); !flushed) return flushed;
     Control message;
@@ -201,11 +201,10 @@ class Worker {
     line_.standing_still(std::nullopt, {});
     const bool told = tell_of_steps();
     if (!ran) return tl::make_unexpected(line_.stopped_or(ran.error()));
-    if (!told) return tl::make_unexpected(Error::run("the coordinator is gone"));
+    if (!told) return tl::make_unexpected(Error::run({core::ProblemCode::kLost}, "the coordinator is gone"));
     if (auto flushed = run_->flush(); !flushed) return flushed;
     now_doing("comparing the results of " + steps_);
     auto right = run_->verify();
-    wrong_result_ = !right;
     if (records_reads_) reads_ = run_->take_reads();
     return right;
   }
@@ -283,7 +282,6 @@ class Worker {
   std::vector<ReadSeen> reads_;
   std::string steps_;        ///< of the batch at hand, in words
   Clock::time_point begin_;  ///< of the step at hand
-  bool wrong_result_ = false;
   bool wanted_again_ = false;
   std::function<std::vector<std::string>()> notes_;  ///< of what carries out the collectives
   std::set<std::string> noted_;                      ///< what the coordinator has been told of them

@@ -8,7 +8,7 @@
 
 #include "core/base/check.h"
 #include "core/strategy/noise.h"
-#include "real/worker/blame.h"
+#include "real/worker/patience.h"
 #include "real/worker/worker_run_state.h"
 
 namespace tutti::real {
@@ -164,9 +164,10 @@ core::Expected<void> WorkerRun::run(Clock::time_point begin, const std::function
       moved = now;
       still_since_.reset();
     } else if (still_since_ = moved; now - moved > options_.timeout) {
-      return tl::make_unexpected(core::Error::run(nothing_moved(options_.timeout, where_it_stands())));
+      return tl::make_unexpected(
+          core::Error::run({core::ProblemCode::kTimeout}, nothing_moved(options_.timeout, where_it_stands())));
     }
-    if (!idle()) return tl::make_unexpected(core::Error::run("the run was stopped"));
+    if (!idle()) return tl::make_unexpected(core::Error::run({core::ProblemCode::kStopped}, "the run was stopped"));
   }
   collectives_->hear_the_rest();
   if (own_pace_) own_pace_->close(*collectives_);
@@ -233,7 +234,8 @@ core::Expected<void> WorkerRun::flush() {
   while (!transport_.flushed()) {
     go_on();
     if (auto moved = look(Clock::now() + std::chrono::milliseconds(5)); !moved) return moved;
-    if (Clock::now() > until) return tl::make_unexpected(core::Error::run("a peer takes nothing any more"));
+    if (Clock::now() > until)
+      return tl::make_unexpected(core::Error::run({core::ProblemCode::kTimeout}, "a peer takes nothing any more"));
   }
   return {};
 }

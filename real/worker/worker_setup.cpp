@@ -15,7 +15,7 @@
 #include "real/transport/tcp.h"
 #include "real/wire/protocol.h"
 #include "real/worker/all_ranks.h"
-#include "real/worker/blame.h"
+#include "real/worker/patience.h"
 #include "real/worker/run_limits.h"
 
 namespace tutti::real {
@@ -51,7 +51,8 @@ Expected<std::string> nccl_id(const BackendOptions& backend, const core::Scenari
 }
 
 tl::unexpected<Error> cannot_be(const std::string& what) {
-  return tl::make_unexpected(Error::run("the coordinator sent an assignment that cannot be: " + what));
+  return tl::make_unexpected(
+      Error::run({core::ProblemCode::kProtocol}, "the coordinator sent an assignment that cannot be: " + what));
 }
 
 }  // namespace
@@ -73,10 +74,12 @@ Expected<core::Scenario> read_plan(const proto::Assignment& order) {
   if (!scenario) return scenario;
   const std::uint64_t digest = core::plan_digest(*scenario);
   if (digest != order.plan_digest()) {
-    return tl::make_unexpected(Error::run(fmt::format(
-        "makes another plan of the scenario ({:016x}, Tutti {}) than the coordinator ({:016x}, Tutti {}); use "
-        "the same program for both",
-        digest, protocol(), order.plan_digest(), protocol())));
+    return tl::make_unexpected(Error::run(
+        {core::ProblemCode::kIncompatible},
+        fmt::format(
+            "makes another plan of the scenario ({:016x}, Tutti {}) than the coordinator ({:016x}, Tutti {}); use "
+            "the same program for both",
+            digest, protocol(), order.plan_digest(), protocol())));
   }
   scenario->run.steps = order.steps();
   scenario->run.seed = order.seed();
@@ -181,7 +184,8 @@ Expected<BackendOptions> backend_of(const proto::Assignment& order) {
   BackendOptions options;
   const auto backend = parse_backend(order.backend());
   if (!backend)
-    return tl::make_unexpected(Error::run(fmt::format("the coordinator wants backend {}", order.backend())));
+    return tl::make_unexpected(
+        Error::run({core::ProblemCode::kProtocol}, fmt::format("the coordinator wants backend {}", order.backend())));
   options.backend = *backend;
   options.worker = order.worker();
   options.workers_before = order.workers_before();

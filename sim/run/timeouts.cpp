@@ -13,6 +13,19 @@ namespace tutti::sim {
 using core::Rank;
 using core::Time;
 
+namespace {
+
+/// "w1, w2", and an ellipsis for those beyond the eighth.
+std::string named(const std::vector<std::int32_t>& workers) {
+  constexpr std::size_t kMostNamed = 8;
+  std::string text;
+  for (std::size_t i = 0; i < std::min(workers.size(), kMostNamed); ++i)
+    text += fmt::format("{}w{}", i == 0 ? "" : ", ", workers[i]);
+  return workers.size() > kMostNamed ? text + ", …" : text;
+}
+
+}  // namespace
+
 void Timeouts::launched(Flight& flight, std::int64_t replica, Rank rank, Time now) {
   if (!deadlines_.any()) return;
   flight.came.resize(static_cast<std::size_t>(collectives_.planned(flight.work).first.contributors), false);
@@ -60,7 +73,8 @@ void Timeouts::fires(const Event& event) {
 core::Error Timeouts::deadline_exceeded(const Flight& flight, const Deadlines::Timer& timer, Time now) const {
   const core::Group group = group_of(flight);
   const std::int64_t came = std::count(flight.came.begin(), flight.came.end(), true);
-  std::string awaited = not_come(flight);
+  const std::vector<std::int32_t> absent = not_come(flight);
+  std::string awaited = named(absent);
   if (awaited.empty()) awaited = what_is_gone(scenario_);
   const bool pack = flight.work.pack >= 0;
   std::string what = pack ? fmt::format("pack {}", flight.work.pack) : fmt::format("exchange {}", flight.work.exchange);
@@ -68,7 +82,7 @@ core::Error Timeouts::deadline_exceeded(const Flight& flight, const Deadlines::T
     what += fmt::format(" (instance {})",
                         scenario_.plan.packs[static_cast<std::size_t>(flight.work.pack)].payload.instance_key);
   return core::Error::run(
-      {core::ProblemCode::kTooSmall, "CommunicationOptions.timeout_seconds"},
+      {core::ProblemCode::kTimeout, "CommunicationOptions.timeout_seconds", absent.empty() ? -1 : absent.front()},
       fmt::format(
           "DeadlineExceeded at {}, in step {}: Collective has timed out {}. {} on {} had been {} for {}; {} of {} "
           "devices had come{}. Give timeout_seconds more time than it may take, or 0 for none",
@@ -79,19 +93,14 @@ core::Error Timeouts::deadline_exceeded(const Flight& flight, const Deadlines::T
 }
 
 /// The workers of whose devices some have not started the collective.
-std::string Timeouts::not_come(const Flight& flight) const {
-  constexpr int kMostNamed = 8;
+std::vector<std::int32_t> Timeouts::not_come(const Flight& flight) const {
   const core::Group group = group_of(flight);
-  std::string text;
-  std::int32_t last = -1;
-  int named = 0;
+  std::vector<std::int32_t> workers;
   for (std::size_t r = 0; r < flight.came.size(); ++r) {
     const std::int32_t worker = group.device(static_cast<Rank>(r)).worker;
-    if (flight.came[r] || std::exchange(last, worker) == worker) continue;
-    if (named++ == kMostNamed) return text + ", …";
-    text += fmt::format("{}w{}", text.empty() ? "" : ", ", worker);
+    if (!flight.came[r] && (workers.empty() || workers.back() != worker)) workers.push_back(worker);
   }
-  return text;
+  return workers;
 }
 
 }  // namespace tutti::sim

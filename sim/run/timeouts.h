@@ -42,7 +42,7 @@ class Timeouts {
   void arm(const Flight& flight, core::Rank rank, core::Time now);
   [[nodiscard]] core::Error deadline_exceeded(const Flight& flight, const Deadlines::Timer& timer,
                                               core::Time now) const;
-  [[nodiscard]] std::string not_come(const Flight& flight) const;
+  [[nodiscard]] std::vector<std::int32_t> not_come(const Flight& flight) const;
 
   const core::Scenario& scenario_;
   /// Without helpers of fused packs.

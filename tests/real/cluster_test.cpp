@@ -16,12 +16,13 @@
 #include "real/coordinator/crew.h"
 #include "real/coordinator/tcp_executor.h"
 #include "real/proto/run.pb.h"
-#include "real/worker/blame.h"
+#include "real/wire/failure.h"
 #include "real/worker/worker.h"
 
 namespace tutti::real {
 namespace {
 
+using core::ProblemCode;
 using core::Time;
 
 /// Keeps all of a timeline.
@@ -246,9 +247,9 @@ struct TwoWorkers {
     EXPECT_TRUE(ends[worker]->send(alive));
   }
 
-  void fail(std::size_t worker, const std::string& why) {
+  void fail(std::size_t worker, const core::ProblemKind& kind, const std::string& why) {
     proto::Control failure;
-    failure.mutable_failure()->set_text(why);
+    write_failure(core::Error::run(kind, why), *failure.mutable_failure());
     EXPECT_TRUE(ends[worker]->send(failure));
   }
 
@@ -258,10 +259,11 @@ struct TwoWorkers {
     EXPECT_TRUE(ends[worker]->send(ready));
   }
 
-  /// What the coordinator makes of it when everyone should be ready.
-  std::string outcome() {
+  /// What the coordinator makes of it when everyone should be ready; nothing if they are.
+  std::optional<core::Problem> outcome() {
     const auto all = crew.from_everyone(proto::Control::kReady, "is not ready");
-    return all ? "all ready" : all.error().message();
+    if (all) return std::nullopt;
+    return all.error().problems().front();
   }
 };
 
@@ -269,7 +271,10 @@ TEST(Crew, AStandstillOfAllIsTheEndOfTheRun) {
   TwoWorkers two;
   two.say(0, 1.5, "rank 0 lane 0 waits for a message (pack 1, step 2 of 8, from rank 1)");
   two.say(1, 1.2, "rank 1 lane 0 waits for a message (pack 1, step 1 of 8, from rank 0)");
-  EXPECT_EQ(two.outcome(),
+  const auto outcome = two.outcome();
+  ASSERT_TRUE(outcome);
+  EXPECT_EQ(outcome->kind, (core::ProblemKind{ProblemCode::kTimeout, "", 0}));
+  EXPECT_EQ(outcome->text,
             "worker 0 says: nothing has moved for 1.5 s, and nothing is due on any worker: rank 0 lane 0 waits for a "
             "message (pack 1, step 2 of 8, from rank 1)");
 }
@@ -283,7 +288,7 @@ TEST(Crew, WhoWaitsLongForOneThatIsBusyIsNoStandstill) {
     two.finish(0);
     two.finish(1);
   });
-  EXPECT_EQ(two.outcome(), "all ready");
+  EXPECT_EQ(two.outcome(), std::nullopt);
   later.join();
 }
 
@@ -292,7 +297,9 @@ TEST(Crew, WhoHasEndedWaitsToo) {
   two.finish(0);
   two.say(0, 5, "");  // for the coordinator
   two.say(1, 2, "rank 1 lane 0 waits for a message");
-  EXPECT_THAT(two.outcome(), testing::ContainsRegex("^worker 1 .* 2 s"));
+  const auto outcome = two.outcome();
+  ASSERT_TRUE(outcome);
+  EXPECT_EQ(outcome->kind, (core::ProblemKind{ProblemCode::kTimeout, "", 1}));
 }
 
 TEST(Crew, WhoOnlyWaitedInVainIsNoCauseWhereAnotherKnowsOne) {
@@ -300,17 +307,43 @@ TEST(Crew, WhoOnlyWaitedInVainIsNoCauseWhereAnotherKnowsOne) {
   const std::string waits = "nothing has moved for 1 s: rank 1 lane 0 waits for a message (in step 3)";
   for (const std::size_t knows : {0u, 1u}) {
     TwoWorkers two;
-    two.fail(knows, fmt::format(fmt::runtime(cause), 1 - knows));
-    two.fail(1 - knows, waits);
-    EXPECT_EQ(two.outcome(), fmt::format("worker {} says: {}", knows, fmt::format(fmt::runtime(cause), 1 - knows)));
+    const auto blamed = static_cast<std::int32_t>(1 - knows);
+    two.fail(knows, {ProblemCode::kProtocol, "", blamed}, fmt::format(fmt::runtime(cause), blamed));
+    two.fail(1 - knows, {ProblemCode::kTimeout}, waits);
+    const auto outcome = two.outcome();
+    ASSERT_TRUE(outcome);
+    EXPECT_EQ(outcome->kind, (core::ProblemKind{ProblemCode::kProtocol, "", static_cast<std::int32_t>(knows)}));
+    EXPECT_EQ(outcome->text, fmt::format("worker {} says: {}", knows, fmt::format(fmt::runtime(cause), blamed)));
   }
 }
 
-TEST(Crew, KnowsWhomAnErrorBlames) {
-  EXPECT_EQ(blamed_worker("worker 12 has closed its connection (in step 3)"), 12u);
-  EXPECT_EQ(blamed_worker("worker x"), std::nullopt);
-  EXPECT_EQ(blamed_worker("out of memory"), std::nullopt);
-  EXPECT_EQ(blamed_worker("worker 99999999999999999999999"), std::nullopt);
+TEST(Crew, AWrongResultComesBeforeAllElse) {
+  TwoWorkers two;
+  two.fail(0, {ProblemCode::kLost, "", 1}, "worker 1 has closed its connection");
+  two.fail(1, {ProblemCode::kWrongResult}, "element 7 is wrong");
+  const auto outcome = two.outcome();
+  ASSERT_TRUE(outcome);
+  EXPECT_EQ(outcome->kind, (core::ProblemKind{ProblemCode::kWrongResult, "", 1}));
+}
+
+TEST(Failure, IsTheSameOnTheOtherSide) {
+  for (const core::ProblemKind& kind :
+       {core::ProblemKind{ProblemCode::kLost, "", 12}, core::ProblemKind{ProblemCode::kOutOfMemory}}) {
+    for (const core::Error& error : {core::Error::run(kind, "why"), core::Error::request(kind, "why")}) {
+      proto::Failure sent;
+      write_failure(error, sent);
+      EXPECT_EQ(kind_of(error_of(sent)), kind);
+      EXPECT_EQ(error_of(sent).kind(), error.kind());
+      EXPECT_EQ(error_of(sent).message(), "why");
+    }
+  }
+}
+
+TEST(Failure, OfAStrangerIsTakenForWhatItCanBe) {
+  proto::Failure strange;
+  strange.set_code("no such code");
+  strange.set_worker(-7);
+  EXPECT_EQ(kind_of(error_of(strange)), core::ProblemKind{});
 }
 
 }  // namespace

@@ -55,7 +55,7 @@ TEST(InCluster, CollectivesOfEveryWorkerAreProvedInTheClustersRanks) {
         contract.contributors = read ? root : replicas;
         contract.receivers = read ? replicas : root;
         EXPECT_EQ(schedule->ranks(), 3 * 2 + 5);
-        EXPECT_EQ(core::check(*schedule, contract), std::vector<std::string>{}) << strategy << " of worker " << g;
+        EXPECT_EQ(core::check(*schedule, contract), std::vector<core::Violation>{}) << strategy << " of worker " << g;
         EXPECT_GE(root.first, 3 * 2 + 3) << "a server's CPU";
       }
     }

@@ -228,7 +228,8 @@ int calibrate(const CalibrateOptions& options, const Environment& environment) {
       core::calibrate(*scenario, {options.timelines, options.lane_steps, options.logs, options.keep}, simulator,
                       environment.library, control);
   if (!calibration) return report(calibration.error());
-  if (calibration->cancelled) return report(core::Error::run("interrupted; nothing was written"));
+  if (calibration->cancelled)
+    return report(core::Error::run({core::ProblemCode::kStopped}, "interrupted; nothing was written"));
   core::Expected<void> kept;
   if (file) {
     file->stream() << file_of(*scenario, *calibration, options);

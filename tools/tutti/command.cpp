@@ -24,9 +24,9 @@ std::string as_json(const core::Error& error, int status) {
   const auto of_problem = [](const core::Problem& problem) {
     core::Report report{{"file", core::unless_empty(problem.where.file)}};
     if (problem.where.line > 0) report.add("line", problem.where.line).add("column", problem.where.column);
-    return report.add("code", to_string(problem.kind.code))
-        .add("field", core::unless_empty(problem.kind.field))
-        .add("text", problem.text);
+    report.add("code", to_string(problem.kind.code)).add("field", core::unless_empty(problem.kind.field));
+    if (problem.kind.worker >= 0) report.add("worker", problem.kind.worker);
+    return report.add("text", problem.text);
   };
   const core::Report said{{"status", status}, {"problems", core::list_of(error.problems(), of_problem)}};
   return to_json(core::Report{{"error", said}});
@@ -79,7 +79,8 @@ int print_out(const std::string& text) {
 
 int stdout_failed(int error) {
   if (error == EPIPE) return kRunFailed;
-  return report(core::Error::run(fmt::format("cannot write to standard output: {}", std::strerror(error))));
+  return report(core::Error::run({core::ProblemCode::kSystem},
+                                 fmt::format("cannot write to standard output: {}", std::strerror(error))));
 }
 
 }  // namespace tutti::tools

@@ -115,11 +115,11 @@ Expected<std::string> prove(const std::string& what, const Collective& planned, 
         "schedule follows the same rules",
         what, steps, small.schedule->ranks());
   }
-  const std::vector<std::string> problems = core::check(*small.schedule, contract);
-  if (!problems.empty()) {
+  const std::vector<core::Violation> violations = core::check(*small.schedule, contract);
+  if (!violations.empty()) {
     std::string all = fmt::format("{}: the schedule is wrong:", what);
-    for (const std::string& problem : problems) all += "\n  " + problem;
-    return tl::make_unexpected(Error::run(all));
+    for (const core::Violation& violation : violations) all += "\n  " + violation.text;
+    return tl::make_unexpected(Error::run({ProblemCode::kWrongResult}, all));
   }
   return fmt::format(
       "{}: {}every one of {} replicas ends with {} ({} elements{})\n", what, of_nccl, small.contributors,
@@ -207,7 +207,8 @@ Expected<std::string> check_task_graphs(const Scenario& scenario) {
     else
       possible += fmt::format("note: possible deadlock: {}\n", problem.text);
   }
-  if (!wrong.empty()) return tl::make_unexpected(Error::run("the task graph is wrong:" + wrong));
+  if (!wrong.empty())
+    return tl::make_unexpected(Error::run({ProblemCode::kWrongResult}, "the task graph is wrong:" + wrong));
   std::string text;
   for (const core::PlanView::Role& role : view.roles) {
     text += fmt::format(

@@ -33,7 +33,7 @@ int view(const std::vector<std::string>& words) {
   for (std::string& word : all) arguments.push_back(word.data());
   arguments.push_back(nullptr);
   ::execv(program.c_str(), arguments.data());
-  return report(Error::run(program + " cannot be started: " + std::strerror(errno)));
+  return report(Error::run({core::ProblemCode::kSystem}, program + " cannot be started: " + std::strerror(errno)));
 }
 
 }  // namespace tutti::tools

@@ -67,13 +67,14 @@ Expected<void> run_window(std::vector<std::string> words) {
   const int started = ::posix_spawn(&child, words.front().c_str(), nullptr, nullptr, pointers(words).data(),
                                     pointers(environment).data());
   if (started != 0)
-    return tl::make_unexpected(
-        Error::run(fmt::format("{} cannot be started: {}", words.front(), std::strerror(started))));
+    return tl::make_unexpected(Error::run(
+        {core::ProblemCode::kSystem}, fmt::format("{} cannot be started: {}", words.front(), std::strerror(started))));
   int status = 0;
   while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
   }
   if (WIFEXITED(status) && WEXITSTATUS(status) == 0) return {};
-  return tl::make_unexpected(Error::run("the plot cannot be drawn as a PNG; write it as an .svg instead"));
+  return tl::make_unexpected(
+      Error::run({core::ProblemCode::kSystem}, "the plot cannot be drawn as a PNG; write it as an .svg instead"));
 }
 
 }  // namespace
@@ -98,7 +99,8 @@ Expected<void> write_plot(const std::string& path, const std::vector<std::string
   const std::string from = folder.path() + "/plot.svg", to = folder.path() + "/plot.png";
   if (folder.path().empty() || !(std::ofstream(from, std::ios::binary) << svg).flush())
     return tl::make_unexpected(
-        Error::run("there is no room for temporary files; set TMPDIR, or write the plot as an .svg"));
+        Error::run({core::ProblemCode::kSystem},
+                   "there is no room for temporary files; set TMPDIR, or write the plot as an .svg"));
   if (auto drawn = run_window({window_program(), from, "--screenshot", to}); !drawn) return drawn;
   std::ifstream file(to, std::ios::binary);
   const std::string png(std::istreambuf_iterator<char>(file), {});

@@ -29,7 +29,7 @@
 #include "real/join/meeting.h"
 #include "real/wire/frame.h"
 #include "real/wire/protocol.h"
-#include "real/worker/blame.h"
+#include "real/worker/patience.h"
 #include "tools/tutti/command.h"
 
 namespace tutti::tools {
@@ -376,6 +376,7 @@ class Help {
       if (!message || (!*message && !there)) return gone();
       if (!*message && Clock::now() - heard > silence) {
         return tl::make_unexpected(Error::run(
+            {core::ProblemCode::kLost, "", 0},
             fmt::format("rank 0 has said nothing for {:.3g} s", std::chrono::duration<double>(silence).count())));
       }
       if (!*message) continue;
@@ -392,7 +393,10 @@ class Help {
   }
 
  private:
-  static Expected<End> gone() { return tl::make_unexpected(Error::run("rank 0 went away before the sweep was done")); }
+  static Expected<End> gone() {
+    return tl::make_unexpected(
+        Error::run({core::ProblemCode::kLost, "", 0}, "rank 0 went away before the sweep was done"));
+  }
 
   static std::optional<Expected<End>> end_of(std::string_view message) {
     if (message == "end") return End::kDone;

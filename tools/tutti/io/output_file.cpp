@@ -144,7 +144,8 @@ core::Expected<void> OutputFile::keep() {
     }
   }
   if (error == 0) return {};
-  return tl::make_unexpected(core::Error::run(fmt::format("{}: cannot be written: {}", path_, std::strerror(error))));
+  return tl::make_unexpected(core::Error::run({core::ProblemCode::kSystem},
+                                              fmt::format("{}: cannot be written: {}", path_, std::strerror(error))));
 }
 
 std::string OutputFile::leave() {

@@ -1,0 +1,21 @@
+#pragma once
+
+// A failure of a run as the coordinator and its workers tell each other of it.
+
+#include "core/base/error.h"
+
+namespace tutti::proto {
+class Failure;
+}
+
+namespace tutti::real {
+
+/// Of its first problem: what kind of failure it is, and which worker is at fault.
+const core::ProblemKind& kind_of(const core::Error& error);
+
+void write_failure(const core::Error& error, proto::Failure& failure);
+
+/// As the other side has sent it. A code that this side does not know counts as `invalid`, a worker below 0 as none.
+core::Error error_of(const proto::Failure& failure);
+
+}  // namespace tutti::real
