@@ -50,7 +50,6 @@ using Bandwidth = Quantity<struct BytesPerSecondTag>;
 __extension__ using Wide = unsigned __int128;
 
 inline constexpr std::int64_t kPicosecondsPerSecond = 1'000'000'000'000;
-inline constexpr Time kZeroTime{0};
 /// Later than any event: "not known yet", "never".
 inline constexpr Time kNever{std::numeric_limits<std::int64_t>::max()};
 /// No single duration is longer than this (40 hours): longer ones saturate here. Sixteen of them still fit under

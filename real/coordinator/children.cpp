@@ -59,39 +59,39 @@ bool end_with_parent(pid_t parent) {
   return ::getppid() == parent;
 }
 
+/// The exit status of a worker that has told what it found wrong.
+constexpr int kFailedRun = 1;
+
 void Children::look_at(Child& child) {
   int status = 0;
-  if (child.how || ::waitpid(child.id, &status, WNOHANG) != child.id) return;
-  child.how = WIFSIGNALED(status)
-                  ? fmt::format("was ended by signal {} ({})", WTERMSIG(status), strsignal(WTERMSIG(status)))
-                  : fmt::format("ended with exit status {}", WEXITSTATUS(status));
+  if (child.end || ::waitpid(child.id, &status, WNOHANG) != child.id) return;
+  if (WIFSIGNALED(status))
+    child.end = End{fmt::format("was ended by signal {} ({})", WTERMSIG(status), strsignal(WTERMSIG(status)))};
+  else
+    child.end = End{fmt::format("ended with exit status {}", WEXITSTATUS(status)), WEXITSTATUS(status) == kFailedRun};
 }
 
 bool Children::started(std::size_t worker) const {
   return std::any_of(children_.begin(), children_.end(), [&](const Child& c) { return c.worker == worker; });
 }
 
-bool Children::has(std::size_t worker) const {
-  return std::any_of(children_.begin(), children_.end(), [&](const Child& c) { return c.worker == worker; });
-}
-
-std::optional<std::string> Children::ended(std::size_t worker) {
+std::optional<Children::End> Children::ended(std::size_t worker) {
   const auto child =
       std::find_if(children_.begin(), children_.end(), [&](const Child& c) { return c.worker == worker; });
   if (child == children_.end()) return std::nullopt;
   look_at(*child);
-  return child->how;
+  return child->end;
 }
 
 Children::~Children() {
   const auto running = [this] {
     for (Child& child : children_) look_at(child);
-    return std::any_of(children_.begin(), children_.end(), [](const Child& c) { return !c.how; });
+    return std::any_of(children_.begin(), children_.end(), [](const Child& c) { return !c.end; });
   };
   // Those that were told to finish get a moment to do so.
   for (int i = 0; i < 100 && running(); ++i) std::this_thread::sleep_for(std::chrono::milliseconds(10));
   for (const Child& child : children_) {
-    if (child.how) continue;
+    if (child.end) continue;
     ::kill(child.id, SIGKILL);
     ::waitpid(child.id, nullptr, 0);
   }

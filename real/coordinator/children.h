@@ -35,19 +35,21 @@ class Children {
 
   /// ERRORS: the process cannot be started.
   core::Expected<void> start(const ChildOrder& order);
-  [[nodiscard]] bool started(std::size_t worker) const;
   /// The worker was started here.
-  [[nodiscard]] bool has(std::size_t worker) const;
-  /// How the process of this worker ended, in words; nothing while it runs, or if it was never started here.
-  std::optional<std::string> ended(std::size_t worker);
-  /// It ended because it found something wrong, which it will have told.
-  [[nodiscard]] static bool told_why(const std::string& how) { return how == "ended with exit status 1"; }
+  [[nodiscard]] bool started(std::size_t worker) const;
+
+  struct End {
+    std::string how;        ///< "was ended by signal 9 (Killed)"
+    bool told_why = false;  ///< it found something wrong, and has told the coordinator
+  };
+  /// How the process of this worker ended; nothing while it runs, or if it was never started here.
+  std::optional<End> ended(std::size_t worker);
 
  private:
   struct Child {
     pid_t id = -1;
     std::size_t worker = 0;
-    std::optional<std::string> how{};
+    std::optional<End> end{};
   };
   static void look_at(Child& child);
 

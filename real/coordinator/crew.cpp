@@ -72,13 +72,6 @@ Expected<void> Crew::tell(std::size_t worker, const Control& message) {
   return tl::make_unexpected(find_cause());
 }
 
-Expected<void> Crew::tell_everyone(const Control& message) {
-  for (std::size_t w = 0; w < size(); ++w) {
-    if (auto told = tell(w, message); !told) return told;
-  }
-  return {};
-}
-
 void Crew::wait(Clock::time_point until) {
   std::vector<pollfd> files;
   for (const Member& member : members_) {
@@ -265,8 +258,8 @@ std::optional<Error> Crew::known_cause(bool last_word) {
   std::optional<std::size_t> first;
   bool first_waited = false;
   for (std::size_t w = 0; w < size(); ++w) {
-    if (const auto how = children_.ended(w); how && !Children::told_why(*how))
-      return failed(w, ProblemCode::kLost, fmt::format("{} ({})", *how, members_[w].doing));
+    if (const auto end = children_.ended(w); end && !end->told_why)
+      return failed(w, ProblemCode::kLost, fmt::format("{} ({})", end->how, members_[w].doing));
     const std::optional<Error> said = failure_of(w);
     if (said && kind_of(*said).code == ProblemCode::kWrongResult) return as_said_by(w, *said);
     const bool waited = said && only_waited(*said);
@@ -287,7 +280,7 @@ std::optional<Error> Crew::known_cause(bool last_word) {
     if (!of_blamed) {
       if (members_[blamed].gone) because = fmt::format("; {} says: {}", name(culprit), said.message());
       // A process closes its connections before it can be seen how it ended.
-      if (members_[blamed].gone && !last_word && children_.has(blamed)) return std::nullopt;
+      if (members_[blamed].gone && !last_word && children_.started(blamed)) return std::nullopt;
       if (members_[blamed].gone)
         return failed(blamed, ProblemCode::kLost, fmt::format("is gone ({}){}", members_[blamed].doing, because));
       if (!last_word) return std::nullopt;
@@ -311,8 +304,8 @@ std::optional<Error> Crew::known_cause(bool last_word) {
   }
   if (!last_word) return std::nullopt;
   for (std::size_t w = 0; w < size(); ++w) {
-    if (const auto how = children_.ended(w))
-      return failed(w, ProblemCode::kLost, fmt::format("{} ({})", *how, members_[w].doing));
+    if (const auto end = children_.ended(w))
+      return failed(w, ProblemCode::kLost, fmt::format("{} ({})", end->how, members_[w].doing));
     if (members_[w].gone) {
       return failed(
           w, ProblemCode::kLost,

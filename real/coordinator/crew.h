@@ -49,7 +49,6 @@ class Crew {
   [[nodiscard]] bool several_machines() const;
 
   /// ERRORS: one of them is gone.
-  core::Expected<void> tell_everyone(const proto::Control& message);
   core::Expected<void> tell(std::size_t worker, const proto::Control& message);
   /// One message of the kind `wanted` (proto::Control::ContentCase) from each; `due` says of whom has not sent it what it
   /// has not done ("has not ended its step"). Those who wait meanwhile hear that the coordinator is there.

@@ -121,8 +121,8 @@ class Gatherer {
   Expected<void> look_after_those_here() {
     make_room();
     for (std::size_t w = 0; w < crew_.size(); ++w) {
-      if (const auto how = children_.ended(w))
-        return tl::make_unexpected(crew_.failed(w, ProblemCode::kLost, *how + " before the run began"));
+      if (const auto end = children_.ended(w))
+        return tl::make_unexpected(crew_.failed(w, ProblemCode::kLost, end->how + " before the run began"));
     }
     return {};
   }

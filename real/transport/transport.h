@@ -35,8 +35,6 @@ struct Piece {
   /// Rises from message to message of a channel, modulo kMessageNumbers: the sender's step. A replayed one is known by it.
   std::uint32_t message = 0;
   static constexpr std::uint32_t kMessageNumbers = 1u << 24;
-
-  [[nodiscard]] bool ends_message() const { return offset + length == total; }
 };
 
 class Devices;

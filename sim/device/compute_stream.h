@@ -30,7 +30,6 @@ class ComputeStream {
 
   /// From now on communication takes from the device what it needs. Before the first task.
   void share(const core::Part& part);
-  [[nodiscard]] bool is_shared() const { return shared_; }
 
   // --- computing ---
 

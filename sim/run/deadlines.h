@@ -29,7 +29,6 @@ class Deadlines {
     joined_[static_cast<std::size_t>(replica)] = true;
     return --missing_ == 0;
   }
-  [[nodiscard]] bool has_joined(std::int64_t replica) const { return joined_[static_cast<std::size_t>(replica)]; }
 
   /// What a timer is of: a rank's part in a collective of a step, in a group.
   struct Timer {
