@@ -80,12 +80,16 @@ std::optional<StrategyProblem> add_checkpoint(const Workload& workload, const St
     plan.packs.push_back(std::move(pack));
   }
   if (sent > 0) plan.checkpoint_every = workload.checkpoint_every;
-  plan.notes.push_back(
-      sent == 0
-          ? "a checkpoint brings nothing together: the workload has no on_read variable that several replicas reduce"
-          : fmt::format("every {} steps {} variables that replicas keep by themselves, {:.3g} MB, are brought together "
-                        "one by one to be saved; what writing takes is not counted",
-                        workload.checkpoint_every, sent, static_cast<double>(bytes) / 1e6));
+  if (sent == 0) {
+    plan.notes.add(
+        "checkpoint.empty",
+        "a checkpoint brings nothing together: the workload has no on_read variable that several replicas reduce");
+  } else {
+    plan.notes.add("checkpoint.saves",
+                   "every {} steps {} variables that replicas keep by themselves, {:.3g} MB, are brought together one "
+                   "by one to be saved; what writing takes is not counted",
+                   workload.checkpoint_every, sent, static_cast<double>(bytes) / 1e6);
+  }
   return std::nullopt;
 }
 

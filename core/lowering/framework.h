@@ -22,9 +22,8 @@ class PackMaker {
   /// Among whom each gradient is reduced.
   [[nodiscard]] virtual std::int64_t replicas() const = 0;
   virtual void add(Bucket bucket) = 0;
-  /// For what concerns all packs: Plan::computation_waits, Plan::gate.
+  /// For what concerns all packs: Plan::computation_waits, Plan::gate, Plan::notes.
   [[nodiscard]] virtual Plan& plan() = 0;
-  virtual void add_note(std::string text) = 0;
 };
 
 /// What a strategy is lowered on.

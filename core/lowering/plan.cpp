@@ -93,10 +93,12 @@ class Planner : private PackMaker {
     if (strategy.independent) plan_.partition = Partition{cluster.replicas(), 1, 1, false};
     if (traits(strategy.algorithm).drops_odd_device && cluster.replicas() % 2 == 1) note_odd_device();
     for (const PlannedExchange& e : plan_.exchanges)
-      note("{}", describe(e, communicators[static_cast<std::size_t>(e.communicator)], workload.micro_batches));
+      plan_.notes.add("plan.exchange", "{}",
+                      describe(e, communicators[static_cast<std::size_t>(e.communicator)], workload.micro_batches));
     if (plan_.partition && !strategy.independent)
-      note("gradients are reduced in {} groups of {} replicas, which hold the same part of the model",
-           plan_.partition->groups(), plan_.partition->group_size());
+      plan_.notes.add("plan.groups",
+                      "gradients are reduced in {} groups of {} replicas, which hold the same part of the model",
+                      plan_.partition->groups(), plan_.partition->group_size());
   }
 
   tl::expected<Plan, StrategyProblem> make() {
@@ -111,7 +113,8 @@ class Planner : private PackMaker {
       // They are there.
     } else if (strategy_.bytes_per_pack) {
       if (traits(strategy_.algorithm).tf_implementation.empty() && strategy_.merging == Merging::kConcat) {
-        note(
+        plan_.notes.add(
+            "plan.packs-like-tensorflow",
             "TensorFlow knows bytes_per_pack only for ring and nccl; here {} packs by the same rule, with a copy into "
             "and out of every pack",
             to_string(strategy_.algorithm));
@@ -140,13 +143,6 @@ class Planner : private PackMaker {
     return before ? as_sent(workload, strategy.compression) : workload;
   }
   [[nodiscard]] const Variable& gradient(int i) const { return workload_.gradients[static_cast<std::size_t>(i)]; }
-
-  template <class... Args>
-  void note(fmt::format_string<Args...> format, Args&&... args) {
-    std::string text = fmt::format(format, std::forward<Args>(args)...);
-    if (std::find(plan_.notes.begin(), plan_.notes.end(), text) == plan_.notes.end())
-      plan_.notes.push_back(std::move(text));
-  }
 
   // --- which gradients go together ---
 
@@ -190,8 +186,11 @@ class Planner : private PackMaker {
       pack.needs_all_gradients = true;
       plan_.packs.push_back(std::move(pack));
     }
-    if (empty > 0) note("{} of {} packs are empty: the model has {} elements", empty, sizes.size(), total);
-    note(
+    if (empty > 0)
+      plan_.notes.add("plan.empty-packs", "{} of {} packs are empty: the model has {} elements", empty, sizes.size(),
+                      total);
+    plan_.notes.add(
+        "plan.one-concatenation",
         "num_packs concatenates all gradients, so no pack can start before the last gradient is ready, and no variable "
         "is updated before the last pack");
     return std::nullopt;
@@ -211,11 +210,13 @@ class Planner : private PackMaker {
                                       [&](int v) { return gradient(v).type != gradient(scope.front()).type; });
       if (other == scope.end()) continue;
       merging_ = Merging::kSeparate;
-      return note(
+      plan_.notes.add(
+          "plan.scoped-allocator-gives-up",
           "\"{}\" is {} and \"{}\", in the same pack, is {}: TensorFlow's ScopedAllocator then merges nothing at "
           "all (\"Group ops don't all have same type\"), and every gradient travels by itself",
           gradient(scope.front()).name, to_string(gradient(scope.front()).type), gradient(*other).name,
           to_string(gradient(*other).type));
+      return;
     }
   }
 
@@ -234,13 +235,14 @@ class Planner : private PackMaker {
       }
       if (merges && strategy_.merging == Merging::kSeparate) {
         for (const int unit : group) add_merged(units[static_cast<std::size_t>(unit)], Merging::kConcat);
-        note("merging is off: all_reduce_merge_scope has no effect");
+        plan_.notes.add("plan.merging-is-off", "merging is off: all_reduce_merge_scope has no effect");
       } else {
         add_merged(members, packed ? Merging::kConcat : merging_);
       }
     }
     if (merges && strategy_.merging == Merging::kConcat) {
-      note(
+      plan_.notes.add(
+          "plan.merges-like-tensorflow",
           "TensorFlow merges only the collectives of ring and nccl; here {} merges by the same scope, with a copy into "
           "and out of every pack",
           to_string(strategy_.algorithm));
@@ -255,7 +257,6 @@ class Planner : private PackMaker {
     return plan_.partition ? plan_.partition->group_size() : cluster_.replicas();
   }
   [[nodiscard]] Plan& plan() override { return plan_; }
-  void add_note(std::string text) override { note("{}", text); }
 
   void add(Bucket bucket) override {
     const Member last = bucket.members.back();
@@ -277,7 +278,8 @@ class Planner : private PackMaker {
     const bool one_type = std::all_of(variables.begin(), variables.end(),
                                       [&](int v) { return gradient(v).type == gradient(variables.front()).type; });
     if (!one_type && merging != Merging::kSeparate)
-      note("gradients of different types cannot be merged; those of the packs concerned travel one by one");
+      plan_.notes.add("plan.types-differ",
+                      "gradients of different types cannot be merged; those of the packs concerned travel one by one");
     if (variables.size() > 1 && (!one_type || merging == Merging::kSeparate)) {
       for (const int v : variables) add_merged({v}, merging);
       return;
@@ -340,12 +342,14 @@ class Planner : private PackMaker {
 
   void note_odd_device() {
     if (strategy_.hierarchical_copy.drops_odd) {
-      note(
+      plan_.notes.add(
+          "plan.odd-device-left-out",
           "the gradient of the last of {} devices is left out of every sum, as TensorFlow's hierarchical copy does "
           "without a word",
           cluster_.replicas());
     } else {
-      note(
+      plan_.notes.add(
+          "plan.odd-device-counts",
           "TensorFlow's hierarchical copy leaves the gradient of the last of {} devices out of the sum, without a "
           "word; here it counts (drop_odd_device)",
           cluster_.replicas());
@@ -358,8 +362,9 @@ class Planner : private PackMaker {
       return sent_as(strategy_.compression, g.type) == g.type;
     });
     if (as_they_are == 0) return;
-    note("compression: {} of {} gradients travel as they are: they are integers, or {} already", as_they_are,
-         own_.gradients.size(), to_string(strategy_.compression->type));
+    plan_.notes.add("plan.not-converted",
+                    "compression: {} of {} gradients travel as they are: they are integers, or {} already", as_they_are,
+                    own_.gradients.size(), to_string(strategy_.compression->type));
   }
 
   /// NCCL's rings are known for whole machines only (nccl_rings.h).
@@ -368,7 +373,8 @@ class Planner : private PackMaker {
     const bool nccl = traits(strategy_.algorithm).uses_nccl();
     const bool known = !machine.rings_inside().empty() || !machine.rings_across().empty();
     if (!nccl || !known || knows_rings(cluster_)) return;
-    note(
+    plan_.notes.add(
+        "plan.rings-unknown",
         "the rings that NCCL finds are known for workers that are all {} with all {} GPUs; here channels go round the "
         "GPUs in index order",
         machine.name(), machine.gpus().size());

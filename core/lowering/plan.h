@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "core/base/notes.h"
 #include "core/lowering/bucket.h"
 #include "core/plan/gate/gate_rule.h"
 #include "core/strategy/collective.h"
@@ -116,7 +117,7 @@ struct Plan {
   std::shared_ptr<const CollectiveTimes> collective_times;
   std::int32_t checkpoint_every = 0;  ///< steps; 0: there are no packs of checkpoints
   /// What a reader should know about how this differs from what was asked, or from TensorFlow.
-  std::vector<std::string> notes;
+  Notes notes;
 
   CollectiveId add(PlannedCollective collective);
   /// Returns a pack that carries `members` by a collective that is added, with the defaults of everything else. The groups are

@@ -68,10 +68,6 @@ class ServerPlanner {
  private:
   [[nodiscard]] int count() const { return static_cast<int>(workload_.gradients.size()); }
   [[nodiscard]] const Variable& variable(int v) const { return workload_.gradients[static_cast<std::size_t>(v)]; }
-  template <class... Args>
-  void note(fmt::format_string<Args...> format, Args&&... args) {
-    plan_.notes.push_back(fmt::format(format, std::forward<Args>(args)...));
-  }
 
   // --- where ---
 
@@ -87,8 +83,8 @@ class ServerPlanner {
     for (int v = 0; v < count(); ++v)
       loads[static_cast<std::size_t>(places[static_cast<std::size_t>(v)])] += variable(v).bytes().count();
     const auto [least, most] = std::minmax_element(loads.begin(), loads.end());
-    note("variables lie {}: {:.1f} MB on the fullest, {:.1f} MB on the emptiest", describe(servers_),
-         static_cast<double>(*most) / 1e6, static_cast<double>(*least) / 1e6);
+    plan_.notes.add("servers.variables-lie", "variables lie {}: {:.1f} MB on the fullest, {:.1f} MB on the emptiest",
+                    describe(servers_), static_cast<double>(*most) / 1e6, static_cast<double>(*least) / 1e6);
   }
 
   // --- ranks ---

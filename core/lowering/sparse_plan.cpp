@@ -93,12 +93,6 @@ class SparsePlanner {
   static tl::unexpected<StrategyProblem> wrong(const char* field, const char* text) {
     return tl::make_unexpected(StrategyProblem{field, text});
   }
-  template <class... Args>
-  void note(fmt::format_string<Args...> format, Args&&... args) {
-    std::string text = fmt::format(format, std::forward<Args>(args)...);
-    if (std::find(plan_->notes.begin(), plan_->notes.end(), text) == plan_->notes.end())
-      plan_->notes.push_back(std::move(text));
-  }
   [[nodiscard]] bool any_differ() const {
     return std::any_of(workload_.gradients.begin(), workload_.gradients.end(),
                        [](const Variable& g) { return g.slices && g.slices->differ; });
@@ -114,7 +108,8 @@ class SparsePlanner {
   void choose_gathering() {
     if (over_one_device()) {
       if (!traits(strategy_.algorithm).chooses_device)
-        note(
+        plan_->notes.add(
+            "sparse.gathered-on-first-device",
             "Efficient allreduce is not supported for {} IndexedSlices: each is gathered on the first device, and "
             "copied from there",
             std::count_if(workload_.gradients.begin(), workload_.gradients.end(),
@@ -131,7 +126,7 @@ class SparsePlanner {
     const bool on_gpus = cluster_.part(cluster_.replica(0)).kind == PartKind::kGpu;
     const AlgorithmTraits& t = traits(strategy_.algorithm);
     if (t.supports(CollectiveKind::kAllGather, on_gpus)) return;
-    note("{} gathers nothing; sparse gradients are gathered by a ring", t.name);
+    plan_->notes.add("sparse.gathered-by-ring", "{} gathers nothing; sparse gradients are gathered by a ring", t.name);
     take(BaseAlgorithm::kRing);
   }
 
@@ -180,8 +175,9 @@ class SparsePlanner {
 
   /// As a dense gradient, by itself.
   void add_whole(int v, const Variable& gradient, int before) {
-    note("replicas have different numbers of rows of \"{}\", so that {} reduces the whole variable", gradient.name,
-         strategy_.sparse.whole_if_rows_differ);
+    plan_->notes.add("sparse.rows-differ",
+                     "replicas have different numbers of rows of \"{}\", so that {} reduces the whole variable",
+                     gradient.name, strategy_.sparse.whole_if_rows_differ);
     Pack pack = pack_of({{v, 0, gradient.elements, 0}},
                         make_collective(cluster_, strategy_, gradient.type, gradient.elements, 0));
     pack.copied_in = gradient.bytes();

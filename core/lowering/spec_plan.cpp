@@ -44,12 +44,6 @@ class SpecPlanner {
   static tl::unexpected<StrategyProblem> problem(std::string text) {
     return tl::make_unexpected(StrategyProblem{"", std::move(text)});
   }
-  template <class... Args>
-  void note(fmt::format_string<Args...> format, Args&&... args) {
-    std::string text = fmt::format(format, std::forward<Args>(args)...);
-    if (std::find(plan_.notes.begin(), plan_.notes.end(), text) == plan_.notes.end())
-      plan_.notes.push_back(std::move(text));
-  }
   [[nodiscard]] const Variable& gradient(int v) const { return workload_.gradients[static_cast<std::size_t>(v)]; }
   [[nodiscard]] bool literal() const { return spec_.validation == SpecValidation::kLiteral; }
   [[nodiscard]] bool is_contrib() const { return spec_.api == SpecApi::kMultiWorkerAllReduce; }
@@ -84,7 +78,8 @@ class SpecPlanner {
     }
     const SpecEntry& entry = spec_.entries[e];
     if (taken.empty()) {
-      note("entry {} of all_reduce_spec, {}, gets no gradient", e + 1, entry.name);
+      plan_.notes.add("spec.entry-without-gradients", "entry {} of all_reduce_spec, {}, gets no gradient", e + 1,
+                      entry.name);
       return std::nullopt;
     }
     if (literal()) {
@@ -100,7 +95,7 @@ class SpecPlanner {
     const bool first = plan_.packs.empty();
     auto part = make_plan(own, strategy, cluster_, first ? communicators_ : std::vector<Communicator>());
     if (!part) return std::move(part.error());
-    for (std::string& text : part->notes) note("{}", text);
+    plan_.notes.add(part->notes);
     if (auto problem = what_tensorflow_refuses(entry, *part)) return problem;
     const auto collectives = static_cast<CollectiveId>(plan_.collectives.size());
     for (PlannedCollective& collective : part->collectives) plan_.add(std::move(collective));
@@ -126,8 +121,9 @@ class SpecPlanner {
             "TensorFlow's nccl works inside one process, and there are {} workers; take nccl/xring, or leave "
             "validation out",
             cluster_.workers());
-      note("TensorFlow's nccl works inside one process, and fails with {} workers; here NCCL spans them",
-           cluster_.workers());
+      plan_.notes.add("spec.nccl-in-one-process",
+                      "TensorFlow's nccl works inside one process, and fails with {} workers; here NCCL spans them",
+                      cluster_.workers());
     }
     if (!known.halves_evenly || cluster_.workers() == 1) return std::nullopt;
     const auto uneven = [&](const Pack& pack) { return part.collective(pack).elements % cluster_.workers() != 0; };
@@ -138,7 +134,8 @@ class SpecPlanner {
           "TensorFlow's nccl/rechd cannot halve {} elements for {} workers; take nccl/xring, or leave validation "
           "out",
           part.collective(*first).elements, cluster_.workers());
-    note(
+    plan_.notes.add(
+        "spec.uneven-halves",
         "TensorFlow's nccl/rechd fails at {} of its {} packs, whose elements do not divide by {} workers; here halves "
         "differ by one element",
         std::count_if(part.packs.begin(), part.packs.end(), uneven), part.packs.size(), cluster_.workers());
@@ -151,17 +148,20 @@ class SpecPlanner {
     switch (of_tensorflow(entry).shards) {
       case Shards::kUsed: break;
       case Shards::kIgnored:
-      case Shards::kOneRing: note("TensorFlow ignores the {} shards of {}", entry.shards, entry.name); break;
+      case Shards::kOneRing:
+        plan_.notes.add("spec.shards-ignored", "TensorFlow ignores the {} shards of {}", entry.shards, entry.name);
+        break;
       case Shards::kAllHosts:
-        note("TensorFlow ignores the {} shards of {}, which sums on the CPUs of all {} workers", entry.shards,
-             entry.name, cluster_.workers());
+        plan_.notes.add("spec.shards-ignored",
+                        "TensorFlow ignores the {} shards of {}, which sums on the CPUs of all {} workers",
+                        entry.shards, entry.name, cluster_.workers());
         break;
       case Shards::kUsedByMultiWorkerAllReduce:
         if (is_contrib()) break;
-        note(
-            "tf_cnn_benchmarks ignores the {} shards of {}, which sums on worker 0's CPU; say api: "
-            "MULTI_WORKER_ALL_REDUCE for {} of them",
-            entry.shards, entry.name, entry.shards);
+        plan_.notes.add("spec.shards-ignored",
+                        "tf_cnn_benchmarks ignores the {} shards of {}, which sums on worker 0's CPU; say api: "
+                        "MULTI_WORKER_ALL_REDUCE for {} of them",
+                        entry.shards, entry.name, entry.shards);
         break;
     }
   }
@@ -210,12 +210,14 @@ class SpecPlanner {
     std::size_t moved = 0;
     for (std::size_t v = 0; v < otherwise.size(); ++v) moved += otherwise[v] != plan_.entry_of_gradient[v] ? 1 : 0;
     if (bytes) {
-      note(
+      plan_.notes.add(
+          "spec.limits-in-bytes",
           "limits of all_reduce_spec are in bytes{}, but TensorFlow's code compares elements: {} of {} gradients would "
           "go by another entry; say limit_unit: ELEMENTS for that",
           is_contrib() ? ", as its documentation says" : "", moved, otherwise.size());
     } else {
-      note(
+      plan_.notes.add(
+          "spec.limits-in-elements",
           "limits of all_reduce_spec are in elements, as TensorFlow's code compares them{}: in bytes {} of {} "
           "gradients would go by another "
           "entry",
@@ -233,7 +235,8 @@ class SpecPlanner {
     if (others.empty()) return std::nullopt;
     const auto given = [&](int v) -> const Variable& { return gradient(order[static_cast<std::size_t>(v)]); };
     if (spec_.result_order == ResultOrder::kRestored) {
-      note(
+      plan_.notes.add(
+          "spec.results-restored",
           "TensorFlow returns results entry by entry: {} of {} variables would get another one's gradient, {} that of "
           "{}; here each gets its own (result_order)",
           others.size(), order.size(), gradient(others.front()).name, given(others.front()).name);
@@ -246,7 +249,8 @@ class SpecPlanner {
           "would, whose optimizer refuses it; leave result_order out",
           gradient(v).name, given(v).name);
     }
-    note(
+    plan_.notes.add(
+        "spec.results-by-entry",
         "results come entry by entry, as in TensorFlow: {} of {} variables are updated with another one's gradient, {} "
         "with that of {}; times are the same, as their shapes are",
         others.size(), order.size(), gradient(others.front()).name, given(others.front()).name);

@@ -151,7 +151,7 @@ RunInfo run_info(const Scenario& scenario, const std::string& executor) {
     info.step_bound =
         step_bound(*scenario.cluster, sent, scenario.run.compute_jitter_ppm, scenario.run.network_model, adds).time;
   }
-  info.notes = scenario.plan.notes;
+  info.notes = scenario.plan.notes.texts();
   const bool simulated = executor == "simulated";
   if (simulated) {
     for (std::string& note : nccl_notes(scenario)) info.notes.push_back(std::move(note));

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "core/base/error.h"
+#include "core/base/notes.h"
 #include "core/cluster/cluster.h"
 #include "core/schedule/contract.h"
 #include "core/schedule/reduction.h"
@@ -105,10 +106,10 @@ struct Strategy {
   std::optional<Compression> compression;
 
   LaunchOrder launch_order = LaunchOrder::kByPacking;
-  bool instance_keys = false;      ///< packs have keys whatever their order (collective_keys.h)
-  std::optional<Time> timeout;     ///< of either timer of a collective
-  std::vector<std::string> notes;  ///< for the plan's reader: how it came about
-  std::string reduce_to_device;    ///< as it was written; lowered to reduce_to
+  bool instance_keys = false;    ///< packs have keys whatever their order (collective_keys.h)
+  std::optional<Time> timeout;   ///< of either timer of a collective
+  Notes notes;                   ///< for the plan's reader: how it came about
+  std::string reduce_to_device;  ///< as it was written; lowered to reduce_to
   /// Fields above that a framework's options set, and where those are written: "num_packs" →
   /// "tensorflow.tf_cnn_benchmarks.gradient_repacking". Problems of the fields are reported there.
   std::map<std::string, std::string> written_as;

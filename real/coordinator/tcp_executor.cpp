@@ -36,7 +36,7 @@ Expected<void> problems_of(const core::Scenario& scenario, const Gathering& gath
   if (scenario.plan.fuses() && backend != Backend::kTcp) {
     return wrong(
         {core::ProblemCode::kConflict, "--backend"},
-        fmt::format("Horovod's cycles are not carried out by --backend {}: what travels together is decided while it "
+        fmt::format("packs that are fused while a run goes on need --backend tcp, not {}: what travels together is decided while it "
                     "runs, and copied on the host; take --backend tcp, or tutti simulate",
                     to_string(backend)));
   }

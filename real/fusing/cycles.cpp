@@ -92,6 +92,8 @@ void Cycles::begin_cycle() {
   const core::GateProposal proposal = gate_->begin_round(now());
   step_ = proposal.step;
   auto* const flags = reinterpret_cast<std::int32_t*>(flags_.get());
+  TUTTI_CHECK(std::ssize(proposal.numbers) <= agreement_.elements, "a gate proposes {} numbers, there is room for {}",
+              proposal.numbers.size(), agreement_.elements);
   for (std::size_t i = 0; i < proposal.numbers.size(); ++i) {
     TUTTI_CHECK(proposal.numbers[i] > std::numeric_limits<std::int32_t>::min(), "too many ranks and packs: {}",
                 proposal.numbers[i]);

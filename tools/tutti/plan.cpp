@@ -191,7 +191,7 @@ std::string packs_table(const Scenario& scenario) {
 }
 
 std::vector<std::string> notes_of(const Scenario& scenario) {
-  std::vector<std::string> notes = scenario.plan.notes;
+  std::vector<std::string> notes = scenario.plan.notes.texts();
   for (std::string& note : core::nccl_notes(scenario)) notes.push_back(std::move(note));
   return notes;
 }

@@ -45,9 +45,9 @@ class PushPullPlanner {
     }
     if (loads.size() > 1) {
       const auto [least, most] = std::minmax_element(loads.begin(), loads.end());
-      plan_.notes.push_back(fmt::format("partitions lie {}: {:.1f} MB on the fullest, {:.1f} MB on the emptiest",
-                                        describe(*strategy_.servers), static_cast<double>(*most) / 1e6,
-                                        static_cast<double>(*least) / 1e6));
+      plan_.notes.add("byteps.partitions-lie", "partitions lie {}: {:.1f} MB on the fullest, {:.1f} MB on the emptiest",
+                      describe(*strategy_.servers), static_cast<double>(*most) / 1e6,
+                      static_cast<double>(*least) / 1e6);
     }
     return std::move(plan_);
   }

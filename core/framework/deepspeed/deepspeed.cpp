@@ -54,7 +54,8 @@ class DeepSpeedFramework final : public FrameworkOf<DeepSpeed> {
     for (Bucket& bucket : made) maker.add(std::move(bucket));
     if (options().overlap_comm) return true;
     maker.plan().computation_waits = true;
-    maker.add_note(
+    maker.plan().notes.add(
+        "deepspeed.reduces-before-going-on",
         "DeepSpeed without overlap_comm reduces a bucket before it goes on with the backward pass, which waits for it");
     return true;
   }

@@ -65,7 +65,8 @@ class CollectiveAllReduceLowering {
     order_launches();
     strategy_.timeout = timer(options_);
     if (strategy_.timeout) {
-      note(
+      strategy_.notes.add(
+          "tensorflow.two-timers",
           "each collective has two timers of {:g} s, one until all have come and one until it is done: it may take "
           "twice as long before it fails",
           *options_.timeout_seconds);
@@ -81,11 +82,6 @@ class CollectiveAllReduceLowering {
   }
 
  private:
-  template <class... Args>
-  void note(fmt::format_string<Args...> format, Args&&... args) {
-    strategy_.notes.push_back(fmt::format(format, std::forward<Args>(args)...));
-  }
-
   // --- ring or NCCL ---
 
   void choose_algorithm() {
@@ -106,17 +102,21 @@ class CollectiveAllReduceLowering {
 
   void explain_choice(Implementation asked, bool by_config, bool nccl) {
     if ((by_config || hint_ == Implementation::kNccl) && !nccl) {
-      note(
+      strategy_.notes.add(
+          "tensorflow.no-gpus-for-nccl",
           "NCCL needs GPUs, and a worker of this cluster has none: TensorFlow takes its ring without a word, and so "
           "does this plan");
     } else if (asked == Implementation::kNccl && hint_ != asked) {
-      note("a batch of one gradient passes AUTO on instead of NCCL; {}",
-           nccl ? "the session's collective_nccl chooses NCCL all the same"
-                : "without collective_nccl in the session's config that is the ring");
+      strategy_.notes.add("tensorflow.batch-of-one-is-auto",
+                          "a batch of one gradient passes AUTO on instead of NCCL; {}",
+                          nccl ? "the session's collective_nccl chooses NCCL all the same"
+                               : "without collective_nccl in the session's config that is the ring");
     } else if (by_config && asked != Implementation::kNccl) {
-      note("collective_nccl is on in the session's config, so that {} means NCCL", to_string(asked));
+      strategy_.notes.add("tensorflow.session-means-nccl",
+                          "collective_nccl is on in the session's config, so that {} means NCCL", to_string(asked));
     } else if (asked == Implementation::kAuto && has_gpus_) {
-      note("implementation AUTO means TensorFlow's ring, on GPUs too: NCCL has to be asked for");
+      strategy_.notes.add("tensorflow.auto-is-ring",
+                          "implementation AUTO means TensorFlow's ring, on GPUs too: NCCL has to be asked for");
     }
   }
 
@@ -134,10 +134,10 @@ class CollectiveAllReduceLowering {
     }
     if (!all_reduce_.eager) return;
     strategy_.merging = Merging::kSeparate;
-    note("{}, so in eager mode every gradient is a collective of its own",
-         all_reduce_.generation == Generation::kTf25
-             ? "packs are concatenated in graphs only"
-             : "the ScopedAllocator, which merges collectives, rewrites graphs");
+    strategy_.notes.add(
+        "tensorflow.eager-packs-nothing", "{}, so in eager mode every gradient is a collective of its own",
+        all_reduce_.generation == Generation::kTf25 ? "packs are concatenated in graphs only"
+                                                    : "the ScopedAllocator, which merges collectives, rewrites graphs");
   }
 
   // --- one after the other ---
@@ -150,13 +150,17 @@ class CollectiveAllReduceLowering {
     const bool edges = token || hint_ == Implementation::kNccl;
     strategy_.launch_order = edges ? LaunchOrder::kAsHandedOver : LaunchOrder::kDescendingKeys;
     if (nccl && !edges && gradients_ > 1) {
-      note("nothing but collective_nccl orders the launches here, by descending instance key: {}",
-           all_reduce_.generation == Generation::kTf115 ? "the last gradients that were handed over are launched first"
-                                                        : "gradients are handed over last-created first, so the "
-                                                          "first-created, which are ready last, are launched "
-                                                          "first, and no other pack leaves before them");
+      strategy_.notes.add("tensorflow.descending-keys",
+                          "nothing but collective_nccl orders the launches here, by descending instance key: {}",
+                          all_reduce_.generation == Generation::kTf115
+                              ? "the last gradients that were handed over are launched first"
+                              : "gradients are handed over last-created first, so the "
+                                "first-created, which are ready last, are launched "
+                                "first, and no other pack leaves before them");
     }
-    if (token && !nccl) note("a token orders the collectives of a device, those of the ring too: one after the other");
+    if (token && !nccl)
+      strategy_.notes.add("tensorflow.token-orders-rings",
+                          "a token orders the collectives of a device, those of the ring too: one after the other");
   }
 
   // --- what is no dense gradient ---

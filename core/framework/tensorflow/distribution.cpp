@@ -34,10 +34,6 @@ class DistributionLowering {
     complaints_.complain_at(fmt::format("strategy.tensorflow.{}.{}", field_, field), code, format,
                             std::forward<Args>(args)...);
   }
-  template <class... Args>
-  void note(fmt::format_string<Args...> format, Args&&... args) {
-    strategy_.notes.push_back(fmt::format(format, std::forward<Args>(args)...));
-  }
 
   void name(std::string name) { strategy_.distribution_name = std::move(name); }
   [[nodiscard]] std::int64_t workers() const { return cluster_.workers() - cluster_.servers(); }
@@ -98,10 +94,10 @@ class DistributionLowering {
     if (mirrored.cross_device_ops) return *mirrored.cross_device_ops;
     const bool kernels = mirrored.nccl_kernels;
     const CrossDeviceOps best = choose_the_best(on_gpus(), kernels);
-    note("MirroredStrategy takes {} here: {}", to_string(best),
-         !on_gpus() ? "not all devices are GPUs"
-         : kernels  ? "all devices are GPUs, and NCCL is there"
-                    : "TensorFlow has no NCCL kernels");
+    strategy_.notes.add("tensorflow.mirrored-takes", "MirroredStrategy takes {} here: {}", to_string(best),
+                        !on_gpus() ? "not all devices are GPUs"
+                        : kernels  ? "all devices are GPUs, and NCCL is there"
+                                   : "TensorFlow has no NCCL kernels");
     return best;
   }
 

@@ -187,21 +187,22 @@ TEST(SpecPlan, WhatGoesAcrossWorkersWaitsForAllGpusOfTheWorker) {
 TEST(SpecPlan, NotesTellWhereTensorFlowDiffers) {
   const auto cluster = gpu_cluster(2, 2);
   const Workload w = gradients({10, 1000, 20, 2000});
-  const auto notes = [&](const Strategy& s) { return planned(w, s, *cluster).notes; };
-  EXPECT_THAT(notes(by_spec("[('pscpu',1,100),('xring',1,-1)]", LimitUnit::kBytes)),
-              Contains(HasSubstr("TensorFlow's code compares elements: 0 of 4 gradients")));
-  EXPECT_THAT(notes(by_spec("[('pscpu',1,60),('xring',1,-1)]", LimitUnit::kBytes)),
-              Contains(HasSubstr("compares elements: 1 of 4 gradients")));
-  EXPECT_THAT(notes(by_spec("pscpu:100:xring")),
-              Contains(HasSubstr("in elements, as TensorFlow's code compares them:")));
-  EXPECT_THAT(notes(by_spec("[('pscpu',1,100),('xring',1,-1)]")),
-              Contains(HasSubstr("2 of 4 variables would get another one's gradient, v1 that of v2")));
-  EXPECT_THAT(notes(by_spec("pscpu:100:xring")), Not(Contains(HasSubstr("another one's"))))
+  const auto notes = [&](const Strategy& s) { return planned(w, s, *cluster).notes.codes(); };
+  const auto texts = [&](const Strategy& s) { return planned(w, s, *cluster).notes.texts(); };
+  for (const auto& [limit, moved] : {std::pair(100, " 0 of 4 "), std::pair(60, " 1 of 4 ")}) {
+    const Strategy s = by_spec(fmt::format("[('pscpu',1,{}),('xring',1,-1)]", limit), LimitUnit::kBytes);
+    EXPECT_THAT(notes(s), Contains("spec.limits-in-bytes"));
+    EXPECT_THAT(texts(s), Contains(HasSubstr(moved))) << "would go by another entry";
+  }
+  EXPECT_THAT(notes(by_spec("pscpu:100:xring")), Contains("spec.limits-in-elements"));
+  const Strategy restored = by_spec("[('pscpu',1,100),('xring',1,-1)]");
+  EXPECT_THAT(notes(restored), Contains("spec.results-restored"));
+  EXPECT_THAT(texts(restored), Contains(testing::ContainsRegex("2 of 4 variables .* v1 .* v2")));
+  EXPECT_THAT(notes(by_spec("pscpu:100:xring")), Not(Contains("spec.results-restored")))
       << "tf_cnn_benchmarks carries variables with gradients";
-  EXPECT_THAT(notes(by_spec("nccl")), Contains(HasSubstr("inside one process")));
-  EXPECT_THAT(notes(by_spec("nccl/pscpu#2")), Contains(HasSubstr("ignores the 2 shards of nccl/pscpu")));
-  EXPECT_THAT(notes(by_spec("pscpu:5:xring")),
-              Contains(HasSubstr("entry 1 of all_reduce_spec, pscpu, gets no gradient")));
+  EXPECT_THAT(notes(by_spec("nccl")), Contains("spec.nccl-in-one-process"));
+  EXPECT_THAT(notes(by_spec("nccl/pscpu#2")), Contains("spec.shards-ignored"));
+  EXPECT_THAT(notes(by_spec("pscpu:5:xring")), Contains("spec.entry-without-gradients"));
   EXPECT_THAT(notes(by_spec("('xring',2)")), IsEmpty());
 }
 
@@ -337,7 +338,7 @@ TEST(TensorFlowSpec, SecondStageOfPscpuPscpuInTfCnnBenchmarks) {
     const auto cluster = gpu_cluster(workers, 2);
     const std::string text = "pscpu/pscpu#" + c["input"]["shards"].text();
     const Plan plan = planned(gradients({30, 40}), by_spec(text), *cluster);
-    EXPECT_THAT(plan.notes, Contains(HasSubstr("sums on worker 0's CPU")));
+    EXPECT_TRUE(plan.notes.has("spec.shards-ignored"));
     for (const Pack& pack : plan.packs) {
       std::vector<std::string> second;  // who adds twice: its own GPUs, and then the workers
       for (const Rank r : adding_ranks(plan.collective(pack))) {

@@ -247,7 +247,7 @@ TEST(CollectiveAllReduceReference, TypesThatMixStopTheScopedAllocator) {
     }
     const Scenario scenario = good("tensorflow { multi_worker_mirrored { communication_options { } } }", variables);
     EXPECT_EQ(scenario.plan.packs.size(), static_cast<std::size_t>(number)) << "nothing is merged";
-    EXPECT_THAT(scenario.plan.notes, testing::Contains(HasSubstr(c["expected"]["message"].text())));
+    EXPECT_THAT(scenario.plan.notes.texts(), testing::Contains(HasSubstr(c["expected"]["message"].text())));
   }
 }
 

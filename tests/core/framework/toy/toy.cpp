@@ -34,7 +34,7 @@ class ToyFramework final : public core::FrameworkOf<Toy> {
       buckets.back().push_back(i);
     }
     for (core::Bucket& bucket : core::side_by_side(order, buckets, maker.workload())) maker.add(std::move(bucket));
-    maker.add_note("the toy packs by number");
+    maker.plan().notes.add("toy.by-number", "the toy packs by number");
     return true;
   }
 

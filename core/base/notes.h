@@ -1,0 +1,61 @@
+#pragma once
+
+// Notes say how a plan came about where a user might expect something else. A sentence is for people; its code is for
+// programs and tests, and stays when the sentence is reworded.
+
+#include <algorithm>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+namespace tutti::core {
+
+struct Note {
+  std::string_view code;  ///< "tensorflow.auto-is-ring": of whom it is, and what it says; a literal
+  std::string text;
+
+  bool operator==(const Note&) const = default;
+};
+
+/// Notes in the order in which they were added, each text once.
+class Notes {
+ public:
+  /// `code` outlives the notes: a literal.
+  template <class... Args>
+  void add(std::string_view code, fmt::format_string<Args...> format, Args&&... args) {
+    add(Note{code, fmt::format(format, std::forward<Args>(args)...)});
+  }
+  void add(Note note) {
+    const auto same = [&](const Note& other) { return other.text == note.text; };
+    if (std::none_of(all_.begin(), all_.end(), same)) all_.push_back(std::move(note));
+  }
+  void add(const Notes& notes) {
+    for (const Note& note : notes.all_) add(note);
+  }
+
+  [[nodiscard]] auto begin() const { return all_.begin(); }
+  [[nodiscard]] auto end() const { return all_.end(); }
+  [[nodiscard]] bool has(std::string_view code) const {
+    return std::any_of(begin(), end(), [&](const Note& note) { return note.code == code; });
+  }
+  [[nodiscard]] std::vector<std::string_view> codes() const {
+    std::vector<std::string_view> codes;
+    for (const Note& note : all_) codes.push_back(note.code);
+    return codes;
+  }
+  [[nodiscard]] std::vector<std::string> texts() const {
+    std::vector<std::string> texts;
+    for (const Note& note : all_) texts.push_back(note.text);
+    return texts;
+  }
+
+  bool operator==(const Notes&) const = default;
+
+ private:
+  std::vector<Note> all_;
+};
+
+}  // namespace tutti::core
