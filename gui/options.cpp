@@ -35,19 +35,22 @@ constexpr Option kOptions[] = {
      "Write a picture of the window (.png; .svg: of its timeline or plot) to this file instead of showing it; needs no "
      "display",
      "file"},
-    {"size", "Of the window, such as 1600x900", "size"},
+    {"size", "Size of the window in pixels, such as 1600x900", "size"},
     {"dark", "Dark colours", ""},
     {"run", "Run the scenario at once and show its timeline", ""},
     {"from-us", "Show the run from this time on", "time"},
     {"to-us", "Show the run up to this time", "time"},
     {"at-us", "Put the time cursor at this time", "time"},
-    {"device", "Look at what this device holds, such as w0/gpu1; of two timelines in the first", "name"},
-    {"find", "Select the first span that fits, of what is shown: \"pack 3\", \"receive gpu1\"", "words"},
-    {"align", "Two timelines by what they have in common: start, step (default) or pack", "what"},
-    {"x", "Of a sweep, draw over this field, such as strategy.bytes_per_pack", "field"},
-    {"by", "Of a sweep, a line for each value of this field; \"\": one line", "field"},
-    {"cost", "Of a sweep, draw this: step_time (default), exposed_communication, speed_up, …", "cost"},
-    {"error", "Of two timelines, go to the largest error, or the next largest, …: 1, 2, …", "number"}};
+    {"device", "Show what a device holds, such as w0/gpu1 (of two timelines: the first)", "name"},
+    {"find", "Select the first matching span, such as \"pack 3\" or \"receive gpu1\"", "words"},
+    {"align", "Align two timelines by start, step (default) or pack", "what"},
+    {"x", "Field on the x axis of a sweep's plot, such as strategy.bytes_per_pack", "field"},
+    {"by", "Field whose values become the curves of a sweep's plot; \"\": one curve", "field"},
+    {"cost",
+     "Quantity on the y axis of a sweep's plot: step_time (default), exposed_communication, "
+     "speed_up, …",
+     "cost"},
+    {"error", "Go to the N-th largest error between two timelines: 1, 2, …", "number"}};
 
 /// Those that ask for a place in a timeline.
 constexpr const char* kPlaces[] = {"from-us", "to-us", "at-us", "device", "find"};
@@ -185,14 +188,14 @@ QStringList beyond_the_end(const Options& options, Time end) {
 /// Selects what is looked for, and leaves the view where it was asked to be.
 QString find(MainWindow& window, const Options& options, const std::optional<TimeRange>& range) {
   TimelineView& view = window.timeline();
-  if (!window.find(options.find)) return QStringLiteral("--find %1: no span is that").arg(options.find);
+  if (!window.find(options.find)) return QStringLiteral("--find %1: not found").arg(options.find);
   if (!range) return {};
   const SpanId found = *view.selected();
   const SpanRow& spans = view.trace()->rows()[found.row].spans;
   const bool inside = spans.start(found.index) < range->to && spans.end(found.index) >= range->from;
   view.show_range(*range);
   return inside ? QString()
-                : QStringLiteral("--find %1: no span is that, from %2 to %3")
+                : QStringLiteral("--find %1: not found between %2 and %3")
                       .arg(options.find, QString::fromStdString(core::show(range->from)),
                            QString::fromStdString(core::show(range->to)));
 }

@@ -109,8 +109,8 @@ core::Expected<void> Simulator::run(const Scenario& scenario, const core::Record
       !(conditions.links.empty() && conditions.background.empty())) {
     return tl::make_unexpected(core::Error::request(
         {core::ProblemCode::kConflict, "Run.network_model"},
-        "conditions: links change, and others send over them, under the network models fifo and fair; ideal knows the "
-        "ports at both ends only",
+        "conditions: changing links and background traffic need network model fifo or fair; ideal "
+        "models only the ports at both ends",
         {scenario.file, 0, 0}));
   }
   const bool remember = remembers(remembers_, scenario);
@@ -118,14 +118,14 @@ core::Expected<void> Simulator::run(const Scenario& scenario, const core::Record
   if (folds_ == Folds::kAlways || (folds_ == Folds::kWhereItPays && is_worth_folding(scenario, record))) {
     Folding folding = fold(scenario);
     why_not = folding.why_not;
-    if (records_others(record)) why_not = "it is to be recorded what other workers do than the first";
+    if (records_others(record)) why_not = "workers other than the first are to be recorded";
     if (why_not.empty()) {
       core::RecordOptions of_one = record;
       of_one.last_worker = 0;
       HeldTimeline held;
       RunEnd one = sim::run(*folding.scenario, scenario, of_one, remember, control, held);
       if (!one.came_apart) return held.tell(sink), std::move(one.ran);
-      why_not = "messages of different workers come at the same time, and who is first depends on their numbers";
+      why_not = "messages of different workers arrive at the same time, ordered by worker number";
     }
     if (folds_ == Folds::kAlways)
       return tl::make_unexpected(core::Error::request({core::ProblemCode::kConflict, "Cluster"},

@@ -4,16 +4,17 @@
 
 namespace tutti::sim {
 
-/// Whether one worker is simulated in place of all that are like it (sim/folding/folding.h). It makes no difference but to the
-/// time that it takes, and to what a timeline shows.
+/// When to simulate one worker on behalf of all identical ones (sim/folding/folding.h). Results are
+/// the same; only the cost of the simulation and the contents of a timeline differ.
 enum class Folds {
   kWhereItPays,  ///< where workers are alike; if their timeline is kept, only if the run would take long
   kAlways,       ///< or not at all: the run is refused where it cannot be
   kNever,
 };
 
-/// Whether training steps that repeat the one before are simulated again (sim/run/repetition.h), and rounds of a collective (sim/interpreter/rounds.h). It makes no difference but to the
-/// time that it takes.
+/// When to skip the simulation of training steps (sim/run/repetition.h) and of rounds of a
+/// collective (sim/interpreter/rounds.h) that repeat the previous one. Results are the same; only
+/// the cost of the simulation differs.
 enum class Remembers {
   kWhereItPays,  ///< not again, if the run takes long
   kAlways,       ///< not again, however short it is
@@ -38,8 +39,10 @@ class Simulator : public core::Executor {
 /// Whether a run with Folds::kAlways was refused since one worker cannot stand for all, and for nothing else.
 bool cannot_stand_for_all(const core::Error& refusal);
 
-/// About how many steps of lanes have to be gone through: those of one worker, where it is known beforehand that one stands for all. A
-/// million of them take a second or so. kNever: those of all workers, which it comes to if that turns out to be wrong. Cost: that of a plan.
+/// Estimates the number of lane steps to simulate: those of one worker if the scenario can be
+/// folded. A million steps take about a second. With kNever: those of all workers, which is also
+/// the cost if folding fails during the run.
+/// Cost: that of a plan.
 double work_of(const core::Scenario& scenario, Folds folds = Folds::kWhereItPays);
 
 }  // namespace tutti::sim

@@ -14,8 +14,8 @@ enum class KnownTimes {
   kAssumed,   ///< by figures that nobody measured, which may err either way
 };
 
-/// Who moves a scenario's gradients between workers, and inside them, and what is known of the
-/// times.
+/// The programs that move a scenario's gradients, between workers and inside them, and how well
+/// their times are known.
 struct Travel {
   struct Part {
     bool nccl = false;      ///< NCCL moves some

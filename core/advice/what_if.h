@@ -21,9 +21,11 @@ struct WhatIf {
   std::string text;  ///< of the scenario
 };
 
-/// What might help `scenario`, whose run had this summary: every figure of its cluster better by a factor of two, computation twice
-/// as fast, and the strategy's launch, staging, merging and update where they could be otherwise. Some may turn out to be no scenarios.
-/// `notes`: what cannot be varied, and why. ERRORS: the files that it names cannot be read any more.
+/// Changes that might make `scenario` faster: each parameter of its cluster better by a factor of
+/// two, computation twice as fast, and every other choice of the strategy's launch, staging,
+/// merging and update. `summary` is that of a run of the scenario. Some of the changed scenarios
+/// may be invalid. `notes` lists what cannot be varied, and why.
+/// ERRORS: a file that the scenario names can no longer be read.
 struct WhatIfs {
   std::vector<WhatIf> list;
   std::vector<std::string> notes;

@@ -72,7 +72,7 @@ struct Problem {
   ProblemKind kind = {};
 };
 
-/// Who has to act: the one who asked (exit status 2) or the one who runs the machines (exit status 1).
+/// The cause of an error: an invalid request (exit status 2) or a failed run (exit status 1).
 enum class ErrorKind { kRequest, kRun };
 
 /// Everything that is wrong, not only the first thing.

@@ -26,7 +26,7 @@ struct Apart {
   auto operator<=>(const Apart&) const = default;
 };
 
-/// What stands out, and what was looked at, in sentences.
+/// The outliers that were found, and notes on what was examined.
 struct Apartness {
   std::vector<Apart> list;
   std::vector<std::string> notes;
@@ -44,8 +44,9 @@ struct Apartness {
 /// those the narrowest. Bytes go at the pace of the narrowest link, so a fast route tells that all its narrow
 /// links are fast, and a fast link behind an ordinary one is never seen. Latencies add, so both ways
 /// one link is to blame; cards have none of their own, so that a card's is that of the link which joins it to its machine.
-/// What is usual is what leaves the fewest that are not like it. Where others would explain the same as well, since
-/// every message that crosses one crosses the other, a note says so.
+/// The reference of a kind is the figure that leaves the fewest outliers. If several links explain
+/// the slow routes equally well, because every message over one also crosses the other, a note says
+/// so.
 ///
 /// What links are stated to be is what `scenario` says; the timelines are of its cluster, whatever their strategies.
 /// ERRORS: a timeline, or the scenario in it, cannot be read.

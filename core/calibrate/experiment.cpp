@@ -166,7 +166,8 @@ class Logs {
       experiments_.notes.push_back(fmt::format("{} times of wrong results were left out", wrong_rows_));
     if (!paths.empty() && !ranks_known_) {
       experiments_.notes.push_back(
-          "a log does not list its ranks; whether they are the cluster's was told by busbw alone");
+          "a log does not list its ranks; their number was checked only by the ratio of busbw to "
+          "algbw");
     }
     for (const auto& [what, times] : times_) {
       if (auto added = add_experiment(what, times); !added) return added;

@@ -9,9 +9,10 @@
 
 namespace tutti::core {
 
-/// What messages of a timeline took on their way, as sender and receiver together tell it: from when both had come to the
-/// message to when the receiver was through with it. Latency is in it, and the addition of a step that adds. Only messages
-/// that a step of its own sends: one that passes on what it receives does not tell when it began to send.
+/// The transfer times of the messages of a timeline: from when both sender and receiver have
+/// reached the message to when the receiver has completed it, including latency and, if the
+/// receiving step reduces, the reduction. Only messages that a separate step sends are included,
+/// since a step that forwards what it receives does not record when it began to send.
 class MessageTimes {
  public:
   struct Message {

@@ -14,7 +14,7 @@ namespace tutti::core {
 using DeviceAt = std::pair<std::int32_t, std::string>;  ///< worker and name
 using Ends = std::pair<DeviceAt, DeviceAt>;             ///< who sends, who receives
 
-/// What a message meets on its way that another one may meet too, and how wide it is stated to be.
+/// A link or card on a message's route that other messages may share, and its stated bandwidth.
 struct Resource {
   Apart apart;
   Bandwidth stated;
@@ -38,7 +38,8 @@ struct Heard {
   bool lane_steps = false;  ///< were recorded in any of them
   bool in_memory = false;   ///< devices of some of them lay in the memory of their workers (RunInfo::devices_in_memory)
   int steps = 0;
-  /// Of each step whose workers stood ready for a core for more than kMuchWait of the time that packs were in flight, which share.
+  /// For each step whose workers waited for a core for more than kMuchWait of the time that packs
+  /// were in flight: that share.
   std::vector<double> waits;
   /// Timelines whose packs do not all go through host memory alike, so that routes are not told by their ends: left out.
   std::vector<std::string> staged_differently;

@@ -29,7 +29,7 @@ struct DragonflyShape {
 /// routing", ACM TACO 2014.
 class Dragonfly : public Fabric {
  public:
-  /// Groups that so many workers fill.
+  /// Returns the number of groups that `workers` workers need.
   static std::int64_t groups_for(std::int64_t workers, const DragonflyShape& shape);
 
   /// REQUIRES: every group can be joined to every other; fewer than 2^31 routers.

@@ -55,7 +55,7 @@ class Fabric {
 
   /// "leaf3", "g2r0"; never that of a worker's part.
   [[nodiscard]] virtual std::string name(std::int32_t id) const = 0;
-  /// The other way about.
+  /// Returns the switch with this name; the inverse of name().
   [[nodiscard]] virtual std::optional<std::int32_t> find(const std::string& name) const = 0;
   /// "fat tree of 4 leaves and 2 spines".
   [[nodiscard]] virtual std::string describe() const = 0;

@@ -4,8 +4,9 @@
 
 namespace tutti::core {
 
-/// Replicas 0 … n - 1 in groups of the same size: blocks of size · stride replicas, in each of which every stride-th
-/// belongs to one group; or, `across`, the other way about: those that have the same place in their groups are together.
+/// Divides replicas 0 … n - 1 into groups of equal size. In each block of size · stride consecutive
+/// replicas, every stride-th one belongs to the same group. The `across` partition is the
+/// transpose: it groups the replicas that have the same rank in their groups.
 /// With 16 replicas, size 4 and stride 1: {0 1 2 3}, {4 5 6 7}, …; across: {0 4 8 12}, {1 5 9 13}, ….
 struct Partition {
   std::int64_t replicas = 1;

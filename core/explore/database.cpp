@@ -26,7 +26,7 @@ Error told(const std::string& path, int status, const char* message) {
     case SQLITE_BUSY:
     case SQLITE_LOCKED:
       return Error::run({ProblemCode::kSystem},
-                        path + ": another program keeps this file to itself; try again when it ended");
+                        path + ": another program has locked this file; try again when it ended");
     case SQLITE_FULL:
       return Error::run({ProblemCode::kSystem}, path + ": the disk is full; what was written before is kept");
     case SQLITE_CORRUPT: return Error::run({ProblemCode::kDamaged}, path + ": this database is damaged");

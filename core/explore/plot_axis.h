@@ -19,13 +19,14 @@ class PlotAxis {
   };
 
   PlotAxis() = default;
-  /// Of a field's values as they are typed. If all but two are numbers they lie where they are, with what is no number ("": not set),
-  /// or 0 on a logarithmic axis, in places of their own before them; others side by side in their order.
+  /// Returns an axis for the values of a field, as they are typed. If at most two of them are not
+  /// numbers, numbers are placed by value, and the others (such as "": not set; on a logarithmic
+  /// axis also 0) before them. Otherwise all values are placed side by side in their order.
   static PlotAxis of_values(const std::vector<std::string>& values, bool bytes, Scale scale);
   /// Of costs from `low` to `high`. A range that is small beside them is shown as part of a larger one, so that what is flat looks flat.
   static PlotAxis of_costs(double low, double high, Scale scale);
 
-  /// Of of_values()[i].
+  /// Returns the position of value `i` of of_values().
   [[nodiscard]] double place(std::size_t i) const { return places_[i]; }
   /// Of a number.
   [[nodiscard]] double at(double number) const;

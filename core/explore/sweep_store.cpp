@@ -360,7 +360,7 @@ Expected<void> SweepStore::remember(const Library::File& file) {
   if (!same) {
     return tl::make_unexpected(Error::request(
         {ProblemCode::kConflict},
-        fmt::format("{} is not what it was when {} was begun; choose another file for a sweep with what it is now",
+        fmt::format("{} has changed since sweep {} was started; choose another file for a new sweep",
                     file.path, database_->path())));
   }
   if (known) return {};

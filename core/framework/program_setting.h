@@ -38,10 +38,11 @@ std::optional<std::int64_t> bytes_to_come_near(const Planned& planned);
 /// Elements of the type that most bytes travel in, for frameworks that count those.
 std::int64_t element_bytes(const Planned& planned);
 
-/// The setting as one that only comes near, since the framework closes packs by a rule of its own. `fields` of the strategy, such as
-/// "horovod.fusion_threshold=1048576", make of the scenario one that packs so.
+/// Marks a setting as an approximation, since the framework closes packs by a rule of its own.
+/// Overriding `fields` of the strategy, such as "horovod.fusion_threshold=1048576", makes the
+/// scenario pack by that rule.
 ProgramSetting near_setting(ProgramSetting setting, const std::vector<std::string>& fields);
-/// Fields that make of a strategy that packs by its own fields one that says `fields` in their place.
+/// Returns the overrides that replace a strategy's own packing fields with `fields`.
 std::vector<std::string> packed_by(const std::vector<std::string>& fields);
 /// What `near_setting` says of the rule.
 extern const char* const kOtherPackingRule;

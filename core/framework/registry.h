@@ -46,7 +46,7 @@ const std::vector<FrameworkKind>& framework_kinds();
 /// For programs that bring a framework along. Not while another thread reads scenarios. REQUIRES: no kind has this name.
 void register_framework(FrameworkKind kind);
 
-/// The messages of kinds that have schemas of their own, for bind().
+/// Returns the option messages of the frameworks that bring a schema of their own, for bind().
 GuestMessages framework_messages();
 
 /// The framework that a strategy says.

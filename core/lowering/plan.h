@@ -16,14 +16,14 @@
 
 namespace tutti::core {
 
-/// What of a step a pack belongs to.
+/// The phase of a training step that a pack belongs to.
 enum class PackPhase : std::uint8_t {
   kGradients,   ///< launched once its gradients are ready
   kRead,        ///< variables that are read from their servers when the step begins; layers wait for theirs
   kCheckpoint,  ///< variables that are brought together to be saved, once everything else of the step is over
 };
 
-/// What a pack carries.
+/// The kind of data that a pack carries.
 enum class PackContent : std::uint8_t {
   kValues,   ///< elements of variables or gradients
   kIndices,  ///< of the rows that a sparse gradient's values are
@@ -36,7 +36,7 @@ struct Payload {
   PackContent content = PackContent::kValues;
   /// If it is not the strategy's.
   std::optional<Reduction> reduction = std::nullopt;
-  /// By which TensorFlow's workers know the collective (collective_keys.h); 0: theirs has none.
+  /// TensorFlow's instance key of the collective (collective_keys.h); 0: it has none.
   std::int64_t instance_key = 0;
   /// PackPhase::kCheckpoint: the variable (Workload::on_read); it has no members.
   int on_read = -1;
@@ -57,7 +57,7 @@ struct PlannedCollective {
   [[nodiscard]] Collective in(std::int64_t group) const;
   /// Returns the collective that a group carries out at one occurrence.
   [[nodiscard]] Collective in(std::int64_t group, const Occurrence& occurrence) const;
-  /// Where a replica is in it.
+  /// Returns the group and the rank of a replica.
   [[nodiscard]] Partition::Place place(std::int64_t replica) const {
     return groups ? groups->place(replica) : Partition::Place{0, replica};
   }
@@ -91,15 +91,15 @@ struct Pack {
   /// The pack also waits for this gradient, which is not in it (the one that did not fit into its bucket any more); -1: none.
   int also_needs = -1;
   PackPhase phase = PackPhase::kGradients;
-  /// The pack that brings together what this one brings back (a push, and its pull): whoever gives it begins when it is through with that
-  /// one, and so do replicas. -1: none.
+  /// For a pull: the index of its push, whose sum this pack returns. The server and each replica
+  /// start the pull once they have completed the push. -1: this pack is not a pull.
   int answers = -1;
 };
 
 /// The packs of a training step in launch order: the order in which serialised packs start, and concurrent ones that are
 /// ready at the same time.
 struct Plan {
-  /// What replicas carry out together, of packs and exchanges alike, each once.
+  /// The collectives of all packs and exchanges, each listed once.
   std::vector<PlannedCollective> collectives;
   std::vector<Pack> packs;
   /// By gradient: the entry of the strategy's spec that takes it. Empty: there is no spec.
@@ -108,10 +108,10 @@ struct Plan {
   bool computation_waits = false;
   Update update = Update::kPerPack;
   std::optional<Compression> compression;
-  /// Of the replicas, by whom gradients are reduced; nothing: all of them together.
+  /// The groups of replicas that reduce gradients; nullopt: one group of all replicas.
   std::optional<Partition> partition;
   std::vector<PlannedExchange> exchanges;
-  /// What packs of gradients pass before they start (gates.h); null: nothing.
+  /// The rule that decides when packs of gradients may start (gates.h); null: there is none.
   std::shared_ptr<const GateRule> gate;
   /// Times of the collectives that are made while the plan is executed (fuses()); null: by their schedules.
   std::shared_ptr<const CollectiveTimes> collective_times;
@@ -131,9 +131,9 @@ struct Plan {
     return collectives[static_cast<std::size_t>(id)];
   }
 
-  /// What travels together is decided while the plan is executed.
+  /// True if the packs to fuse are chosen while the plan is executed.
   [[nodiscard]] bool fuses() const { return gate && gate->fuses(); }
-  /// The pack passes the gate: those of gradients do, but for those that answer others.
+  /// True if the pack has to pass the gate: packs of gradients do, except pulls.
   [[nodiscard]] bool passes_gate(const Pack& pack) const {
     return gate && pack.phase == PackPhase::kGradients && pack.answers < 0;
   }
@@ -145,9 +145,9 @@ struct Plan {
 
 /// The pack is part of step `step`, counted from 0.
 bool takes_part(const Plan& plan, const Pack& pack, std::int32_t step);
-/// Of each pack: the one that answers it (Pack::answers), or -1.
+/// Returns, for each pack, the index of its pull (Pack::answers), or -1.
 std::vector<int> answers_to(const Plan& plan);
-/// By which `pack` of a plan of `strategy` is reduced.
+/// Returns the reduction of `pack`, which belongs to a plan of `strategy`.
 Reduction reduction_of(const Strategy& strategy, const Pack& pack);
 
 /// The strategy by which `pack` of a plan of `strategy` travels: without a spec.

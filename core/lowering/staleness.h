@@ -8,8 +8,8 @@
 
 namespace tutti::core {
 
-/// Of updates of variables by workers that do not wait for each other: how many updates of others lay between what a gradient was
-/// computed from and its own.
+/// Statistics of staleness in asynchronous training: how many updates by other workers a variable
+/// received between the read that a gradient was computed from and the update with that gradient.
 struct UpdatesBehind {
   std::int64_t updates = 0;
   std::int64_t sum = 0;

@@ -90,14 +90,14 @@ std::optional<std::int64_t> buffer_as_taken(const std::string& name, const std::
   const std::int64_t least = least_buffer(name, version);
   if (known->value > std::numeric_limits<std::int32_t>::max()) {
     problems.add({ProblemCode::kTooLarge, name}, {},
-                 "{} is more than NCCL can keep of it, 32 bits, and NCCL does not check it; expected bytes from {}",
+                 "{} does not fit into 32 bits, which NCCL does not check; expected at least {} bytes",
                  what, least);
     return std::nullopt;
   }
   if (known->value < least) {
     problems.add(
         {ProblemCode::kTooSmall, name}, {},
-        "{} is too little for eight slots that hold something, and NCCL does not check it; expected bytes from {}",
+        "{} is too small for eight slots, which NCCL does not check; expected at least {} bytes",
         what, least);
     return std::nullopt;
   }

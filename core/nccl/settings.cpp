@@ -209,8 +209,8 @@ class SettingsReader {
     if (!settings_.net_intra_disabled.value_or(false) || version_ >= kNetInPaths) return;
     if (version_ >= kNetDisableIntra) {
       settings_.notes.push_back(
-          fmt::format("{}={}: NCCL {} finds its paths without it; only since 2.14 the network is weighed against what "
-                      "joins the GPUs of a machine",
+          fmt::format("{}={}: NCCL {} ignores it when it computes paths; only NCCL 2.14 and "
+                      "later compare the network with the links between the GPUs of a machine",
                       name, value, to_string(version_)));
       return;
     }

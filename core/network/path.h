@@ -66,9 +66,10 @@ struct Path {
   [[nodiscard]] Time time_of_hosts(Bytes bytes) const;
 };
 
-/// Makes paths, each once. `fifo`: every link of the route is a hop, and the copy engine that moves the bytes in front.
-/// `fair`: the links alone; an engine's transfers share its device's links, and nothing else limits them.
-/// `ideal`: only the two ends' ports are, at the narrowest link's rate.
+/// Makes paths and caches them. The hops of a path depend on the network model. `fifo`: the copy
+/// engine that moves the bytes, then every link of the route. `fair`: the links only; the transfers
+/// of an engine share the links of its device, and nothing else limits them. `ideal`: the ports at
+/// both ends only, at the rate of the narrowest link.
 class PathBook {
  public:
   PathBook(const Cluster& cluster, NetworkModel model);

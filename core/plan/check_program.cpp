@@ -277,7 +277,7 @@ class ProgramChecker {
     const auto inside = [&](TaskId t) { return t >= block.tasks.first && t - block.tasks.first < block.tasks.count; };
     if (block.repeat < 1)
       add(PlanProblemCode::kBlockNeverEnds, block.entry,
-          fmt::format("the block that begins with {} runs {} times and so never ends", name(block.entry),
+          fmt::format("the block that begins with {} has {} iterations; expected at least 1", name(block.entry),
                       block.repeat));
     // What the exit waits for inside of its block.
     std::vector<bool> awaited(slot(block.tasks.count), false);

@@ -32,7 +32,9 @@ bool take_band_end(Scenario& scenario, BandEnd end);
 
 /// Those of NCCL's times that the collective is simulated by: its own, or of its parts, in their order.
 std::vector<std::shared_ptr<const nccl::CollectiveTime>> nccl_times(const Collective& collective);
-/// "Ring LL128, 24 channels × 640 threads", or "inside workers all_reduce by … and broadcast by …"; empty if it has none of NCCL's times.
+/// Describes NCCL's choice for a collective: "Ring LL128, 24 channels × 640 threads", or "inside
+/// workers all_reduce by … and broadcast by …". Empty if the collective is not simulated with
+/// NCCL's times.
 std::string describe_nccl(const Collective& collective);
 
 /// What NCCL takes for these collectives: release, choices, the widest error band. Empty if there are none. `where`: " inside workers", if that is all.

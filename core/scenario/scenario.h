@@ -31,7 +31,7 @@ enum class NcclModel {
   kCalibrated,  ///< its choice and fitted times, where they know the machine
   kRings,       ///< schedules of rings, message by message
 };
-/// "calibrated", "rings"; nothing for another text.
+/// Parses "calibrated" or "rings"; returns nullopt for any other text.
 std::optional<NcclModel> parse_nccl_model(const std::string& text);
 
 struct RunOptions {

@@ -28,12 +28,13 @@ struct Collective {
   CollectiveKind kind = CollectiveKind::kAllReduce;
   Rank root = 0;
   bool out_of_place = false;
-  /// The last so many replicas get the result, but their input is left out of it (what TensorFlow's hierarchical copy does
-  /// with an odd one).
+  /// The number of replicas, the last ones, that get the result but do not contribute to it (as an
+  /// odd replica in TensorFlow's hierarchical copy).
   std::int32_t left_out = 0;
-  /// Of an all-to-all whose blocks are not full: what travels of them; else null.
+  /// The sizes of the blocks of an all-to-all whose blocks are only partly filled; else null.
   std::shared_ptr<const BlockSizes> filled = nullptr;
-  /// What NCCL makes of it and how long that takes, where that is to be simulated in place of the schedule; else null.
+  /// NCCL's choice for the collective and its predicted time, if they are simulated in place of the
+  /// schedule; else null.
   std::shared_ptr<const nccl::CollectiveTime> nccl = nullptr;
   /// Where its data goes then: the schedule's ways, in shares that are equal to the element, so that all workers are alike
   /// whatever the elements. Null: as the schedule says.
@@ -43,7 +44,7 @@ struct Collective {
 
   /// Its size, as nccl-tests counts it: the larger of what a rank gives and gets.
   [[nodiscard]] Bytes bytes() const { return elements * size_of(type); }
-  /// Of a rank's buffer, which holds inputs and outputs.
+  /// Returns the size of a rank's buffer, which holds inputs and outputs.
   [[nodiscard]] Bytes buffer_bytes() const { return contract().buffer_elements() * size_of(type); }
   [[nodiscard]] Contract contract() const {
     Contract contract = Contract::of(kind, static_cast<std::int32_t>(contributors), elements, root, out_of_place);

@@ -12,12 +12,13 @@ namespace tutti::core {
 /// SOURCE: tensorflow/python/distribute/cross_device_utils.py, CollectiveKeys (1.15; one counter for all collectives here).
 class CollectiveKeys {
  public:
-  /// Of a worker's devices ("GPU:0", or a whole name of which only that counts): the same for the same kinds and numbers, in
-  /// any order and on any worker. From 1.
+  /// Returns the group key of a set of devices ("GPU:0", or a full name, of which only that part
+  /// counts). Sets with the same device types and indices have the same key, in any order and on
+  /// any worker. Keys start at 1.
   std::int64_t group(const std::vector<std::string>& devices);
-  /// Of a collective of a step: from 100.
+  /// Returns a new instance key for a collective of a training step. Keys start at 100.
   std::int64_t op() { return next_op_++; }
-  /// Of a variable's broadcast: from 1'000'000.
+  /// Returns a new instance key for the broadcast of a variable. Keys start at 1'000'000.
   std::int64_t variable() { return next_variable_++; }
 
  private:

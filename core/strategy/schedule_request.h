@@ -11,8 +11,8 @@
 
 namespace tutti::core {
 
-/// What a schedule is made for: a strategy's collective on some elements, over all replicas of a
-/// cluster or a group of them.
+/// The input from which a schedule is made: a strategy's collective on some elements, over all
+/// replicas of a cluster or over a group of them.
 struct ScheduleRequest {
   const Cluster& cluster;
   const Strategy& strategy;

@@ -24,7 +24,8 @@ namespace tutti::core {
 /// How gradients become one buffer (core/proto/scenario.proto, Strategy.Merging).
 enum class Merging { kScopedAllocator, kConcat, kSeparate };
 enum class Launch { kConcurrent, kSerial };
-/// Of serial launches: the order in which packs are handed over, or that of their instance keys, the largest first.
+/// The order of serial launches: the order in which packs are handed over, or descending instance
+/// keys.
 enum class LaunchOrder { kByPacking, kAsHandedOver, kDescendingKeys };
 enum class Update { kPerPack, kAfterAll, kOnServers };
 
@@ -35,7 +36,7 @@ struct StrategyProblem {
   ProblemCode code = ProblemCode::kConflict;
 };
 
-/// What becomes of sparse gradients where their rows travel in another way than the algorithm's usual gather.
+/// How a strategy handles sparse gradients, if not by the algorithm's usual gather of rows.
 struct SparseRules {
   std::optional<StrategyProblem> refused;                 ///< there are none
   std::optional<StrategyProblem> refused_if_rows_differ;  ///< replicas with different numbers of rows are not possible
@@ -59,7 +60,8 @@ class Framework;
 
 /// The strategy of a scenario, with every default filled in.
 struct Strategy {
-  /// Of a strategy with a spec: that of its last entry, which takes the largest gradients.
+  /// If the strategy has a spec: the algorithm of its last entry, which takes the largest
+  /// gradients.
   AlgorithmChoice algorithm;
   std::optional<AllReduceSpec> spec;
   CollectiveKind collective = CollectiveKind::kAllReduce;

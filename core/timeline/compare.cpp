@@ -153,8 +153,8 @@ std::vector<std::string> Comparison::in_words() const {
        {std::tuple(steady.slowed.a, &a, &b), std::tuple(steady.slowed.b, &b, &a)}) {
     if (slowed == Time() || !emulates(*other)) continue;
     sentences.push_back(
-        fmt::format("what is {} counts {} a step by which communication slows computation; what is emulated does not: "
-                    "simulate with --interference off to compare the rest",
+        fmt::format("the {} run includes {} per step by which communication slows computation; the "
+                    "emulated run does not: simulate with --interference off to compare the rest",
                     simulated->executor, show(slowed)));
   }
   const auto has_nccl = [](const RunInfo& run) {
@@ -163,8 +163,8 @@ std::vector<std::string> Comparison::in_words() const {
   for (const auto& [simulated, other] : {std::pair(&a, &b), std::pair(&b, &a)}) {
     if (!has_nccl(*simulated) || !emulates(*other)) continue;
     sentences.emplace_back(
-        "what is simulated has NCCL's own choice and measured times; what is emulated sends messages round rings: "
-        "simulate with --nccl rings to compare them");
+        "the simulated run uses NCCL's own choice with calibrated times; the emulated run sends "
+        "messages around rings: simulate with --nccl rings to compare them");
   }
   const auto pack = std::max_element(last.packs.begin(), last.packs.end(), [](const auto& x, const auto& y) {
     return magnitude(x.took.difference()) < magnitude(y.took.difference());

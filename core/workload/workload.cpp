@@ -103,9 +103,9 @@ class WorkloadMaker {
       if (workload_.micro_batches > 1) add_accumulation(times, device(g).device.memory);
     }
     if (options_.forward && options_.backward) {
-      if (options_.layer_times) workload_.timing = "given totals, shared out by " + workload_.timing;
+      if (options_.layer_times) workload_.timing = "given totals, split by " + workload_.timing;
     } else if (options_.forward || options_.backward) {
-      workload_.timing += fmt::format("; the whole {} pass as given", options_.forward ? "forward" : "backward");
+      workload_.timing += fmt::format("; given {} time", options_.forward ? "forward" : "backward");
     }
     if (workload_.micro_batches > 1)
       workload_.timing += fmt::format("; {} micro-batches per step", workload_.micro_batches);
@@ -353,7 +353,7 @@ class WorkloadMaker {
   void from_flops_shares() {
     segments_by_layer();
     for (StepTimes& times : workload_.times) fill_from_flops(times, 1e-12);
-    workload_.timing = "given totals, shared out by FLOPs" + layers_without(has_flops);
+    workload_.timing = "given totals, split by FLOPs" + layers_without(has_flops);
   }
 
   void fill_from_flops(StepTimes& times, double seconds_per_operation) {
@@ -374,7 +374,7 @@ class WorkloadMaker {
 
   void from_nothing() {
     segments_by_layer();
-    workload_.timing = options_.backward ? "given totals, the same share for every layer"
+    workload_.timing = options_.backward ? "given totals, split equally among layers"
                                          : "none: communication only, all gradients are ready at once";
   }
 

@@ -13,8 +13,8 @@
 namespace tutti::gui {
 
 /// A scenario's text as a tree of fields: a line for every field of the schema, written or not, and for every element of
-/// repeated ones. Made from the schema as it is looked at. Whoever changes a value here is answered with what to change in
-/// the text; the tree itself follows the text.
+/// repeated ones. Rows are created from the schema on demand. Changing a value only emits the
+/// change to make in the text (edited()); the tree is updated when the text is.
 class FormModel : public QAbstractItemModel {
   Q_OBJECT
 

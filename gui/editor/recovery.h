@@ -26,7 +26,7 @@ struct UnsavedText {
 /// own, also if two of them edit the same scenario; a lock file beside it says that its editor is alive.
 class RecoveryFile {
  public:
-  /// `folder`: where recovery files are; made when it is needed. Empty: nothing is kept.
+  /// `folder`: the directory of the recovery files, created on first use. Empty: nothing is kept.
   explicit RecoveryFile(QString folder);
   /// Leaves the file where it is, for whoever looks for it (left_behind()).
   ~RecoveryFile();

@@ -209,7 +209,7 @@ bool ScenarioEditor::save_to(const QString& path) {
   if (path == file_.path && file_.changed_meanwhile()) {
     QMessageBox question(QMessageBox::Warning, tr("Tutti"), tr("%1 was changed by another program.").arg(title()),
                          QMessageBox::Save | QMessageBox::Cancel, this);
-    question.setInformativeText(tr("Saving takes the place of what it wrote."));
+    question.setInformativeText(tr("Saving overwrites those changes."));
     if (question.exec() != QMessageBox::Save) return false;
   }
   if (const auto written = file_.write(text(), path); !written) {

@@ -192,8 +192,9 @@ std::vector<std::string> what_differs(const Trace& first, const Trace& second, c
   }
   if (packs.size() < a.packs.size() || packs.size() < b.packs.size()) {
     sentences.push_back(
-        fmt::format("{} of {}'s {} packs hold the same gradients as one of {}'s {}; only these are compared",
-                    packs.size(), names[0], a.packs.size(), names[1], b.packs.size()));
+        fmt::format("{} of the {} packs in {} hold the same gradients as one of the {} in {}; only "
+                    "these are compared",
+                    packs.size(), a.packs.size(), names[0], b.packs.size(), names[1]));
   }
   tell_what_is_missing(contents, first, second, names, sentences);
   return sentences;

@@ -26,7 +26,8 @@ struct Deviation {
   core::Time start{};
 };
 
-/// The largest errors by the magnitude of their difference: all steps and parts, and `most` packs and spans.
+/// Returns the deviations, largest magnitude first: those of all steps and parts, and the `most`
+/// largest of packs and of spans.
 /// Spans are compared as core::join_lane_steps() pairs them, by their time without waiting.
 /// ERRORS: a damaged block; stopped (kRun). Cost: one look at every span of both files.
 core::Expected<std::vector<Deviation>> largest_deviations(const core::TimelineReader& a, const core::TimelineReader& b,

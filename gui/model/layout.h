@@ -52,7 +52,8 @@ enum class Arrangement {
   kSides   ///< all of the first above all of the second
 };
 
-/// Which lines there are, and where: worker ▸ device ▸ lanes, and links; closed, pinned and filtered as told.
+/// The lines of the window and their positions: worker ▸ device ▸ lanes, and links. Lines can be
+/// collapsed, pinned and filtered.
 class Layout {
  public:
   Layout() = default;

@@ -10,8 +10,9 @@ namespace tutti::gui {
 /// In small letters (of ASCII).
 std::string lower(std::string text);
 
-/// How a word and the name of a layer or a gradient ("layer1.0.conv1.weight", "conv1_conv/kernel") go together. The better
-/// comes later; searches take the best that there is, so that "conv1" is the first convolution and not one of each block.
+/// How well a word matches the name of a layer or a gradient ("layer1.0.conv1.weight",
+/// "conv1_conv/kernel"), from the worst match to the best. A search returns only the names that
+/// match best, so "conv1" finds the first convolution and not one in each block.
 enum class Naming {
   kNot,
   kPart,   ///< it is somewhere in the name: "conv"

@@ -15,8 +15,8 @@
 
 namespace tutti::gui {
 
-/// The spans of one row of the window, and what it takes to draw any stretch of them, at any zoom, without looking at
-/// each. Three things answer every question that painting asks of a pixel:
+/// The spans of one row of the window, indexed so that any time range can be drawn at any zoom
+/// without visiting each span. Three queries suffice to paint a pixel:
 ///
 ///   first_from(t)       which spans it touches (sorted_times.h)
 ///   busy(from, to)      how much of that time is covered: running sums of durations

@@ -7,8 +7,8 @@
 
 namespace tutti::gui {
 
-/// What has room for a text in a row as it is drawn: said while its pixels are at hand, since looking spans up a second time
-/// would cost as much as drawing them.
+/// The spans of a drawn row that have room for a text. They are collected while the row is drawn,
+/// since looking spans up a second time would cost as much as drawing them.
 struct RowTexts {
   /// Many short spans side by side that look like one of one kind.
   struct Run {

@@ -121,7 +121,7 @@ void BesidePanel::add_actions(Actions& actions) {
                 view_.arrange(pairs ? Arrangement::kSides : Arrangement::kPairs);
                 show_controls();
               });
-  actions.add(compare, "partner", tr("To the same in the &other timeline"), QStringLiteral("X"),
+  actions.add(compare, "partner", tr("Matching span in the &other timeline"), QStringLiteral("X"),
               [this] { view_.select_partner(); });
   actions.add(compare, "error-next", tr("N&ext in the list of the largest"), QStringLiteral("E"), [this] { walk(1); });
   actions.add(compare, "error-previous", tr("Previous in the list of the largest"), QStringLiteral("Shift+E"),

@@ -34,7 +34,7 @@ class MainWindow : public QMainWindow {
   Q_OBJECT
 
  public:
-  /// `workshop`: what scenarios are run by.
+  /// `workshop`: the executors that run and sweep scenarios.
   explicit MainWindow(Workshop workshop = {});
   ~MainWindow() override;
 

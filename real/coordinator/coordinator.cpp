@@ -167,8 +167,8 @@ Expected<void> Coordinator::all_steps() {
   if (options_.gathering.met) options_.gathering.met();
   if (emulates() && crew_.several_machines()) {
     return tl::make_unexpected(
-        Error::request("emulated links are stamped with one machine's clock, and the workers are on several; leave "
-                       "--emulate out, or start them all on one"));
+        Error::request("--emulate needs all workers on one machine, because their time stamps "
+                       "come from one clock; leave --emulate out, or start all workers on one"));
   }
   if (auto assigned = assign(); !assigned) return assigned;
   if (auto named = hand_round_nccl_id(); !named) return named;
@@ -404,8 +404,8 @@ void Coordinator::closing_notes(const Expected<void>& done) {
     const std::string how_long =
         options_.loop ? "" : fmt::format(" for up to {:.0f} % of the time that packs were in flight", 100 * waited);
     sink_.note(
-        fmt::format("workers stood ready while their cores ran others{}: there were more of them, or of other "
-                    "programs, than cores, and times hold that wait",
+        fmt::format("workers waited for a core{}: more workers and other programs were running "
+                    "than there are cores, and the measured times include that wait",
                     how_long));
   }
   if (crew_.several_machines() && steps_ended_ > 0) {

@@ -115,7 +115,8 @@ class CudaDevices : public Devices {
   std::string failure_;
 };
 
-/// What CUDA's error means for the user, and what to do. `doing`: "copying"; `where`: "GPU 0 (NVIDIA H100)" or empty.
+/// Returns a message that explains a CUDA error and how to fix it. `doing`: "copying"; `where`:
+/// "GPU 0 (NVIDIA H100)" or empty.
 std::string cuda_error(const TuttiCudaApi& api, int error, const std::string& doing, const std::string& where);
 
 }  // namespace tutti::real

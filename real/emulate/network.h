@@ -26,10 +26,11 @@ namespace tutti::real {
 /// when it has really come, if that is later. A slot that is free again is told with a stamp too. Stamps are points of
 /// the monotonic clock: all processes share a machine.
 ///
-/// What peers say is held against the schedules (Traffic) and against the clock. Nobody sends before this network is
-/// there, as steps begin when everybody is ready for them; and no link is further behind than by all that two steps send,
-/// as a rank that begins a step has taken something from all the others in the one before the last. A stamp before or
-/// beyond that would at best let everyone wait for nothing.
+/// Messages from peers are checked against the schedules (Traffic), and their stamps against the
+/// clock. No stamp can lie before the construction of this network, since a step begins only when
+/// all workers are ready. Nor can it lie further ahead than the links need for all bytes of two
+/// steps, since a rank that begins a step has received from all other ranks in the step before the
+/// last. Other stamps are rejected, because they would only make workers wait.
 class EmulatedNetwork : public Transport, private Receiver {
  public:
   /// REQUIRES: all outlive the network; `below` is connected to nobody else.

@@ -168,7 +168,8 @@ std::vector<std::string> NcclCollectives::notes() const {
   if (following_ == Following::kNoProfiler) notes.emplace_back("NCCL told nothing of its channels (it can since 2.27)");
   if (following_ == Following::kLost)
     notes.emplace_back(
-        "NCCL told of another operation than it was asked for: its channels are in the timeline only as far as that");
+        "NCCL reported another operation than the requested one: the timeline has its channels "
+        "only up to there");
   if (stages())
     notes.emplace_back(
         "NCCL reduces and broadcasts inside workers; between them tutti's schedule, whose steps are not recorded");
@@ -178,7 +179,8 @@ std::vector<std::string> NcclCollectives::notes() const {
 std::vector<std::string> NcclCollectives::last_words() const {
   if (unheard_ == 0) return {};
   return {fmt::format(
-      "at least {} of NCCL's channels of {} {} are not in the timeline: they were not told of within {} ms", unheard_,
+      "at least {} of NCCL's channels of {} {} are not in the timeline: NCCL did not report them "
+      "within {} ms", unheard_,
       options_.ranks.size() == 1 ? "rank" : "ranks", fmt::join(options_.ranks, ", "), kLastWords.count())};
 }
 

@@ -41,7 +41,7 @@ struct NcclOptions {
 /// Nothing waits inside NCCL: communicators are non-blocking, and poll() asks how they are.
 class NcclCollectives : public Collectives, private InterpreterListener {
  public:
-  /// The table of the NCCL module. ERRORS (kRequest): there is none, see load_api().
+  /// Loads the NCCL module and returns its function table. ERRORS (kRequest): as load_api().
   static core::Expected<const TuttiNcclApi*> load();
   /// A name for a communicator of several processes. ERRORS (kRun): NCCL's.
   static core::Expected<std::string> make_id(const TuttiNcclApi& api);

@@ -29,9 +29,9 @@ class Timers {
   void run_due(const std::function<void()>& after);
   /// When the next is due; max() if nothing is.
   [[nodiscard]] Clock::time_point next() const { return queue_.empty() ? Clock::time_point::max() : queue_.top().when; }
-  /// The moment of what is being handled; outside of run_due(), the time.
+  /// Returns the time for which the running action was due; outside of run_due(), the clock's time.
   [[nodiscard]] Clock::time_point now() const { return handling_ ? moment_ : clock_(); }
-  /// What the clock shows, whatever is being handled.
+  /// Returns the clock's time, also while an action runs.
   [[nodiscard]] Clock::time_point clock() const { return clock_(); }
 
  private:

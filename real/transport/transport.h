@@ -39,17 +39,18 @@ struct Piece {
 
 class Devices;
 
-/// What a sender is told when its memory is its own again.
+/// Identifies a send; passed to Receiver::sent() when the sender may reuse its memory.
 using Ticket = std::uint64_t;
 
-/// Whoever messages are for.
+/// The receiver of messages, as the transport calls it.
 class Receiver {
  public:
   virtual ~Receiver() = default;
-  /// The bytes of `piece` are here or about to come: where shall they go? Null if the piece is not one that the schedule
-  /// sends: then the peer is not what it should be.
+  /// Returns the memory into which the transport shall write the bytes of `piece`, which have
+  /// arrived or are about to. Null if the schedule does not send this piece: the peer then violates
+  /// the protocol.
   virtual std::byte* place(const Piece& piece) = 0;
-  /// They lie there now. Follows each place() that did not answer null, before the next.
+  /// The bytes have been written. Follows each place() that did not return null, before the next.
   virtual void arrived(const Piece& piece) = 0;
   /// In place of place() and arrived(): all bytes of `piece` are at `bytes`, until this returns. False where place()
   /// answers null.
@@ -79,8 +80,9 @@ class Transport {
   /// True if the payload has left the sender's memory already: then nobody is told so.
   /// REQUIRES: otherwise `payload` stays as it is until Receiver::sent(ticket).
   virtual bool send(const Piece& piece, const std::byte* payload, Ticket ticket) = 0;
-  /// Where the payload of `piece` may be written by the sender itself, so that it is there without a copy; publish()
-  /// then sends it. Null where there is no such place, or none at present: then send().
+  /// Returns memory to which the sender may write the payload of `piece` directly, which saves a
+  /// copy; publish() then sends it. Null if there is no such memory, or none at present: call
+  /// send() then.
   virtual std::byte* reserve(const Piece&) { return nullptr; }
   /// REQUIRES: reserve() of the same piece was the last call, and was answered.
   virtual void publish(const Piece&) {}
@@ -98,9 +100,10 @@ class Transport {
   /// was just received is still in the cache when it is reduced, and that the next rank begins early.
   /// At most kMostPieceBytes (wire.h); a multiple of every element's size.
   [[nodiscard]] virtual std::int64_t piece_bytes() const { return 128 << 10; }
-  /// When that happened which the receiver is being told of; outside of poll(), now.
+  /// Returns the time of the event that the receiver is being called for; outside of poll(), now.
   [[nodiscard]] virtual Clock::time_point now() const { return Clock::now(); }
-  /// When the message began to move whose first piece the receiver is being told of; now, if that is all that is known.
+  /// Returns when the message whose first piece is being delivered began to move; now() if that is
+  /// unknown.
   [[nodiscard]] virtual Clock::time_point began() const { return now(); }
 };
 

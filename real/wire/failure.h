@@ -10,7 +10,7 @@ class Failure;
 
 namespace tutti::real {
 
-/// Of its first problem: what kind of failure it is, and which worker is at fault.
+/// Returns the kind of an error's first problem: its code, and the worker at fault.
 const core::ProblemKind& kind_of(const core::Error& error);
 
 void write_failure(const core::Error& error, proto::Failure& failure);

@@ -39,9 +39,10 @@ class CoordinatorLine {
   /// The next message that asks for something; `meanwhile` is called when there is nothing to read.
   /// ERRORS: the coordinator is gone, says nothing for `silence`, or says that the run has failed; interrupted.
   core::Expected<std::unique_ptr<proto::Control>> next(Clock::duration silence, const std::function<void()>& meanwhile);
-  /// Without waiting: is the run still on? ERRORS: as next(); it has been stopped.
+  /// Checks, without waiting, that the run goes on. ERRORS: as next(); the run has been stopped.
   core::Expected<void> look();
-  /// The same, at most every 10 ms. Once it answers false, stopped_or() has the reason.
+  /// Does the same as look(), at most every 10 ms. After it returns false, stopped_or() has the
+  /// reason.
   bool still_wanted();
   /// Why the coordinator did not want it any more; `error` if it was for something else.
   [[nodiscard]] core::Error stopped_or(const core::Error& error) const { return stop_reason_.value_or(error); }

@@ -9,7 +9,8 @@
 
 namespace tutti::real {
 
-/// What a worker's run stands on: the machine as it is, or the scenario's links and devices emulated on it.
+/// The environment of a worker's run: the machine as it is, or the scenario's links and devices
+/// emulated on it.
 class Ground {
  public:
   /// `time_scale`: how much slower than the scenario says; 0: nothing is emulated, and devices are those given.

@@ -9,7 +9,7 @@ namespace tutti::real {
 std::string clock_identity();
 std::string host_name();
 
-/// Allows this process as many open files as it may have. Answers how many that is.
+/// Raises this process's limit of open files as far as the system allows. Returns the new limit.
 std::size_t allow_many_files();
 
 }  // namespace tutti::real

@@ -79,7 +79,8 @@ class WorkerRun : private InterpreterListener, private WorkListener {
   core::Expected<void> serve(Clock::time_point until);
   /// Compares every element of all steps. ERRORS: the first that is wrong, with rank, pack, element, both values.
   core::Expected<void> verify();
-  /// If workers do not wait for each other: what was read in the steps at hand, and by how much updates were behind.
+  /// For asynchronous workers: returns the reads of variables and the staleness of updates in the
+  /// current steps.
   std::vector<ReadSeen> take_reads() { return own_pace_ ? own_pace_->take_reads() : std::vector<ReadSeen>(); }
   core::UpdatesBehind take_behind() { return own_pace_ ? own_pace_->take_behind() : core::UpdatesBehind(); }
 

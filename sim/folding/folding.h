@@ -1,10 +1,11 @@
 #pragma once
 
-// A scenario costs what it is different in: where no worker can tell where it stands, they all do the same at the same
-// times, and one of them is simulated in place of all (docs/scale.md, decision 23). That holds if workers are of one kind
-// and nothing happens to some of them only; if every switch is the same to all; and if every collective is the same
-// everywhere (Schedule::same_everywhere). What may still tell workers apart is who is served first of those who come at
-// the same time: that is watched (ties.h), and a run in which it matters is done again with all workers.
+// Folding: in a symmetric scenario all workers do the same at the same times, so one of them is
+// simulated on behalf of all (docs/scale.md, decision 23). A scenario is symmetric if all workers
+// are of one kind, no condition affects only some of them, every switch looks the same to all, and
+// every collective is the same everywhere (Schedule::same_everywhere). The order in which
+// simultaneous messages are served may still break the symmetry. That is watched (ties.h): if the
+// order matters, the run is repeated with all workers.
 
 #include <memory>
 #include <string>

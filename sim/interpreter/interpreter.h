@@ -56,7 +56,7 @@ class Interpreter final : public CollectiveEngine {
   void arrive(const Event& event);
   void buffer_free(const Event& event);
 
-  /// A lane of the only collective that is under way, and its steps to come that are alike.
+  /// A lane of the only collective in flight, and its next steps that are identical.
   struct Pace {
     std::uint32_t instance = 0;
     std::uint64_t serial = 0;
@@ -65,7 +65,8 @@ class Interpreter final : public CollectiveEngine {
     std::int64_t lanes = 0;  ///< that the collective has
     core::AlikeSteps alike;
   };
-  /// That with the most of them; nothing if there is none, or more lanes or collectives than that are looked at.
+  /// Returns the lane with the most identical steps ahead; nullopt if there is none, if several
+  /// collectives are in flight, or if there are more than `most_lanes` lanes.
   [[nodiscard]] std::optional<Pace> find_pace(std::int64_t most_lanes) const;
   /// Steps that the lane has completed; nothing if the collective is over, or another has been opened since.
   [[nodiscard]] std::optional<std::int64_t> progress(const Pace& pace) const;

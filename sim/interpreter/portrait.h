@@ -9,7 +9,8 @@
 
 namespace tutti::sim {
 
-/// What of a simulation is as it was a round before, and what has been counted meanwhile.
+/// A snapshot of the simulation's state, relative to its time, to be compared with that of the
+/// previous round; and the counters at that time.
 struct Portrait {
   core::Time at;
   std::vector<std::int64_t> same, counted, numbered, told;

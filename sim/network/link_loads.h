@@ -45,7 +45,7 @@ class LinkLoads {
   [[nodiscard]] core::Time held(core::LinkId link) const {
     return totals_.held.empty() ? core::Time() : totals_.held[static_cast<std::size_t>(link)];
   }
-  /// What has been carried since `before` is carried so many times again.
+  /// Adds the loads since `before` `times` more times.
   void add_again(const Totals& before, std::int64_t times);
 
   [[nodiscard]] core::Time bin_width() const { return width_; }

@@ -70,8 +70,8 @@ core::Expected<T> choice(const std::string& option, const std::string& written, 
                                                   fmt::format("{} {}: expected one of {}", option, written, choices)));
 }
 
-/// The kind of problem that a number outside its range is; `largest` is the end of that range.
-/// REQUIRES: it is outside.
+/// Returns the problem of an option whose number is out of range: too large if it is above
+/// `largest`, else too small. REQUIRES: the number is out of range.
 template <class Number>
 core::ProblemKind out_of_range(const std::string& option, Number written, double largest) {
   const bool above = static_cast<double>(written) > largest;

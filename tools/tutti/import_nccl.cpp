@@ -114,7 +114,7 @@ std::string graphs_text(const SearchResult& found, const Channels& channels, con
   for (const auto& [name, graph] : all(found.graphs)) {
     if (graph.channels == 0) continue;
     const bool heads = graph.pattern == core::nccl::Pattern::kNvls;
-    text += fmt::format("\n  {}{}\n", name, heads ? ", the GPUs that pull from the switch" : "");
+    text += fmt::format("\n  {}{}\n", name, heads ? " (only the head GPUs of each channel)" : "");
     for (std::size_t c = 0; c < graph.orders.size();) {
       std::size_t end = c;
       const std::string line = channel_text(graph.orders[c], heads);
@@ -313,12 +313,12 @@ int import_nccl_topology(const ImportNcclTopologyOptions& options, const Environ
     return refuse({ProblemCode::kUnused, "--link"}, "--link joins machines, and --nodes 1 leaves one; take more nodes");
   if (!options.against.empty() && (!options.graphs || *format == Format::kJson))
     return refuse({ProblemCode::kUnused, "--against"},
-                  "--against holds graphs against a dump, as text; add --graphs, without --format json");
+                  "--against compares graphs with a dump; add --graphs, leave out --format json");
   const auto wishes = wishes_of(options.set);
   if (!wishes) return report(wishes.error());
   if (!options.graphs && !wishes->graphs.empty())
     return refuse({ProblemCode::kUnused, "--set"},
-                  "--set NCCL_GRAPH_FILE gives graphs, and a cluster has none but rings; add --graphs");
+                  "--set NCCL_GRAPH_FILE needs graphs, and a cluster has only rings; add --graphs");
   const auto topology = load(options);
   if (!topology) return report(topology.error());
   if (options.graphs) return tell_graphs(options, *topology, *wishes, *format);
@@ -327,7 +327,7 @@ int import_nccl_topology(const ImportNcclTopologyOptions& options, const Environ
   // Last, so that with --format json every other error is JSON.
   if (!options.graphs && (*format == Format::kJson || !options.graph_file.empty()))
     return refuse({ProblemCode::kUnused, options.graph_file.empty() ? "--format" : "--graph-file"},
-                  "--format json and --graph-file tell graphs; add --graphs");
+                  "--format json and --graph-file write graphs; add --graphs");
   if (options.output.empty() || options.output == "-") return print_out(*text);
   return write(options.output, *text, options);
 }

@@ -183,8 +183,7 @@ int init(const InitOptions& options, const Environment& environment) {
                   options.servers, kMostServers);
   if (options.servers > 0 && !options.algorithm.empty())
     return refuse({ProblemCode::kConflict, "--servers"},
-                  "--servers are where variables lie and gradients go, and --algorithm reduces them without any; "
-                  "take one of the two");
+                  "--servers reduces gradients on servers, --algorithm without them; keep one");
   if (std::find(kNetworks.begin(), kNetworks.end(), options.network) == kNetworks.end()) {
     return refuse({ProblemCode::kUnknownName, "--network"}, "--network {}: there are {}", options.network,
                   fmt::join(kNetworks, ", "));

@@ -136,8 +136,9 @@ class PartFinder {
     if (address && part_.coordinates && !listen_ && !launch.one_machine && is_near(address->host) &&
         !is_said_near(address->host)) {
       return refused({ProblemCode::kInvalid, "--listen"},
-                     "{} is 127.… on this machine itself (see /etc/hosts), where other machines do not reach it; give "
-                     "--listen HOST:{} with the address by which they do, or 0.0.0.0",
+                     "{} resolves to 127.… on this machine (see /etc/hosts), which other "
+                     "machines cannot reach; give --listen HOST:{} with an address that they can "
+                     "reach, or 0.0.0.0",
                      address->host, address->port);
     }
     if (address && part_.coordinates) return coordinate_at(listen_.value_or(*address), real::Gathering::Spawn::kFirst);
@@ -178,7 +179,9 @@ class PartFinder {
     const Address at = listen_.value_or(here);
     if (!launch.one_machine && (is_near(at.host) || real::is_every_address(at.host))) {
       return refused({ProblemCode::kMissing, "--listen"},
-                     "other machines cannot find this one by {}; give --listen HOST:0 with its address", to_string(at));
+                     "other machines cannot reach this one at {}; give --listen HOST:0 with "
+                     "its address",
+                     to_string(at));
     }
     if (auto coordinated = coordinate_at(at, real::Gathering::Spawn::kFirst); !coordinated) return coordinated;
     part_.gathering.announce = [file, near = launch.one_machine, secret = secret_](const Address& address) {

@@ -5,9 +5,9 @@
 
 namespace tutti::core {
 
-/// By what BytePS spreads partitions over its servers (BYTEPS_KEY_HASH_FN).
+/// The hash function by which BytePS assigns partitions to servers (BYTEPS_KEY_HASH_FN).
 enum class KeyHash : std::uint8_t { kDjb2, kNaive, kBuiltIn, kSdbm };
-/// "djb2", "naive", "built_in", "sdbm": as BytePS has them.
+/// Returns BytePS's name of a hash function: "djb2", "naive", "built_in" or "sdbm".
 std::string_view to_string(KeyHash hash);
 
 /// The key of a tensor's partition; tensors are numbered in the order in which they were declared.

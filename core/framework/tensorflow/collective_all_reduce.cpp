@@ -25,8 +25,9 @@ std::vector<StrategyProblem> problems_of(const CollectiveAllReduce& all_reduce) 
   const bool first = all_reduce.generation == Generation::kTf115;
   if (first && options.implementation != Implementation::kAuto) {
     problems.push_back({"communication_options",
-                        "implementation: CollectiveAllReduce of TF_1_15 passes no hint on; say collective_all_reduce { "
-                        "collective_nccl: true } for NCCL, or a later generation"});
+                        "implementation: CollectiveAllReduce of TF_1_15 ignores this hint; say "
+                        "collective_all_reduce { collective_nccl: true } for NCCL, or choose a "
+                        "later generation"});
   }
   if ((first || all_reduce.generation == Generation::kTf21) && options.bytes_per_pack != 0) {
     problems.push_back({"communication_options",
@@ -151,7 +152,7 @@ class CollectiveAllReduceLowering {
     strategy_.launch_order = edges ? LaunchOrder::kAsHandedOver : LaunchOrder::kDescendingKeys;
     if (nccl && !edges && gradients_ > 1) {
       strategy_.notes.add("tensorflow.descending-keys",
-                          "nothing but collective_nccl orders the launches here, by descending instance key: {}",
+                          "only collective_nccl orders the launches, by descending instance key: {}",
                           all_reduce_.generation == Generation::kTf115
                               ? "the last gradients that were handed over are launched first"
                               : "gradients are handed over last-created first, so the "

@@ -39,7 +39,8 @@ class CollNet : public Schedule {
  protected:
   /// The number of the chunks of a loop that the rank is head of; -1: it is no head.
   [[nodiscard]] virtual int head(Rank rank, Lane base) const = 0;
-  /// Steps of a lane of a node for a loop. Those of kUp and kDown end the sending slot's making, and the receiving one's use.
+  /// Returns the number of steps that lane `role` has per loop. The last step of kUp completes the
+  /// slot to send; the last step of kDown releases the received slot.
   [[nodiscard]] virtual std::int64_t each_inside(Rank rank, Lane base, Lane role) const = 0;
   virtual void inside(Step& step, Rank rank, Lane base, Lane role, std::int64_t loop, std::int64_t part) const = 0;
 

@@ -9,7 +9,8 @@ namespace tutti::core::nccl {
 /// dimension each. An all-gather takes a chunk from a message (or from its own buffer) to its output and into a message to another; a reduce-scatter adds its own to
 /// what came, or to what lies in the message to send already, and keeps the sum in a message or as its result.
 struct PatStep {
-  /// A chunk in a message of a dimension: the `message`-th of a loop, the chunk's place in it. Without a dimension it is in the rank's own buffer.
+  /// The location of a chunk: its index `place` in message number `message` of a loop along
+  /// `dimension`. Dimension -1 is the rank's own buffer.
   struct Place {
     int dimension = -1;
     int message = 0;

@@ -50,8 +50,9 @@ class ChannelSearch {
   /// The bound above was passed.
   [[nodiscard]] bool hopeless() const { return crossings_ > kMostCrossings; }
 
-  /// Network ports in the order in which they are tried: for one GPU, or (-1) for whichever is first. Those that are farther
-  /// than `farthest` only if a GPU prefers them; with nothing for `farthest` none but these.
+  /// Returns network ports in the order in which they are tried, for one GPU or (-1) for all GPUs.
+  /// Ports farther away than `farthest` are included only if a GPU prefers them; nullopt: only
+  /// preferred ports.
   [[nodiscard]] std::vector<int> nets_for(int gpu, std::optional<PathType> farthest) const;
 
  private:

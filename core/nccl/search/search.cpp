@@ -20,7 +20,8 @@ std::string misfit(const Graph& graph, int gpus) {
     const bool known = std::all_of(channel.gpus.begin(), channel.gpus.end(), [gpus](int g) { return g < gpus; });
     if (!known || (graph.id != 3 && channel.gpus.size() != static_cast<std::size_t>(gpus)))
       return fmt::format(
-          "graph {} has channels of {} GPUs, and a node has {}: it is of another machine, or of several nodes",
+          "graph {} has channels of {} GPUs, but a node has {}: it was made for another machine or "
+          "for several nodes",
           graph.id, channel.gpus.size(), gpus);
   }
   return "";
@@ -67,7 +68,7 @@ Expected<SearchResult> search_graphs(const Topology& topology, std::int64_t coun
   if (result.over_nodes && result.node.count(NodeKind::kNet) == 0) {
     return refuse(
         {ProblemCode::kMissing, "net"},
-        fmt::format("{} nodes, and the topology has no <net>: write it down on a machine whose network NCCL found",
+        fmt::format("{} nodes, but the topology has no <net>: dump it on a machine with a network",
                     count * result.nodes_per_topology));
   }
   for (const Graph& graph : given) {
@@ -96,7 +97,7 @@ Expected<SearchResult> search_graphs(const Topology& topology, std::int64_t coun
     graphs.nvls = find(3, Pattern::kNvls, false, 1, 64);
   if (search.hopeless())
     return refuse({ProblemCode::kUnsupported, "system"},
-                  "the topology is so odd that NCCL's search does not end; is it one that NCCL wrote?");
+                  "NCCL's search does not finish on this topology; was the file written by NCCL?");
   result.most_gb_per_s = search.most();
   result.total_gb_per_s = search.total();
   return result;

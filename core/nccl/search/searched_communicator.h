@@ -12,11 +12,12 @@
 
 namespace tutti::core::nccl {
 
-/// A CPU as far as the cost model tells it apart; Intel's where the maker is not known.
+/// Returns the CPU type as NCCL's cost model distinguishes it. An unknown vendor counts as Intel.
 HostCpu host_cpu(const CpuFacts& cpu);
 
-/// What of the settings the search looks at, and what of the release: before 2.14 NCCL did not weigh
-/// the network against what joins the GPUs of a machine. ERRORS: a distance that NCCL does not know.
+/// Returns the settings that the search reads, for the given release: before 2.14 NCCL did not
+/// compare the network with the links between the GPUs of a machine. ERRORS: a distance that NCCL
+/// does not know.
 Expected<SearchSettings> search_settings(const Settings& settings, Version version = kDefaultVersion);
 
 /// The communicator over all GPUs of `count` machines like `topology`, of which `found` was found: its channels are counted as `version` does.

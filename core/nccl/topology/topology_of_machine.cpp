@@ -113,8 +113,8 @@ Expected<Topology> topology_of(const Machine& machine, const System& system) {
     if (!on_pcie)
       return tl::make_unexpected(Error::request(
           {ProblemCode::kMissing, "Machine.link"},
-          fmt::format("machine {}: {} hangs on no PCIe, by which NCCL's search goes; take a topology file "
-                      "of NCCL's (NCCL_TOPO_DUMP_FILE)",
+          fmt::format("machine {}: {} has no PCIe link, which NCCL's search needs; use a "
+                      "topology file of NCCL's (NCCL_TOPO_DUMP_FILE)",
                       machine.name(), machine.parts()[p].name)));
   }
   return Drawing(machine, system).draw();

@@ -211,8 +211,8 @@ int sweep(const SweepOptions& options, const Environment& environment) {
                                 : !options.output.empty()       ? "-o"
                                                                 : "--timeout-seconds";
       return refuse({ProblemCode::kConflict, given},
-                    "{} is a sweep that was made; --over, --points, --set, -o and "
-                    "--timeout-seconds are of those that are to be",
+                    "{} is an existing sweep; --over, --points, --set, -o and "
+                    "--timeout-seconds apply only to new sweeps",
                     options.scenario.file);
     }
     if (const auto other = check_names(options, options.scenario.file); !other) return report(other.error());

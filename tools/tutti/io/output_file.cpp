@@ -101,7 +101,7 @@ core::Expected<OutputFile> OutputFile::create(const std::string& path, const std
   }
   if (fs::exists(target) && !only_over.empty() && !empty_or_begins(path, only_over))
     return refuse(core::ProblemCode::kConflict,
-                  "this file exists and is something else; name another one to write, or remove it");
+                  "this file exists and is of another kind; name another file, or remove it");
   const std::string whole = followed(path);
   constexpr int kMostLeftOver = 1000;
   for (int number = 1; number <= kMostLeftOver; ++number) {

@@ -18,8 +18,8 @@ namespace tutti::tools {
 /// an Interrupt catches that. Pipes and devices, such as /dev/null, are written to as they are.
 class OutputFile {
  public:
-  /// `inputs` are the files that are being read. Where a file is there already that does not begin with `only_over`, it
-  /// stays; an empty file holds nothing that could be lost.
+  /// `inputs` are the files that are being read. An existing file is replaced only if it is empty
+  /// or begins with `only_over`.
   /// ERRORS: it is one of the inputs, or a file to keep; it is a folder; it cannot be created.
   static core::Expected<OutputFile> create(const std::string& path, const std::vector<std::string>& inputs,
                                            std::string_view only_over = "");

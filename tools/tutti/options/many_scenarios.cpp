@@ -21,7 +21,7 @@ void add_plan(CLI::App& app, PlanOptions& o) {
   c->add_flag("--schedule", o.schedule, "Print every schedule step of one pack or exchange (small groups only)");
   c->add_option("--pack", o.pack, "Number of the pack whose schedule steps --schedule prints")->capture_default_str();
   c->add_option("--exchange", o.exchange,
-                "Number of the exchange whose schedule steps --schedule prints, instead of a pack");
+                "Number of the exchange (not pack) whose schedule steps --schedule prints");
   c->add_flag(
       "--check", o.check,
       "Prove by symbolic execution that every schedule computes the right result and that no rank waits forever");
@@ -31,7 +31,7 @@ void add_plan(CLI::App& app, PlanOptions& o) {
       ->type_name("FILE")
       ->check(not_utf8);
   c->add_flag("!--no-simulation", o.simulate,
-              "Draw --graph without a simulation: by the durations that are known, which leave out the network");
+              "Draw --graph without a simulation, from the known durations (without the network)");
 }
 
 void add_explain(CLI::App& app, ExplainOptions& o) {

@@ -33,14 +33,14 @@ void add_simulate(CLI::App& app, SimulateOptions& o) {
       ->capture_default_str();
   c->add_option(
        "--remember", o.remember,
-       "Report training steps that repeat the previous one without simulating them again, with identical times: "
-       "auto (unless the run is short or --timeline is given), on (always) or off (simulate every step)")
+       "Skip the simulation of training steps that repeat the previous one, with identical times: "
+       "auto (unless the run is short or --timeline is given), on (always) or off (simulate all)")
       ->capture_default_str();
 }
 
 void add_run(CLI::App& app, RealRunOptions& o) {
   CLI::App* c =
-      app.add_subcommand("run", "Execute a scenario for real: one process per worker, messages over TCP, or GPUs");
+      app.add_subcommand("run", "Execute a scenario for real, with one process per worker (CPUs or GPUs)");
   c->footer(
       "Workers are processes of this machine, or join from other machines: with --listen, or started by TF_CONFIG,\n"
       "mpirun, srun or torchrun (docs/running.md). Computation is replayed as a delay of the same length. Every "
@@ -105,7 +105,8 @@ void add_perf(CLI::App& app, PerfOptions& o) {
       "  tutti perf --cluster dgx-a100 --nccl-version 2.18.3 --set NCCL_ALGO=Ring --explain -b 1M -e 1M");
   add_scenario(c, o.scenario, "Scenario whose cluster and strategy are measured")->required(false);
   c->add_option("--cluster", o.nccl.cluster,
-                "Predict NCCL on this machine instead of a scenario: name of a shipped machine, or a machine file");
+                "Machine to predict NCCL for, without a scenario: name of a shipped machine, or a "
+                "machine file");
   c->add_option("--nodes", o.nccl.nodes, "Number of machines (nodes) given by --cluster")->capture_default_str();
   c->add_option("--gpus", o.nccl.gpus, "Number of GPUs used on each node (default: all)");
   c->add_option(

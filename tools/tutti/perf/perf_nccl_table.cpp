@@ -105,15 +105,15 @@ class Printer {
   [[nodiscard]] std::string of_collnet() const {
     if (!subject_.settings.collnet.value_or(false)) return "";
     if (subject_.comm.collnet)
-      return "# NCCL_COLLNET_ENABLE=1: the network is taken to reduce (SHARP's switches and manager, and a plugin for "
-             "it); its figures are published ones, no measurement with SHARP taught them; the band is that of "
-             "networks without\n";
+      return "# NCCL_COLLNET_ENABLE=1: Tutti assumes that the network reduces (SHARP switches, its "
+             "manager and its plugin); the parameters of SHARP are published ones and were not "
+             "fitted to measurements; the error band is that of networks without SHARP\n";
     std::string why = nccl::why_no_sharp(subject_.system);
     const std::int64_t least = subject_.settings.collnet_nodes.value_or(2);
     if (why.empty() && subject_.comm.nodes < least)
       why = fmt::format("{} nodes are fewer than NCCL_COLLNET_NODE_THRESHOLD, {}", subject_.comm.nodes, least);
     if (why.empty() && subject_.comm.ranks_of_node() > 8) why = "a node has more than 8 GPUs";
-    if (why.empty()) why = "the cards are not said to reduce (coll=\"1\" in a topology file)";
+    if (why.empty()) why = "no network card is marked as reducing (coll=\"1\" in a topology file)";
     return fmt::format("# NCCL_COLLNET_ENABLE=1 changes nothing: {}\n", why);
   }
 
