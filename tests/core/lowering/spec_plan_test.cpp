@@ -355,7 +355,7 @@ TEST(TensorFlowSpec, SecondStageOfPscpuPscpuInTfCnnBenchmarks) {
     }
     Strategy contrib = by_spec(text);
     contrib.spec->api = SpecApi::kMultiWorkerAllReduce;
-    EXPECT_THAT(planned(gradients({30}), contrib, *cluster).notes, IsEmpty());
+    EXPECT_THAT(planned(gradients({30}), contrib, *cluster).notes.codes(), IsEmpty());
   }
 }
 
