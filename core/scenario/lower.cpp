@@ -6,6 +6,7 @@
 
 #include "core/lowering/framework.h"
 #include "core/scenario/communicators.h"
+#include "core/scenario/custom.h"
 #include "core/scenario/host_library.h"
 #include "core/scenario/link_checks.h"
 #include "core/strategy/algorithm_table.h"
@@ -22,6 +23,7 @@ class ScenarioLowering {
     if (!scenario_.cluster || !written_.strategy_known) return;
     lower_strategy();
     if (problems_.empty()) price_hosts();
+    lower_custom(written_);
     for (const StrategyProblem& problem : problems_of(scenario_.strategy, *scenario_.cluster)) complain_about(problem);
     lower_communicators();
     if (!problems_.empty()) return;
