@@ -52,13 +52,27 @@ Location place_of(const std::string& verdict, const CustomAlgorithm& algorithm, 
   return {file, 0, 0};
 }
 
+/// The file says which collective it is, unless the scenario does; and what cannot be done in place is not.
+void take_collective(CollectiveKind kind, WrittenScenario& written) {
+  Strategy& strategy = written.scenario.strategy;
+  if (!written.complaints.has("strategy.collective")) strategy.collective = kind;
+  if (!written.message->strategy().has_out_of_place() && !can_be_in_place(strategy.collective))
+    strategy.out_of_place = true;
+  if (!written.complaints.has("strategy.collective") && written.message->strategy().has_root() && !has_root(kind)) {
+    written.fields.complain_at(
+        written.message->strategy(), "root", ProblemCode::kUnused,
+        "strategy: {} has no root, only broadcast, reduce, gather and scatter have; leave root out", to_string(kind));
+  }
+}
+
 }  // namespace
 
 bool read_custom(WrittenScenario& written, const Library& library) {
   const proto::Custom& message = written.message->strategy().custom();
   if (message.file().empty()) return true;
   Fields& fields = written.fields;
-  CustomChoice custom{message.file(), nullptr, {}, nullptr};
+  CustomChoice custom;
+  custom.file = message.file();
   bool good = true;
   for (const std::string& text : message.set()) {
     if (auto parameter = parameter_from(text)) {
@@ -78,6 +92,8 @@ bool read_custom(WrittenScenario& written, const Library& library) {
   custom.text = read_algorithm((*file)->text, (*file)->path, written.problems);
   if (!custom.text) return false;
   remember(**file, written.scenario.files);
+  custom.path = (*file)->path;
+  take_collective(custom.text->kind(), written);
   written.scenario.strategy.custom = std::move(custom);
   return good;
 }
@@ -118,13 +134,13 @@ Expected<void> prove_custom(const Scenario& scenario, CustomProof proof) {
               "the algorithm has more than {} steps over its {} ranks, too many to prove that it is right, and an "
               "algorithm is run only once it is proved; take fewer workers or chunks, or tutti simulate",
               kMaxProvedSteps, algorithm.shape().ranks),
-          {scenario.strategy.custom->file, 0, 0}));
+          {scenario.strategy.custom->path, 0, 0}));
     }
     const Collective small = make_collective(*scenario.cluster, scenario.strategy, planned.type, elements, pack.turn);
     const std::vector<std::string> verdicts = check(*small.schedule, small.contract(), {.random_orders = 0});
     if (verdicts.empty()) continue;
     const std::string& first = verdicts.front();
-    const Location place = place_of(first, algorithm, scenario.strategy.custom->file);
+    const Location place = place_of(first, algorithm, scenario.strategy.custom->path);
     return tl::make_unexpected(Error::request(
         {ProblemCode::kInvalid, "Custom"},
         fmt::format(
@@ -141,7 +157,7 @@ Error never_ends(const Scenario& scenario) {
       {ProblemCode::kInvalid, "Custom"},
       fmt::format("the algorithm never ends: every rank waits for another one; tutti plan --check with "
                   "fewer workers shows where"),
-      {scenario.strategy.custom->file, 0, 0});
+      {scenario.strategy.custom->path, 0, 0});
 }
 
 }  // namespace tutti::core

@@ -206,6 +206,8 @@ class StrategyReader {
     strategy_.collective = collective_of(message_.collective());
     strategy_.root = static_cast<Rank>(fields_.integer(message_, "root", kWhat, 0, kMostRanks).value_or(0));
     strategy_.out_of_place = message_.out_of_place();
+    // A custom algorithm may say by itself which collective it is.
+    if (!message_.custom().file().empty() && !complaints_.has("strategy.collective")) return;
     if (!message_.has_root() || has_root(strategy_.collective)) return;
     fields_.complain_at(message_, "root", ProblemCode::kUnused,
                         "strategy: {} has no root, only broadcast, reduce, gather and scatter have; leave root out",

@@ -62,6 +62,7 @@ class CustomAlgorithm;
 /// An algorithm that a file describes.
 struct CustomChoice {
   std::string file;  ///< as the scenario names it
+  std::string path;  ///< where it was found
   std::shared_ptr<const AlgorithmText> text;
   std::vector<AlgorithmParameter> set;
   std::shared_ptr<const CustomAlgorithm> made;  ///< for the cluster; null until the strategy is lowered
