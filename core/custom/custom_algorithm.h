@@ -1,6 +1,6 @@
 #pragma once
 
-// Algorithms that users bring along, in files of their own: texts of Tutti's language (docs/your-own-algorithm.md).
+// Algorithms that users bring along, in files of their own: texts of Tutti's language (docs/your-own-algorithm.md), or MSCCL's XML.
 
 #include <cstdint>
 #include <memory>
@@ -32,6 +32,12 @@ class CustomAlgorithm {
                                                            Engine engine) const = 0;
   /// It reads inputs where they are, so that none have to be copied out of place.
   [[nodiscard]] virtual bool reads_inputs() const = 0;
+  /// Elements that travel of so many: more than them if the algorithm only has chunks of one size.
+  [[nodiscard]] virtual std::int64_t padded(std::int64_t elements) const { return elements; }
+  /// Elements with which each chunk, and each piece of one, has one element; nothing if there are no such.
+  [[nodiscard]] virtual std::optional<std::int64_t> even_elements() const = 0;
+  /// What the file says and the simulation does not follow; "" if there is nothing.
+  [[nodiscard]] virtual std::string note() const { return ""; }
   /// Steps of all ranks.
   [[nodiscard]] virtual std::int64_t total_steps() const = 0;
   /// Where the text describes a step of a schedule; nothing for a step that it does not have.

@@ -6,11 +6,14 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <numeric>
 #include <utility>
 
 #include <fmt/format.h>
 
+#include "core/custom/chunk_cut.h"
 #include "core/custom/custom_algorithm.h"
+#include "core/custom/msccl.h"
 #include "core/custom/program.h"
 
 namespace tutti::core {
@@ -18,6 +21,7 @@ namespace {
 
 using custom::ActionCode;
 using custom::Area;
+using custom::ChunkCut;
 using custom::kLaneSlot;
 using custom::kRankSlot;
 using custom::LaneFamily;
@@ -29,34 +33,6 @@ using custom::StepFinder;
 using custom::Variables;
 using custom::WaitCode;
 using custom::wrapped;
-
-/// The cut of a buffer into chunks: evenly, or each block evenly where there are blocks.
-struct ChunkCut {
-  ChunkCut(std::int64_t of, std::int64_t into, std::int64_t blocks)
-      : elements(of),
-        block(of / blocks),
-        chunks(into),
-        per_block(into / blocks),
-        each(block / per_block),
-        longer(block % per_block) {}
-
-  std::int64_t elements;
-  std::int64_t block;
-  std::int64_t chunks;
-  std::int64_t per_block;
-  std::int64_t each;
-  std::int64_t longer;  ///< of each block, the first so many chunks have an element more
-
-  [[nodiscard]] bool even() const { return longer == 0; }
-  [[nodiscard]] std::int64_t longest() const { return each + (longer > 0 ? 1 : 0); }
-  /// Also of `chunks`: the end.
-  [[nodiscard]] std::int64_t offset(std::int64_t chunk) const {
-    if (longer == 0) return chunk * each;
-    const std::int64_t in_block = per_block == chunks ? chunk : chunk % per_block;
-    const std::int64_t begin = per_block == chunks ? 0 : chunk / per_block * block;
-    return begin + in_block * each + std::min(in_block, longer);
-  }
-};
 
 class CustomSchedule : public Schedule {
  public:
@@ -294,6 +270,19 @@ class ProgramAlgorithm : public CustomAlgorithm {
     return std::make_unique<CustomSchedule>(program_, elements, input_shift, engine);
   }
 
+  [[nodiscard]] std::optional<std::int64_t> even_elements() const override {
+    if (program_->pieces_vary) return std::nullopt;
+    constexpr std::int64_t kMostEvenElements = std::int64_t{1} << 30;
+    std::int64_t pieces = 1;
+    for (const std::int64_t count : program_->piece_counts) {
+      if (count > kMostEvenElements) return std::nullopt;
+      pieces = std::lcm(pieces, count);
+      if (pieces > kMostEvenElements) return std::nullopt;
+    }
+    if (program_->chunks > kMostEvenElements / pieces) return std::nullopt;
+    return program_->chunks * pieces;
+  }
+
   [[nodiscard]] std::int64_t total_steps() const override {
     if (program_->shape.ranks == 1) return 1;
     const StepFinder finder(*program_);
@@ -390,6 +379,7 @@ class CopyOfInputs : public Schedule {
 
 std::shared_ptr<const AlgorithmText> read_algorithm(std::string_view text, const std::string& file,
                                                     Problems& problems) {
+  if (custom::is_msccl(text)) return custom::read_msccl(text, file, problems);
   const std::size_t before = problems.size();
   custom::Syntax syntax = custom::parse_algorithm_text(text, file, problems);
   return problems.size() == before ? std::make_shared<LanguageText>(std::move(syntax)) : nullptr;

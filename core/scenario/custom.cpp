@@ -108,6 +108,12 @@ void lower_custom(WrittenScenario& written) {
   strategy.custom->made = strategy.custom->text->for_shape(shape, strategy.custom->set, written.problems);
 }
 
+void note_custom(Scenario& scenario) {
+  if (!scenario.strategy.custom) return;
+  if (std::string note = scenario.strategy.custom->made->note(); !note.empty())
+    scenario.plan.notes.push_back(std::move(note));
+}
+
 std::string describe(const CustomChoice& custom) {
   std::string text = fmt::format("{} of {}", custom.text->name(), custom.file);
   for (const AlgorithmParameter& parameter : custom.set)

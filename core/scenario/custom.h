@@ -15,6 +15,9 @@ bool read_custom(WrittenScenario& written, const Library& library);
 /// REQUIRES: the strategy and the cluster are known.
 void lower_custom(WrittenScenario& written);
 
+/// Adds to the plan's notes what its file says and the simulation does not follow.
+void note_custom(Scenario& scenario);
+
 /// "ring of ring.tutti-algorithm, slices 8".
 std::string describe(const CustomChoice& custom);
 

@@ -30,6 +30,7 @@ class ScenarioLowering {
     auto plan = make_plan(scenario_.workload, scenario_.strategy, *scenario_.cluster, scenario_.communicators);
     if (!plan) return complain_about(plan.error());
     scenario_.plan = std::move(*plan);
+    note_custom(scenario_);
     check_links(written_);
   }
 

@@ -33,6 +33,12 @@ void check_range(const Range& range, std::int64_t data, std::int64_t scratch) {
   demand(range.offset >= 0 && range.count >= 0 && range.end() <= size, "a range lies in its buffer");
 }
 
+void check_peer(const Peer& peer, const Schedule& schedule, Rank rank) {
+  const Rank other = peer.rank(rank, schedule.ranks());
+  demand(other >= 0 && other < schedule.ranks() && peer.lane >= 0 && peer.lane < schedule.lanes(other),
+         "a peer is a lane that there is");
+}
+
 void check_steps(const Schedule& schedule, std::int64_t data) {
   for (Rank rank = 0; rank < schedule.ranks(); ++rank) {
     for (Lane lane = 0; lane < schedule.lanes(rank); ++lane) {
@@ -41,11 +47,8 @@ void check_steps(const Schedule& schedule, std::int64_t data) {
         const Step step = schedule.step(rank, lane, i);
         check_range(step.source, data, schedule.scratch(rank));
         check_range(step.target, data, schedule.scratch(rank));
-        for (const Peer& peer : {step.from, step.to}) {
-          const Rank other = peer.rank(rank, schedule.ranks());
-          demand(other >= 0 && other < schedule.ranks() && peer.lane >= 0 && peer.lane < schedule.lanes(other),
-                 "a peer is a lane that there is");
-        }
+        if (receives(step.kind)) check_peer(step.from, schedule, rank);
+        if (sends(step.kind)) check_peer(step.to, schedule, rank);
         demand(step.wait.lane < schedule.lanes(rank), "a lane that is waited for is there");
         const AlikeSteps alike = schedule.alike_from(rank, lane, i);
         demand(alike.period == 0 || (alike.end > i && alike.end <= steps), "what is alike ends in its lane");
@@ -61,7 +64,8 @@ void check_for(const AlgorithmText& text, const AlgorithmShape& shape) {
   check_problems(problems);
   if (!algorithm || algorithm->total_steps() > kFewSteps) return;
   for (const std::int64_t each : {0, 1, 7}) {
-    const std::int64_t elements = each * shape.ranks + (has_blocks(algorithm->kind()) ? 0 : each % 3);
+    const std::int64_t elements =
+        algorithm->padded(each * shape.ranks + (has_blocks(algorithm->kind()) ? 0 : each % 3));
     const Contract contract = Contract::of(algorithm->kind(), shape.ranks, elements, shape.root, true);
     const auto schedule = algorithm->schedule(elements, contract.input_shift, Engine::kKernel);
     std::int64_t steps = 0;
