@@ -59,6 +59,8 @@ class AlgorithmText {
   /// "ring", as it calls itself; else the file's name.
   [[nodiscard]] virtual const std::string& name() const = 0;
   [[nodiscard]] virtual CollectiveKind kind() const = 0;
+  /// Names of its parameters.
+  [[nodiscard]] virtual std::vector<std::string> parameters() const = 0;
   /// `set`: in place of its parameters' defaults. Null, and problems with their places, if it cannot be used for the shape.
   /// Cost: that of the text, whatever the number of ranks.
   [[nodiscard]] virtual std::shared_ptr<const CustomAlgorithm> for_shape(const AlgorithmShape& shape,

@@ -342,6 +342,11 @@ class LanguageText : public AlgorithmText {
 
   [[nodiscard]] const std::string& name() const override { return syntax_.name; }
   [[nodiscard]] CollectiveKind kind() const override { return syntax_.collective; }
+  [[nodiscard]] std::vector<std::string> parameters() const override {
+    std::vector<std::string> names;
+    for (const custom::ParameterText& parameter : syntax_.parameters) names.push_back(parameter.name);
+    return names;
+  }
   [[nodiscard]] std::shared_ptr<const CustomAlgorithm> for_shape(const AlgorithmShape& shape,
                                                                  const std::vector<AlgorithmParameter>& set,
                                                                  Problems& problems) const override {

@@ -175,6 +175,7 @@ class MscclText : public AlgorithmText {
   explicit MscclText(std::shared_ptr<const MscclProgram> program) : program_(std::move(program)) {}
   [[nodiscard]] const std::string& name() const override { return program_->name; }
   [[nodiscard]] CollectiveKind kind() const override { return program_->kind; }
+  [[nodiscard]] std::vector<std::string> parameters() const override { return {}; }
   [[nodiscard]] std::shared_ptr<const CustomAlgorithm> for_shape(const AlgorithmShape& shape,
                                                                  const std::vector<AlgorithmParameter>& set,
                                                                  Problems& problems) const override {

@@ -91,6 +91,14 @@ bool read_custom(WrittenScenario& written, const Library& library) {
   }
   custom.text = read_algorithm((*file)->text, (*file)->path, written.problems);
   if (!custom.text) return false;
+  const std::vector<std::string> known = custom.text->parameters();
+  for (const AlgorithmParameter& one : custom.set) {
+    if (std::find(known.begin(), known.end(), one.name) != known.end()) continue;
+    fields.complain_at(message, "set", ProblemCode::kUnknownName,
+                       "custom: set: the algorithm has no parameter \"{}\"{}", one.name,
+                       known.empty() ? "; it has none" : did_you_mean(one.name, known));
+    good = false;
+  }
   remember(**file, written.scenario.files);
   custom.path = (*file)->path;
   take_collective(custom.text->kind(), written);

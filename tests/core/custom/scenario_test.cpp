@@ -54,6 +54,8 @@ TEST(CustomInScenario, IsRefusedWhereItDoesNotFit) {
   fails("custom { }", "custom ^{", ProblemCode::kMissing, "Custom.file");
   fails("custom { file: \"b.tutti-algorithm\" }", "\"b.tutti", ProblemCode::kUnknownName, "Custom.file");
   fails("custom { file: \"a.tutti-algorithm\" set: \"slices\" }", "\"slices\"", ProblemCode::kInvalid, "Custom.set");
+  fails("custom { file: \"a.tutti-algorithm\" set: \"slices=2\" }", "\"slices=2\"", ProblemCode::kUnknownName,
+        "Custom.set");
   fails("collective: ALL_GATHER " + kOurs, "custom ^{", ProblemCode::kConflict, "Strategy.custom");
   fails("shards: 2 " + kOurs, "2 custom", ProblemCode::kConflict, "Strategy.shards");
   fails("root: 2 " + kOurs, "2 custom", ProblemCode::kUnused, "Strategy.root");
