@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "core/scenario/custom.h"
 #include "core/strategy/collective_parts.h"
 #include "sim/folding/folding.h"
 #include "sim/folding/held_timeline.h"
@@ -113,6 +114,7 @@ core::Expected<void> Simulator::run(const Scenario& scenario, const core::Record
         "models only the ports at both ends",
         {scenario.file, 0, 0}));
   }
+  if (auto proved = core::prove_custom(scenario, core::CustomProof::kQuick); !proved) return proved;
   const bool remember = remembers(remembers_, scenario);
   std::string why_not;
   if (folds_ == Folds::kAlways || (folds_ == Folds::kWhereItPays && is_worth_folding(scenario, record))) {

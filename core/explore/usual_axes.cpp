@@ -34,7 +34,8 @@ Expected<Axis> algorithms_of(const Scenario& scenario, const ScenarioText& text)
   // Settings that would stand in the way of other algorithms, or of bytes_per_pack.
   std::vector<std::string> cleared;
   for (const char* name : {"strategy.channels", "strategy.num_packs", "strategy.agg_small_grads_max_bytes",
-                           "strategy.agg_small_grads_max_group", "strategy.agg_small_grads_exact_group"}) {
+                           "strategy.agg_small_grads_max_group", "strategy.agg_small_grads_exact_group",
+                           "strategy.custom.file", "strategy.custom.set"}) {
     const auto parsed = parse_override("tune", std::string(name) + "=");
     if (text.find(parsed->path) == nullptr) continue;
     cleared.emplace_back(name);

@@ -23,6 +23,7 @@ Place place_of(Library::Kind kind) {
     case Library::Kind::kModel: return {"models", ".csv"};
     case Library::Kind::kLayerTimes: return {"layer_times", ".csv"};
     case Library::Kind::kLink: return {"links", ".textproto"};
+    case Library::Kind::kAlgorithm: return {"algorithms", ".tutti-algorithm"};
     case Library::Kind::kCluster: break;
   }
   return {"", ""};

@@ -8,11 +8,11 @@
 
 namespace tutti::core {
 
-/// The machines, models, layer times and kinds of network links that scenarios name: files that come with Tutti in a folder, or in the user's
+/// The machines, models, layer times, kinds of network links and algorithms that scenarios name: files that come with Tutti in a folder, or in the user's
 /// own; or texts that were sent along with a scenario to where there are no files.
 class Library {
  public:
-  enum class Kind { kMachine = 0, kModel = 1, kLayerTimes = 2, kCluster = 3, kLink = 4 };
+  enum class Kind { kMachine = 0, kModel = 1, kLayerTimes = 2, kCluster = 3, kLink = 4, kAlgorithm = 5 };
 
   /// A file that a scenario names.
   struct File {
@@ -22,7 +22,7 @@ class Library {
     std::string text;
   };
 
-  /// `folder` holds machines/, models/, layer_times/ and links/.
+  /// `folder` holds machines/, models/, layer_times/, links/ and algorithms/.
   explicit Library(std::string folder) : folder_(std::move(folder)) {}
   /// Has these texts and nothing else, and reads no file.
   explicit Library(std::vector<File> sent) : sent_(std::move(sent)) {}

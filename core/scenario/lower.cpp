@@ -6,6 +6,7 @@
 
 #include "core/lowering/framework.h"
 #include "core/scenario/communicators.h"
+#include "core/scenario/custom.h"
 #include "core/scenario/host_library.h"
 #include "core/scenario/link_checks.h"
 #include "core/strategy/algorithm_table.h"
@@ -22,12 +23,14 @@ class ScenarioLowering {
     if (!scenario_.cluster || !written_.strategy_known) return;
     lower_strategy();
     if (problems_.empty()) price_hosts();
+    lower_custom(written_);
     for (const StrategyProblem& problem : problems_of(scenario_.strategy, *scenario_.cluster)) complain_about(problem);
     lower_communicators();
     if (!problems_.empty()) return;
     auto plan = make_plan(scenario_.workload, scenario_.strategy, *scenario_.cluster, scenario_.communicators);
     if (!plan) return complain_about(plan.error());
     scenario_.plan = std::move(*plan);
+    note_custom(scenario_);
     check_links(written_);
   }
 

@@ -11,6 +11,7 @@
 #include "core/lowering/server_plan.h"
 #include "core/lowering/who_reduces.h"
 #include "core/nccl/collective_time.h"
+#include "core/scenario/custom.h"
 #include "core/scenario/nccl_model.h"
 #include "core/strategy/algorithm_table.h"
 #include "core/strategy/bounds.h"
@@ -59,7 +60,9 @@ std::string describe(const AllReduceSpec& spec) {
 }  // namespace
 
 std::string describe(const Strategy& strategy) {
-  std::string text = strategy.spec ? describe(*strategy.spec) : std::string(to_string(strategy.algorithm));
+  std::string text = strategy.spec     ? describe(*strategy.spec)
+                     : strategy.custom ? describe(*strategy.custom)
+                                       : std::string(to_string(strategy.algorithm));
   const bool in_parts = strategy.servers && strategy.servers->placement == Placement::kByHash;
   if (strategy.servers) text = fmt::format("{} {}", in_parts ? "partitions" : "variables", describe(*strategy.servers));
   if (!strategy.distribution_name.empty()) text = fmt::format("{}: {}", strategy.distribution_name, text);

@@ -5,6 +5,7 @@
 
 #include "core/proto/scenario.pb.h"
 #include "core/scenario/conditions_reader.h"
+#include "core/scenario/custom.h"
 #include "core/scenario/nccl_reader.h"
 #include "core/scenario/old_form.h"
 #include "core/scenario/other_variables_reader.h"
@@ -34,6 +35,7 @@ class ScenarioReader {
       scenario_.strategy = std::move(*strategy);
       written_.strategy_known = true;
       scenario_.nccl = nccl_options_from(message_.strategy().nccl(), fields_);
+      written_.strategy_known = read_custom(written_, library_);
     }
     read_cluster();
     read_workload();

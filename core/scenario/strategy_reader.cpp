@@ -74,6 +74,7 @@ class StrategyReader {
     // What a framework chooses is known when cluster and gradients are.
     const bool later = read.said && (!read.framework || read.framework->chooses_algorithm());
     const auto algorithm = later ? AlgorithmChoice(BaseAlgorithm::kTfRing) : read_algorithm();
+    check_custom(later);
     known = known && algorithm.has_value();
     strategy_ = Strategy::for_algorithm(algorithm.value_or(BaseAlgorithm::kRing));
     strategy_.framework = std::move(read.framework);
@@ -95,6 +96,7 @@ class StrategyReader {
   }
 
   std::optional<AlgorithmChoice> read_algorithm() {
+    if (!message_.custom().file().empty()) return refuse_algorithm_beside_custom(), BaseAlgorithm::kCustom;
     const auto algorithm = parse_algorithm(message_.algorithm());
     const std::vector<std::string> names = algorithm_names();
     if (message_.algorithm().empty() && framework_was_lost()) return std::nullopt;
@@ -111,6 +113,24 @@ class StrategyReader {
                           hint.empty() ? fmt::format("; there are {}", fmt::join(names, ", ")) : hint);
     }
     return algorithm;
+  }
+
+  void refuse_algorithm_beside_custom() {
+    if (message_.algorithm().empty()) return;
+    fields_.complain_at(message_, "algorithm", ProblemCode::kConflict,
+                        "strategy: algorithm and custom both say how gradients are reduced; keep one");
+  }
+
+  /// Its file is read where files are (custom.h).
+  void check_custom(bool chosen_by_framework) {
+    if (!message_.has_custom()) return;
+    if (chosen_by_framework) {
+      fields_.complain_at(message_, "custom", ProblemCode::kConflict,
+                          "strategy: custom: the framework chooses the algorithm; leave custom out");
+    } else if (message_.custom().file().empty() && (message_.custom().set_size() > 0 || message_.algorithm().empty())) {
+      fields_.complain_at(message_.custom(), "file", ProblemCode::kMissing,
+                          "custom: file is missing; say the path of a file that describes the algorithm");
+    }
   }
 
   // --- packing ---
@@ -186,6 +206,8 @@ class StrategyReader {
     strategy_.collective = collective_of(message_.collective());
     strategy_.root = static_cast<Rank>(fields_.integer(message_, "root", kWhat, 0, kMostRanks).value_or(0));
     strategy_.out_of_place = message_.out_of_place();
+    // A custom algorithm may say by itself which collective it is.
+    if (!message_.custom().file().empty() && !complaints_.has("strategy.collective")) return;
     if (!message_.has_root() || has_root(strategy_.collective)) return;
     fields_.complain_at(message_, "root", ProblemCode::kUnused,
                         "strategy: {} has no root, only broadcast, reduce, gather and scatter have; leave root out",

@@ -24,6 +24,8 @@ enum class BaseAlgorithm : std::uint8_t {
   kTfRing,
   kReductionToOneDevice,
   kHierarchicalCopy,
+  /// A file describes it (Strategy::custom); scenarios cannot ask for it by name.
+  kCustom,
   /// Variables lie on servers (Strategy::servers); scenarios cannot ask for it by name.
   kOnServers,
 };

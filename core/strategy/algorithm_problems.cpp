@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "core/custom/custom_algorithm.h"
+
 namespace tutti::core {
 
 void find_tf_ring_problems(const Strategy& strategy, const Cluster& cluster, std::vector<StrategyProblem>& problems) {
@@ -73,6 +75,15 @@ void find_hierarchical_copy_problems(const Strategy& strategy, const Cluster& cl
     problems.push_back({"tf_cnn_benchmarks",
                         fmt::format("network_topology: GCP_V100 is one of 8 GPUs (here {}); take DGX1", devices)});
   }
+}
+
+void find_custom_problems(const Strategy& strategy, const Cluster&, std::vector<StrategyProblem>& problems) {
+  if (!strategy.custom || strategy.custom->text->kind() == strategy.collective) return;
+  problems.push_back(
+      {"custom",
+       fmt::format("\"{}\" describes {}, and the collective here is {}; name a file that describes "
+                   "that, or take another collective",
+                   strategy.custom->file, to_string(strategy.custom->text->kind()), to_string(strategy.collective))});
 }
 
 }  // namespace tutti::core

@@ -13,5 +13,6 @@ void find_reduction_to_one_device_problems(const Strategy& strategy, const Clust
                                            std::vector<StrategyProblem>& problems);
 void find_hierarchical_copy_problems(const Strategy& strategy, const Cluster& cluster,
                                      std::vector<StrategyProblem>& problems);
+void find_custom_problems(const Strategy& strategy, const Cluster& cluster, std::vector<StrategyProblem>& problems);
 
 }  // namespace tutti::core

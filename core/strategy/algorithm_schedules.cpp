@@ -20,6 +20,8 @@
 #include "core/algorithm/tf_ring.h"
 #include "core/algorithm/tree_broadcast.h"
 #include "core/algorithm/xring.h"
+#include "core/base/check.h"
+#include "core/custom/custom_algorithm.h"
 #include "core/packing/device_groups.h"
 #include "core/strategy/nccl_rings.h"
 
@@ -185,6 +187,18 @@ Made hierarchical_copy(const ScheduleRequest& r) {
   StarTree up = down;
   if (r.strategy.hierarchical_copy.drops_odd && r.replicas > 2) up.replicas -= r.replicas % 2;
   return there_and_back(r, up, down);
+}
+
+Made custom(const ScheduleRequest& r) {
+  TUTTI_CHECK(r.strategy.custom && r.strategy.custom->made, "an algorithm of no file");
+  const CustomAlgorithm& algorithm = *r.strategy.custom->made;
+  TUTTI_CHECK(algorithm.shape().ranks == r.replicas, "{} ranks, and the algorithm has {}", r.replicas,
+              algorithm.shape().ranks);
+  const bool alone = r.replicas == 1;
+  if (r.shift() == 0 || algorithm.reads_inputs() || alone) return algorithm.schedule(r.elements, r.shift(), r.engine());
+  return in_stages({r.workers(), r.per_worker, false}, r.elements,
+                   {{StageScope::kEveryone, copy_inputs_of(r.contract(), r.engine())},
+                    {StageScope::kEveryone, algorithm.schedule(r.elements, 0, r.engine())}});
 }
 
 // --- inside workers, around what goes across ---

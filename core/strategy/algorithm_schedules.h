@@ -27,6 +27,7 @@ Made nccl(const ScheduleRequest& request);
 Made tf_ring(const ScheduleRequest& request);
 Made reduction_to_one_device(const ScheduleRequest& request);
 Made hierarchical_copy(const ScheduleRequest& request);
+Made custom(const ScheduleRequest& request);
 
 // --- inside workers, around what goes across ---
 using Across = Stage (*)(const ScheduleRequest& request);

@@ -167,6 +167,16 @@ std::array<AlgorithmTraits, kBaseAlgorithms> algorithm_rows() {
        .schedule = schedules::hierarchical_copy,
        .why_not_across = "it is for the GPUs of one machine"},
 
+      // Its file says which collective it is.
+      {.algorithm = BaseAlgorithm::kCustom,
+       .name = "custom",
+       .has_name_in_scenarios = false,
+       .on_gpus = kEveryKind,
+       .on_cpus = kEveryKind,
+       .find_problems = find_custom_problems,
+       .schedule = schedules::custom,
+       .why_not_across = "it spans all replicas"},
+
       // core/lowering/server_plan.cpp and push_pull_plan.cpp make its collectives.
       {.algorithm = BaseAlgorithm::kOnServers,
        .name = "variables on servers",

@@ -6,6 +6,7 @@
 
 #include "core/algorithm/star.h"
 #include "core/base/check.h"
+#include "core/custom/custom_algorithm.h"
 #include "core/schedule/stages.h"
 #include "core/strategy/algorithm_table.h"
 #include "core/strategy/collective_parts.h"
@@ -34,6 +35,7 @@ class CollectiveMaker {
     // The hosts are ranks of their own, unless they are replicas themselves.
     const bool on_gpus = cluster.part(cluster.replica(0)).kind == PartKind::kGpu;
     request_.hosts = on_gpus && sums_on_hosts(strategy);
+    if (strategy.custom && strategy.custom->made) request_.elements = strategy.custom->made->padded(elements);
     if (traits_.padded) {
       request_.elements = strategy.algorithm.inside ? traits_.padded(elements, request_.workers(), 1)
                                                     : traits_.padded(elements, request_.replicas, strategy.shards);

@@ -11,6 +11,7 @@
 #include "core/base/error.h"
 #include "core/base/notes.h"
 #include "core/cluster/cluster.h"
+#include "core/custom/algorithm_shape.h"
 #include "core/schedule/contract.h"
 #include "core/schedule/reduction.h"
 #include "core/strategy/algorithm.h"
@@ -57,6 +58,17 @@ struct CheckpointRules {
 };
 
 class Framework;
+class AlgorithmText;
+class CustomAlgorithm;
+
+/// An algorithm that a file describes.
+struct CustomChoice {
+  std::string file;  ///< as the scenario names it
+  std::string path;  ///< where it was found
+  std::shared_ptr<const AlgorithmText> text;
+  std::vector<AlgorithmParameter> set;
+  std::shared_ptr<const CustomAlgorithm> made;  ///< for the cluster; null until the strategy is lowered
+};
 
 /// The strategy of a scenario, with every default filled in.
 struct Strategy {
@@ -64,6 +76,7 @@ struct Strategy {
   /// gradients.
   AlgorithmChoice algorithm;
   std::optional<AllReduceSpec> spec;
+  std::optional<CustomChoice> custom;  ///< of algorithm kCustom
   CollectiveKind collective = CollectiveKind::kAllReduce;
   Rank root = 0;
   bool out_of_place = false;

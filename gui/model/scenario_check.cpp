@@ -173,6 +173,7 @@ std::vector<std::string> suggestions(const std::string& full_name, const core::L
   if (full_name == "tutti.proto.Workers.machine") return library.names(Kind::kMachine);
   if (full_name == "tutti.proto.Network.link") return library.names(Kind::kLink);
   if (full_name == "tutti.proto.Workload.model") return library.names(Kind::kModel);
+  if (full_name == "tutti.proto.Custom.file") return library.names(Kind::kAlgorithm);
   if (full_name == "tutti.proto.Workload.layer_times") return library.names(Kind::kLayerTimes);
   return {};
 }

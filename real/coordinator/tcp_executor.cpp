@@ -7,6 +7,7 @@
 
 #include "core/lowering/sparse_plan.h"
 #include "core/lowering/who_reduces.h"
+#include "core/scenario/custom.h"
 #include "real/coordinator/coordinator.h"
 #include "real/worker/machine.h"
 
@@ -134,6 +135,7 @@ Expected<void> TcpExecutor::run(const core::Scenario& scenario, const core::Reco
   Gathering& gathering = options_.gathering;
   if (gathering.secret.empty() && gathering.spawn == Gathering::Spawn::kAll) gathering.secret = random_secret();
   auto good = problems_of(scenario, gathering, static_cast<bool>(options_.time_scale), options_.backend);
+  if (good) good = core::prove_custom(scenario, core::CustomProof::kWhole);
   // Where workers join from elsewhere, each looks for itself what there is.
   const bool all_here = gathering.spawn == Gathering::Spawn::kAll;
   if (good) good = check_backend(options_.backend, scenario, all_here);

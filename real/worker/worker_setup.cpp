@@ -66,7 +66,7 @@ Expected<std::chrono::duration<double>> timeout_of(const proto::Assignment& orde
 Expected<core::Scenario> read_plan(const proto::Assignment& order) {
   std::vector<core::Library::File> files;
   for (const proto::LibraryFile& f : order.file()) {
-    if (f.kind() < 0 || f.kind() > static_cast<int>(core::Library::Kind::kLink))
+    if (f.kind() < 0 || f.kind() > static_cast<int>(core::Library::Kind::kAlgorithm))
       return cannot_be(fmt::format("a file of kind {}", f.kind()));
     files.push_back({static_cast<core::Library::Kind>(f.kind()), f.name(), f.path(), f.text()});
   }

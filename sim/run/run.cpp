@@ -8,6 +8,7 @@
 #include "core/base/check.h"
 #include "core/base/format.h"
 #include "core/lowering/who_reduces.h"
+#include "core/scenario/custom.h"
 #include "core/scenario/run_info.h"
 #include "sim/device/gone.h"
 #include "sim/run/links_told.h"
@@ -95,7 +96,9 @@ core::Expected<void> Run::finish() {
   const bool cancelled = progress_.cancelled();
   const bool stuck = !cancelled && !timeouts_.exceeded() && ended < scenario_.run.steps;
   const std::string dead = what_is_gone(scenario_);
-  TUTTI_CHECK(!stuck || !dead.empty(), "{} of {} steps ended; something waits forever", ended, scenario_.run.steps);
+  const bool custom = scenario_.strategy.custom.has_value();
+  TUTTI_CHECK(!stuck || !dead.empty() || custom, "{} of {} steps ended; something waits forever", ended,
+              scenario_.run.steps);
   const bool ports_alone = scenario_.run.network_model == core::NetworkModel::kIdeal;
   tell_links(network_.loads(), cluster_, *told_.cluster, ports_alone, step_ends_.last_end(), sink_);
   if (ended > 0) {
@@ -105,6 +108,7 @@ core::Expected<void> Run::finish() {
   }
   for (const std::string& note : engines_.notes()) sink_.note(note);
   if (timeouts_.exceeded()) return sink_.end(), tl::make_unexpected(*timeouts_.exceeded());
+  if (stuck && dead.empty()) return sink_.end(), tl::make_unexpected(core::never_ends(scenario_));
   if (stuck) return sink_.end(), tl::make_unexpected(stuck_forever(dead));
   if (!cancelled) write_path();
   if (cancelled) sink_.note(fmt::format("stopped by request after {} of {} steps", ended, scenario_.run.steps));

@@ -6,7 +6,9 @@
 
 #include "core/algorithm/ring.h"
 #include "core/algorithm/shuffle.h"
+#include "core/base/file.h"
 #include "core/base/random.h"
+#include "core/custom/custom_algorithm.h"
 #include "sim/collectives/collective_run.h"
 #include "sim/engine/event_queue.h"
 #include "tests/support/clusters.h"
@@ -42,10 +44,18 @@ BENCHMARK_CAPTURE(Ring, fifo_with_critical_path, core::NetworkModel::kFifo, true
     ->Unit(benchmark::kMillisecond);
 BENCHMARK_CAPTURE(Ring, ideal, core::NetworkModel::kIdeal, false)->Arg(256)->Unit(benchmark::kMillisecond);
 
+std::shared_ptr<const core::Schedule> ring_of_file(int ranks, std::int64_t elements) {
+  core::Problems problems;
+  const auto text = core::read_text_file(test::source_folder() + "/scenarios/algorithms/ring.tutti-algorithm");
+  const auto algorithm = core::read_algorithm(*text, "ring", problems)->for_shape({ranks, 1, 0}, {}, problems);
+  return algorithm->schedule(elements, 0, core::Engine::kKernel);
+}
+
 /// A ring over 256 MiB as LogGOPSim, ASTRA-sim and SimGrid were measured with it: links of 25 GB/s and 1 us, adding takes
 /// no time, every message simulated, nothing recorded. `staggered`: the ranks start up to 2 ms apart.
 /// Counts messages per second of CPU time, and the most memory that the process has had.
-void PeersRing(benchmark::State& state, bool staggered) {
+/// `file`: the ring of scenarios/algorithms in place of the built-in one.
+void PeersRing(benchmark::State& state, bool staggered, bool file) {
   const int ranks = static_cast<int>(state.range(0));
   test::PlainRates rates;
   rates.link = core::Bandwidth(25'000'000'000);
@@ -53,8 +63,8 @@ void PeersRing(benchmark::State& state, bool staggered) {
   rates.reduce = core::Bandwidth(0);
   const auto cluster = test::plain_cluster(ranks, rates);
   const std::int64_t elements = std::int64_t{64} << 20;
-  const core::Collective collective =
-      test::on_plain_cluster(*cluster, core::ring_all_reduce(ranks, elements), elements);
+  const core::Collective collective = test::on_plain_cluster(
+      *cluster, file ? ring_of_file(ranks, elements) : core::ring_all_reduce(ranks, elements), elements);
   std::vector<core::Time> start;
   for (int r = 0; staggered && r < ranks; ++r) start.push_back(core::microseconds(1 + r * std::int64_t{7919} % 2000));
   double messages = 0;
@@ -68,8 +78,10 @@ void PeersRing(benchmark::State& state, bool staggered) {
   getrusage(RUSAGE_SELF, &usage);
   state.counters["peak_MB"] = static_cast<double>(usage.ru_maxrss) / 1000;
 }
-BENCHMARK_CAPTURE(PeersRing, in_lock_step, false)->Arg(64)->Arg(1024)->Arg(4096)->Unit(benchmark::kMillisecond);
-BENCHMARK_CAPTURE(PeersRing, staggered, true)->Arg(64)->Arg(1024)->Arg(4096)->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(PeersRing, in_lock_step, false, false)->Arg(64)->Arg(1024)->Arg(4096)->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(PeersRing, staggered, true, false)->Arg(64)->Arg(1024)->Arg(4096)->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(PeersRing, of_a_file_in_lock_step, false, true)->Arg(1024)->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(PeersRing, of_a_file_staggered, true, true)->Arg(1024)->Unit(benchmark::kMillisecond);
 
 /// A pop and a push with so many events waiting (the "hold model" by which event queues are compared), all at one time or
 /// spread over 2 ms.

@@ -10,6 +10,7 @@
 #include "core/timeline/export_perfetto.h"
 #include "core/timeline/export_svg.h"
 #include "core/timeline/reader.h"
+#include "tools/tutti/export_algorithm.h"
 #include "tools/tutti/io/file_buffer.h"
 #include "tools/tutti/io/output_file.h"
 
@@ -38,9 +39,11 @@ Expected<void> write(const core::TimelineReader& timeline, const ExportOptions& 
 
 }  // namespace
 
-int export_timeline(const ExportOptions& options, const Environment&) {
+int export_timeline(const ExportOptions& options, const Environment& environment) {
+  if (options.to == "msccl") return export_algorithm(options, environment);
   if (options.to != "perfetto" && options.to != "csv" && options.to != "svg") {
-    return refuse({ProblemCode::kUnknownName, "--to"}, "--to {}: expected one of perfetto, csv, svg", options.to);
+    return refuse({ProblemCode::kUnknownName, "--to"}, "--to {}: expected one of perfetto, csv, svg, msccl",
+                  options.to);
   }
   if (!core::parse_csv_content(options.table)) {
     return refuse({ProblemCode::kUnknownName, "--table"},

@@ -8,13 +8,13 @@ namespace tutti::tools {
 
 struct ExportOptions {
   std::string timeline;
-  std::string to;  ///< perfetto, csv, svg
+  std::string to;  ///< perfetto, csv, svg; msccl, of a scenario
   std::string table = "spans";
   std::string output;           ///< "-": standard output
   std::string format = "text";  ///< of what is said about it
 };
 
-/// `tutti export`: a timeline in another form.
+/// `tutti export`: a timeline in another form, or the algorithm of a scenario.
 int export_timeline(const ExportOptions& options, const Environment& environment);
 
 }  // namespace tutti::tools

@@ -31,7 +31,8 @@ std::vector<NamedList> lists_of(const Library& library) {
           {"links", library.names(Library::Kind::kLink)},
           {"models", library.names(Library::Kind::kModel)},
           {"layer_times", library.names(Library::Kind::kLayerTimes)},
-          {"algorithms", core::algorithm_names()}};
+          {"algorithms", core::algorithm_names()},
+          {"custom_algorithms", library.names(Library::Kind::kAlgorithm)}};
 }
 
 std::string list_text(const Library& library) {

@@ -1,6 +1,6 @@
 #pragma once
 
-// Between pugixml and the readers of NCCL's files; nobody else includes it.
+// Between pugixml and the readers of NCCL's files and of MSCCL's (core/custom/msccl.cpp); nobody else includes it.
 
 #include <cstdint>
 #include <memory>

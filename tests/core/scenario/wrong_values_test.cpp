@@ -116,7 +116,7 @@ std::vector<Tried> all_tried() {
   for (const char* strategy :
        {"algorithm: \"ring\" shards: 2 bytes_per_pack: 100 merging: CONCAT launch: SERIAL reduction: MEAN update: "
         "AFTER_ALL staging: DIRECT launch_us: 1 pad_packs: true compression { type: FLOAT16 of: PACKS }",
-        "algorithm: \"ring\" collective: BROADCAST root: 3",
+        "algorithm: \"ring\" collective: BROADCAST root: 3", "custom { file: \"a.tutti-algorithm\" set: \"slices=3\" }",
         "algorithm: \"ring\" agg_small_grads_max_bytes: 100 agg_small_grads_max_group: 3 "
         "agg_small_grads_exact_group: true all_reduce_merge_scope: 1",
         "algorithm: \"pscpu/pscpu\" shards: 2 num_packs: 3",
@@ -356,6 +356,9 @@ Library library_with(Library::Kind kind = Library::Kind::kModel, const std::stri
       {Library::Kind::kMachine, "m", "m.textproto", kMachine},
       {Library::Kind::kLink, "l", "l.textproto", kLink},
       {Library::Kind::kCluster, "c.textproto", "c.textproto", ""},
+      {Library::Kind::kAlgorithm, "a.tutti-algorithm", "a.tutti-algorithm",
+       "parameter slices = 2 collective all_reduce chunks 1 lane { send data[0] to rank + 1 receive data[0] from rank "
+       "- 1 }"},
       {Library::Kind::kModel, "model.csv", "model.csv",
        "name,shape,type,layer,forward_flops,backward_flops,forward_us,backward_us\na,30x5,float32,0,1e6,2e6,1,2\n"
        "b,7,float32,1,1e6,2e6,1,2\n"},

@@ -44,18 +44,22 @@ void add_import_nccl_topology(CLI::App* import, ImportOptions& all) {
 }  // namespace
 
 void add_export(CLI::App& app, ExportOptions& o) {
-  CLI::App* c = app.add_subcommand("export", "Convert a timeline to Perfetto, CSV or SVG");
+  CLI::App* c = app.add_subcommand(
+      "export", "Convert a timeline to Perfetto, CSV or SVG, or a scenario's algorithm to MSCCL's XML");
   c->footer(
       "Examples:\n"
       "  tutti export mine.tutti --to perfetto        then open mine.perfetto-trace in ui.perfetto.dev\n"
       "  tutti export mine.tutti --to csv --table packs -o -\n"
-      "  tutti export mine.tutti --to svg");
-  c->add_option("timeline", o.timeline, "Timeline file written by tutti simulate or tutti run")->required();
-  c->add_option("--to", o.to, "Output format: perfetto, csv or svg (a picture of the last training step)")->required();
+      "  tutti export mine.tutti --to svg\n"
+      "  tutti export mine.textproto --to msccl       the steps of every GPU, for MSCCL's runtimes");
+  c->add_option("timeline", o.timeline, "Timeline file written by tutti simulate or tutti run; for msccl, a scenario")
+      ->required();
+  c->add_option("--to", o.to, "Output format: perfetto, csv, svg (a picture of the last training step) or msccl")
+      ->required();
   c->add_option("--format", o.format, "Format of the summary on standard output: text or json")->capture_default_str();
   c->add_option("--table", o.table, "With --to csv: the table to write: spans, packs, steps, links or path")
       ->capture_default_str();
-  c->add_option("-o,--output", o.output, "Output file, - for standard output (default: next to the timeline file)");
+  c->add_option("-o,--output", o.output, "Output file, - for standard output (default: next to the input file)");
 }
 
 void add_init(CLI::App& app, InitOptions& o) {

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/custom/custom_algorithm.h"
 #include "core/lowering/who_reduces.h"
 #include "core/measured/nccl_tests.h"
 #include "core/scenario/rewrite.h"
@@ -319,6 +320,13 @@ int measure(const PerfOptions& options, const Request& request, const Environmen
             "tutti perf measures a collective between all replicas, and {} has none; take an algorithm (ring, nccl, …)",
             scenario->strategy.distribution_name),
         {scenario->file, 0, 0}));
+  }
+  if (const auto& custom = scenario->strategy.custom; custom && custom->text->kind() != request.what.collective) {
+    const std::string_view described = to_string(custom->text->kind());
+    return report(Error::request({ProblemCode::kConflict, "--collective"},
+                                 fmt::format("--collective {}: \"{}\" describes {}; say --collective {}",
+                                             options.collective, custom->file, described, described),
+                                 {scenario->file, 0, 0}));
   }
   PerfSubject subject{*scenario};
   subject.type = request.what.type;

@@ -20,6 +20,7 @@ std::string how(const core::Scenario& scenario) {
   plain.channels = asked.channels;
   plain.staging = asked.staging;
   plain.spec = asked.spec;
+  plain.custom = asked.custom;
   return core::describe(plain);
 }
 

@@ -1,0 +1,27 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "core/schedule/step.h"
+
+namespace tutti::core {
+
+/// Who takes part in an algorithm that a file describes.
+struct AlgorithmShape {
+  std::int32_t ranks = 1;
+  std::int32_t per_node = 1;  ///< divides `ranks`
+  Rank root = 0;
+
+  bool operator==(const AlgorithmShape&) const = default;
+};
+
+/// A value in place of the default of one of the algorithm's parameters.
+struct AlgorithmParameter {
+  std::string name;
+  std::int64_t value = 0;
+
+  bool operator==(const AlgorithmParameter&) const = default;
+};
+
+}  // namespace tutti::core

@@ -1,0 +1,37 @@
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+namespace tutti::core::custom {
+
+/// The cut of a buffer into chunks: evenly, or each block evenly where there are blocks.
+struct ChunkCut {
+  /// REQUIRES: `blocks` divides `of` and `into`.
+  ChunkCut(std::int64_t of, std::int64_t into, std::int64_t blocks)
+      : elements(of),
+        block(of / blocks),
+        chunks(into),
+        per_block(into / blocks),
+        each(block / per_block),
+        longer(block % per_block) {}
+
+  std::int64_t elements;
+  std::int64_t block;
+  std::int64_t chunks;
+  std::int64_t per_block;
+  std::int64_t each;
+  std::int64_t longer;  ///< of each block, the first so many chunks have an element more
+
+  [[nodiscard]] bool even() const { return longer == 0; }
+  [[nodiscard]] std::int64_t longest() const { return each + (longer > 0 ? 1 : 0); }
+  /// Also of `chunks`: the end.
+  [[nodiscard]] std::int64_t offset(std::int64_t chunk) const {
+    if (longer == 0) return chunk * each;
+    const std::int64_t in_block = per_block == chunks ? chunk : chunk % per_block;
+    const std::int64_t begin = per_block == chunks ? 0 : chunk / per_block * block;
+    return begin + in_block * each + std::min(in_block, longer);
+  }
+};
+
+}  // namespace tutti::core::custom

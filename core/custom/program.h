@@ -1,0 +1,158 @@
+#pragma once
+
+// An algorithm for one shape of cluster: what its text says, with everything computed that does not depend on the rank, and
+// checked so far that no step of any rank can go wrong: no divisor is 0, no number overflows, no lane is endless.
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/custom/algorithm_shape.h"
+#include "core/custom/syntax.h"
+#include "core/custom/values.h"
+#include "core/schedule/contract.h"
+#include "core/schedule/step.h"
+
+namespace tutti::core::custom {
+
+/// Chunks of a buffer: `count` of them from `first` on, or a piece of that.
+struct PlaceCode {
+  Area area = Area::kData;
+  Value first;
+  Value count;
+  bool one = true;  ///< `count` is 1
+  bool in_pieces = false;
+  Value part;
+  Value parts;
+  bool has_like = false;
+  Value like;
+};
+
+struct PeerCode {
+  bool relative = false;  ///< `rank` is added to one's own
+  Value rank;
+  bool own_lane = true;
+  int family = 0;
+  Value lane_number;
+};
+
+struct ActionCode {
+  StepKind kind = StepKind::kNop;
+  Position at;
+  PlaceCode source;
+  PlaceCode target;
+  bool one_place = true;  ///< `target` is `source`
+  PeerCode from;
+  PeerCode to;
+  int wait = -1;
+};
+
+struct WaitCode {
+  bool whole_lane = false;
+  int family = -1;  ///< of whole_lane
+  int mark = -1;
+  std::vector<Value> arguments;  ///< the lane's number, if it has one; of a mark, then those of the loops around it
+};
+
+struct NodeCode {
+  enum class Kind : std::uint8_t { kBlock, kLoop, kIf, kAction, kMark };
+  Kind kind = Kind::kBlock;
+  std::int64_t count = -1;  ///< steps; -1: they depend on the rank or on loops around it
+  std::vector<int> children;
+  int body = -1;
+  int otherwise = -1;
+  Value low;  ///< of kLoop; of kIf: the condition
+  Value high;
+  bool downwards = false;
+  int slot = 0;
+  bool varies = false;     ///< its rounds differ in their number of steps
+  bool alike = false;      ///< its rounds differ in nothing but what lies where, if chunks are of one size
+  bool ways_vary = false;  ///< its rounds differ in their peers
+  int action = -1;
+};
+
+/// Lanes that one `lane` of the text describes.
+struct LaneFamily {
+  std::string name;
+  bool numbered = false;
+  Lane first = 0;
+  std::int32_t count = 1;
+  std::int64_t first_number = 0;
+  int root = -1;
+};
+
+struct MarkCode {
+  std::string name;
+  Position at;
+  int family = 0;
+  std::vector<int> path;  ///< nodes from the lane's to the mark's
+};
+
+/// What keeps an algorithm from being the same to all workers; no text: nothing does.
+struct Obstacle {
+  Position at;
+  std::string what;
+};
+
+struct Program {
+  std::string file;
+  std::string name;
+  AlgorithmShape shape;
+  CollectiveKind kind = CollectiveKind::kAllReduce;
+  std::int64_t chunks = 1;
+  std::int64_t scratch = 0;  ///< chunks of it
+  int slots = 0;             ///< 0: unlimited
+  bool names_input = false;
+
+  ValueTrees values;
+  std::vector<NodeCode> nodes;
+  std::vector<ActionCode> actions;
+  std::vector<WaitCode> waits;
+  std::vector<LaneFamily> families;
+  std::vector<int> family_of_lane;
+  std::vector<MarkCode> marks;
+
+  Obstacle to_shift;
+  Obstacle to_exchange;
+  /// Numbers of pieces that chunks are cut into; pieces are of one size if chunks are, and these divide them.
+  std::vector<std::int64_t> piece_counts;
+  bool pieces_vary = false;  ///< in their number
+};
+
+/// The algorithm of `syntax` for a shape. What keeps it from being one goes to `problems`.
+std::shared_ptr<const Program> compile(const Syntax& syntax, const AlgorithmShape& shape,
+                                       const std::vector<AlgorithmParameter>& set, Problems& problems);
+
+/// Steps of a lane, one after the other.
+class StepFinder {
+ public:
+  explicit StepFinder(const Program& program) : program_(program) {}
+
+  [[nodiscard]] std::int64_t count(int node, Variables& variables) const;
+  /// The action of a step, and the variables that it sees; and what is alike from it on. REQUIRES: 0 ≤ index < count(node).
+  struct Found {
+    const ActionCode* action = nullptr;
+    std::int64_t alike_period = 0;
+    std::int64_t alike_end = 0;
+  };
+  [[nodiscard]] Found find(int node, std::int64_t index, Variables& variables) const;
+  /// Steps in front of a point of the lane.
+  [[nodiscard]] std::int64_t position(const MarkCode& mark, const std::vector<std::int64_t>& rounds,
+                                      Variables& variables) const;
+
+ private:
+  struct Bounds {
+    std::int64_t low = 0;
+    std::int64_t rounds = 0;
+    std::int64_t high = 0;
+  };
+  [[nodiscard]] Bounds bounds(const NodeCode& loop, const Variables& variables) const;
+  static std::int64_t number_of(const NodeCode& loop, const Bounds& bounds, std::int64_t round) {
+    return loop.downwards ? bounds.high - round : bounds.low + round;
+  }
+  const Program& program_;
+};
+
+}  // namespace tutti::core::custom

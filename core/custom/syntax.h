@@ -1,0 +1,172 @@
+#pragma once
+
+// The text of an algorithm as its author wrote it, before anything is known about the cluster that it will run on.
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/base/error.h"
+#include "core/schedule/contract.h"
+#include "core/text/document.h"
+
+namespace tutti::core::custom {
+
+/// An expression, as an index of Syntax::expressions; -1: there is none.
+using ExpressionId = int;
+
+enum class Operator : std::uint8_t {
+  kNumber,
+  kName,  ///< a value, or a function with `operands`
+  kNegate,
+  kNot,
+  kAdd,
+  kSubtract,
+  kMultiply,
+  kDivide,
+  kModulo,
+  kEqual,
+  kNotEqual,
+  kLess,
+  kLessEqual,
+  kGreater,
+  kGreaterEqual,
+  kAnd,
+  kOr,
+  kChoose,  ///< if a then b else c
+};
+
+struct Expression {
+  Operator op = Operator::kNumber;
+  Position at;
+  std::int64_t number = 0;
+  std::string name;
+  std::vector<ExpressionId> operands;
+  bool is_call = false;
+};
+
+/// `let name = value`, or `let name(parameters) = value`.
+struct Definition {
+  Position at;
+  std::string name;
+  std::vector<std::string> parameters;
+  ExpressionId value = -1;
+};
+
+enum class Area : std::uint8_t { kData, kInput, kScratch };
+
+/// `data[first to last] piece part of parts`, `data[first count count]`, `scratch[first like like]`: chunks of a buffer.
+struct Place {
+  Position at;
+  Area area = Area::kData;
+  ExpressionId first = -1;
+  ExpressionId last = -1;
+  ExpressionId count = -1;
+  ExpressionId part = -1;
+  ExpressionId parts = -1;
+  ExpressionId like = -1;
+};
+
+/// `right lane up[index]`: a rank, and a lane of it.
+struct PeerText {
+  Position at;
+  ExpressionId rank = -1;
+  std::string lane;  ///< empty: the lane of the same number
+  Position lane_at;
+  ExpressionId lane_index = -1;
+};
+
+enum class Verb : std::uint8_t { kSend, kReceive, kReduce, kCopy, kAdd };
+
+/// What follows a message that was received.
+enum class Then : std::uint8_t { kNothing, kSend, kOnlySend };
+
+struct ActionText {
+  Position at;
+  Verb verb = Verb::kSend;
+  Place place;  ///< of kReceive and kReduce: where the result goes
+  Place other;  ///< of kCopy and kAdd: the target; of kReduce: what is added, if `has_other`
+  bool has_other = false;
+  PeerText from;
+  PeerText to;
+  Then then = Then::kNothing;
+};
+
+/// `wait for mark[arguments]`, or `wait for lane name[index]`.
+struct WaitText {
+  Position at;
+  std::string mark;
+  std::vector<ExpressionId> arguments;
+  bool whole_lane = false;
+};
+
+struct Statement {
+  enum class Kind : std::uint8_t { kLet, kFor, kIf, kAction, kMark, kWait };
+  Kind kind = Kind::kAction;
+  Position at;
+  std::string name;         ///< of kFor: its variable; of kMark
+  Definition definition;    ///< of kLet
+  ExpressionId first = -1;  ///< of kFor; of kIf: the condition
+  ExpressionId last = -1;
+  bool downwards = false;
+  std::vector<Statement> body;
+  std::vector<Statement> otherwise;
+  ActionText action;
+  WaitText wait;
+};
+
+struct LaneText {
+  Position at;
+  std::string name;      ///< may be empty
+  std::string variable;  ///< empty: a single lane
+  ExpressionId first = -1;
+  ExpressionId last = -1;
+  std::vector<Statement> body;
+};
+
+struct ParameterText {
+  Position at;
+  std::string name;
+  std::int64_t value = 0;
+};
+
+struct Requirement {
+  Position at;
+  ExpressionId condition = -1;
+  std::string why;
+};
+
+/// What is said before the lanes is in `order`: each item sees those before it.
+struct HeaderItem {
+  enum class Kind : std::uint8_t { kParameter, kLet, kRequire, kChunks, kScratch, kSlots };
+  Kind kind = Kind::kLet;
+  std::size_t index = 0;
+};
+
+struct Syntax {
+  std::string file;
+  std::string name;
+  CollectiveKind collective = CollectiveKind::kAllReduce;
+  bool shift_promised = false;     ///< `symmetry shift`
+  bool exchange_promised = false;  ///< `symmetry exchange`
+  Position symmetry_at;
+  ExpressionId chunks = -1;
+  ExpressionId scratch = -1;
+  ExpressionId slots = -1;
+  std::vector<ParameterText> parameters;
+  std::vector<Definition> definitions;
+  std::vector<Requirement> requirements;
+  std::vector<HeaderItem> order;
+  std::vector<LaneText> lanes;
+  std::vector<Expression> expressions;
+  bool names_input = false;  ///< it reads inputs where they are, also out of place
+
+  [[nodiscard]] const Expression& at(ExpressionId id) const { return expressions[static_cast<std::size_t>(id)]; }
+};
+
+/// Reads the text of an algorithm (docs/your-own-algorithm.md). Reports every mistake that it finds; what it returns then is
+/// what it could make out. Nesting deeper than 64 is a problem, not a stack overflow.
+Syntax parse_algorithm_text(std::string_view text, const std::string& file, Problems& problems);
+
+}  // namespace tutti::core::custom

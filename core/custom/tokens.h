@@ -1,0 +1,26 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/base/error.h"
+#include "core/text/document.h"
+
+namespace tutti::core::custom {
+
+/// A word of an algorithm's text.
+struct Token {
+  enum class Kind : std::uint8_t { kName, kNumber, kText, kSymbol, kEnd };
+  Kind kind = Kind::kEnd;
+  std::string text;         ///< as written; of a text, without its quotes
+  std::int64_t number = 0;  ///< of a number
+  Position at;
+};
+
+/// The words of a text, the last one kEnd. Comments run from # to the end of the line. What is no word is a problem, and is
+/// left out.
+std::vector<Token> tokens_of(std::string_view text, const std::string& file, Problems& problems);
+
+}  // namespace tutti::core::custom

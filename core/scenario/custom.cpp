@@ -1,0 +1,177 @@
+#include "core/scenario/custom.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cstdio>
+#include <set>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "core/custom/custom_algorithm.h"
+#include "core/proto/scenario.pb.h"
+#include "core/scenario/cluster_reader.h"
+#include "core/schedule/checker.h"
+
+namespace tutti::core {
+namespace {
+
+/// Steps of all ranks that are proved before each run: about a second.
+constexpr std::int64_t kQuicklyProvedSteps = 1 << 16;
+/// … and before a real run: some minutes.
+constexpr std::int64_t kMaxProvedSteps = 10'000'000;
+/// Elements of a proof: odd, and as few as fill most chunks.
+constexpr std::int64_t kProvedElements = 4099;
+
+/// "slices=8"; nothing if it is no name with a number.
+std::optional<AlgorithmParameter> parameter_from(const std::string& text) {
+  const std::size_t equals = text.find('=');
+  if (equals == std::string::npos || equals == 0) return std::nullopt;
+  AlgorithmParameter parameter{text.substr(0, equals), 0};
+  const char* const end = text.data() + text.size();
+  const auto [stop, status] = std::from_chars(text.data() + equals + 1, end, parameter.value);
+  if (status != std::errc() || stop != end || equals + 1 == text.size()) return std::nullopt;
+  return parameter;
+}
+
+std::int64_t proved_elements(const Collective& planned) {
+  const std::int64_t elements = std::min(planned.elements, kProvedElements);
+  if (!has_blocks(planned.kind)) return elements;
+  return std::max<std::int64_t>(elements / planned.contributors, 1) * planned.contributors;
+}
+
+/// Where the file describes the step that a verdict names first, if it names one.
+Location place_of(const std::string& verdict, const CustomAlgorithm& algorithm, const std::string& file) {
+  int rank = 0;
+  int lane = 0;
+  long long step = 0;
+  for (std::size_t at = verdict.find("rank "); at != std::string::npos; at = verdict.find("rank ", at + 1)) {
+    if (std::sscanf(verdict.c_str() + at, "rank %d lane %d step %lld", &rank, &lane, &step) != 3) continue;
+    if (const auto place = algorithm.place_of(rank, lane, step)) return *place;
+  }
+  return {file, 0, 0};
+}
+
+/// The file says which collective it is, unless the scenario does; and what cannot be done in place is not.
+void take_collective(CollectiveKind kind, WrittenScenario& written) {
+  Strategy& strategy = written.scenario.strategy;
+  if (!written.complaints.has("strategy.collective")) strategy.collective = kind;
+  if (!written.message->strategy().has_out_of_place() && !can_be_in_place(strategy.collective))
+    strategy.out_of_place = true;
+  if (!written.complaints.has("strategy.collective") && written.message->strategy().has_root() && !has_root(kind)) {
+    written.fields.complain_at(
+        written.message->strategy(), "root", ProblemCode::kUnused,
+        "strategy: {} has no root, only broadcast, reduce, gather and scatter have; leave root out", to_string(kind));
+  }
+}
+
+}  // namespace
+
+bool read_custom(WrittenScenario& written, const Library& library) {
+  const proto::Custom& message = written.message->strategy().custom();
+  if (message.file().empty()) return true;
+  Fields& fields = written.fields;
+  CustomChoice custom;
+  custom.file = message.file();
+  bool good = true;
+  for (const std::string& text : message.set()) {
+    if (auto parameter = parameter_from(text)) {
+      custom.set.push_back(std::move(*parameter));
+    } else {
+      fields.complain_at(message, "set",
+                         "custom: set: \"{}\" is no parameter with a whole number, such as \"slices=8\"", text);
+      good = false;
+    }
+  }
+  const auto file = library.read(Library::Kind::kAlgorithm, message.file(), written.path);
+  if (!file) return written.problems.add(file.error()), false;
+  if (!*file) {
+    complain_unknown(fields, message, "file", "algorithm", message.file(), library.names(Library::Kind::kAlgorithm));
+    return false;
+  }
+  custom.text = read_algorithm((*file)->text, (*file)->path, written.problems);
+  if (!custom.text) return false;
+  const std::vector<std::string> known = custom.text->parameters();
+  for (const AlgorithmParameter& one : custom.set) {
+    if (std::find(known.begin(), known.end(), one.name) != known.end()) continue;
+    fields.complain_at(message, "set", ProblemCode::kUnknownName,
+                       "custom: set: the algorithm has no parameter \"{}\"{}", one.name,
+                       known.empty() ? "; it has none" : did_you_mean(one.name, known));
+    good = false;
+  }
+  remember(**file, written.scenario.files);
+  custom.path = (*file)->path;
+  take_collective(custom.text->kind(), written);
+  written.scenario.strategy.custom = std::move(custom);
+  return good;
+}
+
+void lower_custom(WrittenScenario& written) {
+  Strategy& strategy = written.scenario.strategy;
+  if (!strategy.custom) return;
+  const Cluster& cluster = *written.scenario.cluster;
+  if (cluster.replicas() > kMostRanks) return;  // told elsewhere
+  const AlgorithmShape shape{static_cast<std::int32_t>(cluster.replicas()), cluster.replicas_per_worker(),
+                             strategy.root};
+  strategy.custom->made = strategy.custom->text->for_shape(shape, strategy.custom->set, written.problems);
+}
+
+void note_custom(Scenario& scenario) {
+  if (!scenario.strategy.custom) return;
+  if (std::string note = scenario.strategy.custom->made->note(); !note.empty())
+    scenario.plan.notes.push_back(std::move(note));
+}
+
+std::string describe(const CustomChoice& custom) {
+  std::string text = fmt::format("{} of {}", custom.text->name(), custom.file);
+  for (const AlgorithmParameter& parameter : custom.set)
+    text += fmt::format(", {} {}", parameter.name, parameter.value);
+  return text;
+}
+
+Expected<void> prove_custom(const Scenario& scenario, CustomProof proof) {
+  if (!scenario.strategy.custom) return {};
+  const CustomAlgorithm& algorithm = *scenario.strategy.custom->made;
+  std::set<std::int64_t> sizes;
+  std::int64_t steps = 0;
+  for (const Pack& pack : scenario.plan.packs) {
+    const Collective& planned = scenario.plan.collective(pack);
+    if (pack.payload.reduction.has_value() || planned.kind != algorithm.kind()) continue;
+    const std::int64_t elements = proved_elements(planned);
+    if (!sizes.insert(elements).second) continue;
+    steps += algorithm.total_steps();
+    if (proof == CustomProof::kQuick && steps > kQuicklyProvedSteps) break;
+    if (steps > kMaxProvedSteps) {
+      return tl::make_unexpected(Error::request(
+          {ProblemCode::kTooLarge, "Custom"},
+          fmt::format(
+              "the algorithm has more than {} steps over its {} ranks, too many to prove that it is right, and an "
+              "algorithm is run only once it is proved; take fewer workers or chunks, or tutti simulate",
+              kMaxProvedSteps, algorithm.shape().ranks),
+          {scenario.strategy.custom->path, 0, 0}));
+    }
+    const Collective small = make_collective(*scenario.cluster, scenario.strategy, planned.type, elements, pack.turn);
+    const std::vector<std::string> verdicts = check(*small.schedule, small.contract(), {.random_orders = 0});
+    if (verdicts.empty()) continue;
+    const std::string& first = verdicts.front();
+    const Location place = place_of(first, algorithm, scenario.strategy.custom->path);
+    return tl::make_unexpected(Error::request(
+        {ProblemCode::kInvalid, "Custom"},
+        fmt::format(
+            "the algorithm is wrong for {} ranks: {}; tutti plan --check tells more, tutti plan --schedule shows "
+            "its steps",
+            algorithm.shape().ranks, first),
+        place));
+  }
+  return {};
+}
+
+Error never_ends(const Scenario& scenario) {
+  return Error::request(
+      {ProblemCode::kInvalid, "Custom"},
+      fmt::format("the algorithm never ends: every rank waits for another one; tutti plan --check with "
+                  "fewer workers shows where"),
+      {scenario.strategy.custom->path, 0, 0});
+}
+
+}  // namespace tutti::core

@@ -1,0 +1,138 @@
+// Algorithms that files describe, in scenarios: read, refused, planned and simulated as any other.
+
+#include <gtest/gtest.h>
+
+#include "tests/core/custom/shipped.h"
+#include "tests/sim/simulated.h"
+#include "tests/support/problems.h"
+
+namespace tutti::core {
+namespace {
+
+using sim::Folds;
+using test::at;
+using test::FailsWith;
+using Kind = Library::Kind;
+
+std::string scenario_with(const std::string& strategy, int workers = 4, const std::string& elements = "65536") {
+  return fmt::format(
+      "cluster {{ workers {{ machine: \"dgx-a100\" count: {} }} network {{ kind: RAILS latency_us: 2 }} }}\n"
+      "workload {{ variable {{ name: \"buffer\" shape: {} }} update_ms: 0 }}\n"
+      "strategy {{ {} }}\n"
+      "run {{ steps: 1 }}\n",
+      workers, elements, strategy);
+}
+
+/// A text that is in the scenario's folder, and the shipped files.
+Expected<Scenario> read_with(const std::string& scenario, const std::string& algorithm) {
+  const Library shipped(test::source_folder() + "/scenarios");
+  std::vector<Library::File> files{{Kind::kAlgorithm, "a.tutti-algorithm", "a.tutti-algorithm", algorithm}};
+  if (const auto machine = shipped.read(Kind::kMachine, "dgx-a100", ""); machine && *machine)
+    files.push_back(**machine);
+  return read_scenario(scenario, "s.textproto", Library(files));
+}
+
+const std::string kOurs = "custom { file: \"a.tutti-algorithm\" }";
+
+TEST(CustomInScenario, IsReadWithItsFile) {
+  const auto scenario = read_with(scenario_with(kOurs), test::text_of_algorithm("ring"));
+  ASSERT_TRUE(scenario) << scenario.error().message();
+  ASSERT_TRUE(scenario->strategy.custom);
+  EXPECT_EQ(describe(scenario->strategy), "ring of a.tutti-algorithm");
+  EXPECT_EQ(scenario->plan.collective(scenario->plan.packs.front()).schedule->ranks(), 32);
+}
+
+TEST(CustomInScenario, IsRefusedWhereItDoesNotFit) {
+  const auto fails = [](const std::string& strategy, const std::string& mark, ProblemCode code,
+                        const std::string& field) {
+    const std::string text = scenario_with(strategy);
+    const auto scenario = read_with(text, test::text_of_algorithm("ring"));
+    ASSERT_FALSE(scenario) << strategy;
+    EXPECT_THAT(scenario, FailsWith(at(text, mark, code, field)));
+  };
+  fails("algorithm: \"ring\" " + kOurs, "\"ring\"", ProblemCode::kConflict, "Strategy.algorithm");
+  fails("custom { }", "custom ^{", ProblemCode::kMissing, "Custom.file");
+  fails("custom { file: \"b.tutti-algorithm\" }", "\"b.tutti", ProblemCode::kUnknownName, "Custom.file");
+  fails("custom { file: \"a.tutti-algorithm\" set: \"slices\" }", "\"slices\"", ProblemCode::kInvalid, "Custom.set");
+  fails("custom { file: \"a.tutti-algorithm\" set: \"slices=2\" }", "\"slices=2\"", ProblemCode::kUnknownName,
+        "Custom.set");
+  fails("collective: ALL_GATHER " + kOurs, "custom ^{", ProblemCode::kConflict, "Strategy.custom");
+  fails("shards: 2 " + kOurs, "2 custom", ProblemCode::kConflict, "Strategy.shards");
+  fails("root: 2 " + kOurs, "2 custom", ProblemCode::kUnused, "Strategy.root");
+}
+
+TEST(CustomInScenario, MistakesOfItsFileHaveTheirPlaceThere) {
+  const auto wrong = [](const std::string& algorithm) {
+    const auto scenario = read_with(scenario_with(kOurs), algorithm);
+    return scenario ? "" : test::placed(scenario.error().problems());
+  };
+  EXPECT_EQ(wrong("collective all_reduce chunks 1 lane { send data[0] }"), "1:52 syntax");
+  EXPECT_EQ(wrong("collective all_reduce chunks 1 lane { send data[0] to 8 / rank }"), "1:57 invalid");
+  EXPECT_EQ(wrong("require ranks == 3 \"three\" collective all_reduce chunks 1 lane { }"), "1:1 conflict");
+}
+
+TEST(CustomInScenario, TakesTheCollectiveOfItsFile) {
+  const auto scenario = read_with(scenario_with(kOurs), test::text_of_algorithm("bruck"));
+  ASSERT_TRUE(scenario) << scenario.error().message();
+  EXPECT_EQ(scenario->strategy.collective, CollectiveKind::kAllToAll);
+  EXPECT_TRUE(scenario->strategy.out_of_place);
+}
+
+std::optional<Time> simulated(const Scenario& scenario, Folds folds) {
+  Summary summary;
+  sim::Simulator simulator(folds);
+  const auto ran = simulator.run(scenario, {}, {}, summary);
+  EXPECT_TRUE(ran) << (ran ? "" : ran.error().message());
+  if (!ran || summary.steps().empty()) return std::nullopt;
+  return summary.steps().front().end - summary.steps().front().start;
+}
+
+TEST(CustomInScenario, TheRingTakesAsLongAsTheBuiltInOne) {
+  for (const char* elements : {"65536", "1000", "7"}) {
+    const auto built_in = read_with(scenario_with("algorithm: \"ring\" merging: CONCAT", 4, elements), "");
+    const auto written =
+        read_with(scenario_with(kOurs + " merging: CONCAT", 4, elements), test::text_of_algorithm("ring"));
+    ASSERT_TRUE(built_in && written);
+    EXPECT_EQ(simulated(*built_in, Folds::kNever), simulated(*written, Folds::kNever)) << elements;
+  }
+}
+
+TEST(CustomInScenario, OneWorkerStandsForAllToTheSameTime) {
+  for (const char* name : {"ring", "torus_2d", "hierarchical_overlap", "bidirectional_ring", "rabenseifner"}) {
+    const auto scenario = read_with(scenario_with(kOurs, 8), test::text_of_algorithm(name));
+    ASSERT_TRUE(scenario) << scenario.error().message();
+    EXPECT_EQ(simulated(*scenario, Folds::kAlways), simulated(*scenario, Folds::kNever)) << name;
+  }
+}
+
+TEST(CustomInScenario, WrongAlgorithmsAreNotSimulated) {
+  const auto refused = [](const std::string& algorithm) {
+    const auto scenario = read_with(scenario_with(kOurs), algorithm);
+    EXPECT_TRUE(scenario) << (scenario ? "" : scenario.error().message());
+    Summary summary;
+    const auto ran = sim::Simulator(Folds::kNever).run(*scenario, {}, {}, summary);
+    EXPECT_FALSE(ran);
+    return ran ? "" : test::placed(ran.error().problems());
+  };
+  EXPECT_EQ(refused(test::text_of_algorithm("wrong_ring")), "0:0 invalid Custom");
+  EXPECT_EQ(refused("collective all_reduce chunks 1\nlane {\n  receive data[0] from rank - 1\n"
+                    "  send data[0] to rank + 1\n}"),
+            "3:3 invalid Custom");
+  EXPECT_EQ(refused("collective all_reduce chunks 1 scratch 1\nlane {\n  copy scratch[0] to data[0]\n}"),
+            "3:3 invalid Custom");
+}
+
+TEST(CustomInScenario, AStandstillTooLargeToProveIsAnErrorOfTheRun) {
+  const auto scenario = read_with(scenario_with(kOurs),
+                                  "collective all_reduce chunks 1 lane {\n"
+                                  "for i from 1 to 5000 { send data[0] to rank + 1 receive data[0] from rank - 1 }\n"
+                                  "receive data[0] from rank - 1\n}");
+  ASSERT_TRUE(scenario) << scenario.error().message();
+  Summary summary;
+  const auto ran = sim::Simulator(Folds::kNever).run(*scenario, {}, {}, summary);
+  ASSERT_FALSE(ran);
+  EXPECT_EQ(test::placed(ran.error().problems()), "0:0 invalid Custom");
+}
+
+}  // namespace
+}  // namespace tutti::core
