@@ -6,6 +6,8 @@ namespace tutti::tools {
 
 namespace {
 
+using core::ProblemCode;
+
 int import_tf_config(const ImportTfConfigOptions& options, const Environment& environment) {
   const auto config = load_tf_config(options.from);
   if (!config) return report(config.error());
@@ -31,8 +33,14 @@ int import_tf_config(const ImportTfConfigOptions& options, const Environment& en
 }  // namespace
 
 int import_files(const ImportOptions& options, const Environment& environment) {
-  return options.is_topology ? import_nccl_topology(options.nccl_topology, environment)
-                             : import_tf_config(options.tf_config, environment);
+  switch (options.kind) {
+    case ImportOptions::Kind::kTfConfig: return import_tf_config(options.tf_config, environment);
+    case ImportOptions::Kind::kNcclTopology: return import_nccl_topology(options.nccl_topology, environment);
+    case ImportOptions::Kind::kTrace: break;
+  }
+  if (options.trace.files.empty())
+    return refuse({ProblemCode::kMissing, "TRACE"}, "import needs a file; tutti import --help lists what is read");
+  return import_trace(options.trace, environment);
 }
 
 }  // namespace tutti::tools

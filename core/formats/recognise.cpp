@@ -1,0 +1,57 @@
+#include "core/formats/recognise.h"
+
+#include <array>
+
+namespace tutti::core {
+namespace {
+
+struct FormatName {
+  TraceFormat format;
+  std::string_view name, described;
+};
+constexpr std::array kFormats{
+    FormatName{TraceFormat::kKineto, "kineto", "a trace of the PyTorch profiler"},
+};
+
+bool holds(std::string_view text, std::string_view part) { return text.find(part) != std::string_view::npos; }
+
+}  // namespace
+
+std::string_view to_string(TraceFormat format) {
+  for (const FormatName& known : kFormats) {
+    if (known.format == format) return known.name;
+  }
+  return "";
+}
+
+std::optional<TraceFormat> parse_trace_format(std::string_view name) {
+  for (const FormatName& known : kFormats) {
+    if (known.name == name) return known.format;
+  }
+  return std::nullopt;
+}
+
+std::vector<std::string> trace_format_names() {
+  std::vector<std::string> names;
+  for (const FormatName& known : kFormats) names.emplace_back(known.name);
+  return names;
+}
+
+std::string_view described(TraceFormat format) {
+  for (const FormatName& known : kFormats) {
+    if (known.format == format) return known.described;
+  }
+  return "";
+}
+
+std::optional<TraceFormat> recognise(std::string_view text) {
+  if (text.starts_with("\xEF\xBB\xBF")) text.remove_prefix(3);
+  const std::size_t first = text.find_first_not_of(" \t\r\n");
+  if (first == std::string_view::npos) return std::nullopt;
+  text.remove_prefix(first);
+  const bool is_json = text.front() == '{' || text.front() == '[';
+  if (is_json && (holds(text, "\"traceEvents\"") || holds(text, "\"ph\""))) return TraceFormat::kKineto;
+  return std::nullopt;
+}
+
+}  // namespace tutti::core
