@@ -8,7 +8,6 @@
 namespace tutti::core {
 namespace {
 
-constexpr std::size_t kJsonBuffer = std::size_t{1} << 18;
 constexpr std::size_t kLongestString = std::size_t{1} << 20;
 constexpr std::size_t kDeepest = 512;
 
@@ -32,8 +31,8 @@ void put_utf8(std::string& to, unsigned code) {
 
 }  // namespace
 
-JsonStream::JsonStream(ByteInput& input, std::string name)
-    : input_(input), name_(std::move(name)), buffer_(kJsonBuffer, '\0') {
+JsonStream::JsonStream(ByteInput& input, std::string name, std::size_t buffer)
+    : input_(input), name_(std::move(name)), buffer_(std::max<std::size_t>(buffer, 64), '\0') {
   // A byte order mark, which some editors put first.
   while (end_ < 3 && more()) {
   }

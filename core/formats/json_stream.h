@@ -25,7 +25,8 @@ class JsonStream {
  public:
   enum class Kind : std::uint8_t { kObject, kArray, kString, kNumber, kWord, kEnd };
 
-  JsonStream(ByteInput& input, std::string name);
+  /// `buffer`: bytes that are read at once; small for small texts.
+  JsonStream(ByteInput& input, std::string name, std::size_t buffer = std::size_t{1} << 18);
 
   /// The kind of the value that comes next; kEnd if the text ends here, or after a mistake.
   Kind peek();

@@ -34,9 +34,9 @@ constexpr std::array kKinetoCategories{
 };
 /// Categories that hold nothing of what is imported.
 constexpr std::array<std::string_view, 17> kIgnoredCategories{
-    "python_function", "ac2g",         "fwdbwd",         "async_cpu_to_gpu", "async_gpu",   "cpu_instant_event",
-    "Trace",           "overhead",     "mtia_runtime",   "cuda_sync",        "glow_runtime", "cuda_profiler_range",
-    "collective_comm", "hpu_op",       "privateuse1_op", "cuda_event",       "forward_backward"};
+    "python_function", "ac2g",     "fwdbwd",         "async_cpu_to_gpu", "async_gpu",       "cpu_instant_event",
+    "Trace",           "overhead", "mtia_runtime",   "cuda_sync",        "glow_runtime",    "cuda_profiler_range",
+    "collective_comm", "hpu_op",   "privateuse1_op", "cuda_event",       "forward_backward"};
 
 std::optional<KinetoKind> kind_of(std::string_view category) {
   for (const NamedCategory& known : kKinetoCategories) {
@@ -92,11 +92,16 @@ class KinetoReader {
     } else if (key == "distributedInfo") {
       if (in_.enter_object())
         while (const auto inner = in_.next_key()) {
-          if (*inner == "rank") whole_into(header_.rank);
-          else if (*inner == "world_size") whole_into(header_.world_size);
-          else if (*inner == "backend") text_into(header_.backend);
-          else if (*inner == "nccl_version") text_into(header_.nccl_version);
-          else in_.skip();
+          if (*inner == "rank")
+            whole_into(header_.rank);
+          else if (*inner == "world_size")
+            whole_into(header_.world_size);
+          else if (*inner == "backend")
+            text_into(header_.backend);
+          else if (*inner == "nccl_version")
+            text_into(header_.nccl_version);
+          else
+            in_.skip();
         }
     } else if (key == "baseTimeNanoseconds") {
       whole_into(header_.base_ns);
@@ -113,9 +118,12 @@ class KinetoReader {
     KinetoHeader::Device device;
     if (!in_.enter_object()) return;
     while (const auto key = in_.next_key()) {
-      if (*key == "name") text_into(device.name);
-      else if (*key == "numSms") whole_into(device.multiprocessors);
-      else in_.skip();
+      if (*key == "name")
+        text_into(device.name);
+      else if (*key == "numSms")
+        whole_into(device.multiprocessors);
+      else
+        in_.skip();
     }
     if (header_.devices.size() < kMostDevices) header_.devices.push_back(std::move(device));
   }
@@ -206,9 +214,7 @@ class KinetoReader {
     }
     counts_.unknown(category_.empty() ? fmt::format("phase {} without a category", phase_name()) : category_);
   }
-  [[nodiscard]] std::string phase_name() const {
-    return phase_ >= 'A' && phase_ <= 'z' ? std::string(1, phase_) : "?";
-  }
+  [[nodiscard]] std::string phase_name() const { return phase_ >= 'A' && phase_ <= 'z' ? std::string(1, phase_) : "?"; }
 
   /// Times are microseconds with up to three digits behind the point.
   bool time_into(std::int64_t& ns, const char* field) {
@@ -235,27 +241,48 @@ class KinetoReader {
     KinetoEvent& e = event_;
     if (!in_.enter_object()) return;
     while (const auto key = in_.next_key()) {
-      if (*key == "correlation") whole_into(e.correlation);
-      else if (*key == "External id" || *key == "external id") whole_into(e.external_id);
-      else if (*key == "device") whole_into(e.device);
-      else if (*key == "stream") whole_into(e.stream);
-      else if (*key == "grid") read_grid();
-      else if (*key == "Collective name") text_into(e.collective);
-      else if (*key == "dtype") text_into(e.data_type);
-      else if (*key == "In msg nelems" || *key == "In msg size") whole_into(e.in_elements);
-      else if (*key == "Out msg nelems" || *key == "Out msg size") whole_into(e.out_elements);
-      else if (*key == "Group size") whole_into(e.group_size);
-      else if (*key == "Process Group Name") text_into(e.group_name);
-      else if (*key == "Process Group Description") text_into(e.group_description);
-      else if (*key == "Process Group Ranks" || *key == "Group Ranks") flat_into(e.group_ranks);
-      else if (*key == "Global rank start") whole_into(e.rank_start);
-      else if (*key == "Global rank stride") whole_into(e.rank_stride);
-      else if (*key == "Src Rank") whole_into(e.source_rank);
-      else if (*key == "Dst Rank") whole_into(e.destination_rank);
-      else if (*key == "Seq") whole_into(e.sequence);
-      else if (*key == "Input Dims") flat_into(e.input_dims);
-      else if (*key == "Input type") flat_into(e.input_types);
-      else in_.skip();
+      if (*key == "correlation")
+        whole_into(e.correlation);
+      else if (*key == "External id" || *key == "external id")
+        whole_into(e.external_id);
+      else if (*key == "device")
+        whole_into(e.device);
+      else if (*key == "stream")
+        whole_into(e.stream);
+      else if (*key == "grid")
+        read_grid();
+      else if (*key == "Collective name")
+        text_into(e.collective);
+      else if (*key == "dtype")
+        text_into(e.data_type);
+      else if (*key == "In msg nelems" || *key == "In msg size")
+        whole_into(e.in_elements);
+      else if (*key == "Out msg nelems" || *key == "Out msg size")
+        whole_into(e.out_elements);
+      else if (*key == "Group size")
+        whole_into(e.group_size);
+      else if (*key == "Process Group Name")
+        text_into(e.group_name);
+      else if (*key == "Process Group Description")
+        text_into(e.group_description);
+      else if (*key == "Process Group Ranks" || *key == "Group Ranks")
+        flat_into(e.group_ranks);
+      else if (*key == "Global rank start")
+        whole_into(e.rank_start);
+      else if (*key == "Global rank stride")
+        whole_into(e.rank_stride);
+      else if (*key == "Src Rank")
+        whole_into(e.source_rank);
+      else if (*key == "Dst Rank")
+        whole_into(e.destination_rank);
+      else if (*key == "Seq")
+        whole_into(e.sequence);
+      else if (*key == "Input Dims")
+        flat_into(e.input_dims);
+      else if (*key == "Input type")
+        flat_into(e.input_types);
+      else
+        in_.skip();
       if (in_.failed()) return;
     }
   }
@@ -266,8 +293,10 @@ class KinetoReader {
       if (!in_.enter_array()) return;
       bool first = true;
       while (in_.next_item()) {
-        if (first) whole_into(event_.grid);
-        else in_.skip();
+        if (first)
+          whole_into(event_.grid);
+        else
+          in_.skip();
         first = false;
       }
       return;
@@ -294,8 +323,10 @@ class KinetoReader {
       while (in_.next_item()) {
         if (!first && to.size() < longest) to += ',';
         first = false;
-        if (to.size() < longest) flatten(to, longest);
-        else in_.skip();
+        if (to.size() < longest)
+          flatten(to, longest);
+        else
+          in_.skip();
       }
       if (to.size() < longest) to += ']';
     } else if (kind == JsonStream::Kind::kObject) {

@@ -54,9 +54,12 @@ std::optional<std::vector<std::int64_t>> first_dims(std::string_view text) {
   // The innermost bracket that opens first.
   std::size_t open = std::string_view::npos;
   for (std::size_t i = 0; i < text.size(); ++i) {
-    if (text[i] == '[') open = i;
-    else if (text[i] == ']') break;
-    else if (open == std::string_view::npos) return std::nullopt;
+    if (text[i] == '[')
+      open = i;
+    else if (text[i] == ']')
+      break;
+    else if (open == std::string_view::npos)
+      return std::nullopt;
   }
   if (open == std::string_view::npos) return std::nullopt;
   const std::size_t close = text.find(']', open);
@@ -321,7 +324,8 @@ class KinetoImport {
     if (run_.nccl_version.empty()) run_.nccl_version = header_.nccl_version;
     if (!header_.devices.empty()) {
       run_.gpu = header_.devices.front().name;
-      run_.gpus_per_host = std::max<std::int64_t>(run_.gpus_per_host, static_cast<std::int64_t>(header_.devices.size()));
+      run_.gpus_per_host =
+          std::max<std::int64_t>(run_.gpus_per_host, static_cast<std::int64_t>(header_.devices.size()));
     }
     const std::int64_t per_host = std::max<std::int64_t>(run_.gpus_per_host, 1);
     rank_.worker = static_cast<std::int32_t>(std::min<std::int64_t>(rank_.rank / per_host, 1 << 24));
@@ -459,11 +463,13 @@ class KinetoImport {
       for (std::size_t k = 0; k < kernels_.size(); ++k) {
         const std::int32_t s = step_at(kernels_[k].start);
         step_of_kernel_[k] = s;
-        if (s >= 0) gpu_end[static_cast<std::size_t>(s)] = std::max(gpu_end[static_cast<std::size_t>(s)], kernels_[k].end);
+        if (s >= 0)
+          gpu_end[static_cast<std::size_t>(s)] = std::max(gpu_end[static_cast<std::size_t>(s)], kernels_[k].end);
       }
     }
     for (std::size_t k = 0; k < kernels_.size() && !steps_.empty(); ++k) {
-      if (step_of_kernel_[k] < 0 && kernels_[k].start < gpu_start[0]) unplaced_end = std::max(unplaced_end, kernels_[k].end);
+      if (step_of_kernel_[k] < 0 && kernels_[k].start < gpu_start[0])
+        unplaced_end = std::max(unplaced_end, kernels_[k].end);
     }
     std::int64_t before = 0;
     bool ahead = false;
@@ -552,8 +558,8 @@ class KinetoImport {
       return behind == launched.begin() ? host : std::prev(behind)->second;
     };
     if (step.backward_ns < 0) step.backward_ns = backward_host_[s];
-    step.backward_end_ns = launched.empty() ? ops == ops_end ? step.backward_ns : std::prev(ops_end)->end
-                                            : launched.back().second;
+    step.backward_end_ns =
+        launched.empty() ? ops == ops_end ? step.backward_ns : std::prev(ops_end)->end : launched.back().second;
     auto op = ops;
     std::int32_t layer = -1;
     for (auto g = grads; g != grads_end; ++g) {
@@ -563,7 +569,7 @@ class KinetoImport {
         ++layer;
         step.layers.push_back(layer_name(name, layer));
       }
-      step.gradients.push_back({through(g->range.end), g->elements, g->type, g->shape, layer, -1});
+      step.gradients.push_back({"", through(g->range.end), g->elements, g->type, g->shape, layer, -1});
       // What one stream computes ends in the order of its launches.
       if (step.gradients.size() > 1)
         step.gradients.back().ready_ns =
@@ -577,7 +583,8 @@ class KinetoImport {
       for (const MeasuredCollective* c : of_step_) {
         MeasuredGradient& gradient = step.gradients[static_cast<std::size_t>(g)];
         gradient.ready_ns = through(c->issued_ns);
-        if (g > 0) gradient.ready_ns = std::max(gradient.ready_ns, step.gradients[static_cast<std::size_t>(g) - 1].ready_ns);
+        if (g > 0)
+          gradient.ready_ns = std::max(gradient.ready_ns, step.gradients[static_cast<std::size_t>(g) - 1].ready_ns);
         gradient.layer = gradient.pack = g;
         // Gradients are handed over in an order of their own.
         gradient.elements = c->bytes > 0 && c->type.bytes > 0 ? c->bytes / c->type.bytes : -1;
@@ -668,7 +675,8 @@ class KinetoImport {
                                            [](const MeasuredGradient& g, std::int64_t t) { return g.ready_ns < t; });
         if (next != gradients.end()) span.layer = next->layer;
         // Copies out of buckets, at its end.
-        else if (!gradients.empty()) span.phase = MeasuredPhase::kUpdate;
+        else if (!gradients.empty())
+          span.phase = MeasuredPhase::kUpdate;
       } else if (known && kernel.launched >= backward_host_[s]) {
         span.phase = MeasuredPhase::kUpdate;
       } else if (in_optimizer(kernel.launched)) {

@@ -69,19 +69,44 @@ ElementType element_type_of(std::string_view name) {
     std::int64_t bytes;
   };
   constexpr std::array<Known, 38> kTypes{{
-      {"float", "float32", 4},       {"float32", "float32", 4},         {"fp32", "float32", 4},
-      {"f32", "float32", 4},         {"double", "float64", 8},          {"float64", "float64", 8},
-      {"half", "float16", 2},        {"float16", "float16", 2},         {"fp16", "float16", 2},
-      {"f16", "float16", 2},         {"bfloat16", "bfloat16", 2},       {"bf16", "bfloat16", 2},
-      {"long", "int64", 8},          {"longint", "int64", 8},           {"int64", "int64", 8},
-      {"int64_t", "int64", 8},       {"uint64", "uint64", 8},           {"int", "int32", 4},
-      {"int32", "int32", 4},         {"uint32", "uint32", 4},           {"short", "int16", 2},
-      {"int16", "int16", 2},         {"byte", "uint8", 1},              {"uint8", "uint8", 1},
-      {"unsignedchar", "uint8", 1},  {"char", "int8", 1},               {"signedchar", "int8", 1},
-      {"int8", "int8", 1},           {"bool", "bool", 1},               {"float8_e4m3fn", "float8", 1},
-      {"float8_e5m2", "float8", 1},  {"float8e4m3", "float8", 1},       {"float8e5m2", "float8", 1},
-      {"fp8e4m3", "float8", 1},      {"fp8e5m2", "float8", 1},          {"complexfloat", "complex64", 8},
-      {"float8_e4m3fnuz", "float8", 1}, {"float8_e5m2fnuz", "float8", 1},
+      {"float", "float32", 4},
+      {"float32", "float32", 4},
+      {"fp32", "float32", 4},
+      {"f32", "float32", 4},
+      {"double", "float64", 8},
+      {"float64", "float64", 8},
+      {"half", "float16", 2},
+      {"float16", "float16", 2},
+      {"fp16", "float16", 2},
+      {"f16", "float16", 2},
+      {"bfloat16", "bfloat16", 2},
+      {"bf16", "bfloat16", 2},
+      {"long", "int64", 8},
+      {"longint", "int64", 8},
+      {"int64", "int64", 8},
+      {"int64_t", "int64", 8},
+      {"uint64", "uint64", 8},
+      {"int", "int32", 4},
+      {"int32", "int32", 4},
+      {"uint32", "uint32", 4},
+      {"short", "int16", 2},
+      {"int16", "int16", 2},
+      {"byte", "uint8", 1},
+      {"uint8", "uint8", 1},
+      {"unsignedchar", "uint8", 1},
+      {"char", "int8", 1},
+      {"signedchar", "int8", 1},
+      {"int8", "int8", 1},
+      {"bool", "bool", 1},
+      {"float8_e4m3fn", "float8", 1},
+      {"float8_e5m2", "float8", 1},
+      {"float8e4m3", "float8", 1},
+      {"float8e5m2", "float8", 1},
+      {"fp8e4m3", "float8", 1},
+      {"fp8e5m2", "float8", 1},
+      {"complexfloat", "complex64", 8},
+      {"float8_e4m3fnuz", "float8", 1},
+      {"float8_e5m2fnuz", "float8", 1},
   }};
   for (const Known& type : kTypes) {
     if (type.written == plain) return {std::string(type.name), type.bytes};
@@ -102,6 +127,29 @@ std::int32_t group_index(MeasuredRun& run, const MeasuredGroup& group) {
   if (run.groups.size() >= kMostGroups) return -1;
   run.groups.push_back(group);
   return static_cast<std::int32_t>(run.groups.size() - 1);
+}
+
+MeasuredRank& rank_of(MeasuredRun& run, const std::string& host, std::int64_t pid, std::int64_t rank) {
+  // The last one is the right one nearly always: files hold one process each.
+  for (auto known = run.ranks.rbegin(); known != run.ranks.rend(); ++known) {
+    if (known->host == host && known->pid == pid && known->rank == rank) return *known;
+  }
+  constexpr std::size_t kMostRanks = 1 << 16;
+  if (run.ranks.size() >= kMostRanks) return run.ranks.back();
+  MeasuredRank& made = run.ranks.emplace_back();
+  made.host = host;
+  made.pid = pid;
+  made.rank = rank;
+  return made;
+}
+
+std::int64_t size_of_argument(MeasuredKind kind, std::int64_t argument_bytes, std::int64_t ranks) {
+  const bool is_part = kind == MeasuredKind::kAllGather || kind == MeasuredKind::kReduceScatter ||
+                       kind == MeasuredKind::kAllToAll || kind == MeasuredKind::kGather ||
+                       kind == MeasuredKind::kScatter;
+  if (!is_part || argument_bytes < 0) return argument_bytes;
+  if (ranks < 1 || argument_bytes > (std::int64_t{1} << 60) / ranks) return -1;
+  return argument_bytes * ranks;
 }
 
 std::vector<std::int64_t> rank_list(std::string_view text) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -77,6 +78,7 @@ struct MeasuredCompute {
 
 /// A gradient of a step, in the order in which they became ready.
 struct MeasuredGradient {
+  std::string name;  ///< empty: the trace has none
   std::int64_t ready_ns = -1;
   std::int64_t elements = -1;
   ElementType type;
@@ -89,21 +91,33 @@ struct MeasuredStep {
   std::int64_t number = 0;  ///< as the trace counts
   std::int64_t start_ns = 0;
   std::int64_t end_ns = 0;
-  std::int64_t host_ns = 0;         ///< how long the host took, which may run ahead of the GPU
-  std::int64_t backward_ns = -1;    ///< when the backward pass began, on the device that computes it,
+  std::int64_t host_ns = 0;           ///< how long the host took, which may run ahead of the GPU
+  std::int64_t backward_ns = -1;      ///< when the backward pass began, on the device that computes it,
   std::int64_t backward_end_ns = -1;  ///< and ended
-  std::vector<std::string> layers;  ///< of the backward pass, in its order
+  std::vector<std::string> layers;    ///< of the backward pass, in its order
   std::vector<MeasuredGradient> gradients;
 };
 
 struct MeasuredRank {
   std::int64_t rank = -1;
   std::string host;
+  std::int64_t pid = -1;
   std::int32_t worker = 0;
   std::int32_t device = 0;
   std::vector<MeasuredStep> steps;
   std::vector<MeasuredCompute> compute;  ///< by start
   std::vector<MeasuredCollective> collectives;
+};
+
+/// What NCCL chose for collectives of one kind and size, as its log says.
+struct MeasuredChoice {
+  MeasuredKind kind = MeasuredKind::kOther;
+  std::int64_t bytes = -1;  ///< as nccl-tests counts
+  std::int64_t ranks = -1;
+  std::string algorithm, protocol;
+  std::int32_t channels = -1;
+  std::int64_t times = 0;    ///< how often
+  double predicted_us = -1;  ///< by NCCL's own model, up to 2.23
 };
 
 struct MeasuredRun {
@@ -115,12 +129,22 @@ struct MeasuredRun {
   std::int64_t gpus_per_host = -1;
   std::string gpu;  ///< "Tesla V100-SXM2-32GB"
   bool is_rocm = false;
-  std::string nccl_version;  ///< "2.17.1"
-  std::string framework;     ///< "PyTorch", "Horovod"; empty: not known
-  bool is_ddp = false;       ///< DistributedDataParallel is named in the trace
+  std::string nccl_version;    ///< "2.17.1"
+  std::string framework;       ///< "PyTorch", "Horovod"; empty: not known
+  std::int64_t cycle_us = -1;  ///< of Horovod
+  bool is_ddp = false;         ///< DistributedDataParallel is named in the trace
+  std::vector<MeasuredChoice> choices;
+  std::vector<std::string> networks;               ///< "IB : Using [0]mlx5_0:1/RoCE …", each once
+  std::vector<std::string> variables;              ///< "NCCL_ALGO=Ring", each once
+  std::map<std::string, std::int64_t> transports;  ///< "P2P/CUMEM": how many connections
   RecordCounts counts;
   std::vector<std::string> notes;
 };
+
+/// The rank of that host, process and number, which is added if it is new.
+MeasuredRank& rank_of(MeasuredRun& run, const std::string& host, std::int64_t pid, std::int64_t rank);
+/// NCCL counts one rank's argument; nccl-tests, and Tutti, the larger of what a rank gives and gets. -1 if `ranks` is needed and not known.
+std::int64_t size_of_argument(MeasuredKind kind, std::int64_t argument_bytes, std::int64_t ranks);
 
 /// The index of the group, which is added if it is new; -1 beyond 4096 groups. Groups are told apart by name, size and ranks.
 std::int32_t group_index(MeasuredRun& run, const MeasuredGroup& group);

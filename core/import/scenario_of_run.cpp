@@ -118,12 +118,14 @@ class ScenarioWriter {
     std::string text = fmt::format("# Written by tutti import from {}, of {}: {} steps of {} ranks.\n", run_.format,
                                    run_.files.empty() ? "a trace" : fmt::format("{}", fmt::join(first_files(), ", ")),
                                    model_.steps, run_.ranks.size());
-    text += fmt::format("# Measured: {} ms a step; its forward pass {}, its backward pass {} until the last gradient.\n",
-                        ms(model_.step_ns), ms(model_.forward_ns), ms(model_.backward_ns));
+    text +=
+        fmt::format("# Measured: {} ms a step; its forward pass {}, its backward pass {} until the last gradient.\n",
+                    ms(model_.step_ns), ms(model_.forward_ns), ms(model_.backward_ns));
     text += fmt::format("name: {}\n\n", quoted(name));
     text += cluster + '\n' + workload_text() + '\n' + strategy_text();
     text +=
-        "\nrun {\n  steps: 3\n  # The measured times of layers are those beside communication: nothing is added for it.\n"
+        "\nrun {\n  steps: 3\n  # The measured times of layers are those beside communication: nothing is added for "
+        "it.\n"
         "  interference: OFF\n}\n";
     text += communicators_text();
     made_.text = std::move(text);
@@ -154,18 +156,20 @@ class ScenarioWriter {
     if (machine.empty()) {
       machine = machine_with_gpu(run_.gpu, per_host);
       if (!machine.empty())
-        made_.notes.push_back(fmt::format("the machine is assumed to be {}, which has such GPUs ({}); --machine names "
-                                          "another one",
-                                          machine, run_.gpu));
+        made_.notes.push_back(
+            fmt::format("the machine is assumed to be {}, which has such GPUs ({}); --machine names "
+                        "another one",
+                        machine, run_.gpu));
     }
     if (machine.empty())
-      problems_.add({ProblemCode::kMissing, "--machine"}, {},
-                    "--machine: the trace {}{}; name a shipped machine that is near by (tutti init --list) or a file "
-                    "that describes yours (docs/formats.md)",
-                    run_.gpu.empty() ? "does not name its GPUs" : "has GPUs of which no shipped machine is made: ",
-                    run_.gpu);
+      problems_.add(
+          {ProblemCode::kMissing, "--machine"}, {},
+          "--machine: the trace {}{}; name a shipped machine that is near by (tutti init --list) or a file "
+          "that describes yours (docs/formats.md)",
+          run_.gpu.empty() ? "does not name its GPUs" : "has GPUs of which no shipped machine is made: ", run_.gpu);
     std::int64_t nodes = facts_.nodes.value_or(0);
-    if (nodes == 0 && per_host > 0) nodes = per_host >= world ? 1 : (per_host > 1 ? (world + per_host - 1) / per_host : 0);
+    if (nodes == 0 && per_host > 0)
+      nodes = per_host >= world ? 1 : (per_host > 1 ? (world + per_host - 1) / per_host : 0);
     if (nodes == 0 && world == 1) nodes = 1;
     if (nodes == 0) {
       problems_.add({ProblemCode::kMissing, "--nodes"}, {},
@@ -201,15 +205,16 @@ class ScenarioWriter {
     }
     std::int64_t backward = 0;
     for (const StepModel::Layer& layer : model_.layers) backward += layer.backward_ns;
-    text += "  # Variables in the reverse of the order in which their gradients became ready; backward_ms is the time from\n"
-            "  # the gradients before. The forward pass was measured as a whole, and is spread likewise.\n";
+    text +=
+        "  # Variables in the reverse of the order in which their gradients became ready; backward_ms is the time "
+        "from\n"
+        "  # the gradients before. The forward pass was measured as a whole, and is spread likewise.\n";
     std::map<std::string, std::int64_t> other_types;
     std::vector<std::string> lines;
     std::int32_t before = -1;
     for (const StepModel::Gradient& g : model_.gradients) {
       // The first gradient of a layer to be ready has its time; the others are ready with it.
-      const std::int64_t own =
-          g.layer == before ? 0 : model_.layers[static_cast<std::size_t>(g.layer)].backward_ns;
+      const std::int64_t own = g.layer == before ? 0 : model_.layers[static_cast<std::size_t>(g.layer)].backward_ns;
       before = g.layer;
       const double share = backward > 0 ? static_cast<double>(own) / static_cast<double>(backward)
                                         : 1.0 / static_cast<double>(model_.gradients.size());
@@ -223,33 +228,45 @@ class ScenarioWriter {
           shape = {std::max<std::int64_t>(1, g.elements * g.type.bytes / 2)};
         }
       }
-      lines.push_back(fmt::format("  variable {{ name: {} {}data_type: {} forward_ms: {} backward_ms: {} }}\n",
-                                  quoted(g.name),
-                                  shape.empty() ? "" : fmt::format("shape: [{}] ", fmt::join(shape, ", ")), type,
-                                  ms(static_cast<std::int64_t>(share * static_cast<double>(model_.forward_ns))),
-                                  ms(own)));
+      lines.push_back(
+          fmt::format("  variable {{ name: {} {}data_type: {} forward_ms: {} backward_ms: {} }}\n", quoted(g.name),
+                      shape.empty() ? "" : fmt::format("shape: [{}] ", fmt::join(shape, ", ")), type,
+                      ms(static_cast<std::int64_t>(share * static_cast<double>(model_.forward_ns))), ms(own)));
     }
     for (const auto& [type, number] : other_types)
-      made_.notes.push_back(type.empty() ? fmt::format("{} gradients have no type in the trace and are taken as float32", number)
-                                         : fmt::format("{} gradients of type {} are written as float16 of as many bytes", number, type));
+      made_.notes.push_back(
+          type.empty() ? fmt::format("{} gradients have no type in the trace and are taken as float32", number)
+                       : fmt::format("{} gradients of type {} are written as float16 of as many bytes", number, type));
     for (auto line = lines.rbegin(); line != lines.rend(); ++line) text += *line;
-    return text + fmt::format("  # Of the optimizer, from the last pack on.\n  update_ms: {}\n}}\n", ms(model_.update_ns));
+    return text +
+           fmt::format("  # Of the optimizer, from the last pack on.\n  update_ms: {}\n}}\n", ms(model_.update_ns));
   }
 
   // ------------------------------------------------------------------------------------------------ strategy
 
   std::string strategy_text() {
     std::string text = "strategy {\n  algorithm: \"nccl\"\n";
-    if (!model_.packs.empty()) text += packs_text();
+    if (run_.framework == "Horovod")
+      text += horovod_text();
+    else if (!model_.packs.empty())
+      text += packs_text();
     if (!run_.nccl_version.empty()) {
       if (run_.is_rocm) {
-        made_.notes.push_back(fmt::format("the trace is of RCCL, which calls itself NCCL {}; it is modelled as NCCL",
-                                          run_.nccl_version));
+        made_.notes.push_back(
+            fmt::format("the trace is of RCCL, which calls itself NCCL {}; it is modelled as NCCL", run_.nccl_version));
       } else {
         text += fmt::format("  nccl {{ version: {} }}\n", quoted(run_.nccl_version));
       }
     }
     return text + "}\n";
+  }
+
+  /// Horovod decides what it fuses by time; only its cycle is seen in the timeline.
+  [[nodiscard]] std::string horovod_text() const {
+    std::string text = fmt::format(
+        "  # Measured: {} packs a step. Horovod fuses what is ready at each cycle.\n  horovod {{", model_.packs.size());
+    if (run_.cycle_us > 0) text += fmt::format(" cycle_time_ms: {:.3f}", static_cast<double>(run_.cycle_us) / 1e3);
+    return text + " }\n";
   }
 
   std::string packs_text() {
@@ -265,9 +282,10 @@ class ScenarioWriter {
     }
     const std::size_t unpacked = model_.gradients.size() - static_cast<std::size_t>(next);
     if (unpacked > 0)
-      made_.notes.push_back(fmt::format("{} of {} gradients are in no all-reduce of the trace; the scenario packs them "
-                                        "with the others",
-                                        unpacked, model_.gradients.size()));
+      made_.notes.push_back(
+          fmt::format("{} of {} gradients are in no all-reduce of the trace; the scenario packs them "
+                      "with the others",
+                      unpacked, model_.gradients.size()));
     const std::optional<BucketLimits> known = bucket_limits(bytes, buckets);
     const BucketLimits limits = known.value_or(BucketLimits());
     std::string text = fmt::format("  # Measured: {} packs a step.\n", model_.packs.size());
@@ -322,8 +340,10 @@ class ScenarioWriter {
     std::map<std::int32_t, std::vector<const StepModel::Exchange*>> by_group;
     std::int64_t left_out = 0;
     for (const StepModel::Exchange& e : model_.exchanges) {
-      if (schema_collective(e.kind).empty()) ++left_out;
-      else by_group[e.group].push_back(&e);
+      if (schema_collective(e.kind).empty())
+        ++left_out;
+      else
+        by_group[e.group].push_back(&e);
     }
     std::string text;
     bool split = false;
@@ -338,22 +358,24 @@ class ScenarioWriter {
         continue;
       }
       const bool own = sharded && !split && std::any_of(exchanges.begin(), exchanges.end(), [](const auto* e) {
-        return e->kind == MeasuredKind::kReduceScatter;
-      });
+                         return e->kind == MeasuredKind::kReduceScatter;
+                       });
       split = split || own;
       std::string name = group.description.empty() || group.description == "undefined" ? group.name : group.description;
       if (name.empty()) name = "world";
       if (const int number = names[name]++; number > 0) name += fmt::format("_{}", number);
       text += fmt::format("\ncommunicator {{\n  name: {}\n  size: {}\n", quoted(name), group.size);
       if (stride != 1) text += fmt::format("  stride: {}\n", stride);
-      if (own) text += "  # Parameters are gathered and gradients scattered: each rank holds a part.\n  splits_model: true\n";
+      if (own)
+        text += "  # Parameters are gathered and gradients scattered: each rank holds a part.\n  splits_model: true\n";
       for (const StepModel::Exchange* e : exchanges) text += exchange_text(*e);
       text += "}\n";
     }
     if (left_out > 0)
-      made_.notes.push_back(fmt::format("{} kinds of collectives are in the trace and not in the scenario: sends and "
-                                        "receives, and groups that are no even cut of the ranks",
-                                        left_out));
+      made_.notes.push_back(
+          fmt::format("{} kinds of collectives are in the trace and not in the scenario: sends and "
+                      "receives, and groups that are no even cut of the ranks",
+                      left_out));
     return text;
   }
 
@@ -361,7 +383,8 @@ class ScenarioWriter {
     std::string type = schema_type(e.type.name);
     std::int64_t bytes = e.bytes;
     if (type.empty()) type = "FLOAT16", bytes += bytes % 2;
-    std::string text = fmt::format("  exchange {{ collective: {} bytes: {} type: {}", schema_collective(e.kind), bytes, type);
+    std::string text =
+        fmt::format("  exchange {{ collective: {} bytes: {} type: {}", schema_collective(e.kind), bytes, type);
     if (e.per_forward > 0) text += fmt::format(" per_forward: {}", e.per_forward);
     if (e.per_backward > 0) text += fmt::format(" per_backward: {}", e.per_backward);
     return text + (e.overlaps ? " overlaps: true }\n" : " }\n");
@@ -379,8 +402,8 @@ class ScenarioWriter {
 Expected<std::vector<std::string>> fit_gradients(StepModel& model, const ScenarioFacts& facts) {
   if (model.gradients.empty() || (has_sizes(model) && !facts.model_asked)) return std::vector<std::string>();
   // Without sizes of packs a number of gradients alone says little.
-  const bool known_packs = std::any_of(model.packs.begin(), model.packs.end(),
-                                       [](const StepModel::Pack& p) { return p.bytes >= 0; });
+  const bool known_packs =
+      std::any_of(model.packs.begin(), model.packs.end(), [](const StepModel::Pack& p) { return p.bytes >= 0; });
   Problems problems;
   for (const CandidateModel& candidate : facts.models) {
     const std::string why = misfit(candidate, model);
@@ -393,10 +416,10 @@ Expected<std::vector<std::string>> fit_gradients(StepModel& model, const Scenari
   if (!problems.empty()) return problems.take();
   const std::size_t number = model.gradients.size();
   if (packs_as_gradients(model))
-    return std::vector{fmt::format(
-        "the trace has no sizes of its {} gradients, so each of the {} packs is one variable; profile with "
-        "record_shapes=True, or name the model (--model)",
-        number, model.packs.size())};
+    return std::vector{
+        fmt::format("the trace has no sizes of its {} gradients, so each of the {} packs is one variable; profile with "
+                    "record_shapes=True, or name the model (--model)",
+                    number, model.packs.size())};
   problems.add({ProblemCode::kMissing, "--model"}, {},
                "--model: the trace has no sizes of its {} gradients; name the model (tutti init --list, or a file), or "
                "profile with record_shapes=True",

@@ -25,7 +25,7 @@ struct CandidateModel {
 
 /// What a trace does not say, and its user may.
 struct ScenarioFacts {
-  std::string machine;                ///< a shipped machine or a file; empty: by the GPU's name, if there is such a machine
+  std::string machine;  ///< a shipped machine or a file; empty: by the GPU's name, if there is such a machine
   std::optional<std::int64_t> nodes;  ///< default: as many as the GPUs of the trace's hosts make
   std::string link;                   ///< between nodes
   /// Looked through for one whose gradients have the sizes of the packs, where the trace has no sizes of gradients. If it is only

@@ -55,7 +55,8 @@ void add_gradients(const Chosen& reference, StepModel& model) {
     in_layer = g.layer == before ? in_layer + 1 : 0;
     before = g.layer;
     const std::string& layer = step.layers[static_cast<std::size_t>(g.layer)];
-    model.gradients.push_back({fmt::format("{}.{}", layer, in_layer), g.elements, g.type, g.shape, g.layer, g.pack});
+    model.gradients.push_back({g.name.empty() ? fmt::format("{}.{}", layer, in_layer) : g.name, g.elements, g.type,
+                               g.shape, g.layer, g.pack});
   }
   for (const MeasuredCollective* c : reference.packs[last]) {
     StepModel::Pack pack;
@@ -184,8 +185,10 @@ StepModel step_model(const MeasuredRun& run) {
   for (std::size_t r = 0; r < run.ranks.size(); ++r) {
     Chosen of{&run.ranks[r], {}, packs[r]};
     for (std::size_t s = 0; s < run.ranks[r].steps.size(); ++s) {
-      if (signature_of(run.ranks[r].steps[s], packs[r][s]) == usual->first) of.steps.push_back(s);
-      else ++model.other_steps;
+      if (signature_of(run.ranks[r].steps[s], packs[r][s]) == usual->first)
+        of.steps.push_back(s);
+      else
+        ++model.other_steps;
     }
     if (!of.steps.empty()) all.push_back(std::move(of));
   }

@@ -48,8 +48,8 @@ struct StepModel {
   /// in flight and nothing was computed.
   std::int64_t forward_ns = 0;
   std::int64_t backward_ns = 0;
-  std::int64_t update_ns = 0;  ///< from the last gradient, or the last pack's end, to the step's end
-  std::int64_t steps = 0;      ///< that the medians are of
+  std::int64_t update_ns = 0;    ///< from the last gradient, or the last pack's end, to the step's end
+  std::int64_t steps = 0;        ///< that the medians are of
   std::int64_t other_steps = 0;  ///< with other gradients or packs, left out
 };
 

@@ -31,7 +31,9 @@ std::string choice_text(const std::string& algorithm, const std::string& protoco
   if (!text.empty() && text.front() >= 'a' && text.front() <= 'z') text.front() = static_cast<char>(text.front() - 32);
   if (!protocol.empty()) {
     std::string upper = protocol;
-    if (protocol != "simple") std::transform(upper.begin(), upper.end(), upper.begin(), [](char c) { return static_cast<char>(c >= 'a' && c <= 'z' ? c - 32 : c); });
+    if (protocol != "simple")
+      std::transform(upper.begin(), upper.end(), upper.begin(),
+                     [](char c) { return static_cast<char>(c >= 'a' && c <= 'z' ? c - 32 : c); });
     text += (text.empty() ? "" : " ") + upper;
   }
   if (channels > 0) text += fmt::format("{}{} channels", text.empty() ? "" : ", ", channels);
@@ -77,8 +79,8 @@ class TimelineOfRun {
           "(-o NAME.textproto, -o NAME.log) need no times"));
     constexpr std::int64_t kLongest = std::int64_t{50} * 86'400 * 1'000'000'000;
     if (last - first > kLongest)
-      return tl::make_unexpected(Error::request(
-          {ProblemCode::kTooLarge}, "these records are more than 50 days apart; give files of one run"));
+      return tl::make_unexpected(
+          Error::request({ProblemCode::kTooLarge}, "these records are more than 50 days apart; give files of one run"));
     origin_ = first;
     last_ = last;
     return {};
@@ -159,7 +161,8 @@ class TimelineOfRun {
     info.workload = model_.gradients.empty() ? "measured" : fmt::format("{} gradients", model_.gradients.size());
     info.strategy = strategy_text();
     info.timing = fmt::format("measured ({})", run_.format);
-    for (const StepModel::Pack& pack : model_.packs) info.gradient_bytes += Bytes(std::max<std::int64_t>(0, pack.bytes));
+    for (const StepModel::Pack& pack : model_.packs)
+      info.gradient_bytes += Bytes(std::max<std::int64_t>(0, pack.bytes));
     info.packs = packs_;
     for (const StepModel::Layer& layer : model_.layers) info.layers.push_back(layer.name);
     info.notes = run_.notes;
@@ -375,7 +378,8 @@ class TimelineOfRun {
 
 }  // namespace
 
-Expected<void> write_timeline(const MeasuredRun& run, const StepModel& model, const std::string& name, TimelineSink& sink) {
+Expected<void> write_timeline(const MeasuredRun& run, const StepModel& model, const std::string& name,
+                              TimelineSink& sink) {
   return TimelineOfRun(run, model, sink).write(name);
 }
 

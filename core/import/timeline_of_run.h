@@ -14,6 +14,7 @@ namespace tutti::core {
 /// backward until the last gradient is ready, then copies and updates, each without exposed communication.
 /// `model`: of the run. `name` is what the timeline calls it.
 /// ERRORS: nothing in it has a time; it lasts longer than 50 days.
-Expected<void> write_timeline(const MeasuredRun& run, const StepModel& model, const std::string& name, TimelineSink& sink);
+Expected<void> write_timeline(const MeasuredRun& run, const StepModel& model, const std::string& name,
+                              TimelineSink& sink);
 
 }  // namespace tutti::core

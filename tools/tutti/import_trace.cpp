@@ -11,6 +11,7 @@
 #include "core/formats/byte_input.h"
 #include "core/formats/recognise.h"
 #include "core/import/import.h"
+#include "core/import/measurements_of_run.h"
 #include "core/import/scenario_of_run.h"
 #include "core/import/step_model.h"
 #include "core/import/timeline_of_run.h"
@@ -20,6 +21,7 @@
 #include "core/workload/model.h"
 #include "tools/tutti/io/output_file.h"
 #include "tools/tutti/io/progress.h"
+#include "tools/tutti/report/table.h"
 
 namespace tutti::tools {
 namespace {
@@ -32,14 +34,17 @@ using core::RecordCounts;
 using core::Report;
 using core::StepModel;
 
-enum class Wanted { kTimeline, kScenario };
+enum class Wanted { kTimeline, kScenario, kMeasurements };
 
 Expected<Wanted> wanted_of(const std::string& path) {
   const std::string ending = std::filesystem::path(path).extension().string();
   if (ending == ".tutti") return Wanted::kTimeline;
   if (ending == ".textproto") return Wanted::kScenario;
+  if (ending == ".log") return Wanted::kMeasurements;
   return refused({ProblemCode::kUnknownName, "-o"},
-                 "-o {}: the ending says what to write: .tutti a timeline, .textproto a scenario", path);
+                 "-o {}: the ending says what to write: .tutti a timeline, .textproto a scenario, .log measurements of "
+                 "collectives",
+                 path);
 }
 
 /// The format of all files: traces of one run are of one program.
@@ -79,7 +84,8 @@ std::string default_name(const std::string& file) {
   return name.string();
 }
 
-Report named_counts(const RecordCounts::ByName& counts) {
+template <class Counts>
+Report named_counts(const Counts& counts) {
   Report report;
   for (const auto& [name, number] : counts) report.add(name, number);
   return report;
@@ -105,15 +111,32 @@ std::int64_t collectives_of(const MeasuredRun& run) {
 }
 
 std::string text_of(const MeasuredRun& run, const StepModel& model) {
-  std::string text = fmt::format("{}: {} {}, {} of {} ranks", run.format, run.files.size(),
-                                 run.files.size() == 1 ? "file" : "files", run.ranks.size(),
-                                 run.world_size < 0 ? "an unknown number of" : std::to_string(run.world_size));
+  std::string text =
+      fmt::format("{}: {} {}, {} of {} ranks", run.format, run.files.size(), run.files.size() == 1 ? "file" : "files",
+                  run.ranks.size(), run.world_size < 0 ? "an unknown number of" : std::to_string(run.world_size));
   if (!run.gpu.empty()) text += fmt::format(", {}", run.gpu);
   if (!run.nccl_version.empty()) text += fmt::format(", NCCL {}", run.nccl_version);
   text += '\n';
   text += counts_text("used", run.counts.used()) + counts_text("incomplete", run.counts.incomplete()) +
           counts_text("ignored", run.counts.ignored()) + counts_text("unknown", run.counts.unknown());
   text += fmt::format("  {} collectives in {} groups\n", core::show_count(collectives_of(run)), run.groups.size());
+  for (const auto& [transport, number] : run.transports)
+    text += fmt::format("  {} connections by {}\n", core::show_count(number), transport);
+  for (const std::string& network : run.networks) text += fmt::format("  network {}\n", network);
+  for (const std::string& variable : run.variables) text += fmt::format("  {}\n", variable);
+  if (!run.choices.empty()) {
+    Table table({"<  NCCL's choice", "bytes", "ranks", "<algorithm", "<protocol", "channels", "times"});
+    constexpr std::size_t kMostRows = 40;
+    for (std::size_t i = 0; i < std::min(run.choices.size(), kMostRows); ++i) {
+      const core::MeasuredChoice& c = run.choices[i];
+      table.row({fmt::format("  {}", to_string(c.kind)), core::show_count(c.bytes),
+                 c.ranks < 0 ? "-" : std::to_string(c.ranks), c.algorithm, c.protocol,
+                 c.channels < 0 ? "-" : std::to_string(c.channels), core::show_count(c.times)});
+    }
+    text += table.text(0);
+    if (run.choices.size() > kMostRows)
+      text += fmt::format("  and {} rows more (--format json has all)\n", run.choices.size() - kMostRows);
+  }
   if (model.steps > 0) {
     const auto time = [](std::int64_t ns) { return core::show(core::nanoseconds(std::max<std::int64_t>(0, ns))); };
     text += fmt::format("  {} steps of {}: forward pass {}, backward pass {}, after it {}\n", model.steps,
@@ -142,6 +165,13 @@ Report report_of(const MeasuredRun& run, const StepModel& model, const std::vect
                   {"protocol", p.protocol},
                   {"channels", p.channels}};
   };
+  const auto choice_report = [](const core::MeasuredChoice& c) {
+    Report report{
+        {"collective", to_string(c.kind)}, {"bytes", c.bytes},       {"ranks", c.ranks}, {"algorithm", c.algorithm},
+        {"protocol", c.protocol},          {"channels", c.channels}, {"times", c.times}};
+    if (c.predicted_us >= 0) report.add("predicted_us", c.predicted_us);
+    return report;
+  };
   const auto exchange_report = [](const StepModel::Exchange& e) {
     return Report{{"collective", to_string(e.kind)},
                   {"bytes", e.bytes},
@@ -157,15 +187,18 @@ Report report_of(const MeasuredRun& run, const StepModel& model, const std::vect
           {"nccl_version", run.nccl_version},
           {"collectives", collectives_of(run)},
           {"groups", run.groups.size()},
-          {"records",
-           Report{{"used", RecordCounts::sum(run.counts.used())},
-                  {"incomplete", RecordCounts::sum(run.counts.incomplete())},
-                  {"ignored", RecordCounts::sum(run.counts.ignored())},
-                  {"unknown", RecordCounts::sum(run.counts.unknown())}}},
+          {"records", Report{{"used", RecordCounts::sum(run.counts.used())},
+                             {"incomplete", RecordCounts::sum(run.counts.incomplete())},
+                             {"ignored", RecordCounts::sum(run.counts.ignored())},
+                             {"unknown", RecordCounts::sum(run.counts.unknown())}}},
           {"used", named_counts(run.counts.used())},
           {"incomplete", named_counts(run.counts.incomplete())},
           {"ignored", named_counts(run.counts.ignored())},
           {"unknown", named_counts(run.counts.unknown())},
+          {"transports", named_counts(run.transports)},
+          {"networks", run.networks},
+          {"variables", run.variables},
+          {"choices", core::list_of(run.choices, choice_report)},
           {"steps", model.steps},
           {"other_steps", model.other_steps},
           {"step_time_us", us(model.step_ns)},
@@ -234,6 +267,12 @@ Expected<void> write_timeline(const MeasuredRun& run, const StepModel& model, co
   return file->keep();
 }
 
+Expected<void> write_measurements(const MeasuredRun& run, const std::string& path, const ImportTraceOptions& options) {
+  const auto text = core::measurements_of_run(run);
+  if (!text) return failed(text);
+  return write_file(path, options.files, *text);
+}
+
 }  // namespace
 
 int import_trace(const ImportTraceOptions& options, const Environment& environment) {
@@ -280,9 +319,10 @@ int import_trace(const ImportTraceOptions& options, const Environment& environme
     const std::string& path = options.output[i];
     // A timeline needs no sizes of gradients.
     if (!fitted && (wanted[i] == Wanted::kScenario || facts.model_asked)) return report(fitted.error());
-    const auto written = wanted[i] == Wanted::kTimeline
-                             ? write_timeline(run, model, name, path, options)
-                             : write_scenario(run, model, name, path, facts, options, environment, notes);
+    const auto written = wanted[i] == Wanted::kTimeline ? write_timeline(run, model, name, path, options)
+                         : wanted[i] == Wanted::kScenario
+                             ? write_scenario(run, model, name, path, facts, options, environment, notes)
+                             : write_measurements(run, path, options);
     if (!written) return report(written.error());
   }
   if (*output_format == Format::kJson) return print_out(to_json(report_of(run, model, options.output, notes)));

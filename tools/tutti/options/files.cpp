@@ -1,7 +1,7 @@
 // Options of the commands that make files of others, or show them.
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
+#include <CLI/CLI.hpp>
 
 #include "core/formats/recognise.h"
 #include "tools/tutti/options/options.h"
@@ -46,17 +46,20 @@ void add_import_nccl_topology(CLI::App* import, ImportOptions& all) {
 /// Of `tutti import TRACE…` and of each format by its name.
 void add_import_trace(CLI::App* c, ImportTraceOptions& o) {
   c->add_option("files", o.files, "Traces or logs of one run, plain or gzip: one for each rank, or of one rank alone");
-  c->add_option("-o,--output", o.output,
-                "File to write: NAME.tutti a timeline, NAME.textproto a scenario (repeatable; default: none)")
+  c->add_option(
+       "-o,--output", o.output,
+       "File to write: NAME.tutti a timeline, NAME.textproto a scenario, NAME.log times of collectives in the form of "
+       "nccl-tests (repeatable; default: none)")
       ->allow_extra_args(false);
   c->add_option("--name", o.name, "Name of the run (default: that of the first file)");
   c->add_option("--machine", o.machine,
                 "With a scenario: machine, shipped or a file (default: a shipped one with the GPUs of the trace)");
   c->add_option("--nodes", o.nodes, "With a scenario: number of machines (default: by the GPUs that a trace lists)");
   c->add_option("--link", o.link, "With a scenario: network link between machines, such as ndr");
-  c->add_option("--model", o.model,
-                "With a scenario: model whose gradients have the names and sizes that a trace lacks (default: a shipped one "
-                "that fits)");
+  c->add_option(
+      "--model", o.model,
+      "With a scenario: model whose gradients have the names and sizes that a trace lacks (default: a shipped one "
+      "that fits)");
   c->add_flag("--force", o.force, "Overwrite files that exist");
   c->add_option("--format", o.format, "Output format of what is in the files: text or json")->capture_default_str();
 }
