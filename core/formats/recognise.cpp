@@ -15,6 +15,7 @@ constexpr std::array kFormats{
     FormatName{TraceFormat::kNcclLog, "nccl-log", "a log of NCCL (NCCL_DEBUG=INFO)"},
     FormatName{TraceFormat::kFlightRecorder, "flight-recorder", "a dump of PyTorch's Flight Recorder"},
     FormatName{TraceFormat::kHorovod, "horovod", "a timeline of Horovod"},
+    FormatName{TraceFormat::kNsys, "nsys", "an SQLite export of Nsight Systems"},
 };
 
 bool holds(std::string_view text, std::string_view part) { return text.find(part) != std::string_view::npos; }
@@ -50,6 +51,7 @@ std::string_view described(TraceFormat format) {
 
 std::optional<TraceFormat> recognise(std::string_view text) {
   if (text.starts_with("\xEF\xBB\xBF")) text.remove_prefix(3);
+  if (text.starts_with(std::string_view("SQLite format 3\0", 16))) return TraceFormat::kNsys;
   const std::size_t first = text.find_first_not_of(" \t\r\n");
   if (first == std::string_view::npos) return std::nullopt;
   text.remove_prefix(first);

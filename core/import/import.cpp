@@ -7,6 +7,7 @@
 #include "core/import/framework_imports.h"
 #include "core/import/kineto_import.h"
 #include "core/import/log_imports.h"
+#include "core/import/nsys_import.h"
 #include "core/import/step_model.h"
 
 namespace tutti::core {
@@ -19,6 +20,7 @@ Expected<void> import_input(TraceFormat format, ByteInput& input, const std::str
     case TraceFormat::kInspector: return import_inspector(input, name, run, progress);
     case TraceFormat::kNcclLog: return import_nccl_log(input, name, run, progress);
     case TraceFormat::kFlightRecorder: return import_flight_recorder(input, name, run);
+    case TraceFormat::kNsys: break;  // a database, which is read as a whole
     case TraceFormat::kHorovod: return import_horovod(input, name, run, progress);
   }
   return {};
@@ -28,12 +30,14 @@ Expected<void> import_input(TraceFormat format, ByteInput& input, const std::str
 
 Expected<void> import_file(TraceFormat format, const std::string& path, MeasuredRun& run,
                            const std::function<void(double)>& progress) {
+  if (format == TraceFormat::kNsys) return import_nsys(path, run);
   const auto input = open_byte_input(path);
   if (!input) return tl::make_unexpected(input.error());
   return import_input(format, **input, path, run, progress);
 }
 
 Expected<void> import_bytes(TraceFormat format, std::string_view bytes, const std::string& name, MeasuredRun& run) {
+  if (format == TraceFormat::kNsys) return import_nsys_bytes(bytes, name, run);
   const auto input = byte_input_of(bytes, name);
   return import_input(format, *input, name, run, {});
 }

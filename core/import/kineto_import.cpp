@@ -109,15 +109,14 @@ void choice_of_kernel(std::string_view name, MeasuredCollective& to) {
   }
 }
 
-class KinetoImport {
- public:
-  KinetoImport(MeasuredRun& run, std::string name) : run_(run), name_(std::move(name)) {}
+}  // namespace
 
-  Expected<void> read(ByteInput& input, const std::function<void(double)>& progress) {
-    const TakeKinetoEvent take = [this](const KinetoEvent& event) { this->take(event); };
-    auto header = read_kineto(input, name_, take, run_.counts, progress);
-    if (!header) return tl::make_unexpected(header.error());
-    header_ = std::move(*header);
+class RankTrace::Events {
+ public:
+  Events(MeasuredRun& run, std::string name) : run_(run), name_(std::move(name)) {}
+
+  Expected<void> finish(KinetoHeader header) {
+    header_ = std::move(header);
     if (too_many_)
       return tl::make_unexpected(
           Error::request({ProblemCode::kTooLarge},
@@ -125,8 +124,10 @@ class KinetoImport {
                                      "(torch.profiler.schedule)",
                                      kMostRecords),
                          {name_, 0, 0}));
-    return finish();
+    return join();
   }
+
+  void take(const KinetoEvent& e) { take_event(e); }
 
  private:
   std::int32_t thread_of(const KinetoEvent& e) {
@@ -156,7 +157,7 @@ class KinetoImport {
     return too_many_;
   }
 
-  void take(const KinetoEvent& e) {
+  void take_event(const KinetoEvent& e) {
     RecordCounts& counts = run_.counts;
     switch (e.kind) {
       case KinetoKind::kKernel: return take_kernel(e);
@@ -228,6 +229,8 @@ class KinetoImport {
         if (const std::int64_t elements = product(*dims); elements > 0)
           call.what.bytes = elements * call.what.type.bytes;
       }
+      // Of NCCL's own ranges.
+      if (e.in_elements > 0 || !e.group_name.empty()) describe(e, call.what);
       annotated_.push_back(std::move(call));
       return counts.use("annotation of a collective");
     }
@@ -281,7 +284,7 @@ class KinetoImport {
 
   // ------------------------------------------------------------------------------------------------ what it comes to
 
-  Expected<void> finish() {
+  Expected<void> join() {
     place_rank();
     if (!rank_problem_.empty())
       return tl::make_unexpected(
@@ -316,9 +319,6 @@ class KinetoImport {
       if (other.rank == rank_.rank)
         rank_problem_ = fmt::format("this is rank {}, as another file; give one trace for each rank", rank_.rank);
     }
-    run_.format = "PyTorch profiler";
-    run_.framework = "PyTorch";
-    run_.files.push_back(name_);
     run_.world_size = std::max(run_.world_size, header_.world_size);
     run_.is_rocm = run_.is_rocm || header_.is_rocm;
     if (run_.nccl_version.empty()) run_.nccl_version = header_.nccl_version;
@@ -725,11 +725,22 @@ class KinetoImport {
   std::vector<std::int64_t> backward_host_;
 };
 
-}  // namespace
+RankTrace::RankTrace(MeasuredRun& run, std::string name) : events_(std::make_unique<Events>(run, std::move(name))) {}
+RankTrace::RankTrace(RankTrace&&) noexcept = default;
+RankTrace::~RankTrace() = default;
+void RankTrace::take(const KinetoEvent& event) { events_->take(event); }
+Expected<void> RankTrace::finish(KinetoHeader header) { return events_->finish(std::move(header)); }
 
 Expected<void> import_kineto(ByteInput& input, const std::string& name, MeasuredRun& run,
                              const std::function<void(double)>& progress) {
-  return KinetoImport(run, name).read(input, progress);
+  RankTrace trace(run, name);
+  const TakeKinetoEvent take = [&trace](const KinetoEvent& event) { trace.take(event); };
+  auto header = read_kineto(input, name, take, run.counts, progress);
+  if (!header) return tl::make_unexpected(header.error());
+  run.format = "PyTorch profiler";
+  run.framework = "PyTorch";
+  run.files.push_back(name);
+  return trace.finish(std::move(*header));
 }
 
 }  // namespace tutti::core

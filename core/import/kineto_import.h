@@ -1,9 +1,11 @@
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <string>
 
 #include "core/formats/byte_input.h"
+#include "core/formats/kineto.h"
 #include "core/import/measured_run.h"
 
 namespace tutti::core {
@@ -20,5 +22,22 @@ namespace tutti::core {
 /// ERRORS: those of read_kineto; more than 40 million kernels or launches; a rank that another file has.
 Expected<void> import_kineto(ByteInput& input, const std::string& name, MeasuredRun& run,
                              const std::function<void(double)>& progress = {});
+
+/// The trace of one rank while its events arrive, from whatever wrote them.
+class RankTrace {
+ public:
+  /// `name` is what errors and notes call the trace.
+  RankTrace(MeasuredRun& run, std::string name);
+  RankTrace(RankTrace&&) noexcept;
+  ~RankTrace();
+
+  void take(const KinetoEvent& event);
+  /// Adds the rank to the run. ERRORS: those of import_kineto but for reading.
+  Expected<void> finish(KinetoHeader header);
+
+ private:
+  class Events;
+  std::unique_ptr<Events> events_;
+};
 
 }  // namespace tutti::core
