@@ -184,8 +184,8 @@ Expected<void> read_inspector(ByteInput& input, const std::string& name,
         break;
       case InspectorLine::Found::kOther: counts.unknown("record without coll_perf or p2p_perf"); break;
       case InspectorLine::Found::kDamaged:
-        damaged =
-            Error::request({ProblemCode::kSyntax}, reader.error().problems().front().text, {name, lines.number(), 0});
+        damaged = Error::request({ProblemCode::kSyntax}, reader.error().problems().front().text,
+                                 {name, lines.number(), reader.error().problems().front().where.column});
         break;
     }
   }

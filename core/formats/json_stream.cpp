@@ -3,7 +3,7 @@
 #include "core/formats/json_stream.h"
 
 #include <algorithm>
-#include <cstring>
+#include <limits>
 
 namespace tutti::core {
 namespace {
@@ -43,6 +43,8 @@ bool JsonStream::more() {
   if (ended_ || error_) return false;
   if (at_ == end_) {
     lines_before_ += static_cast<int>(std::count(buffer_.data(), buffer_.data() + end_, '\n'));
+    const std::size_t newline = std::string_view(buffer_.data(), end_).rfind('\n');
+    line_before_ = newline == std::string_view::npos ? line_before_ + end_ : end_ - newline - 1;
     before_buffer_ += end_;
     at_ = end_ = 0;
   }
@@ -63,9 +65,15 @@ int JsonStream::line() const {
   return 1 + lines_before_ + static_cast<int>(std::count(buffer_.data(), buffer_.data() + at_, '\n'));
 }
 
+int JsonStream::column() const {
+  const std::size_t newline = std::string_view(buffer_.data(), at_).rfind('\n');
+  const std::uint64_t before = newline == std::string_view::npos ? line_before_ + at_ : at_ - newline - 1;
+  return static_cast<int>(std::min<std::uint64_t>(before + 1, std::numeric_limits<int>::max()));
+}
+
 void JsonStream::fail(ProblemKind kind, const std::string& text) {
   if (error_) return;
-  error_ = Error::request(std::move(kind), fmt::format("byte {}: {}", offset(), text), {name_, line(), 0});
+  error_ = Error::request(std::move(kind), fmt::format("byte {}: {}", offset(), text), {name_, line(), column()});
 }
 
 void JsonStream::fail_at_end() {

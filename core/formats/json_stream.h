@@ -54,6 +54,8 @@ class JsonStream {
   [[nodiscard]] std::uint64_t offset() const { return before_buffer_ + at_; }
   /// Of the next byte, from 1. Counts the lines of at most one buffer.
   [[nodiscard]] int line() const;
+  /// Of the next byte in its line, from 1, in bytes.
+  [[nodiscard]] int column() const;
   /// Ends reading with a mistake here, of whoever knows what the values mean.
   void fail(ProblemKind kind, const std::string& text);
   [[nodiscard]] double share() const { return input_.share(); }
@@ -78,6 +80,7 @@ class JsonStream {
   std::size_t at_ = 0, end_ = 0;
   std::uint64_t before_buffer_ = 0;
   int lines_before_ = 0;
+  std::uint64_t line_before_ = 0;  ///< bytes of the line in which the buffer begins that stand before it
   bool ended_ = false;
   std::string scratch_;
   /// Brackets that are open, innermost last; whether a value of the innermost has been read since its last comma.

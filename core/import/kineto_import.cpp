@@ -445,7 +445,8 @@ class RankTrace::Events {
     if (steps_.empty() && first < last) {
       steps_.push_back({0, first, last});
       run_.notes.push_back(
-          fmt::format("{}: no ProfilerStep in this trace, so it is one step; call prof.step() after each", name_));
+          fmt::format("{}: no step is marked in this trace, so it is one step; mark them by {}", name_,
+                      run_.format == "Nsight Systems" ? "NVTX ranges \"step 0\", \"step 1\", …" : "prof.step()"));
     }
     std::vector<std::int64_t> gpu_end(steps_.size(), std::numeric_limits<std::int64_t>::min());
     std::vector<std::int64_t> gpu_start(steps_.size(), std::numeric_limits<std::int64_t>::max());

@@ -1,5 +1,9 @@
 #include "tools/tutti/import.h"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "core/formats/recognise.h"
 #include "tools/tutti/scenario_options.h"
 
 namespace tutti::tools {
@@ -39,7 +43,9 @@ int import_files(const ImportOptions& options, const Environment& environment) {
     case ImportOptions::Kind::kTrace: break;
   }
   if (options.trace.files.empty())
-    return refuse({ProblemCode::kMissing, "TRACE"}, "import needs a file; tutti import --help lists what is read");
+    return refuse({ProblemCode::kMissing, "TRACE"},
+                  "import needs a trace or log (tutti import FILE…), or one of {}, tf-config, nccl-topology",
+                  fmt::join(core::trace_format_names(), ", "));
   return import_trace(options.trace, environment);
 }
 

@@ -58,6 +58,11 @@ Expected<core::TraceFormat> format_of_files(const ImportTraceOptions& options) {
   }
   std::optional<core::TraceFormat> format;
   for (const std::string& file : options.files) {
+    // A word that is no file was meant as a format.
+    std::error_code ignored;
+    if (file.find_first_of("./") == std::string::npos && !std::filesystem::exists(file, ignored))
+      return refused({ProblemCode::kUnknownName}, "{}: there is no such file, and no such format; formats are {}", file,
+                     fmt::join(core::trace_format_names(), ", "));
     const auto begin = core::first_bytes(file, core::kBytesToRecognise);
     if (!begin) return failed(begin);
     const auto found = core::recognise(*begin);

@@ -94,7 +94,9 @@ TEST(JsonStream, EveryTextThatIsCutOffIsAnErrorAtItsEnd) {
     EXPECT_TRUE(in.cut_off()) << length;
     const Problem& problem = in.error().problems().front();
     EXPECT_EQ(problem.kind.code, ProblemCode::kSyntax);
-    EXPECT_EQ(problem.where.line, length > kText.find('\n') ? 2 : 1);
+    const std::size_t newline = kText.find('\n');
+    EXPECT_EQ(problem.where.line, length > newline ? 2 : 1);
+    EXPECT_EQ(problem.where.column, static_cast<int>(length > newline ? length - newline : length + 1));
   }
 }
 
