@@ -17,7 +17,7 @@ class InspectorLine {
   InspectorLine(std::string_view line, const std::string& name, InspectorRecord& record)
       : input_(byte_input_of(line, name)), in_(*input_, name, 4096), record_(record) {}
 
-  enum class Found { kRecord, kOther, kDamaged };
+  enum class Found { kRecord, kStatistics, kOther, kDamaged };
   Found read() {
     if (!in_.enter_object()) return Found::kOther;
     while (const auto key = in_.next_key()) {
@@ -29,10 +29,13 @@ class InspectorLine {
         read_perf("coll");
       else if (*key == "p2p_perf")
         record_.is_point_to_point = true, read_perf("p2p");
-      else
+      else {
+        statistics_ = statistics_ || *key == "dump_stats";
         in_.skip();
+      }
     }
     if (in_.failed()) return Found::kDamaged;
+    if (statistics_ && !perf_) return Found::kStatistics;
     return perf_ && !record_.communicator.empty() ? Found::kRecord : Found::kOther;
   }
   [[nodiscard]] const Error& error() const { return in_.error(); }
@@ -153,7 +156,7 @@ class InspectorLine {
   std::unique_ptr<ByteInput> input_;
   JsonStream in_;
   InspectorRecord& record_;
-  bool perf_ = false;
+  bool perf_ = false, statistics_ = false;
 };
 
 }  // namespace
@@ -182,6 +185,7 @@ Expected<void> read_inspector(ByteInput& input, const std::string& name,
         ++records;
         take(record);
         break;
+      case InspectorLine::Found::kStatistics: counts.ignore("statistics of the dump"); break;
       case InspectorLine::Found::kOther: counts.unknown("record without coll_perf or p2p_perf"); break;
       case InspectorLine::Found::kDamaged:
         damaged = Error::request({ProblemCode::kSyntax}, reader.error().problems().front().text,

@@ -208,6 +208,9 @@ TEST(Inspector, TheLeastOverRanksIsTheTransfer) {
   const MeasuredRun run = imported({"inspector_node0-pid5000.log", "inspector_node0-pid5001.log"});
   ASSERT_EQ(run.ranks.size(), 2u);
   EXPECT_EQ(run.ranks[0].collectives.size(), 6u);
+  // The launcher's lines are not known, the dump's own statistics are.
+  EXPECT_EQ(RecordCounts::sum(run.counts.unknown()), 2);
+  EXPECT_EQ(RecordCounts::sum(run.counts.ignored()), 2);
   EXPECT_EQ(run.ranks[1].device, 1);
   EXPECT_EQ(run.ranks[0].collectives[0].algorithm, "ring");
   EXPECT_EQ(run.ranks[0].collectives[0].channels, 2);
