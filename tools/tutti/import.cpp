@@ -1,10 +1,16 @@
 #include "tools/tutti/import.h"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "core/formats/recognise.h"
 #include "tools/tutti/scenario_options.h"
 
 namespace tutti::tools {
 
 namespace {
+
+using core::ProblemCode;
 
 int import_tf_config(const ImportTfConfigOptions& options, const Environment& environment) {
   const auto config = load_tf_config(options.from);
@@ -31,8 +37,16 @@ int import_tf_config(const ImportTfConfigOptions& options, const Environment& en
 }  // namespace
 
 int import_files(const ImportOptions& options, const Environment& environment) {
-  return options.is_topology ? import_nccl_topology(options.nccl_topology, environment)
-                             : import_tf_config(options.tf_config, environment);
+  switch (options.kind) {
+    case ImportOptions::Kind::kTfConfig: return import_tf_config(options.tf_config, environment);
+    case ImportOptions::Kind::kNcclTopology: return import_nccl_topology(options.nccl_topology, environment);
+    case ImportOptions::Kind::kTrace: break;
+  }
+  if (options.trace.files.empty())
+    return refuse({ProblemCode::kMissing, "TRACE"},
+                  "import needs a trace or log (tutti import FILE…), or one of {}, tf-config, nccl-topology",
+                  fmt::join(core::trace_format_names(), ", "));
+  return import_trace(options.trace, environment);
 }
 
 }  // namespace tutti::tools

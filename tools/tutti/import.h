@@ -4,6 +4,7 @@
 
 #include "tools/tutti/command.h"
 #include "tools/tutti/import_nccl.h"
+#include "tools/tutti/import_trace.h"
 #include "tools/tutti/init.h"
 
 namespace tutti::tools {
@@ -16,11 +17,13 @@ struct ImportTfConfigOptions {
 struct ImportOptions {
   ImportTfConfigOptions tf_config;
   ImportNcclTopologyOptions nccl_topology;
-  bool is_topology = false;  ///< the second of both was asked for
+  ImportTraceOptions trace;
+  enum class Kind { kTrace, kTfConfig, kNcclTopology };
+  Kind kind = Kind::kTrace;  ///< which of them was asked for
 };
 
 /// `tutti import tf-config` writes a scenario to start from with as many workers as TF_CONFIG has; `tutti import
-/// nccl-topology` is import_nccl_topology().
+/// nccl-topology` is import_nccl_topology(), and `tutti import TRACE…` is import_trace().
 int import_files(const ImportOptions& options, const Environment& environment);
 
 }  // namespace tutti::tools

@@ -1,7 +1,9 @@
 // Options of the commands that make files of others, or show them.
 
+#include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
+#include "core/formats/recognise.h"
 #include "tools/tutti/options/options.h"
 #include "tools/tutti/options/shared.h"
 
@@ -19,7 +21,7 @@ void add_import_nccl_topology(CLI::App* import, ImportOptions& all) {
       "\"mine.textproto\" }\n"
       "  tutti import nccl-topology topo.xml --nodes 4 --graphs\n"
       "  tutti import nccl-topology topo.xml --nodes 4 --graphs --graph-file graphs.xml --set NCCL_CROSS_NIC=0");
-  c->callback([&all] { all.is_topology = true; });
+  c->callback([&all] { all.kind = ImportOptions::Kind::kNcclTopology; });
   c->add_option("file", o.file, "NCCL topology file (XML)")->required();
   c->add_option("--nodes", o.nodes, "Number of identical machines in the cluster")->capture_default_str();
   c->add_option("--gpus", o.gpus, "Use only the first N GPUs of the machine (default: all)");
@@ -39,6 +41,27 @@ void add_import_nccl_topology(CLI::App* import, ImportOptions& all) {
   c->add_option("-o,--output", o.output, "File to write (default: standard output)");
   c->add_flag("--force", o.force, "Overwrite the file if it exists");
   c->add_option("--format", o.format, "With --graphs: output format, text or json")->capture_default_str();
+}
+
+/// Of `tutti import TRACE…` and of each format by its name.
+void add_import_trace(CLI::App* c, ImportTraceOptions& o) {
+  c->add_option("files", o.files, "Traces or logs of one run, plain or gzip: one for each rank, or of one rank alone");
+  c->add_option(
+       "-o,--output", o.output,
+       "File to write: NAME.tutti a timeline, NAME.textproto a scenario, NAME.log times of collectives in the form of "
+       "nccl-tests (repeatable; default: none)")
+      ->allow_extra_args(false);
+  c->add_option("--name", o.name, "Name of the run (default: that of the first file)");
+  c->add_option("--machine", o.machine,
+                "With a scenario: machine, shipped or a file (default: a shipped one with the GPUs of the trace)");
+  c->add_option("--nodes", o.nodes, "With a scenario: number of machines (default: by the GPUs that a trace lists)");
+  c->add_option("--link", o.link, "With a scenario: network link between machines, such as ndr");
+  c->add_option(
+      "--model", o.model,
+      "With a scenario: model whose gradients have the names and sizes that a trace lacks (default: a shipped one "
+      "that fits)");
+  c->add_flag("--force", o.force, "Overwrite files that exist");
+  c->add_option("--format", o.format, "Output format of what is in the files: text or json")->capture_default_str();
 }
 
 }  // namespace
@@ -91,14 +114,31 @@ void add_convert(CLI::App& app, ConvertOptions& o) {
 }
 
 void add_import(CLI::App& app, ImportOptions& o) {
-  CLI::App* c = app.add_subcommand("import", "Import a scenario or a cluster from the files of other programs");
-  c->require_subcommand(1);
+  CLI::App* c = app.add_subcommand(
+      "import", "Import traces and logs as timelines and scenarios, or a scenario or cluster of other programs' files");
+  c->footer(
+      "Examples:\n"
+      "  tutti import trace.json.gz                     # what is in it, and what is used of it\n"
+      "  tutti import rank*.json.gz -o measured.tutti   # then tutti view, compare, export\n"
+      "  tutti import rank0.json -o mine.textproto      # then tutti simulate, tune, sweep\n"
+      "  tutti import nccl-topology topo.xml --nodes 4 --link ndr -o mine.textproto");
+  c->require_subcommand(0, 1);
+  add_import_trace(c, o.trace);
+  for (const std::string& name : core::trace_format_names()) {
+    const auto format = core::parse_trace_format(name);
+    CLI::App* one = c->add_subcommand(name, fmt::format("Import {}", core::described(*format)));
+    one->footer(fmt::format("Examples:\n  tutti import {} FILE -o measured.tutti", name));
+    one->callback([&o, name] { o.trace.from = name; });
+    add_import_trace(one, o.trace);
+    one->get_option("files")->required();
+  }
   CLI::App* tf = c->add_subcommand(
       "tf-config", "Import TensorFlow's TF_CONFIG: each chief, worker and parameter server becomes one machine");
   tf->footer(
       "Examples:\n"
       "  tutti import tf-config --machine dgx-a100 --link hdr -o mine.textproto\n"
       "  tutti import tf-config tf_config.json --model vgg16_torchvision | tutti simulate /dev/stdin");
+  tf->callback([&o] { o.kind = ImportOptions::Kind::kTfConfig; });
   tf->add_option("file", o.tf_config.from, "File with the JSON of TF_CONFIG, or env to read the environment variable")
       ->capture_default_str();
   add_new_scenario(tf, o.tf_config.scenario);

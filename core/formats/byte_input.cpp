@@ -1,0 +1,195 @@
+#include "core/formats/byte_input.h"
+
+#include <zlib.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <filesystem>
+#include <vector>
+
+namespace tutti::core {
+namespace {
+
+tl::unexpected<Error> unreadable(const std::string& path, int why) {
+  return tl::make_unexpected(Error::request({why == ENOENT ? ProblemCode::kMissing : ProblemCode::kInvalid},
+                                            fmt::format("cannot be read: {}", std::strerror(why)), {path, 0, 0}));
+}
+
+class FileInput final : public ByteInput {
+ public:
+  FileInput(std::FILE* file, std::string path, double size) : file_(file), path_(std::move(path)), size_(size) {}
+  ~FileInput() override { std::fclose(file_); }
+  FileInput(const FileInput&) = delete;
+  FileInput& operator=(const FileInput&) = delete;
+
+  Expected<std::size_t> read(char* to, std::size_t most) override {
+    const std::size_t got = std::fread(to, 1, most, file_);
+    if (got == 0 && std::ferror(file_) != 0) return unreadable(path_, errno);
+    read_ += static_cast<double>(got);
+    return got;
+  }
+  [[nodiscard]] double share() const override { return size_ > 0 ? std::min(1.0, read_ / size_) : 0; }
+
+ private:
+  std::FILE* file_;
+  std::string path_;
+  double size_;
+  double read_ = 0;
+};
+
+class MemoryInput final : public ByteInput {
+ public:
+  explicit MemoryInput(std::string_view bytes) : bytes_(bytes), size_(bytes.size()) {}
+
+  Expected<std::size_t> read(char* to, std::size_t most) override {
+    const std::size_t got = std::min(most, bytes_.size());
+    std::copy_n(bytes_.data(), got, to);
+    bytes_.remove_prefix(got);
+    return got;
+  }
+  [[nodiscard]] double share() const override {
+    return size_ == 0 ? 1 : 1 - static_cast<double>(bytes_.size()) / static_cast<double>(size_);
+  }
+
+ private:
+  std::string_view bytes_;
+  std::size_t size_;
+};
+
+/// Passes bytes on as they are, or inflates them if they begin with gzip's magic number.
+class MaybeGzip final : public ByteInput {
+ public:
+  MaybeGzip(std::unique_ptr<ByteInput> from, std::string name) : from_(std::move(from)), name_(std::move(name)) {}
+  ~MaybeGzip() override {
+    if (inflating_) inflateEnd(&stream_);
+  }
+  MaybeGzip(const MaybeGzip&) = delete;
+  MaybeGzip& operator=(const MaybeGzip&) = delete;
+
+  Expected<std::size_t> read(char* to, std::size_t most) override {
+    if (!began_) {
+      if (auto begun = begin(); !begun) return tl::make_unexpected(begun.error());
+    }
+    if (inflating_) return inflated(to, most);
+    if (held_begin_ < held_end_) {
+      const std::size_t got = std::min(most, held_end_ - held_begin_);
+      std::copy_n(held_.data() + held_begin_, got, to);
+      held_begin_ += got;
+      return got;
+    }
+    return from_->read(to, most);
+  }
+  [[nodiscard]] double share() const override { return from_->share(); }
+
+ private:
+  Expected<void> begin() {
+    began_ = true;
+    held_.resize(std::size_t{1} << 16);
+    // A pipe may give its first two bytes one by one.
+    while (held_end_ < 2) {
+      const auto got = from_->read(held_.data() + held_end_, held_.size() - held_end_);
+      if (!got) return tl::make_unexpected(got.error());
+      if (*got == 0) break;
+      held_end_ += *got;
+    }
+    if (held_end_ < 2 || held_[0] != '\x1f' || held_[1] != '\x8b') return {};
+    constexpr int kGzip = 16 + MAX_WBITS;
+    if (inflateInit2(&stream_, kGzip) != Z_OK)
+      return tl::make_unexpected(Error::run("zlib cannot be started: out of memory"));
+    inflating_ = true;
+    return {};
+  }
+
+  Expected<void> refill() {
+    const auto got = from_->read(held_.data(), held_.size());
+    if (!got) return tl::make_unexpected(got.error());
+    before_held_ += held_end_;
+    held_begin_ = 0;
+    held_end_ = *got;
+    return {};
+  }
+
+  Expected<std::size_t> inflated(char* to, std::size_t most) {
+    while (true) {
+      if (held_begin_ == held_end_) {
+        if (auto done = refill(); !done) return tl::make_unexpected(done.error());
+        if (held_end_ == 0) {
+          if (member_ended_) return 0;
+          return damaged("ends in the middle of its gzip data");
+        }
+      }
+      if (member_ended_) {
+        // What stands behind a member is another one, or padding, which gzip ignores.
+        if (held_[held_begin_] != '\x1f') return 0;
+        inflateReset(&stream_);
+        member_ended_ = false;
+      }
+      stream_.next_in = reinterpret_cast<Bytef*>(held_.data() + held_begin_);
+      stream_.avail_in = static_cast<uInt>(held_end_ - held_begin_);
+      stream_.next_out = reinterpret_cast<Bytef*>(to);
+      stream_.avail_out = static_cast<uInt>(std::min<std::size_t>(most, std::size_t{1} << 30));
+      const uInt room = stream_.avail_out;
+      const int status = inflate(&stream_, Z_NO_FLUSH);
+      held_begin_ = held_end_ - stream_.avail_in;
+      if (status == Z_STREAM_END) {
+        member_ended_ = true;
+      } else if (status != Z_OK && status != Z_BUF_ERROR) {
+        return damaged(fmt::format("holds damaged gzip data ({})", stream_.msg != nullptr ? stream_.msg : "zlib"));
+      }
+      if (stream_.avail_out < room) return room - stream_.avail_out;
+    }
+  }
+
+  tl::unexpected<Error> damaged(const std::string& what) const {
+    return tl::make_unexpected(Error::request(
+        {ProblemCode::kSyntax},
+        fmt::format("byte {}: the file {}; copy it again, or let its writer finish", before_held_ + held_begin_, what),
+        {name_, 0, 0}));
+  }
+
+  std::unique_ptr<ByteInput> from_;
+  std::string name_;
+  std::vector<char> held_;
+  std::size_t held_begin_ = 0, held_end_ = 0;
+  std::size_t before_held_ = 0;  ///< stored bytes before those in `held_`
+  bool began_ = false, inflating_ = false, member_ended_ = false;
+  z_stream stream_{};
+};
+
+}  // namespace
+
+Expected<std::unique_ptr<ByteInput>> open_byte_input(const std::string& path) {
+  std::error_code status;
+  if (std::filesystem::is_directory(path, status))
+    return tl::make_unexpected(
+        Error::request({ProblemCode::kWrongType}, "this is a folder; name the files in it", {path, 0, 0}));
+  std::FILE* file = std::fopen(path.c_str(), "rbe");
+  if (file == nullptr) return unreadable(path, errno);
+  const bool regular = std::filesystem::is_regular_file(path, status);
+  const auto size = regular ? std::filesystem::file_size(path, status) : 0;
+  auto input = std::make_unique<FileInput>(file, path, static_cast<double>(size));
+  return std::make_unique<MaybeGzip>(std::move(input), path);
+}
+
+std::unique_ptr<ByteInput> byte_input_of(std::string_view bytes, const std::string& name) {
+  return std::make_unique<MaybeGzip>(std::make_unique<MemoryInput>(bytes), name);
+}
+
+Expected<std::string> first_bytes(const std::string& path, std::size_t most) {
+  const auto input = open_byte_input(path);
+  if (!input) return tl::make_unexpected(input.error());
+  std::string bytes(most, '\0');
+  std::size_t have = 0;
+  while (have < most) {
+    const auto got = (*input)->read(bytes.data() + have, most - have);
+    if (!got) return tl::make_unexpected(got.error());
+    if (*got == 0) break;
+    have += *got;
+  }
+  bytes.resize(have);
+  return bytes;
+}
+
+}  // namespace tutti::core

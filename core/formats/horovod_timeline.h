@@ -1,0 +1,43 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+
+#include "core/formats/byte_input.h"
+#include "core/formats/record_counts.h"
+
+namespace tutti::core {
+
+/// Timelines of Horovod (HOROVOD_TIMELINE): JSON in the form of Chrome's trace viewer, in which each tensor is a process. A killed job
+/// leaves the list without its end, which is accepted.
+/// SOURCE: horovod/horovod horovod/common/timeline.cc, docs/timeline.rst.
+
+/// One activity of a tensor, valid until the next. The inner ones come before the one around them, as they end first.
+struct HorovodActivity {
+  std::string tensor;
+  std::string name;           ///< "NEGOTIATE_ALLREDUCE", "ALLREDUCE", "NCCL_ALLREDUCE", "MEMCPY_IN_FUSION_BUFFER", …
+  int depth = 0;              ///< 0: of the tensor itself; 1: inside that
+  std::int64_t start_us = 0;  ///< since the timeline began
+  std::int64_t end_us = 0;
+  std::string type, shape;  ///< "float32", "[2048, 1000]", of depth 0, where Horovod writes them
+};
+
+struct HorovodHeader {
+  std::int64_t start_us = 0;  ///< since 1970; 0: not known
+  bool cut_off = false;
+};
+
+struct TakeHorovod {
+  std::function<void(const HorovodActivity&)> activity;
+  /// A rank was ready to reduce a tensor.
+  std::function<void(const std::string& tensor, std::int64_t rank, std::int64_t us)> ready;
+  std::function<void(std::int64_t us)> cycle;  ///< HOROVOD_TIMELINE_MARK_CYCLES=1
+};
+
+/// Reads a timeline to its end, in memory for the activities that are open.
+/// ERRORS: unreadable; JSON that is damaged before its end; no activity of Horovod in it.
+Expected<HorovodHeader> read_horovod_timeline(ByteInput& input, const std::string& name, const TakeHorovod& take,
+                                              RecordCounts& counts, const std::function<void(double)>& progress = {});
+
+}  // namespace tutti::core

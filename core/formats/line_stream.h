@@ -1,0 +1,38 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "core/base/error.h"
+#include "core/formats/byte_input.h"
+
+namespace tutti::core {
+
+/// Reads a text line by line, in memory for one line. Lines longer than 1 MiB are cut: no log has them, but a foreign file may.
+class LineStream {
+ public:
+  LineStream(ByteInput& input, std::string name);
+
+  /// The next line without its end, valid until the next call; nothing at the end, or after an error of the input.
+  std::optional<std::string_view> next();
+  /// Of the line that next() returned last, from 1.
+  [[nodiscard]] int number() const { return number_; }
+  [[nodiscard]] const std::optional<Error>& error() const { return error_; }
+  [[nodiscard]] const std::string& name() const { return name_; }
+  [[nodiscard]] double share() const { return input_.share(); }
+
+ private:
+  bool more();
+
+  ByteInput& input_;
+  std::string name_;
+  std::string buffer_;
+  std::size_t at_ = 0, end_ = 0;
+  std::string long_line_;
+  int number_ = 0;
+  std::optional<Error> error_;
+};
+
+}  // namespace tutti::core

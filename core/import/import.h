@@ -1,0 +1,22 @@
+#pragma once
+
+#include <functional>
+#include <string>
+
+#include "core/base/error.h"
+#include "core/formats/recognise.h"
+#include "core/import/measured_run.h"
+
+namespace tutti::core {
+
+/// Reads one more file of a run. `progress` is called with the share of the file that was read.
+/// ERRORS: those of the format's reader, with their place.
+Expected<void> import_file(TraceFormat format, const std::string& path, MeasuredRun& run,
+                           const std::function<void(double)>& progress = {});
+/// The same for bytes at hand. `name` is what errors call them.
+Expected<void> import_bytes(TraceFormat format, std::string_view bytes, const std::string& name, MeasuredRun& run);
+
+/// Once all files are read: sorts ranks, and aligns their clocks.
+void finish_import(MeasuredRun& run);
+
+}  // namespace tutti::core

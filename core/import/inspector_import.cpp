@@ -1,0 +1,79 @@
+#include <algorithm>
+#include <map>
+
+#include <fmt/format.h>
+
+#include "core/formats/inspector.h"
+#include "core/import/log_imports.h"
+
+namespace tutti::core {
+namespace {
+
+std::string lower_case(std::string text) {
+  std::transform(text.begin(), text.end(), text.begin(),
+                 [](char c) { return static_cast<char>(c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c); });
+  return text;
+}
+
+/// A process of the dump, until it is known which of its communicators is the largest.
+struct DumpedProcess {
+  std::int64_t ranks = -1, rank = -1;
+  std::vector<MeasuredCollective> collectives;
+};
+
+}  // namespace
+
+Expected<void> import_inspector(ByteInput& input, const std::string& name, MeasuredRun& run,
+                                const std::function<void(double)>& progress) {
+  constexpr std::size_t kMostProcesses = 1 << 16;
+  std::map<std::pair<std::string, std::int64_t>, DumpedProcess> processes;
+  std::int64_t timed = 0, untimed = 0;
+  const auto take = [&](const InspectorRecord& r) {
+    const auto key = std::pair(r.host, r.pid);
+    if (!processes.contains(key) && processes.size() >= kMostProcesses) return;
+    DumpedProcess& process = processes[key];
+    if (r.ranks > process.ranks) process.ranks = r.ranks, process.rank = r.rank;
+    MeasuredCollective c;
+    c.kind = measured_kind_of(r.kind);
+    MeasuredGroup group{r.communicator, r.communicator_name == "unknown" ? "" : r.communicator_name, r.ranks, {}};
+    c.group = group_index(run, group);
+    c.sequence = r.sequence;
+    c.bytes = size_of_argument(c.kind, r.message_bytes, r.ranks);
+    c.duration_ns = r.duration_ns;
+    c.algorithm = lower_case(r.algorithm);
+    c.protocol = lower_case(r.protocol);
+    if (r.channels > 0) c.channels = static_cast<std::int32_t>(std::min<std::int64_t>(r.channels, 1 << 20));
+    if (r.issued_us >= 0) c.issued_ns = r.issued_us * 1000;
+    if (r.kernel_start_us >= 0) {
+      c.start_ns = r.kernel_start_us * 1000;
+      // The GPU's own clock is finer than the host's, which saw the kernel begin.
+      c.end_ns = r.duration_ns >= 0 ? c.start_ns + r.duration_ns
+                                    : std::max(c.start_ns, std::max<std::int64_t>(0, r.kernel_stop_us) * 1000);
+      ++timed;
+    } else {
+      ++untimed;
+    }
+    if (c.duration_ns < 0)
+      run.counts.incomplete("record without a duration");
+    else
+      run.counts.use(r.is_point_to_point ? "send or receive" : "collective");
+    process.collectives.push_back(std::move(c));
+  };
+  if (auto read = read_inspector(input, name, take, run.counts, progress); !read) return read;
+  run.format = "NCCL Inspector";
+  run.files.push_back(name);
+  for (auto& [key, process] : processes) {
+    run.world_size = std::max(run.world_size, process.ranks);
+    MeasuredRank& rank = rank_of(run, key.first, key.second, process.rank);
+    if (rank.collectives.empty())
+      rank.collectives = std::move(process.collectives);
+    else
+      rank.collectives.insert(rank.collectives.end(), process.collectives.begin(), process.collectives.end());
+  }
+  if (timed == 0 && untimed > 0)
+    run.notes.push_back(fmt::format(
+        "{}: no record says when it began, so there is no timeline; dump with NCCL_INSPECTOR_DUMP_VERBOSE=1", name));
+  return {};
+}
+
+}  // namespace tutti::core

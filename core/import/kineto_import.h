@@ -1,0 +1,43 @@
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "core/formats/byte_input.h"
+#include "core/formats/kineto.h"
+#include "core/import/measured_run.h"
+
+namespace tutti::core {
+
+/// Adds one trace of the PyTorch profiler, of one rank, to `run`.
+///
+/// - Steps are the annotations ProfilerStep#N; without them the trace is one step. A step ends when the last kernel that it launched
+///   ends, as hosts run ahead of GPUs; the next one begins there.
+/// - The backward pass is what the autograd engine's thread launches. A gradient is ready on the GPU when the last kernel that was
+///   launched there before its AccumulateGrad has ended.
+/// - All-reduces that are issued inside an AccumulateGrad are those of gradients, each a pack (bucket).
+///
+/// Memory: about 50 bytes for each kernel, launch and operator of autograd.
+/// ERRORS: those of read_kineto; more than 40 million kernels or launches; a rank that another file has.
+Expected<void> import_kineto(ByteInput& input, const std::string& name, MeasuredRun& run,
+                             const std::function<void(double)>& progress = {});
+
+/// The trace of one rank while its events arrive, from whatever wrote them.
+class RankTrace {
+ public:
+  /// `name` is what errors and notes call the trace.
+  RankTrace(MeasuredRun& run, std::string name);
+  RankTrace(RankTrace&&) noexcept;
+  ~RankTrace();
+
+  void take(const KinetoEvent& event);
+  /// Adds the rank to the run. ERRORS: those of import_kineto but for reading.
+  Expected<void> finish(KinetoHeader header);
+
+ private:
+  class Events;
+  std::unique_ptr<Events> events_;
+};
+
+}  // namespace tutti::core

@@ -1,0 +1,154 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/base/data_type.h"
+#include "core/formats/record_counts.h"
+
+namespace tutti::core {
+
+/// What profilers and logs say about a run, in one form: every importer makes one, and timelines, scenarios and measurements are
+/// made of it. Times are nanoseconds on one clock of the run; -1 where a time, a number or a size is not known.
+
+enum class MeasuredKind : std::uint8_t {
+  kAllReduce,
+  kReduceScatter,
+  kAllGather,
+  kBroadcast,
+  kReduce,
+  kAllToAll,
+  kGather,
+  kScatter,
+  kSend,
+  kReceive,
+  kBarrier,
+  kOther
+};
+/// "all_reduce": as nccl-tests' programs are called; "other".
+std::string_view to_string(MeasuredKind kind);
+/// By any name that PyTorch, NCCL or Horovod use: "allreduce", "_allgather_base", "ReduceScatter", "ncclDevKernel_AllGather_RING_LL".
+MeasuredKind measured_kind_of(std::string_view name);
+
+/// A type of elements by its name in ATen ("BFloat16"), C++ ("c10::BFloat16"), NCCL ("ncclFloat16"), NumPy or Python ("torch.float16").
+struct ElementType {
+  std::string name;        ///< "bfloat16"; empty: not known
+  std::int64_t bytes = 0;  ///< 0: not known
+};
+ElementType element_type_of(std::string_view name);
+
+struct MeasuredGroup {
+  std::string name;         ///< of the process group or communicator, as the trace has it
+  std::string description;  ///< "default_pg"
+  std::int64_t size = -1;
+  std::vector<std::int64_t> ranks;  ///< empty: not known
+};
+
+struct MeasuredCollective {
+  MeasuredKind kind = MeasuredKind::kOther;
+  std::int32_t group = -1;     ///< index into MeasuredRun::groups
+  std::int64_t sequence = -1;  ///< counted by kind and group, if the trace counts
+  std::int32_t step = -1;      ///< index into MeasuredRank::steps
+  /// The position among the step's all-reduces of gradients; -1: it is none of these.
+  std::int32_t pack = -1;
+  std::int64_t issued_ns = -1;
+  std::int64_t start_ns = -1;
+  std::int64_t end_ns = -1;
+  std::int64_t duration_ns = -1;  ///< known without start and end in some logs
+  std::int64_t bytes = -1;        ///< as nccl-tests counts: the larger of what a rank gives and gets
+  ElementType type;
+  std::string algorithm;  ///< "ring", "tree", …: NCCL's choice, in lower case; empty: not known
+  std::string protocol;   ///< "ll", "ll128", "simple"
+  std::int32_t channels = -1;
+};
+
+enum class MeasuredPhase : std::uint8_t { kForward, kBackward, kUpdate };
+
+/// A kernel, or a stretch of computation.
+struct MeasuredCompute {
+  std::int64_t start_ns = 0;
+  std::int64_t end_ns = 0;
+  std::int32_t step = -1;
+  std::int32_t layer = -1;  ///< kBackward: index into MeasuredStep::layers
+  MeasuredPhase phase = MeasuredPhase::kForward;
+};
+
+/// A gradient of a step, in the order in which they became ready.
+struct MeasuredGradient {
+  std::string name;  ///< empty: the trace has none
+  std::int64_t ready_ns = -1;
+  std::int64_t elements = -1;
+  ElementType type;
+  std::vector<std::int64_t> shape;
+  std::int32_t layer = 0;
+  std::int32_t pack = -1;
+};
+
+struct MeasuredStep {
+  std::int64_t number = 0;  ///< as the trace counts
+  std::int64_t start_ns = 0;
+  std::int64_t end_ns = 0;
+  std::int64_t host_ns = 0;           ///< how long the host took, which may run ahead of the GPU
+  std::int64_t backward_ns = -1;      ///< when the backward pass began, on the device that computes it,
+  std::int64_t backward_end_ns = -1;  ///< and ended
+  std::vector<std::string> layers;    ///< of the backward pass, in its order
+  std::vector<MeasuredGradient> gradients;
+};
+
+struct MeasuredRank {
+  std::int64_t rank = -1;
+  std::string host;
+  std::int64_t pid = -1;
+  std::int32_t worker = 0;
+  std::int32_t device = 0;
+  std::vector<MeasuredStep> steps;
+  std::vector<MeasuredCompute> compute;  ///< by start
+  std::vector<MeasuredCollective> collectives;
+};
+
+/// What NCCL chose for collectives of one kind and size, as its log says.
+struct MeasuredChoice {
+  MeasuredKind kind = MeasuredKind::kOther;
+  std::int64_t bytes = -1;  ///< as nccl-tests counts
+  std::int64_t ranks = -1;
+  std::string algorithm, protocol;
+  std::int32_t channels = -1;
+  std::int64_t times = 0;    ///< how often
+  double predicted_us = -1;  ///< by NCCL's own model, up to 2.23
+};
+
+struct MeasuredRun {
+  std::string format;  ///< "PyTorch profiler"
+  std::vector<std::string> files;
+  std::vector<MeasuredRank> ranks;  ///< by rank
+  std::vector<MeasuredGroup> groups;
+  std::int64_t world_size = -1;
+  std::int64_t gpus_per_host = -1;
+  std::string gpu;  ///< "Tesla V100-SXM2-32GB"
+  bool is_rocm = false;
+  std::string nccl_version;    ///< "2.17.1"
+  std::string framework;       ///< "PyTorch", "Horovod"; empty: not known
+  std::int64_t cycle_us = -1;  ///< of Horovod
+  bool is_ddp = false;         ///< DistributedDataParallel is named in the trace
+  std::vector<MeasuredChoice> choices;
+  std::vector<std::string> networks;               ///< "IB : Using [0]mlx5_0:1/RoCE …", each once
+  std::vector<std::string> variables;              ///< "NCCL_ALGO=Ring", each once
+  std::map<std::string, std::int64_t> transports;  ///< "P2P/CUMEM": how many connections
+  RecordCounts counts;
+  std::vector<std::string> notes;
+};
+
+/// The rank of that host, process and number, which is added if it is new.
+MeasuredRank& rank_of(MeasuredRun& run, const std::string& host, std::int64_t pid, std::int64_t rank);
+/// NCCL counts one rank's argument; nccl-tests, and Tutti, the larger of what a rank gives and gets. -1 if `ranks` is needed and not known.
+std::int64_t size_of_argument(MeasuredKind kind, std::int64_t argument_bytes, std::int64_t ranks);
+
+/// The index of the group, which is added if it is new; -1 beyond 4096 groups. Groups are told apart by name, size and ranks.
+std::int32_t group_index(MeasuredRun& run, const MeasuredGroup& group);
+/// "[0,1,2]" as numbers; nothing if it is shortened or no list.
+std::vector<std::int64_t> rank_list(std::string_view text);
+
+}  // namespace tutti::core

@@ -1,0 +1,187 @@
+#include <algorithm>
+#include <map>
+#include <set>
+#include <tuple>
+
+#include <fmt/format.h>
+
+#include "core/formats/nccl_log.h"
+#include "core/import/log_imports.h"
+
+namespace tutti::core {
+namespace {
+
+/// NCCL's numbers of types. SOURCE: NVIDIA/nccl src/nccl.h.in.
+ElementType nccl_type(std::int64_t number) {
+  switch (number) {
+    case 0: return {"int8", 1};
+    case 1: return {"uint8", 1};
+    case 2: return {"int32", 4};
+    case 3: return {"uint32", 4};
+    case 4: return {"int64", 8};
+    case 5: return {"uint64", 8};
+    case 6: return {"float16", 2};
+    case 7: return {"float32", 4};
+    case 8: return {"float64", 8};
+    case 9: return {"bfloat16", 2};
+    case 10:
+    case 11: return {"float8", 1};
+    default: return {};
+  }
+}
+
+class NcclLogImport {
+ public:
+  NcclLogImport(MeasuredRun& run, std::string name) : run_(run), name_(std::move(name)) {}
+
+  Expected<void> read(ByteInput& input, const std::function<void(double)>& progress) {
+    const auto take = [this](const NcclLogLine& line) { this->take(line); };
+    if (auto read = read_nccl_log(input, name_, take, run_.counts, progress); !read) return read;
+    run_.format = "NCCL log";
+    run_.files.push_back(name_);
+    for (auto& [key, choice] : choices_) run_.choices.push_back(choice);
+    if (choices_.empty())
+      run_.notes.push_back(fmt::format(
+          "{}: no choice of NCCL in this log; it writes them since 2.21, with NCCL_DEBUG_SUBSYS=TUNING", name_));
+    if (calls_ == 0)
+      run_.notes.push_back(
+          fmt::format("{}: no calls of collectives in this log; NCCL writes them with NCCL_DEBUG_SUBSYS=COLL", name_));
+    return {};
+  }
+
+ private:
+  using Process = std::tuple<std::string, std::int64_t>;
+  struct Communicator {
+    std::int64_t rank = -1, ranks = -1;
+    std::int32_t group = -1;
+  };
+
+  void take(const NcclLogLine& line) {
+    using Kind = NcclLogLine::Kind;
+    const Process process{line.host, line.pid};
+    switch (line.kind) {
+      case Kind::kVersion:
+        if (run_.nccl_version.empty()) run_.nccl_version = line.text;
+        return run_.counts.use("version");
+      case Kind::kCommunicator: return take_communicator(line, process);
+      case Kind::kCollective: return take_collective(line, process);
+      case Kind::kChoice: return take_choice(line, process);
+      case Kind::kTransport:
+        if (run_.transports.size() < kMostNames || run_.transports.contains(line.text)) ++run_.transports[line.text];
+        return run_.counts.use("transport");
+      case Kind::kNetwork: return add_once(run_.networks, line.text, "network");
+      case Kind::kVariable: return add_once(run_.variables, line.text, "variable");
+      case Kind::kChannels: return run_.counts.use("channels");
+    }
+  }
+  static constexpr std::size_t kMostNames = 256;
+
+  void add_once(std::vector<std::string>& list, const std::string& text, const char* what) {
+    if (list.size() < kMostNames && std::find(list.begin(), list.end(), text) == list.end()) list.push_back(text);
+    run_.counts.use(what);
+  }
+
+  void take_communicator(const NcclLogLine& line, const Process& process) {
+    run_.counts.use("communicator");
+    if (communicators_.size() >= kMostRecords) return;
+    Communicator& made = communicators_[{process, line.communicator}];
+    made.rank = line.rank;
+    made.ranks = line.ranks;
+    // Pointers differ from process to process; communicators are told apart by their sizes.
+    made.group = group_index(run_, {fmt::format("communicator of {}", line.ranks), "", line.ranks, {}});
+    auto& [ranks, rank] = largest_[process];
+    if (line.ranks >= ranks) ranks = line.ranks, rank = line.rank;
+    run_.world_size = std::max(run_.world_size, line.ranks);
+  }
+
+  void take_collective(const NcclLogLine& line, const Process& process) {
+    ++calls_;
+    const auto communicator = communicators_.find({process, line.communicator});
+    MeasuredCollective c;
+    c.kind = measured_kind_of(line.name);
+    c.type = nccl_type(line.data_type);
+    std::int64_t ranks = line.ranks;
+    std::int64_t rank = -1;
+    if (communicator != communicators_.end()) {
+      c.group = communicator->second.group;
+      ranks = communicator->second.ranks;
+    } else if (ranks > 0) {
+      c.group = group_index(run_, {fmt::format("communicator of {}", ranks), "", ranks, {}});
+    }
+    if (const auto known = largest_.find(process); known != largest_.end()) rank = known->second.second;
+    if (c.type.bytes > 0) c.bytes = size_of_argument(c.kind, line.elements * c.type.bytes, ranks);
+    if (c.bytes < 0)
+      run_.counts.incomplete("call whose size is not known");
+    else
+      run_.counts.use("call of a collective");
+    if (collectives_ >= kMostRecords) return;
+    ++collectives_;
+    const auto [place, added] = place_.try_emplace({process, rank}, 0);
+    if (added)
+      place->second = static_cast<std::size_t>(&rank_of(run_, std::get<0>(process), std::get<1>(process), rank) -
+                                               run_.ranks.data());
+    MeasuredRank& of = run_.ranks[place->second];
+    of.collectives.push_back(std::move(c));
+    last_[{process, line.thread}] = {place->second, of.collectives.size() - 1, ranks};
+  }
+
+  void take_choice(const NcclLogLine& line, const Process& process) {
+    run_.counts.use("choice");
+    MeasuredChoice choice;
+    choice.kind = measured_kind_of(line.name);
+    choice.algorithm = line.algorithm;
+    choice.protocol = line.protocol;
+    choice.channels = static_cast<std::int32_t>(line.channels);
+    choice.predicted_us = line.predicted_us;
+    // It follows the call on the same thread, if calls are logged.
+    const auto call = last_.find({process, line.thread});
+    if (call != last_.end()) {
+      MeasuredCollective& c = run_.ranks[call->second.rank].collectives[call->second.index];
+      const std::int64_t bytes = size_of_argument(c.kind, line.bytes, call->second.ranks);
+      if (c.algorithm.empty() && (bytes == c.bytes || line.name.empty())) {
+        c.algorithm = choice.algorithm;
+        c.protocol = choice.protocol;
+        c.channels = choice.channels;
+        choice.kind = c.kind;
+        choice.ranks = call->second.ranks;
+        choice.bytes = c.bytes;
+      }
+    }
+    if (choice.ranks < 0) {
+      if (const auto known = largest_.find(process); known != largest_.end()) choice.ranks = known->second.first;
+      choice.bytes = size_of_argument(choice.kind, line.bytes, choice.ranks);
+      if (choice.bytes < 0) choice.bytes = line.bytes;
+    }
+    if (choices_.size() >= kMostRecords) return;
+    const auto key =
+        std::tuple(choice.kind, choice.ranks, choice.bytes, choice.algorithm, choice.protocol, choice.channels);
+    choices_.try_emplace(key, choice).first->second.times += 1;
+  }
+
+  static constexpr std::size_t kMostRecords = 20'000'000;
+
+  struct LastCall {
+    std::size_t rank = 0, index = 0;
+    std::int64_t ranks = -1;
+  };
+
+  MeasuredRun& run_;
+  std::string name_;
+  std::map<std::pair<Process, std::string>, Communicator> communicators_;
+  std::map<Process, std::pair<std::int64_t, std::int64_t>> largest_;  ///< ranks, and the process's
+  std::map<std::pair<Process, std::int64_t>, LastCall> last_;
+  std::map<std::pair<Process, std::int64_t>, std::size_t> place_;  ///< of each process and rank in the run
+  std::map<std::tuple<MeasuredKind, std::int64_t, std::int64_t, std::string, std::string, std::int32_t>, MeasuredChoice>
+      choices_;
+  std::int64_t calls_ = 0;
+  std::size_t collectives_ = 0;
+};
+
+}  // namespace
+
+Expected<void> import_nccl_log(ByteInput& input, const std::string& name, MeasuredRun& run,
+                               const std::function<void(double)>& progress) {
+  return NcclLogImport(run, name).read(input, progress);
+}
+
+}  // namespace tutti::core

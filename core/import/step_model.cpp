@@ -1,0 +1,257 @@
+#include "core/import/step_model.h"
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <tuple>
+
+#include <fmt/format.h>
+
+#include "core/import/intervals.h"
+
+namespace tutti::core {
+namespace {
+
+std::int64_t median_ns(std::vector<std::int64_t> values) {
+  if (values.empty()) return 0;
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::nth_element(values.begin(), middle, values.end());
+  return *middle;
+}
+
+/// Steps with the same one are taken together.
+using Signature = std::pair<std::size_t, std::vector<std::int64_t>>;
+
+std::vector<std::vector<const MeasuredCollective*>> packs_of_steps(const MeasuredRank& rank) {
+  std::vector<std::vector<const MeasuredCollective*>> packs(rank.steps.size());
+  for (const MeasuredCollective& c : rank.collectives) {
+    if (c.pack < 0 || c.step < 0) continue;
+    auto& of_step = packs[static_cast<std::size_t>(c.step)];
+    of_step.resize(std::max(of_step.size(), static_cast<std::size_t>(c.pack) + 1));
+    of_step[static_cast<std::size_t>(c.pack)] = &c;
+  }
+  return packs;
+}
+
+Signature signature_of(const MeasuredStep& step, const std::vector<const MeasuredCollective*>& packs) {
+  Signature signature{step.gradients.size(), {}};
+  for (const MeasuredCollective* c : packs) signature.second.push_back(c != nullptr ? c->bytes : -1);
+  return signature;
+}
+
+/// Of which rank, and which steps of it have the signature that most steps have.
+struct Chosen {
+  const MeasuredRank* rank = nullptr;
+  std::vector<std::size_t> steps;
+  std::vector<std::vector<const MeasuredCollective*>> packs;
+};
+
+void add_gradients(const Chosen& reference, StepModel& model) {
+  const std::size_t last = reference.steps.back();
+  const MeasuredStep& step = reference.rank->steps[last];
+  for (const std::string& name : step.layers) model.layers.push_back({name, 0});
+  std::int32_t in_layer = 0, before = -1;
+  for (const MeasuredGradient& g : step.gradients) {
+    in_layer = g.layer == before ? in_layer + 1 : 0;
+    before = g.layer;
+    const std::string& layer = step.layers[static_cast<std::size_t>(g.layer)];
+    model.gradients.push_back({g.name.empty() ? fmt::format("{}.{}", layer, in_layer) : g.name, g.elements, g.type,
+                               g.shape, g.layer, g.pack});
+  }
+  for (const MeasuredCollective* c : reference.packs[last]) {
+    StepModel::Pack pack;
+    if (c != nullptr) {
+      pack.bytes = c->bytes;
+      pack.type = c->type;
+      pack.group = c->group;
+      pack.algorithm = c->algorithm;
+      pack.protocol = c->protocol;
+      pack.channels = c->channels;
+    }
+    model.packs.push_back(std::move(pack));
+  }
+  for (std::size_t g = 0; g < model.gradients.size(); ++g) {
+    const std::int32_t pack = model.gradients[g].pack;
+    if (pack >= 0 && static_cast<std::size_t>(pack) < model.packs.size())
+      model.packs[static_cast<std::size_t>(pack)].gradients.push_back(static_cast<std::int32_t>(g));
+  }
+}
+
+struct Times {
+  std::vector<std::int64_t> step, forward, backward, update;
+  std::vector<std::vector<std::int64_t>> layers, packs;
+};
+
+void add_times(const Chosen& of, Times& times) {
+  std::vector<Interval> compute, exchanges;
+  for (const MeasuredCompute& c : of.rank->compute) compute.push_back({c.start_ns, c.end_ns});
+  for (const MeasuredCollective& c : of.rank->collectives)
+    if (c.pack < 0 && c.start_ns >= 0) exchanges.push_back({c.start_ns, c.end_ns});
+  compute = united(std::move(compute));
+  exchanges = united(std::move(exchanges));
+  const auto without_exposed = [&](std::int64_t from, std::int64_t to) {
+    return to - from - covered(exchanges, &compute, from, to);
+  };
+  for (const std::size_t s : of.steps) {
+    const MeasuredStep& step = of.rank->steps[s];
+    times.step.push_back(step.end_ns - step.start_ns);
+    std::int64_t last = step.start_ns;
+    if (step.backward_ns >= 0) {
+      const std::int64_t began = std::clamp(step.backward_ns, step.start_ns, step.end_ns);
+      times.forward.push_back(without_exposed(step.start_ns, began));
+      std::int64_t before = began;
+      times.layers.resize(std::max(times.layers.size(), step.layers.size()));
+      std::vector<std::int64_t> ready(step.layers.size(), began);
+      for (const MeasuredGradient& g : step.gradients) {
+        auto& of_layer = ready[static_cast<std::size_t>(g.layer)];
+        of_layer = std::max(of_layer, g.ready_ns);
+      }
+      for (std::size_t l = 0; l < ready.size(); ++l) {
+        const std::int64_t end = std::clamp(ready[l], before, std::max(before, step.end_ns));
+        times.layers[l].push_back(without_exposed(before, end));
+        before = end;
+      }
+      if (step.layers.empty()) before = std::clamp(step.backward_end_ns, began, std::max(began, step.end_ns));
+      times.backward.push_back(before - began);
+      last = before;
+    }
+    for (std::size_t p = 0; p < of.packs[s].size(); ++p) {
+      times.packs.resize(std::max(times.packs.size(), of.packs[s].size()));
+      const MeasuredCollective* c = of.packs[s][p];
+      if (c == nullptr) continue;
+      times.packs[p].push_back(c->duration_ns);
+      last = std::max(last, c->end_ns);
+    }
+    times.update.push_back(step.end_ns > last ? without_exposed(last, step.end_ns) : 0);
+  }
+}
+
+void add_exchanges(const Chosen& reference, StepModel& model) {
+  const MeasuredRank& rank = *reference.rank;
+  using Key = std::tuple<MeasuredKind, std::int32_t, std::int64_t, std::string>;
+  std::map<Key, std::pair<std::vector<std::int64_t>, std::vector<std::int64_t>>> found;
+  std::map<std::size_t, std::size_t> place;
+  for (std::size_t i = 0; i < reference.steps.size(); ++i) place[reference.steps[i]] = i;
+  std::map<Key, ElementType> types;
+  std::map<Key, Interval> hidden;  // of all its time, what is under computation
+  std::vector<Interval> compute;
+  for (const MeasuredCompute& c : rank.compute) compute.push_back({c.start_ns, c.end_ns});
+  compute = united(std::move(compute));
+  for (const MeasuredCollective& c : rank.collectives) {
+    if (c.pack >= 0 || c.step < 0 || c.bytes <= 0 || c.kind == MeasuredKind::kBarrier || c.kind == MeasuredKind::kOther)
+      continue;
+    const auto at = place.find(static_cast<std::size_t>(c.step));
+    if (at == place.end()) continue;
+    const Key key{c.kind, c.group, c.bytes, c.type.name};
+    auto& [forward, backward] = found[key];
+    types[key] = c.type;
+    if (c.start_ns >= 0) {
+      hidden[key].start += covered(compute, nullptr, c.start_ns, c.end_ns);
+      hidden[key].end += c.end_ns - c.start_ns;
+    }
+    forward.resize(reference.steps.size());
+    backward.resize(reference.steps.size());
+    const MeasuredStep& step = rank.steps[at->first];
+    const bool is_forward = step.backward_ns < 0 || c.start_ns < step.backward_ns;
+    ++(is_forward ? forward : backward)[at->second];
+  }
+  for (const auto& [key, counts] : found) {
+    StepModel::Exchange exchange{std::get<0>(key), std::get<1>(key), std::get<2>(key), types[key], 0, 0, false};
+    exchange.overlaps = 2 * hidden[key].start > hidden[key].end;
+    exchange.per_forward = median_ns(counts.first);
+    exchange.per_backward = median_ns(counts.second);
+    if (exchange.per_forward + exchange.per_backward > 0) model.exchanges.push_back(std::move(exchange));
+  }
+}
+
+}  // namespace
+
+StepModel step_model(const MeasuredRun& run) {
+  StepModel model;
+  std::map<Signature, std::int64_t> how_often;
+  std::vector<std::vector<std::vector<const MeasuredCollective*>>> packs;
+  for (const MeasuredRank& rank : run.ranks) {
+    packs.push_back(packs_of_steps(rank));
+    for (std::size_t s = 0; s < rank.steps.size(); ++s) ++how_often[signature_of(rank.steps[s], packs.back()[s])];
+  }
+  if (how_often.empty()) return model;
+  // The most frequent; of equally frequent ones, that with most gradients: a step that the trace cuts has fewer.
+  const auto usual = std::max_element(how_often.begin(), how_often.end(), [](const auto& a, const auto& b) {
+    return std::tuple(a.second, a.first.first) < std::tuple(b.second, b.first.first);
+  });
+  Times times;
+  const Chosen* reference = nullptr;
+  std::vector<Chosen> all;
+  for (std::size_t r = 0; r < run.ranks.size(); ++r) {
+    Chosen of{&run.ranks[r], {}, packs[r]};
+    for (std::size_t s = 0; s < run.ranks[r].steps.size(); ++s) {
+      if (signature_of(run.ranks[r].steps[s], packs[r][s]) == usual->first)
+        of.steps.push_back(s);
+      else
+        ++model.other_steps;
+    }
+    if (!of.steps.empty()) all.push_back(std::move(of));
+  }
+  for (const Chosen& of : all) {
+    if (reference == nullptr) reference = &of;
+    model.steps += static_cast<std::int64_t>(of.steps.size());
+    add_times(of, times);
+  }
+  add_gradients(*reference, model);
+  add_exchanges(*reference, model);
+  model.step_ns = median_ns(times.step);
+  model.forward_ns = median_ns(times.forward);
+  model.backward_ns = median_ns(times.backward);
+  model.update_ns = median_ns(times.update);
+  for (std::size_t l = 0; l < model.layers.size() && l < times.layers.size(); ++l)
+    model.layers[l].backward_ns = median_ns(times.layers[l]);
+  for (std::size_t p = 0; p < model.packs.size() && p < times.packs.size(); ++p)
+    model.packs[p].duration_ns = times.packs[p].empty() ? -1 : median_ns(times.packs[p]);
+  return model;
+}
+
+void align_clocks(MeasuredRun& run) {
+  constexpr std::int64_t kSameClock = 200'000;  // ns: what ends of one collective may differ by on a host
+  if (run.ranks.size() < 2) return;
+  // The k-th collective of its kind in a step of one number is the same one on all ranks, if it is one of the world.
+  using Key = std::tuple<std::int64_t, MeasuredKind, std::int64_t, std::int64_t>;
+  const auto ends_of = [](const MeasuredRank& rank) {
+    std::map<Key, std::int64_t> ends;
+    std::map<std::tuple<std::int64_t, MeasuredKind, std::int64_t>, std::int64_t> counted;
+    for (const MeasuredCollective& c : rank.collectives) {
+      if (c.step < 0 || c.end_ns < 0 || c.kind == MeasuredKind::kOther) continue;
+      const std::int64_t number = rank.steps[static_cast<std::size_t>(c.step)].number;
+      ends[{number, c.kind, c.bytes, counted[{number, c.kind, c.bytes}]++}] = c.end_ns;
+    }
+    return ends;
+  };
+  const auto reference = ends_of(run.ranks.front());
+  std::int64_t moved = 0, farthest = 0;
+  for (std::size_t r = 1; r < run.ranks.size(); ++r) {
+    MeasuredRank& rank = run.ranks[r];
+    std::vector<std::int64_t> offsets;
+    for (const auto& [key, end] : ends_of(rank)) {
+      if (const auto same = reference.find(key); same != reference.end()) offsets.push_back(end - same->second);
+    }
+    if (offsets.empty()) continue;
+    const std::int64_t offset = median_ns(offsets);
+    if (std::abs(offset) < kSameClock) continue;
+    ++moved;
+    farthest = std::max(farthest, std::abs(offset));
+    const auto shift = [offset](std::int64_t& t) {
+      if (t >= 0) t -= offset;
+    };
+    for (MeasuredStep& s : rank.steps) {
+      shift(s.start_ns), shift(s.end_ns), shift(s.backward_ns), shift(s.backward_end_ns);
+      for (MeasuredGradient& g : s.gradients) shift(g.ready_ns);
+    }
+    for (MeasuredCompute& c : rank.compute) shift(c.start_ns), shift(c.end_ns);
+    for (MeasuredCollective& c : rank.collectives) shift(c.start_ns), shift(c.end_ns), shift(c.issued_ns);
+  }
+  if (moved > 0)
+    run.notes.push_back(
+        fmt::format("the clocks of {} ranks were moved by up to {:.3f} ms, so that collectives end at the same time",
+                    moved, static_cast<double>(farthest) / 1e6));
+}
+
+}  // namespace tutti::core

@@ -1,0 +1,339 @@
+#include "tools/tutti/import_trace.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "core/base/format.h"
+#include "core/formats/byte_input.h"
+#include "core/formats/recognise.h"
+#include "core/import/import.h"
+#include "core/import/measurements_of_run.h"
+#include "core/import/scenario_of_run.h"
+#include "core/import/step_model.h"
+#include "core/import/timeline_of_run.h"
+#include "core/scenario/scenario.h"
+#include "core/text/report.h"
+#include "core/timeline/writer.h"
+#include "core/workload/model.h"
+#include "tools/tutti/io/output_file.h"
+#include "tools/tutti/io/progress.h"
+#include "tools/tutti/report/table.h"
+
+namespace tutti::tools {
+namespace {
+
+using core::Error;
+using core::Expected;
+using core::MeasuredRun;
+using core::ProblemCode;
+using core::RecordCounts;
+using core::Report;
+using core::StepModel;
+
+enum class Wanted { kTimeline, kScenario, kMeasurements };
+
+Expected<Wanted> wanted_of(const std::string& path) {
+  const std::string ending = std::filesystem::path(path).extension().string();
+  if (ending == ".tutti") return Wanted::kTimeline;
+  if (ending == ".textproto") return Wanted::kScenario;
+  if (ending == ".log") return Wanted::kMeasurements;
+  return refused({ProblemCode::kUnknownName, "-o"},
+                 "-o {}: the ending says what to write: .tutti a timeline, .textproto a scenario, .log measurements of "
+                 "collectives",
+                 path);
+}
+
+/// The format of all files: traces of one run are of one program.
+Expected<core::TraceFormat> format_of_files(const ImportTraceOptions& options) {
+  if (!options.from.empty()) {
+    const auto named = core::parse_trace_format(options.from);
+    if (!named)
+      return refused({ProblemCode::kUnknownName, "--from"}, "{}: expected one of {}", options.from,
+                     fmt::join(core::trace_format_names(), ", "));
+    return *named;
+  }
+  std::optional<core::TraceFormat> format;
+  for (const std::string& file : options.files) {
+    // A word that is no file was meant as a format.
+    std::error_code ignored;
+    if (file.find_first_of("./") == std::string::npos && !std::filesystem::exists(file, ignored))
+      return refused({ProblemCode::kUnknownName}, "{}: there is no such file, and no such format; formats are {}", file,
+                     fmt::join(core::trace_format_names(), ", "));
+    const auto begin = core::first_bytes(file, core::kBytesToRecognise);
+    if (!begin) return failed(begin);
+    const auto found = core::recognise(*begin);
+    if (!found)
+      return tl::make_unexpected(Error::request(
+          {ProblemCode::kUnsupported},
+          fmt::format("this is none of the formats that are read; if it should be, name it: tutti import {} FILE",
+                      fmt::join(core::trace_format_names(), "|")),
+          {file, 0, 0}));
+    if (format && *format != *found)
+      return tl::make_unexpected(
+          Error::request({ProblemCode::kConflict},
+                         fmt::format("this is {}, and {} {}; import them one by one", described(*found),
+                                     options.files.front(), described(*format)),
+                         {file, 0, 0}));
+    format = found;
+  }
+  return *format;
+}
+
+std::string default_name(const std::string& file) {
+  std::filesystem::path name = std::filesystem::path(file).filename();
+  while (name.has_extension() && name.extension().string().size() <= 8) name = name.stem();
+  return name.string();
+}
+
+template <class Counts>
+Report named_counts(const Counts& counts) {
+  Report report;
+  for (const auto& [name, number] : counts) report.add(name, number);
+  return report;
+}
+
+std::string counts_text(const char* title, const RecordCounts::ByName& counts) {
+  if (counts.empty()) return "";
+  std::vector<std::pair<std::int64_t, std::string>> sorted;
+  for (const auto& [name, number] : counts) sorted.emplace_back(-number, name);
+  std::sort(sorted.begin(), sorted.end());
+  std::string text = fmt::format("  {:<11}{}: ", title, core::show_count(RecordCounts::sum(counts)));
+  constexpr std::size_t kShown = 8;
+  for (std::size_t i = 0; i < sorted.size() && i < kShown; ++i)
+    text += fmt::format("{}{} {}", i == 0 ? "" : ", ", core::show_count(-sorted[i].first), sorted[i].second);
+  if (sorted.size() > kShown) text += fmt::format(", and {} kinds more", sorted.size() - kShown);
+  return text + '\n';
+}
+
+std::int64_t collectives_of(const MeasuredRun& run) {
+  std::int64_t all = 0;
+  for (const core::MeasuredRank& rank : run.ranks) all += static_cast<std::int64_t>(rank.collectives.size());
+  return all;
+}
+
+std::string text_of(const MeasuredRun& run, const StepModel& model) {
+  std::string text =
+      fmt::format("{}: {} {}, {} of {} ranks", run.format, run.files.size(), run.files.size() == 1 ? "file" : "files",
+                  run.ranks.size(), run.world_size < 0 ? "an unknown number of" : std::to_string(run.world_size));
+  if (!run.gpu.empty()) text += fmt::format(", {}", run.gpu);
+  if (!run.nccl_version.empty()) text += fmt::format(", NCCL {}", run.nccl_version);
+  text += '\n';
+  text += counts_text("used", run.counts.used()) + counts_text("incomplete", run.counts.incomplete()) +
+          counts_text("ignored", run.counts.ignored()) + counts_text("unknown", run.counts.unknown());
+  text += fmt::format("  {} collectives in {} groups\n", core::show_count(collectives_of(run)), run.groups.size());
+  for (const auto& [transport, number] : run.transports)
+    text += fmt::format("  {} connections by {}\n", core::show_count(number), transport);
+  for (const std::string& network : run.networks) text += fmt::format("  network {}\n", network);
+  for (const std::string& variable : run.variables) text += fmt::format("  {}\n", variable);
+  if (!run.choices.empty()) {
+    Table table({"<  NCCL's choice", "bytes", "ranks", "<algorithm", "<protocol", "channels", "times"});
+    constexpr std::size_t kMostRows = 40;
+    for (std::size_t i = 0; i < std::min(run.choices.size(), kMostRows); ++i) {
+      const core::MeasuredChoice& c = run.choices[i];
+      table.row({fmt::format("  {}", to_string(c.kind)), core::show_count(c.bytes),
+                 c.ranks < 0 ? "-" : std::to_string(c.ranks), c.algorithm, c.protocol,
+                 c.channels < 0 ? "-" : std::to_string(c.channels), core::show_count(c.times)});
+    }
+    text += table.text(0);
+    if (run.choices.size() > kMostRows)
+      text += fmt::format("  and {} rows more (--format json has all)\n", run.choices.size() - kMostRows);
+  }
+  if (model.steps > 0) {
+    const auto time = [](std::int64_t ns) { return core::show(core::nanoseconds(std::max<std::int64_t>(0, ns))); };
+    text += fmt::format("  {} steps of {}: forward pass {}, backward pass {}, after it {}\n", model.steps,
+                        time(model.step_ns), time(model.forward_ns), time(model.backward_ns), time(model.update_ns));
+    if (!model.gradients.empty())
+      text += fmt::format("  {} gradients of {} layers in {} packs{}\n", model.gradients.size(), model.layers.size(),
+                          model.packs.size(), run.is_ddp ? " (PyTorch DDP)" : "");
+    for (const StepModel::Exchange& e : model.exchanges)
+      text += fmt::format("  {} of {}: {} in the forward pass, {} behind it\n", to_string(e.kind),
+                          core::show(core::Bytes(e.bytes)), e.per_forward, e.per_backward);
+    if (model.other_steps > 0)
+      text += fmt::format("  {} other steps have other gradients or packs\n", model.other_steps);
+  }
+  return text;
+}
+
+Report report_of(const MeasuredRun& run, const StepModel& model, const std::vector<std::string>& written,
+                 const std::vector<std::string>& notes) {
+  const auto us = [](std::int64_t ns) { return core::nanoseconds(std::max<std::int64_t>(0, ns)); };
+  const auto pack_report = [&us](const StepModel::Pack& p) {
+    return Report{{"bytes", p.bytes},
+                  {"type", p.type.name},
+                  {"gradients", p.gradients.size()},
+                  {"duration_us", us(p.duration_ns)},
+                  {"algorithm", p.algorithm},
+                  {"protocol", p.protocol},
+                  {"channels", p.channels}};
+  };
+  const auto choice_report = [](const core::MeasuredChoice& c) {
+    Report report{
+        {"collective", to_string(c.kind)}, {"bytes", c.bytes},       {"ranks", c.ranks}, {"algorithm", c.algorithm},
+        {"protocol", c.protocol},          {"channels", c.channels}, {"times", c.times}};
+    if (c.predicted_us >= 0) report.add("predicted_us", c.predicted_us);
+    return report;
+  };
+  const auto exchange_report = [](const StepModel::Exchange& e) {
+    return Report{{"collective", to_string(e.kind)},
+                  {"bytes", e.bytes},
+                  {"per_forward", e.per_forward},
+                  {"per_backward", e.per_backward},
+                  {"overlaps", e.overlaps}};
+  };
+  return {{"format", run.format},
+          {"files", run.files},
+          {"ranks", run.ranks.size()},
+          {"world_size", run.world_size},
+          {"gpu", run.gpu},
+          {"nccl_version", run.nccl_version},
+          {"collectives", collectives_of(run)},
+          {"groups", run.groups.size()},
+          {"records", Report{{"used", RecordCounts::sum(run.counts.used())},
+                             {"incomplete", RecordCounts::sum(run.counts.incomplete())},
+                             {"ignored", RecordCounts::sum(run.counts.ignored())},
+                             {"unknown", RecordCounts::sum(run.counts.unknown())}}},
+          {"used", named_counts(run.counts.used())},
+          {"incomplete", named_counts(run.counts.incomplete())},
+          {"ignored", named_counts(run.counts.ignored())},
+          {"unknown", named_counts(run.counts.unknown())},
+          {"transports", named_counts(run.transports)},
+          {"networks", run.networks},
+          {"variables", run.variables},
+          {"choices", core::list_of(run.choices, choice_report)},
+          {"steps", model.steps},
+          {"other_steps", model.other_steps},
+          {"step_time_us", us(model.step_ns)},
+          {"forward_us", us(model.forward_ns)},
+          {"backward_us", us(model.backward_ns)},
+          {"after_us", us(model.update_ns)},
+          {"layers", model.layers.size()},
+          {"gradients", model.gradients.size()},
+          {"packs", core::list_of(model.packs, pack_report)},
+          {"exchanges", core::list_of(model.exchanges, exchange_report)},
+          {"written", written},
+          {"notes", notes}};
+}
+
+core::CandidateModel candidate_of(const core::Model& model, const std::string& name) {
+  core::CandidateModel candidate{name, {}};
+  for (const core::Variable& v : model.variables)
+    candidate.gradients.push_back({v.name, v.shape, v.elements, std::string(to_string(v.type))});
+  return candidate;
+}
+
+Expected<std::vector<core::CandidateModel>> candidates(const ImportTraceOptions& options, const core::Library& library,
+                                                       const std::string& output) {
+  std::vector<core::CandidateModel> models;
+  if (!options.model.empty()) {
+    const auto file = library.find(core::Library::Kind::kModel, options.model, output);
+    if (!file)
+      return refused({ProblemCode::kUnknownName, "--model"},
+                     "--model {}: there is no such model or file (tutti init --list)", options.model);
+    const auto model = core::load_model(*file);
+    if (!model) return failed(model);
+    models.push_back(candidate_of(*model, options.model));
+    return models;
+  }
+  for (const std::string& name : library.names(core::Library::Kind::kModel)) {
+    const auto file = library.find(core::Library::Kind::kModel, name, output);
+    if (!file) continue;
+    if (const auto model = core::load_model(*file)) models.push_back(candidate_of(*model, name));
+  }
+  return models;
+}
+
+Expected<void> write_scenario(const MeasuredRun& run, const StepModel& model, const std::string& name,
+                              const std::string& path, const core::ScenarioFacts& facts,
+                              const ImportTraceOptions& options, const Environment& environment,
+                              std::vector<std::string>& notes) {
+  auto made = core::scenario_of_run(run, model, name, facts);
+  if (!made) return failed(made);
+  // What is written must run; whatever is wrong with the names that were given shows here.
+  const auto scenario = core::read_scenario(made->text, path, environment.library);
+  if (!scenario) {
+    std::vector<core::Problem> problems = scenario.error().problems();
+    for (core::Problem& problem : problems) problem.where = core::Location();
+    return tl::make_unexpected(Error(core::ErrorKind::kRequest, std::move(problems)));
+  }
+  notes.insert(notes.end(), made->notes.begin(), made->notes.end());
+  return write_file(path, options.files, made->text);
+}
+
+Expected<void> write_timeline(const MeasuredRun& run, const StepModel& model, const std::string& name,
+                              const std::string& path, const ImportTraceOptions& options) {
+  auto file = OutputFile::create(path, options.files);
+  if (!file) return failed(file);
+  core::TimelineWriter writer(file->stream());
+  if (auto done = core::write_timeline(run, model, name, writer); !done) return done;
+  return file->keep();
+}
+
+Expected<void> write_measurements(const MeasuredRun& run, const std::string& path, const ImportTraceOptions& options) {
+  const auto text = core::measurements_of_run(run);
+  if (!text) return failed(text);
+  return write_file(path, options.files, *text);
+}
+
+}  // namespace
+
+int import_trace(const ImportTraceOptions& options, const Environment& environment) {
+  const auto output_format = format_of(options.format);
+  if (!output_format) return report(output_format.error());
+  std::vector<Wanted> wanted;
+  for (const std::string& path : options.output) {
+    const auto one = wanted_of(path);
+    if (!one) return report(one.error());
+    wanted.push_back(*one);
+    std::error_code ignored;
+    if (!options.force && std::filesystem::exists(path, ignored))
+      return report(
+          Error::request({ProblemCode::kConflict, "-o"}, "this file exists; --force overwrites it", {path, 0, 0}));
+  }
+  const auto format = format_of_files(options);
+  if (!format) return report(format.error());
+
+  Progress progress("reading");
+  std::size_t file = 0;
+  const auto share = [&](double of_file) {
+    progress.update((static_cast<double>(file) + of_file) / static_cast<double>(options.files.size()));
+  };
+  MeasuredRun run;
+  for (; file < options.files.size(); ++file) {
+    if (auto read = core::import_file(*format, options.files[file], run, share); !read) {
+      progress.clear();
+      return report(read.error());
+    }
+  }
+  progress.clear();
+  core::finish_import(run);
+  StepModel model = core::step_model(run);
+
+  const std::string name = options.name.empty() ? default_name(options.files.front()) : options.name;
+  std::vector<std::string> notes = run.notes;
+  core::ScenarioFacts facts{options.machine, options.nodes, options.link, {}, !options.model.empty()};
+  auto models = candidates(options, environment.library, options.output.empty() ? "" : options.output.front());
+  if (!models) return report(models.error());
+  facts.models = std::move(*models);
+  const auto fitted = core::fit_gradients(model, facts);
+  if (fitted) notes.insert(notes.end(), fitted->begin(), fitted->end());
+  for (std::size_t i = 0; i < wanted.size(); ++i) {
+    const std::string& path = options.output[i];
+    // A timeline needs no sizes of gradients.
+    if (!fitted && (wanted[i] == Wanted::kScenario || facts.model_asked)) return report(fitted.error());
+    const auto written = wanted[i] == Wanted::kTimeline ? write_timeline(run, model, name, path, options)
+                         : wanted[i] == Wanted::kScenario
+                             ? write_scenario(run, model, name, path, facts, options, environment, notes)
+                             : write_measurements(run, path, options);
+    if (!written) return report(written.error());
+  }
+  if (*output_format == Format::kJson) return print_out(to_json(report_of(run, model, options.output, notes)));
+  for (const std::string& note : notes) tell(fmt::format("note: {}\n", note));
+  for (const std::string& path : options.output) tell(fmt::format("written: {}\n", path));
+  return print_out(text_of(run, model));
+}
+
+}  // namespace tutti::tools
