@@ -13,6 +13,14 @@ class TensorFlowFramework final : public FrameworkOf<TensorFlow> {
   [[nodiscard]] std::string_view name() const override { return "tensorflow"; }
   [[nodiscard]] bool chooses_algorithm() const override { return true; }
 
+  void partition(Workload& workload, Complaints& complaints) const override {
+    const auto* const servers =
+        options().distribution ? std::get_if<ParameterServer>(&*options().distribution) : nullptr;
+    if (servers && servers->partitioner)
+      partition_variables(*servers->partitioner, "strategy.tensorflow.parameter_server.variable_partitioner", workload,
+                          complaints);
+  }
+
   void lower(const LoweringTarget& target, Strategy& strategy, Complaints& complaints) const override {
     options().packing.apply(strategy);
     if (options().shards > 1) strategy.shards = options().shards;
@@ -60,9 +68,14 @@ class TensorFlowFramework final : public FrameworkOf<TensorFlow> {
                {"NCCL_ALL_REDUCE", "HIERARCHICAL_COPY_ALL_REDUCE", "REDUCTION_TO_ONE_DEVICE"}},
               {"strategy.tensorflow.mirrored.num_packs", {"0", "1", "2", "4", "8", "16"}}};
     }
-    if (std::holds_alternative<ParameterServer>(distribution)) {
-      return {{"strategy.tensorflow.parameter_server.placement", {"ROUND_ROBIN", "GREEDY_BY_BYTES"}},
-              {"strategy.tensorflow.parameter_server.variable_read_cache", {"NONE", "CPU"}}};
+    if (const auto* const servers = std::get_if<ParameterServer>(&distribution)) {
+      const std::string here = "strategy.tensorflow.parameter_server.";
+      std::vector<TriedValues> tried{{here + "placement", {"ROUND_ROBIN", "GREEDY_BY_BYTES"}},
+                                     {here + "variable_read_cache", {"NONE", "CPU"}}};
+      // Another rule than the scenario's would be a second one.
+      if (!servers->partitioner || std::holds_alternative<FixedSize>(servers->partitioner->rule))
+        tried.push_back({here + "variable_partitioner.fixed_size.num_shards", {"1", "2", "4", "8", "16"}});
+      return tried;
     }
     if (std::holds_alternative<TfCnnBenchmarks>(distribution)) {
       return {{"strategy.tensorflow.tf_cnn_benchmarks.variable_update",
