@@ -228,6 +228,27 @@ TEST(ServerStrategies, SayWhatTheyNeed) {
       ElementsAre("unknown-name Strategy.reduce_to_device"));
 }
 
+TEST(TensorFlow, RefusesWhatItDoesNotReduce) {
+  const auto kinds = [](int workers, const std::string& type, const std::string& strategy) {
+    return test::kinds_of(core::read_scenario(
+        fmt::format("cluster {{ workers {{ machine: \"m\" count: {} }} network {{ kind: ONE_SWITCH latency_us: 5 }} {} "
+                    "}}\nworkload {{ variable {{ name: \"v\" shape: 64 data_type: {} }} }}\nstrategy {{ {} }}\n",
+                    workers, machines(), type, strategy),
+        "f", core::Library(std::vector<core::Library::File>())));
+  };
+  const std::string all_reduce = "tensorflow { multi_worker_mirrored {} } ", mirrored = "tensorflow { mirrored {} } ";
+  const auto reduction = ElementsAre("conflict Strategy.reduction");
+  EXPECT_THAT(kinds(2, "FLOAT32", all_reduce + "reduction: MAX"), reduction);
+  EXPECT_THAT(kinds(2, "FLOAT32", all_reduce + "reduction: PROD"), reduction);
+  EXPECT_THAT(kinds(1, "FLOAT32", mirrored + "reduction: MIN"), reduction);
+  EXPECT_THAT(kinds(2, "FLOAT32", all_reduce + "reduction: MEAN"), testing::IsEmpty());
+  const auto type = ElementsAre("conflict Strategy.tensorflow");
+  EXPECT_THAT(kinds(2, "INT32", all_reduce), type);
+  EXPECT_THAT(kinds(2, "INT32", "tensorflow { tf_cnn_benchmarks { variable_update: COLLECTIVE_ALL_REDUCE } }"), type);
+  EXPECT_THAT(kinds(2, "INT64", all_reduce), testing::IsEmpty());
+  EXPECT_THAT(kinds(1, "INT32", mirrored), testing::IsEmpty()) << "its kernels do";
+}
+
 TEST(HierarchicalCopies, AnOddDeviceCountsUnlessItIsDropped) {
   for (const bool drops : {false, true}) {
     const std::string odd =
