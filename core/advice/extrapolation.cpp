@@ -17,17 +17,9 @@ namespace {
 /// Times scale with the batch as long as it is not much smaller or larger than the one that was measured.
 constexpr double kFarOff = 2;
 
-std::string in_lower_case(std::string text) {
-  std::transform(text.begin(), text.end(), text.begin(), [](unsigned char c) { return std::tolower(c); });
-  return text;
-}
-
-/// Whether a machine has such devices ("V100"), by its name or by what their figures are from.
-bool is_of(const Machine& machine, const std::string& device) {
-  const std::string wanted = in_lower_case(device);
-  const auto has = [&](const std::string& text) { return in_lower_case(text).find(wanted) != std::string::npos; };
-  return has(machine.name()) || std::any_of(machine.parts().begin(), machine.parts().end(),
-                                            [&](const Part& part) { return part.is_device() && has(part.source); });
+bool is_of(const Machine& machine, GpuModel model) {
+  return std::any_of(machine.parts().begin(), machine.parts().end(),
+                     [&](const Part& part) { return part.gpu_model == model; });
 }
 
 void add_layer_times(const Scenario& scenario, const proto::Scenario& message, std::vector<std::string>& said) {
@@ -43,19 +35,15 @@ void add_layer_times(const Scenario& scenario, const proto::Scenario& message, s
                       "with the batch is not known",
                       times->batch, batch));
     }
-    // "… on NVIDIA V100, fp32, …": the device's name is behind "on".
-    const std::size_t on = times->title.find(" on ");
-    if (on == std::string::npos) continue;
-    const std::string hardware = times->title.substr(on + 4, times->title.find(',', on) - on - 4);
-    const std::string device = hardware.substr(hardware.rfind(' ') + 1);
+    if (times->gpu_model == GpuModel::kNone) continue;
     std::int64_t seen = 0;
     for (const WorkerGroup& group : scenario.cluster->groups()) {
       // Servers come last, and compute nothing of the model.
       if (seen >= scenario.cluster->workers() - scenario.cluster->servers()) break;
       seen += group.count;
-      if (is_of(*group.machine, device)) continue;
-      said.push_back(fmt::format("extrapolated: layer times were measured on {}, and the cluster is of {}", hardware,
-                                 group.machine->name()));
+      if (is_of(*group.machine, times->gpu_model)) continue;
+      said.push_back(fmt::format("extrapolated: layer times were measured on {}, and the cluster is of {}",
+                                 to_string(times->gpu_model), group.machine->name()));
     }
   }
 }

@@ -8,6 +8,7 @@
 
 #include "core/base/data_type.h"
 #include "core/base/units.h"
+#include "core/cluster/device_model.h"
 #include "core/cluster/transport.h"
 
 namespace tutti::core {
@@ -38,7 +39,9 @@ struct Part {
   Bandwidth nic;                     ///< of a network card
   bool in_switch_reduction = false;  ///< of a switch
   std::string source;
-  Transport transport = Transport::kNone;  ///< of a network card, if its file states it
+  Transport transport = Transport::kNone;   ///< of a network card, if its file states it
+  GpuModel gpu_model = GpuModel::kNone;     ///< of a GPU, likewise
+  CpuVendor cpu_vendor = CpuVendor::kNone;  ///< of a CPU, likewise
 
   [[nodiscard]] bool is_device() const { return kind == PartKind::kGpu || kind == PartKind::kCpu; }
 };

@@ -103,6 +103,15 @@ class MachineReader {
     if (device.has_multiprocessors() && device.kind() == proto::Device::CPU)
       fields_.complain_at(device, "multiprocessors", ProblemCode::kUnused,
                           "{}: multiprocessors are those of a GPU; leave them out", what);
+    const bool cpu = device.kind() == proto::Device::CPU;
+    part.gpu_model = static_cast<GpuModel>(device.gpu_model());
+    part.cpu_vendor = static_cast<CpuVendor>(device.cpu_vendor());
+    if (cpu && part.gpu_model != GpuModel::kNone)
+      fields_.complain_at(device, "gpu_model", ProblemCode::kUnused, "{}: gpu_model is that of a GPU; leave it out",
+                          what);
+    if (!cpu && part.cpu_vendor != CpuVendor::kNone)
+      fields_.complain_at(device, "cpu_vendor", ProblemCode::kUnused, "{}: cpu_vendor is that of a CPU; leave it out",
+                          what);
     for (const proto::Flops& flops : device.flops()) {
       if (flops.data_type() == proto::DATA_TYPE_UNSPECIFIED) {
         fields_.complain_at(flops, "data_type", ProblemCode::kMissing, "{}: flops: data_type is missing", what);

@@ -114,7 +114,8 @@ class TfConfigReader {
       return complain(task, {ProblemCode::kWrongType, "task"},
                       "task is {}; expected {{\"type\": \"worker\", \"index\": 0}}", describe(task));
     if (const Value* type = field(task, "type")) {
-      if (type->kind != Value::Kind::kString)
+      // TensorFlow takes a number as its digits. SOURCE: tensorflow/python/distribute/cluster_resolver/tfconfig_cluster_resolver.py, task_type.
+      if (type->kind != Value::Kind::kString && type->kind != Value::Kind::kNumber)
         complain(*type, {ProblemCode::kWrongType, "type"}, "type is {}; expected a string", describe(*type));
       config.type = type->text;
     }

@@ -60,6 +60,9 @@ class Framework {
   /// It chooses Strategy::algorithm itself once cluster and gradients are known (lower() does); else the scenario says it.
   [[nodiscard]] virtual bool chooses_algorithm() const { return false; }
 
+  /// Replaces variables by what the framework keeps in their place. Called before lower(). ERRORS: as of lower().
+  virtual void partition(Workload&, Complaints&) const {}
+
   /// Makes of `strategy`, which has what the scenario says beside the framework, what the framework does with these gradients on this
   /// cluster: algorithm, servers, launches, updates, rules. ERRORS (complaints at the fields): clusters and options that do not fit.
   virtual void lower(const LoweringTarget& target, Strategy& strategy, Complaints& complaints) const = 0;

@@ -59,9 +59,11 @@ class OwnPaces {
 
   /// The worker has ended a step of which the run has `of`. In the order of time.
   void step_ended(std::int64_t worker, std::int32_t step, std::int32_t of, Time now);
+  /// The run is measured up to here, whether or not one of them is through.
+  void close() { through_ = true; }
   [[nodiscard]] double steps_per_second() const;
-  /// "workers do not wait for each other: …"
-  [[nodiscard]] std::string describe(const UpdatesBehind& behind) const;
+  /// "workers do not wait for each other: …". `until_steady`: they were closed when they were in a steady state, not when one was through.
+  [[nodiscard]] std::string describe(const UpdatesBehind& behind, bool until_steady = false) const;
 
  private:
   std::vector<std::int32_t> steps_;  ///< by worker

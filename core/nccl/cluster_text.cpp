@@ -44,6 +44,9 @@ std::string device_text(const std::string& names, const char* kind, const Part& 
       "  device {{\n    name: {} kind: {}\n    memory_gb_per_s: {} reduce_gb_per_s: {} "
       "copy_gb_per_s: {} threads: {}\n",
       quoted(names), kind, gb_per_s(rates.memory), gb_per_s(rates.reduce), gb_per_s(rates.copy), rates.threads);
+  if (like.gpu_model != GpuModel::kNone) text += fmt::format("    gpu_model: {}\n", to_string(like.gpu_model));
+  if (like.cpu_vendor != core::CpuVendor::kNone)
+    text += fmt::format("    cpu_vendor: {}\n", to_string(like.cpu_vendor));
   if (rates.multiprocessors > 0) text += fmt::format("    multiprocessors: {}\n", rates.multiprocessors);
   for (const auto& [type, rate] : rates.flops_per_second) {
     std::string name(to_string(type));

@@ -1,5 +1,7 @@
 #include "core/nccl/known_gpus.h"
 
+#include <algorithm>
+#include <iterator>
 #include <string_view>
 
 namespace tutti::core::nccl {
@@ -8,23 +10,30 @@ namespace {
 // SOURCE: compute capabilities: developer.nvidia.com/cuda-gpus; NVLink and PCIe: vendors' data sheets; CPUs: DGX A100 and HGX A100 systems are AMD, DGX-1,
 // DGX H100 and DGX B200 Intel, superchips Arm.
 constexpr KnownGpu kGpus[] = {
-    {"P100", GpuGeneration::kPascal, 60, 20, 12, HostCpu::kIntel, {2, 10, 3}},
-    {"V100", GpuGeneration::kVolta, 70, 25, 12, HostCpu::kIntel, {2, 10, 3}},
-    {"T4", GpuGeneration::kTuring, 75, 0, 12, HostCpu::kIntel, {2, 10, 3}},
-    {"A100", GpuGeneration::kAmpere, 80, 25, 24, HostCpu::kAmd, {2, 18, 3}},
-    {"A10", GpuGeneration::kAmpere, 86, 0, 24, HostCpu::kAmd, {2, 18, 3}},
-    {"RTX 4090", GpuGeneration::kAda, 89, 0, 24, HostCpu::kAmd, {2, 18, 3}},
-    {"L40", GpuGeneration::kAda, 89, 0, 24, HostCpu::kAmd, {2, 18, 3}},
-    {"GH200", GpuGeneration::kHopper, 90, 25, 48, HostCpu::kArm, {2, 22, 3}},
-    {"H100", GpuGeneration::kHopper, 90, 25, 48, HostCpu::kIntel, {2, 22, 3}},
-    {"H200", GpuGeneration::kHopper, 90, 25, 48, HostCpu::kIntel, {2, 22, 3}},
-    {"H800", GpuGeneration::kHopper, 90, 25, 48, HostCpu::kIntel, {2, 18, 3}},
-    {"H20", GpuGeneration::kHopper, 90, 25, 48, HostCpu::kIntel, {2, 22, 3}},
-    {"GB200", GpuGeneration::kBlackwell, 100, 50, 48, HostCpu::kArm, {2, 26, 2}},
-    {"B200", GpuGeneration::kBlackwell, 100, 50, 48, HostCpu::kIntel, {2, 26, 2}},
+    {"P100", GpuModel::kP100, GpuGeneration::kPascal, 60, 20, 12, HostCpu::kIntel, {2, 10, 3}},
+    {"V100", GpuModel::kV100, GpuGeneration::kVolta, 70, 25, 12, HostCpu::kIntel, {2, 10, 3}},
+    {"T4", GpuModel::kT4, GpuGeneration::kTuring, 75, 0, 12, HostCpu::kIntel, {2, 10, 3}},
+    {"A100", GpuModel::kA100, GpuGeneration::kAmpere, 80, 25, 24, HostCpu::kAmd, {2, 18, 3}},
+    {"A10", GpuModel::kA10, GpuGeneration::kAmpere, 86, 0, 24, HostCpu::kAmd, {2, 18, 3}},
+    {"RTX 4090", GpuModel::kRtx4090, GpuGeneration::kAda, 89, 0, 24, HostCpu::kAmd, {2, 18, 3}},
+    {"L40", GpuModel::kL40, GpuGeneration::kAda, 89, 0, 24, HostCpu::kAmd, {2, 18, 3}},
+    {"L40S", GpuModel::kL40s, GpuGeneration::kAda, 89, 0, 24, HostCpu::kAmd, {2, 18, 3}},
+    {"GH200", GpuModel::kGh200, GpuGeneration::kHopper, 90, 25, 48, HostCpu::kArm, {2, 22, 3}},
+    {"H100", GpuModel::kH100, GpuGeneration::kHopper, 90, 25, 48, HostCpu::kIntel, {2, 22, 3}},
+    {"H200", GpuModel::kH200, GpuGeneration::kHopper, 90, 25, 48, HostCpu::kIntel, {2, 22, 3}},
+    {"H800", GpuModel::kH800, GpuGeneration::kHopper, 90, 25, 48, HostCpu::kIntel, {2, 18, 3}},
+    {"H20", GpuModel::kH20, GpuGeneration::kHopper, 90, 25, 48, HostCpu::kIntel, {2, 22, 3}},
+    {"GB200", GpuModel::kGb200, GpuGeneration::kBlackwell, 100, 50, 48, HostCpu::kArm, {2, 26, 2}},
+    {"B200", GpuModel::kB200, GpuGeneration::kBlackwell, 100, 50, 48, HostCpu::kIntel, {2, 26, 2}},
 };
 
 }  // namespace
+
+const KnownGpu* find_gpu(GpuModel model) {
+  const auto* const found =
+      std::find_if(std::begin(kGpus), std::end(kGpus), [model](const KnownGpu& gpu) { return gpu.model == model; });
+  return found == std::end(kGpus) ? nullptr : found;
+}
 
 const KnownGpu* find_gpu(const std::string& text) {
   // The first that the text speaks of; of two names in one place the longer.

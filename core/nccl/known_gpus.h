@@ -2,13 +2,15 @@
 
 #include <string>
 
+#include "core/cluster/device_model.h"
 #include "core/nccl/system.h"
 
 namespace tutti::core::nccl {
 
-/// What follows from a GPU's name.
+/// What follows from a GPU's model.
 struct KnownGpu {
-  const char* name;  ///< part of what it is called
+  const char* name;  ///< part of what tables call it
+  GpuModel model;
   GpuGeneration generation;
   int compute_capability;
   double nvlink_gb_per_s;  ///< of one link and direction, by its data sheet
@@ -17,7 +19,9 @@ struct KnownGpu {
   Version usual_version;   ///< where nobody says which NCCL it was: one of the time when such machines were measured
 };
 
-/// The GPU that a text speaks of ("A100-SXM4-40GB", "NVIDIA T4 data sheet"). Nothing if there is none that is known here.
+/// Nothing if there are no figures for it.
+const KnownGpu* find_gpu(GpuModel model);
+/// The GPU that a measured table names ("A100-SXM4-40GB"), which has a column for it. Nothing if there are no figures for it.
 const KnownGpu* find_gpu(const std::string& text);
 
 /// The network as machines with such GPUs have it: EFA reads and writes others' memory from P4d (A100) on; older instances copy.

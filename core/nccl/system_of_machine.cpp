@@ -45,13 +45,14 @@ Inside inside_of(const Nvlinks& nvlinks, int gpus, int of_machine) {
   return of_machine == 8 && neighbours == 4 ? Inside::kCubeMesh : Inside::kPcie;
 }
 
-/// By the source of the machine's first CPU; `usual` if that names none.
+/// Of the machine's first CPU; `usual` if its vendor is not stated.
 HostCpu cpu_of(const Machine& machine, HostCpu usual) {
   if (machine.cpus().empty()) return usual;
-  const std::string& source = part(machine, machine.cpus().front()).source;
-  for (const auto& [name, cpu] :
-       {std::pair("Xeon", HostCpu::kIntel), std::pair("EPYC", HostCpu::kAmd), std::pair("Grace", HostCpu::kArm)}) {
-    if (source.find(name) != std::string::npos) return cpu;
+  switch (part(machine, machine.cpus().front()).cpu_vendor) {
+    case core::CpuVendor::kNone: return usual;
+    case core::CpuVendor::kIntel: return HostCpu::kIntel;
+    case core::CpuVendor::kAmd: return HostCpu::kAmd;
+    case core::CpuVendor::kArm: return HostCpu::kArm;
   }
   return usual;
 }
@@ -81,14 +82,16 @@ Expected<System> system_of(const Machine& machine, int nodes, std::optional<int>
     return wrong({s.gpus < 1 ? ProblemCode::kTooSmall : ProblemCode::kTooLarge, "Machine.device"},
                  fmt::format("it has {} GPUs, not {}", of_machine, s.gpus));
   const int first = machine.gpus().front();
-  // What stands behind the semicolon is about other figures.
-  const std::string& whole = part(machine, first).source;
-  const std::string source = whole.substr(0, whole.find(';'));
-  const KnownGpu* gpu = find_gpu(source);
+  const GpuModel model = part(machine, first).gpu_model;
+  if (model == GpuModel::kNone)
+    return wrong({ProblemCode::kMissing, "Device.gpu_model"},
+                 fmt::format("its GPU {} does not state its model; say device {{ gpu_model: … }} in the machine's file "
+                             "({}), or that of the nearest one",
+                             part(machine, first).name, gpu_model_names()));
+  const KnownGpu* gpu = find_gpu(model);
   if (gpu == nullptr)
-    return wrong(
-        {ProblemCode::kUnsupported, "Device.source"},
-        fmt::format("its GPU's source (\"{}\") names none that there are figures for, such as A100 or H100", source));
+    return wrong({ProblemCode::kUnsupported, "Device.gpu_model"},
+                 fmt::format("NCCL's times have no figures for {}", to_string(model)));
   s.generation = gpu->generation;
   s.compute_capability = gpu->compute_capability;
   s.pcie_gb_per_s = gpu->pcie_gb_per_s;

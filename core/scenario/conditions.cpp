@@ -1,5 +1,6 @@
 #include "core/scenario/conditions.h"
 
+#include <algorithm>
 #include <set>
 
 #include <fmt/format.h>
@@ -8,6 +9,14 @@
 #include "core/base/random.h"
 
 namespace tutti::core {
+
+bool change_with_time(const Conditions& conditions) {
+  const bool for_a_while = std::any_of(conditions.slow.begin(), conditions.slow.end(),
+                                       [](const SlowDevices& slow) { return slow.from > Time() || slow.to < kNever; });
+  const bool during_the_run = std::any_of(conditions.links.begin(), conditions.links.end(),
+                                          [](const LinkChange& change) { return change.at > Time(); });
+  return for_a_while || during_the_run || !conditions.gone.empty();
+}
 
 /// Floyd's choice of k out of n: k draws, whatever n is.
 std::vector<SlowDevices> chosen(const std::vector<SlowDevices>& slow, std::uint64_t seed, const Cluster& cluster) {

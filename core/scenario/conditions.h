@@ -56,6 +56,10 @@ struct Conditions {
   }
 };
 
+/// True if what one training step meets differs from what another one meets other than by chance: a device that is slow
+/// for a while, a link that changes during the run, a worker that leaves. Background traffic comes and goes, but always with the same means.
+bool change_with_time(const Conditions& conditions);
+
 /// Slow devices with their workers named: those that were left to chance are chosen, each worker at most once per entry.
 std::vector<SlowDevices> chosen(const std::vector<SlowDevices>& slow, std::uint64_t seed, const Cluster& cluster);
 

@@ -38,6 +38,7 @@ class ScenarioLowering {
   /// What the strategy comes to on this cluster: what a framework chooses, and devices that are named.
   void lower_strategy() {
     Strategy& strategy = scenario_.strategy;
+    if (strategy.framework) strategy.framework->partition(scenario_.workload, complaints_);
     if (strategy.framework) strategy.framework->lower({scenario_.workload, *scenario_.cluster}, strategy, complaints_);
     if (strategy.servers && strategy.servers->updates && complaints_.has("workload.update_ms")) {
       complaints_.complain_at(

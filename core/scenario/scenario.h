@@ -42,6 +42,9 @@ struct RunOptions {
   NetworkModel network_model = NetworkModel::kFifo;
   Interference interference = Interference::kWhereKnown;
   NcclModel nccl = NcclModel::kCalibrated;
+  /// Workers that do not wait for each other go on until they are in a steady state, at least for `steps` (docs/models.md). False:
+  /// for `steps`.
+  bool until_steady = true;
   Conditions conditions;
 };
 

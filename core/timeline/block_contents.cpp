@@ -84,6 +84,7 @@ bool BlockContents::take(const proto::Block& block, std::uint64_t offset, std::u
     case proto::Block::kPacks: return take_packs(block.packs());
     case proto::Block::kLinks: return take_links(block.links());
     case proto::Block::kPath: return take_path(block.path());
+    case proto::Block::kSteady: return take_steady(block.steady());
     case proto::Block::kNotes: return take_texts(block.notes().note(), run.notes);
     case proto::Block::kIndex:
     case proto::Block::CONTENT_NOT_SET: return true;
@@ -236,6 +237,15 @@ bool BlockContents::take_link(const proto::LinkLoad& l) {
   if (std::any_of(l.bin_bytes().begin(), l.bin_bytes().end(), [](std::int64_t b) { return b < 0; })) return false;
   link.bins.insert(link.bins.end(), l.bin_bytes().begin(), l.bin_bytes().end());
   if (!l.goes_on()) links.push_back(std::move(fresh));
+  return true;
+}
+
+bool BlockContents::take_steady(const proto::SteadyState& s) {
+  if (!are_times({s.step_time_ps(), s.low_ps(), s.high_ps()}) || s.low_ps() > s.step_time_ps() ||
+      s.high_ps() < s.step_time_ps() || s.first_step() < 0 || s.end_step() <= s.first_step()) {
+    return false;
+  }
+  steady = {Time(s.step_time_ps()), Time(s.low_ps()), Time(s.high_ps()), s.first_step(), s.end_step(), s.steady()};
   return true;
 }
 

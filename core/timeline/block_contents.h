@@ -18,6 +18,7 @@ class PathPiece;
 class PlanList;
 class RunHeader;
 class SpanColumns;
+class SteadyState;
 class StepColumns;
 class TrackList;
 }  // namespace tutti::proto
@@ -33,6 +34,7 @@ struct BlockContents {
   std::vector<PackRecord> packs;
   std::vector<LinkRecord> links;
   std::vector<PathPiece> path;
+  std::optional<SteadyState> steady;
   std::vector<TimelineReader::SpanBlock> span_blocks;
   std::unordered_set<TrackId> known_tracks;
 
@@ -63,6 +65,7 @@ struct BlockContents {
   bool take_links(const proto::LinkList& list);
   bool take_link(const proto::LinkLoad& l);
   bool take_path(const proto::PathList& list);
+  bool take_steady(const proto::SteadyState& s);
   bool take_piece(const proto::PathPiece& p);
 };
 

@@ -295,6 +295,7 @@ const std::vector<StepRecord>& TimelineReader::steps() const { return state_->co
 const std::vector<PackRecord>& TimelineReader::packs() const { return state_->content.packs; }
 const std::vector<LinkRecord>& TimelineReader::links() const { return state_->content.links; }
 const std::vector<PathPiece>& TimelineReader::path() const { return state_->content.path; }
+const std::optional<SteadyState>& TimelineReader::steady() const { return state_->content.steady; }
 const std::vector<TimelineReader::SpanBlock>& TimelineReader::span_blocks() const {
   return state_->content.span_blocks;
 }
@@ -331,6 +332,7 @@ Expected<void> TimelineReader::replay(TimelineSink& sink) const {
   for (const PackRecord& pack : packs()) sink.pack(pack);
   for (const LinkRecord& link : links()) sink.link(link);
   for (const PathPiece& piece : path()) sink.path(piece);
+  if (steady()) sink.steady(*steady());
   sink.end();
   return {};
 }

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -53,6 +54,8 @@ class TimelineReader {
   [[nodiscard]] const std::vector<PackRecord>& packs() const;
   [[nodiscard]] const std::vector<LinkRecord>& links() const;
   [[nodiscard]] const std::vector<PathPiece>& path() const;
+  /// Only of workers that do not wait for each other.
+  [[nodiscard]] const std::optional<SteadyState>& steady() const;
   [[nodiscard]] const std::vector<SpanBlock>& span_blocks() const;
   /// What the file lacks, in words that go on from "the file …" and end with no full stop; empty if it is whole. What is whole
   /// was read: of a file that was cut off what stands before that; of one that is damaged what the index leads to, or whatever

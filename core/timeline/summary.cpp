@@ -15,20 +15,29 @@ namespace tutti::core {
 
 Time Summary::step_time() const {
   if (steps_.empty()) return {};
+  if (steady_) return steady_->step_time;
   if (steps_.size() == 1) return steps_[0].end - steps_[0].start;
   const auto steps = static_cast<std::int64_t>(steps_.size()) - 1;
   return Time((steps_.back().end - steps_.front().end).count() / steps);
 }
 
+std::pair<std::size_t, std::size_t> Summary::steady_steps() const {
+  const std::size_t all = steps_.size();
+  if (!steady_) return {all > 1 ? 1 : 0, all};
+  // Of workers of different paces the slowest has made fewer steps than there were rounds.
+  const std::size_t first = std::min(static_cast<std::size_t>(steady_->first_step), all > 1 ? all - 1 : 0);
+  return {first, std::clamp(static_cast<std::size_t>(steady_->end_step), std::min(first + 1, all), all)};
+}
+
 std::optional<StepParts> Summary::steady_parts() const {
   if (steps_.empty()) return std::nullopt;
-  const std::size_t first = steps_.size() > 1 ? 1 : 0;
+  const std::size_t first = steady_steps().first, end = steady_steps().second;
   StepParts parts;
   const auto mean = [&](Time StepRecord::*part) {
     // Quotient and remainder apart: the times of a made-up file may be too long to be added up.
-    const auto count = static_cast<std::int64_t>(steps_.size() - first);
+    const auto count = static_cast<std::int64_t>(end - first);
     std::int64_t quotients = 0, remainders = 0;
-    for (std::size_t s = first; s < steps_.size(); ++s) {
+    for (std::size_t s = first; s < end; ++s) {
       quotients += (steps_[s].*part).count() / count;
       remainders += (steps_[s].*part).count() % count;
     }
@@ -45,6 +54,8 @@ std::optional<StepParts> Summary::steady_parts() const {
 }
 
 std::string Summary::steady_basis() const {
+  if (steady_ && !steps_.empty())
+    return fmt::format("mean of steps {} to {}", steady_->first_step, steady_->end_step - 1);
   switch (steps_.size()) {
     case 0: return "";
     case 1: return "the only step";
@@ -63,8 +74,8 @@ int Summary::steady_from() const {
 std::optional<Summary::Awaited> Summary::awaited() const {
   std::map<std::string, std::pair<Time, int>> devices;
   Time total;
-  const std::size_t first = steps_.size() > 1 ? 1 : 0;
-  for (std::size_t s = first; s < steps_.size(); ++s) {
+  const auto [first, end] = steady_steps();
+  for (std::size_t s = first; s < end; ++s) {
     if (steps_[s].awaited.empty()) continue;
     auto& [waited, times] = devices[steps_[s].awaited];
     waited += steps_[s].awaited_for;
@@ -74,7 +85,7 @@ std::optional<Summary::Awaited> Summary::awaited() const {
   if (devices.empty()) return std::nullopt;
   const auto most = std::max_element(devices.begin(), devices.end(),
                                      [](const auto& a, const auto& b) { return a.second.first < b.second.first; });
-  const auto steps = static_cast<std::int64_t>(steps_.size() - first);
+  const auto steps = static_cast<std::int64_t>(end - first);
   return Awaited{most->first, most->second.second, Time(total.count() / steps), static_cast<int>(steps)};
 }
 

@@ -2,6 +2,7 @@
 
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "core/timeline/timeline.h"
@@ -22,14 +23,18 @@ class Summary : public DeafSink {
   void pack(const PackRecord& pack) override { packs_.push_back(pack); }
   void link(const LinkRecord& link) override { links_.push_back(link); }
   void path(const PathPiece& piece) override { path_.push_back(piece); }
+  void steady(const SteadyState& state) override { steady_ = state; }
   void note(const std::string& text) override { info_.notes.push_back(text); }
 
   [[nodiscard]] const RunInfo& info() const { return info_; }
   [[nodiscard]] const std::vector<StepRecord>& steps() const { return steps_; }
   [[nodiscard]] const std::vector<PathPiece>& path() const { return path_; }
 
-  /// The steady state's step time: the mean over all steps but the first (over the only one if there is one).
+  /// The steady state's step time: the mean over all steps but the first (over the only one if there is one), or that of
+  /// steady_state().
   [[nodiscard]] Time step_time() const;
+  /// Of workers that do not wait for each other, if the run was continued until they were in a steady state.
+  [[nodiscard]] const std::optional<SteadyState>& steady_state() const { return steady_; }
   /// The same for what the step goes into: the mean of each part over the steps that step_time() is the mean of. Nothing if no step
   /// ended.
   [[nodiscard]] std::optional<StepParts> steady_parts() const;
@@ -57,11 +62,15 @@ class Summary : public DeafSink {
   [[nodiscard]] std::vector<std::string> path_in_words() const;
 
  private:
+  /// The steps that step_time() is the mean of; the index of the first, and the one after the last.
+  [[nodiscard]] std::pair<std::size_t, std::size_t> steady_steps() const;
+
   RunInfo info_;
   std::vector<StepRecord> steps_;
   std::vector<PackRecord> packs_;
   std::vector<LinkRecord> links_;
   std::vector<PathPiece> path_;
+  std::optional<SteadyState> steady_;
 };
 
 }  // namespace tutti::core

@@ -149,8 +149,18 @@ struct PathPiece {
   Time queued_time;
 };
 
+/// The step time of workers that do not wait for each other (core/timeline/steady_state.h): in that time they make as many steps
+/// together as there are workers.
+struct SteadyState {
+  Time step_time;
+  Time low, high;               ///< 95 % confidence interval; if it is not steady, it also has the means of all batches
+  std::int32_t first_step = 0;  ///< earlier ones are discarded,
+  std::int32_t end_step = 0;    ///< and so are this one and those after it
+  bool steady = false;          ///< false: the search ended at its limit
+};
+
 /// Takes a timeline as it comes into being. Calls come in this order: begin; tracks before their spans; spans in order
-/// of time per track; steps and packs as they end; links and the path; end.
+/// of time per track; steps and packs as they end; the steady state; links and the path; end.
 class TimelineSink {
  public:
   virtual ~TimelineSink() = default;
@@ -161,6 +171,8 @@ class TimelineSink {
   virtual void pack(const PackRecord& pack) = 0;
   virtual void link(const LinkRecord& link) = 0;
   virtual void path(const PathPiece& piece) = 0;
+  /// Only of workers that do not wait for each other; at most once.
+  virtual void steady(const SteadyState& state) = 0;
   /// Something the reader should know that came up during the run.
   virtual void note(const std::string& text) = 0;
   virtual void end() = 0;
@@ -176,6 +188,7 @@ class DeafSink : public TimelineSink {
   void pack(const PackRecord&) override {}
   void link(const LinkRecord&) override {}
   void path(const PathPiece&) override {}
+  void steady(const SteadyState&) override {}
   void note(const std::string&) override {}
   void end() override {}
 };
@@ -191,6 +204,7 @@ class TimelineTee : public TimelineSink {
   void pack(const PackRecord& pack) override { first_.pack(pack), second_.pack(pack); }
   void link(const LinkRecord& link) override { first_.link(link), second_.link(link); }
   void path(const PathPiece& piece) override { first_.path(piece), second_.path(piece); }
+  void steady(const SteadyState& state) override { first_.steady(state), second_.steady(state); }
   void note(const std::string& text) override { first_.note(text), second_.note(text); }
   void end() override { first_.end(), second_.end(); }
 

@@ -373,6 +373,18 @@ void TimelineWriter::path(const PathPiece& piece) {
   state_->path.count(p.ByteSizeLong());
 }
 
+void TimelineWriter::steady(const SteadyState& state) {
+  proto::Block block;
+  proto::SteadyState& s = *block.mutable_steady();
+  s.set_step_time_ps(state.step_time.count());
+  s.set_low_ps(state.low.count());
+  s.set_high_ps(state.high.count());
+  s.set_first_step(state.first_step);
+  s.set_end_step(state.end_step);
+  s.set_steady(state.steady);
+  state_->write_indexed(block);
+}
+
 void TimelineWriter::note(const std::string& text) {
   state_->make_room(state_->notes);
   state_->notes.list.add_note(bounded(text));

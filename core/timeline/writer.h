@@ -26,6 +26,7 @@ class TimelineWriter : public TimelineSink {
   void pack(const PackRecord& pack) override;
   void link(const LinkRecord& link) override;
   void path(const PathPiece& piece) override;
+  void steady(const SteadyState& state) override;
   void note(const std::string& text) override;
   void end() override;
   /// Writes what is held back, in blocks that are shorter than usual: it survives this process. For runs that take real time; of

@@ -37,6 +37,14 @@ Expected<LayerTimes> read_layer_times(const std::string& text, const std::string
   if (const auto title = table.remarks.find("title"); title != table.remarks.end()) times.title = title->second.text;
   if (const auto source = table.remarks.find("source"); source != table.remarks.end())
     times.source = source->second.text;
+  if (const auto model = table.remarks.find("gpu_model"); model != table.remarks.end()) {
+    const auto gpu = parse_gpu_model(model->second.text);
+    times.gpu_model = gpu.value_or(GpuModel::kNone);
+    if (!gpu)
+      problems.add({ProblemCode::kUnknownName, "gpu_model"}, {path, model->second.at.line, model->second.at.column},
+                   "the remark \"# gpu_model: {}\" names no known GPU; expected one of {}", model->second.text,
+                   gpu_model_names());
+  }
   if (const auto batch = table.remarks.find("batch"); batch != table.remarks.end()) {
     const Location where{path, batch->second.at.line, batch->second.at.column};
     times.batch =

@@ -5,6 +5,7 @@
 
 #include "core/base/error.h"
 #include "core/base/units.h"
+#include "core/cluster/device_model.h"
 
 namespace tutti::core {
 
@@ -20,7 +21,8 @@ struct LayerTime {
 struct LayerTimes {
   std::string title;
   std::string source;
-  std::int64_t batch = 1;  ///< samples per step when it was measured
+  GpuModel gpu_model = GpuModel::kNone;  ///< on which it was measured, if the profile states it
+  std::int64_t batch = 1;                ///< samples per step when it was measured
   std::vector<LayerTime> layers;
 };
 

@@ -77,6 +77,7 @@ core::Summary summary_of(const Trace& trace) {
   summary.begin(trace.run());
   for (const core::StepRecord& step : trace.steps()) summary.step(step);
   for (const core::PackRecord& pack : trace.packs()) summary.pack(pack);
+  if (trace.steady()) summary.steady(*trace.steady());
   return summary;
 }
 

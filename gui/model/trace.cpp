@@ -49,7 +49,8 @@ bool is_listed_before(const Track& a, const Track& b) {
 }
 
 Trace::Trace(core::TimelineReader reader)
-    : sides_{{"", reader.run(), reader.steps(), reader.packs(), reader.links(), reader.path(), reader.damage()}} {
+    : sides_{{"", reader.run(), reader.steps(), reader.packs(), reader.links(), reader.path(), reader.steady(),
+              reader.damage()}} {
   reader_.emplace(std::move(reader));
 }
 

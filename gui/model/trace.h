@@ -41,6 +41,7 @@ struct Side {
   std::vector<core::PackRecord> packs;
   std::vector<core::LinkRecord> links;
   std::vector<core::PathPiece> path;
+  std::optional<core::SteadyState> steady{};
   std::string damage{};  ///< as core::TimelineReader::damage() has it; empty: all of the run is there
 };
 
@@ -120,6 +121,8 @@ class Trace {
   /// Of the first side.
   [[nodiscard]] const core::RunInfo& run() const { return sides_.front().run; }
   [[nodiscard]] const std::vector<core::StepRecord>& steps() const { return sides_.front().steps; }
+  /// Only of workers that do not wait for each other.
+  [[nodiscard]] const std::optional<core::SteadyState>& steady() const { return sides_.front().steady; }
   [[nodiscard]] const std::vector<core::PackRecord>& packs() const { return sides_.front().packs; }
   [[nodiscard]] const std::vector<core::LinkRecord>& links() const { return sides_.front().links; }
   [[nodiscard]] const std::vector<core::PathPiece>& path() const { return sides_.front().path; }

@@ -24,6 +24,7 @@ class HeldTimeline : public core::TimelineSink {
   void pack(const core::PackRecord& pack) override { held_.emplace_back(pack); }
   void link(const core::LinkRecord& link) override { held_.emplace_back(link); }
   void path(const core::PathPiece& piece) override { held_.emplace_back(piece); }
+  void steady(const core::SteadyState& state) override { held_.emplace_back(state); }
   void note(const std::string& text) override { held_.emplace_back(text); }
   void end() override { held_.emplace_back(End()); }
 
@@ -48,7 +49,7 @@ class HeldTimeline : public core::TimelineSink {
   };
   struct End {};
   using Told = std::variant<core::RunInfo, core::Track, SpansUpTo, core::StepRecord, core::PackRecord, core::LinkRecord,
-                            core::PathPiece, std::string, End>;
+                            core::PathPiece, core::SteadyState, std::string, End>;
 
   static void pass_on(const core::RunInfo& run, core::TimelineSink& sink) { sink.begin(run); }
   static void pass_on(const core::Track& track, core::TimelineSink& sink) { sink.track(track); }
@@ -57,6 +58,7 @@ class HeldTimeline : public core::TimelineSink {
   static void pass_on(const core::PackRecord& pack, core::TimelineSink& sink) { sink.pack(pack); }
   static void pass_on(const core::LinkRecord& link, core::TimelineSink& sink) { sink.link(link); }
   static void pass_on(const core::PathPiece& piece, core::TimelineSink& sink) { sink.path(piece); }
+  static void pass_on(const core::SteadyState& state, core::TimelineSink& sink) { sink.steady(state); }
   static void pass_on(const std::string& note, core::TimelineSink& sink) { sink.note(note); }
   static void pass_on(const End&, core::TimelineSink& sink) { sink.end(); }
 

@@ -1,23 +1,43 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
+#include <limits>
+#include <optional>
 #include <string>
+#include <vector>
 
 #include "core/lowering/staleness.h"
+#include "core/lowering/who_reduces.h"
 #include "core/scenario/scenario.h"
+#include "core/timeline/steady_state.h"
 #include "sim/collectives/plan_collectives.h"
 
 namespace tutti::sim {
 
-/// Observes workers that do not wait for each other: how stale their gradients are, and how many steps they make together.
+/// Whether the simulated run goes on until workers that do not wait for each other are in a steady state. Where
+/// conditions change with time there is none: the run has the steps of the scenario.
+inline bool continues_until_steady(const core::Scenario& scenario) {
+  return scenario.run.until_steady && !core::change_with_time(scenario.run.conditions) &&
+         core::who_reduces(scenario.strategy, scenario.plan) == core::WhoReduces::kServersAtOwnPace;
+}
+
+/// Observes workers that do not wait for each other: how stale their gradients are, how many steps they make together, and from when on
+/// that is steady.
 class Asynchrony {
  public:
+  /// `work_of_step`: schedule steps of a training step, which limits how many rounds are simulated.
   /// REQUIRES: the scenario outlives it; its workers are asynchronous.
-  explicit Asynchrony(const core::Scenario& scenario)
+  Asynchrony(const core::Scenario& scenario, double work_of_step)
       : plan_(scenario.plan),
         steps_(scenario.run.steps),
         versions_(scenario.plan.partition->groups(), scenario.workload.gradients.size()),
-        paces_(scenario.plan.partition->groups()) {}
+        paces_(scenario.plan.partition->groups()),
+        begun_(static_cast<std::size_t>(scenario.plan.partition->groups())) {
+    if (continues_until_steady(scenario))
+      search_.emplace(plan_.partition->groups(), static_cast<std::int32_t>(std::min<double>(
+                                                     kMostRounds, kMostWork / std::max(1.0, work_of_step))));
+  }
 
   /// A worker starts with the pack; the variable's values that it reads are those of now.
   void opened(const Work& work) {
@@ -32,11 +52,33 @@ class Asynchrony {
   /// A replica has ended a step. In the order of time.
   void step_ended(std::int64_t replica, std::int32_t step, core::Time now) {
     const core::Partition::Place place = plan_.partition->place(replica);
-    if (place.rank == 0) paces_.step_ended(place.group, step, steps_, now);
+    if (place.rank != 0) return;
+    if (!search_) return paces_.step_ended(place.group, step, steps_, now);
+    paces_.step_ended(place.group, step, std::numeric_limits<std::int32_t>::max(), now);
+    if (!search_->step_ended(now)) return;
+    // What the run is asked for beyond this changes no figure.
+    paces_.close();
+    behind_ = versions_.behind();
   }
-  [[nodiscard]] std::string describe() const { return paces_.describe(versions_.behind()); }
+  /// Whether a replica begins the step. Until the steady state is known, workers that have made all steps of the scenario go on, so
+  /// that the others do not have the servers to themselves; all replicas of a worker begin what one of them has begun.
+  bool begins(std::int64_t replica, std::int32_t step) {
+    std::int32_t& begun = begun_[static_cast<std::size_t>(plan_.partition->place(replica).group)];
+    if (step < steps_ || (search_ && !search_->state())) begun = std::max(begun, step);
+    return step <= begun;
+  }
+  /// Nothing if the run was stopped before it was known, or does not look for it.
+  [[nodiscard]] const core::SteadyState* steady() const {
+    return search_ && search_->state() ? &*search_->state() : nullptr;
+  }
+  [[nodiscard]] std::string describe() const {
+    return paces_.describe(behind_ ? *behind_ : versions_.behind(), search_.has_value());
+  }
 
  private:
+  static constexpr double kMostRounds = 512;
+  static constexpr double kMostWork = 5e6;  // schedule steps; some seconds
+
   /// The pack, if it carries values in that phase.
   [[nodiscard]] const core::Pack* values(const Work& work, core::PackPhase phase) const {
     if (work.pack < 0) return nullptr;
@@ -48,6 +90,9 @@ class Asynchrony {
   std::int32_t steps_;
   core::Versions versions_;
   core::OwnPaces paces_;
+  std::vector<std::int32_t> begun_;  ///< by worker: the last step
+  std::optional<core::SteadyStateSearch> search_;
+  std::optional<core::UpdatesBehind> behind_;  ///< when the search ended
 };
 
 }  // namespace tutti::sim

@@ -57,13 +57,18 @@ core::Expected<void> Run::run() {
   network_.expect_no_other();
   if (progress_.cancelled()) return finish();
   set_up_replicas();
-  if (core::who_reduces(scenario_.strategy, scenario_.plan) == core::WhoReduces::kServersAtOwnPace)
-    asynchrony_.emplace(scenario_);
+  if (core::who_reduces(scenario_.strategy, scenario_.plan) == core::WhoReduces::kServersAtOwnPace) {
+    asynchrony_.emplace(scenario_, steps_of(scenario_) / scenario_.run.steps);
+    repetition_.reset();  // the steady state is found in steps that are simulated, whatever is recorded
+  }
   share_devices();
   for (Replica& replica : replicas_) begin_step(replica, Time(), {});
   while (!events_.empty()) {
     const Event event = events_.pop();
-    if (event.time > core::kHorizon) return tl::make_unexpected(too_long());
+    if (event.time > core::kHorizon) {
+      if (asynchrony_ && step_ends_.ended() >= scenario_.run.steps) break;
+      return tl::make_unexpected(too_long());
+    }
     now_ = event.time;
     if (fellows_ > 1) ties_.begin(event.order);
     handle(event);
@@ -103,7 +108,10 @@ core::Expected<void> Run::finish() {
   tell_links(network_.loads(), cluster_, *told_.cluster, ports_alone, step_ends_.last_end(), sink_);
   if (ended > 0) {
     for (const std::string& note : exchange_times_.notes(scenario_, ended, cluster_.replicas())) sink_.note(note);
-    if (asynchrony_) sink_.note(asynchrony_->describe());
+    if (asynchrony_) {
+      sink_.note(asynchrony_->describe());
+      if (const core::SteadyState* const steady = asynchrony_->steady()) sink_.steady(*steady);
+    }
     for (const std::string& note : gates_.notes()) sink_.note(note);
   }
   for (const std::string& note : engines_.notes()) sink_.note(note);

@@ -157,7 +157,9 @@ void Run::step_done(Replica& replica) {
   const auto record = step_ends_.add(replica.step, end, now_);
   if (record) end_step(*record);
   ++replica.step;
-  if (replica.step < scenario_.run.steps) begin_step(replica, now_, replica.cause);
+  const bool begins =
+      asynchrony_ ? asynchrony_->begins(replica.index, replica.step) : replica.step < scenario_.run.steps;
+  if (begins) begin_step(replica, now_, replica.cause);
   if (record && repetition_ && replica.step < scenario_.run.steps) repeat_if_it_does(replica.step);
 }
 

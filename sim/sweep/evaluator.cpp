@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/timeline/summary.h"
+#include "sim/run/asynchrony.h"
 #include "sim/simulator.h"
 
 namespace tutti::sim {
@@ -16,23 +17,30 @@ namespace {
 /// Looks at a run's steps as they end, and stops it when it is hopeless.
 class Watch : public core::Summary {
  public:
-  Watch(core::Time hopeless, std::int32_t steps) : hopeless_(hopeless), expected_(steps) {}
+  Watch(core::Time hopeless, const Scenario& scenario)
+      : hopeless_(hopeless), expected_(scenario.run.steps), until_steady_(continues_until_steady(scenario)) {}
 
   void step(const core::StepRecord& step) override {
     Summary::step(step);
     // The first step is not like the others; with the second there is one to judge by.
-    if (!all_ended() && steps().size() >= 2 && step_time() > hopeless_) stop_.store(true);
+    if (!all_ended() && steps().size() >= (until_steady_ ? kEnough : 2) && step_time() > hopeless_) stop_.store(true);
   }
-  [[nodiscard]] bool all_ended() const { return std::ssize(steps()) >= expected_; }
+  [[nodiscard]] bool all_ended() const {
+    return std::ssize(steps()) >= expected_ && (!until_steady_ || steady_state().has_value());
+  }
   /// All steps together are over by then, unless they are hopeless. One long step is stopped in its midst by that.
   [[nodiscard]] core::Time until() const {
+    if (until_steady_) return core::kNever;
     return hopeless_.count() > core::kNever.count() / expected_ ? core::kNever : hopeless_ * expected_;
   }
   std::atomic<bool>& stop() { return stop_; }
 
  private:
+  static constexpr std::size_t kEnough = 16;  // steps before a steady state that tell about how long one takes
+
   core::Time hopeless_;
   std::int32_t expected_;
+  bool until_steady_;
   std::atomic<bool> stop_{false};
 };
 
@@ -72,7 +80,7 @@ std::optional<Outcome> Evaluator::at(const std::vector<core::Override>& changes,
   const Outcome left_out = core::outcome_of(core::Error::request(kTooLong));
   if (!folds) return left_out;
 
-  Watch summary(hopeless, scenario->run.steps);
+  Watch summary(hopeless, *scenario);
   core::RecordOptions record;
   record.level = core::RecordLevel::kNone;
   core::RunControl control;

@@ -233,7 +233,7 @@ std::string mwms(Draft& draft) {
   }
   text = call + " collective_all_reduce { " + how + text + " }";
   if (!options.empty()) text.insert(0, " communication_options {" + options + " }");
-  return in_order({in_tensorflow("multi_worker_mirrored", text), staging(draft), launch_us(draft), reduction(draft),
+  return in_order({in_tensorflow("multi_worker_mirrored", text), staging(draft), launch_us(draft), mean_or_sum(draft),
                    compression(draft, true)});
 }
 
@@ -277,7 +277,7 @@ std::string with_spec(Draft& draft) {
     default: break;
   }
   return in_order({in_tensorflow("multi_worker_all_reduce", text), launch(draft), update(draft), staging(draft),
-                   launch_us(draft), reduction(draft)});
+                   launch_us(draft), mean_or_sum(draft)});
 }
 
 std::string parameter_server(Draft& draft) {
@@ -296,7 +296,7 @@ std::string mirrored(Draft& draft) {
   }
   const std::string text = draft.maybe(100, "mirrored", of);
   draft.needs.one_type = true;
-  return in_order({in_tensorflow("mirrored", text), launch_us(draft), reduction(draft), staging(draft)});
+  return in_order({in_tensorflow("mirrored", text), launch_us(draft), mean_or_sum(draft), staging(draft)});
 }
 
 std::string on_devices(Draft& draft) {

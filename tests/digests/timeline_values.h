@@ -51,6 +51,7 @@ class TimelineValues : public core::TimelineSink {
   void pack(const core::PackRecord& pack) override { packs_.push_back(pack); }
   void link(const core::LinkRecord& link) override { links_.push_back(link); }
   void path(const core::PathPiece& piece) override { path_.push_back(piece); }
+  void steady(const core::SteadyState&) override {}
   void note(const std::string&) override {}
   void end() override { ended_ = true; }
 

@@ -193,6 +193,7 @@ class AsIfRun : public core::TimelineSink {
   void pack(const core::PackRecord& pack) override { to_.pack(pack); }
   void link(const core::LinkRecord& link) override { to_.link(link); }
   void path(const core::PathPiece& piece) override { to_.path(piece); }
+  void steady(const core::SteadyState& state) override { to_.steady(state); }
   void note(const std::string& text) override { to_.note(text); }
   void end() override { to_.end(); }
 

@@ -208,6 +208,7 @@ TEST(NcclInsideWorkers, RecordedStepsAreThoseOfTheWholesSchedule) {
     void pack(const core::PackRecord&) override {}
     void link(const core::LinkRecord&) override {}
     void path(const core::PathPiece&) override {}
+    void steady(const core::SteadyState&) override {}
     void note(const std::string&) override {}
     void end() override {}
     std::map<core::TrackId, core::Track> tracks;

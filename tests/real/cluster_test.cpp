@@ -35,6 +35,7 @@ class Kept : public core::TimelineSink {
   void pack(const core::PackRecord& pack) override { packs.push_back(pack); }
   void link(const core::LinkRecord&) override {}
   void path(const core::PathPiece&) override {}
+  void steady(const core::SteadyState&) override {}
   void note(const std::string& text) override { notes.push_back(text); }
   void end() override { ended = true; }
 

@@ -52,7 +52,8 @@ core::Scenario scenario(const Shape& shape, const std::string& strategy, const s
 }
 
 /// Elements by link: "w0/gpu1 out", "w0/nic in", ….
-Links carried(const core::Scenario& s) {
+Links carried(core::Scenario s) {
+  s.run.until_steady = false;
   core::Summary summary;
   EXPECT_TRUE(sim::Simulator().run(s, {}, {}, summary));
   Links links;

@@ -64,6 +64,26 @@ TEST(Perf, OfASpecTakesTheEntryOfEachSize) {
   EXPECT_NE(pscpu, xring);
 }
 
+/// With implementation NCCL, TensorFlow broadcasts by a tree of its own; the scenario's collective is the default.
+TEST(Perf, NamesWhatItTimed) {
+  const TemporaryFolder folder;
+  const std::string file = folder.write(
+      "s.textproto",
+      "cluster { workers { machine: \"hgx-h100\" count: 2 } network { kind: ONE_SWITCH latency_us: 1 } }\nworkload { "
+      "variable { name: \"v\" shape: 1000 } }\nstrategy { tensorflow { multi_worker_mirrored { communication_options { "
+      "implementation: NCCL } } } collective: BROADCAST }\n");
+  const auto named = [&](const std::vector<std::string>& more) {
+    std::vector<std::string> command{"perf", file, "-b", "1K", "-e", "1K", "--format", "json"};
+    command.insert(command.end(), more.begin(), more.end());
+    const Outcome o = run_tutti(command);
+    const core::Value document = test::parse_or_throw(o.out, "out");
+    return Data(document)["strategy"].text();
+  };
+  EXPECT_EQ(named({}), named({"--collective", "broadcast"}));
+  EXPECT_NE(named({}), named({"--collective", "all_reduce"}));
+  EXPECT_THAT(named({}), testing::Not(testing::HasSubstr("nccl")));
+}
+
 TEST(Perf, ReducesByEveryOperationOfNcclTests) {
   for (const std::string op : {"sum", "prod", "max", "min", "avg"}) {
     for (const std::string type : {"float32", "int32", "float16"}) {

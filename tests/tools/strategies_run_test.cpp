@@ -19,7 +19,7 @@ std::string scenario_of(int workers, int servers, const std::string& strategy, i
   return fmt::format(
       "cluster {{ workers {{ machine: \"dgx1-v100\" count: {} replicas: {} }} {} network {{ kind: ONE_SWITCH "
       "latency_us: 1 }} }}\n"
-      "workload {{ variable {{ name: \"a\" shape: [100, 1001] }} variable {{ name: \"b\" shape: 7 data_type: INT32 }} "
+      "workload {{ variable {{ name: \"a\" shape: [100, 1001] }} variable {{ name: \"b\" shape: 7 data_type: INT64 }} "
       "variable {{ "
       "name: \"c\" shape: 5000 data_type: BFLOAT16 }} variable {{ name: \"d\" shape: 70001 }} forward_ms: 1 "
       "backward_ms: 2 }}\n"

@@ -73,6 +73,7 @@ double round_up(double factor) {
 double time_scale_for(const core::Scenario& scenario) {
   core::Scenario one_step = scenario;
   one_step.run.steps = 1;
+  one_step.run.until_steady = false;
   one_step.run.interference = core::Interference::kOff;  // nor is it emulated
   core::simulate_as_rings(one_step);                     // as it is carried out
   Durations predicted;

@@ -113,7 +113,8 @@ class DistributionLowering {
   }
 
   void take_options(const ParameterServer& ps) {
-    name("ParameterServerStrategy");
+    name(ps.partitioner ? fmt::format("ParameterServerStrategy ({})", describe(*ps.partitioner))
+                        : "ParameterServerStrategy");
     if (cluster_.servers() == 0)
       return complain(
           ProblemCode::kMissing,

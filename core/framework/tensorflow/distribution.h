@@ -8,6 +8,7 @@
 
 #include "core/cluster/cluster.h"
 #include "core/framework/tensorflow/cross_device_ops.h"
+#include "core/framework/tensorflow/variable_partitioner.h"
 #include "core/strategy/strategy.h"
 #include "core/text/places.h"
 
@@ -30,6 +31,7 @@ struct CentralStorage {};
 struct ParameterServer {
   Placement placement = Placement::kRoundRobin;
   bool caches_on_cpu = false;
+  std::optional<VariablePartitioner> partitioner;
 };
 
 struct TfCnnBenchmarks {

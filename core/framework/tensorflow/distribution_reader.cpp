@@ -1,5 +1,7 @@
 #include "core/framework/tensorflow/distribution_reader.h"
 
+#include <limits>
+
 #include "core/proto/scenario.pb.h"
 
 namespace tutti::core {
@@ -23,10 +25,67 @@ Mirrored mirrored_from(const proto::MirroredStrategy& message) {
   return mirrored;
 }
 
-ParameterServer parameter_server_from(const proto::ParameterServerStrategy& message) {
+constexpr std::int64_t kMostPartsOrAxes = std::numeric_limits<std::int32_t>::max();
+constexpr std::int64_t kMostPartBytes = std::int64_t{1} << 50;
+
+/// Nothing (and a problem) if it is incomplete.
+std::optional<VariablePartitioner> partitioner_from(const proto::VariablePartitioner& message, Fields& fields) {
+  VariablePartitioner partitioner;
+  const auto axis_of = [&](const auto& rule, const char* what) {
+    partitioner.axis = fields.integer(rule, "axis", what, 0, kMostPartsOrAxes).value_or(0);
+  };
+  switch (message.rule_case()) {
+    case proto::VariablePartitioner::kFixedSize: {
+      const auto& rule = message.fixed_size();
+      if (!rule.has_num_shards()) {
+        fields.complain_at(rule, "num_shards", ProblemCode::kMissing,
+                           "fixed_size: say num_shards, the parts of each variable");
+        return std::nullopt;
+      }
+      axis_of(rule, "fixed_size");
+      const auto shards = fields.integer(rule, "num_shards", "fixed_size", 1, kMostPartsOrAxes);
+      if (!shards) return std::nullopt;
+      partitioner.rule = FixedSize{*shards};
+      return partitioner;
+    }
+    case proto::VariablePartitioner::kMinMaxVariable: {
+      const auto& rule = message.min_max_variable();
+      axis_of(rule, "min_max_variable");
+      MinMaxVariable made;
+      made.max_partitions =
+          fields.integer(rule, "max_partitions", "min_max_variable", 1, kMostPartsOrAxes).value_or(made.max_partitions);
+      made.min_slice_bytes =
+          fields.integer(rule, "min_slice_bytes", "min_max_variable", 1, kMostPartBytes).value_or(made.min_slice_bytes);
+      partitioner.rule = made;
+      return partitioner;
+    }
+    case proto::VariablePartitioner::kVariableAxisSize: {
+      const auto& rule = message.variable_axis_size();
+      if (!rule.has_max_shard_bytes()) {
+        fields.complain_at(rule, "max_shard_bytes", ProblemCode::kMissing,
+                           "variable_axis_size: say max_shard_bytes, the size of the largest part");
+        return std::nullopt;
+      }
+      axis_of(rule, "variable_axis_size");
+      const auto bytes = fields.integer(rule, "max_shard_bytes", "variable_axis_size", 1, kMostPartBytes);
+      if (!bytes) return std::nullopt;
+      partitioner.rule =
+          VariableAxisSize{*bytes, fields.integer(rule, "max_shards", "variable_axis_size", 1, kMostPartsOrAxes)};
+      return partitioner;
+    }
+    default:
+      fields.complain(message, ProblemCode::kMissing,
+                      "variable_partitioner: say which one, such as fixed_size {{ num_shards: 2 }}");
+      return std::nullopt;
+  }
+}
+
+ParameterServer parameter_server_from(const proto::ParameterServerStrategy& message, Fields& fields) {
   ParameterServer servers;
   if (message.placement() == proto::ParameterServerStrategy::GREEDY_BY_BYTES)
     servers.placement = Placement::kGreedyBytes;
+  if (message.has_variable_partitioner())
+    servers.partitioner = partitioner_from(message.variable_partitioner(), fields);
   servers.caches_on_cpu = message.variable_read_cache() == proto::ParameterServerStrategy::CPU;
   return servers;
 }
@@ -119,7 +178,9 @@ std::optional<Distribution> distribution_from(const proto::Strategy& s, Fields& 
     case proto::TensorFlow::kOneDevice: distribution = OneDevice(); break;
     case proto::TensorFlow::kMirrored: distribution = mirrored_from(message.mirrored()); break;
     case proto::TensorFlow::kCentralStorage: distribution = CentralStorage(); break;
-    case proto::TensorFlow::kParameterServer: distribution = parameter_server_from(message.parameter_server()); break;
+    case proto::TensorFlow::kParameterServer:
+      distribution = parameter_server_from(message.parameter_server(), fields);
+      break;
     case proto::TensorFlow::kTfCnnBenchmarks: {
       const TfCnnBenchmarks flags = tf_cnn_benchmarks_from(message.tf_cnn_benchmarks());
       check_flags(message.tf_cnn_benchmarks(), to_string(flags.variable_update), fields);

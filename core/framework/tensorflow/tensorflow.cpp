@@ -13,6 +13,14 @@ class TensorFlowFramework final : public FrameworkOf<TensorFlow> {
   [[nodiscard]] std::string_view name() const override { return "tensorflow"; }
   [[nodiscard]] bool chooses_algorithm() const override { return true; }
 
+  void partition(Workload& workload, Complaints& complaints) const override {
+    const auto* const servers =
+        options().distribution ? std::get_if<ParameterServer>(&*options().distribution) : nullptr;
+    if (servers && servers->partitioner)
+      partition_variables(*servers->partitioner, "strategy.tensorflow.parameter_server.variable_partitioner", workload,
+                          complaints);
+  }
+
   void lower(const LoweringTarget& target, Strategy& strategy, Complaints& complaints) const override {
     options().packing.apply(strategy);
     if (options().shards > 1) strategy.shards = options().shards;
@@ -23,6 +31,7 @@ class TensorFlowFramework final : public FrameworkOf<TensorFlow> {
                                   std::ssize(target.workload.gradients), strategy);
     if (options().distribution) lower_distribution(*options().distribution, target.cluster, strategy, complaints);
     if (strategy.spec) check_entries(strategy, target.cluster, complaints);
+    refuse_what_it_does_not_reduce(target, strategy, complaints);
   }
 
   [[nodiscard]] std::optional<std::vector<TriedValues>> tried_values(const Workload& workload) const override {
@@ -34,6 +43,33 @@ class TensorFlowFramework final : public FrameworkOf<TensorFlow> {
   }
 
  private:
+  /// SOURCE: tensorflow/python/distribute/reduce_util.py, ReduceOp; CollectiveReduce of int32 on GPUs fails with INTERNAL.
+  void refuse_what_it_does_not_reduce(const LoweringTarget& target, const Strategy& strategy,
+                                      Complaints& complaints) const {
+    if (!reduces(strategy.collective)) return;
+    if (strategy.reduction != Reduction::kSum && strategy.reduction != Reduction::kMean && !strategy.servers) {
+      complaints.complain_at(
+          "strategy.reduction", ProblemCode::kConflict,
+          "strategy: reduction: TensorFlow raises ValueError: tf.distribute.ReduceOp has SUM and MEAN, and no {}; take "
+          "one of these",
+          to_string(strategy.reduction));
+    }
+    const auto* const benchmarks =
+        options().distribution ? std::get_if<TfCnnBenchmarks>(&*options().distribution) : nullptr;
+    const bool by_runtime =
+        options().collective_all_reduce ||
+        (benchmarks && benchmarks->variable_update == TfCnnBenchmarks::VariableUpdate::kCollectiveAllReduce);
+    if (!by_runtime || target.cluster.part(target.cluster.replica(0)).kind != PartKind::kGpu) return;
+    for (const Variable& variable : target.workload.gradients) {
+      if (variable.type != DataType::kInt32 || variable.slices) continue;
+      return complaints.complain_at(
+          "strategy.tensorflow", ProblemCode::kConflict,
+          "tensorflow: the gradient of \"{}\" is int32, which collectives of TensorFlow's runtime do not reduce on "
+          "GPUs (INTERNAL); take int64 or a type of floating point",
+          variable.name);
+    }
+  }
+
   static void take_spec(const AllReduceSpec& spec, Strategy& strategy) {
     const auto largest = spec.entries.empty() ? std::nullopt : spec.entries.back().algorithm;
     strategy.take(largest.value_or(*AllReduceSpec::usual().entries.back().algorithm));
@@ -60,9 +96,14 @@ class TensorFlowFramework final : public FrameworkOf<TensorFlow> {
                {"NCCL_ALL_REDUCE", "HIERARCHICAL_COPY_ALL_REDUCE", "REDUCTION_TO_ONE_DEVICE"}},
               {"strategy.tensorflow.mirrored.num_packs", {"0", "1", "2", "4", "8", "16"}}};
     }
-    if (std::holds_alternative<ParameterServer>(distribution)) {
-      return {{"strategy.tensorflow.parameter_server.placement", {"ROUND_ROBIN", "GREEDY_BY_BYTES"}},
-              {"strategy.tensorflow.parameter_server.variable_read_cache", {"NONE", "CPU"}}};
+    if (const auto* const servers = std::get_if<ParameterServer>(&distribution)) {
+      const std::string here = "strategy.tensorflow.parameter_server.";
+      std::vector<TriedValues> tried{{here + "placement", {"ROUND_ROBIN", "GREEDY_BY_BYTES"}},
+                                     {here + "variable_read_cache", {"NONE", "CPU"}}};
+      // Another rule than the scenario's would be a second one.
+      if (!servers->partitioner || std::holds_alternative<FixedSize>(servers->partitioner->rule))
+        tried.push_back({here + "variable_partitioner.fixed_size.num_shards", {"1", "2", "4", "8", "16"}});
+      return tried;
     }
     if (std::holds_alternative<TfCnnBenchmarks>(distribution)) {
       return {{"strategy.tensorflow.tf_cnn_benchmarks.variable_update",

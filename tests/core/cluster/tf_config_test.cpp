@@ -59,10 +59,18 @@ TEST(TfConfig, WhatIsWrongIsToldAtItsPlace) {
     wrong(fmt::format(R"({{"cluster": {{"worker": [{}]}}}})", address), "[^", kWrongType, "cluster");
   }
   wrong(R"({"task": 7})", "7", kWrongType, "task");
-  wrong(R"({"task": {"type": 7}})", "7", kWrongType, "type");
+  wrong(R"({"task": {"type": [7]}})", "[", kWrongType, "type");
   for (const char* index : {"-1", "\"x\"", "1.5", "{}"})
     wrong(fmt::format(R"({{"task": {{"index": {}}}}})", index), "index\": ^", kWrongType, "index");
   wrong(R"({"rpc_layer": 1})", "1", kWrongType, "rpc_layer");
+}
+
+TEST(TfConfig, ANumberIsATypeByItsDigits) {
+  const auto config = read_tf_config(R"({"task": {"type": 7, "index": 1}})", "TF_CONFIG");
+  ASSERT_TRUE(config);
+  ASSERT_TRUE(config->task());
+  EXPECT_EQ(config->task()->type, "7");
+  EXPECT_FALSE(validate(cluster_of(kAll), *config->task())) << "and no job is called that";
 }
 
 TEST(TfConfig, ValidationFindsTasksThatCannotBe) {

@@ -352,7 +352,7 @@ std::vector<std::string> refusal(const std::string& name, int nodes, std::option
 
 TEST(NcclMachines, ThatCannotBeModelledAreRefusedWithTheReason) {
   EXPECT_THAT(refusal("cpu-host", 2, {}, {}), ElementsAre("missing Machine.device"));
-  EXPECT_THAT(refusal("ec2-p2-16xlarge", 1, {}, {}), ElementsAre("unsupported Device.source"));
+  EXPECT_THAT(refusal("ec2-p2-16xlarge", 1, {}, {}), ElementsAre("unsupported Device.gpu_model"));
   EXPECT_THAT(refusal("hgx-h100", 1, 9, {}), ElementsAre("too-large Machine.device"));
   EXPECT_THAT(refusal("hgx-h100", 2, {}, "pigeons"), ElementsAre("unknown-name --network"));
 }

@@ -149,6 +149,11 @@ std::vector<Tried> all_tried() {
   all.push_back(of_one(kOneWorker, "tensorflow { tf_cnn_benchmarks { local_parameter_device: CPU } }"));
   all.push_back(
       of_one(kServers, "tensorflow { parameter_server { placement: GREEDY_BY_BYTES variable_read_cache: CPU } }"));
+  for (const char* rule :
+       {"fixed_size { num_shards: 2 axis: 0 }", "min_max_variable { max_partitions: 3 min_slice_bytes: 8 axis: 0 }",
+        "variable_axis_size { max_shard_bytes: 8 max_shards: 2 axis: 0 }"})
+    all.push_back(
+        of_one(kServers, fmt::format("tensorflow {{ parameter_server {{ variable_partitioner {{ {} }} }} }}", rule)));
   all.push_back(of_one(kServers, "tensorflow { tf_cnn_benchmarks { cross_replica_sync: true } }"));
 
   all.push_back({{.rest = R"(conditions {

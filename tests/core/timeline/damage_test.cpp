@@ -77,6 +77,28 @@ TEST(TimelineDamage, WhatCannotBeIsDamaged) {
   }
 }
 
+TEST(TimelineDamage, ASteadyStateThatCannotBeIsLeftOut) {
+  const auto steady = [](auto spoil) {
+    proto::Block block;
+    proto::SteadyState& s = *block.mutable_steady();
+    s.set_low_ps(9), s.set_step_time_ps(10), s.set_high_ps(11), s.set_first_step(8), s.set_end_step(32);
+    spoil(s);
+    const TimelineReader reader = reader_of(without_index({steps_block(), block}));
+    use(reader);
+    return reader.steady().has_value();
+  };
+  EXPECT_TRUE(steady([](auto&) {}));
+  EXPECT_FALSE(steady([](auto& s) { s.set_low_ps(11); }));
+  EXPECT_FALSE(steady([](auto& s) { s.set_low_ps(-1); }));
+  EXPECT_FALSE(steady([](auto& s) { s.set_high_ps(9); }));
+  EXPECT_FALSE(steady([](auto& s) { s.set_high_ps(kHuge); }));
+  EXPECT_FALSE(steady([](auto& s) { s.set_step_time_ps(-1); }));
+  EXPECT_FALSE(steady([](auto& s) { s.set_first_step(-1); }));
+  EXPECT_FALSE(steady([](auto& s) { s.set_end_step(8); }));
+  // Steps that are not there.
+  EXPECT_TRUE(steady([](auto& s) { s.set_first_step(1'000'000'000), s.set_end_step(2'000'000'000); }));
+}
+
 TEST(TimelineDamage, PiecesOfThePathFollowEachOther) {
   // Otherwise their parts would add up to more than there is time.
   proto::Block late = path_block();

@@ -61,6 +61,10 @@ class Transcript : public TimelineSink {
     rest += fmt::format("path {} {} {} {} {} {}\n", p.kind, p.device, p.layer, p.end.count(), p.parts.total().count(),
                         p.slowest_link);
   }
+  void steady(const SteadyState& s) override {
+    rest += fmt::format("steady {} {} {} {} {} {}\n", s.step_time.count(), s.low.count(), s.high.count(), s.first_step,
+                        s.end_step, s.steady);
+  }
   void note(const std::string& text) override { rest += text; }
   void end() override { rest += "end"; }
 };

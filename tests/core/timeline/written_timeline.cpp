@@ -66,6 +66,7 @@ void tell(TimelineSink& sink, int spans_per_track, std::uint64_t seed) {
   piece.parts.queue = Time(7);
   piece.slowest_link = "a→b";
   sink.path(piece);
+  sink.steady({Time(40), Time(39), Time(42), 8, 32, true});
   sink.note("said late");
   sink.end();
 }

@@ -265,6 +265,7 @@ TEST(Workload, MeasuredLayersDecideWhenGradientsAreReady) {
   options.batch = 64;
   options.layer_times = LayerTimes{"profile",
                                    "test",
+                                   GpuModel::kNone,
                                    32,
                                    {{"first", microseconds(1), microseconds(10), {"a"}},
                                     {"relu", microseconds(2), microseconds(5), {}},
@@ -279,7 +280,7 @@ TEST(Workload, MeasuredLayersDecideWhenGradientsAreReady) {
 TEST(Workload, AProfileMustFitTheModel) {
   WorkloadOptions options = three_layers();
   const auto error_with = [&](std::vector<std::string> names) {
-    options.layer_times = LayerTimes{"p", "", 1, {{"l", {}, {}, std::move(names)}}};
+    options.layer_times = LayerTimes{"p", "", GpuModel::kNone, 1, {{"l", {}, {}, std::move(names)}}};
     const WorkloadProblem problem = make_workload(options, one_gpu()).error().front();
     EXPECT_EQ(problem.field, "layer_times");
     return problem.code;

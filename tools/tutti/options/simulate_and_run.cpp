@@ -124,7 +124,9 @@ void add_perf(CLI::App& app, PerfOptions& o) {
   c->add_option("--backend", o.backend, "Backend: sim (predict), or a real one as in tutti run: tcp, cuda or nccl")
       ->capture_default_str();
   add_real(c, o.real);
-  c->add_option("--collective", o.collective, "Collective operation, one of those listed below")->capture_default_str();
+  c->add_option(
+      "--collective", o.collective,
+      "Collective operation, one of those listed below (default: the scenario's, which usually is all_reduce)");
   c->add_option("-r,--root", o.root, "Root rank of broadcast, reduce, gather and scatter (default 0)");
   c->add_option("--place", o.place, "Buffers: out (out of place), in (in place) or both")->capture_default_str();
   c->add_option("-b,--minbytes", o.least, "Smallest message size, such as 8 or 1K")->capture_default_str();

@@ -19,7 +19,7 @@ struct PerfOptions {
   double factor = 2;
   std::string type = "float32";
   std::string op = "sum";                  ///< sum, prod, max, min, avg
-  std::string collective = "all_reduce";   ///< as nccl-tests' programs are called
+  std::string collective;                  ///< as nccl-tests' programs are called; empty: the scenario's
   std::optional<std::int64_t> root;        ///< default 0; of the collectives that have one
   std::string place = "both";              ///< out, in, both: which halves of the table
   RealOptions real;                        ///< of a real run, as the next two

@@ -48,6 +48,11 @@ Report steady_report(const Summary& summary) {
   return report;
 }
 
+Report interval_report(const core::SteadyState& state) {
+  return {{"low_us", state.low},    {"high_us", state.high},          {"confidence", 0.95},
+          {"steady", state.steady}, {"first_step", state.first_step}, {"end_step", state.end_step}};
+}
+
 Report breakdown_report(const core::Breakdown& parts) {
   Report report{{"launch_us", parts.launch}};
   for (int k = 0; k < core::kLinkKinds; ++k)
@@ -145,6 +150,7 @@ Report run_report(const Summary& summary, const std::optional<StepBand>& band) {
               {"gradient_bytes", info.gradient_bytes},
               {"step_time_us", summary.step_time()}});
   if (band) report.add("step_time_band", Report{{"low_us", band->low}, {"high_us", band->high}});
+  if (summary.steady_state()) report.add("step_time_interval", interval_report(*summary.steady_state()));
   report.add("steady_from_step", summary.steady_from());
   report.add(steady_report(summary));
   if (!info.bound_reason.empty()) report.add("lower_bound", bound_report(summary));

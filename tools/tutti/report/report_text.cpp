@@ -50,7 +50,7 @@ void add_bound(Table& table, const Summary& summary) {
 /// What the numbers of the step are of, and from which step on nothing changes.
 std::string basis(const Summary& summary) {
   const int steady = summary.steady_from();
-  if (steady < 0) return summary.steady_basis();
+  if (steady < 0 || summary.steady_state()) return summary.steady_basis();
   const std::string same = fmt::format("constant from step {} on", steady);
   return steady <= 1 ? same : fmt::format("{}; {}", summary.steady_basis(), same);
 }
@@ -61,6 +61,11 @@ std::string step_part(const Summary& summary, const StepParts& step, const std::
   if (band)
     table.row({"  error band", show(band->low), "",
                fmt::format("to {}, from the error bands of NCCL's times", show(band->high))});
+  if (const auto& state = summary.steady_state()) {
+    table.row({"  95 % interval", show(state->low), "",
+               fmt::format("to {}{}", show(state->high),
+                           state->steady ? "" : "; not steady: all eight parts of these steps are in it")});
+  }
   for (const auto& part : core::parts_that_add_up(step)) {
     table.row({"  " + std::string(part.title), show(part.value), show_share(share(part.value, step.time)),
                part.title == std::string_view("exposed communication")
