@@ -48,7 +48,7 @@ core::Expected<std::vector<System>> read_systems(std::string_view dump, const st
   const core::CsvTable csv = core::parse_csv(dump, file, problems);
   const std::vector<const char*> columns{"config",    "system", "nodes", "collective", "bytes",  "protocol", "measured",
                                          "launch",    "hops",   "fill",  "transfer",   "driving", "version",  "domains",
-                                         "ranks"};
+                                         "ranks", "settings", "gpus"};
   const std::vector<std::size_t> at = csv.required(columns, file, problems);
   if (!problems.empty()) return problems.take();
   std::map<std::string, std::map<std::string, std::map<std::int64_t, std::vector<MeasuredPoint>>>> found;
@@ -70,7 +70,8 @@ core::Expected<std::vector<System>> read_systems(std::string_view dump, const st
     row.at.nodes = static_cast<int>(number(13));
     row.at.parts_us = {number(7), number(8), number(9), number(10)};
     row.measured_us = number(6);
-    const std::string table = text(0) + "|" + text(11) + "|" + text(12);
+    row.at.settings = core::whole_number<std::uint64_t>(text(15)).value_or(0);
+    const std::string table = text(0) + "|" + text(11) + "|" + text(12) + "|" + text(15);
     hosts[table] = static_cast<int>(number(2));
     found[text(1).substr(0, text(1).find(" ("))][table][row.at.bytes].push_back(row);
   }

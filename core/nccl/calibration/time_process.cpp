@@ -33,6 +33,7 @@
 #include <map>
 #include <tuple>
 
+#include "core/base/fnv.h"
 #include "core/base/median.h"
 
 namespace tutti::core::nccl {
@@ -54,7 +55,8 @@ double log_ratio(const MeasuredPoint& row) { return std::log(row.measured_us / r
 double TimeProcess::covariance(const TimedPoint& x, const TimedPoint& y, bool same_table) const {
   const auto of = [&](Scale scale) { return spread_.at(scale); };
   const bool x_far = x.nodes > 1, y_far = y.nodes > 1;
-  const double across = x_far == y_far ? 1 : of(Scale::kAcross);
+  const double settings = x.settings == y.settings ? 1 : of(Scale::kSettings);
+  const double across = (x_far == y_far ? 1 : of(Scale::kAcross)) * settings;
   double sum = square(of(Scale::kLaunch)) * share(x, kLaunchPart) * share(y, kLaunchPart) +
                square(of(Scale::kHops)) * share(x, kHopsPart) * share(y, kHopsPart) * across +
                square(of(Scale::kFill)) * share(x, kFillPart) * share(y, kFillPart) +
@@ -66,10 +68,10 @@ double TimeProcess::covariance(const TimedPoint& x, const TimedPoint& y, bool sa
   if (same_collective) sum += latencies * square(of(Scale::kCollective));
   if (!same_protocol) return sum;
   const double doublings = std::log2(static_cast<double>(x.bytes) / static_cast<double>(y.bytes));
-  double smooth = square(of(Scale::kSmoothSystem));
+  double smooth = square(of(Scale::kSmoothSystem)) * settings;
   if (same_collective) {
     const double more = std::log2(static_cast<double>(x.ranks) / y.ranks);
-    smooth += square(of(Scale::kSmoothCollective)) * std::exp(-square(more / of(Scale::kNodesLength)) / 2);
+    smooth += square(of(Scale::kSmoothCollective)) * settings * std::exp(-square(more / of(Scale::kNodesLength)) / 2);
   }
   if (same_table) smooth += square(of(Scale::kSmoothTable));
   const double far = (x_far ? of(Scale::kSeveralNodes) : 1) * (y_far ? of(Scale::kSeveralNodes) : 1);
@@ -197,7 +199,20 @@ std::vector<MeasuredPoint> thinned(std::vector<MeasuredPoint> rows, std::size_t 
 
 TimedPoint timed_point(CollectiveKind kind, std::int64_t bytes, int ranks, int nodes, std::optional<Protocol> protocol,
                        const Prediction& time) {
-  return {kind, protocol, bytes, ranks, nodes, {time.launch, time.hops, time.fill, time.transfer}};
+  return {kind, protocol, bytes, ranks, nodes, 0, {time.launch, time.hops, time.fill, time.transfer}};
+}
+
+std::uint64_t settings_digest(std::vector<std::pair<std::string, std::string>> variables) {
+  if (variables.empty()) return 0;
+  std::sort(variables.begin(), variables.end());
+  Fnv digest;
+  for (const auto& [name, value] : variables) {
+    digest.bytes(name);
+    digest.byte('=');
+    digest.bytes(value);
+    digest.byte('\n');
+  }
+  return digest.value();
 }
 
 }  // namespace tutti::core::nccl

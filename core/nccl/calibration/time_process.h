@@ -3,6 +3,8 @@
 #include <array>
 #include <cstdint>
 #include <optional>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "core/nccl/calibration/spread.h"
@@ -19,6 +21,7 @@ struct TimedPoint {
   std::int64_t bytes = 1;
   int ranks = 2;
   int nodes = 1;                    ///< as NCCL counts them
+  std::uint64_t settings = 0;       ///< settings_digest() of the variables that were set
   std::array<double, 4> parts_us{};  ///< launch, hops, fill, transfer, together the prediction
 
   [[nodiscard]] double us() const { return parts_us[0] + parts_us[1] + parts_us[2] + parts_us[3]; }
@@ -75,5 +78,8 @@ std::vector<MeasuredPoint> thinned(std::vector<MeasuredPoint> rows, std::size_t 
 
 TimedPoint timed_point(CollectiveKind kind, std::int64_t bytes, int ranks, int nodes, std::optional<Protocol> protocol,
                        const Prediction& time);
+
+/// Tells environments apart: of libraries below NCCL, too (FI_CXI_RX_MATCH_MODE). Their order does not matter. 0: none is set.
+std::uint64_t settings_digest(std::vector<std::pair<std::string, std::string>> variables);
 
 }  // namespace tutti::core::nccl

@@ -27,7 +27,7 @@ constexpr std::size_t kSuggestions = 8;
 constexpr double kEightOfTen = 1.2816;
 
 /// All that is said of a calibration.
-struct Outcome {
+struct NcclOutcome {
   nccl::Calibration calibration;
   std::vector<std::string> notes;
   std::optional<Suggestions> suggestions;
@@ -94,7 +94,7 @@ std::vector<Suggestion> best_of(const Suggestions& all) {
           all.best.begin() + static_cast<std::ptrdiff_t>(std::min(all.best.size(), kSuggestions))};
 }
 
-std::string text_of(const Outcome& outcome, const CalibrateOptions& options) {
+std::string nccl_text_of(const NcclOutcome& outcome, const CalibrateOptions& options) {
   const nccl::Calibration& c = outcome.calibration;
   std::size_t rows = 0;
   for (const nccl::CalibratedTable& table : c.tables()) rows += table.rows.size();
@@ -119,7 +119,7 @@ std::string text_of(const Outcome& outcome, const CalibrateOptions& options) {
                             options.output, options.output, options.output);
 }
 
-std::string json_of(const Outcome& outcome, const CalibrateOptions& options) {
+std::string nccl_json_of(const NcclOutcome& outcome, const CalibrateOptions& options) {
   const nccl::Calibration& c = outcome.calibration;
   Report report{{"cluster", c.system().cluster},
                 {"tables", core::list_of(c.tables(), table_report)},
@@ -134,7 +134,7 @@ std::string json_of(const Outcome& outcome, const CalibrateOptions& options) {
   return to_json(report);
 }
 
-std::string remarks(const Outcome& outcome) {
+std::string head_of(const NcclOutcome& outcome) {
   std::string text = fmt::format("# Tutti {}. What of NCCL's predicted times is off here, and by what factor:\n#\n",
                                  core::version());
   const std::string table = table_text(parts_report(outcome.calibration), 2);
@@ -147,7 +147,7 @@ std::string remarks(const Outcome& outcome) {
   return text;
 }
 
-Expected<Outcome> outcome_of(const CalibrateOptions& options, const Environment& environment) {
+Expected<NcclOutcome> nccl_outcome_of(const CalibrateOptions& options, const Environment& environment) {
   const auto figures = nccl::Parameters::load(environment.library.folder());
   if (!figures) return failed(figures);
   const auto bands = nccl::ErrorBands::load(environment.library.folder());
@@ -180,7 +180,7 @@ Expected<Outcome> outcome_of(const CalibrateOptions& options, const Environment&
     if (!subject) return failed(subject);
     system = nccl::calibrated_system(options.nccl.cluster, subject->system);
   }
-  Outcome made{nccl::Calibration(*system, digest_of(*figures), std::move(tables), *spread), std::move(notes), {}};
+  NcclOutcome made{nccl::Calibration(*system, digest_of(*figures), std::move(tables), *spread), std::move(notes), {}};
   if (!options.suggest) return made;
   auto next = suggestions(made.calibration, options, *figures, *bands, environment);
   if (!next) return failed(next);
@@ -212,15 +212,15 @@ int calibrate_nccl(const CalibrateOptions& options, const Environment& environme
     if (!created) return report(created.error());
     file.emplace(std::move(*created));
   }
-  const auto outcome = outcome_of(options, environment);
+  const auto outcome = nccl_outcome_of(options, environment);
   if (!outcome) return report(outcome.error());
   Expected<void> kept;
   if (file) {
-    file->stream() << nccl::text_of(outcome->calibration, remarks(*outcome));
+    file->stream() << nccl::text_of(outcome->calibration, head_of(*outcome));
     kept = file->keep();
   }
   const int printed =
-      print_out(*format == Format::kJson ? json_of(*outcome, options) : text_of(*outcome, options));
+      print_out(*format == Format::kJson ? nccl_json_of(*outcome, options) : nccl_text_of(*outcome, options));
   return kept ? printed : report(kept.error());
 }
 
