@@ -77,7 +77,8 @@ class JsonReader {
     }
     RankList ranks;
     if (const Value* devices = find(root, "devices")) {
-      for (const Value& one : devices->items) ranks.add(text(one, "hostname"), text(one, "pid"), text(one, "device_info"));
+      for (const Value& one : devices->items)
+        ranks.add(text(one, "hostname"), text(one, "pid"), text(one, "device_info"));
     }
     ranks.put(run);
     run.nccl_version = text(root, "nccl_version");

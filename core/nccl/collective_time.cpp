@@ -50,7 +50,8 @@ double crossings(const Prediction& time, CollectiveKind kind, std::int64_t bytes
 
 /// The same parts, each multiplied.
 void multiply(Prediction& time, double factor) {
-  for (double* us : {&time.launch, &time.hops, &time.fill, &time.transfer, &time.links.us, &time.cards.us, &time.overlap})
+  for (double* us :
+       {&time.launch, &time.hops, &time.fill, &time.transfer, &time.links.us, &time.cards.us, &time.overlap})
     *us *= factor;
 }
 
@@ -87,8 +88,8 @@ Expected<CollectiveTime> Predictor::of(CollectiveKind kind, std::int64_t bytes, 
   made.band = bands_.of(comm_->nodes, bytes, band_facts(system_, kind, parameters_));
   if (calibration_) {
     const auto protocol = made.choice ? std::optional(made.choice->protocol) : std::nullopt;
-    const auto known = calibration_->correct(
-        timed_point(kind, bytes, comm_->ranks, comm_->nodes, protocol, made.time), made.band);
+    const auto known =
+        calibration_->correct(timed_point(kind, bytes, comm_->ranks, comm_->nodes, protocol, made.time), made.band);
     multiply(made.time, known.factor);
     made.band = known.band;
     made.calibrated = true;

@@ -132,6 +132,7 @@ class Nccl {
     if (!spread) return problems_.add(spread.error()), false;
     auto loaded = nccl::load_calibration(options().calibration, *spread);
     if (!loaded) return problems_.add(loaded.error()), false;
+    loaded->set_variables(options().variables);
     calibration_ = std::make_shared<const nccl::Calibration>(std::move(*loaded));
     return true;
   }

@@ -144,7 +144,8 @@ std::string nccl_note(const std::vector<const nccl::CollectiveTime*>& times, std
       std::all_of(times.begin(), times.end(), [](const nccl::CollectiveTime* time) { return time->calibrated; });
   if (calibrated)
     return fmt::format(
-        "NCCL {} would take{} {}; its times are corrected by the cluster's own measurements (nccl_calibration), and eight "
+        "NCCL {} would take{} {}; its times are corrected by the cluster's own measurements (nccl_calibration), and "
+        "eight "
         "of ten are expected between {:.2f} and {:.2f} times the prediction",
         nccl::describe(times.front()->version), where, which, widest.low, widest.high);
   return fmt::format(

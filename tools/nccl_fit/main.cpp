@@ -72,7 +72,8 @@ bool dump(const std::string& path, const std::vector<Row>& rows,
     const auto made = row.model->predict(row.index, of(row));
     const auto& choice = row.model->choice(row.index);
     out += fmt::format(
-        "{},\"{}\",\"{}\",{},{},{},{},{},{},{},{},{:.2f},{:.2f},{:.3f},{:.3f},{:.3f},{:.3f},{},{},{},{},{},{},{},{},{},{},{}\n",
+        "{},\"{}\",\"{}\",{},{},{},{},{},{},{},{},{:.2f},{:.2f},{:.3f},{:.3f},{:.3f},{:.3f},{},{},{},{},{},{},{},{},{},"
+        "{},{}\n",
         facts.table_id, facts.config, facts.system, facts.gpu_model, facts.nodes, facts.gpus_per_node, facts.collective,
         row.model->table().rows[row.index].bytes, choice ? to_string(choice->algorithm) : "sends",
         choice ? to_string(choice->protocol) : "", choice ? choice->channels : 0, std::exp(row.log_us), made.us(),

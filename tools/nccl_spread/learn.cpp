@@ -14,9 +14,9 @@ using core::nccl::Scale;
 using core::nccl::Spread;
 using core::nccl::TimeProcess;
 
-constexpr double kDegrees = 5;     ///< of the Student distribution of what is asked
-constexpr double kPullSd = 0.7;    ///< of the logarithm of a scale
-constexpr double kSystems = 30;    ///< that the data of a fit count as, against the pull
+constexpr double kDegrees = 5;         ///< of the Student distribution of what is asked
+constexpr double kPullSd = 0.7;        ///< of the logarithm of a scale
+constexpr double kSystems = 30;        ///< that the data of a fit count as, against the pull
 constexpr std::size_t kAskedRows = 8;  ///< of a table, while scales are learnt
 constexpr double kEightOfTen = 1.2816;
 
@@ -39,8 +39,7 @@ double loss(const std::vector<Case>& cases, const Spread& spread, const Spread& 
       for (const MeasuredPoint& row : asked) {
         const auto known = process.at(row.at);
         const double error = (std::log(row.measured_us / row.at.us()) - known.log_factor) / known.sd;
-        const double of_row =
-            std::log(known.sd) + (kDegrees + 1) / 2 * std::log1p(error * error / (kDegrees - 2));
+        const double of_row = std::log(known.sd) + (kDegrees + 1) / 2 * std::log1p(error * error / (kDegrees - 2));
         of_case += of_row / static_cast<double>(asked.size());
       }
       rows += 1;
@@ -122,8 +121,8 @@ std::vector<Residual> residuals(const std::vector<Case>& cases, const Spread& sp
         r.log_ratio = r.cold_log_ratio - known.log_factor;
         r.sd = known.sd;
         r.sd_before = known.sd_before;
-        r.weight = one.weight / std::sqrt(static_cast<double>(one.asked.size())) /
-                   static_cast<double>(table.rows.size());
+        r.weight =
+            one.weight / std::sqrt(static_cast<double>(one.asked.size())) / static_cast<double>(table.rows.size());
         made.push_back(r);
       }
     }

@@ -93,8 +93,7 @@ int main(int argc, char** argv) {
   for (std::size_t fold = 0; fold < kFolds; ++fold) {
     for (const System& system : those(systems, [&](std::size_t i) { return i % kFolds == fold; })) {
       const auto own = residuals(one_all_reduce({system}), of_fold[fold]);
-      if (!own.empty())
-        print(system.name.c_str(), own, of_fold, std::vector<std::size_t>(own.size(), fold));
+      if (!own.empty()) print(system.name.c_str(), own, of_fold, std::vector<std::size_t>(own.size(), fold));
     }
   }
   for (const Spread& one : of_fold) fmt::print("{}\n", one.to_csv(""));

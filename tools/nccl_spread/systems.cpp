@@ -35,8 +35,7 @@ std::vector<Case> cases(const std::vector<System>& systems, Given given, Asked a
       }
       if (!one.asked.empty()) made.push_back(std::move(one));
     }
-    for (std::size_t c = first; c < made.size(); ++c)
-      made[c].weight = 1 / static_cast<double>(made.size() - first);
+    for (std::size_t c = first; c < made.size(); ++c) made[c].weight = 1 / static_cast<double>(made.size() - first);
   }
   return made;
 }
@@ -46,9 +45,9 @@ std::vector<Case> cases(const std::vector<System>& systems, Given given, Asked a
 core::Expected<std::vector<System>> read_systems(std::string_view dump, const std::string& file) {
   core::Problems problems;
   const core::CsvTable csv = core::parse_csv(dump, file, problems);
-  const std::vector<const char*> columns{"config",    "system", "nodes", "collective", "bytes",  "protocol", "measured",
-                                         "launch",    "hops",   "fill",  "transfer",   "driving", "version",  "domains",
-                                         "ranks", "settings", "gpus"};
+  const std::vector<const char*> columns{"config",   "system",  "nodes", "collective", "bytes",    "protocol",
+                                         "measured", "launch",  "hops",  "fill",       "transfer", "driving",
+                                         "version",  "domains", "ranks", "settings",   "gpus"};
   const std::vector<std::size_t> at = csv.required(columns, file, problems);
   if (!problems.empty()) return problems.take();
   std::map<std::string, std::map<std::string, std::map<std::int64_t, std::vector<MeasuredPoint>>>> found;

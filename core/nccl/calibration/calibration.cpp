@@ -11,10 +11,23 @@
 namespace tutti::core::nccl {
 namespace {
 
+std::vector<std::pair<std::string, std::string>> variables_of(const CalibratedTable& table) {
+  std::vector<std::pair<std::string, std::string>> made;
+  for (const std::string& one : table.set) {
+    const std::size_t equals = std::min(one.find('='), one.size());
+    made.emplace_back(one.substr(0, equals), one.substr(std::min(equals + 1, one.size())));
+  }
+  return made;
+}
+
 std::vector<MeasuredPoint> points_of(const std::vector<CalibratedTable>& tables) {
   std::vector<MeasuredPoint> rows;
   for (std::size_t t = 0; t < tables.size(); ++t) {
-    for (const CalibratedRow& row : tables[t].rows) rows.push_back({row.at, row.measured_us, static_cast<int>(t)});
+    const std::uint64_t settings = settings_digest(variables_of(tables[t]));
+    for (const CalibratedRow& row : tables[t].rows) {
+      rows.push_back({row.at, row.measured_us, static_cast<int>(t)});
+      rows.back().at.settings = settings;
+    }
   }
   return rows;
 }
@@ -57,7 +70,8 @@ std::string Calibration::why_not(const System& system, const Parameters& figures
   return "";
 }
 
-Calibration::Corrected Calibration::correct(const TimedPoint& point, const ErrorBand& cold) const {
+Calibration::Corrected Calibration::correct(TimedPoint point, const ErrorBand& cold) const {
+  point.settings = asked_settings_;
   const TimeCorrection known = process_.at(point);
   return {std::exp(known.log_factor), calibrated_band(point, known, cold, spread_)};
 }
@@ -65,8 +79,7 @@ Calibration::Corrected Calibration::correct(const TimedPoint& point, const Error
 ErrorBand calibrated_band(const TimedPoint& point, const TimeCorrection& known, const ErrorBand& cold,
                           const Spread& spread) {
   constexpr double kEightOfTen = 1.2816;  // of a normal distribution lie so many standard deviations around its mean
-  const double widened =
-      kEightOfTen * known.sd * spread.widening(point.nodes > 1, ErrorBands::size_of(point.bytes));
+  const double widened = kEightOfTen * known.sd * spread.widening(point.nodes > 1, ErrorBands::size_of(point.bytes));
   static_cast<void>(cold);
   return {std::exp(-widened), std::exp(widened)};
 }

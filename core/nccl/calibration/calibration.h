@@ -68,18 +68,24 @@ class Calibration {
   /// Why predictions of `system` with these figures cannot take it; empty if they can.
   [[nodiscard]] std::string why_not(const System& system, const Parameters& figures) const;
 
+  /// Under which of NCCL's variables times are asked for, as (name, value). Default: none is set.
+  void set_variables(const std::vector<std::pair<std::string, std::string>>& variables) {
+    asked_settings_ = settings_digest(variables);
+  }
+
   /// A correction, and the band around the corrected time; `cold`: that of the prediction.
   struct Corrected {
     double factor = 1;
     ErrorBand band;
   };
-  [[nodiscard]] Corrected correct(const TimedPoint& point, const ErrorBand& cold) const;
+  [[nodiscard]] Corrected correct(TimedPoint point, const ErrorBand& cold) const;
 
  private:
   CalibratedSystem system_;
   std::string figures_;
   std::vector<CalibratedTable> tables_;
   Spread spread_;
+  std::uint64_t asked_settings_ = 0;
   TimeProcess process_;
 };
 

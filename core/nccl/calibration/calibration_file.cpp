@@ -88,7 +88,8 @@ class CalibrationReader {
     made.nodes = static_cast<int>(fields_.integer(written, "nodes", "table", 1, kMostNodes).value_or(1));
     made.gpus = static_cast<int>(fields_.integer(written, "gpus", "table", 1, kMostGpus).value_or(1));
     if (std::int64_t{made.nodes} * made.gpus < 2)
-      fields_.complain_at(written, "gpus", ProblemCode::kTooSmall, "one GPU alone moves nothing: nodes or gpus above 1");
+      fields_.complain_at(written, "gpus", ProblemCode::kTooSmall,
+                          "one GPU alone moves nothing: nodes or gpus above 1");
     if (const auto version = parse_version(written.version()))
       made.version = *version;
     else
@@ -103,8 +104,7 @@ class CalibrationReader {
       else
         unknown("transport", written.transport(), std::string(transport_names()));
     }
-    if (written.row().empty())
-      fields_.complain_at(written, "row", ProblemCode::kMissing, "this table has no row");
+    if (written.row().empty()) fields_.complain_at(written, "row", ProblemCode::kMissing, "this table has no row");
     for (const proto::MeasuredTime& one : written.row()) {
       if (fields_.problems().full()) break;
       made.rows.push_back(row(one, made));

@@ -15,9 +15,10 @@ namespace tutti::core::nccl {
 namespace {
 
 constexpr std::array<const char*, kScales> kScaleNames = {
-    "launch",        "hops",        "fill",          "transfer", "protocol",      "collective",
-    "smooth.system", "smooth.collective", "smooth.table",  "length",   "nodes_length",  "several_nodes",
-    "across", "settings",       "row.small",   "row.large"};
+    "launch",       "hops",       "fill",          "transfer",
+    "protocol",     "collective", "smooth.system", "smooth.collective",
+    "smooth.table", "length",     "nodes_length",  "several_nodes",
+    "across",       "settings",   "row.small",     "row.large"};
 
 std::string widening_name(std::size_t several, std::size_t size) {
   return fmt::format("widen.{}.{}", several == 1 ? "several nodes" : "one node", ErrorBands::kSizeNames[size]);
@@ -60,8 +61,7 @@ Expected<Spread> Spread::parse(std::string_view text, const std::string& file) {
     }
     if (set[*place]) problems.add({ProblemCode::kDuplicate, columns[0]}, where, "{} is there twice", name.text);
     set[*place] = true;
-    if (const auto read =
-            read_number(cell.text, {file, cell.at.line, cell.at.column}, columns[1], 1e-6, 1e3, problems))
+    if (const auto read = read_number(cell.text, {file, cell.at.line, cell.at.column}, columns[1], 1e-6, 1e3, problems))
       *value = *read;
   }
   if (std::find(set.begin(), set.end(), false) != set.end())
@@ -71,7 +71,10 @@ Expected<Spread> Spread::parse(std::string_view text, const std::string& file) {
 }
 
 Expected<Spread> Spread::load(const std::string& library_folder) {
-  const std::string path = library_folder + "/nccl_spread.csv";
+  return load_file(library_folder + "/nccl_spread.csv");
+}
+
+Expected<Spread> Spread::load_file(const std::string& path) {
   const auto text = read_text_file(path);
   if (!text) return tl::make_unexpected(text.error());
   return parse(*text, path);
@@ -81,7 +84,8 @@ std::string Spread::to_csv(const std::string& how) const {
   std::string text = "name,value,how\n";
   for (std::size_t k = 0; k < kScales; ++k) text += fmt::format("{},{:.4g},{}\n", kScaleNames[k], scales_[k], how);
   for (std::size_t k = 0; k < 2 * kSizes; ++k)
-    text += fmt::format("{},{:.4g},{}\n", widening_name(k / kSizes, k % kSizes), widening_[k / kSizes][k % kSizes], how);
+    text +=
+        fmt::format("{},{:.4g},{}\n", widening_name(k / kSizes, k % kSizes), widening_[k / kSizes][k % kSizes], how);
   return text;
 }
 

@@ -42,11 +42,14 @@ class Spread {
   static Expected<Spread> parse(std::string_view text, const std::string& file);
   /// nccl_spread.csv of the library folder.
   static Expected<Spread> load(const std::string& library_folder);
+  static Expected<Spread> load_file(const std::string& path);
   [[nodiscard]] std::string to_csv(const std::string& how) const;
 
   [[nodiscard]] double& at(Scale scale) { return scales_[static_cast<std::size_t>(scale)]; }
   [[nodiscard]] double at(Scale scale) const { return scales_[static_cast<std::size_t>(scale)]; }
-  [[nodiscard]] double& widening(bool several_nodes, std::size_t size) { return widening_[several_nodes ? 1 : 0][size]; }
+  [[nodiscard]] double& widening(bool several_nodes, std::size_t size) {
+    return widening_[several_nodes ? 1 : 0][size];
+  }
   [[nodiscard]] double widening(bool several_nodes, std::size_t size) const {
     return widening_[several_nodes ? 1 : 0][size];
   }

@@ -189,8 +189,7 @@ std::vector<MeasuredPoint> thinned(std::vector<MeasuredPoint> rows, std::size_t 
   for (const auto& [size, table] : by_rows) {
     const std::size_t take = std::min(size, places / left);
     const std::vector<MeasuredPoint>& own = tables[table];
-    for (std::size_t i = 0; i < take; ++i)
-      kept.push_back(own[take == 1 ? size / 2 : i * (size - 1) / (take - 1)]);
+    for (std::size_t i = 0; i < take; ++i) kept.push_back(own[take == 1 ? size / 2 : i * (size - 1) / (take - 1)]);
     places -= take;
     --left;
   }

@@ -20,8 +20,8 @@ struct TimedPoint {
   std::optional<Protocol> protocol;  ///< nothing of sends and receives
   std::int64_t bytes = 1;
   int ranks = 2;
-  int nodes = 1;                    ///< as NCCL counts them
-  std::uint64_t settings = 0;       ///< settings_digest() of the variables that were set
+  int nodes = 1;                     ///< as NCCL counts them
+  std::uint64_t settings = 0;        ///< settings_digest() of the variables that were set
   std::array<double, 4> parts_us{};  ///< launch, hops, fill, transfer, together the prediction
 
   [[nodiscard]] double us() const { return parts_us[0] + parts_us[1] + parts_us[2] + parts_us[3]; }

@@ -213,7 +213,8 @@ TEST(NcclTests, HeadsSayWhoCalledNccl) {
 }
 
 TEST(NcclTests, HeadsAndMessagesSayReleaseAndVariables) {
-  const std::string before = std::string("# nccl-tests version 2.17.6 nccl-headers=22809 nccl-library=22907\n") + kModern;
+  const std::string before =
+      std::string("# nccl-tests version 2.17.6 nccl-headers=22809 nccl-library=22907\n") + kModern;
   EXPECT_EQ(parsed(before)[0].run.nccl_version, "22907");
   std::string text = kModern;
   text.insert(text.find("        1024 "),

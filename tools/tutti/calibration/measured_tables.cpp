@@ -74,11 +74,15 @@ class LogReader {
     if (!kind) return failed(kind);
     if (table.collective.empty())
       note(fmt::format("{} does not name its program; it is taken for {}", place(table.where), to_string(*kind)));
-    nccl::CalibratedTable measured{place(table.where),     *kind,
-                                   subject->comm.nodes,    ranks / subject->comm.nodes,
-                                   subject->comm.version,  subject->system.driving,
+    nccl::CalibratedTable measured{place(table.where),
+                                   *kind,
+                                   subject->comm.nodes,
+                                   ranks / subject->comm.nodes,
+                                   subject->comm.version,
+                                   subject->system.driving,
                                    subject->system.nodes > 1 ? subject->system.transport : core::Transport::kNone,
-                                   *variables,             {}};
+                                   *variables,
+                                   {}};
     const nccl::Predictor predictor(subject->system, subject->comm, subject->settings, figures_, bands_);
     for (const NcclTestsRow& row : table.rows) {
       if (auto added = add(row, predictor, measured); !added) return added;
@@ -145,8 +149,8 @@ class LogReader {
     const auto given = nccl_variables(options_.set);
     if (!given) return failed(given);
     for (const auto& variable : table.run.environment) {
-      const bool known = std::any_of(given->begin(), given->end(),
-                                     [&](const auto& one) { return one.first == variable.first; });
+      const bool known =
+          std::any_of(given->begin(), given->end(), [&](const auto& one) { return one.first == variable.first; });
       std::vector<std::string> unknown;
       const auto read = nccl::read_settings({variable}, nccl::kDefaultVersion, &unknown);
       if (known || !read || !unknown.empty()) continue;

@@ -14,9 +14,9 @@ namespace nccl = core::nccl;
 using core::CollectiveKind;
 using core::Expected;
 
-constexpr CollectiveKind kAsked[] = {CollectiveKind::kAllReduce, CollectiveKind::kAllGather,
+constexpr CollectiveKind kAsked[] = {CollectiveKind::kAllReduce,     CollectiveKind::kAllGather,
                                      CollectiveKind::kReduceScatter, CollectiveKind::kBroadcast,
-                                     CollectiveKind::kAllToAll, CollectiveKind::kSendReceive};
+                                     CollectiveKind::kAllToAll,      CollectiveKind::kSendReceive};
 constexpr std::int64_t kAskedSizes[] = {1 << 10, 1 << 14, 1 << 17, 1 << 20, 1 << 23, 1 << 26, 1 << 30};
 /// Four sizes say as much as a table (docs/validation/nccl-calibration.md).
 constexpr std::int64_t kMeasuredSizes[] = {1 << 10, 1 << 17, 1 << 22, 1 << 28};

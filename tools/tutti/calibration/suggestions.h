@@ -18,8 +18,8 @@ struct Suggestion {
 
 /// Times that a user may ask for, and how sure they are.
 struct Suggestions {
-  double width = 1;               ///< as it is: the median ratio over all asked times
-  std::vector<Suggestion> best;   ///< narrowest first
+  double width = 1;              ///< as it is: the median ratio over all asked times
+  std::vector<Suggestion> best;  ///< narrowest first
 };
 
 /// Ranks measurements by how much they would narrow the bands of all collectives on `nodes` nodes, from 1 KiB to 1 GiB. Which results they

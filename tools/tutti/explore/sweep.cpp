@@ -203,8 +203,8 @@ int sweep(const SweepOptions& options, const Environment& environment) {
     return refuse({ProblemCode::kUnused, "--measured"}, "--measured is drawn into a plot; give --plot FILE");
 
   if (core::is_database(options.scenario.file)) {
-    if (!options.over.empty() || !options.points.empty() || !options.scenario.settings().empty() || !options.output.empty() ||
-        options.timeout_seconds) {
+    if (!options.over.empty() || !options.points.empty() || !options.scenario.settings().empty() ||
+        !options.output.empty() || options.timeout_seconds) {
       const char* const given = !options.over.empty()           ? "--over"
                                 : !options.points.empty()       ? "--points"
                                 : !options.scenario.set.empty() ? "--set"

@@ -21,8 +21,8 @@ using core::Expected;
 using core::ProblemCode;
 namespace nccl = core::nccl;
 
-Expected<std::vector<std::pair<std::string, std::string>>> nccl_variables(const std::vector<std::string>& set) {
-  std::vector<std::pair<std::string, std::string>> all;
+Expected<NcclVariables> nccl_variables(const std::vector<std::string>& set) {
+  NcclVariables all;
   for (const std::string& one : set) {
     const auto equals = one.find('=');
     if (equals == std::string::npos || !one.starts_with("NCCL_"))
@@ -121,6 +121,7 @@ Expected<NcclPerfSubject> nccl_subject(const NcclPerfOptions& options, const std
 
 Expected<std::shared_ptr<const nccl::Calibration>> load_nccl_calibration(const std::string& path,
                                                                          const NcclPerfSubject& subject,
+                                                                         const NcclVariables& variables,
                                                                          const nccl::Parameters& figures,
                                                                          const Environment& environment) {
   if (path.empty()) return std::shared_ptr<const nccl::Calibration>();
@@ -130,6 +131,7 @@ Expected<std::shared_ptr<const nccl::Calibration>> load_nccl_calibration(const s
   if (!loaded) return failed(loaded);
   if (const std::string why = loaded->why_not(subject.system, figures); !why.empty())
     return refused({ProblemCode::kConflict, "--calibration"}, "--calibration {}: {}", path, why);
+  loaded->set_variables(variables);
   return std::make_shared<const nccl::Calibration>(std::move(*loaded));
 }
 

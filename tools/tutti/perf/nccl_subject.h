@@ -23,8 +23,11 @@ struct NcclPerfSubject {
       kind;  ///< of the machines, whose links are known; null: NCCL's topology file says what there is
 };
 
+/// Names and values.
+using NcclVariables = std::vector<std::pair<std::string, std::string>>;
+
 /// NCCL's variables among "NAME=VALUE". ERRORS: it is none of NCCL's.
-core::Expected<std::vector<std::pair<std::string, std::string>>> nccl_variables(const std::vector<std::string>& set);
+core::Expected<NcclVariables> nccl_variables(const std::vector<std::string>& set);
 
 /// ERRORS: there are no such machines, nodes, GPUs, networks, releases or variables; one GPU alone.
 core::Expected<NcclPerfSubject> nccl_subject(const NcclPerfOptions& options, const std::vector<std::string>& set,
@@ -32,7 +35,7 @@ core::Expected<NcclPerfSubject> nccl_subject(const NcclPerfOptions& options, con
 
 /// Null if `path` is empty. ERRORS: the file; it is of other machines than `subject`, or of other figures.
 core::Expected<std::shared_ptr<const core::nccl::Calibration>> load_nccl_calibration(
-    const std::string& path, const NcclPerfSubject& subject, const core::nccl::Parameters& figures,
-    const Environment& environment);
+    const std::string& path, const NcclPerfSubject& subject, const NcclVariables& variables,
+    const core::nccl::Parameters& figures, const Environment& environment);
 
 }  // namespace tutti::tools

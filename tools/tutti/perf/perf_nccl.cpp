@@ -85,11 +85,11 @@ int perf_nccl(const NcclPerfRequest& request, const Environment& environment) {
     if (!times) return report(times.error());
     log = std::move(*times);
   }
-  const auto calibration = load_nccl_calibration(request.options.calibration, *subject, *parameters, environment);
-  if (!calibration) return report(calibration.error());
-  const nccl::Predictor predictor(subject->system, subject->comm, subject->settings, *parameters, *bands, *calibration);
   const auto set = nccl_variables(request.set);
   if (!set) return report(set.error());
+  const auto calibration = load_nccl_calibration(request.options.calibration, *subject, *set, *parameters, environment);
+  if (!calibration) return report(calibration.error());
+  const nccl::Predictor predictor(subject->system, subject->comm, subject->settings, *parameters, *bands, *calibration);
   const std::optional<core::NcclLinkBound> bound = link_bound(request, *subject);
   QuickerSettings quicker(request, *subject, *set, *parameters, *bands, *calibration, bound);
   std::vector<NcclPerfRow> rows;

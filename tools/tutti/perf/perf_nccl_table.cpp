@@ -99,11 +99,13 @@ class Printer {
     for (const std::string& note : subject_.settings.notes) text += fmt::format("# note: {}\n", note);
     return text +
            (request_.options.calibration.empty()
-                ? "# time: Tutti's prediction; estimate: what NCCL itself reckons with when it chooses; band: where eight "
+                ? "# time: Tutti's prediction; estimate: what NCCL itself reckons with when it chooses; band: where "
+                  "eight "
                   "of ten measurements lay\n"
-                : fmt::format("# time: Tutti's prediction, corrected by {}; estimate: what NCCL itself reckons with when it "
-                              "chooses; band: where eight of ten measurements are expected\n",
-                              request_.options.calibration));
+                : fmt::format(
+                      "# time: Tutti's prediction, corrected by {}; estimate: what NCCL itself reckons with when it "
+                      "chooses; band: where eight of ten measurements are expected\n",
+                      request_.options.calibration));
   }
 
   /// What NCCL_COLLNET_ENABLE=1 is taken to mean here.
