@@ -51,9 +51,8 @@ Prediction TableModel::predict(std::size_t row, const Parameters& parameters) co
 }
 
 TimedPoint TableModel::point(std::size_t row, const Prediction& time) const {
-  const auto protocol = choices_[row] ? std::optional(choices_[row]->protocol) : std::nullopt;
   TimedPoint made =
-      timed_point(kind_, table_->rows[row].bytes, communicator_.ranks, communicator_.nodes, protocol, time);
+      timed_point(kind_, table_->rows[row].bytes, communicator_.ranks, communicator_.nodes, choices_[row], time);
   made.settings = settings_digest(table_->facts.env);
   return made;
 }

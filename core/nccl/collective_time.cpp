@@ -87,9 +87,8 @@ Expected<CollectiveTime> Predictor::of(CollectiveKind kind, std::int64_t bytes, 
   }
   made.band = bands_.of(comm_->nodes, bytes, band_facts(system_, kind, parameters_));
   if (calibration_) {
-    const auto protocol = made.choice ? std::optional(made.choice->protocol) : std::nullopt;
     const auto known =
-        calibration_->correct(timed_point(kind, bytes, comm_->ranks, comm_->nodes, protocol, made.time), made.band);
+        calibration_->correct(timed_point(kind, bytes, comm_->ranks, comm_->nodes, made.choice, made.time), made.band);
     multiply(made.time, known.factor);
     made.band = known.band;
     made.calibrated = true;

@@ -4,6 +4,7 @@
 
 #include <cmath>
 #include <cstdio>
+#include <fstream>
 #include <future>
 #include <map>
 #include <string>
@@ -46,6 +47,16 @@ void print(const char* what, const std::vector<Residual>& residuals, const std::
              std::log(widened.quality().width), widened.quality().score);
 }
 
+/// The scales, and by what bands have to be wider under them.
+Spread learned(const std::vector<System>& systems) {
+  Spread spread = learn(systems);
+  std::vector<Residual> own = residuals(one_all_reduce(systems), spread);
+  const auto more = residuals(more_nodes(systems), spread);
+  own.insert(own.end(), more.begin(), more.end());
+  widen(spread, own);
+  return spread;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -65,14 +76,9 @@ int main(int argc, char** argv) {
   std::vector<Spread> of_fold;
   std::vector<std::future<Spread>> learning;
   for (std::size_t fold = 0; fold < kFolds; ++fold) {
-    learning.push_back(std::async(fold % 2 ? std::launch::async : std::launch::async, [&, fold] {
+    learning.push_back(std::async(std::launch::async, [&, fold] {
       const auto others = those(systems, [&](std::size_t i) { return i % kFolds != fold; });
-      Spread spread = learn(others);
-      std::vector<Residual> own = residuals(one_all_reduce(others), spread);
-      const auto more = residuals(more_nodes(others), spread);
-      own.insert(own.end(), more.begin(), more.end());
-      widen(spread, own);
-      return spread;
+      return learned(others);
     }));
   }
   for (auto& one : learning) of_fold.push_back(one.get());
@@ -92,10 +98,15 @@ int main(int argc, char** argv) {
   }
   for (std::size_t fold = 0; fold < kFolds; ++fold) {
     for (const System& system : those(systems, [&](std::size_t i) { return i % kFolds == fold; })) {
-      const auto own = residuals(one_all_reduce({system}), of_fold[fold]);
+      const auto own = residuals(other_collectives({system}), of_fold[fold]);
       if (!own.empty()) print(system.name.c_str(), own, of_fold, std::vector<std::size_t>(own.size(), fold));
     }
   }
-  for (const Spread& one : of_fold) fmt::print("{}\n", one.to_csv(""));
+  if (output.empty()) return 0;
+  const Spread all = learned(systems);
+  std::ofstream out(output);
+  out << all.to_csv(fmt::format("learnt from {} systems", systems.size()));
+  out.close();
+  if (!out) return fmt::print(stderr, "{}: cannot be written\n", output), 1;
   return 0;
 }

@@ -12,12 +12,20 @@ namespace tutti::nccl_spread {
 namespace {
 
 using core::CollectiveKind;
+using core::nccl::Algorithm;
 using core::nccl::MeasuredPoint;
 using core::nccl::Protocol;
 
 std::optional<Protocol> protocol_of(const std::string& name) {
   for (std::size_t p = 0; p < core::nccl::kProtocols; ++p) {
     if (name == core::nccl::kProtocolNames[p]) return static_cast<Protocol>(p);
+  }
+  return std::nullopt;
+}
+
+std::optional<Algorithm> algorithm_of(const std::string& name) {
+  for (std::size_t a = 0; a < core::nccl::kAlgorithms; ++a) {
+    if (name == core::nccl::kAlgorithmNames[a]) return static_cast<Algorithm>(a);
   }
   return std::nullopt;
 }
@@ -47,7 +55,7 @@ core::Expected<std::vector<System>> read_systems(std::string_view dump, const st
   const core::CsvTable csv = core::parse_csv(dump, file, problems);
   const std::vector<const char*> columns{"config",   "system",  "nodes", "collective", "bytes",    "protocol",
                                          "measured", "launch",  "hops",  "fill",       "transfer", "driving",
-                                         "version",  "domains", "ranks", "settings",   "gpus"};
+                                         "version",  "domains", "ranks", "settings",   "algorithm"};
   const std::vector<std::size_t> at = csv.required(columns, file, problems);
   if (!problems.empty()) return problems.take();
   std::map<std::string, std::map<std::string, std::map<std::int64_t, std::vector<MeasuredPoint>>>> found;
@@ -64,6 +72,7 @@ core::Expected<std::vector<System>> read_systems(std::string_view dump, const st
     MeasuredPoint row;
     row.at.kind = *kind;
     row.at.protocol = protocol_of(text(5));
+    row.at.algorithm = algorithm_of(text(16));
     row.at.bytes = static_cast<std::int64_t>(number(4));
     row.at.ranks = static_cast<int>(number(14));
     row.at.nodes = static_cast<int>(number(13));

@@ -24,7 +24,7 @@ std::vector<MeasuredPoint> points_of(const std::vector<CalibratedTable>& tables)
   std::vector<MeasuredPoint> rows;
   for (std::size_t t = 0; t < tables.size(); ++t) {
     const std::uint64_t settings = settings_digest(variables_of(tables[t]));
-    for (const CalibratedRow& row : tables[t].rows) {
+    for (const MeasuredPoint& row : tables[t].rows) {
       rows.push_back({row.at, row.measured_us, static_cast<int>(t)});
       rows.back().at.settings = settings;
     }

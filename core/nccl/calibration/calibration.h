@@ -19,13 +19,6 @@
 
 namespace tutti::core::nccl {
 
-/// A time that was measured, and its prediction.
-struct CalibratedRow {
-  double measured_us = 0;
-  std::optional<Algorithm> algorithm;  ///< nothing of sends and receives
-  TimedPoint at;
-};
-
 /// One run of an nccl-tests program.
 struct CalibratedTable {
   std::string source;  ///< "A.log:12"
@@ -36,7 +29,7 @@ struct CalibratedTable {
   Driving driving = Driving::kProcessPerGpu;
   Transport transport = Transport::kNone;  ///< of several nodes
   std::vector<std::string> set;            ///< "NCCL_ALGO=Ring"
-  std::vector<CalibratedRow> rows;
+  std::vector<MeasuredPoint> rows;          ///< their `table` means nothing here
 };
 
 /// The machines that a calibration is of, as far as predictions depend on them.

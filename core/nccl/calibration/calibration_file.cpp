@@ -112,8 +112,8 @@ class CalibrationReader {
     return made;
   }
 
-  CalibratedRow row(const proto::MeasuredTime& written, const CalibratedTable& table) {
-    CalibratedRow made;
+  MeasuredPoint row(const proto::MeasuredTime& written, const CalibratedTable& table) {
+    MeasuredPoint made;
     const auto us = [&](const char* field, bool or_zero) {
       return fields_.required(written, field, "row", {0, kMostUs, or_zero}).value_or(1);
     };
@@ -126,7 +126,7 @@ class CalibrationReader {
     made.at.nodes = table.nodes;
     made.at.parts_us = {us("launch_us", false), us("hops_us", true), us("fill_us", true), us("transfer_us", true)};
     if (written.algorithm().empty() && written.protocol().empty()) return made;
-    made.algorithm = parse(written, "algorithm", written.algorithm(), kAlgorithmNames, Algorithm::kRing);
+    made.at.algorithm = parse(written, "algorithm", written.algorithm(), kAlgorithmNames, Algorithm::kRing);
     made.at.protocol = parse(written, "protocol", written.protocol(), kProtocolNames, Protocol::kSimple);
     return made;
   }
@@ -197,11 +197,11 @@ std::string text_of(const Calibration& calibration, const std::string& remarks) 
     written.set_driving(std::string(to_string(table.driving)));
     if (table.transport != Transport::kNone) written.set_transport(std::string(to_string(table.transport)));
     for (const std::string& one : table.set) written.add_set(one);
-    for (const CalibratedRow& row : table.rows) {
+    for (const MeasuredPoint& row : table.rows) {
       proto::MeasuredTime& time = *written.add_row();
       time.set_bytes(row.at.bytes);
       time.set_measured_us(rounded(row.measured_us));
-      if (row.algorithm) time.set_algorithm(std::string(to_string(*row.algorithm)));
+      if (row.at.algorithm) time.set_algorithm(std::string(to_string(*row.at.algorithm)));
       if (row.at.protocol) time.set_protocol(std::string(to_string(*row.at.protocol)));
       time.set_launch_us(rounded(row.at.parts_us[0]));
       time.set_hops_us(rounded(row.at.parts_us[1]));

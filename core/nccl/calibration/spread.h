@@ -16,9 +16,12 @@ enum class Scale {
   kFill,              ///< … fill
   kTransfer,          ///< … transfer
   kProtocol,          ///< sd of latency that a protocol has for itself
+  kPattern,           ///< … that a pattern of messages has: rings, chains, trees, sends, …
   kCollective,        ///< … that a collective has for itself
-  kSmoothSystem,      ///< sd of a smooth curve over sizes that all tables of a system share, by protocol
-  kSmoothCollective,  ///< … that the tables of a collective share besides
+  kSmoothSystem,      ///< sd of a smooth curve over sizes that all tables of a system share
+  kSmoothProtocol,    ///< … that rows of a protocol share
+  kSmoothPattern,     ///< … of a pattern
+  kSmoothCollective,  ///< … of a collective
   kSmoothTable,       ///< … that a table has for itself
   kLength,            ///< over which it changes, in doublings of size
   kNodesLength,       ///< over which a collective's curve changes, in doublings of ranks

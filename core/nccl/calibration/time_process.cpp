@@ -48,6 +48,22 @@ double square(double x) { return x * x; }
 
 double share(const TimedPoint& x, std::size_t part) { return x.parts_us[part] / x.us(); }
 
+/// How messages go: what the closed form has wrong of one it has wrong of all of its kind.
+enum class MessagePattern { kSends, kRing, kChain, kTree, kSwitch, kPat, kNetwork };
+MessagePattern message_pattern_of(const TimedPoint& x) {
+  if (!x.algorithm) return MessagePattern::kSends;
+  switch (*x.algorithm) {
+    case Algorithm::kRing: break;
+    case Algorithm::kTree: return MessagePattern::kTree;
+    case Algorithm::kNvls:
+    case Algorithm::kNvlsTree: return MessagePattern::kSwitch;
+    case Algorithm::kPat: return MessagePattern::kPat;
+    case Algorithm::kCollNetDirect:
+    case Algorithm::kCollNetChain: return MessagePattern::kNetwork;
+  }
+  return x.kind == CollectiveKind::kBroadcast || x.kind == CollectiveKind::kReduce ? MessagePattern::kChain : MessagePattern::kRing;
+}
+
 double log_ratio(const MeasuredPoint& row) { return std::log(row.measured_us / row.at.us()); }
 
 }  // namespace
@@ -62,18 +78,20 @@ double TimeProcess::covariance(const TimedPoint& x, const TimedPoint& y, bool sa
                square(of(Scale::kFill)) * share(x, kFillPart) * share(y, kFillPart) +
                square(of(Scale::kTransfer)) * share(x, kTransferPart) * share(y, kTransferPart) * across;
   const bool same_protocol = x.protocol == y.protocol, same_collective = x.kind == y.kind;
+  const bool same_pattern = message_pattern_of(x) == message_pattern_of(y);
   const double latencies =
       (share(x, kLaunchPart) + share(x, kHopsPart)) * (share(y, kLaunchPart) + share(y, kHopsPart));
   if (same_protocol) sum += latencies * square(of(Scale::kProtocol));
+  if (same_pattern) sum += latencies * square(of(Scale::kPattern));
   if (same_collective) sum += latencies * square(of(Scale::kCollective));
-  if (!same_protocol) return sum;
-  const double doublings = std::log2(static_cast<double>(x.bytes) / static_cast<double>(y.bytes));
-  double smooth = square(of(Scale::kSmoothSystem)) * settings;
-  if (same_collective) {
-    const double more = std::log2(static_cast<double>(x.ranks) / y.ranks);
-    smooth += square(of(Scale::kSmoothCollective)) * settings * std::exp(-square(more / of(Scale::kNodesLength)) / 2);
-  }
+  double smooth = square(of(Scale::kSmoothSystem));
+  if (same_protocol) smooth += square(of(Scale::kSmoothProtocol));
+  if (same_pattern) smooth += square(of(Scale::kSmoothPattern));
+  if (same_collective) smooth += square(of(Scale::kSmoothCollective));
+  const double more = std::log2(static_cast<double>(x.ranks) / y.ranks);
+  smooth *= across * std::exp(-square(more / of(Scale::kNodesLength)) / 2);
   if (same_table) smooth += square(of(Scale::kSmoothTable));
+  const double doublings = std::log2(static_cast<double>(x.bytes) / static_cast<double>(y.bytes));
   const double far = (x_far ? of(Scale::kSeveralNodes) : 1) * (y_far ? of(Scale::kSeveralNodes) : 1);
   return sum + far * smooth * std::exp(-square(doublings / of(Scale::kLength)) / 2);
 }
@@ -196,9 +214,11 @@ std::vector<MeasuredPoint> thinned(std::vector<MeasuredPoint> rows, std::size_t 
   return kept;
 }
 
-TimedPoint timed_point(CollectiveKind kind, std::int64_t bytes, int ranks, int nodes, std::optional<Protocol> protocol,
-                       const Prediction& time) {
-  return {kind, protocol, bytes, ranks, nodes, 0, {time.launch, time.hops, time.fill, time.transfer}};
+TimedPoint timed_point(CollectiveKind kind, std::int64_t bytes, int ranks, int nodes,
+                       const std::optional<Choice>& choice, const Prediction& time) {
+  TimedPoint made{kind, {}, {}, bytes, ranks, nodes, 0, {time.launch, time.hops, time.fill, time.transfer}};
+  if (choice) made.algorithm = choice->algorithm, made.protocol = choice->protocol;
+  return made;
 }
 
 std::uint64_t settings_digest(std::vector<std::pair<std::string, std::string>> variables) {

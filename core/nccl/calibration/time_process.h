@@ -17,7 +17,8 @@ namespace tutti::core::nccl {
 /// A predicted time, as far as its error depends on it.
 struct TimedPoint {
   CollectiveKind kind = CollectiveKind::kAllReduce;
-  std::optional<Protocol> protocol;  ///< nothing of sends and receives
+  std::optional<Algorithm> algorithm;  ///< nothing of sends and receives
+  std::optional<Protocol> protocol;    ///< likewise
   std::int64_t bytes = 1;
   int ranks = 2;
   int nodes = 1;                     ///< as NCCL counts them
@@ -76,8 +77,8 @@ class TimeProcess {
 /// size, so that each table has as many.
 std::vector<MeasuredPoint> thinned(std::vector<MeasuredPoint> rows, std::size_t most);
 
-TimedPoint timed_point(CollectiveKind kind, std::int64_t bytes, int ranks, int nodes, std::optional<Protocol> protocol,
-                       const Prediction& time);
+TimedPoint timed_point(CollectiveKind kind, std::int64_t bytes, int ranks, int nodes,
+                       const std::optional<Choice>& choice, const Prediction& time);
 
 /// Tells environments apart: of libraries below NCCL, too (FI_CXI_RX_MATCH_MODE). Their order does not matter. 0: none is set.
 std::uint64_t settings_digest(std::vector<std::pair<std::string, std::string>> variables);

@@ -66,7 +66,7 @@ std::vector<Report> parts_report(const nccl::Calibration& calibration) {
 
 Report table_report(const nccl::CalibratedTable& table) {
   std::int64_t least = table.rows.front().at.bytes, most = least;
-  for (const nccl::CalibratedRow& row : table.rows) {
+  for (const nccl::MeasuredPoint& row : table.rows) {
     least = std::min(least, row.at.bytes);
     most = std::max(most, row.at.bytes);
   }

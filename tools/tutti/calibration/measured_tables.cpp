@@ -107,10 +107,9 @@ class LogReader {
     }
     const auto time = predictor.of(table.kind, row.bytes, *type, core::Reduction::kSum);
     if (!time) return failed(time);
-    const auto protocol = time->choice ? std::optional(time->choice->protocol) : std::nullopt;
-    table.rows.push_back({timing->us, time->choice ? std::optional(time->choice->algorithm) : std::nullopt,
-                          nccl::timed_point(table.kind, row.bytes, predictor.communicator().ranks,
-                                            predictor.communicator().nodes, protocol, time->time)});
+    const nccl::Communicator& comm = predictor.communicator();
+    table.rows.push_back(
+        {nccl::timed_point(table.kind, row.bytes, comm.ranks, comm.nodes, time->choice, time->time), timing->us, 0});
     return {};
   }
 

@@ -37,9 +37,8 @@ class Points {
                                                                           std::int64_t bytes) const {
     const auto time = predictor_.of(kind, bytes, core::DataType::kFloat32, core::Reduction::kSum);
     if (!time) return failed(time);
-    const auto protocol = time->choice ? std::optional(time->choice->protocol) : std::nullopt;
     const nccl::Communicator& comm = predictor_.communicator();
-    return std::pair(nccl::timed_point(kind, bytes, comm.ranks, comm.nodes, protocol, time->time), time->band);
+    return std::pair(nccl::timed_point(kind, bytes, comm.ranks, comm.nodes, time->choice, time->time), time->band);
   }
 
  private:
