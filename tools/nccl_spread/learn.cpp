@@ -18,7 +18,6 @@ constexpr double kDegrees = 5;         ///< of the Student distribution of what 
 constexpr double kPullSd = 0.7;        ///< of the logarithm of a scale
 constexpr double kSystems = 30;        ///< that the data of a fit count as, against the pull
 constexpr std::size_t kAskedRows = 8;  ///< of a table, while scales are learnt
-constexpr double kEightOfTen = 1.2816;
 
 std::vector<MeasuredPoint> given_rows(const Case& one) {
   std::vector<MeasuredPoint> rows;
@@ -106,7 +105,7 @@ Spread learn(const std::vector<System>& systems) {
   return spread;
 }
 
-std::vector<Residual> residuals(const std::vector<Case>& cases, const Spread& spread) {
+std::vector<Residual> residuals(const std::vector<Case>& cases, const Spread& spread, const ErrorBands& bands) {
   std::vector<Residual> made;
   for (const Case& one : cases) {
     const TimeProcess process(given_rows(one), spread);
@@ -120,6 +119,7 @@ std::vector<Residual> residuals(const std::vector<Case>& cases, const Spread& sp
         r.cold_log_ratio = std::log(row.measured_us / row.at.us());
         r.log_ratio = r.cold_log_ratio - known.log_factor;
         r.sd = known.sd;
+        r.cold = bands.of(row.at.nodes, row.at.bytes, table.facts);
         r.sd_before = known.sd_before;
         r.weight =
             one.weight / std::sqrt(static_cast<double>(one.asked.size())) / static_cast<double>(table.rows.size());
@@ -137,7 +137,8 @@ void widen(Spread& spread, const std::vector<Residual>& residuals) {
       double total = 0;
       for (const Residual& one : residuals) {
         if (one.several_nodes != (several == 1) || one.size != size) continue;
-        far.emplace_back(std::abs(one.log_ratio) / (kEightOfTen * one.sd), one.weight);
+        const double end = std::log(one.log_ratio < 0 ? one.cold.low : one.cold.high) * one.sd / one.sd_before;
+        far.emplace_back(std::abs(one.log_ratio / end), one.weight);
         total += one.weight;
       }
       std::sort(far.begin(), far.end());

@@ -27,7 +27,8 @@ struct Residual {
 };
 
 /// Of the asked rows of all cases.
-std::vector<Residual> residuals(const std::vector<Case>& cases, const core::nccl::Spread& spread);
+std::vector<Residual> residuals(const std::vector<Case>& cases, const core::nccl::Spread& spread,
+                                const core::nccl::ErrorBands& bands);
 
 /// Sets the factors by which bands have to be wider so that eight of ten residuals lie in them: never below 1.
 void widen(core::nccl::Spread& spread, const std::vector<Residual>& residuals);

@@ -60,6 +60,7 @@ core::Expected<std::vector<System>> read_systems(std::string_view dump, const st
   if (!problems.empty()) return problems.take();
   std::map<std::string, std::map<std::string, std::map<std::int64_t, std::vector<MeasuredPoint>>>> found;
   std::map<std::string, int> hosts;
+  std::map<std::string, core::nccl::BandFacts> facts;
   for (const auto& line : csv.rows) {
     const auto text = [&](std::size_t c) -> const std::string& { return line.cells[at[c]].text; };
     const auto number = [&](std::size_t c) {
@@ -81,6 +82,8 @@ core::Expected<std::vector<System>> read_systems(std::string_view dump, const st
     row.at.settings = core::whole_number<std::uint64_t>(text(15)).value_or(0);
     const std::string table = text(0) + "|" + text(11) + "|" + text(12) + "|" + text(15);
     hosts[table] = static_cast<int>(number(2));
+    facts[table].kind = *kind;
+    facts[table].driving = static_cast<core::nccl::Driving>(number(11));
     found[text(1).substr(0, text(1).find(" ("))][table][row.at.bytes].push_back(row);
   }
   if (!problems.empty()) return problems.take();
@@ -88,7 +91,7 @@ core::Expected<std::vector<System>> read_systems(std::string_view dump, const st
   for (auto& [name, tables] : found) {
     System system{name, {}};
     for (auto& [table, sizes] : tables) {
-      Table made{table, CollectiveKind::kAllReduce, hosts[table], {}};
+      Table made{table, CollectiveKind::kAllReduce, hosts[table], facts[table], {}};
       for (auto& [bytes, repeats] : sizes) {
         std::vector<double> us;
         for (const MeasuredPoint& row : repeats) us.push_back(row.measured_us);

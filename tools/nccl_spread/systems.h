@@ -15,6 +15,7 @@ struct Table {
   std::string name;
   core::CollectiveKind kind = core::CollectiveKind::kAllReduce;
   int hosts = 1;
+  core::nccl::BandFacts facts;
   std::vector<core::nccl::MeasuredPoint> rows;  ///< `table` is the table's index in its system
 };
 

@@ -78,10 +78,9 @@ Calibration::Corrected Calibration::correct(TimedPoint point, const ErrorBand& c
 
 ErrorBand calibrated_band(const TimedPoint& point, const TimeCorrection& known, const ErrorBand& cold,
                           const Spread& spread) {
-  constexpr double kEightOfTen = 1.2816;  // of a normal distribution lie so many standard deviations around its mean
-  const double widened = kEightOfTen * known.sd * spread.widening(point.nodes > 1, ErrorBands::size_of(point.bytes));
-  static_cast<void>(cold);
-  return {std::exp(-widened), std::exp(widened)};
+  const double narrower =
+      known.sd / known.sd_before * spread.widening(point.nodes > 1, ErrorBands::size_of(point.bytes));
+  return {std::pow(cold.low, narrower), std::pow(cold.high, narrower)};
 }
 
 }  // namespace tutti::core::nccl

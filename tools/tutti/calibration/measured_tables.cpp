@@ -129,9 +129,12 @@ class LogReader {
                        asked.nodes, asked.nodes == 1 ? "" : "s"));
     }
     if (!asked.version && !run.nccl_version.empty()) asked.version = run.nccl_version;
-    if (!asked.version)
+    if (!asked.version) {
+      const nccl::KnownGpu* const gpu = nccl::find_gpu(run.device);
+      asked.version = to_string(gpu == nullptr ? nccl::kDefaultVersion : gpu->usual_version);
       note(fmt::format("{} does not state its NCCL release; it is taken to be {} (--nccl-version)", place(table.where),
-                       to_string(nccl::kDefaultVersion)));
+                       *asked.version));
+    }
     if (!asked.driving) {
       if (const auto driving = run.driving())
         asked.driving = std::string(to_string(*driving));
