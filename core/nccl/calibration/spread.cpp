@@ -17,7 +17,7 @@ namespace {
 constexpr std::array<const char*, kScales> kScaleNames = {
     "launch",          "hops",           "fill",              "transfer",     "protocol", "pattern",
     "collective",      "smooth.system",  "smooth.protocol",   "smooth.pattern", "smooth.collective", "smooth.table",
-    "length",          "nodes_length",   "several_nodes",     "across",       "settings", "row.small",
+    "length",          "nodes_length",   "several_nodes",     "across",       "other_pattern", "settings", "row.small",
     "row.large"};
 
 std::string widening_name(std::size_t several, std::size_t size) {
@@ -29,7 +29,7 @@ std::string widening_name(std::size_t several, std::size_t size) {
 Spread Spread::initial() {
   Spread made;
   // Standard deviations of half a factor for latencies and a tenth for rates; a curve bends over a factor of four in size.
-  made.scales_ = {0.4, 0.4, 0.3, 0.1, 0.2, 0.15, 0.1, 0.1, 0.05, 0.05, 0.05, 0.1, 2, 3, 1.5, 0.5, 0.7, 0.05, 0.03};
+  made.scales_ = {0.4, 0.4, 0.3, 0.1, 0.2, 0.15, 0.1, 0.1, 0.05, 0.05, 0.05, 0.1, 2, 3, 1.5, 0.5, 0.7, 0.7, 0.05, 0.03};
   for (auto& of_nodes : made.widening_) of_nodes.fill(1);
   return made;
 }

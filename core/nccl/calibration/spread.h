@@ -27,6 +27,7 @@ enum class Scale {
   kNodesLength,       ///< over which a collective's curve changes, in doublings of ranks
   kSeveralNodes,      ///< factor on smooth curves between nodes
   kAcross,            ///< correlation of hops and of transfer inside a node with those between nodes
+  kOtherPattern,      ///< correlation of hops and of transfer of one pattern with those of another
   kSettings,          ///< correlation of all but launch under different variables
   kRowSmall,          ///< sd of a row below 16 MiB
   kRowLarge,          ///< sd of a row beyond

@@ -11,20 +11,25 @@
 // Nothing is known of a system before it is measured, so all of them are random with mean 0, and what they have in common is
 // their covariance:
 //
-//   K(i,j) = sum over q of s_q^2 a_iq a_jq c_q + latency_i latency_j (s_p^2 [same protocol] + s_c^2 [same collective])
-//          + smooth(|log2 size_i - log2 size_j|) [same protocol] (A_sys^2 + A_coll^2 [same collective] near(ranks) + A_tab^2 [same table])
+//   K(i,j) = sum over q of s_q^2 a_iq a_jq c_q
+//          + latency_i latency_j (s_protocol^2 [same protocol] + s_pattern^2 [same pattern] + s_collective^2 [same collective])
+//          + near(sizes) (near(ranks) c (A_system^2 + A_protocol^2 [same protocol] + A_pattern^2 [same pattern]
+//                                        + A_collective^2 [same collective]) + A_table^2 [same table])
 //
-// c_q is 1, but for hops and transfer of which one is inside a node and the other between nodes. A measured table with residuals r
-// then gives any other time x the correction k(x)' (K + V)^-1 r, and leaves it the variance k(x,x) - k(x)' (K + V)^-1 k(x): one
-// Cholesky factorisation of at most 60 rows. An example: launch has sd 0.5. One row of 8 bytes that is launch to 0.8 and takes
-// 1.5 times what was predicted (r = 0.41) moves launch by exp(0.5^2 * 0.8 / (0.5^2 * 0.8^2 + 0.06^2) * 0.41) = 1.66 and so a time that is launch to
-// 0.1 by 1.05; what is transfer alone stays as it was, and keeps its band.
+// A pattern is how messages go: rings, chains (broadcast and reduce), trees, switches that add, sends. c is 1, but less if one row is inside a node and the
+// other between nodes, or if they were measured under different variables; for hops and transfer also if their patterns differ. near() falls
+// with the square of how many doublings of size, or of ranks, lie between the two.
+//
+// A measured table with residuals r then gives any other time x the correction k(x)' (K + V)^-1 r, and leaves it the variance
+// k(x,x) - k(x)' (K + V)^-1 k(x): one Cholesky factorisation of at most 60 rows. An example: launch has sd 0.5. One row of 8 bytes that is launch to 0.8 and
+// takes 1.5 times what was predicted (r = 0.41) moves launch by exp(0.5^2 * 0.8 / (0.5^2 * 0.8^2 + 0.06^2) * 0.41) = 1.65 and so a time
+// that is launch to 0.1 by 1.05; what is transfer alone stays as it was, and keeps its band.
 //
 // Rows are weighed as if errors were of Student's distribution with 4 degrees of freedom, so that a row that others contradict (another
 // job on the machine) counts little: three rounds of weights w = 5 / (4 + e^2 / V).
 //
-// The scales s, A, V are how far systems of the fit lie apart (spread.h). SOURCE: Rasmussen and Williams, "Gaussian processes for machine
-// learning", 2006, algorithm 2.1.
+// The scales s, A, V and c are how far systems of the fit lie apart (spread.h, tools/nccl_spread). SOURCE: Rasmussen and Williams, "Gaussian
+// processes for machine learning", 2006, algorithm 2.1.
 
 #include "core/nccl/calibration/time_process.h"
 
@@ -73,12 +78,13 @@ double TimeProcess::covariance(const TimedPoint& x, const TimedPoint& y, bool sa
   const bool x_far = x.nodes > 1, y_far = y.nodes > 1;
   const double settings = x.settings == y.settings ? 1 : of(Scale::kSettings);
   const double across = (x_far == y_far ? 1 : of(Scale::kAcross)) * settings;
-  double sum = square(of(Scale::kLaunch)) * share(x, kLaunchPart) * share(y, kLaunchPart) +
-               square(of(Scale::kHops)) * share(x, kHopsPart) * share(y, kHopsPart) * across +
-               square(of(Scale::kFill)) * share(x, kFillPart) * share(y, kFillPart) +
-               square(of(Scale::kTransfer)) * share(x, kTransferPart) * share(y, kTransferPart) * across;
-  const bool same_protocol = x.protocol == y.protocol, same_collective = x.kind == y.kind;
   const bool same_pattern = message_pattern_of(x) == message_pattern_of(y);
+  const double moving = across * (same_pattern ? 1 : of(Scale::kOtherPattern));
+  double sum = square(of(Scale::kLaunch)) * share(x, kLaunchPart) * share(y, kLaunchPart) +
+               square(of(Scale::kHops)) * share(x, kHopsPart) * share(y, kHopsPart) * moving +
+               square(of(Scale::kFill)) * share(x, kFillPart) * share(y, kFillPart) +
+               square(of(Scale::kTransfer)) * share(x, kTransferPart) * share(y, kTransferPart) * moving;
+  const bool same_protocol = x.protocol == y.protocol, same_collective = x.kind == y.kind;
   const double latencies =
       (share(x, kLaunchPart) + share(x, kHopsPart)) * (share(y, kLaunchPart) + share(y, kHopsPart));
   if (same_protocol) sum += latencies * square(of(Scale::kProtocol));
@@ -177,7 +183,8 @@ TimeCorrection TimeProcess::part(std::size_t part, bool several_nodes) const {
   std::vector<double> k;
   for (const MeasuredPoint& row : rows_) {
     const bool sided = part == kHopsPart || part == kTransferPart;
-    const double same = !sided || (row.at.nodes > 1) == several_nodes ? 1 : spread_.at(Scale::kAcross);
+    double same = !sided || (row.at.nodes > 1) == several_nodes ? 1 : spread_.at(Scale::kAcross);
+    if (sided && message_pattern_of(row.at) != MessagePattern::kRing) same *= spread_.at(Scale::kOtherPattern);
     k.push_back(square(before) * share(row.at, part) * same);
   }
   for (std::size_t i = 0; i < k.size(); ++i) made.log_factor += k[i] * alpha_[i];

@@ -53,7 +53,7 @@ class TimeProcess {
 
   /// Takes time in proportion to the square of the number of rows.
   [[nodiscard]] TimeCorrection at(const TimedPoint& point) const;
-  /// A part's factor on the system: launch, hops, fill or transfer (0 to 3) inside a node or between nodes. `sd` is that of the logarithm.
+  /// A part's factor on the system's rings: launch, hops, fill or transfer (0 to 3) inside a node or between nodes. `sd` is that of the logarithm.
   [[nodiscard]] TimeCorrection part(std::size_t part, bool several_nodes) const;
   [[nodiscard]] const std::vector<MeasuredPoint>& rows() const { return rows_; }
 
