@@ -24,8 +24,7 @@ void demand(bool holds, const char* what) {
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const nccl::Spread spread = nccl::Spread::initial();
-  const auto read =
-      nccl::read_calibration(std::string_view(reinterpret_cast<const char*>(data), size), "fuzz", spread);
+  const auto read = nccl::read_calibration(std::string_view(reinterpret_cast<const char*>(data), size), "fuzz", spread);
   if (!read) {
     demand(!read.error().problems().empty(), "an error has a problem");
     for (const Problem& problem : read.error().problems())

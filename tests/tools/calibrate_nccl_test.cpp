@@ -18,10 +18,9 @@ struct Predicted {
 };
 
 Predicted perf(const std::vector<std::string>& more, const TemporaryFolder& folder) {
-  const Outcome o = run_tutti(with({"perf", "--cluster", "hgx-h100", "-b", "1K", "-e", "256M", "-f", "16", "--format",
-                                    "json"},
-                                   more),
-                              {.folder = folder.path()});
+  const Outcome o =
+      run_tutti(with({"perf", "--cluster", "hgx-h100", "-b", "1K", "-e", "256M", "-f", "16", "--format", "json"}, more),
+                {.folder = folder.path()});
   EXPECT_EQ(o.status, 0) << o.err;
   Predicted made;
   const core::Value document = parse_or_throw(o.out, "out");
@@ -34,8 +33,9 @@ Predicted perf(const std::vector<std::string>& more, const TemporaryFolder& fold
 
 /// A log of all_reduce_perf on eight H100, a process each, whose times are `factor` times what is predicted.
 std::string log(const Predicted& predicted, double factor, const std::string& device = "NVIDIA H100 80GB HBM3") {
-  std::string text = "# nccl-tests version 2.17.6 nccl-headers=22809 nccl-library=22809\n"
-                     "# Collective test starting: all_reduce_perf\n# nThread 1 nGpus 1 minBytes 1024\n#\n# Using devices\n";
+  std::string text =
+      "# nccl-tests version 2.17.6 nccl-headers=22809 nccl-library=22809\n"
+      "# Collective test starting: all_reduce_perf\n# nThread 1 nGpus 1 minBytes 1024\n#\n# Using devices\n";
   for (int rank = 0; rank < 8; ++rank)
     text += fmt::format("#  Rank {0} Group  0 Pid {1} on node0 device {0} [0x0{0}] {2}\n", rank, 4000 + rank, device);
   text += "#       size         count      type   redop    root     time   algbw   busbw #wrong\n";
@@ -84,9 +84,9 @@ TEST(CalibrateNccl, CanBeExtendedAndSuggestsWhatToMeasure) {
             0);
   EXPECT_THAT(folder.read("two.calibration"), HasSubstr("table {"));
   EXPECT_GT(folder.read("two.calibration").size(), folder.read("one.calibration").size());
-  const Outcome next = run_tutti(
-      with(words, {"--nodes", "4", "--calibration", "one.calibration", "--suggest", "--format", "json"}),
-      {.folder = folder.path()});
+  const Outcome next =
+      run_tutti(with(words, {"--nodes", "4", "--calibration", "one.calibration", "--suggest", "--format", "json"}),
+                {.folder = folder.path()});
   ASSERT_EQ(next.status, 0) << next.err;
   const core::Value document = parse_or_throw(next.out, "out");
   const auto suggestions = Data(document)["suggestions"].items();
@@ -150,10 +150,10 @@ TEST(CalibrateNccl, RefusesWhatDoesNotFit) {
   EXPECT_FALSE(refused({"perf", "--cluster", "hgx-h100", "--calibration", "mine.calibration"}).empty());
   // Another file is not written over.
   folder.write("notes.txt", "keep me");
-  EXPECT_EQ(run_tutti({"calibrate", "--cluster", "hgx-h100", "--log", "A.log", "-o", "notes.txt"},
-                      {.folder = folder.path()})
-                .status,
-            2);
+  EXPECT_EQ(
+      run_tutti({"calibrate", "--cluster", "hgx-h100", "--log", "A.log", "-o", "notes.txt"}, {.folder = folder.path()})
+          .status,
+      2);
   EXPECT_EQ(folder.read("notes.txt"), "keep me");
 }
 

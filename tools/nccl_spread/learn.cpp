@@ -91,7 +91,8 @@ Spread learn(const std::vector<System>& systems) {
       for (const double factor : {std::exp(step), std::exp(-step)}) {
         Spread there = spread;
         there.at(scale) *= factor;
-        if (scale == Scale::kAcross || scale == Scale::kOtherPattern || scale == Scale::kSettings) there.at(scale) = std::min(there.at(scale), 1.0);
+        if (scale == Scale::kAcross || scale == Scale::kOtherPattern || scale == Scale::kSettings)
+          there.at(scale) = std::min(there.at(scale), 1.0);
         const double now = loss(cases, there, start);
         if (now >= best - 1e-5) continue;
         best = now;

@@ -29,7 +29,7 @@ struct CalibratedTable {
   Driving driving = Driving::kProcessPerGpu;
   Transport transport = Transport::kNone;  ///< of several nodes
   std::vector<std::string> set;            ///< "NCCL_ALGO=Ring"
-  std::vector<MeasuredPoint> rows;          ///< their `table` means nothing here
+  std::vector<MeasuredPoint> rows;         ///< their `table` means nothing here
 };
 
 /// The machines that a calibration is of, as far as predictions depend on them.

@@ -14,11 +14,26 @@
 namespace tutti::core::nccl {
 namespace {
 
-constexpr std::array<const char*, kScales> kScaleNames = {
-    "launch",          "hops",           "fill",              "transfer",     "protocol", "pattern",
-    "collective",      "smooth.system",  "smooth.protocol",   "smooth.pattern", "smooth.collective", "smooth.table",
-    "length",          "nodes_length",   "several_nodes",     "across",       "other_pattern", "settings", "row.small",
-    "row.large"};
+constexpr std::array<const char*, kScales> kScaleNames = {"launch",
+                                                          "hops",
+                                                          "fill",
+                                                          "transfer",
+                                                          "protocol",
+                                                          "pattern",
+                                                          "collective",
+                                                          "smooth.system",
+                                                          "smooth.protocol",
+                                                          "smooth.pattern",
+                                                          "smooth.collective",
+                                                          "smooth.table",
+                                                          "length",
+                                                          "nodes_length",
+                                                          "several_nodes",
+                                                          "across",
+                                                          "other_pattern",
+                                                          "settings",
+                                                          "row.small",
+                                                          "row.large"};
 
 std::string widening_name(std::size_t several, std::size_t size) {
   return fmt::format("widen.{}.{}", several == 1 ? "several nodes" : "one node", ErrorBands::kSizeNames[size]);

@@ -66,7 +66,8 @@ MessagePattern message_pattern_of(const TimedPoint& x) {
     case Algorithm::kCollNetDirect:
     case Algorithm::kCollNetChain: return MessagePattern::kNetwork;
   }
-  return x.kind == CollectiveKind::kBroadcast || x.kind == CollectiveKind::kReduce ? MessagePattern::kChain : MessagePattern::kRing;
+  return x.kind == CollectiveKind::kBroadcast || x.kind == CollectiveKind::kReduce ? MessagePattern::kChain
+                                                                                   : MessagePattern::kRing;
 }
 
 double log_ratio(const MeasuredPoint& row) { return std::log(row.measured_us / row.at.us()); }

@@ -188,7 +188,8 @@ TEST(NcclValidation, TablesThatAreGivenCorrectTheOthersOfTheirSystem) {
   given.table_id = "given", given.config = "a";
   other.table_id = "other", other.config = "b", other.collective = "all_gather";
   elsewhere.table_id = "elsewhere", elsewhere.config = "d", elsewhere.system = "another";
-  const std::vector<CollectiveTable> tables = {scaled(given, 1.5, 20), scaled(other, 1.5, 20), scaled(elsewhere, 1, 20)};
+  const std::vector<CollectiveTable> tables = {scaled(given, 1.5, 20), scaled(other, 1.5, 20),
+                                               scaled(elsewhere, 1, 20)};
   const Parameters figures = Parameters::initial();
   const auto made = validate(tables, figures, ErrorBands(), {{"given"}, Spread::initial()});
   ASSERT_TRUE(made) << made.error().message();
