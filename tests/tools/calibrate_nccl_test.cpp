@@ -12,6 +12,10 @@ namespace {
 
 using testing::HasSubstr;
 
+void put(const TemporaryFolder& folder, const std::string& name, const std::string& text) {
+  static_cast<void>(folder.write(name, text));
+}
+
 /// Times by bytes that `tutti perf --cluster` predicts, and the widths of their bands.
 struct Predicted {
   std::map<std::int64_t, double> us, width;
@@ -49,7 +53,7 @@ std::string log(const Predicted& predicted, double factor, const std::string& de
 TEST(CalibrateNccl, ALogOfOneCollectiveCorrectsAnother) {
   const TemporaryFolder folder;
   const Predicted all_reduce = perf({}, folder);
-  folder.write("A.log", log(all_reduce, 1.4));
+  put(folder, "A.log", log(all_reduce, 1.4));
   const Outcome made =
       run_tutti({"calibrate", "--cluster", "hgx-h100", "--log", "A.log", "-o", "mine.calibration", "--format", "json"},
                 {.folder = folder.path()});
@@ -75,7 +79,7 @@ TEST(CalibrateNccl, ALogOfOneCollectiveCorrectsAnother) {
 
 TEST(CalibrateNccl, CanBeExtendedAndSuggestsWhatToMeasure) {
   const TemporaryFolder folder;
-  folder.write("A.log", log(perf({}, folder), 1.2));
+  put(folder, "A.log", log(perf({}, folder), 1.2));
   const std::vector<std::string> words{"calibrate", "--cluster", "hgx-h100"};
   ASSERT_EQ(run_tutti(with(words, {"--log", "A.log", "-o", "one.calibration"}), {.folder = folder.path()}).status, 0);
   ASSERT_EQ(run_tutti(with(words, {"--log", "A.log", "--calibration", "one.calibration", "-o", "two.calibration"}),
@@ -99,7 +103,7 @@ TEST(CalibrateNccl, CanBeExtendedAndSuggestsWhatToMeasure) {
 
 TEST(CalibrateNccl, ScenariosTakeIt) {
   const TemporaryFolder folder;
-  folder.write("A.log", log(perf({}, folder), 1.4));
+  put(folder, "A.log", log(perf({}, folder), 1.4));
   ASSERT_EQ(run_tutti({"calibrate", "--cluster", "hgx-h100", "--log", "A.log", "-o", "mine.calibration"},
                       {.folder = folder.path()})
                 .status,
@@ -108,12 +112,12 @@ TEST(CalibrateNccl, ScenariosTakeIt) {
 workload { variable { name: "a" shape: [1000000] } backward_ms: 0 update_ms: 0 }
 strategy { algorithm: "nccl" }
 )";
-  folder.write("plain.textproto", text);
-  folder.write("calibrated.textproto", "cluster { nccl_calibration: \"mine.calibration\" " + text.substr(10));
-  folder.write("ampere.textproto",
-               "cluster { nccl_calibration: \"mine.calibration\" workers { machine: \"dgx-a100\" } }" +
-                   text.substr(text.find('\n')));
-  folder.write("gone.textproto", "cluster { nccl_calibration: \"gone.calibration\" " + text.substr(10));
+  put(folder, "plain.textproto", text);
+  put(folder, "calibrated.textproto", "cluster { nccl_calibration: \"mine.calibration\" " + text.substr(10));
+  put(folder, "ampere.textproto",
+      "cluster { nccl_calibration: \"mine.calibration\" workers { machine: \"dgx-a100\" } }" +
+          text.substr(text.find('\n')));
+  put(folder, "gone.textproto", "cluster { nccl_calibration: \"gone.calibration\" " + text.substr(10));
   const auto step = [&](const std::vector<std::string>& words) {
     const Outcome o = run_tutti(with({"simulate", "--format", "json"}, words), {.folder = folder.path()});
     EXPECT_EQ(o.status, 0) << o.err;
@@ -132,7 +136,7 @@ strategy { algorithm: "nccl" }
 
 TEST(CalibrateNccl, RefusesWhatDoesNotFit) {
   const TemporaryFolder folder;
-  folder.write("A.log", log(perf({}, folder), 1));
+  put(folder, "A.log", log(perf({}, folder), 1));
   const auto refused = [&](const std::vector<std::string>& words) {
     const Outcome o = run_tutti(with(words, {"--format", "json"}), {.folder = folder.path()});
     EXPECT_EQ(o.status, 2) << o.out;
@@ -146,10 +150,10 @@ TEST(CalibrateNccl, RefusesWhatDoesNotFit) {
               testing::ElementsAre("unused --suggest"));
   EXPECT_THAT(refused({"calibrate", "--cluster", "hgx-h100", "--run", "x", "--log", "A.log"}),
               testing::ElementsAre("conflict --run"));
-  folder.write("mine.calibration", "table { row { } } nonsense: 1");
+  put(folder, "mine.calibration", "table { row { } } nonsense: 1");
   EXPECT_FALSE(refused({"perf", "--cluster", "hgx-h100", "--calibration", "mine.calibration"}).empty());
   // Another file is not written over.
-  folder.write("notes.txt", "keep me");
+  put(folder, "notes.txt", "keep me");
   EXPECT_EQ(
       run_tutti({"calibrate", "--cluster", "hgx-h100", "--log", "A.log", "-o", "notes.txt"}, {.folder = folder.path()})
           .status,
