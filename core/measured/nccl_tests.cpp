@@ -115,9 +115,34 @@ class TextReader {
     if (words.front().text.starts_with('#')) {
       cut_front(words, 1);
       if (!words.empty()) read_remark(words);
-    } else if (columns_) {
-      read_row(words);
+      return;
     }
+    if (columns_) read_row(words);
+    read_message(words);
+  }
+
+  /// "host:1:1 [0] NCCL INFO NCCL_ALGO set by environment to Ring", "NCCL version 2.18.3+cuda12.2": NCCL's own messages.
+  void read_message(const std::vector<Word>& words) {
+    for (std::size_t i = 0; i + 2 < words.size(); ++i) {
+      if (words[i].text == "NCCL" && words[i + 1].text == "version") set_version(words[i + 2].text);
+      if (words[i].text.starts_with("NCCL_") && i + 5 < words.size() && words[i + 1].text == "set" &&
+          words[i + 3].text == "environment" && words[i + 4].text == "to") {
+        std::string_view value = words[i + 5].text;
+        if (value.ends_with('.')) value.remove_suffix(1);
+        add_variable(run_, words[i].text, value);
+        update_table();
+      }
+    }
+  }
+
+  void set_version(std::string_view version) {
+    run_.nccl_version = version;
+    update_table();
+  }
+
+  /// NCCL starts up, and says so, on either side of the column titles.
+  void update_table() {
+    if (columns_) tables_.back().run = run_;
   }
 
   static void cut_front(std::vector<Word>& words, std::size_t letters) {
@@ -128,9 +153,19 @@ class TextReader {
 
   void read_remark(const std::vector<Word>& words) {
     const std::string_view first = words[0].text;
-    if (first == "nThread" || first == "Using") begin_run();
+    if (first == "nccl-tests") begin_head();
+    if (first == "nThread") {
+      if (run_.threads || head_used_) begin_head();
+      begin_run();
+      read_threads(words);
+    }
+    if (first == "Using") begin_run();
     if (first == "Rank" && words.size() > 1) {
-      if (all_digits(words[1].text)) ranks_.insert(std::string(words[1].text));
+      if (all_digits(words[1].text) && ranks_.insert(std::string(words[1].text)).second) read_rank(words);
+    }
+    for (const Word& word : words) {
+      constexpr std::string_view kLibrary = "nccl-library=";
+      if (word.text.starts_with(kLibrary)) set_version(word.text.substr(kLibrary.size()));
     }
     if (first == "Collective" && words.size() >= 4 && words[2].text == "starting:")
       collective_ = collective_of_program(words[3].text);
@@ -144,16 +179,49 @@ class TextReader {
     if (const auto columns = read_titles(words, halves_in_place_)) {
       columns_ = columns;
       second_half_ = false;
-      tables_.push_back({at(words[0]), collective_, ranks(), {}});
+      rank_list_.put(run_);
+      head_used_ = true;
+      tables_.push_back({at(words[0]), collective_, ranks(), {}, run_});
       halves_in_place_.clear();
     }
+  }
+
+  /// What the head said so far was of another run.
+  void begin_head() {
+    begin_run();
+    run_ = NcclTestsRun();
+    head_used_ = false;
   }
 
   /// What came before was of another run.
   void begin_run() {
     columns_.reset();
     ranks_.clear();
+    rank_list_ = RankList();
     perf_ranks_.reset();
+  }
+
+  /// "# nThread 1 nGpus 8 minBytes …"
+  void read_threads(const std::vector<Word>& words) {
+    for (std::size_t i = 0; i + 1 < words.size(); ++i) {
+      if (words[i].text == "nThread") run_.threads = whole_number<std::int64_t>(words[i + 1].text);
+      if (words[i].text == "nGpus") run_.gpus_of_thread = whole_number<std::int64_t>(words[i + 1].text);
+    }
+  }
+
+  /// "#  Rank  0 Group  0 Pid 4242 on node0 device  0 [0x07] NVIDIA A100-SXM4-80GB"
+  void read_rank(const std::vector<Word>& words) {
+    std::string_view pid, host;
+    std::string device;
+    for (std::size_t i = 2; i + 1 < words.size(); ++i) {
+      if (words[i].text == "Pid") pid = words[i + 1].text;
+      if (words[i].text == "on" && host.empty()) host = words[i + 1].text;
+      if (!words[i].text.ends_with(']')) continue;
+      for (std::size_t w = i + 1; w < words.size(); ++w)
+        device += (device.empty() ? "" : " ") + std::string(words[w].text);
+      break;
+    }
+    rank_list_.add(host, pid, device);
   }
 
   /// "# all-reduce by ring, 2 × cpu-host, 2 CPUs, run over tcp …", as tutti perf begins.
@@ -246,6 +314,9 @@ class TextReader {
   Problems& problems_;
   int line_ = 0;
   std::set<std::string> ranks_;
+  RankList rank_list_;
+  NcclTestsRun run_;
+  bool head_used_ = false;  ///< by a table
   std::optional<std::int64_t> perf_ranks_;
   std::string collective_;
   std::vector<bool> halves_in_place_;
@@ -257,6 +328,42 @@ class TextReader {
 std::string printed(double ratio) { return fmt::format("{:.3g}", ratio); }
 
 }  // namespace
+
+void RankList::add(std::string_view host, std::string_view pid, std::string_view device) {
+  if (host.empty()) return;
+  ++ranks_of_host_.try_emplace(std::string(host), 0).first->second;
+  if (!pid.empty()) processes_.emplace(host, pid);
+  if (device_.empty()) device_ = device;
+}
+
+void RankList::put(NcclTestsRun& run) const {
+  run.hosts = static_cast<std::int64_t>(ranks_of_host_.size());
+  run.processes = static_cast<std::int64_t>(processes_.size());
+  run.device = device_;
+  run.ranks_of_host = ranks_of_host_.empty() ? 0 : ranks_of_host_.begin()->second;
+  for (const auto& [host, ranks] : ranks_of_host_) {
+    if (ranks != run.ranks_of_host) run.ranks_of_host = 0;
+  }
+}
+
+void add_variable(NcclTestsRun& run, std::string_view name, std::string_view value) {
+  if (!name.starts_with("NCCL_")) return;
+  for (const auto& [known, unused] : run.environment) {
+    if (known == name) return;
+  }
+  run.environment.emplace_back(name, value);
+}
+
+std::optional<nccl::Driving> NcclTestsRun::driving() const {
+  if (ranks_of_host == 1) return std::nullopt;
+  const std::int64_t ranks = hosts * ranks_of_host;
+  if (processes > 0 && processes == ranks) return nccl::Driving::kProcessPerGpu;
+  if (!threads || !gpus_of_thread) return std::nullopt;
+  // One process for several GPUs of a host, or a log that does not list its ranks.
+  if (*gpus_of_thread > 1) return nccl::Driving::kOneThread;
+  if (*threads > 1) return nccl::Driving::kThreadPerGpu;
+  return nccl::Driving::kProcessPerGpu;
+}
 
 std::int64_t root_of(std::string_view written) {
   while (written.starts_with(' ')) written.remove_prefix(1);

@@ -4,10 +4,12 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "core/base/data_type.h"
 #include "core/base/error.h"
+#include "core/nccl/driving.h"
 #include "core/schedule/contract.h"
 
 namespace tutti::core {
@@ -32,12 +34,29 @@ struct NcclTestsRow {
   std::optional<NcclTestsTiming> in_place;
 };
 
+/// What the head of a log says about its run. Everything is optional: old releases and shortened logs lack parts of it.
+struct NcclTestsRun {
+  std::optional<std::int64_t> threads;         ///< "nThread" of each process
+  std::optional<std::int64_t> gpus_of_thread;  ///< "nGpus"
+  std::int64_t hosts = 0;                      ///< on which ranks are listed; 0: none is
+  std::int64_t ranks_of_host = 0;              ///< 0: not known, or not the same on all of them
+  std::int64_t processes = 0;                  ///< pids of those ranks, host by host
+  std::string device;                          ///< name of the first rank's GPU
+  std::string nccl_version;                    ///< "2.18.3+cuda12.2" or NCCL's number, 21803
+  /// NCCL's variables, as NCCL_DEBUG=INFO and the JSON report them.
+  std::vector<std::pair<std::string, std::string>> environment;
+
+  /// Who called NCCL for the GPUs of a host. Nothing if the head does not say, or if each host has one GPU.
+  [[nodiscard]] std::optional<nccl::Driving> driving() const;
+};
+
 /// One run of an nccl-tests program, or of `tutti perf`. A file may hold several, one behind the other.
 struct NcclTestsTable {
   Location where;                     ///< of the column titles
   std::string collective;             ///< "all_reduce", …; empty where the log does not say
   std::optional<std::int64_t> ranks;  ///< where the log lists them
   std::vector<NcclTestsRow> rows;     ///< sizes of 0 bytes are left out
+  NcclTestsRun run = {};
 };
 
 /// The tables of a log: the text that nccl-tests 2.0 to 2.19 and `tutti perf` print, with whatever stands between their

@@ -35,6 +35,7 @@ class JsonReader {
         table.collective = collective_of_program(args->items.front().text);
       if (const Value* devices = find(root, "devices"); devices && !devices->items.empty())
         table.ranks = static_cast<std::int64_t>(devices->items.size());
+      read_run(root, table.run);
     }
     for (const Value& result : results->items) {
       if (problems_.full()) break;
@@ -61,6 +62,33 @@ class JsonReader {
   std::optional<std::int64_t> required(const Value& object, const char* name) {
     if (find(object, name) == nullptr) problems_.add({ProblemCode::kMissing, name}, at(object), "{} is missing", name);
     return whole(object, name);
+  }
+
+  /// A number that may be missing or be something else: facts about a run are welcome and not required.
+  static std::optional<std::int64_t> fact(const Value& object, const char* name) {
+    const Value* value = find(object, name);
+    return value == nullptr ? std::nullopt : whole_number<std::int64_t>(value->text);
+  }
+
+  static void read_run(const Value& root, NcclTestsRun& run) {
+    if (const Value* config = find(root, "config")) {
+      run.threads = fact(*config, "nthreads");
+      run.gpus_of_thread = fact(*config, "ngpus");
+    }
+    RankList ranks;
+    if (const Value* devices = find(root, "devices")) {
+      for (const Value& one : devices->items)
+        ranks.add(text(one, "hostname"), text(one, "pid"), text(one, "device_info"));
+    }
+    ranks.put(run);
+    run.nccl_version = text(root, "nccl_version");
+    const Value* environment = find(root, "env");
+    if (environment == nullptr) return;
+    for (const Value& one : environment->items) {
+      const std::size_t equals = one.text.find('=');
+      if (equals != std::string::npos)
+        add_variable(run, std::string_view(one.text).substr(0, equals), std::string_view(one.text).substr(equals + 1));
+    }
   }
 
   static std::string text(const Value& object, const char* name) {

@@ -50,4 +50,11 @@ Prediction TableModel::predict(std::size_t row, const Parameters& parameters) co
   return nccl::predict(system_.system, communicator_, operations_[row], *choices_[row], parameters);
 }
 
+TimedPoint TableModel::point(std::size_t row, const Prediction& time) const {
+  TimedPoint made =
+      timed_point(kind_, table_->rows[row].bytes, communicator_.ranks, communicator_.nodes, choices_[row], time);
+  made.settings = settings_digest(table_->facts.env);
+  return made;
+}
+
 }  // namespace tutti::core::nccl

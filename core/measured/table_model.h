@@ -5,6 +5,7 @@
 
 #include "core/measured/collective_tables.h"
 #include "core/measured/system_of_table.h"
+#include "core/nccl/calibration/time_process.h"
 #include "core/nccl/time/prediction.h"
 
 namespace tutti::core::nccl {
@@ -22,6 +23,8 @@ class TableModel {
   /// What NCCL chooses for the row; nothing of sends and receives.
   [[nodiscard]] const std::optional<Choice>& choice(std::size_t row) const { return choices_[row]; }
   [[nodiscard]] Prediction predict(std::size_t row, const Parameters& parameters) const;
+  /// The row as calibrations see it; `time`: its prediction.
+  [[nodiscard]] TimedPoint point(std::size_t row, const Prediction& time) const;
 
  private:
   TableModel(const CollectiveTable& table, TableSystem system, CollectiveKind kind, Communicator communicator)

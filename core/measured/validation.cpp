@@ -1,10 +1,12 @@
 #include "core/measured/validation.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include <fmt/format.h>
 
 #include "core/measured/table_model.h"
+#include "core/nccl/calibration/calibration.h"
 
 namespace tutti::core::nccl {
 namespace {
@@ -33,7 +35,40 @@ std::string nodes_band(std::int64_t nodes) {
   return nodes <= 16 ? "3 three to 16" : "4 more than 16";
 }
 
-ValidatedTable validate(const CollectiveTable& table, const Parameters& parameters, const ErrorBands& bands) {
+/// What calibrates predictions: a process for each system of the tables that were given.
+class Calibrations {
+ public:
+  explicit Calibrations(const Spread& spread) : spread_(spread) {}
+
+  Expected<void> give(const CollectiveTable& table, const Parameters& parameters) {
+    const auto model = TableModel::of(table);
+    if (!model) return tl::make_unexpected(model.error());
+    std::vector<MeasuredPoint>& rows = rows_[table.facts.system];
+    const int number = given_++;
+    for (std::size_t r = 0; r < table.rows.size(); ++r) {
+      if (!table.rows[r].outlier)
+        rows.push_back({model->point(r, model->predict(r, parameters)), table.rows[r].us, number});
+    }
+    return {};
+  }
+  void finish() {
+    for (const auto& [system, rows] : rows_) processes_.try_emplace(system, rows, spread_);
+  }
+  [[nodiscard]] const TimeProcess* of(const std::string& system) const {
+    const auto found = processes_.find(system);
+    return found == processes_.end() ? nullptr : &found->second;
+  }
+  [[nodiscard]] const Spread& spread() const { return spread_; }
+
+ private:
+  Spread spread_;
+  int given_ = 0;
+  std::map<std::string, std::vector<MeasuredPoint>> rows_;
+  std::map<std::string, TimeProcess> processes_;
+};
+
+ValidatedTable validate(const CollectiveTable& table, const Parameters& parameters, const ErrorBands& bands,
+                        const Calibrations* calibrations = nullptr) {
   ValidatedTable made;
   made.table = &table;
   const auto model = TableModel::of(table);
@@ -43,10 +78,12 @@ ValidatedTable validate(const CollectiveTable& table, const Parameters& paramete
     return made;
   }
   made.assumed = model->system().assumed;
+  const TimeProcess* const process = calibrations ? calibrations->of(table.facts.system) : nullptr;
   Sums sums;
   for (std::size_t r = 0; r < table.rows.size(); ++r) {
     const MeasuredTime& row = table.rows[r];
-    const double us = model->predict(r, parameters).us();
+    const Prediction time = model->predict(r, parameters);
+    double us = time.us();
     if (!std::isfinite(us) || us <= 0) {
       made.rows.clear();
       made.reason = fmt::format("the model has no time for {} bytes with what its record says", row.bytes);
@@ -54,7 +91,13 @@ ValidatedTable validate(const CollectiveTable& table, const Parameters& paramete
       return made;
     }
     const BandFacts known = band_facts(model->system().system, model->kind(), parameters);
-    const ErrorBand band = bands.of(model->communicator().nodes, row.bytes, known);
+    ErrorBand band = bands.of(model->communicator().nodes, row.bytes, known);
+    if (process) {
+      const TimedPoint point = model->point(r, time);
+      const TimeCorrection corrected = process->at(point);
+      us *= std::exp(corrected.log_factor);
+      band = calibrated_band(point, corrected, band, calibrations->spread());
+    }
     made.rows.push_back({row.bytes, row.us, row.outlier, us, band, model->choice(r)});
     if (!row.outlier) sums.add(made.rows.back(), 1);
   }
@@ -63,6 +106,10 @@ ValidatedTable validate(const CollectiveTable& table, const Parameters& paramete
   if (!table.facts.healthy) {
     made.reason = "predicted, but not counted in the whole: its record does not say that the table is healthy";
     made.about = {ProblemCode::kUnused, "healthy"};
+  }
+  if (calibrations && !process) {
+    made.reason = "predicted, but not counted in the whole: no table of its system calibrates it";
+    made.about = {ProblemCode::kUnused, "system"};
   }
   if (table.rows.empty()) {
     made.reason = "it has no rows";
@@ -98,33 +145,87 @@ void add(const ValidatedTable& table, double weight, Sums& whole, Parts& parts) 
   }
 }
 
-}  // namespace
+/// True if its rows are part of the whole.
+bool counts(const ValidatedTable& table, const Calibrations* calibrations) {
+  const TableFacts& facts = table.table->facts;
+  return facts.healthy && !table.given && (!calibrations || calibrations->of(facts.system));
+}
 
-Validation validate(const std::vector<CollectiveTable>& tables, const Parameters& parameters, const ErrorBands& bands) {
-  Validation made;
+/// What of the tables counts, by config.
+void add_whole(const std::vector<ValidatedTable>& tables, const Calibrations* calibrations, Sums& whole, Parts& parts) {
   std::map<std::string, double> rows_of_config;
+  for (const ValidatedTable& table : tables) {
+    if (counts(table, calibrations))
+      rows_of_config[table.table->facts.config] += static_cast<double>(table.quality.rows);
+  }
+  for (const ValidatedTable& table : tables) {
+    if (counts(table, calibrations) && !table.rows.empty())
+      add(table, 1 / rows_of_config[table.table->facts.config], whole, parts);
+  }
+}
+
+Validation validate_all(const std::vector<CollectiveTable>& tables, const Parameters& parameters,
+                        const ErrorBands& bands, const Calibrations* calibrations,
+                        const std::vector<std::string>& given) {
+  Validation made;
+  std::vector<ValidatedTable> before;
   for (const CollectiveTable& table : tables) {
-    made.tables.push_back(validate(table, parameters, bands));
-    add_unread(made.tables.back());
-    if (!table.facts.healthy) {
+    made.tables.push_back(validate(table, parameters, bands, calibrations));
+    ValidatedTable& validated = made.tables.back();
+    validated.given = std::find(given.begin(), given.end(), table.facts.table_id) != given.end();
+    if (validated.given) {
+      validated.reason = "not counted in the whole: predictions are calibrated with it";
+      validated.about = {ProblemCode::kUnused, "table_id"};
+    }
+    add_unread(validated);
+    if (calibrations) {
+      before.push_back(validate(table, parameters, bands));
+      before.back().given = validated.given;
+    }
+    if (!counts(validated, calibrations)) {
       made.other_rows += table.rows.size() + table.unread.size();
       continue;
     }
     made.rows += table.unread.size();
     for (const MeasuredTime& row : table.rows) ++(row.outlier ? made.outliers : made.rows);
-    rows_of_config[table.facts.config] += static_cast<double>(made.tables.back().quality.rows);
   }
   Sums whole;
   Parts parts;
-  for (const ValidatedTable& table : made.tables) {
-    if (!table.table->facts.healthy || table.rows.empty()) continue;
-    add(table, 1 / rows_of_config[table.table->facts.config], whole, parts);
-  }
+  add_whole(made.tables, calibrations, whole, parts);
   made.overall = whole.errors.quality();
   made.overall_bands = whole.bands.quality();
   for (const auto& [key, sums] : parts)
     made.parts.push_back({key.first.substr(2), key.second.substr(2), sums.errors.quality(), sums.bands.quality()});
+  if (!calibrations) return made;
+  Sums whole_before;
+  Parts unused;
+  add_whole(before, calibrations, whole_before, unused);
+  made.overall_before = whole_before.errors.quality();
+  made.overall_bands_before = whole_before.bands.quality();
   return made;
+}
+
+}  // namespace
+
+Validation validate(const std::vector<CollectiveTable>& tables, const Parameters& parameters, const ErrorBands& bands) {
+  return validate_all(tables, parameters, bands, nullptr, {});
+}
+
+Expected<Validation> validate(const std::vector<CollectiveTable>& tables, const Parameters& parameters,
+                              const ErrorBands& bands, const CalibrateOn& given) {
+  Calibrations calibrations(given.spread);
+  for (const std::string& id : given.tables) {
+    const auto found = std::find_if(tables.begin(), tables.end(),
+                                    [&](const CollectiveTable& table) { return table.facts.table_id == id; });
+    if (found == tables.end())
+      return tl::make_unexpected(Error::request({ProblemCode::kUnknownName, "--calibrate-on"},
+                                                fmt::format("--calibrate-on {}: there is no table of that name", id)));
+    if (const auto added = calibrations.give(*found, parameters); !added)
+      return tl::make_unexpected(Error::request({ProblemCode::kUnsupported, "--calibrate-on"},
+                                                fmt::format("--calibrate-on {}: {}", id, added.error().message())));
+  }
+  calibrations.finish();
+  return validate_all(tables, parameters, bands, &calibrations, given.tables);
 }
 
 }  // namespace tutti::core::nccl

@@ -7,6 +7,7 @@
 
 #include "core/measured/collective_tables.h"
 #include "core/measured/quality.h"
+#include "core/nccl/calibration/spread.h"
 #include "core/nccl/time/error_bands.h"
 #include "core/nccl/time/parameters.h"
 #include "core/nccl/tuning/choice.h"
@@ -29,7 +30,8 @@ struct ValidatedTable {
   std::string reason;  ///< why not; or why it does not count in the whole; or which rows cannot be read; else empty
   std::optional<ProblemKind> about;  ///< what the first of the reasons is about
   std::vector<std::string> assumed;
-  Quality quality;  ///< of rows that are no outliers
+  bool given = false;  ///< to a calibration of its system: its rows do not count
+  Quality quality;     ///< of rows that are no outliers
   BandQuality bands;
 };
 
@@ -49,11 +51,23 @@ struct Validation {
       0;            ///< of tables that are not healthy, or that nobody has a record of: they count for nothing
   Quality overall;  ///< of those of them that are modelled; every config weighs the same
   BandQuality overall_bands;
+  /// With a calibration: of the same rows without it.
+  Quality overall_before;
+  BandQuality overall_bands_before;
   std::vector<ValidatedPart> parts;
+};
+
+/// Tables that predictions are calibrated with: those of the same `system` are corrected by them, and they alone count.
+struct CalibrateOn {
+  std::vector<std::string> tables;  ///< ids
+  Spread spread;
 };
 
 /// Predicts every row of every table from the table's facts alone, and the band in which `bands` have its measurement.
 /// REQUIRES: the tables outlive the answer.
 Validation validate(const std::vector<CollectiveTable>& tables, const Parameters& parameters, const ErrorBands& bands);
+/// The same with a calibration for each system that has tables in `given`. ERRORS: a name that no table has; a table that cannot be modelled.
+Expected<Validation> validate(const std::vector<CollectiveTable>& tables, const Parameters& parameters,
+                              const ErrorBands& bands, const CalibrateOn& given);
 
 }  // namespace tutti::core::nccl

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "core/nccl/calibration/calibration.h"
 #include "core/nccl/known_gpus.h"
 
 namespace tutti::core::nccl {
@@ -47,6 +48,13 @@ double crossings(const Prediction& time, CollectiveKind kind, std::int64_t bytes
                                                 : 3 * size;
 }
 
+/// The same parts, each multiplied.
+void multiply(Prediction& time, double factor) {
+  for (double* us :
+       {&time.launch, &time.hops, &time.fill, &time.transfer, &time.links.us, &time.cards.us, &time.overlap})
+    *us *= factor;
+}
+
 }  // namespace
 
 std::string describe(const CollectiveTime& time) {
@@ -78,6 +86,13 @@ Expected<CollectiveTime> Predictor::of(CollectiveKind kind, std::int64_t bytes, 
     made.time = predict_sends(system_, *comm_, kind, bytes, parameters_);
   }
   made.band = bands_.of(comm_->nodes, bytes, band_facts(system_, kind, parameters_));
+  if (calibration_) {
+    const auto known =
+        calibration_->correct(timed_point(kind, bytes, comm_->ranks, comm_->nodes, made.choice, made.time), made.band);
+    multiply(made.time, known.factor);
+    made.band = known.band;
+    made.calibrated = true;
+  }
   if (comm_->nodes > 1 && !parameters_.is_measured(system_.transport))
     made.assumed_network = to_string(system_.transport);
   made.channels = std::max(1, static_cast<int>(std::lround(made.time.channels)));

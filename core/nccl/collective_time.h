@@ -17,6 +17,8 @@
 
 namespace tutti::core::nccl {
 
+class Calibration;
+
 /// NCCL's type of our elements.
 ElementType element_type(DataType type);
 
@@ -27,6 +29,7 @@ struct CollectiveTime {
   std::optional<Choice> choice;  ///< nothing of sends and receives, for which NCCL has none
   Prediction time;
   ErrorBand band;
+  bool calibrated = false;  ///< time and band are those of a calibration
 
   /// Whole picoseconds; together what Prediction::us() is.
   Time launch;  ///< until the kernel runs
@@ -55,14 +58,17 @@ std::string describe(const CollectiveTime& time);
 /// NCCL on some GPUs: what it would make of any collective between all of them.
 class Predictor {
  public:
-  /// REQUIRES: at least two ranks.
+  /// `calibration`: what the cluster's own measurements say; null if there are none.
+  /// REQUIRES: at least two ranks; Calibration::why_not() is empty.
   Predictor(const System& system, const Communicator& communicator, const Settings& settings,
-            const Parameters& parameters, const ErrorBands& bands)
+            const Parameters& parameters, const ErrorBands& bands,
+            std::shared_ptr<const Calibration> calibration = nullptr)
       : system_(system),
         comm_(std::make_shared<const Communicator>(communicator)),
         model_(tune(communicator, settings)),
         parameters_(parameters),
-        bands_(bands) {}
+        bands_(bands),
+        calibration_(std::move(calibration)) {}
 
   [[nodiscard]] const Communicator& communicator() const { return *comm_; }
   /// `bytes`: as nccl-tests counts them. ERRORS: the settings leave nothing to choose.
@@ -78,6 +84,7 @@ class Predictor {
   Model model_;
   Parameters parameters_;
   ErrorBands bands_;
+  std::shared_ptr<const Calibration> calibration_;
 };
 
 }  // namespace tutti::core::nccl

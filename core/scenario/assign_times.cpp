@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "core/nccl/calibration/calibration_file.h"
 #include "core/nccl/collective_time.h"
 #include "core/nccl/collnet.h"
 #include "core/nccl/machine_communicator.h"
@@ -123,7 +124,27 @@ class Nccl {
     if (!parameters || !bands) return false;
     parameters_ = std::move(*parameters);
     bands_ = *bands;
+    return options().calibration.empty() || load_calibration();
+  }
+
+  bool load_calibration() {
+    const auto spread = nccl::Spread::load(library_.folder());
+    if (!spread) return problems_.add(spread.error()), false;
+    auto loaded = nccl::load_calibration(options().calibration, *spread);
+    if (!loaded) return problems_.add(loaded.error()), false;
+    loaded->set_variables(options().variables);
+    calibration_ = std::make_shared<const nccl::Calibration>(std::move(*loaded));
     return true;
+  }
+
+  /// A calibration of other machines is refused where it is named: its corrections would be wrong.
+  bool takes_calibration(const nccl::System& system) {
+    if (!calibration_) return true;
+    const std::string why = calibration_->why_not(system, parameters_);
+    if (why.empty()) return true;
+    problems_.add({ProblemCode::kConflict, "Cluster.nccl_calibration"}, options().calibration_at,
+                  "{} does not fit this cluster: {}", options().calibration, why);
+    return false;
   }
 
   /// False if it cannot be known.
@@ -211,13 +232,14 @@ class Nccl {
                                             settings, options().version);
     if (!known_as) return give_up(text_of(known_as.error())), nullptr;
     if (!known_as->note.empty()) note(known_as->note);
+    if (!takes_calibration(known_as->system)) return nullptr;
     if (nodes > 1 && !transport())
       note(
           fmt::format("neither the cluster's network nor its kind of link states a transport; NCCL's times take {}, as "
                       "the network cards of {} state; network {{ transport: … }} says another ({})",
                       to_string(system->transport), scenario_.cluster->machine(0).name(), transport_names_in_files()));
     const auto added = predictors_.try_emplace({nodes, one.gpus, channels}, known_as->system, known_as->communicator,
-                                               settings, parameters_, bands_);
+                                               settings, parameters_, bands_, calibration_);
     return &added.first->second;
   }
 
@@ -263,6 +285,7 @@ class Nccl {
   Scenario& scenario_;
   nccl::Parameters parameters_;
   nccl::ErrorBands bands_;
+  std::shared_ptr<const nccl::Calibration> calibration_;
   std::map<int, Strategy> entries_;  ///< of a spec
   std::map<std::tuple<int, int, int>, nccl::Predictor> predictors_;
   std::map<std::tuple<int, int, int, CollectiveKind, Rank>, NcclLinkBound> bounds_;  ///< by the same, kind and root

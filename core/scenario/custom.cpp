@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <charconv>
-#include <cstdio>
 #include <set>
 #include <utility>
 
@@ -40,14 +39,10 @@ std::int64_t proved_elements(const Collective& planned) {
   return std::max<std::int64_t>(elements / planned.contributors, 1) * planned.contributors;
 }
 
-/// Where the file describes the step that a verdict names first, if it names one.
-Location place_of(const std::string& verdict, const CustomAlgorithm& algorithm, const std::string& file) {
-  int rank = 0;
-  int lane = 0;
-  long long step = 0;
-  for (std::size_t at = verdict.find("rank "); at != std::string::npos; at = verdict.find("rank ", at + 1)) {
-    if (std::sscanf(verdict.c_str() + at, "rank %d lane %d step %lld", &rank, &lane, &step) != 3) continue;
-    if (const auto place = algorithm.place_of(rank, lane, step)) return *place;
+/// The place of the step in the file; the file as a whole if the violation is of no step in particular.
+Location place_of(const Violation& violation, const CustomAlgorithm& algorithm, const std::string& file) {
+  if (violation.lane >= 0 && violation.step >= 0) {
+    if (const auto place = algorithm.place_of(violation.rank, violation.lane, violation.step)) return *place;
   }
   return {file, 0, 0};
 }
@@ -151,16 +146,16 @@ Expected<void> prove_custom(const Scenario& scenario, CustomProof proof) {
           {scenario.strategy.custom->path, 0, 0}));
     }
     const Collective small = make_collective(*scenario.cluster, scenario.strategy, planned.type, elements, pack.turn);
-    const std::vector<std::string> verdicts = check(*small.schedule, small.contract(), {.random_orders = 0});
-    if (verdicts.empty()) continue;
-    const std::string& first = verdicts.front();
+    const std::vector<Violation> violations = check(*small.schedule, small.contract(), {.random_orders = 0});
+    if (violations.empty()) continue;
+    const Violation& first = violations.front();
     const Location place = place_of(first, algorithm, scenario.strategy.custom->path);
     return tl::make_unexpected(Error::request(
         {ProblemCode::kInvalid, "Custom"},
         fmt::format(
             "the algorithm is wrong for {} ranks: {}; tutti plan --check tells more, tutti plan --schedule shows "
             "its steps",
-            algorithm.shape().ranks, first),
+            algorithm.shape().ranks, first.text),
         place));
   }
   return {};

@@ -140,6 +140,14 @@ std::string nccl_note(const std::vector<const nccl::CollectiveTime*>& times, std
   const bool by_network = std::any_of(times.begin(), times.end(), [](const nccl::CollectiveTime* time) {
     return time->choice && nccl::by_network(time->choice->algorithm, time->communicator->nodes);
   });
+  const bool calibrated =
+      std::all_of(times.begin(), times.end(), [](const nccl::CollectiveTime* time) { return time->calibrated; });
+  if (calibrated)
+    return fmt::format(
+        "NCCL {} would take{} {}; its times are corrected by the cluster's own measurements (nccl_calibration), and "
+        "eight "
+        "of ten are expected between {:.2f} and {:.2f} times the prediction",
+        nccl::describe(times.front()->version), where, which, widest.low, widest.high);
   return fmt::format(
       "NCCL {} would take{} {}; of its times eight of ten measurements lay between {:.2f} and {:.2f} times the "
       "prediction, on systems that the model was not fitted to{}",

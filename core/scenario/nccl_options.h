@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/base/error.h"
 #include "core/nccl/settings.h"
 #include "core/nccl/version.h"
 
@@ -17,6 +18,9 @@ struct NcclOptions {
   nccl::Settings settings;                                     ///< what the release makes of them
   /// What carries messages between machines (Transport's names); nothing: the cluster says it.
   std::optional<std::string> transport;
+  /// The file of the cluster's own measurements, and where the scenario names it; empty: none.
+  std::string calibration;
+  Location calibration_at = {};
 };
 
 }  // namespace tutti::core

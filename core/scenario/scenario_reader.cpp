@@ -69,11 +69,25 @@ class ScenarioReader {
       if (!written_.cluster_file) return;
     }
     const std::string& file = written_.cluster_file ? written_.cluster_file->path : path_;
+    read_calibration(message_.cluster(), fields_, path_);
+    if (written_.cluster_file && scenario_.nccl.calibration.empty()) {
+      Fields of_file = written_.cluster_fields();
+      read_calibration(written_.cluster(), of_file, file);
+    }
     Fields fields = written_.cluster_fields();
     written_.cluster_place = fields.sources().at(written_.cluster());
     scenario_.cluster = cluster_from(written_.cluster(), fields, file, library_, scenario_.files);
     if (scenario_.cluster && message_.has_conditions())
       scenario_.run.conditions = conditions_from(message_.conditions(), fields_, *scenario_.cluster);
+  }
+
+  /// It is read where NCCL's times are known; paths start at the folder of the text that names it.
+  void read_calibration(const proto::Cluster& cluster, Fields& fields, const std::string& from) {
+    if (!cluster.has_nccl_calibration()) return;
+    const std::filesystem::path path(cluster.nccl_calibration());
+    const auto folder = std::filesystem::path(from).parent_path();
+    scenario_.nccl.calibration = path.is_absolute() ? path.string() : (folder / path).string();
+    scenario_.nccl.calibration_at = fields.sources().at(cluster, "nccl_calibration");
   }
 
   // --- workload ---

@@ -23,6 +23,7 @@
 
 #include "core/measured/quality.h"
 #include "core/measured/table_model.h"
+#include "core/nccl/calibration/time_process.h"
 #include "core/nccl/time/error_bands.h"
 #include "tools/nccl_fit/bands.h"
 #include "tools/nccl_fit/fit.h"
@@ -65,20 +66,22 @@ bool dump(const std::string& path, const std::vector<Row>& rows,
           const std::function<const Parameters&(const Row&)>& of) {
   std::string out =
       "table,config,system,gpu,nodes,gpus,collective,bytes,algorithm,protocol,channels,measured,predicted,launch,"
-      "hops,fill,transfer,known,others,transport,generation,driving,weight,version,narrowest\n";
+      "hops,fill,transfer,known,others,transport,generation,driving,weight,version,narrowest,domains,ranks,settings\n";
   for (const Row& row : rows) {
     const auto& facts = row.model->table().facts;
     const auto made = row.model->predict(row.index, of(row));
     const auto& choice = row.model->choice(row.index);
     out += fmt::format(
-        "{},\"{}\",\"{}\",{},{},{},{},{},{},{},{},{:.2f},{:.2f},{:.2f},{:.2f},{:.2f},{:.2f},{},{},{},{},{},{},{},{}\n",
+        "{},\"{}\",\"{}\",{},{},{},{},{},{},{},{},{:.2f},{:.2f},{:.3f},{:.3f},{:.3f},{:.3f},{},{},{},{},{},{},{},{},{},"
+        "{},{}\n",
         facts.table_id, facts.config, facts.system, facts.gpu_model, facts.nodes, facts.gpus_per_node, facts.collective,
         row.model->table().rows[row.index].bytes, choice ? to_string(choice->algorithm) : "sends",
         choice ? to_string(choice->protocol) : "", choice ? choice->channels : 0, std::exp(row.log_us), made.us(),
         made.launch, made.hops, made.fill, made.transfer, row.known ? 1 : 0, row.others,
         facts.nodes > 1 ? static_cast<int>(row.model->system().system.transport) : 0,
         static_cast<int>(row.model->system().system.generation), static_cast<int>(row.model->system().system.driving),
-        row.weight, to_string(row.model->system().version), made.narrowest);
+        row.weight, to_string(row.model->system().version), made.narrowest, row.model->communicator().nodes,
+        row.model->communicator().ranks, nccl::settings_digest(facts.env));
   }
   return write(path, out);
 }

@@ -10,6 +10,7 @@
 #include "core/base/version.h"
 #include "core/calibrate/calibrate.h"
 #include "sim/simulator.h"
+#include "tools/tutti/calibration/calibrate_nccl.h"
 #include "tools/tutti/io/interrupt.h"
 #include "tools/tutti/io/output_file.h"
 #include "tools/tutti/io/progress.h"
@@ -191,11 +192,26 @@ std::vector<std::string> inputs_of(const CalibrateOptions& options) {
   return inputs;
 }
 
+/// The first of the options that make no sense without --cluster.
+const char* first_of_cluster(const CalibrateOptions& options) {
+  if (const char* const given = options.nccl.first_given()) return given;
+  if (!options.set.empty()) return "--set";
+  if (!options.calibration.empty()) return "--calibration";
+  return options.suggest ? "--suggest" : nullptr;
+}
+
 }  // namespace
 
 int calibrate(const CalibrateOptions& options, const Environment& environment) {
+  if (!options.nccl.cluster.empty()) return calibrate_nccl(options, environment);
   const auto format = format_of(options.format);
   if (!format) return report(format.error());
+  if (const char* const given = first_of_cluster(options))
+    return refuse({core::ProblemCode::kUnused, given}, "{} is for NCCL's times: say which machines with --cluster",
+                  given);
+  if (options.scenario.empty())
+    return refuse({core::ProblemCode::kMissing, "--cluster"},
+                  "calibrate: name a scenario, or a machine for NCCL's times (--cluster hgx-h100)");
   if (options.rows < 0) return refuse({core::ProblemCode::kTooSmall, "--rows"}, "--rows must be at least 0");
   if (options.timelines.empty() && options.logs.empty()) {
     return refuse(

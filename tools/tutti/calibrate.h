@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "tools/tutti/command.h"
+#include "tools/tutti/perf/perf_nccl.h"
 
 namespace tutti::tools {
 
@@ -17,6 +18,12 @@ struct CalibrateOptions {
   std::string output;  ///< the cluster file, if any
   std::string format = "text";
   std::int32_t rows = 12;  ///< of times in the text
+
+  // --cluster: NCCL's times in place of a scenario's figures
+  NcclPerfOptions nccl;
+  std::vector<std::string> set;  ///< "NCCL_ALGO=Ring"
+  std::string calibration;       ///< an earlier one, which is extended
+  bool suggest = false;          ///< what to measure next
 };
 
 /// `tutti calibrate`: the figures of a scenario's cluster from what was measured on it.

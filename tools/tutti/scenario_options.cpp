@@ -1,6 +1,8 @@
 #include "tools/tutti/scenario_options.h"
 
 #include <cstdlib>
+#include <filesystem>
+#include <system_error>
 
 #include "core/base/file.h"
 #include "core/edit/old_form_text.h"
@@ -11,6 +13,15 @@ namespace tutti::tools {
 using core::Error;
 using core::Expected;
 using core::ProblemCode;
+
+std::vector<std::string> ScenarioOptions::settings() const {
+  std::vector<std::string> all = set;
+  if (calibration.empty()) return all;
+  std::error_code status;
+  const auto path = std::filesystem::absolute(calibration, status);
+  all.push_back("cluster.nccl_calibration=" + (status ? calibration : path.string()));
+  return all;
+}
 
 Expected<std::vector<core::Override>> settings_of(const std::vector<std::string>& set) {
   std::vector<core::Override> made;
@@ -62,7 +73,7 @@ void warn_of_old_form(const std::string& text, const std::string& path) {
 }
 
 Expected<core::Scenario> load_scenario(const ScenarioOptions& options, const Environment& environment) {
-  auto overrides = settings_of(options.set);
+  auto overrides = settings_of(options.settings());
   if (!overrides) return failed(overrides);
   std::optional<core::TfConfig> tf_config;
   if (!options.tf_config.empty()) {

@@ -14,7 +14,11 @@ namespace tutti::tools {
 struct ScenarioOptions {
   std::string file;
   std::vector<std::string> set;  ///< "strategy.shards=4"
-  std::string tf_config;         ///< file, or "env": that of the environment; its workers instead of the scenario's
+  std::string calibration;  ///< file of measured NCCL times (cluster.nccl_calibration); empty: as the scenario says
+  std::string tf_config;    ///< file, or "env": that of the environment; its workers instead of the scenario's
+
+  /// All that is set: `set`, and what other options stand for.
+  [[nodiscard]] std::vector<std::string> settings() const;
 };
 
 /// --set. ERRORS (requests): as parse_override().

@@ -69,7 +69,12 @@ std::string json(const Validation& validation) {
                  {"median_error", known(all, all.median)},
                  {"mean_error", known(all, all.mean)}};
   overall.add(quality_report(all, validation.overall_bands));
-  return to_json(Report{{"overall", overall}, {"tables", core::list_of(validation.tables, table_report)}});
+  Report report{{"overall", overall}};
+  if (const Quality& before = validation.overall_before; before.rows > 0) {
+    Report uncalibrated{{"median_error", before.median}, {"mean_error", before.mean}};
+    report.add("overall_before", uncalibrated.add(quality_report(before, validation.overall_bands_before)));
+  }
+  return to_json(report.add("tables", core::list_of(validation.tables, table_report)));
 }
 
 const std::vector<std::string> kColumns{"rows", "median", "mean", "90th", "bias", "in band", "band width", "score"};
@@ -100,6 +105,8 @@ std::string text(const Validation& validation, const std::map<std::string, doubl
   for (const auto& part : validation.parts)
     parts.row(quality_cells(part.by + ": " + part.name, part.quality, part.bands));
   parts.row(quality_cells("all", validation.overall, validation.overall_bands));
+  if (validation.overall_before.rows > 0)
+    parts.row(quality_cells("all, not calibrated", validation.overall_before, validation.overall_bands_before));
   out += "\nhealthy tables, every config weighing the same\n" + parts.text(0);
   out += fmt::format("\n{} of {} rows of healthy tables are modelled; {} outliers are left out\n",
                      validation.overall.rows, validation.rows, validation.outliers);
@@ -108,14 +115,25 @@ std::string text(const Validation& validation, const std::map<std::string, doubl
       "of ten; band width: the median of a band's upper over its lower end; score: the interval score on logarithms, "
       "a band's width and ten times by what measurements lie beyond it (less is better)\n";
   if (validation.other_rows > 0)
-    out += fmt::format("{} rows are of tables that are not healthy, or that nobody has a record of\n",
-                       validation.other_rows);
+    out += fmt::format(
+        "{} rows are of tables that are not healthy, or that nobody has a record of{}\n", validation.other_rows,
+        validation.overall_before.rows > 0 ? ", of other systems, or that calibrate the predictions" : "");
   for (const auto& [reason, ids] : reasons) {
     out += fmt::format("\n{} ({} table{}):\n ", reason, ids.size(), ids.size() == 1 ? "" : "s");
     for (const std::string& id : ids) out += " " + id;
     out += "\n";
   }
   return out;
+}
+
+Expected<Validation> validated_tables(const std::vector<core::CollectiveTable>& tables,
+                                      const core::nccl::Parameters& parameters, const core::nccl::ErrorBands& bands,
+                                      const ValidateOptions& options, const Environment& environment) {
+  if (options.calibrate_on.empty()) return core::nccl::validate(tables, parameters, bands);
+  const auto spread = options.spread.empty() ? core::nccl::Spread::load(environment.library.folder())
+                                             : core::nccl::Spread::load_file(options.spread);
+  if (!spread) return failed(spread);
+  return core::nccl::validate(tables, parameters, bands, {options.calibrate_on, *spread});
 }
 
 }  // namespace
@@ -135,7 +153,9 @@ int validate(const ValidateOptions& options, const Environment& environment) {
     if (!loaded) return report(loaded.error());
     noise = std::move(*loaded);
   }
-  const Validation validation = core::nccl::validate(*tables, *parameters, *bands);
+  const auto validated = validated_tables(*tables, *parameters, *bands, options, environment);
+  if (!validated) return report(validated.error());
+  const Validation& validation = *validated;
   if (!options.report.empty()) {
     const auto page = write_file(options.report, {options.tables, options.meta, options.noise, options.times},
                                  validation_page(validation));

@@ -210,18 +210,15 @@ TEST(Language, EmptyChunksMoveNothing) {
 }
 
 TEST(Language, DeadlocksAndReadsBeforeWritesAreFoundByTheChecker) {
-  const Contract contract = Contract::all_reduce(4, 8);
-  EXPECT_FALSE(
-      check(*made(with_lane("receive data[0] from rank - 1\nsend data[0] to rank + 1"), {4, 1, 0}, 8), contract)
-          .empty());
-  EXPECT_FALSE(
-      check(*made("collective all_reduce chunks 1 scratch 1 lane { copy scratch[0] to data[0] }", {4, 1, 0}, 8),
-            contract)
-          .empty());
-  EXPECT_FALSE(
-      check(*made("collective all_reduce chunks 1 lane a { wait for lane b } lane b { wait for lane a }", {4, 1, 0}, 8),
-            contract)
-          .empty());
+  const auto first_of = [](const std::string& text) {
+    const std::vector<Violation> violations = check(*made(text, {4, 1, 0}, 8), Contract::all_reduce(4, 8));
+    return violations.empty() ? ViolationKind::kCount : violations.front().kind;
+  };
+  EXPECT_EQ(first_of(with_lane("receive data[0] from rank - 1\nsend data[0] to rank + 1")), ViolationKind::kDeadlock);
+  EXPECT_EQ(first_of("collective all_reduce chunks 1 scratch 1 lane { copy scratch[0] to data[0] }"),
+            ViolationKind::kNeverWritten);
+  EXPECT_EQ(first_of("collective all_reduce chunks 1 lane a { wait for lane b } lane b { wait for lane a }"),
+            ViolationKind::kDeadlock);
 }
 
 TEST(Language, StepsKnowTheirPlaceInTheText) {

@@ -53,7 +53,7 @@ TEST(Msccl, IsReadAndProved) {
   ASSERT_EQ(placed(problems), "");
   for (const std::int64_t elements : {0, 2, 100})
     EXPECT_EQ(check(*algorithm->schedule(elements, 0, Engine::kKernel), Contract::all_reduce(2, elements)),
-              std::vector<std::string>());
+              std::vector<Violation>());
   EXPECT_EQ(algorithm->padded(7), 8);
   EXPECT_EQ(algorithm->place_of(1, 0, 2)->line, 10);
 }
@@ -92,7 +92,7 @@ void expect_read_again(const Schedule& schedule, const Contract& contract, bool 
     Contract larger =
         Contract::of(contract.kind, schedule.ranks(), contract.elements * factor, 0, contract.input_shift > 0);
     EXPECT_EQ(check(*again->schedule(larger.elements, larger.input_shift, Engine::kKernel), larger),
-              std::vector<std::string>());
+              std::vector<Violation>());
   }
   if (!step_for_step) return;
   const auto read = again->schedule(contract.elements, contract.input_shift, Engine::kKernel);

@@ -55,7 +55,7 @@ TEST_P(Shipped, IsProvedForManyRanksAndElementsInAndOutOfPlace) {
         if (!out_of_place && !can_be_in_place(kind)) continue;
         const Contract contract = Contract::of(kind, n, elements, shape.root, out_of_place);
         const auto schedule = schedule_of(*algorithm, contract, Engine::kKernel);
-        EXPECT_EQ(check(*schedule, contract), std::vector<std::string>())
+        EXPECT_EQ(check(*schedule, contract), std::vector<Violation>())
             << n << " ranks, " << shape.per_node << " per node, " << elements << " elements, " << out_of_place;
         ++proved;
       }

@@ -197,6 +197,41 @@ TEST(NcclTests, WhatWasPrintedIsReadBack) {
   }
 }
 
+TEST(NcclTests, HeadsSayWhoCalledNccl) {
+  const NcclTestsRun one_thread = parsed(kModern)[0].run;
+  EXPECT_EQ(one_thread.driving(), nccl::Driving::kOneThread);
+  EXPECT_EQ(one_thread.hosts, 1);
+  EXPECT_EQ(one_thread.ranks_of_host, 4);
+  EXPECT_EQ(one_thread.device, "NVIDIA A100");
+  EXPECT_EQ(parsed(kOld)[0].run.driving(), nccl::Driving::kThreadPerGpu);
+  std::string text = kModern;
+  text.replace(text.find("Pid  12345 on      node0 device  1"), 10, "Pid  12346");
+  text.replace(text.find("Pid  12345 on      node0 device  2"), 10, "Pid  12347");
+  text.replace(text.find("Pid  12345 on      node0 device  3"), 10, "Pid  12348");
+  EXPECT_EQ(parsed(text)[0].run.driving(), nccl::Driving::kProcessPerGpu);
+  EXPECT_EQ(parsed(kPerf)[0].run.driving(), std::nullopt);
+}
+
+TEST(NcclTests, HeadsAndMessagesSayReleaseAndVariables) {
+  const std::string before =
+      std::string("# nccl-tests version 2.17.6 nccl-headers=22809 nccl-library=22907\n") + kModern;
+  EXPECT_EQ(parsed(before)[0].run.nccl_version, "22907");
+  std::string text = kModern;
+  text.insert(text.find("        1024 "),
+              "node0:1:1 [0] NCCL INFO NCCL version 2.21.5+cuda12.4\n"
+              "node0:1:1 [0] NCCL INFO NCCL_ALGO set by environment to Ring.\n"
+              "node0:1:1 [0] NCCL INFO NCCL_ALGO set by environment to Ring.\n");
+  const NcclTestsRun run = parsed(text)[0].run;
+  EXPECT_EQ(run.nccl_version, "2.21.5+cuda12.4");
+  ASSERT_THAT(run.environment, SizeIs(1));
+  EXPECT_EQ(run.environment[0].second, "Ring");
+  // A second run without such lines states nothing.
+  const auto both = parsed(text + kModern);
+  ASSERT_THAT(both, SizeIs(2));
+  EXPECT_EQ(both[0].run.nccl_version, "2.21.5+cuda12.4");
+  EXPECT_EQ(both[1].run.nccl_version, "");
+}
+
 TEST(NcclTests, RowsThatAreCutOffAreRefusedWhereTheyEnd) {
   const std::string text = kModern;
   const std::size_t row = text.find("     4194304");

@@ -183,6 +183,27 @@ TEST(NcclValidation, EveryConfigWeighsTheSameAndOutliersNothing) {
   EXPECT_TRUE(made.tables[3].rows.empty());
 }
 
+TEST(NcclValidation, TablesThatAreGivenCorrectTheOthersOfTheirSystem) {
+  TableFacts given = facts(), other = facts(), elsewhere = facts();
+  given.table_id = "given", given.config = "a";
+  other.table_id = "other", other.config = "b", other.collective = "all_gather";
+  elsewhere.table_id = "elsewhere", elsewhere.config = "d", elsewhere.system = "another";
+  const std::vector<CollectiveTable> tables = {scaled(given, 1.5, 20), scaled(other, 1.5, 20),
+                                               scaled(elsewhere, 1, 20)};
+  const Parameters figures = Parameters::initial();
+  const auto made = validate(tables, figures, ErrorBands(), {{"given"}, Spread::initial()});
+  ASSERT_TRUE(made) << made.error().message();
+  EXPECT_EQ(made->rows, 20U);
+  EXPECT_EQ(made->overall.rows, 20U) << "those of the other table of the system";
+  EXPECT_NEAR(made->overall_before.median, 1 / 3.0, 1e-9);
+  EXPECT_LT(made->overall.median, 0.2);
+  EXPECT_EQ(made->tables[0].about, (ProblemKind{ProblemCode::kUnused, "table_id"}));
+  EXPECT_EQ(made->tables[2].about, (ProblemKind{ProblemCode::kUnused, "system"}));
+  EXPECT_NEAR(made->tables[2].quality.median, 0, 1e-9) << "predicted as without a calibration";
+  EXPECT_THAT(test::kinds_of(validate(tables, figures, ErrorBands(), {{"gone"}, Spread::initial()})),
+              ElementsAre("unknown-name --calibrate-on"));
+}
+
 TEST(NcclQuality, CoverageIsTheShareInsideAndWidthTheMedianRatio) {
   Bands bands;
   EXPECT_EQ(bands.quality().coverage, 0);

@@ -203,8 +203,8 @@ int sweep(const SweepOptions& options, const Environment& environment) {
     return refuse({ProblemCode::kUnused, "--measured"}, "--measured is drawn into a plot; give --plot FILE");
 
   if (core::is_database(options.scenario.file)) {
-    if (!options.over.empty() || !options.points.empty() || !options.scenario.set.empty() || !options.output.empty() ||
-        options.timeout_seconds) {
+    if (!options.over.empty() || !options.points.empty() || !options.scenario.settings().empty() ||
+        !options.output.empty() || options.timeout_seconds) {
       const char* const given = !options.over.empty()           ? "--over"
                                 : !options.points.empty()       ? "--points"
                                 : !options.scenario.set.empty() ? "--set"
@@ -229,7 +229,7 @@ int sweep(const SweepOptions& options, const Environment& environment) {
                   "nothing varies; say what does with --over FIELD=VALUES, such as --over "
                   "strategy.bytes_per_pack=64KiB..256MiB*2");
   }
-  const auto set = settings_of(options.scenario.set);
+  const auto set = settings_of(options.scenario.settings());
   if (!set) return report(set.error());
   const auto text = core::read_text_file(options.scenario.file, core::TextSource::kAnything);
   if (!text) return report(text.error());
@@ -237,7 +237,7 @@ int sweep(const SweepOptions& options, const Environment& environment) {
   info.version = core::version();
   info.scenario_file = options.scenario.file;
   info.scenario_text = *text;
-  info.set = options.scenario.set;
+  info.set = options.scenario.settings();
   info.axes = std::move(*axes);
   auto part = launched_part(options.join);
   if (!part) return report(part.error());

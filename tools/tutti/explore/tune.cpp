@@ -63,7 +63,7 @@ int tune(const TuneOptions& options, const Environment& environment) {
   if (options.threads < 0)
     return refuse({ProblemCode::kTooSmall, "--threads"}, "--threads must be at least 0 (0: all cores)");
   if (const auto name = check_plot(options.plot); !name) return report(name.error());
-  const auto set = settings_of(options.scenario.set);
+  const auto set = settings_of(options.scenario.settings());
   if (!set) return report(set.error());
   const auto text = read_scenario_file(options.scenario.file);
   if (!text) return report(text.error());
@@ -82,7 +82,7 @@ int tune(const TuneOptions& options, const Environment& environment) {
     }
   }
   if (!axes) return report(axes.error());
-  core::SweepInfo info{std::string(core::version()), options.scenario.file, *text, options.scenario.set, *axes};
+  core::SweepInfo info{std::string(core::version()), options.scenario.file, *text, options.scenario.settings(), *axes};
   auto space = core::Space::of(std::move(*axes));
   if (!space) return report(space.error());
   if (!options.plot.empty()) {

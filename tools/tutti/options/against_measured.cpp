@@ -20,16 +20,40 @@ void add_compare(CLI::App& app, CompareOptions& o) {
 }
 
 void add_calibrate(CLI::App& app, CalibrateOptions& o) {
-  CLI::App* c = app.add_subcommand("calibrate",
-                                   "Fit link and device parameters of a cluster to measured runs and nccl-tests logs");
+  CLI::App* c = app.add_subcommand(
+      "calibrate", "Fit a cluster's parameters, or NCCL's times on it, to measured runs and nccl-tests logs");
   c->footer(
       "Examples (docs/calibration.md describes the whole procedure):\n"
       "  tutti run mine.textproto --timeline real.tutti && tutti calibrate mine.textproto --run real.tutti\n"
-      "  tutti calibrate mine.textproto --log all_reduce_perf.txt --keep pcie -o calibrated.textproto");
+      "  tutti calibrate mine.textproto --log all_reduce_perf.txt --keep pcie -o calibrated.textproto\n"
+      "  tutti calibrate --cluster hgx-h100 --nodes 2 --log all_reduce_perf.txt -o mine.calibration\n"
+      "  tutti calibrate --cluster hgx-h100 --nodes 64 --calibration mine.calibration --suggest");
   c->add_option("scenario", o.scenario,
                 "Scenario whose cluster is fitted; logs must come from the scenario's algorithm")
-      ->required()
       ->check(not_utf8);
+  c->add_option(
+      "--cluster", o.nccl.cluster,
+      "Calibrate NCCL's times on this machine instead of a scenario's cluster: name of a shipped machine, or a "
+      "machine file");
+  c->add_option("--nodes", o.nccl.nodes,
+                "With --cluster: number of machines, where a log does not list its ranks, and for --suggest")
+      ->capture_default_str();
+  c->add_option("--gpus", o.nccl.gpus,
+                "With --cluster: GPUs of each machine, where a log does not list its ranks (default: all)");
+  c->add_option("--network", o.nccl.network,
+                "With --cluster: transport between nodes (default: the transport of the machine's network card)");
+  c->add_option("--nccl-version", o.nccl.version, "With --cluster: NCCL release (default: what the log states)");
+  c->add_option("--driving", o.nccl.driving,
+                "With --cluster: who called NCCL: process_per_gpu, thread_per_gpu or one_thread (default: what the log "
+                "states)");
+  c->add_option("--set", o.set, "With --cluster: an NCCL environment variable, NCCL_NAME=VALUE (repeatable)")
+      ->expected(1)
+      ->take_all();
+  c->add_option("--calibration", o.calibration, "With --cluster: an earlier calibration, to which the logs are added")
+      ->check(not_utf8);
+  c->add_flag(
+      "--suggest", o.suggest,
+      "With --cluster: rank further measurements by how much they would narrow the error bands on --nodes nodes");
   c->add_option("--run", o.timelines, "Timeline files of real runs on this cluster, with any workload and strategy")
       ->check(not_utf8);
   c->add_option("--log", o.logs,
@@ -57,6 +81,7 @@ void add_validate(CLI::App& app, ValidateOptions& o) {
       "Examples:\n"
       "  tutti validate --tables tables.csv --meta meta.json --noise noise.csv\n"
       "  tutti validate --tables tables.csv --meta meta.json --format json | jq .overall\n"
+      "  tutti validate --tables tables.csv --meta meta.json --calibrate-on my_all_reduce_table\n"
       "  tutti validate --tables tables.csv --meta meta.json --report plots.html");
   c->add_option("--tables", o.tables, "CSV file with the columns table_id, size_bytes, time_us (out of place)")
       ->required();
@@ -66,6 +91,13 @@ void add_validate(CLI::App& app, ValidateOptions& o) {
                 "to the errors");
   c->add_option("--times", o.times,
                 "CSV file with the parameters of the time model (default: the shipped nccl_time.csv)");
+  c->add_option(
+       "--calibrate-on", o.calibrate_on,
+       "Names of tables, with commas between them: predictions of their systems' other tables are calibrated with "
+       "them, and only those other tables count")
+      ->delimiter(',');
+  c->add_option("--spread", o.spread,
+                "CSV file with the scales of calibrations (default: the shipped nccl_spread.csv)");
   c->add_option("--report", o.report, "Write an HTML report with a plot of every table to this file");
   add_format(c, o.format);
 }

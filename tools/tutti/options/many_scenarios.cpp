@@ -72,6 +72,7 @@ void add_sweep(CLI::App& app, SweepOptions& o) {
   c->add_option("--set", o.scenario.set, "FIELD=VALUE: override this field at all points (repeatable)")
       ->expected(1)
       ->take_all();
+  add_calibration(c, o.scenario);
   c->add_option("-o,--output", o.output,
                 "SQLite file for the results (default: the name of the scenario with the suffix .sweep)")
       ->check(not_utf8);
@@ -111,6 +112,7 @@ void add_tune(CLI::App& app, TuneOptions& o) {
                 "FIELD=VALUE: override this field in the scenario and in every setting that is tried (repeatable)")
       ->expected(1)
       ->take_all();
+  add_calibration(c, o.scenario);
   c->add_option("--over", o.over, "FIELD=VALUES: a field to vary, written as for tutti sweep (repeatable)")
       ->expected(1)
       ->take_all();

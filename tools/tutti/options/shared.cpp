@@ -15,11 +15,18 @@ void add_format(CLI::App* c, std::string& format) {
   c->add_option("--format", format, "Output format: text or json (to standard output)")->capture_default_str();
 }
 
+void add_calibration(CLI::App* c, ScenarioOptions& o) {
+  c->add_option("--calibration", o.calibration,
+                "Correct NCCL's times by the cluster's own measurements: a file of tutti calibrate --cluster")
+      ->check(not_utf8);
+}
+
 CLI::Option* add_scenario(CLI::App* c, ScenarioOptions& o, const std::string& what) {
   CLI::Option* const scenario = c->add_option("scenario", o.file, what)->required()->check(not_utf8);
   c->add_option("--set", o.set, "FIELD=VALUE: override a field of the scenario, such as strategy.shards=4 (repeatable)")
       ->expected(1)
       ->take_all();
+  add_calibration(c, o);
   c->add_option("--tf-config", o.tf_config,
                 "Take the number of workers from TF_CONFIG: a file with its JSON, or env for the environment variable");
   return scenario;

@@ -19,6 +19,8 @@ std::string not_utf8(const std::string& path);
 /// The format of a command's results.
 void add_format(CLI::App* c, std::string& format);
 
+/// The measurements by which NCCL's times are corrected.
+void add_calibration(CLI::App* c, ScenarioOptions& o);
 /// The scenario, and what of it is to be otherwise.
 CLI::Option* add_scenario(CLI::App* c, ScenarioOptions& o, const std::string& what);
 

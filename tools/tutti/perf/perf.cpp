@@ -364,6 +364,7 @@ int perf_of_nccl(const PerfOptions& options, const Request& request, const Envir
     return wrong("--place", "--place in: NCCL's times are predicted out of place");
   NcclPerfRequest asked;
   asked.options = options.nccl;
+  asked.options.calibration = options.scenario.calibration;
   asked.set = options.scenario.set;
   asked.format = request.format;
   asked.collective = request.what.collective;

@@ -1,24 +1,16 @@
 #include "tools/tutti/perf/perf_nccl.h"
 
-#include <filesystem>
 #include <map>
-#include <numeric>
 
 #include <fmt/format.h>
 
-#include "core/base/file.h"
-#include "core/cluster/machine_file.h"
 #include "core/measured/nccl_tests.h"
+#include "core/nccl/calibration/calibration_file.h"
 #include "core/nccl/collective_time.h"
-#include "core/nccl/collnet.h"
-#include "core/nccl/machine_communicator.h"
-#include "core/nccl/search/searched_communicator.h"
-#include "core/nccl/system_of_machine.h"
-#include "core/nccl/system_of_topology.h"
 #include "core/nccl/time/error_bands.h"
 #include "core/nccl/time/prediction.h"
-#include "core/nccl/topology/topology_file.h"
 #include "core/strategy/nccl_links.h"
+#include "tools/tutti/perf/nccl_subject.h"
 #include "tools/tutti/perf/perf_nccl_quicker.h"
 #include "tools/tutti/perf/perf_nccl_table.h"
 #include "tools/tutti/perf/perf_table.h"
@@ -30,100 +22,6 @@ using core::Error;
 using core::Expected;
 using core::ProblemCode;
 namespace nccl = core::nccl;
-
-Expected<std::vector<std::pair<std::string, std::string>>> variables(const std::vector<std::string>& set) {
-  std::vector<std::pair<std::string, std::string>> all;
-  for (const std::string& one : set) {
-    const auto equals = one.find('=');
-    if (equals == std::string::npos || !one.starts_with("NCCL_"))
-      return refused({ProblemCode::kSyntax, "--set"},
-                     "--set {}: with --cluster, expected one of NCCL's variables, such as NCCL_ALGO=Ring", one);
-    all.emplace_back(one.substr(0, equals), one.substr(equals + 1));
-  }
-  return all;
-}
-
-Expected<std::shared_ptr<const core::Machine>> machine_of(const std::string& name, const core::Library& library) {
-  const auto file = library.read(core::Library::Kind::kMachine, name, "");
-  if (!file) return failed(file);
-  if (!*file) {
-    const std::vector<std::string> names = library.names(core::Library::Kind::kMachine);
-    return refused({ProblemCode::kUnknownName, "--cluster"}, "--cluster {}: there is no such machine{}", name,
-                   core::did_you_mean(name, names));
-  }
-  return core::read_machine((*file)->text, (*file)->path);
-}
-
-/// Machines that NCCL wrote down: their graphs are searched.
-Expected<NcclPerfSubject> subject_of_topology(const NcclPerfOptions& options, nccl::Version version,
-                                              nccl::Settings settings) {
-  auto topology = nccl::load_topology(options.cluster);
-  if (!topology) return failed(topology);
-  const int gpus = topology->count(nccl::NodeKind::kGpu);
-  if (options.gpus.value_or(1) < 1 || options.gpus.value_or(1) > gpus)
-    return refused(out_of_range("--gpus", *options.gpus, gpus), "--gpus {}: expected 1 to {}, as many as the file has",
-                   *options.gpus, gpus);
-  if (options.gpus) {
-    std::vector<int> ranks(static_cast<std::size_t>(*options.gpus));
-    std::iota(ranks.begin(), ranks.end(), 0);
-    topology = nccl::with_ranks(*topology, ranks);
-  }
-  std::optional<std::string> network = options.network;
-  if (settings.ib_disabled.value_or(false)) {
-    for (nccl::TopologyNode& node : topology->nodes) node.net.gdr = false;
-    if (!network) network = "tcp";
-  }
-  const auto search = nccl::search_settings(settings, version);
-  if (!search) return tl::make_unexpected(about("--set", search.error()));
-  const auto found = search_graphs(*topology, options.nodes, *search);
-  if (!found) return failed(found);
-  const auto system = system_of(*topology, *found, options.nodes, *search, network);
-  if (!system) return failed(system);
-  if (system->ranks() < 2)
-    return refused({ProblemCode::kTooSmall, "--gpus"}, "one GPU alone moves nothing: --nodes or --gpus above 1");
-  const auto comm = communicator_of(*topology, *found, options.nodes, settings, version);
-  if (!comm) return failed(comm);
-  return NcclPerfSubject{std::filesystem::path(options.cluster).stem().string(),
-                         options.nodes,
-                         *system,
-                         std::move(settings),
-                         *comm,
-                         nullptr};
-}
-
-Expected<NcclPerfSubject> subject_of(const NcclPerfRequest& request, const Environment& environment) {
-  const NcclPerfOptions& options = request.options;
-  if (options.nodes < 1 || options.nodes > 100'000)
-    return refused(out_of_range("--nodes", options.nodes, 100'000), "--nodes: expected a number from 1 to 100000");
-  const auto version = nccl::parse_version(options.version.value_or(to_string(nccl::kDefaultVersion)));
-  if (!version) return tl::make_unexpected(about("--nccl-version", version.error()));
-  const auto driving = nccl::parse_driving(options.driving.value_or("process_per_gpu"));
-  if (!driving)
-    return refused({ProblemCode::kUnknownName, "--driving"},
-                   "--driving {}: expected process_per_gpu, thread_per_gpu or one_thread", *options.driving);
-  const auto set = variables(request.set);
-  if (!set) return failed(set);
-  auto settings = nccl::read_settings(*set, *version);
-  if (!settings) return tl::make_unexpected(about("--set", settings.error()));
-  if (options.cluster.ends_with(".xml")) {
-    auto subject = subject_of_topology(options, *version, std::move(*settings));
-    if (subject) subject->system.driving = *driving;
-    return subject;
-  }
-  const auto machine = machine_of(options.cluster, environment.library);
-  if (!machine) return failed(machine);
-  auto system = nccl::system_of(**machine, options.nodes, options.gpus, options.network);
-  if (!system) return tl::make_unexpected(about("--cluster", system.error()));
-  if (system->ranks() < 2)
-    return refused({ProblemCode::kTooSmall, "--gpus"}, "one GPU alone moves nothing: --nodes or --gpus above 1");
-  system->collnet = nccl::why_no_sharp(*system).empty();
-  system->driving = *driving;
-  auto known = nccl::on_machines(**machine, *system, options.network, "--network", *settings, *version);
-  if (!known) return tl::make_unexpected(about("--cluster", known.error()));
-  if (!known->note.empty()) settings->notes.push_back(known->note);
-  return NcclPerfSubject{
-      (*machine)->name(), options.nodes, known->system, std::move(*settings), std::move(known->communicator), *machine};
-}
 
 /// What the machines' links need at least; nothing where their file does not say which ways NCCL takes.
 std::optional<core::NcclLinkBound> link_bound(const NcclPerfRequest& request, const NcclPerfSubject& subject) {
@@ -171,7 +69,7 @@ const char* NcclPerfOptions::first_given() const {
 }
 
 int perf_nccl(const NcclPerfRequest& request, const Environment& environment) {
-  const auto subject = subject_of(request, environment);
+  const auto subject = nccl_subject(request.options, request.set, environment);
   if (!subject) return report(subject.error());
   if (const int ranks = subject->comm.ranks;
       core::has_root(request.collective) && (request.root < 0 || request.root >= ranks))
@@ -187,11 +85,13 @@ int perf_nccl(const NcclPerfRequest& request, const Environment& environment) {
     if (!times) return report(times.error());
     log = std::move(*times);
   }
-  const nccl::Predictor predictor(subject->system, subject->comm, subject->settings, *parameters, *bands);
-  const auto set = variables(request.set);
+  const auto set = nccl_variables(request.set);
   if (!set) return report(set.error());
+  const auto calibration = load_nccl_calibration(request.options.calibration, *subject, *set, *parameters, environment);
+  if (!calibration) return report(calibration.error());
+  const nccl::Predictor predictor(subject->system, subject->comm, subject->settings, *parameters, *bands, *calibration);
   const std::optional<core::NcclLinkBound> bound = link_bound(request, *subject);
-  QuickerSettings quicker(request, *subject, *set, *parameters, *bands, bound);
+  QuickerSettings quicker(request, *subject, *set, *parameters, *bands, *calibration, bound);
   std::vector<NcclPerfRow> rows;
   for (const std::int64_t asked : request.sizes) {
     const std::int64_t elements = rounded_elements(request.collective, subject->comm.ranks, asked, request.type);

@@ -20,6 +20,7 @@ struct NcclPerfOptions {
   std::optional<std::string> network;  ///< default: what the machine's card states
   std::optional<std::string> version;  ///< default 2.28.9
   std::optional<std::string> driving;  ///< who calls NCCL; default process_per_gpu
+  std::string calibration;             ///< file of measured times; empty: none
   bool explain = false;
   std::string against;  ///< log of nccl-tests
 

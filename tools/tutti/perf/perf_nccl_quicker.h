@@ -1,6 +1,7 @@
 #pragma once
 
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
@@ -23,12 +24,14 @@ class QuickerSettings {
   /// well. All arguments outlive it.
   QuickerSettings(const NcclPerfRequest& request, const NcclPerfSubject& subject, const Variables& variables,
                   const core::nccl::Parameters& parameters, const core::nccl::ErrorBands& bands,
+                  std::shared_ptr<const core::nccl::Calibration> calibration,
                   const std::optional<core::NcclLinkBound>& bound)
       : request_(request),
         subject_(subject),
         variables_(variables),
         parameters_(parameters),
         bands_(bands),
+        calibration_(std::move(calibration)),
         bound_(bound) {}
 
   /// `row` has its size, choice and band. REQUIRES: `considered` are the candidates of the operation.
@@ -44,6 +47,7 @@ class QuickerSettings {
   const Variables& variables_;
   const core::nccl::Parameters& parameters_;
   const core::nccl::ErrorBands& bands_;
+  std::shared_ptr<const core::nccl::Calibration> calibration_;
   const std::optional<core::NcclLinkBound>& bound_;
   std::map<std::string, std::optional<core::nccl::Predictor>> predictors_;  ///< by what is set besides
 };

@@ -66,6 +66,7 @@ class Printer {
                   {"network_reduces", subject_.comm.collnet},
                   {"ranks", subject_.comm.ranks}};
     if (core::has_root(request_.collective)) report.add("root", request_.root);
+    report.add("calibration", core::unless_empty(request_.options.calibration));
     report.add("type", core::to_string(request_.type));
     if (const auto& notes = subject_.settings.notes; !notes.empty()) report.add("notes", notes);
     return to_json(report.add("rows", core::list_of(rows, [&](const NcclPerfRow& row) { return row_report(row); })));
@@ -97,8 +98,14 @@ class Printer {
     text += ")\n";
     for (const std::string& note : subject_.settings.notes) text += fmt::format("# note: {}\n", note);
     return text +
-           "# time: Tutti's prediction; estimate: what NCCL itself reckons with when it chooses; band: where eight "
-           "of ten measurements lay\n";
+           (request_.options.calibration.empty()
+                ? "# time: Tutti's prediction; estimate: what NCCL itself reckons with when it chooses; band: where "
+                  "eight "
+                  "of ten measurements lay\n"
+                : fmt::format(
+                      "# time: Tutti's prediction, corrected by {}; estimate: what NCCL itself reckons with when it "
+                      "chooses; band: where eight of ten measurements are expected\n",
+                      request_.options.calibration));
   }
 
   /// What NCCL_COLLNET_ENABLE=1 is taken to mean here.

@@ -1,15 +1,13 @@
 #pragma once
 
 #include <cstdint>
-#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "core/cluster/machine.h"
-#include "core/nccl/system.h"
 #include "core/nccl/time/error_bands.h"
 #include "core/nccl/time/prediction.h"
+#include "tools/tutti/perf/nccl_subject.h"
 #include "tools/tutti/perf/perf_nccl.h"
 
 namespace tutti::tools {
@@ -32,17 +30,6 @@ struct NcclPerfRow {
   std::optional<double> measured_us;              ///< of the log
 
   [[nodiscard]] double algbw() const { return static_cast<double>(bytes) / time.us() / 1e3; }
-};
-
-/// What was asked for, looked up.
-struct NcclPerfSubject {
-  std::string machine;
-  int machines = 1;
-  core::nccl::System system;  ///< of which a machine may be several nodes
-  core::nccl::Settings settings;
-  core::nccl::Communicator comm;
-  std::shared_ptr<const core::Machine>
-      kind;  ///< of the machines, whose links are known; null: NCCL's topology file says what there is
 };
 
 /// The table as text or JSON. REQUIRES: at least one row.

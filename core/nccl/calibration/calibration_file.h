@@ -1,0 +1,23 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "core/base/error.h"
+#include "core/nccl/calibration/calibration.h"
+
+namespace tutti::core::nccl {
+
+/// What a calibration file begins with; other files are not written over.
+inline constexpr const char* kCalibrationMagic = "# A calibration of NCCL's times";
+
+/// The fields of proto/calibration.proto. ERRORS: everything that is wrong, each with file:line:column: unknown fields and
+/// names, times and bytes out of range, no table, a table without rows.
+Expected<Calibration> read_calibration(std::string_view text, const std::string& path, const Spread& spread);
+/// The same of a file.
+Expected<Calibration> load_calibration(const std::string& path, const Spread& spread);
+
+/// The calibration as such a file. `remarks`: lines for its head, each beginning with '#'.
+std::string text_of(const Calibration& calibration, const std::string& remarks);
+
+}  // namespace tutti::core::nccl

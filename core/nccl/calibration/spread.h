@@ -1,0 +1,66 @@
+#pragma once
+
+#include <array>
+#include <string>
+#include <string_view>
+
+#include "core/base/error.h"
+
+namespace tutti::core::nccl {
+
+/// Scales of the process that describes how one system's times differ from predictions (time_process.h).
+/// Standard deviations are of natural logarithms.
+enum class Scale {
+  kLaunch,            ///< sd of a system's launch
+  kHops,              ///< … hops
+  kFill,              ///< … fill
+  kTransfer,          ///< … transfer
+  kProtocol,          ///< sd of latency that a protocol has for itself
+  kPattern,           ///< … that a pattern of messages has: rings, chains, trees, sends, …
+  kCollective,        ///< … that a collective has for itself
+  kSmoothSystem,      ///< sd of a smooth curve over sizes that all tables of a system share
+  kSmoothProtocol,    ///< … that rows of a protocol share
+  kSmoothPattern,     ///< … of a pattern
+  kSmoothCollective,  ///< … of a collective
+  kSmoothTable,       ///< … that a table has for itself
+  kLength,            ///< over which it changes, in doublings of size
+  kNodesLength,       ///< over which a collective's curve changes, in doublings of ranks
+  kSeveralNodes,      ///< factor on smooth curves between nodes
+  kAcross,            ///< correlation of hops and of transfer inside a node with those between nodes
+  kOtherPattern,      ///< correlation of hops and of transfer of one pattern with those of another
+  kSettings,          ///< correlation of all but launch under different variables
+  kRowSmall,          ///< sd of a row below 16 MiB
+  kRowLarge,          ///< sd of a row beyond
+};
+inline constexpr std::size_t kScales = static_cast<std::size_t>(Scale::kRowLarge) + 1;
+
+/// How far systems lie apart, learnt from the systems of the fit (tools/nccl_spread), and by what the resulting bands
+/// have to be wider to hold eight of ten measurements of systems that were left out.
+class Spread {
+ public:
+  static constexpr std::size_t kSizes = 4;  ///< those of ErrorBands
+
+  /// Before anything was learnt: no systematic differences are known to be larger than 50 %.
+  static Spread initial();
+  /// CSV: name,value,how. ERRORS: a name that is unknown, missing or there twice; a value that is no number above 0.
+  static Expected<Spread> parse(std::string_view text, const std::string& file);
+  /// nccl_spread.csv of the library folder.
+  static Expected<Spread> load(const std::string& library_folder);
+  static Expected<Spread> load_file(const std::string& path);
+  [[nodiscard]] std::string to_csv(const std::string& how) const;
+
+  [[nodiscard]] double& at(Scale scale) { return scales_[static_cast<std::size_t>(scale)]; }
+  [[nodiscard]] double at(Scale scale) const { return scales_[static_cast<std::size_t>(scale)]; }
+  [[nodiscard]] double& widening(bool several_nodes, std::size_t size) {
+    return widening_[several_nodes ? 1 : 0][size];
+  }
+  [[nodiscard]] double widening(bool several_nodes, std::size_t size) const {
+    return widening_[several_nodes ? 1 : 0][size];
+  }
+
+ private:
+  std::array<double, kScales> scales_{};
+  std::array<std::array<double, kSizes>, 2> widening_{};
+};
+
+}  // namespace tutti::core::nccl

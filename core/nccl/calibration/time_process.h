@@ -1,0 +1,86 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/nccl/calibration/spread.h"
+#include "core/nccl/names.h"
+#include "core/nccl/time/prediction.h"
+#include "core/schedule/contract.h"
+
+namespace tutti::core::nccl {
+
+/// A predicted time, as far as its error depends on it.
+struct TimedPoint {
+  CollectiveKind kind = CollectiveKind::kAllReduce;
+  std::optional<Algorithm> algorithm;  ///< nothing of sends and receives
+  std::optional<Protocol> protocol;    ///< likewise
+  std::int64_t bytes = 1;
+  int ranks = 2;
+  int nodes = 1;                     ///< as NCCL counts them
+  std::uint64_t settings = 0;        ///< settings_digest() of the variables that were set
+  std::array<double, 4> parts_us{};  ///< launch, hops, fill, transfer, together the prediction
+
+  [[nodiscard]] double us() const { return parts_us[0] + parts_us[1] + parts_us[2] + parts_us[3]; }
+};
+
+/// What was measured where that was predicted.
+struct MeasuredPoint {
+  TimedPoint at;
+  double measured_us = 1;
+  int table = 0;  ///< rows of one run of nccl-tests have the same number
+};
+
+/// What measurements of a system say of another of its times.
+struct TimeCorrection {
+  double log_factor = 0;  ///< by which the prediction is to be multiplied
+  double sd = 0;          ///< of the logarithm of measured over corrected
+  double sd_before = 0;   ///< … over predicted, before anything was measured
+};
+
+/// A Gaussian process on log(measured / predicted) of one system, given some of its times (time_process.cpp).
+class TimeProcess {
+ public:
+  static constexpr std::array<const char*, 4> kParts = {"launch", "hops", "fill", "transfer"};
+  /// More rows than this say little more, and the time grows with their third power.
+  static constexpr std::size_t kMostRows = 60;
+
+  TimeProcess(const std::vector<MeasuredPoint>& rows, const Spread& spread, std::size_t most_rows = kMostRows);
+
+  /// Takes time in proportion to the square of the number of rows.
+  [[nodiscard]] TimeCorrection at(const TimedPoint& point) const;
+  /// A part's factor on the system's rings: launch, hops, fill or transfer (0 to 3) inside a node or between nodes. `sd` is that of the logarithm.
+  [[nodiscard]] TimeCorrection part(std::size_t part, bool several_nodes) const;
+  [[nodiscard]] const std::vector<MeasuredPoint>& rows() const { return rows_; }
+
+ private:
+  [[nodiscard]] double covariance(const TimedPoint& x, const TimedPoint& y, bool same_table) const;
+  [[nodiscard]] double noise(const TimedPoint& x) const;
+  void factorise();
+  /// L y = b, in place.
+  void forward(std::vector<double>& b) const;
+  /// L' y = b, in place.
+  void backward(std::vector<double>& b) const;
+
+  Spread spread_;
+  std::vector<MeasuredPoint> rows_;
+  std::vector<double> lower_;    ///< Cholesky factor by rows, of the covariance of rows and their noise
+  std::vector<double> weights_;  ///< Student weights of the rows
+  std::vector<double> alpha_;
+};
+
+/// Rows of a system that are kept: repeats of a table's size are one row, their median; then evenly by logarithm of
+/// size, so that each table has as many.
+std::vector<MeasuredPoint> thinned(std::vector<MeasuredPoint> rows, std::size_t most);
+
+TimedPoint timed_point(CollectiveKind kind, std::int64_t bytes, int ranks, int nodes,
+                       const std::optional<Choice>& choice, const Prediction& time);
+
+/// Tells environments apart: of libraries below NCCL, too (FI_CXI_RX_MATCH_MODE). Their order does not matter. 0: none is set.
+std::uint64_t settings_digest(std::vector<std::pair<std::string, std::string>> variables);
+
+}  // namespace tutti::core::nccl

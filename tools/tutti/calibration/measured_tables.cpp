@@ -1,0 +1,190 @@
+// From logs of nccl-tests to the tables of a calibration. A log's head says most of what a prediction depends on; of that, who called NCCL
+// matters most: below 1 MiB a thread for all GPUs takes twice what a process for each takes.
+
+#include "tools/tutti/calibration/measured_tables.h"
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <set>
+
+#include <fmt/format.h>
+
+#include "core/measured/nccl_tests.h"
+#include "core/nccl/calibration/calibration_names.h"
+#include "core/nccl/collective_time.h"
+#include "core/nccl/known_gpus.h"
+#include "tools/tutti/perf/nccl_subject.h"
+
+namespace tutti::tools {
+namespace {
+
+using core::Expected;
+using core::NcclTestsRow;
+using core::NcclTestsTable;
+using core::ProblemCode;
+namespace nccl = core::nccl;
+
+class LogReader {
+ public:
+  LogReader(const CalibrateOptions& options, const nccl::Parameters& figures, const nccl::ErrorBands& bands,
+            const Environment& environment)
+      : options_(options), figures_(figures), bands_(bands), environment_(environment) {}
+
+  Expected<MeasuredTables> read() {
+    for (const std::string& path : options_.logs) {
+      const auto tables = core::load_nccl_tests(path);
+      if (!tables) return failed(tables);
+      for (const NcclTestsTable& table : *tables) {
+        if (auto added = add(table); !added) return failed(added);
+      }
+    }
+    if (made_.tables.empty())
+      return refused({ProblemCode::kMissing, "--log"}, "the logs have no row that can be used: {}", left_out());
+    if (const std::string text = left_out(); !text.empty()) note(text);
+    return std::move(made_);
+  }
+
+ private:
+  static std::string place(const core::Location& where) { return fmt::format("{}:{}", where.file, where.line); }
+
+  void note(const std::string& text) {
+    if (std::find(made_.notes.begin(), made_.notes.end(), text) == made_.notes.end()) made_.notes.push_back(text);
+  }
+
+  [[nodiscard]] std::string left_out() const {
+    std::string text;
+    if (wrong_ > 0) text += fmt::format("{} rows with wrong results were left out", wrong_);
+    if (types_.empty()) return text;
+    text += text.empty() ? "rows of types that are not modelled were left out:" : "; so were those of types";
+    for (const std::string& type : types_) text += " " + type;
+    return text;
+  }
+
+  Expected<void> add(const NcclTestsTable& table) {
+    auto asked = asked_of(table);
+    if (!asked) return failed(asked);
+    const auto variables = variables_of(table);
+    if (!variables) return failed(variables);
+    const auto subject = nccl_subject(*asked, *variables, environment_);
+    if (!subject) return failed(subject);
+    if (const auto fits = check_gpu(table, subject->system); !fits) return fits;
+    const int ranks = subject->comm.ranks;
+    const auto kind = core::check_collective(table, ranks);
+    if (!kind) return failed(kind);
+    if (table.collective.empty())
+      note(fmt::format("{} does not name its program; it is taken for {}", place(table.where), to_string(*kind)));
+    nccl::CalibratedTable measured{place(table.where),
+                                   *kind,
+                                   subject->comm.nodes,
+                                   ranks / subject->comm.nodes,
+                                   subject->comm.version,
+                                   subject->system.driving,
+                                   subject->system.nodes > 1 ? subject->system.transport : core::Transport::kNone,
+                                   *variables,
+                                   {}};
+    const nccl::Predictor predictor(subject->system, subject->comm, subject->settings, figures_, bands_);
+    for (const NcclTestsRow& row : table.rows) {
+      if (auto added = add(row, predictor, measured); !added) return added;
+    }
+    if (measured.rows.empty()) return {};
+    made_.system = nccl::calibrated_system(options_.nccl.cluster, subject->system);
+    made_.tables.push_back(std::move(measured));
+    return {};
+  }
+
+  Expected<void> add(const NcclTestsRow& row, const nccl::Predictor& predictor, nccl::CalibratedTable& table) {
+    const auto& timing = row.out_of_place ? row.out_of_place : row.in_place;
+    if (!timing) return {};
+    if (timing->wrong > 0) {
+      ++wrong_;
+      return {};
+    }
+    const auto type = core::data_type_of_nccl_name(row.type);
+    if (!type) {
+      types_.insert(row.type);
+      return {};
+    }
+    const auto time = predictor.of(table.kind, row.bytes, *type, core::Reduction::kSum);
+    if (!time) return failed(time);
+    const nccl::Communicator& comm = predictor.communicator();
+    table.rows.push_back(
+        {nccl::timed_point(table.kind, row.bytes, comm.ranks, comm.nodes, time->choice, time->time), timing->us, 0});
+    return {};
+  }
+
+  /// The options with what the head of the log says.
+  Expected<NcclPerfOptions> asked_of(const NcclTestsTable& table) {
+    NcclPerfOptions asked = options_.nccl;
+    const core::NcclTestsRun& run = table.run;
+    if (run.hosts > 0) {
+      if (run.ranks_of_host == 0 || run.hosts > 100'000 || run.ranks_of_host > 1'000)
+        return tl::make_unexpected(core::Error::request(
+            {ProblemCode::kUnsupported, "ranks"},
+            "its hosts have different numbers of ranks; measure with the same number on each", table.where));
+      asked.nodes = static_cast<std::int32_t>(run.hosts);
+      asked.gpus = static_cast<std::int32_t>(run.ranks_of_host);
+    } else {
+      note(fmt::format("{} does not list its ranks; it is taken to be of {} node{} (--nodes)", place(table.where),
+                       asked.nodes, asked.nodes == 1 ? "" : "s"));
+    }
+    if (!asked.version && !run.nccl_version.empty()) asked.version = run.nccl_version;
+    if (!asked.version) {
+      const nccl::KnownGpu* const gpu = nccl::find_gpu(run.device);
+      asked.version = to_string(gpu == nullptr ? nccl::kDefaultVersion : gpu->usual_version);
+      note(fmt::format("{} does not state its NCCL release; it is taken to be {} (--nccl-version)", place(table.where),
+                       *asked.version));
+    }
+    if (!asked.driving) {
+      if (const auto driving = run.driving())
+        asked.driving = std::string(to_string(*driving));
+      else if (run.ranks_of_host != 1)
+        note(fmt::format("{} does not say who calls NCCL; it is taken to be a process per GPU (--driving)",
+                         place(table.where)));
+    }
+    return asked;
+  }
+
+  /// --set, and those of the log's environment that are modelled.
+  Expected<std::vector<std::string>> variables_of(const NcclTestsTable& table) {
+    std::vector<std::string> all = options_.set;
+    const auto given = nccl_variables(options_.set);
+    if (!given) return failed(given);
+    for (const auto& variable : table.run.environment) {
+      const bool known =
+          std::any_of(given->begin(), given->end(), [&](const auto& one) { return one.first == variable.first; });
+      std::vector<std::string> unknown;
+      const auto read = nccl::read_settings({variable}, nccl::kDefaultVersion, &unknown);
+      if (known || !read || !unknown.empty()) continue;
+      all.push_back(variable.first + "=" + variable.second);
+    }
+    return all;
+  }
+
+  [[nodiscard]] Expected<void> check_gpu(const NcclTestsTable& table, const nccl::System& system) const {
+    const nccl::KnownGpu* const gpu = nccl::find_gpu(table.run.device);
+    if (gpu == nullptr || gpu->generation == system.generation) return {};
+    return tl::make_unexpected(core::Error::request(
+        {ProblemCode::kConflict, "--cluster"},
+        fmt::format("this log is of {} ({}), and {} has {} GPUs; name the machine that it was measured on",
+                    table.run.device, name_of(gpu->generation), options_.nccl.cluster, name_of(system.generation)),
+        table.where));
+  }
+
+  const CalibrateOptions& options_;
+  const nccl::Parameters& figures_;
+  const nccl::ErrorBands& bands_;
+  const Environment& environment_;
+  MeasuredTables made_;
+  std::int64_t wrong_ = 0;
+  std::set<std::string> types_;
+};
+
+}  // namespace
+
+Expected<MeasuredTables> measured_tables(const CalibrateOptions& options, const nccl::Parameters& figures,
+                                         const nccl::ErrorBands& bands, const Environment& environment) {
+  return LogReader(options, figures, bands, environment).read();
+}
+
+}  // namespace tutti::tools

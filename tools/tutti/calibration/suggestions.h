@@ -1,0 +1,32 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "core/nccl/calibration/calibration.h"
+#include "core/nccl/collective_time.h"
+#include "tools/tutti/calibrate.h"
+
+namespace tutti::tools {
+
+/// A measurement that could be made next.
+struct Suggestion {
+  core::CollectiveKind kind = core::CollectiveKind::kAllReduce;
+  int nodes = 1;
+  double width = 1;  ///< what would be the typical ratio of the upper to the lower end of a band
+};
+
+/// Times that a user may ask for, and how sure they are.
+struct Suggestions {
+  double width = 1;              ///< as it is: the median ratio over all asked times
+  std::vector<Suggestion> best;  ///< narrowest first
+};
+
+/// Ranks measurements by how much they would narrow the bands of all collectives on `nodes` nodes, from 1 KiB to 1 GiB. Which results they
+/// would have does not matter for that: the variance of a Gaussian process depends on where it was measured alone.
+/// ERRORS: as nccl_subject().
+core::Expected<Suggestions> suggestions(const core::nccl::Calibration& calibration, const CalibrateOptions& options,
+                                        const core::nccl::Parameters& figures, const core::nccl::ErrorBands& bands,
+                                        const Environment& environment);
+
+}  // namespace tutti::tools

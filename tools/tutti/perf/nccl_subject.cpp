@@ -1,0 +1,138 @@
+#include "tools/tutti/perf/nccl_subject.h"
+
+#include <filesystem>
+#include <numeric>
+
+#include <fmt/format.h>
+
+#include "core/cluster/machine_file.h"
+#include "core/nccl/calibration/calibration_file.h"
+#include "core/nccl/collnet.h"
+#include "core/nccl/machine_communicator.h"
+#include "core/nccl/search/searched_communicator.h"
+#include "core/nccl/system_of_machine.h"
+#include "core/nccl/system_of_topology.h"
+#include "core/nccl/topology/topology_file.h"
+
+namespace tutti::tools {
+
+using core::Error;
+using core::Expected;
+using core::ProblemCode;
+namespace nccl = core::nccl;
+
+Expected<NcclVariables> nccl_variables(const std::vector<std::string>& set) {
+  NcclVariables all;
+  for (const std::string& one : set) {
+    const auto equals = one.find('=');
+    if (equals == std::string::npos || !one.starts_with("NCCL_"))
+      return refused({ProblemCode::kSyntax, "--set"},
+                     "--set {}: with --cluster, expected one of NCCL's variables, such as NCCL_ALGO=Ring", one);
+    all.emplace_back(one.substr(0, equals), one.substr(equals + 1));
+  }
+  return all;
+}
+
+namespace {
+
+Expected<std::shared_ptr<const core::Machine>> machine_of(const std::string& name, const core::Library& library) {
+  const auto file = library.read(core::Library::Kind::kMachine, name, "");
+  if (!file) return failed(file);
+  if (!*file) {
+    const std::vector<std::string> names = library.names(core::Library::Kind::kMachine);
+    return refused({ProblemCode::kUnknownName, "--cluster"}, "--cluster {}: there is no such machine{}", name,
+                   core::did_you_mean(name, names));
+  }
+  return core::read_machine((*file)->text, (*file)->path);
+}
+
+/// Machines that NCCL wrote down: their graphs are searched.
+Expected<NcclPerfSubject> subject_of_topology(const NcclPerfOptions& options, nccl::Version version,
+                                              nccl::Settings settings) {
+  auto topology = nccl::load_topology(options.cluster);
+  if (!topology) return failed(topology);
+  const int gpus = topology->count(nccl::NodeKind::kGpu);
+  if (options.gpus.value_or(1) < 1 || options.gpus.value_or(1) > gpus)
+    return refused(out_of_range("--gpus", *options.gpus, gpus), "--gpus {}: expected 1 to {}, as many as the file has",
+                   *options.gpus, gpus);
+  if (options.gpus) {
+    std::vector<int> ranks(static_cast<std::size_t>(*options.gpus));
+    std::iota(ranks.begin(), ranks.end(), 0);
+    topology = nccl::with_ranks(*topology, ranks);
+  }
+  std::optional<std::string> network = options.network;
+  if (settings.ib_disabled.value_or(false)) {
+    for (nccl::TopologyNode& node : topology->nodes) node.net.gdr = false;
+    if (!network) network = "tcp";
+  }
+  const auto search = nccl::search_settings(settings, version);
+  if (!search) return tl::make_unexpected(about("--set", search.error()));
+  const auto found = search_graphs(*topology, options.nodes, *search);
+  if (!found) return failed(found);
+  const auto system = system_of(*topology, *found, options.nodes, *search, network);
+  if (!system) return failed(system);
+  if (system->ranks() < 2)
+    return refused({ProblemCode::kTooSmall, "--gpus"}, "one GPU alone moves nothing: --nodes or --gpus above 1");
+  const auto comm = communicator_of(*topology, *found, options.nodes, settings, version);
+  if (!comm) return failed(comm);
+  return NcclPerfSubject{std::filesystem::path(options.cluster).stem().string(),
+                         options.nodes,
+                         *system,
+                         std::move(settings),
+                         *comm,
+                         nullptr};
+}
+
+}  // namespace
+
+Expected<NcclPerfSubject> nccl_subject(const NcclPerfOptions& options, const std::vector<std::string>& written,
+                                       const Environment& environment) {
+  if (options.nodes < 1 || options.nodes > 100'000)
+    return refused(out_of_range("--nodes", options.nodes, 100'000), "--nodes: expected a number from 1 to 100000");
+  const auto version = nccl::parse_version(options.version.value_or(to_string(nccl::kDefaultVersion)));
+  if (!version) return tl::make_unexpected(about("--nccl-version", version.error()));
+  const auto driving = nccl::parse_driving(options.driving.value_or("process_per_gpu"));
+  if (!driving)
+    return refused({ProblemCode::kUnknownName, "--driving"},
+                   "--driving {}: expected process_per_gpu, thread_per_gpu or one_thread", *options.driving);
+  const auto set = nccl_variables(written);
+  if (!set) return failed(set);
+  auto settings = nccl::read_settings(*set, *version);
+  if (!settings) return tl::make_unexpected(about("--set", settings.error()));
+  if (options.cluster.ends_with(".xml")) {
+    auto subject = subject_of_topology(options, *version, std::move(*settings));
+    if (subject) subject->system.driving = *driving;
+    return subject;
+  }
+  const auto machine = machine_of(options.cluster, environment.library);
+  if (!machine) return failed(machine);
+  auto system = nccl::system_of(**machine, options.nodes, options.gpus, options.network);
+  if (!system) return tl::make_unexpected(about("--cluster", system.error()));
+  if (system->ranks() < 2)
+    return refused({ProblemCode::kTooSmall, "--gpus"}, "one GPU alone moves nothing: --nodes or --gpus above 1");
+  system->collnet = nccl::why_no_sharp(*system).empty();
+  system->driving = *driving;
+  auto known = nccl::on_machines(**machine, *system, options.network, "--network", *settings, *version);
+  if (!known) return tl::make_unexpected(about("--cluster", known.error()));
+  if (!known->note.empty()) settings->notes.push_back(known->note);
+  return NcclPerfSubject{
+      (*machine)->name(), options.nodes, known->system, std::move(*settings), std::move(known->communicator), *machine};
+}
+
+Expected<std::shared_ptr<const nccl::Calibration>> load_nccl_calibration(const std::string& path,
+                                                                         const NcclPerfSubject& subject,
+                                                                         const NcclVariables& variables,
+                                                                         const nccl::Parameters& figures,
+                                                                         const Environment& environment) {
+  if (path.empty()) return std::shared_ptr<const nccl::Calibration>();
+  const auto spread = nccl::Spread::load(environment.library.folder());
+  if (!spread) return failed(spread);
+  auto loaded = nccl::load_calibration(path, *spread);
+  if (!loaded) return failed(loaded);
+  if (const std::string why = loaded->why_not(subject.system, figures); !why.empty())
+    return refused({ProblemCode::kConflict, "--calibration"}, "--calibration {}: {}", path, why);
+  loaded->set_variables(variables);
+  return std::make_shared<const nccl::Calibration>(std::move(*loaded));
+}
+
+}  // namespace tutti::tools
