@@ -108,11 +108,11 @@ core::Expected<void> Simulator::run(const Scenario& scenario, const core::Record
   const core::Conditions& conditions = scenario.run.conditions;
   if (scenario.run.network_model == core::NetworkModel::kIdeal &&
       !(conditions.links.empty() && conditions.background.empty())) {
-    return tl::make_unexpected(core::Error::request(
-        {core::ProblemCode::kConflict, "Run.network_model"},
-        "conditions: changing links and background traffic need network model fifo or fair; ideal "
-        "models only the ports at both ends",
-        {scenario.file, 0, 0}));
+    return tl::make_unexpected(
+        core::Error::request({core::ProblemCode::kConflict, "Run.network_model"},
+                             "conditions: changing links and background traffic need network model fifo or fair; ideal "
+                             "models only the ports at both ends",
+                             {scenario.file, 0, 0}));
   }
   if (auto proved = core::prove_custom(scenario, core::CustomProof::kQuick); !proved) return proved;
   const bool remember = remembers(remembers_, scenario);

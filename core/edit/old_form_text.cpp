@@ -350,10 +350,8 @@ std::string old_form_warning(const std::string& text, const std::string& path) {
   if (!converted) return "";
   std::string said;
   for (const MovedValue& value : converted->moved)
-    said += fmt::format("{}:{}:{}: warning: {} is {}\n", path, value.at.line, value.at.column,
-                        value.was,
-                        value.now.empty() ? "left out, because another field sets the packing"
-                                          : value.now + " now");
+    said += fmt::format("{}:{}:{}: warning: {} is {}\n", path, value.at.line, value.at.column, value.was,
+                        value.now.empty() ? "left out, because another field sets the packing" : value.now + " now");
   const ScenarioText now(converted->text, scenario_schema());
   if (const auto place = now.place({{"strategy", 0}, {"tensorflow", 0}})) {
     const std::size_t from = now.places().offset(place->field->at), to = now.range(*place->value).to;

@@ -358,10 +358,10 @@ Expected<void> SweepStore::remember(const Library::File& file) {
     same = !known || find->text(0) == file.text;
   }
   if (!same) {
-    return tl::make_unexpected(Error::request(
-        {ProblemCode::kConflict},
-        fmt::format("{} has changed since sweep {} was started; choose another file for a new sweep",
-                    file.path, database_->path())));
+    return tl::make_unexpected(
+        Error::request({ProblemCode::kConflict},
+                       fmt::format("{} has changed since sweep {} was started; choose another file for a new sweep",
+                                   file.path, database_->path())));
   }
   if (known) return {};
   return with(*database_, "INSERT INTO file VALUES (?1, ?2, ?3, ?4)", [&](Statement& s) {

@@ -90,15 +90,12 @@ std::optional<std::int64_t> buffer_as_taken(const std::string& name, const std::
   const std::int64_t least = least_buffer(name, version);
   if (known->value > std::numeric_limits<std::int32_t>::max()) {
     problems.add({ProblemCode::kTooLarge, name}, {},
-                 "{} does not fit into 32 bits, which NCCL does not check; expected at least {} bytes",
-                 what, least);
+                 "{} does not fit into 32 bits, which NCCL does not check; expected at least {} bytes", what, least);
     return std::nullopt;
   }
   if (known->value < least) {
-    problems.add(
-        {ProblemCode::kTooSmall, name}, {},
-        "{} is too small for eight slots, which NCCL does not check; expected at least {} bytes",
-        what, least);
+    problems.add({ProblemCode::kTooSmall, name}, {},
+                 "{} is too small for eight slots, which NCCL does not check; expected at least {} bytes", what, least);
     return std::nullopt;
   }
   const std::int64_t slot = known->value / kSlotsOfBuffer;

@@ -35,11 +35,11 @@ Expected<void> problems_of(const core::Scenario& scenario, const Gathering& gath
             scenario.communicators.front().name));
   }
   if (scenario.plan.fuses() && backend != Backend::kTcp) {
-    return wrong(
-        {core::ProblemCode::kConflict, "--backend"},
-        fmt::format("packs that are fused while a run goes on need --backend tcp, not {}: what travels together is decided while it "
-                    "runs, and copied on the host; take --backend tcp, or tutti simulate",
-                    to_string(backend)));
+    return wrong({core::ProblemCode::kConflict, "--backend"},
+                 fmt::format("packs that are fused while a run goes on need --backend tcp, not {}: what travels "
+                             "together is decided while it "
+                             "runs, and copied on the host; take --backend tcp, or tutti simulate",
+                             to_string(backend)));
   }
   if (scenario.plan.fuses() && emulates) {
     return wrong(

@@ -180,8 +180,8 @@ std::vector<std::string> NcclCollectives::last_words() const {
   if (unheard_ == 0) return {};
   return {fmt::format(
       "at least {} of NCCL's channels of {} {} are not in the timeline: NCCL did not report them "
-      "within {} ms", unheard_,
-      options_.ranks.size() == 1 ? "rank" : "ranks", fmt::join(options_.ranks, ", "), kLastWords.count())};
+      "within {} ms",
+      unheard_, options_.ranks.size() == 1 ? "rank" : "ranks", fmt::join(options_.ranks, ", "), kLastWords.count())};
 }
 
 // --- packs ---

@@ -151,13 +151,12 @@ class CollectiveAllReduceLowering {
     const bool edges = token || hint_ == Implementation::kNccl;
     strategy_.launch_order = edges ? LaunchOrder::kAsHandedOver : LaunchOrder::kDescendingKeys;
     if (nccl && !edges && gradients_ > 1) {
-      strategy_.notes.add("tensorflow.descending-keys",
-                          "only collective_nccl orders the launches, by descending instance key: {}",
-                          all_reduce_.generation == Generation::kTf115
-                              ? "the last gradients that were handed over are launched first"
-                              : "gradients are handed over last-created first, so the "
-                                "first-created, which are ready last, are launched "
-                                "first, and no other pack leaves before them");
+      strategy_.notes.add(
+          "tensorflow.descending-keys", "only collective_nccl orders the launches, by descending instance key: {}",
+          all_reduce_.generation == Generation::kTf115 ? "the last gradients that were handed over are launched first"
+                                                       : "gradients are handed over last-created first, so the "
+                                                         "first-created, which are ready last, are launched "
+                                                         "first, and no other pack leaves before them");
     }
     if (token && !nccl)
       strategy_.notes.add("tensorflow.token-orders-rings",

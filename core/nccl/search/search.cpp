@@ -66,10 +66,9 @@ Expected<SearchResult> search_graphs(const Topology& topology, std::int64_t coun
     return refuse({ProblemCode::kTooLarge, "gpu"},
                   fmt::format("{} GPUs in one node: the search takes {} at most", gpus, kMostGpus));
   if (result.over_nodes && result.node.count(NodeKind::kNet) == 0) {
-    return refuse(
-        {ProblemCode::kMissing, "net"},
-        fmt::format("{} nodes, but the topology has no <net>: dump it on a machine with a network",
-                    count * result.nodes_per_topology));
+    return refuse({ProblemCode::kMissing, "net"},
+                  fmt::format("{} nodes, but the topology has no <net>: dump it on a machine with a network",
+                              count * result.nodes_per_topology));
   }
   for (const Graph& graph : given) {
     if (const std::string problem = misfit(graph, gpus); !problem.empty())

@@ -341,10 +341,9 @@ Topology TopologyReader::read() {
     }));
   };
   if (!any(nullptr)) {
-    problems_.add(
-        {ProblemCode::kMissing, "gpu"}, xml_.where(xml_.root()),
-        "no <gpu> in it: topology files of cloud providers list only the switches, and NCCL "
-        "adds the rest on the machine; use the file that NCCL_TOPO_DUMP_FILE writes there");
+    problems_.add({ProblemCode::kMissing, "gpu"}, xml_.where(xml_.root()),
+                  "no <gpu> in it: topology files of cloud providers list only the switches, and NCCL "
+                  "adds the rest on the machine; use the file that NCCL_TOPO_DUMP_FILE writes there");
     return {};
   }
   ranks_given_ = any("rank");

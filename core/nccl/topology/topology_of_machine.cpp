@@ -111,11 +111,11 @@ Expected<Topology> topology_of(const Machine& machine, const System& system) {
     for (const MachineLink& link : machine.links())
       on_pcie = on_pcie || (link.from == static_cast<int>(p) && link.kind == LinkKind::kPcie);
     if (!on_pcie)
-      return tl::make_unexpected(Error::request(
-          {ProblemCode::kMissing, "Machine.link"},
-          fmt::format("machine {}: {} has no PCIe link, which NCCL's search needs; use a "
-                      "topology file of NCCL's (NCCL_TOPO_DUMP_FILE)",
-                      machine.name(), machine.parts()[p].name)));
+      return tl::make_unexpected(
+          Error::request({ProblemCode::kMissing, "Machine.link"},
+                         fmt::format("machine {}: {} has no PCIe link, which NCCL's search needs; use a "
+                                     "topology file of NCCL's (NCCL_TOPO_DUMP_FILE)",
+                                     machine.name(), machine.parts()[p].name)));
   }
   return Drawing(machine, system).draw();
 }

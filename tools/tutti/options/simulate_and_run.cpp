@@ -31,16 +31,14 @@ void add_simulate(CLI::App& app, SimulateOptions& o) {
        "Simulate one worker on behalf of all identical ones, with identical times: auto (unless --timeline records a "
        "short run), on (refuse if workers differ) or off (simulate every worker)")
       ->capture_default_str();
-  c->add_option(
-       "--remember", o.remember,
-       "Skip the simulation of training steps that repeat the previous one, with identical times: "
-       "auto (unless the run is short or --timeline is given), on (always) or off (simulate all)")
+  c->add_option("--remember", o.remember,
+                "Skip the simulation of training steps that repeat the previous one, with identical times: "
+                "auto (unless the run is short or --timeline is given), on (always) or off (simulate all)")
       ->capture_default_str();
 }
 
 void add_run(CLI::App& app, RealRunOptions& o) {
-  CLI::App* c =
-      app.add_subcommand("run", "Execute a scenario for real, with one process per worker (CPUs or GPUs)");
+  CLI::App* c = app.add_subcommand("run", "Execute a scenario for real, with one process per worker (CPUs or GPUs)");
   c->footer(
       "Workers are processes of this machine, or join from other machines: with --listen, or started by TF_CONFIG,\n"
       "mpirun, srun or torchrun (docs/running.md). Computation is replayed as a delay of the same length. Every "
