@@ -113,8 +113,8 @@ void lower_custom(WrittenScenario& written) {
 
 void note_custom(Scenario& scenario) {
   if (!scenario.strategy.custom) return;
-  if (std::string note = scenario.strategy.custom->made->note(); !note.empty())
-    scenario.plan.notes.push_back(std::move(note));
+  if (const std::string note = scenario.strategy.custom->made->note(); !note.empty())
+    scenario.plan.notes.add("custom.of-the-file", "{}", note);
 }
 
 std::string describe(const CustomChoice& custom) {
