@@ -20,8 +20,7 @@ class FormModel : public QAbstractItemModel {
 
  public:
   enum Column { kName, kValue, kColumns };
-  static constexpr int kFaintRole =
-      Qt::UserRole;  ///< bool: the shown value is not in the text, or cannot be changed now
+  static constexpr int kFaintRole = Qt::UserRole;  ///< bool: the value is not in the text, or is read-only
   enum class Line {
     kField,    ///< a single value, or a message
     kList,     ///< a repeated field; its elements are below
