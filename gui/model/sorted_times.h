@@ -50,8 +50,7 @@ class SortedTimes {
   [[nodiscard]] std::size_t level_for(std::span<const std::int64_t> wanted) const;
 
   std::vector<std::int64_t> times_;
-  std::vector<std::vector<std::int64_t>>
-      samples_;  ///< [0]: the first of each 16 times; [1]: the first of each 16 of those; …
+  std::vector<std::vector<std::int64_t>> samples_;  ///< [0]: every 16th time; [1]: every 16th of those; …
 };
 
 }  // namespace tutti::gui
