@@ -15,30 +15,32 @@ namespace tutti::gui {
 
 class MainWindow;
 
-/// What was asked for on the command line.
+/// The command line options.
 struct Options {
-  QString file;                ///< a timeline, a scenario or a sweep; empty: the window alone
-  QString second;              ///< a timeline to be shown beside it, or put over the sweep; empty: none
-  bool sweep = false;          ///< the file is one
-  bool svg = false;            ///< the file is a picture, which is drawn as another one
-  QString x, by, cost;         ///< of a sweep, what to draw; empty: as it comes
-  bool one_line = false;       ///< of a sweep
-  bool run = false;            ///< the scenario, at once
-  std::optional<Align> align;  ///< of the two
-  int error = 0;               ///< of the list of largest errors, from 1 on; 0: none
-  QString screenshot;          ///< picture to write instead of showing a window; empty: none
-  QSize size;                  ///< of the window; empty: as it was last
+  QString file;                ///< a timeline, a scenario or a sweep; empty: none
+  QString second;              ///< a timeline to compare with, or to overlay on the sweep; empty: none
+  bool sweep = false;          ///< the file is a sweep
+  bool svg = false;            ///< the file is an SVG picture, which is drawn as a PNG
+  QString x, by, cost;         ///< what to plot of a sweep; empty: the default
+  bool one_line = false;       ///< plot a sweep as a single line
+  bool run = false;            ///< run the scenario at once
+  std::optional<Align> align;  ///< the alignment of the two timelines
+  int error = 0;               ///< row in the list of largest errors, from 1 on; 0: none
+  QString screenshot;          ///< a picture to write instead of showing a window; empty: none
+  QSize size;                  ///< the window's size; empty: as last time
   bool dark = false;
-  std::optional<double> from_us, to_us;  ///< what part of the run to show
-  std::optional<double> at_us;           ///< where the time cursor is
-  QString device;                        ///< "w0/gpu1": selected in the topology
-  QString find;                          ///< spans to look for: the first is selected
+  std::optional<double> from_us, to_us;  ///< the range of the run to show
+  std::optional<double> at_us;           ///< the position of the time cursor
+  QString device;                        ///< "w0/gpu1": the device to select in the topology
+  QString find;                          ///< a search for spans: the first one is selected
 };
 
-/// ERRORS: in words, of what cannot be whatever the files hold. (Help and version are shown, and the program ends.)
+/// Parses the command line. For --help and --version, prints them and ends the program. ERRORS:
+/// options that are invalid whatever the files contain, as a message.
 tl::expected<Options, QString> read_options(const QCoreApplication& app);
 
-/// Goes to the place that was asked for, once all is open. Answers what was asked for and is not there, a line each.
+/// Moves the view to the requested place, once all is open. Returns what was requested but not
+/// found, one line each.
 QStringList show_place(MainWindow& window, const Options& options);
 
 }  // namespace tutti::gui

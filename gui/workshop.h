@@ -6,11 +6,11 @@
 
 namespace tutti::gui {
 
-/// What this program can run scenarios by: the simulator; and for real, processes of `worker_program` (the tutti command) over
-/// TCP, by shared memory, on GPUs.
+/// Returns the executors of this program: the simulator, and for real runs processes of
+/// `worker_program` (the tutti command) over TCP, over shared memory, and on GPUs.
 Workshop make_workshop(const std::string& worker_program);
 
-/// Where the tutti command should be: beside this program.
+/// Returns where the tutti command should be: in the directory of this program.
 std::string own_worker_program();
 
 }  // namespace tutti::gui

@@ -13,7 +13,8 @@
 
 namespace tutti::gui {
 
-/// Checks a text while it is being written: some time after the last change, in a thread of its own, only the newest.
+/// Checks a text while it is being written, in a thread of its own. A check starts a short time
+/// after the last change, and only the newest text is checked.
 class Checker : public QObject {
   Q_OBJECT
 
@@ -22,7 +23,7 @@ class Checker : public QObject {
   ~Checker() override;
 
   enum class When { kAtOnce, kAfterAPause };
-  /// checked() follows, unless another text comes before that.
+  /// Starts a check. checked() follows, unless another text arrives before that.
   void check(const std::string& text, const std::string& path, When when = When::kAfterAPause);
 
  signals:
@@ -43,7 +44,7 @@ class Checker : public QObject {
   std::mutex mutex_;
   std::condition_variable_any there_;
   std::optional<Job> waiting_;
-  std::int64_t newest_ = 0;  ///< of the thread that this belongs to
+  std::int64_t newest_ = 0;  ///< number of the newest check, used by this object's thread only
   std::jthread thread_;
 };
 

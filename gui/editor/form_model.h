@@ -20,20 +20,21 @@ class FormModel : public QAbstractItemModel {
 
  public:
   enum Column { kName, kValue, kColumns };
-  static constexpr int kFaintRole = Qt::UserRole;  ///< bool: what is shown is not written, or cannot be changed now
+  static constexpr int kFaintRole = Qt::UserRole;  ///< bool: the value is not in the text, or is read-only
   enum class Line {
     kField,    ///< a single value, or a message
     kList,     ///< a repeated field; its elements are below
-    kElement,  ///< one of those
-    kAdd,      ///< below the elements: adds one
+    kElement,  ///< an element of a repeated field
+    kAdd,      ///< the last row below the elements: adds one
   };
 
   explicit FormModel(core::Schema schema, QObject* parent = nullptr);
   ~FormModel() override;
 
-  /// What is shown from now on. REQUIRES: a text of the same schema, not broken.
+  /// Sets the text to show. REQUIRES: the text has the same schema and no syntax errors.
   void show_text(std::shared_ptr<const core::ScenarioText> text);
-  /// While the text is broken what was last read is shown, and nothing can be changed.
+  /// Freezes the form while the text has syntax errors: it shows the last text that could be read,
+  /// and nothing can be changed.
   void set_frozen(bool frozen);
   void show_problems(const std::vector<PlacedProblem>& problems);
 
@@ -42,12 +43,12 @@ class FormModel : public QAbstractItemModel {
   [[nodiscard]] core::FieldPath path(const QModelIndex& index) const;
   [[nodiscard]] bool written(const QModelIndex& index) const;
   [[nodiscard]] QModelIndex index_of(const core::FieldPath& path);
-  /// What is wrong with the field itself, in words; "" if nothing is.
+  /// Returns the problem of the field itself as a sentence; "" if there is none.
   [[nodiscard]] QString problem(const QModelIndex& index) const;
 
-  /// One more element, or a message that is not there yet.
+  /// Adds an element to a repeated field, or a message that is not set yet.
   void add(const QModelIndex& index);
-  /// The field, or element, goes.
+  /// Removes the field or element.
   void remove(const QModelIndex& index);
   [[nodiscard]] bool can_add(const QModelIndex& index) const;
   [[nodiscard]] bool can_remove(const QModelIndex& index) const;
@@ -63,7 +64,7 @@ class FormModel : public QAbstractItemModel {
   bool setData(const QModelIndex& index, const QVariant& value, int role) override;
 
  signals:
-  /// What the text has to become, for a change of the field.
+  /// Emitted when the user changes a field: the edits that make the same change in the text.
   void edited(const tutti::core::TextEdits& edits, const tutti::core::FieldPath& field);
 
  private:
@@ -82,8 +83,8 @@ class FormModel : public QAbstractItemModel {
   core::Schema schema_;
   std::shared_ptr<const core::ScenarioText> text_;
   std::unique_ptr<Node> root_;
-  std::map<core::FieldPath, std::string> problems_;  ///< of fields
-  std::map<core::FieldPath, int> inside_;            ///< how many problems fields below this one have
+  std::map<core::FieldPath, std::string> problems_;  ///< by field
+  std::map<core::FieldPath, int> inside_;            ///< the number of problems in fields below this one
   bool frozen_ = false;
 };
 

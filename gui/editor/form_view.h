@@ -9,7 +9,8 @@ namespace tutti::gui {
 
 class FormModel;
 
-/// How values are typed: choices from a list, names with what there is to name, all else as text.
+/// The editors of the form's values: a list for choices, names with completion, and plain text for
+/// everything else.
 class FormDelegate : public QStyledItemDelegate {
   Q_OBJECT
 
@@ -27,8 +28,9 @@ class FormDelegate : public QStyledItemDelegate {
   const core::Library& library_;
 };
 
-/// The form. Enter or F2 types a value, opens a message, or adds an element; Insert adds, Delete takes away; the arrows move
-/// and open. Keys that mean something here are not taken by the window's shortcuts.
+/// The form. Enter or F2 edits a value, opens a message or adds an element; Insert adds and Delete
+/// removes; the arrow keys move and expand. The window's shortcuts do not take keys that have a
+/// meaning here.
 class FormView : public QTreeView {
   Q_OBJECT
 

@@ -13,27 +13,28 @@ class QLockFile;
 
 namespace tutti::gui {
 
-/// The text of a scenario with changes that nobody has saved, as a recovery file holds it.
+/// The unsaved text of a scenario, as a recovery file stores it.
 struct UnsavedText {
-  QString path;            ///< of the scenario's file; empty: it has none yet
-  QDateTime file_written;  ///< when that file was written, as far as the editor knew
+  QString path;            ///< the scenario's file; empty: it has none yet
+  QDateTime file_written;  ///< when that file was last written, as far as the editor knew
   bool byte_order_mark = false;
   bool crlf = false;
   std::string text;
 };
 
-/// Keeps the unsaved text of one editor in a file, so that it outlives the program. Every editor has a recovery file of its
-/// own, also if two of them edit the same scenario; a lock file beside it says that its editor is alive.
+/// Keeps the unsaved text of one editor in a file, so that it survives a crash. Every editor has
+/// its own recovery file, even if two of them edit the same scenario. A lock file next to it shows
+/// that its editor is alive.
 class RecoveryFile {
  public:
   /// `folder`: the directory of the recovery files, created on first use. Empty: nothing is kept.
   explicit RecoveryFile(QString folder);
-  /// Leaves the file where it is, for whoever looks for it (left_behind()).
+  /// Does not remove the file, so that left_behind() can find it.
   ~RecoveryFile();
 
-  /// Writes the text in place of the one before: the file is whole at any moment. ERRORS: in the system's words.
+  /// Replaces the stored text. The replacement is atomic. ERRORS: the system's message.
   core::Expected<void> keep(const UnsavedText& unsaved);
-  /// Removes the file: the text is saved, or nobody wants it.
+  /// Removes the file, when the text is saved or its changes are discarded.
   void remove();
 
  private:
@@ -42,7 +43,8 @@ class RecoveryFile {
   std::unique_ptr<QLockFile> lock_;
 };
 
-/// A recovery file whose editor is gone. While this exists, no other window is offered it.
+/// A recovery file whose editor no longer runs. While this object exists, no other window offers
+/// the file for recovery.
 class LeftBehind {
  public:
   LeftBehind(QString file, QDateTime kept, UnsavedText unsaved, std::unique_ptr<QLockFile> lock);
@@ -51,7 +53,7 @@ class LeftBehind {
   ~LeftBehind();
 
   [[nodiscard]] const UnsavedText& unsaved() const { return unsaved_; }
-  /// When the text was written.
+  /// Returns when the text was written.
   [[nodiscard]] const QDateTime& kept() const { return kept_; }
   /// Removes the file.
   void discard();
@@ -63,8 +65,8 @@ class LeftBehind {
   std::unique_ptr<QLockFile> lock_;
 };
 
-/// The recovery files that editors left behind, the newest first; of `path` alone, if one is given. Files that cannot be
-/// read, or whose editor is alive, are left out.
+/// Returns the recovery files that editors left behind, newest first; only those of `path` if one
+/// is given. Files that cannot be read, or whose editor is alive, are left out.
 std::vector<LeftBehind> left_behind(const QString& folder, const std::optional<QString>& path = std::nullopt);
 
 }  // namespace tutti::gui

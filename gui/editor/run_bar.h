@@ -15,8 +15,9 @@ class QToolButton;
 
 namespace tutti::gui {
 
-/// What runs a scenario, and how far it is. What this machine does not have is grey, with the reason; that is found out in a
-/// thread, since looking for GPUs takes a while.
+/// The choice of the backend that runs a scenario, and the progress of the run. Backends that this
+/// machine does not support are grey and show the reason. A thread finds out which these are, since
+/// looking for GPUs takes a while.
 class RunBar : public QWidget {
   Q_OBJECT
 
@@ -24,24 +25,25 @@ class RunBar : public QWidget {
   explicit RunBar(std::vector<Backend> backends, QWidget* parent = nullptr);
   ~RunBar() override;
 
-  /// The chosen one; null if there is none, or it cannot be used (why() says so).
+  /// Returns the chosen backend; null if there is none or it cannot be used (why() gives the
+  /// reason).
   [[nodiscard]] const Backend* backend() const;
   [[nodiscard]] QString why() const;
   void choose(const std::string& id);
-  /// What is said about a backend: "" while it is not known, or if it can be used.
+  /// Returns why a backend cannot be used; "" if it can, or if that is not known yet.
   [[nodiscard]] QString missing(const std::string& id) const;
 
   void show_title(const QString& title);
   void show_running(bool running);
   void show_progress(const QString& words, double share);
-  /// How the last run ended.
+  /// Shows how the last run ended.
   void show_words(const QString& words);
   [[nodiscard]] QString words() const;
 
  signals:
   void run_wanted();
   void stop_wanted();
-  /// It is known which backends can be used.
+  /// Emitted when it is known which backends can be used.
   void looked();
 
  private:

@@ -17,17 +17,18 @@ namespace tutti::gui {
 class RunBar;
 class ScenarioEditor;
 
-/// What scenarios are run by and made of: handed in by the program, which alone knows simulator and sockets.
+/// The executors, the sweep runner and the library of scenarios. The program passes them in, since
+/// only the program knows the simulator and the sockets.
 struct Workshop {
   core::Library library{std::string()};
   std::vector<Backend> backends{};
-  std::string new_scenario{};  ///< the text to start a new one from
-  SweepRunner sweep{};         ///< none: sweeps can be looked at, not run
-  QString recovery_folder{};   ///< where unsaved changes are kept (gui/editor/recovery.h); empty: nowhere
+  std::string new_scenario{};  ///< the text that a new scenario starts from
+  SweepRunner sweep{};         ///< none: sweeps can be viewed, but not run
+  QString recovery_folder{};   ///< the directory for unsaved changes (gui/editor/recovery.h); empty: they are not kept
 };
 
-/// Where a scenario is written and run: the editor, with what runs it above. Timelines of runs lie in a folder that goes with
-/// this; whoever wants to keep one saves it elsewhere.
+/// The editor of a scenario with the run bar above it. Timelines of runs are written to a temporary
+/// folder that is removed with this object; to keep one, the user saves it elsewhere.
 class ScenarioDesk : public QWidget {
   Q_OBJECT
 
@@ -35,23 +36,25 @@ class ScenarioDesk : public QWidget {
   explicit ScenarioDesk(Workshop workshop, QWidget* parent = nullptr);
   ~ScenarioDesk() override;
 
-  /// Opens a scenario, after asking about changes of the one that is open. False: somebody would rather keep that.
-  /// ERRORS: it cannot be edited; what is open stays.
+  /// Opens a scenario, after asking about unsaved changes of the open one. Returns false if the
+  /// user keeps the open one. ERRORS: the file cannot be edited; the open scenario stays.
   core::Expected<bool> open(const ScenarioBytes& file);
-  /// The same for one that has no file yet.
+  /// Starts a new scenario that has no file yet, in the same way.
   bool start_new();
-  /// … with this text.
+  /// Starts a new scenario with this text.
   bool start_from(const std::string& text);
-  /// Offers unsaved changes that were left behind; true if some are shown now. `nothing_left`: whether there were none.
+  /// Offers to recover unsaved changes of an earlier editor. Returns true if recovered changes are
+  /// shown now. Sets `nothing_left` to true if there were none.
   bool recover(bool* nothing_left = nullptr);
-  /// Whether the window may be closed: asks about changes. Ends a run.
+  /// Returns whether the window may be closed: asks about unsaved changes, and ends a run.
   bool may_close();
   void run();
   void stop();
-  /// Keeps the timeline of the last run, and the marks that were made on it. False: it is told what is wrong. REQUIRES: there was one.
+  /// Saves the timeline of the last run and the marks on it. On failure, shows the error and
+  /// returns false. REQUIRES: there was a run.
   bool save_timeline_to(const QString& path);
   [[nodiscard]] bool running() const { return run_.running(); }
-  /// Whether the file is the timeline of a run from here.
+  /// Returns true if the file is the timeline of a run that was started here.
   [[nodiscard]] bool made(const QString& path) const;
 
   void add_actions(Actions& actions);
@@ -60,10 +63,10 @@ class ScenarioDesk : public QWidget {
 
  signals:
   void told(const QString& text);
-  /// A run has ended without a timeline.
+  /// Emitted when a run has ended without a timeline.
   void run_failed(const QString& why);
   void title_changed(const QString& title, bool changed);
-  /// A run has ended with this timeline.
+  /// Emitted when a run has ended with a timeline.
   void timeline_made(const QString& path);
 
  protected:
@@ -79,7 +82,7 @@ class ScenarioDesk : public QWidget {
   QTemporaryDir folder_;
   ScenarioEditor* editor_;
   RunBar* bar_;
-  QString last_;  ///< timeline of the last run
+  QString last_;  ///< the timeline of the last run
   ScenarioRun run_;
 };
 

@@ -20,43 +20,48 @@ namespace tutti::gui {
 class FormView;
 class TextEditor;
 
-/// A scenario as a form and as a text, side by side and always the same; below, what is wrong with it; above, what is known
-/// of it. The text is the scenario: a form edit changes it at the field's place, and its undo is that of both.
+/// A scenario as a form and as a text, side by side and always equal, with its problems below and a
+/// summary above. The text is the scenario: an edit in the form changes the text at the field's
+/// position, and both share one undo history.
 class ScenarioEditor : public QWidget {
   Q_OBJECT
 
  public:
-  /// `recovery_folder`: where unsaved changes are kept, see RecoveryFile. Empty: nowhere.
+  /// `recovery_folder`: the directory for unsaved changes, see RecoveryFile. Empty: they are not
+  /// kept.
   explicit ScenarioEditor(const core::Library& library, QString recovery_folder = {}, QWidget* parent = nullptr);
-  /// Unsaved changes that nobody gave up (forget_changes()) stay in the recovery file.
+  /// Unsaved changes stay in the recovery file unless forget_changes() was called.
   ~ScenarioEditor() override;
 
-  /// Shows a file; if somebody left unsaved changes of it behind, asks whether to recover them. What was shown is gone: ask
-  /// may_close() first. ERRORS: as ScenarioFile::take(); all stays as it was.
+  /// Shows a file; if an editor left unsaved changes of it behind, asks whether to recover them.
+  /// The text that was shown is dropped: call may_close() first. ERRORS: as ScenarioFile::take();
+  /// then nothing changes.
   core::Expected<void> open(const ScenarioBytes& file);
-  /// Offers unsaved changes of any scenario that somebody left behind, the newest first. True if some were recovered: what
-  /// was shown is gone, after asking. `nothing_left`: whether there were none.
+  /// Offers the unsaved changes that editors left behind of any scenario, newest first. Returns
+  /// true if some were recovered; they replace the shown text, after asking. Sets `nothing_left` to
+  /// true if there were none.
   bool recover(bool* nothing_left = nullptr);
-  /// The changes of the text that is shown are not wanted any more.
+  /// Discards the unsaved changes of the shown text.
   void forget_changes();
   /// Shows a text that has no file yet.
   void start_new(const std::string& text);
-  /// False if somebody would lose changes and does not want to.
+  /// Returns false if there are unsaved changes and the user wants to keep them.
   bool may_close();
-  /// Writes it; where it has no file yet, or is one of Tutti's examples, asks for a place. False if that was not done; why has been
-  /// told.
+  /// Saves the text. If it has no file yet, or is one of Tutti's examples, asks for a path. Returns
+  /// false if it was not saved; the user has seen the reason.
   bool save();
   bool save_as();
   bool save_to(const QString& path);
 
   [[nodiscard]] std::string text() const;
-  /// What errors call it.
+  /// Returns the path that error messages name.
   [[nodiscard]] QString path() const;
   [[nodiscard]] QString title() const;
   [[nodiscard]] bool changed() const;
-  /// True if the text is that of one of Tutti's examples, which are never written: it is a copy.
+  /// Returns true if the text is that of one of Tutti's examples. Examples are never overwritten:
+  /// the editor has a copy.
   [[nodiscard]] bool is_example() const;
-  /// Problems that a run came back with.
+  /// Shows the problems that a run reported.
   void show_error(const core::Error& error);
 
   void add_actions(Actions& actions);
@@ -68,9 +73,9 @@ class ScenarioEditor : public QWidget {
 
  signals:
   void told(const QString& text);
-  /// Its title, or whether it has changes.
+  /// Emitted when the title changes, or whether there are unsaved changes.
   void title_changed();
-  /// The newest text has been checked.
+  /// Emitted when the newest text has been checked.
   void checked();
 
  protected:
@@ -92,7 +97,7 @@ class ScenarioEditor : public QWidget {
   void show_problems(std::vector<PlacedProblem> problems);
   void show_card(const std::optional<Card>& card);
   void show_field();
-  /// Brings a text of an older form into today's.
+  /// Converts a text in an older format to the current one.
   void convert();
   void apply(const core::TextEdits& edits, const core::FieldPath& field);
   void go_to_problem(int number);
@@ -115,9 +120,9 @@ class ScenarioEditor : public QWidget {
   QLabel* broken_;
   QListWidget* list_;
   QTimer* follow_;
-  QTimer* keep_;                 ///< active: the recovery file is behind the text
-  bool keeping_failed_ = false;  ///< which has been told
-  bool applying_ = false;        ///< the form changes the text
+  QTimer* keep_;                 ///< active: the recovery file is older than the text
+  bool keeping_failed_ = false;  ///< the user has been informed
+  bool applying_ = false;        ///< true while an edit of the form changes the text
 };
 
 }  // namespace tutti::gui

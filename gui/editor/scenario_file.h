@@ -8,33 +8,35 @@
 
 namespace tutti::gui {
 
-/// What lies in a scenario's file, as it lies there.
+/// The raw content of a scenario's file.
 struct ScenarioBytes {
   QString path;
   QDateTime written;
   std::string bytes;
 
-  /// Reads a file; in any thread. ERRORS: missing, no file (a folder, a pipe, …), unreadable, larger than kMostBytes.
+  /// Reads a file; callable from any thread. ERRORS: missing, not a regular file (a folder, a pipe,
+  /// …), unreadable, larger than kMostBytes.
   static core::Expected<ScenarioBytes> read(const QString& from);
-  /// The largest text that is edited here: form and text follow every key.
+  /// The largest text that can be edited here, since form and text are updated on every key.
   static constexpr qint64 kMostBytes = 4 << 20;
 };
 
-/// A scenario's file: how its text lies in it, so that what nobody has changed is written as it was read.
+/// A scenario's file and its format on disk, so that unchanged parts are written as they were read.
 struct ScenarioFile {
   QString path;       ///< empty: it has none yet
-  QDateTime written;  ///< when the file was, as far as is known here
+  QDateTime written;  ///< when the file was last written, as far as is known here
   bool byte_order_mark = false;
-  bool crlf = false;  ///< lines end with "\r\n"; texts in memory have '\n' alone
+  bool crlf = false;  ///< lines end with "\r\n"; in memory they always end with '\n'
 
-  /// Of one line: Qt takes seconds to break longer ones.
+  /// The longest line that is accepted: Qt takes seconds to break longer ones.
   static constexpr std::size_t kMostBytesOfALine = 64 << 10;
 
-  /// Answers the text of what was read, and fills in the rest. ERRORS: not UTF-8, a line too long, lines that end now so and now so.
+  /// Returns the text of a file that was read, and sets the other members. ERRORS: not UTF-8, a
+  /// line that is too long, mixed line endings.
   core::Expected<std::string> take(const ScenarioBytes& read);
-  /// Writes a file that is whole or not there. ERRORS: in the system's words.
+  /// Writes a file atomically. ERRORS: the system's message.
   core::Expected<void> write(const std::string& text, const QString& to);
-  /// Somebody else has written it meanwhile.
+  /// Returns true if another program has written the file since it was read.
   [[nodiscard]] bool changed_meanwhile() const;
 };
 

@@ -14,7 +14,7 @@
 
 namespace tutti::gui {
 
-/// One run at a time, in a thread of its own; what happened goes to a timeline file.
+/// Runs one scenario at a time in a thread, and writes a timeline file.
 class ScenarioRun : public QObject {
   Q_OBJECT
 
@@ -25,16 +25,16 @@ class ScenarioRun : public QObject {
   struct Order {
     Backend backend;
     std::string text;
-    std::string path;  ///< what errors call the text, and where names of files in it start from
+    std::string path;  ///< the text's path in error messages; relative names of files in the text start from it
     core::Library library;
-    std::string timeline;                      ///< file to write
-    std::vector<core::Override> changes = {};  ///< of the text
+    std::string timeline;                      ///< the file to write
+    std::vector<core::Override> changes = {};  ///< overrides of fields of the text
   };
-  /// Begins; ended() follows. REQUIRES: none is running.
+  /// Starts a run; ended() follows. REQUIRES: none is running.
   void start(const Order& order);
-  /// Asks the run to end; ended() follows soon, with what there is.
+  /// Asks the run to end; ended() follows soon, with the part of the run that was recorded.
   void stop() { cancel_ = true; }
-  /// The same, and returns once it has ended: no thread, no process of it is left. ended() does not follow.
+  /// Ends the run and waits until no thread and no process of it is left. ended() does not follow.
   void stop_and_wait();
   [[nodiscard]] bool running() const { return thread_.joinable(); }
 
@@ -52,7 +52,7 @@ class ScenarioRun : public QObject {
   static Result run(const Order& order, const core::RunControl& control, std::atomic<bool>& cancel);
 
   std::atomic<bool> cancel_ = false;
-  std::int64_t number_ = 0;  ///< of the run; what an earlier one still says is not heard
+  std::int64_t number_ = 0;  ///< the number of the run; messages of earlier runs are ignored
   std::jthread thread_;
 };
 

@@ -8,8 +8,8 @@
 
 namespace tutti::gui {
 
-/// The text of a scenario, with line numbers and what is wrong underlined. Its bytes are UTF-8 with '\n' at the end of a line;
-/// all places are bytes of that.
+/// The text of a scenario, with line numbers and with problems underlined. The text is UTF-8 with
+/// '\n' at the end of each line; all positions are byte offsets.
 class TextEditor : public QPlainTextEdit {
   Q_OBJECT
 
@@ -18,13 +18,13 @@ class TextEditor : public QPlainTextEdit {
 
   [[nodiscard]] std::string utf8() const;
   void set_utf8(const std::string& text);
-  /// One step for undo.
+  /// Applies edits as one undo step.
   void apply(const core::TextEdits& edits);
   void underline(std::vector<core::ScenarioText::Range> problems);
-  /// Shows which part of the text a field of the form is; {0, 0}: none.
+  /// Highlights the part of the text that belongs to a field of the form; {0, 0}: none.
   void show_range(core::ScenarioText::Range range);
   [[nodiscard]] std::size_t cursor_byte() const;
-  /// Puts the cursor there.
+  /// Moves the cursor to a byte offset.
   void go_to(std::size_t byte);
 
  protected:

@@ -12,46 +12,50 @@
 
 namespace tutti::gui {
 
-/// What two timelines on one axis have in common there. Nothing is stretched: what is moved keeps its length, so that
+/// How two timelines are aligned on one axis. Spans are only moved, never stretched, so that their
 /// lengths can be compared by eye.
 enum class Align {
-  kStart,  ///< the beginning: both are shown as they are
-  kStep,   ///< where each training step begins; whichever ends first then pauses until the other has, too
-  kPack    ///< and where each pack is in flight on all devices; what computes is aligned by step
+  kStart,  ///< by the start of the runs: both are shown as they are
+  kStep,   ///< by the start of each training step; the timeline whose step ends first pauses until the other's has
+  kPack    ///< also by the start of each pack, over all devices; computation is aligned by step
 };
 std::optional<Align> parse_align(const std::string& word);
 std::string to_string(Align align);
 
-/// How much later than in its file something of one timeline is shown.
+/// How much later than recorded the parts of one timeline are shown.
 class Delays {
  public:
   [[nodiscard]] core::Time of_step(std::int32_t step) const;
-  /// Of a pack in flight and its lanes; as its step, if nothing else is known.
+  /// Returns the delay of a pack in flight and of its lanes; that of its step, if the pack has
+  /// none.
   [[nodiscard]] core::Time of_pack(std::int32_t step, std::int32_t pack) const;
-  /// Of whatever is not part of a training step: as that in which it happens.
+  /// Returns the delay of anything outside of training steps: that of the step during which it
+  /// happens.
   [[nodiscard]] core::Time at(core::Time own) const;
-  /// When what is shown at `shown` was in the run. What is shown in a pause is its end.
+  /// Returns the time in the run that is shown at `shown`. For a time in a pause: the end of the
+  /// step before it.
   [[nodiscard]] core::Time own(core::Time shown) const;
 
   std::map<std::int32_t, core::Time> steps;
   std::map<std::pair<std::int32_t, std::int32_t>, core::Time> packs;
-  std::map<core::Time, core::Time> by_time;  ///< from each step's start on
+  std::map<core::Time, core::Time> by_time;  ///< from the start of each step
 };
 
 struct Alignment {
   std::array<Delays, 2> delays;
-  std::vector<AxisStretch> axis;  ///< of each training step; none with kStart
+  std::vector<AxisStretch> axis;  ///< one for each training step; none with kStart
 };
 
-/// For what nobody stops.
+/// A stop flag for calls that are never stopped.
 inline const std::atomic<bool> kNeverStop{false};
 
-/// Nothing if there is no way: no training step is in both, or times are too far apart; or if it was stopped.
-/// `packs`: as core::packs_in_common() has it.
+/// Returns nullopt if the timelines cannot be aligned, because they have no training step in common
+/// or their times are too far apart, or if `stop` was set. `packs`: as returned by
+/// core::packs_in_common().
 std::optional<Alignment> align(const Trace& first, const Trace& second, Align align, const core::Numbers& packs,
                                const std::atomic<bool>& stop = kNeverStop);
 
-/// Training steps that both have, by number.
+/// Returns the training steps that both timelines have, by number.
 core::Numbers steps_in_common(const Trace& first, const Trace& second);
 
 }  // namespace tutti::gui

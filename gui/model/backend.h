@@ -10,15 +10,16 @@
 
 namespace tutti::gui {
 
-/// A way to run a scenario. The window is handed a list of them and knows nothing else of simulator and sockets.
+/// A way to run a scenario. The window gets a list of backends and knows nothing else about the
+/// simulator and the sockets.
 struct Backend {
   std::string id;     ///< for settings: "simulate"
   std::string name;   ///< "Simulate"
   std::string doing;  ///< "simulating"
-  /// Why it cannot be used on this machine at all; empty if it can. Called once, in a thread of its own: looking for GPUs
-  /// takes a while. None: it always can.
+  /// Returns why the backend cannot be used on this machine; empty if it can. Called once, in a
+  /// thread of its own, since looking for GPUs takes a while. No function: it can always be used.
   std::function<std::string()> missing;
-  /// Makes what runs one scenario; called, like that, in a thread of its own.
+  /// Creates the executor of one scenario; also called in a thread of its own.
   std::function<std::unique_ptr<core::Executor>()> make;
 };
 

@@ -12,24 +12,27 @@
 
 namespace tutti::gui {
 
-/// The rows of two traces at the times at which they are shown, and how spans are called here and there.
+/// The rows of two traces at the times at which they are shown, with a mapping of their spans to
+/// those of the source traces and back.
 class BesideRows {
  public:
-  /// Nothing if times would go beyond what they can be, or if it was stopped. A side's tracks are numbered as its rows.
+  /// Returns nullopt if a time would leave the representable range, or if it was stopped. A side's
+  /// tracks have the numbers of its rows.
   static std::optional<BesideRows> make(const std::array<std::shared_ptr<const Trace>, 2>& sources,
                                         const Alignment& alignment, const core::Numbers& packs,
                                         const std::array<std::string, 2>& names, const std::atomic<bool>& stop);
 
   [[nodiscard]] const std::vector<Trace::Row>& rows() const { return rows_; }
-  /// Where a span is in its own trace.
+  /// Returns the span of the source trace that `span` shows.
   [[nodiscard]] SpanId origin(SpanId span) const;
-  /// Where a span of a side's own trace is here.
+  /// Returns the span here that shows span `own` of a side's source trace.
   [[nodiscard]] SpanId place(std::size_t side, SpanId own) const;
-  /// The row here of what a side's own track recorded of a pack of a training step.
+  /// Returns the row here that shows what row `own_row` of a side recorded of a pack of a training
+  /// step.
   [[nodiscard]] core::TrackId track(std::size_t side, std::size_t own_row, std::int32_t step, std::int32_t pack) const;
 
  private:
-  /// Neighbours of a row here that are neighbours there.
+  /// Consecutive spans of a row here that are also consecutive in their source row.
   struct Run {
     SpanId own;
     SpanId here;
@@ -45,8 +48,8 @@ class BesideRows {
 
   std::vector<Trace::Row> rows_;
   std::array<std::string, 2> names_;
-  std::vector<std::vector<Run>> runs_;                        ///< by row here, by here.index
-  std::array<std::vector<std::vector<Run>>, 2> runs_of_own_;  ///< by side and row there, by own.index
+  std::vector<std::vector<Run>> runs_;                        ///< by row here, ordered by here.index
+  std::array<std::vector<std::vector<Run>>, 2> runs_of_own_;  ///< by side and source row, ordered by own.index
   std::map<std::tuple<std::size_t, std::int32_t, std::int32_t>, core::TrackId> moved_tracks_;  ///< of the second
 };
 

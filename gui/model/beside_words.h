@@ -9,7 +9,8 @@
 
 namespace tutti::gui {
 
-/// What two timelines do not have in common, each in a sentence; that nothing is, first.
+/// Returns what two timelines do not have in common, one sentence each; first, if so, that they
+/// have nothing in common.
 std::vector<std::string> what_differs(const Trace& first, const Trace& second, const std::array<std::string, 2>& names,
                                       const core::Numbers& packs);
 

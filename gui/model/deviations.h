@@ -8,21 +8,21 @@
 
 namespace tutti::gui {
 
-/// Something that two timelines both have, and how far apart they are about it.
+/// Something that both timelines have, and the difference of its duration.
 struct Deviation {
   enum class Sort {
     kStep,  ///< a training step
-    kPart,  ///< what the slowest replica's step is made of
-    kPack,  ///< from its launch on the last device to its end on all
+    kPart,  ///< a component of the slowest replica's step
+    kPack,  ///< from its launch on the last device to its end on all devices
     kSpan   ///< a span of one device
   };
   Sort sort = Sort::kStep;
   std::int32_t step = 0;
-  std::int32_t pack = -1;  ///< the first's number
+  std::int32_t pack = -1;  ///< its number in the first timeline
   std::string what;        ///< "step", "exposed communication", "pack in flight", "receive-send"
   std::string where;       ///< kSpan: "w0/gpu1, lane 0"
   core::Pair time;
-  core::TrackId track = core::kNoTrack;  ///< kSpan: the first's, and when it begins in its file
+  core::TrackId track = core::kNoTrack;  ///< kSpan: the track in the first timeline, and the start in its file
   core::Time start{};
 };
 

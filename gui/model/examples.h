@@ -5,22 +5,22 @@
 
 namespace tutti::gui {
 
-/// A scenario that comes with Tutti, to start from.
+/// A scenario that ships with Tutti as an example.
 struct Example {
   std::string path;
-  int number = 0;     ///< that its file's name begins with
-  std::string title;  ///< its name, else what its file's name says: "resnet50 ring"
-  std::string about;  ///< the remark at its beginning
+  int number = 0;     ///< the number at the start of its file's name
+  std::string title;  ///< its name, or else its file's name without the number: "resnet50 ring"
+  std::string about;  ///< the comment at its beginning
 };
 
-/// The numbered scenarios of a folder, in their order. A file that cannot be read is left out.
+/// Returns the numbered scenarios of a folder, in order. Files that cannot be read are left out.
 std::vector<Example> examples_in(const std::string& folder);
 
-/// True if the path leads to a file that is one of the numbered scenarios of the folder. They stay as they are: who changes one saves it
-/// elsewhere.
+/// Returns true if the path leads to one of the numbered scenarios of the folder. These are never
+/// overwritten: changed examples are saved elsewhere.
 bool is_example(const std::string& path, const std::string& folder);
 
-/// The remark at the beginning of a text, its lines joined.
+/// Returns the comment at the beginning of a text, its lines joined.
 std::string opening_remark(const std::string& text);
 
 }  // namespace tutti::gui

@@ -8,10 +8,10 @@ namespace tutti::gui {
 
 enum class FileKind { kTimeline, kScenario, kSweep };
 
-/// What a file is opened as: a timeline if it begins like one or is called .tutti; a sweep if it begins like an SQLite database or is
-/// called .sweep; else a scenario, a text. A file that is not
-/// there, or cannot be read, is what it is called.
-/// ERRORS: a folder, a pipe, a device: nothing of them is read, since they may never answer.
+/// Returns how to open a file: as a timeline if it begins like one or ends in .tutti; as a sweep if
+/// it begins like an SQLite database or ends in .sweep; else as a scenario (text). A file that is
+/// missing or cannot be read is judged by its name.
+/// ERRORS: a folder, a pipe, a device. These are not read, since the read might block forever.
 core::Expected<FileKind> file_kind(const std::string& path);
 
 }  // namespace tutti::gui

@@ -8,8 +8,8 @@
 
 namespace tutti::gui {
 
-/// Does what a thread is there for, and answers what was thrown meanwhile: above a thread there is nobody who would catch it. Nothing
-/// if all went well.
+/// Calls `what` and returns an exception that it throws as an error; nullopt if it throws none. For
+/// the top of a thread, where no caller can catch.
 template <class Do>
 std::optional<core::Error> guarded(Do&& what) {
   try {

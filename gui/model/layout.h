@@ -14,7 +14,7 @@ struct Line {
   enum class Kind {
     kSteps,     ///< training steps
     kPath,      ///< critical path of the last step
-    kError,     ///< how far two timelines are apart
+    kError,     ///< deviation between two timelines
     kSide,      ///< a group: one of two timelines
     kWorker,    ///< a group of devices
     kDevice,    ///< a group of rows
@@ -23,21 +23,23 @@ struct Line {
     kLinks,     ///< a group of links
     kLink,      ///< load of one link
     kCounters,  ///< a group of counters
-    kCounter    ///< one of them
+    kCounter    ///< one counter
   };
   Kind kind = Kind::kSpans;
   int depth = 0;
-  std::string key;   ///< the same in every run of the same scenario: "worker 0/gpu1/lanes"
-  std::string name;  ///< its last part
+  std::string key;   ///< identical in every run of the same scenario: "worker 0/gpu1/lanes"
+  std::string name;  ///< the last part of the key
   std::size_t side = 0;
-  std::string timeline{};  ///< of two: the side's name, where the groups that the line is in do not say it
-  /// kSpans: the row. Groups: all rows in them, whose common utilisation stands for them while they are closed.
+  std::string timeline{};  ///< with two timelines: the side's name, if the groups around the line do not show it
+  /// kSpans: the row. Groups: all rows in them, whose utilisation is drawn while the group is
+  /// collapsed.
   std::vector<std::size_t> rows{};
-  /// kLink: which of the side's; kError: of the trace's; kCounter: of counters_of().
+  /// The index: kLink: among the side's links; kError: among the trace's difference rows; kCounter:
+  /// in counters_of().
   std::size_t number = 0;
-  bool open = true;  ///< groups
+  bool open = true;  ///< for groups: not collapsed
   bool pinned = false;
-  int top = 0;  ///< pixels, from the first line on
+  int top = 0;  ///< in pixels, from the top of the first line
   int height = 0;
   [[nodiscard]] bool is_group() const {
     return kind == Kind::kSide || kind == Kind::kWorker || kind == Kind::kDevice || kind == Kind::kLanes ||
@@ -46,9 +48,9 @@ struct Line {
   [[nodiscard]] int bottom() const { return top + height; }
 };
 
-/// Where two timelines are.
+/// How the lines of two timelines are arranged.
 enum class Arrangement {
-  kPairs,  ///< what is the same in both one above the other
+  kPairs,  ///< matching lines of both, one above the other
   kSides   ///< all of the first above all of the second
 };
 
@@ -57,37 +59,38 @@ enum class Arrangement {
 class Layout {
  public:
   Layout() = default;
-  /// REQUIRES: the trace outlives the layout. Many lanes or workers begin closed.
+  /// REQUIRES: the trace outlives the layout. Groups with many lanes or workers start collapsed.
   explicit Layout(const Trace& trace, Arrangement arrangement = Arrangement::kPairs);
 
-  /// Groups that `before` has too are open if they are there; pins and the filter are its own.
+  /// Takes over which groups are open, where `before` has them too, and its pins and filter.
   void take_over(const Layout& before);
 
-  /// What is to be seen; pinned lines first.
+  /// Returns the visible lines; pinned lines first.
   [[nodiscard]] const std::vector<Line>& lines() const { return lines_; }
   [[nodiscard]] int height() const { return lines_.empty() ? 0 : lines_.back().bottom(); }
   /// Height of the pinned lines, which do not scroll.
   [[nodiscard]] int pinned_height() const { return pinned_height_; }
-  /// The line at `y` pixels from the top of them all; lines().size() if there is none.
+  /// Returns the line at `y` pixels from the top; lines().size() if there is none.
   [[nodiscard]] std::size_t line_at(int y) const;
   /// The line that shows the row; lines().size() if it is hidden.
   [[nodiscard]] std::size_t line_of_row(std::size_t row) const;
-  /// That line, or the closed group that the row is in.
+  /// Returns the line that shows the row, or the collapsed group that contains it.
   [[nodiscard]] std::size_t line_with_row(std::size_t row) const;
 
-  /// Lines for counters of these names, above the workers; none: without.
+  /// Shows lines for the counters with these names above the workers; empty: none.
   void show_counters(const std::vector<std::string>& names);
 
   void open(const std::string& key, bool open);
   void open_all(bool open);
   void pin(const std::string& key, bool pinned);
-  /// Only lines whose key contains the text (in any case), and the groups they are in. Empty: all.
+  /// Shows only lines whose key contains the text (ignoring case), and their groups. Empty: all
+  /// lines.
   void filter(const std::string& text);
-  /// Opens whatever hides the row, and drops the filter if it does.
+  /// Opens the groups that hide the row, and clears the filter if it does.
   void reveal(std::size_t row);
-  /// The same for a line by its key.
+  /// Does the same for a line, by its key.
   void reveal(const std::string& key);
-  /// Key of the line of a side's link, also if it is hidden; empty if there is none.
+  /// Returns the key of the line of a side's link, even if it is hidden; empty if there is none.
   [[nodiscard]] std::string key_of_link(std::size_t side, std::size_t link) const;
 
  private:
@@ -102,7 +105,7 @@ class Layout {
   void close_what_is_much();
   void arrange();
 
-  std::vector<Line> all_;  ///< every group before what is in it
+  std::vector<Line> all_;  ///< every group before its content
   std::vector<Line> lines_;
   std::set<std::string> closed_, pinned_;
   std::string filter_;

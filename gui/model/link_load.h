@@ -4,13 +4,14 @@
 
 namespace tutti::gui {
 
-/// Above this a link counts as full, here and in every picture of it.
+/// The load above which a link counts as full, here and in every picture of it.
 inline constexpr double kFullLoad = 0.95;
 
-/// How full a link is in [from, to): its bytes of that time beside those that it could carry, 0 … 1, from the timeline's
-/// bins, each taken as even. 0 where there are none. REQUIRES: from < to.
+/// Returns the load of a link in [from, to), 0 … 1: its bytes in that time relative to its
+/// capacity, from the timeline's bins, each assumed to be uniform. 0 outside of the bins. REQUIRES:
+/// from < to.
 double load_of(const core::LinkRecord& link, core::Time from, core::Time to);
-/// The same in the bin that `t` lies in.
+/// Returns the load in the bin that contains `t`.
 double load_at(const core::LinkRecord& link, core::Time t);
 
 }  // namespace tutti::gui

@@ -6,9 +6,11 @@
 
 namespace tutti::gui {
 
-/// The longest of any stretch of a row's spans: that of each 16 spans is kept, of each 16 of those, and so on. A pixel of
-/// ninety spans looks at five of them and at the two blocks that it cuts; and into these only if their longest is longer than
-/// all between and lies beyond the cut, since else the answer is known. 1.07 bytes a span.
+/// Finds the longest span in any part of a row: the maximum of each 16 spans is stored, that of
+/// each 16 of those, and so on. For a pixel of ninety spans a query looks at five maxima and at the
+/// two blocks that the pixel's edges cut. It scans a cut block only if the block's longest span is
+/// longer than all in between and lies outside of the pixel, since otherwise the answer is known.
+/// 1.07 bytes per span.
 class LongestSpans {
  public:
   using Index = std::uint32_t;
@@ -18,13 +20,14 @@ class LongestSpans {
     std::uint8_t kind = 0;
   };
 
-  /// sums[i]: of the durations of the spans before i.
+  /// sums[i]: the sum of the durations of the spans before i.
   void build(const std::vector<std::int64_t>& sums, const std::vector<std::uint8_t>& kinds);
-  /// Of first … end - 1, the earliest of several. `sums`, `kinds`: the same. REQUIRES: first < end.
+  /// Returns the longest span of first … end - 1; the earliest if there are several. `sums`,
+  /// `kinds`: as given to build(). REQUIRES: first < end.
   [[nodiscard]] Entry longest(const std::vector<std::int64_t>& sums, const std::vector<std::uint8_t>& kinds,
                               Index first, Index end) const;
 
-  /// Bytes of memory in use.
+  /// Returns the bytes of memory in use.
   [[nodiscard]] std::size_t memory() const;
 
  private:

@@ -7,7 +7,7 @@
 
 namespace tutti::gui {
 
-/// In small letters (of ASCII).
+/// Returns the text in lower case (ASCII only).
 std::string lower(std::string text);
 
 /// How well a word matches the name of a layer or a gradient ("layer1.0.conv1.weight",
@@ -15,25 +15,26 @@ std::string lower(std::string text);
 /// match best, so "conv1" finds the first convolution and not one in each block.
 enum class Naming {
   kNot,
-  kPart,   ///< it is somewhere in the name: "conv"
-  kPiece,  ///< it is one of the name's pieces, or some that follow each other: "0.conv1"
-  kBegin,  ///< the name begins with it as a piece, or is it: "layer1", "conv1"
+  kPart,   ///< the word is somewhere in the name: "conv"
+  kPiece,  ///< the word is one or several consecutive pieces of the name: "0.conv1"
+  kBegin,  ///< the name begins with the word as a piece, or equals it: "layer1", "conv1"
 };
 
-/// REQUIRES: `word` is in small letters and not empty.
+/// Returns how well `word` matches `name`. REQUIRES: `word` is in lower case and not empty.
 Naming naming(const std::string& name, const std::string& word);
-/// The best of a run's layers and gradients.
+/// Returns the best match among a run's layers and gradients.
 Naming best_naming(const core::RunInfo& run, const std::string& word);
 
-/// What a run has to do with some of its layers.
+/// The packs and layers of a run that a word names.
 struct Concerned {
-  std::vector<bool> packs;   ///< those that carry their gradients
-  std::vector<bool> layers;  ///< whose backward pass makes them
+  std::vector<bool> packs;   ///< packs that carry the gradients
+  std::vector<bool> layers;  ///< layers whose backward pass computes them
 };
 
-/// Of the layers and gradients that the word names at least so well. A gradient's layer is the one of its name ("fc.bias":
-/// "fc.bias", "fc", "fc.weight", or the only one below "fc", in this order), for what a timeline knows of both is their names;
-/// none where these do not tell. Cost: linear in the names.
+/// Returns the packs and layers for the names that `word` matches at least as well as `at_least`. A
+/// timeline records only names of layers and gradients, so a gradient's layer is found by name: for
+/// "fc.bias" it is "fc.bias", "fc", "fc.weight", or the only layer below "fc", in this order; none
+/// if there is no such layer. Cost: linear in the names.
 Concerned concerned(const core::RunInfo& run, const std::string& word, Naming at_least);
 
 }  // namespace tutti::gui

@@ -11,47 +11,55 @@
 
 namespace tutti::gui {
 
-/// What every device holds of one pack at a moment of a run: the pack's schedule run on symbols (core's SymbolicRun, which
-/// proves schedules) as far as the timeline says that each lane had got.
+/// Computes the part of a pack that each device holds at a time of a run: executes the pack's
+/// schedule on symbols (core's SymbolicRun, which also proves schedules), each lane as far as the
+/// timeline says.
 ///
-/// Lanes that were not recorded are taken as far as others need it, so what recorded devices hold is right all the same.
+/// Lanes that were not recorded advance as far as others need their data, so the content of
+/// recorded devices is still exact.
 class PackReplay {
  public:
-  /// The same at one device: elements offset … offset + count - 1, with the contributions of so many ranks in them.
+  /// A part of a device's buffer: elements offset … offset + count - 1, which contain the
+  /// contributions of `contributions` ranks.
   struct Piece {
     std::int64_t offset = 0;
     std::int64_t count = 0;
-    std::int32_t contributions = 0;  ///< 0: nothing of use yet
+    std::int32_t contributions = 0;  ///< 0: no valid data yet
     bool operator==(const Piece&) const = default;
   };
-  /// Steps of a collective that are followed.
+  /// Collectives with more steps are not replayed.
   static constexpr std::int64_t kMostSteps = 2'000'000;
 
-  /// Before its first step. ERRORS: what keeps the pack from being followed, in words.
+  /// Returns a replay that stands before the pack's first step. ERRORS: why the pack cannot be
+  /// replayed, as a sentence.
   static core::Expected<std::unique_ptr<PackReplay>> of(std::shared_ptr<const core::Scenario> plan,
                                                         std::shared_ptr<const Traffic> traffic, std::int32_t step,
                                                         std::int32_t pack);
 
-  /// Cost: the steps from the moment before to this one; to an earlier one, all of them from the pack's start.
+  /// Moves the replay to `t`. Cost: the steps since the time shown before; if `t` is earlier, all
+  /// steps from the pack's start.
   void show(core::Time t);
 
   [[nodiscard]] std::int32_t step() const { return step_; }
   [[nodiscard]] std::int32_t pack() const { return pack_; }
   [[nodiscard]] const core::Collective& collective() const { return collective_; }
-  /// Ranks that contribute: so many contributions make it complete.
+  /// Returns the number of ranks that contribute: a piece with this many contributions is complete.
   [[nodiscard]] std::int32_t contributors() const { return static_cast<std::int32_t>(collective_.contributors); }
-  /// The device's place in the collective; -1: it takes no part.
+  /// Returns the device's rank in the collective; -1: it does not take part.
   [[nodiscard]] core::Rank rank(std::int32_t device) const;
-  /// What a rank's buffer holds, from the first element to the last, neighbours that are alike joined.
+  /// Returns the content of a rank's buffer from the first element to the last, with equal
+  /// neighbours merged.
   [[nodiscard]] std::vector<Piece> held(core::Rank rank) const;
-  /// The ranks whose contributions are in an element.
+  /// Returns the ranks whose contributions an element contains.
   [[nodiscard]] std::vector<core::Rank> contributions(core::Rank rank, std::int64_t element) const;
-  /// What a message carries; nothing of one that is not for the pack's own buffer or whose step is not known.
+  /// Returns the elements that a message carries; nullopt if it is not for the pack's own buffer,
+  /// or if its step is unknown.
   [[nodiscard]] std::optional<core::Range> range_of(const Transfer& message) const;
 
-  /// The pack in the pieces in which the schedule moves it: the edges of all ranges that steps name, 0 and the end included.
+  /// Returns the boundaries of the chunks in which the schedule moves the pack: the ends of all
+  /// ranges in its steps, including 0 and the pack's size.
   [[nodiscard]] const std::vector<std::int64_t>& edges() const { return edges_; }
-  /// "chunk 3", "chunks 3 to 5" of chunks(); "part of chunk 3".
+  /// Returns the name of a range in terms of chunks: "chunk 3", "chunks 3 to 5", "part of chunk 3".
   [[nodiscard]] std::string name_of(std::int64_t offset, std::int64_t count) const;
   [[nodiscard]] std::size_t chunks() const { return edges_.size() - 1; }
 

@@ -8,11 +8,11 @@
 
 namespace tutti::gui {
 
-/// The time cursor: a moment of the run, which can play. Knows no clock: whoever has one says how much of it has passed, so
-/// that a test decides what a frame is.
+/// The time cursor: a time of the run that can be played. It has no clock: the caller says how much
+/// time has passed, so that tests control the frames.
 class Playback {
  public:
-  /// At ordinary speed the range that is seen takes this long.
+  /// At normal speed the visible range plays in this time.
   static constexpr std::int64_t kMillisecondsForRange = 20'000;
   static constexpr int kSlowest = -5, kFastest = 5;  ///< speed is a power of two
 
@@ -20,31 +20,34 @@ class Playback {
   [[nodiscard]] bool playing() const { return playing_; }
   [[nodiscard]] int speed() const { return speed_; }
 
-  /// Also stops nothing: one may move the cursor while it plays.
+  /// Moves the cursor; playing continues.
   void set_moment(core::Time t) { moment_ = t; }
-  /// Begins where the cursor is; at the range's start if the cursor is outside of it, or at its end.
+  /// Starts playing at the cursor; at the range's start if the cursor is outside of the range or at
+  /// its end.
   void play(const TimeRange& range);
   void pause() { playing_ = false; }
   void set_speed(int power);
-  /// `milliseconds` of the spectator's time later. Pauses at the range's end. REQUIRES: milliseconds ≥ 0.
+  /// Advances by `milliseconds` of real time. Pauses at the range's end. REQUIRES: milliseconds ≥
+  /// 0.
   void advance(std::int64_t milliseconds, const TimeRange& range);
-  /// Of the run, in a second of the spectator's, with this range.
+  /// Returns how much of the run plays per second of real time, with this range.
   [[nodiscard]] core::Time per_second(const TimeRange& range) const;
 
  private:
   core::Time moment_;
   bool playing_ = false;
   int speed_ = 0;
-  core::Wide rest_ = 0;  ///< of a picosecond, that the last frame was too short for
+  core::Wide rest_ = 0;  ///< the fraction of a picosecond that the last frame left over
 };
 
-/// `t` in milliseconds, with the digits that tell thousandths of the range apart: "83.2041 ms"; where the axis counts anew, as it
-/// counts there: "step 2 + 8.2041 ms".
+/// Formats `t` in milliseconds, with enough digits for a thousandth of the range: "83.2041 ms".
+/// Where the time axis restarts at 0, relative to that: "step 2 + 8.2041 ms".
 std::string moment_text(const Trace& trace, core::Time t, const TimeRange& range);
 
-/// The next moment after `t` at which a span of one of the rows begins or ends; kNever if there is none.
+/// Returns the next time after `t` at which a span of one of the rows begins or ends; kNever if
+/// there is none.
 core::Time next_event(const Trace& trace, const std::vector<std::size_t>& rows, core::Time t);
-/// The last one before `t`; kNever if there is none.
+/// Returns the last such time before `t`; kNever if there is none.
 core::Time previous_event(const Trace& trace, const std::vector<std::size_t>& rows, core::Time t);
 
 }  // namespace tutti::gui

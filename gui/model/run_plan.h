@@ -7,9 +7,9 @@
 
 namespace tutti::gui {
 
-/// The scenario that a timeline is of, made anew from the text in its file: cluster, plan, and with it the schedule of every
-/// pack. ERRORS: the text, or a file that it names, cannot be read here; those files have changed since, so that the plan is
-/// another one.
+/// Reconstructs the scenario of a timeline from the text in its file: the cluster, the plan and the
+/// schedule of every pack. ERRORS: the text, or a file that it names, cannot be read here; one of
+/// those files has changed since, so that the plan is different.
 core::Expected<std::shared_ptr<const core::Scenario>> plan_of_run(const Trace& trace, const core::Library& library);
 
 }  // namespace tutti::gui

@@ -12,36 +12,38 @@
 
 namespace tutti::gui {
 
-/// Something that is wrong with a scenario, where a form and an editor show it.
+/// A problem of a scenario, with its place in the form and in the text.
 struct PlacedProblem {
   core::Problem problem;
-  core::FieldPath field;           ///< that it is about; the message around it where the schema has none
-  core::ScenarioText::Range text;  ///< what to underline; empty where the problem is in another file
+  core::FieldPath field;  ///< the field with the problem; the message around it if the schema does not have the field
+  core::ScenarioText::Range text;  ///< the range to underline; empty if the problem is in another file
 };
 
-/// What is known of a scenario before anything runs.
+/// The summary of a scenario that is known before it runs.
 struct Card {
-  std::vector<std::pair<std::string, std::string>> facts;  ///< what, and the value in words
+  std::vector<std::pair<std::string, std::string>> facts;  ///< name and formatted value
   enum class Binds { kNothing, kBandwidth, kLatency };
-  Binds binds = Binds::kNothing;  ///< what sets the lower bound of communication
+  Binds binds = Binds::kNothing;  ///< the resource that sets the lower bound of communication
 };
 Card card_of(const core::Scenario& scenario);
 
 struct CheckedScenario {
   std::vector<PlacedProblem> problems;  ///< in the order of the text
-  std::optional<Card> card;             ///< if there are none
+  std::optional<Card> card;             ///< only if there are no problems
 };
 
-/// Reads a scenario as a run would, up to its plan. `path` is the file that the text is of: names of other files in it start
-/// from there. Cost: as `tutti plan`; some milliseconds for the shipped ones.
+/// Reads a scenario as a run would, up to its plan. `path` is the file of the text: relative names
+/// of other files in the text start from it. Cost: as `tutti plan`; a few milliseconds for the
+/// shipped scenarios.
 CheckedScenario check_scenario(const std::string& text, const std::string& path, const core::Library& library,
                                const core::Schema& schema);
 
-/// The same for an error that a run came back with: problems in `path` are placed, others have no place.
+/// Returns the places of the problems of an error that a run reported. Problems in `path` have a
+/// place, others do not.
 std::vector<PlacedProblem> placed(const core::Error& error, const std::string& path, const core::ScenarioText& text);
 
-/// What may be written in a field of text that names things: the shipped machines, models and layer times, the algorithms.
-/// `full_name` as in FieldType. Empty for all other fields.
+/// Returns the possible values of a text field that names something: the shipped machines, models
+/// and layer times, and the algorithms. `full_name`: as in FieldType. Empty for all other fields.
 std::vector<std::string> suggestions(const std::string& full_name, const core::Library& library);
 
 }  // namespace tutti::gui

@@ -10,16 +10,17 @@
 
 namespace tutti::gui {
 
-/// What spans are looked for in a trace: "pack 3", "receive", "send pack 12"; how long they last: ">1ms", "<20us" (at least,
-/// less than). Words that are none of that narrow the rows down ("gpu1"), or, where no row has them, name layers or gradients
-/// ("conv1", "fc.weight"): then the spans of packs that carry these, and the pieces of the backward pass that make them, are
-/// meant. "layer gpu1" is a layer in any case.
+/// A search for spans of a trace, by words: kinds and packs ("pack 3", "receive", "send pack 12")
+/// and durations (">1ms": at least, "<20us": less than). Other words select rows by name ("gpu1").
+/// If no row has such a name, they name layers or gradients ("conv1", "fc.weight"), and the search
+/// finds the spans of the packs that carry these gradients and the parts of the backward pass that
+/// compute them. "layer gpu1" always names a layer.
 class Query {
  public:
-  /// REQUIRES: the query is asked about rows of this trace.
+  /// REQUIRES: the query is used only with rows of this trace.
   Query(const std::string& text, const Trace& trace);
 
-  /// The words that stand for durations in a stretch: ">1.5us <3us".
+  /// Returns the words for a range of durations: ">1.5us <3us".
   static std::string lasting(core::Time at_least, core::Time less_than);
 
   [[nodiscard]] bool empty() const { return empty_; }
@@ -43,11 +44,11 @@ class Query {
   std::vector<std::vector<Concerned>> named_;  ///< by word, then by side
 };
 
-/// How long the spans are that fit: counts by powers of two.
+/// A histogram of the durations of matching spans, with bins of powers of two.
 struct Durations {
   struct Bin {
-    core::Time from;  ///< at least; 0 with the shortest
-    core::Time to;    ///< less than
+    core::Time from;  ///< lower bound, included; 0 for the shortest bin
+    core::Time to;    ///< upper bound, excluded
     std::int64_t spans = 0;
     bool operator==(const Bin&) const = default;
   };
@@ -56,14 +57,14 @@ struct Durations {
   core::Time sum, shortest, longest;
 };
 
-/// The first span that fits and comes after `from` in order of time, then of rows; from the beginning again when there is
-/// none. Cost: linear in the spans.
+/// Returns the first matching span after `from`, ordered by time, then row; wraps around at the
+/// end. Cost: linear in the spans.
 std::optional<SpanId> find_next(const Trace& trace, const Query& query, const SpanId& from);
 std::optional<SpanId> find_previous(const Trace& trace, const Query& query, const SpanId& from);
-/// The same from a moment on (before it).
+/// Does the same from a time on (or before it).
 std::optional<SpanId> find_next(const Trace& trace, const Query& query, core::Time from);
 std::optional<SpanId> find_previous(const Trace& trace, const Query& query, core::Time from);
-/// All that fit. Cost: linear in the spans.
+/// Returns the durations of all matching spans. Cost: linear in the spans.
 Durations durations_of(const Trace& trace, const Query& query);
 
 }  // namespace tutti::gui

@@ -7,20 +7,21 @@
 
 namespace tutti::gui {
 
-/// Many times in ascending order, and where any other time lies among them.
+/// Times in ascending order, searched by value.
 ///
-/// A binary search among millions waits for memory at every step. Here every 16th time is kept once more, of these every 16th
-/// again, and so on: what is looked at on the way down lies side by side, two cache lines a level, and the upper levels stay
-/// in the cache. For many places at once (the edges of a row's pixels) all of them go down a level together, so that memory
-/// is asked for many of them at a time instead of one after the other. Half a byte a time on top of its 8.
+/// A binary search among millions of times waits for memory at every step. Here every 16th time is
+/// also stored in a second array, every 16th of those in a third, and so on. A search then reads
+/// neighbouring values, two cache lines per level, and the upper levels stay in the cache. Searches
+/// for many times at once (the edges of a row's pixels) go down level by level together, so that
+/// many memory accesses overlap. Half a byte per time in addition to its 8.
 class SortedTimes {
  public:
   using Index = std::uint32_t;
 
   void reserve(std::size_t times) { times_.reserve(times); }
-  /// REQUIRES: not before the last one.
+  /// Appends a time. REQUIRES: it is not earlier than the last one.
   void push_back(std::int64_t time) { times_.push_back(time); }
-  /// Comes after the last push_back(), before anything is looked for.
+  /// To be called after the last push_back() and before any search.
   void finish();
 
   [[nodiscard]] Index size() const { return static_cast<Index>(times_.size()); }
@@ -28,13 +29,15 @@ class SortedTimes {
   [[nodiscard]] bool empty() const { return times_.empty(); }
   [[nodiscard]] std::int64_t back() const { return times_.back(); }
 
-  /// The first that is `t` or later; size() if none is.
+  /// Returns the index of the first time that is `t` or later; size() if there is none.
   [[nodiscard]] Index first_from(std::int64_t t) const;
-  /// The same for each of `wanted`, into `places`. REQUIRES: they ascend; places.size() == wanted.size().
-  /// Cost: where many times lie between two of them, two cache lines for each; else a walk over those times.
+  /// Writes first_from() of each of `wanted` to `places`. REQUIRES: `wanted` is ascending;
+  /// places.size() == wanted.size().
+  /// Cost: two cache lines for each if many times lie between two of them; else a scan of those
+  /// times.
   void first_from_each(std::span<const std::int64_t> wanted, std::span<Index> places) const;
 
-  /// Bytes of memory in use.
+  /// Returns the bytes of memory in use.
   [[nodiscard]] std::size_t memory() const;
 
  private:
@@ -47,7 +50,7 @@ class SortedTimes {
   [[nodiscard]] std::size_t level_for(std::span<const std::int64_t> wanted) const;
 
   std::vector<std::int64_t> times_;
-  std::vector<std::vector<std::int64_t>> samples_;  ///< [0]: the first of each 16 times; [1]: of each 16 of those; …
+  std::vector<std::vector<std::int64_t>> samples_;  ///< [0]: every 16th time; [1]: every 16th of those; …
 };
 
 }  // namespace tutti::gui

@@ -29,10 +29,10 @@ class SpanRow {
   using Index = SortedTimes::Index;
 
   void reserve(std::size_t spans);
-  /// The next span of the row; of no row that has been copied. One that begins before the last one ended (a damaged file) begins there instead.
-  /// REQUIRES: fewer than 2^32 - 1 spans.
+  /// Appends a span. A span that begins before the last one ended (a damaged file) is moved to that
+  /// end. REQUIRES: the row has not been copied; fewer than 2^32 - 1 spans.
   void add(const core::Span& span);
-  /// Comes after the last add(), before any question about more than one span.
+  /// To be called after the last add(), before any query about more than one span.
   void finish();
 
   [[nodiscard]] Index size() const { return starts_->size(); }
@@ -40,41 +40,45 @@ class SpanRow {
   [[nodiscard]] core::Time duration(Index i) const { return core::Time(columns_->sums[i + 1] - columns_->sums[i]); }
   [[nodiscard]] core::Time end(Index i) const { return start(i) + duration(i); }
   [[nodiscard]] int kind(Index i) const { return columns_->kinds[i]; }
-  /// -1 if it is none's.
+  /// Returns the span's pack; -1 if it has none.
   [[nodiscard]] std::int32_t pack(Index i) const { return std::max(-1, columns_->packs[i]); }
-  /// Up to which layer of the run's a piece of the backward pass goes; -1 if it is none.
+  /// Returns the layer of the run at which a part of the backward pass ends; -1 if the span is not
+  /// such a part.
   [[nodiscard]] std::int32_t layer(Index i) const { return std::max(-1, kFirstLayer - columns_->packs[i]); }
 
-  /// How much of [from, to) spans cover.
+  /// Returns how much of [from, to) spans cover.
   [[nodiscard]] core::Time busy(core::Time from, core::Time to) const;
-  /// The same where first_from(from) and first_from(to) are known already. Cost: none.
+  /// Does the same if first_from(from) and first_from(to) are known already. Cost: constant.
   [[nodiscard]] core::Time busy(core::Time from, core::Time to, Index first, Index end) const;
-  /// The first span that starts at `t` or later; size() if none does.
+  /// Returns the first span that starts at `t` or later; size() if there is none.
   [[nodiscard]] Index first_from(core::Time t) const { return starts_->first_from(t.count()); }
-  /// The same for many, of picoseconds that ascend; cheaper than one by one. What busy() needs there is asked of memory.
+  /// Does the same for many times (picoseconds, ascending), faster than one by one. Also prefetches
+  /// the data that busy() needs.
   void first_from_each(std::span<const std::int64_t> times, std::span<Index> places) const;
-  /// The span that covers `t`; size() if none does.
+  /// Returns the span that covers `t`; size() if there is none.
   [[nodiscard]] Index at(core::Time t) const;
-  /// The longest of first … end - 1, the earliest of several. REQUIRES: first < end.
+  /// Returns the longest span of first … end - 1; the earliest if there are several. REQUIRES:
+  /// first < end.
   [[nodiscard]] Index longest(Index first, Index end) const { return longest_entry(first, end).index; }
-  /// The same with its duration and kind.
+  /// Returns the longest span with its duration and kind.
   [[nodiscard]] LongestSpans::Entry longest_entry(Index first, Index end) const;
 
-  /// From which span on, and by how much all from there to the next are later.
+  /// Delays: each applies to the spans from its index up to the next one's.
   using Shifts = std::vector<std::pair<Index, core::Time>>;
-  /// The row with its spans at other times, which shares all but the times with this one. A span that would begin before the last
-  /// one ended begins there. Nothing if a span would end beyond kHorizon or begin before 0.
+  /// Returns the row with its spans delayed; all but the times is shared with this row. A span that
+  /// would begin before the last one ended begins at that end. nullopt if a span would end beyond
+  /// kHorizon or begin before 0.
   [[nodiscard]] std::optional<SpanRow> moved(const Shifts& shifts) const;
 
-  /// Bytes of memory in use.
+  /// Returns the bytes of memory in use.
   [[nodiscard]] std::size_t memory() const;
 
  private:
   static constexpr std::int32_t kFirstLayer = -2;
   struct Columns {
-    std::vector<std::int64_t> sums{0};  ///< sums[i]: of the durations of the spans before i
+    std::vector<std::int64_t> sums{0};  ///< sums[i]: the sum of the durations of the spans before i
     std::vector<std::uint8_t> kinds;
-    std::vector<std::int32_t> packs;  ///< from kFirstLayer on downwards: the layer of what is no pack's
+    std::vector<std::int32_t> packs;  ///< values from kFirstLayer on downwards encode the layer of spans without a pack
     LongestSpans longest;
   };
 

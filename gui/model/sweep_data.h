@@ -11,7 +11,7 @@
 
 namespace tutti::gui {
 
-/// A sweep's file as it was at one moment: nothing of it changes any more, so that it can be handed from thread to thread.
+/// An immutable snapshot of a sweep's file, which can be passed between threads.
 struct SweepData {
   struct Row {
     std::int64_t point = 0;
@@ -21,24 +21,25 @@ struct SweepData {
   std::string path;
   core::SweepInfo info;
   std::shared_ptr<const core::Space> space;
-  std::vector<Row> rows;  ///< of points that are done, by point
+  std::vector<Row> rows;  ///< the completed points, ordered by point
   std::vector<core::SweepStore::Measured> measured;
-  std::vector<core::Library::File> files;  ///< that the scenario names, as they were
+  std::vector<core::Library::File> files;  ///< the files that the scenario names, as they were when the sweep began
 
-  /// Null if the point is not done.
+  /// Returns the outcome of a point; null if it is not completed.
   [[nodiscard]] const core::Outcome* outcome(std::int64_t point) const;
-  /// Whether every point is known to its last step.
+  /// Returns true if all points are completed.
   [[nodiscard]] bool complete() const { return std::ssize(rows) == space->size(); }
-  /// "strategy.shards = 4", a line for each field that varies; sizes in KiB, MiB, ….
+  /// Returns the settings of a point, one line for each field that varies: "strategy.shards = 4";
+  /// sizes in KiB, MiB, ….
   [[nodiscard]] std::string settings(std::int64_t point) const;
 };
 
-/// Reads what the file has by now. ERRORS: it cannot be read.
+/// Reads the current content of the file. ERRORS: it cannot be read.
 core::Expected<std::shared_ptr<const SweepData>> read_sweep(core::SweepStore& store, const std::string& path);
 
-/// A value of a field as people read it: "not set", "4 MiB".
+/// Formats a value of a field: "not set", "4 MiB".
 std::string shown_value(const std::string& field, const std::string& value);
-/// Whether it counts bytes.
+/// Returns true if the field is a number of bytes.
 bool counts_bytes(const std::string& field);
 
 }  // namespace tutti::gui

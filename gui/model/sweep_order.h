@@ -10,23 +10,24 @@
 
 namespace tutti::gui {
 
-/// A sweep to be run, or a search for the best of its points.
+/// A request to run a sweep, or to search for the best of its points.
 struct SweepOrder {
-  core::SweepInfo info;  ///< without axes, a search varies what is usual for the strategy
-  std::string file;      ///< where results go; what is there already is not done again
+  core::SweepInfo info;  ///< a search without axes varies the usual fields of the strategy
+  std::string file;      ///< the results file; points that it contains already are not run again
   bool search = false;
-  std::int64_t evaluations = 100;  ///< of a search: at most
+  std::int64_t evaluations = 100;  ///< for a search: the maximum number
 };
 
-/// How it is watched and stopped from outside.
+/// Progress reporting and cancellation of a sweep.
 struct SweepWatch {
   const std::atomic<bool>* cancel = nullptr;
-  std::function<void()> begun;           ///< the file is there: whoever wants to may read along
-  std::function<void(double)> progress;  ///< the share that is done, 0 … 1
+  std::function<void()> begun;           ///< the file has been created and can be read
+  std::function<void(double)> progress;  ///< called with the completed share, 0 … 1
 };
 
-/// What runs sweeps; handed in by the program, as backends are. To be called in a thread of its own. Answers whether all was done.
-/// ERRORS: the file holds something else; the scenario has problems; the disk is full.
+/// A function that runs sweeps; passed in by the program, like backends. To be called in a thread
+/// of its own. Returns true if everything was completed. ERRORS: the file contains something else;
+/// the scenario has problems; the disk is full.
 using SweepRunner = std::function<core::Expected<bool>(const SweepOrder&, const core::Library&, const SweepWatch&)>;
 
 }  // namespace tutti::gui

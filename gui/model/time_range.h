@@ -7,7 +7,7 @@
 
 namespace tutti::gui {
 
-/// From … to, of the run's time.
+/// A range of the run's time.
 struct TimeRange {
   core::Time from;
   core::Time to;
@@ -15,25 +15,26 @@ struct TimeRange {
   bool operator==(const TimeRange&) const = default;
 };
 
-/// What part of a run the window shows. Never outside the run, and never less than ten nanoseconds.
+/// The visible range of a run. It is always inside the run and at least ten nanoseconds long.
 class View {
  public:
-  /// The whole run. One that is shorter counts as ten nanoseconds.
+  /// Shows the whole run. A run that is shorter counts as ten nanoseconds.
   explicit View(core::Time length = core::Time());
 
   [[nodiscard]] const TimeRange& range() const { return range_; }
   [[nodiscard]] core::Time run_length() const { return length_; }
 
-  /// `range`, moved and cut until it fits. Notes where the view came from, so that back() leads there.
+  /// Shows `range`, moved and cut until it fits. Stores the previous range for back().
   void show(const TimeRange& range);
-  /// As show(), but part of a gesture: back() leads to where the gesture began (see settle()).
+  /// Like show(), but as part of a gesture: back() returns to where the gesture began (see
+  /// settle()).
   void glide(const TimeRange& range);
-  /// The gesture is over.
+  /// Ends the gesture.
   void settle() { gliding_ = false; }
 
-  /// `factor` times as much time as now, `at` staying where it is on the screen.
+  /// Returns the range that is `factor` times as long; `at` stays at its place on the screen.
   [[nodiscard]] TimeRange zoomed(double factor, core::Time at) const;
-  /// Later by `share` of what is seen.
+  /// Returns the range moved later by `share` of its length.
   [[nodiscard]] TimeRange panned(double share) const;
 
   [[nodiscard]] bool can_go_back() const { return !back_.empty(); }
@@ -50,15 +51,16 @@ class View {
   bool gliding_ = false;
 };
 
-/// Where a time axis has its lines, and what stands at them.
+/// The ticks of a time axis and their labels.
 struct Ticks {
   core::Time first;
   core::Time step;  ///< 1, 2 or 5 times a power of ten picoseconds
-  int minor = 5;    ///< small ones from one to the next
-  /// The axis's own words for a moment: in the unit that suits the step, with the digits that tell neighbours apart.
+  int minor = 5;    ///< the number of minor intervals between two ticks
+  /// Formats a time as the axis does: in the unit that suits the step, with enough digits to tell
+  /// neighbouring ticks apart.
   [[nodiscard]] std::string label(core::Time t) const;
 };
-/// At most `most` lines over the range. REQUIRES: range not empty, most ≥ 1.
+/// Returns ticks for the range, at most `most`. REQUIRES: range not empty, most ≥ 1.
 Ticks ticks_of(const TimeRange& range, int most);
 
 }  // namespace tutti::gui

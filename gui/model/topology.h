@@ -13,10 +13,11 @@
 
 namespace tutti::gui {
 
-/// What a timeline's run went through: devices, switches, network cards, and the links between them.
+/// The hardware of a timeline's run: devices, switches, network cards, and the links between them.
 ///
-/// From the best that is known: the scenario's cluster; without it (its files are not here) the links that the timeline
-/// names; of a real run, which has no links, who sent to whom. words() says which.
+/// It is built from the best available source: the scenario's cluster; if that is not available
+/// (its files are not here), the links that the timeline names; for a real run, which records no
+/// links, the devices that sent to each other. words() says which.
 class Topology {
  public:
   enum class Kind { kGpu, kCpu, kPcieSwitch, kNvswitch, kNic, kNetwork, kPart };
@@ -24,36 +25,38 @@ class Topology {
     Kind kind = Kind::kPart;
     std::int32_t worker = -1;  ///< -1: the network
     std::string name;          ///< "gpu1"
-    std::int32_t device = -1;  ///< as Traffic counts them; -1: it has no spans
+    std::int32_t device = -1;  ///< its number in Traffic; -1: it has no spans
     [[nodiscard]] std::string full_name() const;
     [[nodiscard]] bool is_device() const { return kind == Kind::kGpu || kind == Kind::kCpu; }
   };
-  /// One direction of a link; or, of a real run, all that one device sent to another.
+  /// One direction of a link; or, for a real run, everything that one device sent to another.
   struct Link {
     std::size_t from = 0;
     std::size_t to = 0;
     std::string name;  ///< "w0/gpu1→w0/nvswitch"
     core::LinkKind kind = core::LinkKind::kPcie;
-    core::Bandwidth capacity;           ///< 0: not known
-    core::Bytes bytes;                  ///< over the run
-    std::optional<std::size_t> record;  ///< of the trace's links; none: nothing went over it
+    core::Bandwidth capacity;           ///< 0: unknown
+    core::Bytes bytes;                  ///< total over the run
+    std::optional<std::size_t> record;  ///< index in the trace's links; nullopt: nothing was sent over it
   };
-  /// More workers than that are not drawn; words() says how many there are.
+  /// The number of workers that are drawn. If there are more, words() says how many.
   static constexpr std::int64_t kMostWorkers = 256;
 
-  /// `plan` may be null, with the reason; `traffic` too.
+  /// Builds the topology of a trace. `plan` and `traffic` may be null if they are not available.
   static Topology of(const Trace& trace, const core::Scenario* plan, const Traffic* traffic);
 
   [[nodiscard]] const std::vector<Node>& nodes() const { return nodes_; }
   [[nodiscard]] const std::vector<Link>& links() const { return links_; }
-  /// Links are those of the cluster, with capacity and load; else they are who sent to whom.
+  /// Returns true if links are those of the cluster, with capacity and load; false if they connect
+  /// devices that sent to each other.
   [[nodiscard]] bool has_links() const { return has_links_; }
-  /// What a reader should know about what is drawn; may be empty.
+  /// Returns remarks on the picture for the reader; may be empty.
   [[nodiscard]] const std::string& words() const { return words_; }
 
   [[nodiscard]] std::optional<std::size_t> node_of_device(std::int32_t device) const;
   [[nodiscard]] std::optional<std::size_t> link_of_record(std::size_t record) const;
-  /// The links that a message from one device to another goes over, in order; empty if they are not known.
+  /// Returns the links that a message from one device to another travels over, in order; empty if
+  /// they are unknown.
   [[nodiscard]] std::vector<std::size_t> route(std::int32_t from, std::int32_t to, core::Staging staging) const;
 
  private:

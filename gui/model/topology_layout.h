@@ -11,7 +11,7 @@ struct Point {
   double x = 0;
   double y = 0;
 };
-using Line2 = std::vector<Point>;  ///< from corner to corner, at least two
+using Line2 = std::vector<Point>;  ///< a polyline of at least two points
 
 struct Box {
   double x = 0;
@@ -23,10 +23,11 @@ struct Box {
   [[nodiscard]] Point centre() const { return {x + width / 2, y + height / 2}; }
 };
 
-/// Where everything of a topology is drawn, by its structure: workers are boxes in a grid. In each, network cards are on
-/// top, below them CPUs, PCIe switches, GPUs and NVSwitches, each above what it is joined to; links of neighbours are
-/// straight, others of one row arcs. The network is a bar above every row of boxes, joined at the left. The unit is a
-/// pixel at full size.
+/// The positions of everything in a drawn topology: workers are boxes in a grid. In each box,
+/// network cards are at the top; below them are CPUs, PCIe switches, GPUs and NVSwitches, each
+/// above the nodes it is connected to. Links of neighbours are straight, other links within a row
+/// are arcs. The network is a bar above every row of boxes; the bars are connected at the left. The
+/// unit is a pixel at full size.
 struct TopologyLayout {
   std::vector<Box> nodes;
   struct Worker {
@@ -34,19 +35,20 @@ struct TopologyLayout {
     Box box;
   };
   std::vector<Worker> workers;
-  std::vector<Box> network;  ///< the network's bars; nodes[] has the first
-  double trunk = 0;          ///< x of what joins them
-  std::vector<Line2> links;  ///< their middle; the two directions of a link run side by side
+  std::vector<Box> network;  ///< the network's bars; nodes[] contains the first
+  double trunk = 0;          ///< the x coordinate of the line that connects the bars
+  std::vector<Line2> links;  ///< centre lines; the two directions of a link are drawn side by side
   std::vector<double> widths;
   Box bounds;
 };
 
-/// `aspect`: width over height of the area that it is to fill.
+/// Computes the layout. `aspect`: width over height of the area to fill.
 TopologyLayout lay_out(const Topology& topology, double aspect);
 
-/// The point so far along, 0 … 1 of its length. REQUIRES: not empty.
+/// Returns the point at `share` of the line's length, 0 … 1. REQUIRES: not empty.
 Point along(const Line2& line, double share);
-/// The way over links one behind the other; through the network along its bars, and what joins them.
+/// Returns the path along consecutive links; within the network it follows the bars and their
+/// connection.
 Line2 way_over(const TopologyLayout& layout, const std::vector<std::size_t>& links);
 
 }  // namespace tutti::gui

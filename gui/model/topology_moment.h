@@ -20,44 +20,45 @@ struct PackOfStep {
   bool operator==(const PackOfStep&) const = default;
 };
 
-/// What a topology shows at a moment of the run.
+/// The state that a topology shows at a time of the run.
 struct TopologyMoment {
   core::Time at;
-  std::vector<double> loads;  ///< by link of the topology; empty if links are not known
+  std::vector<double> loads;  ///< by link of the topology; empty if the links are unknown
   struct Flight {
     const Transfer* transfer = nullptr;
-    std::vector<std::size_t> route;  ///< links; empty: it goes straight from node to node
+    std::vector<std::size_t> route;  ///< links; empty: the message is drawn straight from node to node
     std::size_t from = 0, to = 0;    ///< nodes
-    double progress = 0;             ///< 0 … 1 of its way
-    bool waits = false;              ///< for a link, or for somebody to take it
-    bool of_pack = false;            ///< of the pack that is looked at
-    std::string chunk;               ///< "3", "3-5"; empty if it is not of that pack, or not for its own buffer
+    double progress = 0;             ///< the covered share of its path, 0 … 1
+    bool waits = false;              ///< for a link, or for its receiver
+    bool of_pack = false;            ///< it belongs to the selected pack
+    std::string chunk;               ///< "3", "3-5"; empty if it is of another pack, or not for the pack's own buffer
   };
   std::vector<Flight> flights;
-  std::vector<PackOfStep> under_way;  ///< packs that are, the one that started first in front
-  std::optional<PackOfStep> pack;     ///< the one that is looked at
-  /// What the node's device holds of it; empty if that is not known, or it takes no part.
+  std::vector<PackOfStep> under_way;  ///< packs in flight, in order of their start
+  std::optional<PackOfStep> pack;     ///< the selected pack
+  /// The content of each node's device; empty if unknown, or if it does not take part.
   std::vector<std::vector<PackReplay::Piece>> held;
-  std::int32_t contributors = 0;  ///< so many contributions make the pack complete
+  std::int32_t contributors = 0;  ///< the number of contributions in a complete element
   std::int64_t elements = 0;
-  std::string words;  ///< why it is not known; may be empty
+  std::string words;  ///< why it is unknown; may be empty
 };
 
-/// Works out what a topology shows, moment by moment. Cost of a frame: the messages in flight, and the steps of the pack that
-/// is looked at since the moment before.
+/// Computes what a topology shows, time by time. Cost of a frame: the messages in flight, and the
+/// steps of the selected pack since the previous frame.
 class TopologyPlayer {
  public:
   /// `plan` may be null. REQUIRES: `topology` outlives it.
   TopologyPlayer(std::shared_ptr<const Trace> trace, std::shared_ptr<const core::Scenario> plan,
                  std::shared_ptr<const Traffic> traffic, const Topology& topology);
 
-  /// `wanted`: the pack to look at, if it is under way; else the one that started first.
+  /// Returns the state at `t`. `wanted`: the pack to select, if it is in flight; otherwise the one
+  /// that started first.
   TopologyMoment at(core::Time t, std::optional<PackOfStep> wanted = std::nullopt);
 
-  /// The pack of a moment, for questions about it; null if it cannot be followed.
+  /// Returns the replay of the selected pack; null if it cannot be replayed.
   [[nodiscard]] const PackReplay* replay() const { return replay_; }
 
-  /// What a device holds, in words: "4 of 16 chunks complete, …". Empty if nothing is known.
+  /// Describes the content of a device: "4 of 16 chunks complete, …". Empty if it is unknown.
   [[nodiscard]] std::string words_of(const TopologyMoment& moment, std::size_t node) const;
 
  private:
@@ -69,14 +70,15 @@ class TopologyPlayer {
   std::shared_ptr<const core::Scenario> plan_;
   std::shared_ptr<const Traffic> traffic_;
   const Topology& topology_;
-  std::vector<core::PackRecord> packs_;              ///< in the order in which they started
-  std::vector<core::Time> last_end_;                 ///< of this one and those before it
-  std::deque<std::unique_ptr<PackReplay>> replays_;  ///< the last few that were looked at
+  std::vector<core::PackRecord> packs_;              ///< ordered by start
+  std::vector<core::Time> last_end_;                 ///< the latest end of this pack and all before it
+  std::deque<std::unique_ptr<PackReplay>> replays_;  ///< the most recently used ones
   PackReplay* replay_ = nullptr;
   std::map<std::tuple<std::int32_t, std::int32_t, core::Staging>, std::vector<std::size_t>> routes_;
 };
 
-/// A moment at which there is something to see: in the middle of the last step's longest flight of a pack; 0 if there is none.
+/// Returns a time at which there is something to see: the middle of the longest pack in flight of
+/// the last step; 0 if there is none.
 core::Time moment_to_begin_with(const Trace& trace);
 
 }  // namespace tutti::gui

@@ -12,15 +12,18 @@
 
 namespace tutti::gui {
 
-/// The picture's pixels and how lines of the layout become lines of it. Or no pixels, but rectangles for a painter of shapes.
+/// Paints the lines of the layout, either into an image's pixels or as rectangles by a QPainter.
 class LineCanvas {
  public:
-  /// Shapes, at one unit a logical pixel. `texts`: of each line of the layout, what has room for one.
+  /// Paints shapes, at one unit per logical pixel. `texts`: receives, for each line of the layout,
+  /// the spans with room for a text.
   LineCanvas(const Scene& scene, const QSize& size, QPainter& shapes, std::vector<RowTexts>& texts);
-  /// Pixels of an image that others may paint other lines of. REQUIRES: the image stays where it is.
+  /// Paints into an image, of which others may paint other lines at the same time. REQUIRES: the
+  /// image stays at its address.
   LineCanvas(const Scene& scene, QImage& image, qreal scale, std::vector<RowTexts>& texts);
 
-  /// Lines that are pinned (that are not), each that `next` gives out.
+  /// Paints the pinned (or the other) lines whose indices it draws from `next`, which threads
+  /// share.
   void paint(bool pinned, std::atomic<std::size_t>& next);
 
  private:
@@ -34,7 +37,7 @@ class LineCanvas {
   void load(const core::LinkRecord& link);
   void counter(const Counter& counter);
   void utilisation(const Line& group);
-  /// Of one side, from `top` to `bottom` - 1 of the line.
+  /// Paints the utilisation of one side from `top` to `bottom` - 1 of the line.
   void utilisation(const Line& group, std::size_t side, int top, int bottom);
 
   void box(core::Time start, core::Time end, Pixel filled);
@@ -47,13 +50,13 @@ class LineCanvas {
   qreal scale_;
   QSize size_;  ///< in device pixels
   QPainter* shapes_ = nullptr;
-  QRect shape_;  ///< the last one, which may yet grow
+  QRect shape_;  ///< the last one, which may still be extended
   Pixel shape_colour_ = 0;
   Pixel* pixels_ = nullptr;
   std::ptrdiff_t stride_ = 0;
   RowRaster raster_;
   std::vector<RowTexts>& texts_;
-  int top_ = 0;  ///< of the line at hand
+  int top_ = 0;  ///< the top of the current line
   int height_ = 0;
 };
 

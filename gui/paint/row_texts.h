@@ -10,20 +10,21 @@ namespace tutti::gui {
 /// The spans of a drawn row that have room for a text. They are collected while the row is drawn,
 /// since looking spans up a second time would cost as much as drawing them.
 struct RowTexts {
-  /// Many short spans side by side that look like one of one kind.
+  /// Many adjacent short spans that look like one span of one kind.
   struct Run {
     int from = 0, to = 0;  ///< logical pixels
     std::uint8_t kind = 0;
     bool operator==(const Run&) const = default;
   };
-  std::vector<SpanRow::Index> wide;  ///< spans that may be wide enough, each for a text of its own
+  std::vector<SpanRow::Index> wide;  ///< spans that may be wide enough for a text of their own
   std::vector<Run> runs;
 };
 
-/// Spans narrower than that have no text, in logical pixels.
+/// The width in logical pixels below which spans have no text.
 constexpr int kNarrowText = 28;
 
-/// Of the row whose columns the raster has just made, at `scale` of its pixels a logical one.
+/// Returns the texts of the row whose columns `raster` computed last. `scale`: its pixels per
+/// logical pixel.
 RowTexts texts_of(const RowRaster& raster, double scale);
 
 }  // namespace tutti::gui

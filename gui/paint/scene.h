@@ -11,26 +11,28 @@
 
 namespace tutti::gui {
 
-/// What is to be painted of a trace, in the window and in pictures alike. Sizes are in logical pixels.
+/// The input for painting a trace, both in the window and in pictures. Sizes are in logical pixels.
 struct Scene {
   const Trace& trace;
   const Layout& layout;
   const Theme& theme;
   TimeRange range;
-  int scroll = 0;                      ///< lines above the window; those that are pinned stay
-  bool path_only = false;              ///< all but the critical path is faint
-  const Traffic* traffic = nullptr;    ///< for lines of counters
-  static constexpr int kGutter = 210;  ///< names, left of the lines
-  static constexpr int kAxis = 26;     ///< time, above them
+  int scroll = 0;                      ///< pixels that are scrolled out above the window; pinned lines do not scroll
+  bool path_only = false;              ///< everything but the critical path is faint
+  const Traffic* traffic = nullptr;    ///< for the lines of counters
+  static constexpr int kGutter = 210;  ///< the width of the names, left of the lines
+  static constexpr int kAxis = 26;     ///< the height of the time axis, above the lines
 };
 
-/// Where the lines are in an area as large as `area`: right of the names and below the axis.
+/// Returns the rectangle of the lines in an area of this size: right of the names and below the
+/// axis.
 QRect lines_rect(const QSize& area);
-/// Where line `i` is, in the area: pinned lines stay, the others scroll beneath them.
+/// Returns the top of line `i` in the area. Pinned lines do not move; the others scroll beneath
+/// them.
 int top_of_line(const Scene& scene, std::size_t i);
-/// Every other line has another one, and of two timelines' lines those of the second.
+/// Returns the background of a line: it alternates, and differs for the lines of a second timeline.
 Pixel background_of(const Scene& scene, std::size_t line);
-/// The colour of spans of that kind.
+/// Returns the colour of spans of a kind.
 Pixel colour_of(const Scene& scene, int kind);
 
 }  // namespace tutti::gui

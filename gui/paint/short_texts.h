@@ -9,9 +9,9 @@
 
 namespace tutti::gui {
 
-/// Draws texts in boxes, on one line, cut with an ellipsis where there is no room. What a text looks like is worked out once:
-/// a frame that shows a thousand spans shows the same few dozen texts again and again, as did the frame before it, and to
-/// work that out costs more than to draw it. For one painter at a time.
+/// Draws texts in boxes, on one line, with an ellipsis if there is not enough room. Shaped texts
+/// are cached: a frame with a thousand spans shows the same few dozen texts again and again, and
+/// shaping a text costs more than drawing it. For one painter at a time.
 class ShortTexts {
  public:
   void draw(QPainter& painter, const QRect& box, const std::string& words, const QColor& pen, Qt::Alignment alignment);
@@ -24,7 +24,7 @@ class ShortTexts {
   struct Face {
     QFont font;
     QHash<QString, Shaped> whole;
-    QHash<std::pair<QString, int>, Shaped> cut;  ///< by the room there is
+    QHash<std::pair<QString, int>, Shaped> cut;  ///< by the available width
   };
 
   [[nodiscard]] Face& face_of(const QFont& font);

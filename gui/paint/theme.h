@@ -4,8 +4,9 @@
 
 namespace tutti::gui {
 
-/// The window's colours, by day and by night. Spans have the eight colours that Okabe and Ito chose so that all kinds of
-/// eyes tell them apart; kinds whose colours are near each other also differ in which part of the row they fill.
+/// The window's colours, with a light and a dark variant. Spans have the eight colours of Okabe and
+/// Ito, which are distinguishable for colour-blind readers; kinds with similar colours also differ
+/// in the part of the row that they fill.
 /// SOURCE: M. Okabe, K. Ito, "Color universal design", 2008, jfly.uni-koeln.de/color
 struct Theme {
   Pixel background;
@@ -14,24 +15,24 @@ struct Theme {
   Pixel text;
   Pixel faint_text;
   Pixel line;       ///< between rows, ticks
-  Pixel selection;  ///< around what is selected; ranges are tinted with it
+  Pixel selection;  ///< the outline of the selection, and the tint of ranges
   Pixel path;       ///< critical path
-  Pixel load;       ///< of links, and what a closed group does
+  Pixel load;       ///< the load of links, and the utilisation of collapsed groups
   Pixel full_load;
-  Pixel longer;    ///< errors: the second of two timelines takes longer,
-  Pixel shorter;   ///< or less long
-  Pixel sides[2];  ///< beside the names of what is of the one and of the other
+  Pixel longer;    ///< errors: the second timeline takes longer
+  Pixel shorter;   ///< errors: the second timeline takes less time
+  Pixel sides[2];  ///< markers next to the names of the first and the second timeline
   Pixel mark;      ///< notes on the timeline
-  Pixel cursor;    ///< the moment that is looked at
+  Pixel cursor;    ///< the time cursor
   SpanLooks spans;
 };
 
 const Theme& light_theme();
 const Theme& dark_theme();
 
-/// Text that can be read on `background`: black or white.
+/// Returns the colour of readable text on `background`: black or white.
 Pixel text_on(Pixel background);
-/// `share` of `colour` on `background`, 0 … 1.
+/// Mixes a `share`, 0 … 1, of `colour` into `background`.
 Pixel blend(Pixel background, Pixel colour, double share);
 
 }  // namespace tutti::gui

@@ -11,7 +11,8 @@
 
 namespace tutti::gui {
 
-/// Where things of a plot are, in pixels. Depends on the size, the font and the plot alone.
+/// The positions of the parts of a plot, in pixels. They depend only on the size, the font and the
+/// plot.
 class PlotGeometry {
  public:
   PlotGeometry(const SweepCurves& curves, const QSize& size, const QFontMetrics& font);
@@ -22,8 +23,8 @@ class PlotGeometry {
   [[nodiscard]] QPointF at(const CurvePoint& point) const { return at(point.x, point.y); }
   [[nodiscard]] const QRectF& area() const { return area_; }
   [[nodiscard]] const QRect& legend() const { return legend_; }
-  /// Places of the legend's entries: each line, then the bound, then what is measured, as far as there are such; those that have
-  /// no room are left out.
+  /// Returns the places of the legend's entries: each line, then the bound, then the measurements,
+  /// as far as the plot has them. Entries without room are left out.
   [[nodiscard]] const std::vector<QRect>& entries() const { return entries_; }
 
  private:
@@ -32,12 +33,14 @@ class PlotGeometry {
   std::vector<QRect> entries_;
 };
 
-/// The curve whose number this is has this colour, and dots of this form; both come again after a while, but not together.
+/// Returns the colour of a curve by its index; its dots have a shape as well. Colours and shapes
+/// repeat with different periods, so that no combination repeats soon.
 QColor curve_colour(std::size_t curve, const Theme& theme);
 void paint_dot(QPainter& painter, const QPointF& at, std::size_t curve, const QColor& colour, double radius,
                bool hollow);
 
-/// Draws the plot over all of `size`, without anything that is selected. Cost: that of its pixels, however many points there are.
+/// Draws the plot over the whole of `size`, without the selection. Cost: proportional to the
+/// pixels, for any number of points.
 void paint_plot(QPainter& painter, const SweepCurves& curves, const QSize& size, const Theme& theme);
 
 }  // namespace tutti::gui

@@ -10,40 +10,42 @@
 
 namespace tutti::gui {
 
-/// A sweep as a plot that can be pointed at: a card tells what is known of the point under the mouse, a click, or arrows and Enter,
-/// open it.
+/// An interactive plot of a sweep. A card describes the point under the mouse; a click, or the
+/// arrow keys and Enter, opens a point.
 class PlotView : public QWidget {
   Q_OBJECT
 
  public:
   explicit PlotView(QWidget* parent = nullptr);
 
-  /// What is selected stays selected if it is still there.
+  /// Shows curves. The selection stays if the new curves still contain it.
   void show_curves(std::shared_ptr<const SweepData> data, SweepCurves curves);
   void set_theme(const Theme& theme);
   [[nodiscard]] const SweepCurves& curves() const { return curves_; }
   [[nodiscard]] bool empty() const { return !data_; }
-  /// What there is to be read where nothing can be drawn.
+  /// The text that is shown when there is nothing to plot.
   void show_words(const QString& words);
 
   [[nodiscard]] std::optional<CurvePlace> selected() const { return selected_; }
   void select(const std::optional<CurvePlace>& place);
-  /// Along its curve; to the next curve above or below at the same value.
+  /// Moves the selection along its curve; step_across(): to the next curve above or below at the
+  /// same value.
   void step_along(int by);
   void step_across(int up);
   void open_selected();
-  /// What is drawn where.
+  /// Returns the position at which a point is drawn.
   [[nodiscard]] QPointF pixel_of(const CurvePlace& place) const;
-  /// The point nearest to a pixel, within reach; nothing if there is none.
+  /// Returns the point nearest to a pixel; nullopt if none is close enough.
   [[nodiscard]] std::optional<CurvePlace> near(const QPointF& pixel) const;
-  /// The card beside a point: what the mouse, or else the keyboard, is at. Empty: none is shown.
+  /// Returns the card's text for the point under the mouse, or else for the selected point. Empty:
+  /// no card is shown.
   [[nodiscard]] QString card() const;
 
   [[nodiscard]] QSize sizeHint() const override { return {560, 400}; }
 
  signals:
   void selection_changed();
-  /// Somebody wants to see the run of this point.
+  /// Emitted when the user asks for the run of a point.
   void wanted(qint64 point);
 
  protected:
@@ -63,7 +65,7 @@ class PlotView : public QWidget {
   std::shared_ptr<const SweepData> data_;
   SweepCurves curves_;
   const Theme* theme_;
-  QPixmap picture_;  ///< without what is selected; null: to be painted anew
+  QPixmap picture_;  ///< the plot without the selection; null: has to be painted again
   std::optional<CurvePlace> hovered_, selected_;
   QString words_;
 };

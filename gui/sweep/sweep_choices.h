@@ -10,18 +10,19 @@ class QGridLayout;
 
 namespace tutti::gui {
 
-/// What of a sweep is drawn: a cost, over a field, with a line for each value of another; of the remaining fields one value, or the best.
+/// The controls for what to plot of a sweep: a cost over a field, with a line for each value of
+/// another field; for each remaining field, one value or the best.
 class SweepChoices : public QWidget {
   Q_OBJECT
 
  public:
   explicit SweepChoices(QWidget* parent = nullptr);
 
-  /// `drawn`: what `choice` came to.
+  /// Shows a choice. `drawn`: the curves that result from it.
   void show_choice(const SweepData& sweep, const SweepCurves& drawn, const SweepChoice& choice);
   [[nodiscard]] const SweepChoice& choice() const { return choice_; }
   void set(const SweepChoice& choice);
-  /// To the next of automatic, linear, logarithmic.
+  /// Switches to the next of automatic, linear and logarithmic.
   void next_x_scale();
   void next_y_scale();
 

@@ -16,23 +16,25 @@ class QVBoxLayout;
 
 namespace tutti::gui {
 
-/// What is to vary of a scenario, and where results go: fields with values as `tutti sweep --over` has them.
+/// The form for a new sweep: fields of a scenario with the values to try, as in `tutti sweep
+/// --over`, and the results file.
 class SweepForm : public QWidget {
   Q_OBJECT
 
  public:
   explicit SweepForm(QWidget* parent = nullptr);
 
-  /// Begins with a scenario; fields that were filled in before stay. `set`: what else is changed of it. `file`: where results go.
+  /// Starts with a scenario; fields that were filled in before stay. `set`: other changes of the
+  /// scenario. `file`: the results file.
   void start(const std::string& text, const std::string& path, const std::vector<std::string>& set,
              const QString& file);
-  /// Has these fields and no others.
+  /// Replaces all fields by these.
   void set_fields(const std::vector<std::pair<QString, QString>>& fields);
   void set_search(bool search);
   [[nodiscard]] QLineEdit& file() { return *file_; }
-  /// What is filled in. ERRORS (requests): a field or a value that cannot be; nothing varies.
+  /// Returns the completed form. ERRORS (requests): an invalid field or value; nothing varies.
   [[nodiscard]] core::Expected<SweepOrder> order() const;
-  /// What is said of it: how many points, or what is wrong.
+  /// Returns the message about the form: the number of points, or what is wrong.
   [[nodiscard]] QString words() const;
 
  signals:

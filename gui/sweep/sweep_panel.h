@@ -19,8 +19,9 @@ namespace tutti::gui {
 class SweepChoices;
 class SweepForm;
 
-/// A sweep: what is drawn of it, followed as its file grows, whoever writes it; runs of its points; and sweeps that are begun here.
-/// Timelines of points lie in a folder that goes with this.
+/// A sweep: its plot, which follows the file as it grows, whatever program writes it; runs of
+/// single points; and new sweeps. Timelines of points are written to a temporary folder that is
+/// removed with this object.
 class SweepPanel : public QWidget {
   Q_OBJECT
 
@@ -28,35 +29,37 @@ class SweepPanel : public QWidget {
   explicit SweepPanel(Workshop workshop, QWidget* parent = nullptr);
   ~SweepPanel() override;
 
-  /// Begins to follow a file; opened() or failed() follows. What is open stays until then.
+  /// Starts to follow a file; opened() or failed() follows. The sweep that is open stays until
+  /// then.
   void open(const QString& path);
-  /// Puts real runs over the simulated ones. REQUIRES: a sweep is open.
+  /// Overlays real runs on the simulated ones. REQUIRES: a sweep is open.
   void join(const QStringList& timelines);
-  /// Lets somebody fill in what is to vary of a scenario.
+  /// Shows the form for a new sweep of a scenario.
   void start_form(const std::string& text, const QString& path);
-  /// … of the sweep's own.
+  /// Shows the form for a new sweep of the open sweep's scenario.
   void start_form_again();
   /// Simulates a point; timeline_made() follows.
   void open_point(std::int64_t point);
-  /// Of what is running, a sweep and a point, all.
+  /// Stops the running sweep and the running point, if any.
   void stop();
-  /// The same, and returns once nothing runs any more.
+  /// Stops both and waits until they have ended.
   void stop_and_wait();
   [[nodiscard]] bool running() const { return run_.running() || point_run_.running(); }
 
-  /// Whether there is something to be seen: a sweep, or the form.
+  /// Returns true if there is something to show: a sweep or the form.
   [[nodiscard]] bool used() const;
   [[nodiscard]] const std::shared_ptr<const SweepData>& data() const { return data_; }
   [[nodiscard]] PlotView& plot() { return *plot_; }
   [[nodiscard]] SweepForm& form() { return *form_; }
   [[nodiscard]] SweepChoices& choices() { return *choices_; }
-  /// What is drawn, and how.
+  /// Sets what is plotted, and how.
   void choose(const SweepChoice& choice);
   [[nodiscard]] QString words() const;
-  /// Whether the file is the timeline of a point from here.
+  /// Returns true if the file is the timeline of a point that was simulated here.
   [[nodiscard]] bool made(const QString& path) const;
 
-  /// PNG or SVG by the name's ending. Empty, or what is wrong, in words.
+  /// Writes the plot as PNG or SVG, depending on the file's suffix. Returns an error message; empty
+  /// if there is no error.
   [[nodiscard]] QString write_picture(const QString& path) const;
   [[nodiscard]] QByteArray csv() const;
 
@@ -67,13 +70,14 @@ class SweepPanel : public QWidget {
   void told(const QString& text);
   void opened();
   void failed(const QString& why);
-  /// All that was to be put over the simulated runs is, but for what could not be: why, a line each.
+  /// Emitted when the measured runs have been overlaid. `wrong`: for each one that could not be,
+  /// the reason.
   void joined(const QStringList& wrong);
-  /// There is a run of a point.
+  /// Emitted when the run of a point is available.
   void timeline_made(const QString& path);
-  /// Somebody wants the point's scenario, as a text, in the editor.
+  /// Emitted when the user asks to open a point's scenario in the editor.
   void scenario_wanted(const std::string& text);
-  /// The form, or a sweep, is there to be seen.
+  /// Emitted when there is something to show: the form or a sweep.
   void shown();
 
  protected:
@@ -95,9 +99,9 @@ class SweepPanel : public QWidget {
   SweepReader reader_;
   SweepRun run_;
   ScenarioRun point_run_;
-  std::int64_t point_ = -1;  ///< that is simulated
+  std::int64_t point_ = -1;  ///< the point that is being simulated
   std::shared_ptr<const SweepData> data_;
-  QString opening_;  ///< the file that is to be shown; empty once it is
+  QString opening_;  ///< the file that is being opened; empty once it is shown
   SweepChoice choice_;
   const Theme* theme_;
   QLabel* head_;

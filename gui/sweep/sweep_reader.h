@@ -14,8 +14,8 @@
 
 namespace tutti::gui {
 
-/// Reads a sweep's file in a thread of its own, and again whenever another program, or another thread of this one, has added to it,
-/// until all of its points are there.
+/// Reads a sweep's file in a thread, and again whenever another program or thread has added to it,
+/// until all its points are completed.
 class SweepReader : public QObject {
   Q_OBJECT
 
@@ -23,27 +23,29 @@ class SweepReader : public QObject {
   explicit SweepReader(QObject* parent = nullptr) : QObject(parent) {}
   ~SweepReader() override { stop(); }
 
-  /// Begins; read() follows again and again, or failed(). What was read before goes on until then.
+  /// Starts to follow a file; read() is emitted after each change, or failed(). The file that was
+  /// followed before is read until then.
   void follow(const QString& path);
-  /// Nothing follows any more.
+  /// Stops; no signal is emitted any more.
   void stop();
-  /// Puts runs that were measured into the file; joined() follows, after read() if there was one to be joined. REQUIRES: follow().
+  /// Adds measured runs to the file; joined() follows, after read() if there was one to add.
+  /// REQUIRES: follow() was called.
   void join(const QStringList& timelines);
 
  signals:
   void read(std::shared_ptr<const tutti::gui::SweepData> data);
-  /// It cannot be read (any longer).
+  /// Emitted when the file cannot be read (any more).
   void failed(const QString& why);
-  /// Of those that could not be joined why, a line each.
+  /// Emitted with the reason for each run that could not be added.
   void joined(const QStringList& wrong);
 
  private:
-  /// What another thread and this one have in common.
+  /// The state that the reader's thread and this one share.
   struct Course {
     std::mutex mutex;
     std::condition_variable news;
     bool stopped = false;              ///< guarded by `mutex`
-    std::vector<std::string> to_join;  ///< likewise
+    std::vector<std::string> to_join;  ///< guarded by `mutex`
   };
   void work(const std::string& path, const std::shared_ptr<Course>& course);
 

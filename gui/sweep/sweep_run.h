@@ -10,7 +10,7 @@
 
 namespace tutti::gui {
 
-/// One sweep or search at a time, in a thread of its own.
+/// Runs one sweep or search at a time in a thread.
 class SweepRun : public QObject {
   Q_OBJECT
 
@@ -18,11 +18,11 @@ class SweepRun : public QObject {
   explicit SweepRun(QObject* parent = nullptr) : QObject(parent) {}
   ~SweepRun() override { stop_and_wait(); }
 
-  /// Begins; ended() follows. REQUIRES: none is running.
+  /// Starts; ended() follows. REQUIRES: none is running.
   void start(const SweepRunner& runner, const SweepOrder& order, const core::Library& library);
-  /// Asks it to end; ended() follows soon. What is done is in the file.
+  /// Asks it to end; ended() follows soon. Completed points are in the file.
   void stop() { cancel_ = true; }
-  /// The same, and returns once it has ended; ended() does not follow.
+  /// Stops it and waits until it has ended; ended() does not follow.
   void stop_and_wait();
   [[nodiscard]] bool running() const { return thread_.joinable(); }
 
@@ -38,7 +38,7 @@ class SweepRun : public QObject {
 
  private:
   std::atomic<bool> cancel_ = false;
-  std::int64_t number_ = 0;  ///< of the run; what an earlier one still says is not heard
+  std::int64_t number_ = 0;  ///< the number of the run; messages of earlier runs are ignored
   std::jthread thread_;
 };
 

@@ -8,14 +8,16 @@
 
 namespace tutti::gui {
 
-/// What one device holds of a pack, from its first element to its last: how many ranks' contributions are in each stretch.
+/// A bar of one device's copy of a pack, from the first element to the last: the number of ranks
+/// whose contributions each part contains.
 class HoldingBar : public QWidget {
   Q_OBJECT
 
  public:
   explicit HoldingBar(QWidget* parent = nullptr);
 
-  /// Nothing: it keeps its place, so that nothing moves while one looks from device to device.
+  /// Shows the pieces. Without any, the bar keeps its space, so that the layout does not change
+  /// between devices.
   void show_held(std::vector<PackReplay::Piece> held, const TopologyMoment& moment);
   void set_theme(const Theme& theme);
 

@@ -10,12 +10,14 @@ namespace tutti::gui {
 class Actions;
 class TimeCursor;
 
-/// Buttons of the time cursor: back to the start, events, play, speed; and how much of the run passes in a second.
+/// The buttons of the time cursor (back to the start, events, play, speed), and how much of the run
+/// plays per second.
 class PlayBar : public QWidget {
   Q_OBJECT
 
  public:
-  /// The buttons are the actions that `cursor` has added to `actions`. REQUIRES: both outlive it.
+  /// The buttons are the actions that `cursor` has added to `actions`. REQUIRES: both outlive the
+  /// bar.
   PlayBar(const TimeCursor& cursor, const Actions& actions);
 
   [[nodiscard]] QString text() const;

@@ -6,7 +6,7 @@
 
 namespace tutti::gui {
 
-/// What widths, colours and dots of the topology mean.
+/// The legend of the topology: the meaning of its widths, colours and dots.
 class TopologyLegend : public QWidget {
   Q_OBJECT
 
@@ -14,7 +14,8 @@ class TopologyLegend : public QWidget {
   explicit TopologyLegend(QWidget* parent = nullptr);
 
   void set_theme(const Theme& theme);
-  /// Lines are links; else who sent to whom.
+  /// Sets whether lines are links of the cluster; otherwise they connect devices that sent to each
+  /// other.
   void set_links_known(bool known);
 
   [[nodiscard]] QSize sizeHint() const override { return {360, 44}; }

@@ -21,36 +21,37 @@ class TopologyLegend;
 class TopologyView;
 class TrafficReader;
 
-/// The cluster at the time cursor: load of its links, chunks on their way, and what each device holds of the pack that is
-/// under way; of two timelines that of either one. A link that is selected here is selected in the timeline, and the other way about.
+/// The cluster at the time cursor: the load of its links, chunks in flight, and each device's copy
+/// of the pack in flight; with two timelines, those of one of them. A link that is selected here is
+/// also selected in the timeline, and vice versa.
 class TopologyPanel : public QWidget, public Overlay {
   Q_OBJECT
 
  public:
-  /// REQUIRES: all outlive the panel.
+  /// REQUIRES: all arguments outlive the panel.
   TopologyPanel(TimelineView& view, TimeCursor& cursor, TrafficReader& reader);
 
-  /// The cursor's, which get buttons here.
+  /// Adds actions; those of the cursor have buttons here.
   void add_actions(Actions& actions);
 
   void set_theme(const Theme& theme);
-  /// Outlines the line of the link that is selected.
+  /// Outlines the timeline row of the selected link.
   void paint(QPainter& painter, const Placement& place) const override;
 
   [[nodiscard]] TopologyView& topology_view() { return *topology_view_; }
-  /// What is said below the picture.
+  /// Returns the text below the picture.
   [[nodiscard]] QString words() const;
-  /// Selects the node of that name ("w0/gpu1"); false if there is none.
+  /// Selects the node with this name ("w0/gpu1"); returns false if there is none.
   bool select_device(const QString& name);
-  /// Looks at this pack while it is under way.
+  /// Selects a pack to show while it is in flight.
   void look_at(std::optional<PackOfStep> pack);
-  /// Of two timelines on one axis that one: its name is in the panel.
+  /// With two timelines on one axis: selects the one to show, whose name is in the panel.
   void show_side(std::size_t side);
   [[nodiscard]] std::size_t side() const { return side_; }
 
  private:
   [[nodiscard]] std::shared_ptr<const Trace> own_trace() const;
-  /// When it is for the timeline that is shown here.
+  /// Returns the time cursor's time in the run of the shown timeline.
   [[nodiscard]] core::Time own_moment() const;
   void fill_sides();
   void begin();

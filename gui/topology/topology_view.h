@@ -10,18 +10,18 @@
 
 namespace tutti::gui {
 
-/// The topology at a moment, to be looked at from near and far: the wheel zooms at the mouse, dragging moves it, a click
-/// or the arrow keys select a device or a link, a double click fits it all. Paints everything itself, what is in view
-/// alone, so that thousands of nodes take a few milliseconds.
+/// A zoomable picture of the topology at one time: the wheel zooms at the mouse, dragging moves the
+/// picture, a click or the arrow keys select a device or a link, a double click shows it all. It
+/// paints only what is in view, so that thousands of nodes take a few milliseconds.
 class TopologyView : public QWidget {
   Q_OBJECT
 
  public:
   explicit TopologyView(QWidget* parent = nullptr);
 
-  /// Null: nothing is shown. What is drawn is what show_moment() says.
+  /// Sets the topology; null: nothing is shown. show_moment() sets its state.
   void show_topology(std::shared_ptr<const Topology> topology);
-  /// REQUIRES: of the topology that is shown.
+  /// REQUIRES: `moment` belongs to the topology that is shown.
   void show_moment(TopologyMoment moment);
   void set_theme(const Theme& theme);
 
@@ -30,9 +30,9 @@ class TopologyView : public QWidget {
   [[nodiscard]] const TopologyMoment& moment() const { return moment_; }
   [[nodiscard]] std::optional<std::size_t> selected_node() const { return node_; }
   [[nodiscard]] std::optional<std::size_t> selected_link() const { return link_; }
-  /// The node under the mouse, else the one that is selected.
+  /// Returns the node under the mouse, else the selected one.
   [[nodiscard]] std::optional<std::size_t> node_at_hand() const { return hovered_ ? hovered_ : node_; }
-  /// Where a point of the layout is in the widget.
+  /// Returns the position of a point of the layout in the widget.
   [[nodiscard]] QPointF place_of(const Point& point) const;
   [[nodiscard]] double scale() const { return scale_; }
 
@@ -45,9 +45,9 @@ class TopologyView : public QWidget {
   void fit();
 
  signals:
-  /// The node under the mouse, or selected, is another one.
+  /// Emitted when node_at_hand() changes.
   void node_at_hand_changed();
-  /// A link was selected here, by mouse or keys.
+  /// Emitted when a link is selected here, by mouse or keys.
   void link_chosen(qulonglong link);
 
  protected:
@@ -77,7 +77,7 @@ class TopologyView : public QWidget {
   TopologyMoment moment_;
   const Theme* theme_;
   double scale_ = 1;
-  QPointF origin_;  ///< where the layout's (0, 0) is in the widget
+  QPointF origin_;  ///< the position of the layout's (0, 0) in the widget
   bool fitted_ = true;
   std::optional<std::size_t> node_, link_, hovered_;
   QPointF pressed_, pressed_origin_;

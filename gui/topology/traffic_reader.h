@@ -13,26 +13,28 @@ namespace tutti::gui {
 
 class TimelineView;
 
-/// Makes the plan of the timeline that is shown, and joins its messages, in a thread of its own; the timeline's counters follow. Of
-/// two timelines on one axis it is one, and none before read_side() says which.
+/// Reconstructs the plan of the shown timeline and matches its messages in a thread, and then the
+/// timeline's counters. With two timelines on one axis it reads one of them, which read_side()
+/// selects.
 class TrafficReader : public QObject {
   Q_OBJECT
 
  public:
-  /// `library`: where scenarios find what they name. REQUIRES: the view outlives it.
+  /// `library`: resolves the names in scenarios. REQUIRES: the view outlives the reader.
   TrafficReader(TimelineView& view, core::Library library);
   ~TrafficReader() override { stop(); }
 
-  /// Null until ready() was emitted for the timeline that is shown, or if it could not be made: then problem() says why.
+  /// Returns the plan; null before ready() was emitted for the shown timeline, or if it could not
+  /// be made: then problem() says why.
   [[nodiscard]] const std::shared_ptr<const core::Scenario>& plan() const { return known_.plan; }
   [[nodiscard]] const std::shared_ptr<const Traffic>& traffic() const { return known_.traffic; }
   [[nodiscard]] const std::string& problem() const { return known_.problem; }
   [[nodiscard]] bool busy() const { return busy_; }
-  /// Of two timelines this one, if it is not that already: ready() follows then.
+  /// Selects one of two timelines. If it is not the current one, ready() follows.
   void read_side(std::size_t side);
-  /// Ends the work, and with it a thread that looks at the timeline.
+  /// Ends the work. Afterwards no thread uses the timeline.
   void stop();
-  /// Until it is ready: for pictures, which are taken once.
+  /// Waits until it is ready: for pictures, which are taken once.
   void wait();
 
  signals:
@@ -52,11 +54,11 @@ class TrafficReader : public QObject {
   TimelineView& view_;
   core::Library library_;
   std::size_t side_ = 0;
-  std::shared_ptr<const Trace> source_;  ///< of which `known_` is, or will be
+  std::shared_ptr<const Trace> source_;  ///< the trace of `known_`, or of what it will be
   Known known_;
   bool busy_ = false;
   std::shared_ptr<std::atomic<bool>> cancel_;
-  std::shared_ptr<Known> result_;  ///< of the thread; read when it has ended
+  std::shared_ptr<Known> result_;  ///< written by the thread; read when it has ended
   std::jthread thread_;
 };
 

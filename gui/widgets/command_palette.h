@@ -9,7 +9,8 @@ namespace tutti::gui {
 
 class Actions;
 
-/// Lists all actions with their shortcuts; what is typed narrows them down, Enter does the first.
+/// A list of all actions with their shortcuts. Typed text filters it; Enter triggers the first
+/// action.
 class CommandPalette : public QDialog {
   Q_OBJECT
 

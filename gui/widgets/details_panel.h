@@ -8,7 +8,7 @@ namespace tutti::gui {
 
 class TimelineView;
 
-/// All that is known of the selected span; of the run while none is selected.
+/// The facts about the selected span, or about the run if none is selected.
 class DetailsPanel : public QWidget {
   Q_OBJECT
 

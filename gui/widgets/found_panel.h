@@ -7,8 +7,9 @@
 
 namespace tutti::gui {
 
-/// How long the spans are that a search found: bars over durations, both axes logarithmic. A bar that is clicked, or chosen by the
-/// arrow keys and Enter, narrows the search down to it.
+/// A histogram of the durations of the spans that a search found; both axes are logarithmic.
+/// Choosing a bar, by a click or by the arrow keys and Enter, restricts the search to its
+/// durations.
 class FoundPanel : public QWidget {
   Q_OBJECT
 
@@ -18,7 +19,7 @@ class FoundPanel : public QWidget {
   void show_durations(const Durations& durations);
   void set_theme(const Theme& theme);
   [[nodiscard]] const Durations& durations() const { return durations_; }
-  /// Where the bar of durations().bins[i] is.
+  /// Returns the rectangle of the bar of durations().bins[i].
   [[nodiscard]] QRect bar(std::size_t i) const;
 
   [[nodiscard]] QSize sizeHint() const override { return {280, 160}; }

@@ -6,7 +6,8 @@ namespace tutti::gui {
 
 class Actions;
 
-/// Shows what pixels mean and every action with its keys, until it is closed.
+/// Shows the help dialog, with the meaning of pixels and the keys of every action, until it is
+/// closed.
 void show_help(const Actions& actions, QWidget* parent);
 
 }  // namespace tutti::gui

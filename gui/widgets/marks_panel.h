@@ -13,8 +13,8 @@ namespace tutti::gui {
 class Actions;
 class TimelineView;
 
-/// Notes on the timeline: flags on its axis, and a list in which they are named, gone to and deleted. Each change is written at
-/// once to the file beside the timeline's.
+/// The notes of the timeline: flags on its axis, and a list to rename, visit and delete them. Each
+/// change is written at once to the file next to the timeline's.
 class MarksPanel : public QWidget, public Overlay {
   Q_OBJECT
 
@@ -26,15 +26,15 @@ class MarksPanel : public QWidget, public Overlay {
   void paint(QPainter& painter, const Placement& place) const override;
   [[nodiscard]] QRegion on_axis(const Placement& place, const QFontMetrics& metrics) const override;
 
-  /// Reads the marks of the timeline that was opened; a file that is wrong is told, and left alone from then on.
-  /// An empty name: there are none, and new ones are not kept.
+  /// Reads the marks of the timeline that was opened. If the file is invalid, reports that and does
+  /// not overwrite it. An empty name: there are no marks, and new ones are not saved.
   void read_beside(const QString& timeline);
   [[nodiscard]] const Marks& marks() const { return marks_; }
 
  signals:
-  /// What is to be known, for the status bar.
+  /// Emitted with a message for the status bar.
   void told(const QString& text);
-  /// A mark was made, and waits for its name.
+  /// Emitted when a mark was added that needs a name.
   void name_wanted();
 
  private:
@@ -49,7 +49,7 @@ class MarksPanel : public QWidget, public Overlay {
   TimelineView& view_;
   QTableWidget* table_;
   Marks marks_;
-  QString path_;  ///< empty: nowhere
+  QString path_;  ///< empty: marks are not saved
   bool filling_ = false;
 };
 

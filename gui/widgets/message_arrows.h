@@ -12,8 +12,8 @@ namespace tutti::gui {
 class Actions;
 class TimelineView;
 
-/// Arrows from the step of a lane that sent to the one that received: those of the selected span, and all that are to be seen
-/// when they are few.
+/// Arrows from the lane step that sent a message to the one that received it: for the selected
+/// span, and for all visible messages if there are few.
 class MessageArrows : public QObject, public Overlay {
   Q_OBJECT
 
@@ -24,15 +24,15 @@ class MessageArrows : public QObject, public Overlay {
   void add_actions(Actions& actions);
   void paint(QPainter& painter, const Placement& place) const override;
 
-  /// Of the selected span: into it, then out of it.
+  /// Returns the messages of the selected span: the received one, then the sent ones.
   [[nodiscard]] const std::vector<Message>& of_selection() const { return of_selection_; }
-  /// All that are to be seen; none if they are many.
+  /// Returns all visible messages; empty if there are too many to draw.
   [[nodiscard]] const std::vector<Message>& in_view() const { return in_view_; }
-  /// Looks now, instead of when the view has come to rest.
+  /// Updates the visible messages now, instead of when the view stops moving.
   void look_around();
 
  signals:
-  /// What came of following a message, for the status bar.
+  /// Emitted with a message for the status bar when a message was followed.
   void told(const QString& text);
 
  private:

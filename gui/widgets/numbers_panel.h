@@ -15,9 +15,10 @@ namespace tutti::gui {
 class Actions;
 class TimelineView;
 
-/// What the spans of the selected range come to, kind by kind, or of each device apart; of what is in view while none is selected.
-/// Only rows count that the filter leaves. Nothing is worked out while nobody sees the panel, and what takes long is worked
-/// out in a thread; until it is there, the old numbers are grey.
+/// Statistics of the spans in the selected range, or in the visible range if none is selected: for
+/// each kind, or for each kind and device. Only rows that match the filter count. Nothing is
+/// computed while the panel is hidden. Long computations run in a thread; until they are done, the
+/// old numbers are grey.
 class NumbersPanel : public QWidget {
   Q_OBJECT
 
@@ -26,33 +27,33 @@ class NumbersPanel : public QWidget {
   explicit NumbersPanel(const TimelineView& view);
   ~NumbersPanel() override;
 
-  /// Tells whether anybody can see the panel: it is neither closed nor behind another one.
+  /// Sets whether the panel is visible: neither closed nor behind another one.
   void set_seen(bool seen);
-  /// Waits until the numbers are those of what is shown.
+  /// Waits until the numbers are up to date.
   void finish();
-  /// The number of times that numbers were begun to be worked out, in this thread or another one.
+  /// Returns how many computations were started, in total or in a thread.
   [[nodiscard]] int begun() const { return begun_; }
   [[nodiscard]] int begun_in_thread() const { return begun_in_thread_; }
 
   void add_actions(Actions& actions);
   [[nodiscard]] const QTableWidget& table() const { return *table_; }
-  /// The same as text. REQUIRES: the view has a trace.
+  /// Returns the numbers as CSV. REQUIRES: the view has a trace.
   [[nodiscard]] QString csv() const;
 
  protected:
   bool eventFilter(QObject* watched, QEvent* event) override;
 
  private:
-  /// Of what the numbers are.
+  /// The input of a computation.
   struct Wanted {
     std::shared_ptr<const Trace> trace;
     std::vector<std::size_t> rows;
     TimeRange range;
-    bool selected = false;  ///< the range; otherwise it is what is in view
+    bool selected = false;  ///< true: the selected range; false: the visible range
     bool by_device = false;
     bool operator==(const Wanted&) const = default;
   };
-  /// Numbers that a thread works out.
+  /// A computation in a thread.
   struct Job {
     std::atomic<bool> cancel = false;
     RangeStatistics numbers;
@@ -72,9 +73,9 @@ class NumbersPanel : public QWidget {
   QTableWidget* table_;
   bool by_device_ = false;
   bool seen_ = false;
-  std::optional<Wanted> shown_;  ///< of what the table's numbers are, or those that are being worked out
+  std::optional<Wanted> shown_;  ///< the input of the table's numbers, or of those being computed
   int begun_ = 0, begun_in_thread_ = 0;
-  std::shared_ptr<Job> job_;  ///< null: none is being worked out
+  std::shared_ptr<Job> job_;  ///< null: no computation is running
   std::jthread thread_;
 };
 

@@ -10,7 +10,8 @@
 
 namespace tutti::gui {
 
-/// The whole run in one strip, with the part that the timeline shows marked: to be dragged, or clicked to go there.
+/// A strip that shows the whole run, with the visible range marked. Dragging moves the range; a
+/// click goes to that time.
 class OverviewStrip : public QWidget {
   Q_OBJECT
 
@@ -25,7 +26,7 @@ class OverviewStrip : public QWidget {
 
  signals:
   void range_wanted(const tutti::gui::TimeRange& range);
-  /// A click: pressed and let go at one place.
+  /// Emitted on a click, which presses and releases at the same position.
   void moment_wanted(tutti::core::Time t);
   void settled();
 

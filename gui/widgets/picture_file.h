@@ -6,10 +6,11 @@ namespace tutti::gui {
 
 class TimelineView;
 
-/// Writes what the timeline shows: SVG if the file's name ends so, else PNG at twice the size. Empty, or what is wrong, in words.
+/// Writes the visible part of the timeline: as SVG if the path ends in .svg, else as PNG at double
+/// size. Returns an error message; empty if there is no error.
 QString write_picture(const TimelineView& view, const QString& path);
 
-/// Draws an SVG file as a PNG, twice as large. Empty, or what is wrong, in words.
+/// Draws an SVG file as a PNG of double size. Returns an error message; empty if there is no error.
 QString draw_svg(const QString& from, const QString& to);
 
 }  // namespace tutti::gui

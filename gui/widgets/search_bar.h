@@ -12,23 +12,24 @@ class Actions;
 class FoundPanel;
 class TimelineView;
 
-/// Finds spans, and narrows the rows down.
+/// The tool bar that searches for spans and filters rows.
 class SearchBar : public QToolBar {
   Q_OBJECT
 
  public:
-  /// Shows in `found` how long the spans are. REQUIRES: view and panel outlive the bar.
+  /// Shows the durations of the matching spans in `found`. REQUIRES: view and panel outlive the
+  /// bar.
   SearchBar(TimelineView& view, FoundPanel& found);
 
   void add_actions(Actions& actions);
-  /// False if there is none.
+  /// Goes to the next (previous) match; returns false if there is none.
   bool find(bool forward);
-  /// The first that fits `words`; false if none does.
+  /// Goes to the first span that matches `words`; returns false if there is none.
   bool find(const QString& words);
 
  signals:
   void searched();
-  /// What came of it, for the status bar.
+  /// Emitted with the result, for the status bar.
   void told(const QString& text);
 
  private:

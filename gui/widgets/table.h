@@ -5,12 +5,13 @@
 
 namespace tutti::gui {
 
-/// A table to be read, not written in; `name` is what screen readers call it.
+/// Creates a read-only table; `name` is its name for screen readers.
 QTableWidget* make_table(const QStringList& titles, const QString& name);
-/// Texts of a row, each with itself as its tool tip, for columns that are too narrow.
+/// Sets the texts of a row, each also as its cell's tool tip, for columns that are too narrow.
 void set_row(QTableWidget& table, int row, const QStringList& texts);
-/// Gives each column the room that it takes, and the first, of names, what they leave of it (elided in the middle): what counts is
-/// seen without scrolling sideways, as long as there is room for it at all.
+/// Fits each column to its content; the first column, with names, gets the remaining width (elided
+/// in the middle). Thus the values are visible without horizontal scrolling if there is enough room
+/// for them.
 void fit_columns(QTableWidget& table);
 
 }  // namespace tutti::gui

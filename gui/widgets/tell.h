@@ -7,11 +7,13 @@
 
 namespace tutti::gui {
 
-/// Has `what` done soon, in the thread that `listener` belongs to; not if it is gone by then. To be called from any thread.
+/// Calls `what` later in the thread of `listener`, unless `listener` is destroyed first. Callable
+/// from any thread.
 template <class What>
 void tell(QObject* listener, What what) {
-  /// What was written before it was sent is read after it was received, and freed after it was read, by whoever is the last: Qt's
-  /// queue sees to that, but in a way that ThreadSanitizer cannot see.
+  /// Orders the accesses to `what`: it is written before it is sent, read after it is received, and
+  /// freed after it is read. Qt's queue guarantees that order, but in a way that ThreadSanitizer
+  /// cannot see.
   struct Letter {
     What what;
     std::atomic<bool> under_way = false;

@@ -13,8 +13,9 @@ class Actions;
 class OverviewStrip;
 class TimelineView;
 
-/// A moment of the run, apart from the mouse: a line through all rows, which plays through the range that is seen. A click
-/// on the time axis or the overview sets it. Other parts follow it by moment_changed().
+/// The time cursor: a time of the run, independent of the mouse, drawn as a line through all rows.
+/// It can play through the visible range. A click on the time axis or the overview sets it. Other
+/// parts follow it by moment_changed().
 class TimeCursor : public QObject, public Overlay {
   Q_OBJECT
 
@@ -28,7 +29,7 @@ class TimeCursor : public QObject, public Overlay {
 
   [[nodiscard]] core::Time moment() const { return playback_.moment(); }
   [[nodiscard]] const Playback& playback() const { return playback_; }
-  /// Of the run, in a second of ours.
+  /// Returns how much of the run plays per second of real time.
   [[nodiscard]] core::Time per_second() const;
 
  public slots:
@@ -38,17 +39,17 @@ class TimeCursor : public QObject, public Overlay {
   void to_start();
   void next();
   void previous();
-  /// A frame: so much later for who looks. What the timer calls, and tests.
+  /// Advances by one frame of this length in real time. Called by the timer and by tests.
   void advance(qint64 milliseconds);
 
  signals:
   void moment_changed();
-  /// Playing, pausing, another speed.
+  /// Emitted when it starts or stops playing, or when the speed changes.
   void playing_changed();
 
  private:
   void begin();
-  /// Where the moment is written; empty while it is not in view.
+  /// Returns the rectangle of the label with the time; empty if the cursor is not in view.
   [[nodiscard]] QRect flag(const Placement& place, const QFontMetrics& metrics, const QString& text) const;
 
   TimelineView& view_;

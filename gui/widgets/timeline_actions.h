@@ -5,7 +5,8 @@ namespace tutti::gui {
 class Actions;
 class TimelineView;
 
-/// What the timeline can do, into the list of what the window can do. REQUIRES: the view outlives the actions.
+/// Adds the actions of the timeline to the window's list of actions. REQUIRES: the view outlives
+/// the actions.
 void add_timeline_actions(Actions& actions, TimelineView& view);
 
 }  // namespace tutti::gui

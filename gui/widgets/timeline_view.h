@@ -13,10 +13,11 @@
 
 namespace tutti::gui {
 
-/// The timeline: rows of spans over time, to be zoomed, moved and asked. Knows no menus; what it can do are its slots.
+/// The timeline: rows of spans over time, which can be zoomed, moved and selected. It has no menus;
+/// its slots are what it can do.
 ///
-/// Lines are painted into one image of the window's size, and again only when what they show has changed; selection,
-/// cursor and texts are painted over it each time.
+/// Lines are painted into one image of the window's size, again only when their content has
+/// changed. The selection, the cursor and texts are painted over it each time.
 class TimelineView : public QWidget {
   Q_OBJECT
 
@@ -24,16 +25,16 @@ class TimelineView : public QWidget {
   explicit TimelineView(QWidget* parent = nullptr);
 
   void show_trace(std::shared_ptr<const Trace> trace);
-  /// The same timelines, otherwise put together: what is pinned, closed and filtered stays, and what is in view if `range` says
-  /// where that is now.
+  /// Replaces the trace by another combination of the same timelines. Pins, collapsed groups and
+  /// the filter stay. The visible range is set to `range`, if given.
   void replace_trace(std::shared_ptr<const Trace> trace, const std::optional<TimeRange>& range);
-  /// How lines of two timelines are arranged.
+  /// Sets how the lines of two timelines are arranged.
   void arrange(Arrangement arrangement);
   [[nodiscard]] Arrangement arrangement() const { return arrangement_; }
   void set_theme(const Theme& theme);
-  /// What the lines of counters show; null: nothing, or it is not known yet.
+  /// Sets the data for the lines of counters; null: there is none, or not yet.
   void show_traffic(std::shared_ptr<const Traffic> traffic);
-  /// Paints it over the lines from now on. REQUIRES: it stays as long as the view.
+  /// Paints the overlay over the lines from now on. REQUIRES: it outlives the view.
   void add_overlay(const Overlay& overlay) { overlays_.push_back(&overlay); }
 
   [[nodiscard]] const Trace* trace() const { return trace_.get(); }
@@ -41,18 +42,19 @@ class TimelineView : public QWidget {
   [[nodiscard]] const View& view() const { return view_; }
   [[nodiscard]] const Layout& layout_of_lines() const { return layout_; }
   [[nodiscard]] const std::optional<SpanId>& selected() const { return selected_; }
-  /// The same in the other of two timelines.
+  /// Returns the spans in the other timeline that match the selected span.
   [[nodiscard]] const std::vector<SpanId>& partners() const { return partners_; }
   [[nodiscard]] const std::optional<TimeRange>& range() const { return range_; }
-  /// The time under the mouse, else in the middle: what keys that need a place act on.
+  /// Returns the time under the mouse, else the middle of the view: the time for keys that need
+  /// one.
   [[nodiscard]] core::Time cursor_or_middle() const;
   [[nodiscard]] bool path_only() const { return path_only_; }
   [[nodiscard]] bool counters() const { return counters_; }
-  /// What is to be seen now, with all that is painted over it but the mouse.
+  /// Returns a picture of the current view, with all overlays except what follows the mouse.
   [[nodiscard]] QImage picture(const QSize& size, qreal scale) const;
-  /// The same as rectangles, lines and texts.
+  /// Paints the current view as rectangles, lines and texts.
   void paint_shapes(QPainter& painter, const QSize& size) const;
-  /// Rows whose lines are to be seen, groups that are closed with all that is in them.
+  /// Returns the rows in view; for a collapsed group, all its rows.
   [[nodiscard]] std::vector<std::size_t> visible_rows() const;
 
   [[nodiscard]] QSize minimumSizeHint() const override { return {320, 160}; }
@@ -71,9 +73,9 @@ class TimelineView : public QWidget {
   void settle();
 
   void select(const std::optional<tutti::gui::SpanId>& span);
-  /// Selects it, and brings it into view.
+  /// Selects a span and scrolls to it.
   void go_to(const tutti::gui::SpanId& span);
-  /// The same in the other of two timelines.
+  /// Selects the matching span of the other timeline.
   void select_partner();
   void select_next();
   void select_previous();
@@ -86,29 +88,30 @@ class TimelineView : public QWidget {
 
   void filter(const QString& text);
   void show_counters(bool on);
-  /// Opens and scrolls until the line of that key is to be seen.
+  /// Opens groups and scrolls until the line with this key is visible.
   void go_to_line(const QString& key);
   void open_all();
   void close_all();
   void pin_or_unpin();
-  /// To the line `by` lines further down: it is at hand then, and of its spans the one nearest to the selected one's time is selected.
+  /// Moves `by` lines down, which becomes the current line, and selects its span that is nearest in
+  /// time to the selected one.
   void walk_lines(int by);
-  /// Opens the group at hand, or closes it.
+  /// Opens or collapses the current group.
   void open_or_close();
 
  signals:
-  /// Another timeline is shown, or none.
+  /// Emitted when another timeline is shown, or none.
   void trace_changed();
-  /// A click on the time axis.
+  /// Emitted on a click on the time axis.
   void moment_wanted(tutti::core::Time t);
-  /// The line of a link was clicked, or gone to by keys; it is one of that side's.
+  /// Emitted when the line of a link of a side is clicked or reached by keys.
   void link_chosen(qulonglong side, qulonglong link);
   void view_changed();
-  /// Lines were filtered, opened, closed, pinned or arranged anew.
+  /// Emitted when lines were filtered, opened, collapsed, pinned or rearranged.
   void lines_changed();
   void selection_changed();
   void range_changed();
-  /// The time under the mouse; below 0 when it is elsewhere.
+  /// Emitted with the time under the mouse; negative if the mouse is elsewhere.
   void cursor_moved(qint64 picoseconds);
 
  protected:
@@ -130,7 +133,7 @@ class TimelineView : public QWidget {
   [[nodiscard]] Scene scene() const;
   [[nodiscard]] core::Time time_under(double x) const;
   [[nodiscard]] std::optional<SpanId> span_under(const QPoint& point) const;
-  /// What an error row shows there; null if nothing.
+  /// Returns the deviation that an error row shows there; null if there is none.
   [[nodiscard]] const Difference* error_under(const QPoint& point) const;
   [[nodiscard]] std::size_t line_under(const QPoint& point) const;
   void zoom(double factor, core::Time at);
@@ -158,9 +161,9 @@ class TimelineView : public QWidget {
   ShortTexts texts_;
   std::vector<const Overlay*> overlays_;
   std::optional<SpanId> selected_;
-  std::vector<SpanId> partners_;  ///< of what is selected, in the other timeline
+  std::vector<SpanId> partners_;  ///< the matches of the selected span in the other timeline
   std::optional<TimeRange> range_;
-  std::string line_at_hand_;  ///< key of the line last clicked on or walked to
+  std::string line_at_hand_;  ///< key of the current line, which was last clicked on or reached by keys
   std::optional<std::size_t> piece_of_path_;
   bool path_only_ = false;
   bool space_held_ = false;

@@ -11,7 +11,8 @@ class QPushButton;
 
 namespace tutti::gui {
 
-/// What is to be seen while nothing is open: scenarios to try, each a click away, and how to open something else.
+/// The page that is shown while nothing is open: example scenarios to open with a click, and how to
+/// open other files.
 class WelcomePage : public QScrollArea {
   Q_OBJECT
 

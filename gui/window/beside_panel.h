@@ -20,8 +20,8 @@ namespace tutti::gui {
 class Actions;
 class TimelineView;
 
-/// A second timeline beside the first: puts the two on one axis, and lists where they are furthest apart. What is worked out is so in
-/// a thread of its own.
+/// Compares a second timeline with the first: puts both on one axis and lists their largest
+/// deviations, which are computed in a thread.
 class BesidePanel : public QWidget {
   Q_OBJECT
 
@@ -32,21 +32,22 @@ class BesidePanel : public QWidget {
 
   void add_actions(Actions& actions);
 
-  /// The timeline that others are put beside; the second one is closed.
+  /// Sets the timeline with which others are compared; the second one is closed.
   void set_first(std::shared_ptr<const Trace> trace, const QString& path);
-  /// Begins to open a timeline beside it; shown() and listed() or failed() follow. REQUIRES: there is a first one.
+  /// Opens a second timeline; shown() and listed(), or failed() follow. REQUIRES: there is a first
+  /// one.
   void open(const QString& path);
-  /// How the two are aligned from now on.
+  /// Changes the alignment of the two.
   void align(Align align);
   void close_second();
-  /// To the row of the list, from 0 on; false if there are not as many.
+  /// Goes to a row of the list, from 0 on; returns false if there are fewer rows.
   bool go_to_error(int row);
-  /// How many rows there are.
+  /// Returns the number of rows in the list.
   [[nodiscard]] int errors() const;
-  /// Nothing follows any more.
+  /// Ends the work; no signal is emitted any more.
   void stop();
 
-  /// Null: there is no second.
+  /// Returns the comparison; null if there is no second timeline.
   [[nodiscard]] const Beside* beside() const { return beside_ ? &*beside_ : nullptr; }
   [[nodiscard]] const QTableWidget& table() const { return *table_; }
 
@@ -54,13 +55,13 @@ class BesidePanel : public QWidget {
   void told(const QString& text);
   void progress(int percent);
   void failed(const QString& why);
-  /// Whoever asked for a second has to choose the file.
+  /// Emitted when the user wants to choose a second timeline.
   void second_wanted();
-  /// There is something else to be shown. `again`: the same timelines, otherwise aligned; then what is in view stays, and `range`
-  /// says where that is now.
+  /// Emitted with a trace to show. `again`: it has the same timelines with another alignment; then
+  /// the view stays, and `range` is its new visible range.
   void shown(std::shared_ptr<const tutti::gui::Trace> trace, bool again,
              const std::optional<tutti::gui::TimeRange>& range);
-  /// And the errors are in the list.
+  /// Emitted when the errors are in the list.
   void listed();
   void closed(std::shared_ptr<const tutti::gui::Trace> first, const QString& path);
 
@@ -73,7 +74,7 @@ class BesidePanel : public QWidget {
   void go_to(int row);
   void walk(int by);
   void show_controls();
-  /// Does `what` in a thread of its own; by this one it then does what that answers.
+  /// Runs `what` in a thread, and then the function that it returns in this thread.
   template <class What>
   void work(What what);
 
@@ -89,7 +90,7 @@ class BesidePanel : public QWidget {
   Align align_ = Align::kStep;
   std::optional<Beside> beside_;
   std::vector<Deviation> deviations_;
-  std::vector<std::size_t> listed_;  ///< which of them each row shows, before the table sorts its rows
+  std::vector<std::size_t> listed_;  ///< the deviation of each row, before the table sorts its rows
   std::shared_ptr<std::atomic<bool>> stop_;
   std::jthread thread_;
 };

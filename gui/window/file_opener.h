@@ -11,8 +11,8 @@
 
 namespace tutti::gui {
 
-/// Looks at files in a thread of its own, so that the window waits for no disk, and reads them. Whoever opens something else
-/// meanwhile, or ends it, stops that.
+/// Detects the kind of files and reads them in a thread, so that the window does not wait for the
+/// disk. Opening another file, or stop(), cancels that.
 class FileOpener : public QObject {
   Q_OBJECT
 
@@ -21,16 +21,16 @@ class FileOpener : public QObject {
   ~FileOpener() override { stop(); }
 
   enum class Wanted { kTimeline, kAnything };
-  /// Begins; opened(), scenario_read(), sweep_found() or failed() follows, by the thread that this belongs to.
+  /// Starts; opened(), scenario_read(), sweep_found() or failed() follows, in this object's thread.
   void open(const QString& path, Wanted wanted = Wanted::kTimeline);
-  /// None of them follows any more.
+  /// Cancels; no signal is emitted any more.
   void stop();
 
  signals:
   void progress(int percent);
   void opened(std::shared_ptr<const tutti::gui::Trace> trace, const QString& path);
   void scenario_read(const tutti::gui::ScenarioBytes& file);
-  /// It is one of a sweep, to be read by whoever follows it.
+  /// Emitted for a sweep, which SweepReader reads.
   void sweep_found(const QString& path);
   void failed(const QString& why);
 

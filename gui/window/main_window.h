@@ -28,8 +28,8 @@ class TimeCursor;
 class TopologyPanel;
 class TrafficReader;
 
-/// The window: a timeline with what is known of it around it. It only puts parts together: each panel watches the timeline
-/// by itself, and adds what it can do to the list of actions.
+/// The main window: a timeline surrounded by panels. It only connects parts: each panel watches the
+/// timeline by itself and adds its actions to the list of actions.
 class MainWindow : public QMainWindow {
   Q_OBJECT
 
@@ -38,18 +38,20 @@ class MainWindow : public QMainWindow {
   explicit MainWindow(Workshop workshop = {});
   ~MainWindow() override;
 
-  /// Begins to open a timeline, a scenario or a sweep; opened() or failed() follows.
+  /// Starts to open a timeline, a scenario or a sweep; opened() or failed() follows.
   void open(const QString& path);
-  /// Opens a scenario and runs it; opened() follows once its timeline is there, or failed().
+  /// Opens a scenario and runs it; opened() follows when its timeline is available, or failed().
   void open_and_run(const QString& path);
-  /// Begins to open both, the second beside the first; of a sweep and a timeline, the latter as a point that was measured. opened() or
-  /// failed() follows.
+  /// Opens two timelines and compares them; or opens a sweep and overlays a timeline as a measured
+  /// point. opened() or failed() follows.
   void open_both(const QString& first, const QString& second);
-  /// Offers unsaved changes of scenarios that a window left behind; says so if there are none and `say`.
+  /// Offers to recover unsaved changes of scenarios that an earlier window left behind. If there
+  /// are none and `say` is true, says so.
   void offer_recovery(bool say = false);
-  /// Selects the first span that fits, as if the words had been typed into the search bar; false if there is none.
+  /// Selects the first span that matches, as if the words had been typed into the search bar;
+  /// returns false if there is none.
   bool find(const QString& words);
-  /// Says it in the status bar.
+  /// Shows a text in the status bar.
   void tell(const QString& text);
   [[nodiscard]] const Actions& actions_of() const { return actions_; }
   [[nodiscard]] TimelineView& timeline() { return *view_; }
@@ -64,7 +66,8 @@ class MainWindow : public QMainWindow {
   [[nodiscard]] TopologyPanel& topology() { return *topology_; }
   [[nodiscard]] SweepPanel& sweep() { return *sweep_; }
   [[nodiscard]] NumbersPanel& numbers() { return *numbers_; }
-  /// The sweep's plot alone, or the timeline alone, as a file. Empty, or what is wrong, in words.
+  /// Writes a picture of the sweep's plot or of the timeline. Returns an error message; empty if
+  /// there is no error.
   [[nodiscard]] QString write_shown(const QString& path);
 
  signals:
@@ -84,13 +87,13 @@ class MainWindow : public QMainWindow {
   void make_panels();
   void make_actions();
   void make_menus();
-  /// A dock that the user may move, close, and find in the View menu (add_panel_actions()).
+  /// Adds a dock that the user can move, close, and show from the View menu (add_panel_actions()).
   QDockWidget* add_panel(const QString& title, const char* id, QWidget* panel, Qt::DockWidgetArea area);
   void add_panel_actions();
   void enable_panel_actions(bool enabled);
   void choose_file();
   void begin_to_open(const QString& path);
-  /// What was to be opened could not be.
+  /// Handles a file that could not be opened.
   void give_up(const QString& why);
   void open_scenario(const ScenarioBytes& file);
   void start_new();
@@ -98,7 +101,8 @@ class MainWindow : public QMainWindow {
   void show_sweep();
   void toggle_sweep();
   void begin_sweep();
-  /// Whether what is to be exported is the sweep rather than the timeline: the one that has the keyboard, or is there alone.
+  /// Returns true if an export means the sweep, not the timeline: it has the keyboard focus, or it
+  /// is the only one shown.
   [[nodiscard]] bool sweep_is_meant() const;
   void show_desk();
   void show_panels();
@@ -113,7 +117,7 @@ class MainWindow : public QMainWindow {
   Actions actions_{this};
   FileOpener opener_{this};
   ScenarioDesk* desk_;
-  QSplitter* middle_;  ///< the desk, the timeline or the welcome page, and the sweep
+  QSplitter* middle_;  ///< scenario editor, timeline or welcome page, and sweep
   QStackedWidget* stack_;
   SweepPanel* sweep_;
   TimelineView* view_;
@@ -125,18 +129,18 @@ class MainWindow : public QMainWindow {
   TopologyPanel* topology_ = nullptr;
   MessageArrows* arrows_ = nullptr;
   BesidePanel* beside_ = nullptr;
-  QString second_;  ///< to be opened beside the first once that is there
+  QString second_;  ///< to open next to the first timeline when that is open
   MarksPanel* marks_ = nullptr;
   FoundPanel* found_ = nullptr;
   QLabel* where_;
   QProgressBar* progress_;
   std::vector<Example> examples_;
-  std::vector<QAction*> panel_actions_;  ///< show and hide panels
-  QByteArray panels_;                    ///< where they were, until there is a timeline for them to show; then empty
-  QString told_;                         ///< all of what the status bar has room for the beginning of
-  bool run_opened_ = false;              ///< what is being opened is to be run at once
+  std::vector<QAction*> panel_actions_;  ///< the actions that show and hide panels
+  QByteArray panels_;                    ///< the layout of the panels, until there is a timeline for them; then empty
+  QString told_;                         ///< the full text of the status bar, which may show only its beginning
+  bool run_opened_ = false;              ///< run the file that is being opened
   bool dark_ = false;
-  bool topology_away_ = false;  ///< until there is one timeline again
+  bool topology_away_ = false;  ///< the topology is hidden until a single timeline is shown again
 };
 
 }  // namespace tutti::gui
