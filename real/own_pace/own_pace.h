@@ -57,8 +57,8 @@ class OwnPace {
   /// A rank of this process has completed a collective.
   void rank_done(CollectiveTag tag, core::Rank rank, Collectives& collectives);
 
-  /// ERRORS: a push that is not the sum of the worker's gradients; a variable that is not what pushes make of it, or was not when it
-  /// was sent.
+  /// ERRORS: a push that is not the sum of the worker's gradients; a variable that differs from the
+  /// result of its pushes, now or when it was sent.
   [[nodiscard]] core::Expected<void> verify();
   /// Returns the reads of the current steps, and the staleness of updates since the last call.
   [[nodiscard]] std::vector<ReadSeen> take_reads();
