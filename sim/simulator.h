@@ -7,8 +7,8 @@ namespace tutti::sim {
 /// When to simulate one worker on behalf of all identical ones (sim/folding/folding.h). Results are
 /// the same; only the cost of the simulation and the contents of a timeline differ.
 enum class Folds {
-  kWhereItPays,  ///< where workers are alike; if their timeline is kept, only if the run would take long
-  kAlways,       ///< or not at all: the run is refused where it cannot be
+  kWhereItPays,  ///< if workers are identical; if their timeline is kept, only if the run would take long
+  kAlways,       ///< the run is refused if it is impossible
   kNever,
 };
 
@@ -16,13 +16,14 @@ enum class Folds {
 /// collective (sim/interpreter/rounds.h) that repeat the previous one. Results are the same; only
 /// the cost of the simulation differs.
 enum class Remembers {
-  kWhereItPays,  ///< not again, if the run takes long
-  kAlways,       ///< not again, however short it is
-  kNever,        ///< every one
+  kWhereItPays,  ///< repeated ones are skipped, if the run takes long
+  kAlways,       ///< repeated ones are skipped, however short the run is
+  kNever,        ///< all are simulated
 };
 
-/// Runs scenarios in virtual time. Deterministic: the same scenario and seed give the same timeline to the last bit.
-/// Holds no state; one may run in every thread.
+/// Runs scenarios in virtual time. Deterministic: the same scenario and seed give bit-identical
+/// timelines.
+/// Stateless; several threads may use it concurrently.
 class Simulator : public core::Executor {
  public:
   explicit Simulator(Folds folds = Folds::kWhereItPays, Remembers remembers = Remembers::kWhereItPays)
@@ -36,7 +37,7 @@ class Simulator : public core::Executor {
   Remembers remembers_;
 };
 
-/// Whether a run with Folds::kAlways was refused since one worker cannot stand for all, and for nothing else.
+/// True if a run with Folds::kAlways was refused only because one worker cannot represent all.
 bool cannot_stand_for_all(const core::Error& refusal);
 
 /// Estimates the number of lane steps to simulate: those of one worker if the scenario can be

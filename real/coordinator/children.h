@@ -11,21 +11,22 @@
 
 namespace tutti::real {
 
-/// What a worker process that this one starts is told.
+/// The parameters of a worker process that the coordinator starts.
 struct ChildOrder {
   std::string program;  ///< the tutti program
   Address join;
-  std::string listen;  ///< where it listens, if it was told; "HOST:PORT"
+  std::string listen;  ///< the address it listens at, "HOST:PORT"; empty: unspecified
   std::string secret;
   std::size_t worker = 0;
 };
 
-/// For a process that Children::start() has started, as early as it can: from now on it is killed as soon as its parent ends,
-/// however that happens, also while it is stopped. False if the parent has ended already.
+/// Ties the life of this process, which Children::start() has started, to its parent's: from now on
+/// it is killed as soon as its parent ends, for whatever reason, even while it is stopped. To be
+/// called as early as possible. Returns false if the parent has ended already.
 [[nodiscard]] bool end_with_parent(pid_t parent);
 
-/// Worker processes of this machine. None outlives this object, nor this process if that is killed. (To Linux the parent is the
-/// thread that starts them: they end with it.)
+/// The worker processes that this process has started. None outlives this object, nor this process
+/// if that is killed. (For Linux the parent is the thread that starts them: they end with it.)
 class Children {
  public:
   Children() = default;
@@ -35,14 +36,15 @@ class Children {
 
   /// ERRORS: the process cannot be started.
   core::Expected<void> start(const ChildOrder& order);
-  /// The worker was started here.
+  /// True if this object started the worker.
   [[nodiscard]] bool started(std::size_t worker) const;
 
   struct End {
     std::string how;        ///< "was ended by signal 9 (Killed)"
-    bool told_why = false;  ///< it found something wrong, and has told the coordinator
+    bool told_why = false;  ///< it reported its failure to the coordinator
   };
-  /// How the process of this worker ended; nothing while it runs, or if it was never started here.
+  /// Returns how the process of this worker ended; nothing while it runs, or if it was never
+  /// started here.
   std::optional<End> ended(std::size_t worker);
 
  private:

@@ -6,10 +6,12 @@
 
 namespace tutti::real {
 
-/// Runs a scenario on workers: gathers them, gives each the whole plan, has them begin every step together, joins what
-/// they tell into one timeline, and ends them.
-/// Answers whether those who came from elsewhere were told to come again (Gathering::come_again): not if the run was cancelled.
-/// ERRORS: as TcpExecutor::run(). Whatever happens, the timeline holds every step that ended, and ends.
+/// Runs a scenario on workers: gathers them, sends each the whole plan, starts every step on all of
+/// them together, merges their records into one timeline, and ends them. Returns true if workers
+/// that the coordinator did not start were told to join again (Gathering::come_again); false if the
+/// run was cancelled.
+/// ERRORS: as TcpExecutor::run(). Whatever happens, the timeline holds every step that ended, and
+/// is closed.
 core::Expected<bool> coordinate(const TcpExecutorOptions& options, const core::Scenario& scenario,
                                 const core::RecordOptions& record, const core::RunControl& control,
                                 core::TimelineSink& sink, const Listener& listener);

@@ -17,66 +17,71 @@ namespace tutti::real {
 struct Member {
   std::optional<ControlChannel> channel;
   Address address;           ///< where its peers reach it
-  bool only_there = false;   ///< it listens at that address and at no other
+  bool only_there = false;   ///< it listens at that address only
   std::string host;          ///< the name of its machine
-  bool other_clock = false;  ///< it reads another clock than the coordinator
+  bool other_clock = false;  ///< its clock is not the coordinator's
   ClockOffset clock;
-  ControlChannel::Clock::time_point heard;            ///< when it last said anything
-  std::string doing = "starting";                     ///< as it says itself
-  ControlChannel::Clock::duration still{};            ///< for how long it had nothing to do then but wait,
-  std::string stands;                                 ///< for what, if it is for other workers
-  std::deque<std::unique_ptr<proto::Control>> inbox;  ///< come, and not yet asked for
+  ControlChannel::Clock::time_point heard;            ///< when its last message arrived
+  std::string doing = "starting";                     ///< its own report of its current activity
+  ControlChannel::Clock::duration still{};            ///< how long it had been idle at that time, and
+  std::string stands;                                 ///< what it waits for, if it waits for other workers
+  std::deque<std::unique_ptr<proto::Control>> inbox;  ///< received, and not yet taken
   bool gone = false;
-  std::string farewell;  ///< why, as the connection has it
+  std::string farewell;  ///< why, as the connection reports it
 };
 
-/// The workers of a run as the coordinator talks to them: everyone at once. Whatever goes wrong with one is the end for
-/// all, and is told as one error that names who it was and what it was doing.
+/// The workers of a run, as the coordinator talks to them, all concurrently. If one fails, the run
+/// ends for all, with one error that names the worker and what it was doing.
 class Crew {
  public:
   using Clock = ControlChannel::Clock;
   using Messages = std::vector<std::unique_ptr<proto::Control>>;
 
-  /// A worker that says nothing for longest_silence(timeout) has failed. REQUIRES: children and control outlive it.
+  /// A worker that sends nothing for longest_silence(timeout) has failed. REQUIRES: children and
+  /// control outlive it.
   Crew(std::size_t workers, Children& children, const core::RunControl& control, Clock::duration timeout);
   ~Crew();
 
   [[nodiscard]] std::size_t size() const { return members_.size(); }
   Member& operator[](std::size_t worker) { return members_[worker]; }
   const Member& operator[](std::size_t worker) const { return members_[worker]; }
-  /// "worker 3", with its machine where there are several.
+  /// Returns "worker 3", followed by its machine if there are several.
   [[nodiscard]] std::string name(std::size_t worker) const;
   [[nodiscard]] bool several_machines() const;
 
-  /// ERRORS: one of them is gone.
+  /// Sends a message to one worker. ERRORS: a worker is gone.
   core::Expected<void> tell(std::size_t worker, const proto::Control& message);
-  /// One message of the kind `wanted` (proto::Control::ContentCase) from each; `due` says of whom has not sent it what it
-  /// has not done ("has not ended its step"). Those who wait meanwhile hear that the coordinator is there.
+  /// Waits for one message of the kind `wanted` (proto::Control::ContentCase) from every worker,
+  /// and sends heartbeats to those that wait meanwhile. `due` completes the error about a worker
+  /// that has not sent it, such as "has not ended its step".
   /// ERRORS: a worker failed, ended, fell silent or sent something else; the run was cancelled.
   core::Expected<Messages> from_everyone(int wanted, const std::string& due);
-  /// The same of what has come already; nothing if it has not from all.
+  /// As from_everyone(), but without waiting: returns nothing unless all messages have arrived
+  /// already.
   std::optional<Messages> already_from_everyone(int wanted);
-  /// Asks those on other machines for their clocks' time, some times over. REQUIRES: they all wait.
+  /// Measures the clock offsets of workers on other machines with several pings each. REQUIRES: all
+  /// workers are waiting.
   core::Expected<void> align_clocks();
-  /// While some are still missing: tells those who are here that the coordinator is, and notes who has left.
+  /// While workers are still missing: sends heartbeats to those that have joined, and notes which
+  /// have left.
   void greet();
 
-  /// Tells everyone that the run is over, and why if it failed, and waits a moment for them to go. `come_again`: those who
-  /// were not started here are to join another run.
+  /// Tells all workers that the run is over (and why, if it failed), and waits briefly until they
+  /// have left. `come_again`: workers that were not started here are to join another run.
   void dismiss(const core::Error* why, bool come_again);
 
-  /// A failure for which the worker is at fault: its name, and `what` it did.
+  /// Returns an error for which the worker is at fault: its name, and `what` it did.
   [[nodiscard]] core::Error failed(std::size_t worker, core::ProblemCode code, const std::string& what) const;
 
-  /// The run was told to stop.
+  /// True if the run was cancelled.
   bool cancelled();
-  /// How much of the run is done, 0 … 1.
+  /// Sets the share of the run that is done, 0 … 1.
   void set_progress(double share) { share_ = share; }
 
  private:
   void take_all_that_came();
   Messages first_of_all();
-  /// Waits until something comes from anyone.
+  /// Waits until a message arrives from any worker.
   void wait(Clock::time_point until);
   void keep_company(bool everyone);
   void take(Member& member, std::unique_ptr<proto::Control> message);
@@ -86,9 +91,9 @@ class Crew {
   [[nodiscard]] std::optional<core::Error> known_cause(bool last_word);
   [[nodiscard]] std::optional<std::size_t> silent(Clock::duration longer_than) const;
   [[nodiscard]] std::optional<core::Error> standstill() const;
-  /// The failure that the worker itself has told of.
+  /// Returns the failure that the worker itself has reported.
   [[nodiscard]] core::Error as_said_by(std::size_t worker, const core::Error& said) const;
-  /// What the worker says has failed; nothing if it has not said so.
+  /// Returns the failure that the worker has reported; nothing if it has not.
   [[nodiscard]] std::optional<core::Error> failure_of(std::size_t worker) const;
 
   std::vector<Member> members_;

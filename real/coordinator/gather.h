@@ -11,35 +11,40 @@ namespace tutti::real {
 
 class Crew;
 
-/// How the workers of a run come together.
+/// How the workers of a run are started and find the coordinator.
 struct Gathering {
-  Address listen{"127.0.0.1", 0};  ///< where the coordinator does
-  /// Of the run; who does not hold it is a stranger.
+  Address listen{"127.0.0.1", 0};  ///< the coordinator's address
+  /// The secret of the run. Peers that do not hold it are rejected.
   std::string secret;
   enum class Spawn {
     kAll,    ///< every worker is a process that the coordinator starts
-    kFirst,  ///< worker 0 is; the others come from elsewhere
+    kFirst,  ///< only worker 0 is; the others are started elsewhere
     kNone,
   };
   Spawn spawn = Spawn::kAll;
-  /// So many processes were started together by a launcher, this one among them; 0: none was.
+  /// The number of processes that a launcher started together, including this one; 0: no launcher
+  /// did.
   int ranks = 0;
-  std::chrono::duration<double> wait{60};  ///< for all to come
-  /// Called with the address once the coordinator listens there. ERRORS: the workers cannot be told of it.
+  std::chrono::duration<double> wait{60};  ///< the time limit for all workers to join
+  /// Called with the address once the coordinator listens there. ERRORS: the address cannot be
+  /// announced to the workers.
   std::function<core::Expected<void>(const Address&)> announce;
-  /// Called when all have come.
+  /// Called when all workers have joined.
   std::function<void()> met;
-  /// Another run follows at the same place: those who come from elsewhere are told to come again.
+  /// Another run follows at the same address: workers that were started elsewhere are told to join
+  /// again.
   bool come_again = false;
 };
 
-/// Meets the workers of a run, each by its number, until all are there. Those who were started here have theirs; others
-/// get the one they ask for, or the lowest that is free. Strangers are turned away and cost nobody time.
-/// ERRORS: one of them never came, or ended, or is of another version; the run was cancelled.
+/// Accepts the workers of a run until all have joined. Workers that were started here have their
+/// numbers; others get the one they ask for, or the lowest that is free. Unauthenticated peers are
+/// rejected and delay nobody.
+/// ERRORS: a worker never joined, or ended, or is of another version; the run was cancelled.
 core::Expected<void> gather(Crew& crew, Children& children, const Gathering& gathering, const Listener& listener,
                             const RunId& run);
 
-/// Tells `others`, so many who are about to join, that there will be no run, and why; waits for them at most ten seconds.
+/// Tells the `others` processes that are about to join that there will be no run, and why. Waits
+/// for them for at most ten seconds.
 void turn_away(const Gathering& gathering, std::size_t others, const Listener& listener, const core::Error& why);
 
 }  // namespace tutti::real

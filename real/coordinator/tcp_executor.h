@@ -15,38 +15,42 @@ namespace tutti::real {
 struct TcpExecutorOptions {
   std::string program;  ///< the tutti program: workers are processes of it
   bool verify = true;
-  /// How long nothing may move, or be heard of a worker, before the run has failed.
+  /// The time without progress, or without a message from a worker, after which the run has failed.
   double timeout_seconds = 60;
-  /// Emulates the scenario's links and devices, this much slower than they are. Without: machines as they are.
+  /// Returns the slowdown with which the scenario's links and devices are emulated. Without this
+  /// function nothing is emulated: machines run at their own speed.
   std::function<double(const core::Scenario&)> time_scale{};
-  /// Computation keeps a core busy for each replica, rather than let its time pass.
+  /// Computation keeps a core busy for each replica instead of only waiting.
   bool busy = false;
   Backend backend = Backend::kTcp;
   Gathering gathering{};
   std::string transport = "tcp";  ///< between workers: "tcp", or "shm" for memory that they share
-  int streams = 1;                ///< TCP connections between each two, at most kMostStreams
-  /// In place of training steps: the first pack so often, back to back. Its record tells when all timed iterations
-  /// began (first_start) and ended. REQUIRES: the scenario has one step.
+  int streams = 1;                ///< TCP connections between each pair of workers, at most kMostStreams
+  /// If set, the first pack is transferred repeatedly, back to back, instead of training steps. The
+  /// record states when the timed iterations began (first_start) and ended. REQUIRES: the scenario
+  /// has one step.
   std::optional<LoopOptions> loop{};
-  /// What this machine has left for workers that are started here. Empty: not known.
+  /// The memory that this machine has left for workers that are started here. Empty: unknown.
   FreeMemory free_memory{};
 };
 
-/// Runs a scenario for real: one process per worker, on this machine or wherever workers join from, messages over TCP,
-/// every element of every result compared. Computation is replayed as time that passes (on GPUs: as kernels that take it). Steps begin together; what
-/// happens between them (new inputs, comparing results) is left out of the timeline.
+/// Executes a scenario for real: one process per worker, on this machine or on others, messages
+/// over TCP, every element of every result checked. Computation is replayed as time that passes (on
+/// GPUs: as kernels of that length). Steps begin together on all workers. What happens between them
+/// (new inputs, comparing results) is left out of the timeline.
 class TcpExecutor : public core::Executor {
  public:
   explicit TcpExecutor(TcpExecutorOptions options);
   core::Expected<void> run(const core::Scenario& scenario, const core::RecordOptions& record,
                            const core::RunControl& control, core::TimelineSink& sink) override;
 
-  /// Whether another run follows the next one. Then those who come from elsewhere are told to come again once it is done, at
-  /// the same place, which stays open.
+  /// `another`: another run follows the next one. Workers that were started elsewhere are then told
+  /// to join again at the same address, which stays open.
   void expect_another(bool another) { options_.gathering.come_again = another; }
 
-  /// Where others are about to join (a launcher started them with this process, or they were told to come again) and run()
-  /// is not called: tells them that there will be no run, and why.
+  /// Tells processes that are about to join that there will be no run, and why, if run() is not
+  /// called. Such processes were started together with this one by a launcher, or were told to join
+  /// again.
   void turn_away(const core::Error& why);
 
  private:
@@ -54,7 +58,7 @@ class TcpExecutor : public core::Executor {
 
   TcpExecutorOptions options_;
   std::optional<Listener> listener_;
-  std::int64_t others_ = 0;  ///< who are about to join
+  std::int64_t others_ = 0;  ///< processes that are about to join
 };
 
 }  // namespace tutti::real

@@ -10,9 +10,9 @@
 
 namespace tutti::real {
 
-/// Replays computation on devices: per rank a stream, on which kernels keep a multiprocessor busy up to given points of
-/// time. A kernel ends when its time has come, not after a length of its own, so that what it takes to start one does not
-/// add up over a pass of hundreds of layers.
+/// Replays computation on devices: each rank has a stream, on which kernels keep a multiprocessor
+/// busy until given points of time. A kernel ends at a time, not after a duration, so that launch
+/// overhead does not add up over a pass of hundreds of layers.
 class BusyStreams {
  public:
   using Clock = DeviceClock::Clock;
@@ -22,16 +22,18 @@ class BusyStreams {
   };
 
   BusyStreams(const TuttiCudaApi& api, MemoryPool& pool) : api_(api), pool_(pool) {}
-  /// REQUIRES: the streams have come to rest (stop()).
+  /// REQUIRES: the streams are idle (stop()).
   ~BusyStreams();
   BusyStreams(const BusyStreams&) = delete;
   BusyStreams& operator=(const BusyStreams&) = delete;
 
-  /// Keeps the rank's stream, on `device`, busy until `end`, behind what it was asked to before. ERRORS: CUDA's number.
+  /// Keeps the rank's stream on `device` busy until `end`, after its earlier work. ERRORS: CUDA's
+  /// number.
   [[nodiscard]] int ask(core::Rank rank, int device, Clock::time_point end);
-  /// What has ended since, a rank's in its order. ERRORS: CUDA's number, of `device`; `ended` holds what had ended before.
+  /// Appends the kernels that have ended since the last call, those of a rank in order. ERRORS:
+  /// CUDA's number, with its `device`; `ended` holds the kernels that ended before.
   [[nodiscard]] int poll(std::vector<Span>& ended, int& device);
-  /// The earliest end that was asked for and has not been told; max() if there is none.
+  /// Returns the earliest requested end that poll() has not reported; max() if there is none.
   [[nodiscard]] Clock::time_point next_end() const;
   /// Waits for all streams.
   void stop();

@@ -23,22 +23,24 @@ struct CudaRank {
 
 struct CudaOptions {
   std::vector<CudaRank> gpus;  ///< ranks on GPUs; all others are on the host
-  /// Whoever waits for a device looks without pause for so long, then now and then. 0 where cores are fewer than ranks.
+  /// How long a thread that waits for a device polls without pause before it polls with pauses. 0
+  /// if there are fewer cores than ranks.
   std::chrono::nanoseconds spin{50'000};
   bool shared = false;  ///< ranks of other processes are on these GPUs too
 };
 
-/// Ranks on GPUs: their buffers lie in the GPU's memory, our own kernels work on them, each lane on a stream. The other
-/// ranks (pscpu's hosts) work on the host, in pages that GPUs copy from and to at full speed: what they sum has really
-/// been staged there.
+/// Ranks on GPUs: their buffers lie in the GPU's memory, Tutti's own kernels process them, and each
+/// lane has a stream. The other ranks (pscpu's hosts) work on the host, in pinned pages that GPUs
+/// copy from and to at full speed, so what they sum has really been staged there.
 ///
-/// Errors of CUDA last: after the first, no more is asked of any device, and poll() tells it. take() then answers memory
-/// of the host, so that nobody has to look before each use.
+/// Errors of CUDA are sticky: after the first, no device is used any more, and poll() reports it.
+/// take() then returns memory of the host, so that callers need not check for failure before each
+/// use.
 class CudaDevices : public Devices {
  public:
-  /// The table of the CUDA module. ERRORS (kRequest): there is none, see load_api().
+  /// Returns the table of the CUDA module. ERRORS (kRequest): there is none, see load_api().
   static core::Expected<const TuttiCudaApi*> load();
-  /// How many GPUs there are. ERRORS (kRequest): none, or no driver.
+  /// Returns the number of GPUs. ERRORS (kRequest): none, or no driver.
   static core::Expected<int> count(const TuttiCudaApi& api);
   /// REQUIRES: the table outlives the devices; GPUs are below count(). ERRORS (kRun): a GPU cannot be used.
   static core::Expected<std::unique_ptr<CudaDevices>> open(const TuttiCudaApi& api, CudaOptions options);
@@ -55,27 +57,28 @@ class CudaDevices : public Devices {
 
   // For libraries that put work on streams themselves.
 
-  /// CUDA's number for the rank's GPU; -1 if it is on the host.
+  /// Returns CUDA's number of the rank's GPU; -1 if the rank is on the host.
   [[nodiscard]] int device_of(core::Rank rank) const;
-  /// The cudaStream_t of the rank for work from outside; null if a device has failed, or the rank is on the host.
+  /// Returns the rank's cudaStream_t for work of other libraries; null if a device has failed, or
+  /// the rank is on the host.
   [[nodiscard]] void* outside_stream(core::Rank rank);
-  /// WorkListener::worked(ticket) follows when all that outside_stream(rank) was given so far is done.
+  /// Causes WorkListener::worked(ticket) when all work so far on outside_stream(rank) is done.
   void mark(core::Rank rank, Ticket ticket);
-  /// What this process's clock showed when the rank's GPU showed `device_ns`, within some microseconds. Waits for the GPU
-  /// now and then. Nothing if a device has failed.
+  /// Converts a time of the rank's GPU to this process's clock, within some microseconds. Waits for
+  /// the GPU now and then. Returns nothing if a device has failed.
   [[nodiscard]] std::optional<Clock::time_point> time_of(core::Rank rank, std::uint64_t device_ns);
-  /// As Work on outside_stream(rank): behind what it was given.
+  /// Adds Work to outside_stream(rank), after the work it was given.
   void perform_outside(const Work& work);
 
  private:
   struct Gpu {
     int device = 0;
     TuttiCudaDeviceInfo info{};
-    TuttiCudaStream* copies = nullptr;  ///< of copy_now()
+    TuttiCudaStream* copies = nullptr;  ///< for copy_now()
     std::vector<TuttiCudaEvent*> events;
     std::vector<std::string> ranks;
     DeviceClock clock;
-    Memory stamp;  ///< of the clock
+    Memory stamp;  ///< for the clock
   };
   struct Pending {
     TuttiCudaEvent* event = nullptr;

@@ -7,19 +7,21 @@
 
 namespace tutti::real {
 
-/// A device's clock in terms of this process's. Devices count nanoseconds from a time of their own, at a rate that is off
-/// by some millionths: so the two are laid side by side again now and then.
+/// Converts between a device's clock and this process's. Devices count nanoseconds from an origin
+/// of their own, at a rate that is off by some millionths, so the clocks have to be aligned
+/// repeatedly.
 class DeviceClock {
  public:
   using Clock = std::chrono::steady_clock;
 
-  /// Lays the clocks side by side, by the shortest of some round trips; off by at most half of that one. Waits for the
-  /// stream. `stamp` is memory that device and host reach. ERRORS: CUDA's number.
+  /// Aligns the clocks by the shortest of several round trips; the error is at most half of that
+  /// one. Waits for the stream. `stamp` is memory that both device and host can access. ERRORS:
+  /// CUDA's number.
   [[nodiscard]] int align(const TuttiCudaApi& api, TuttiCudaStream* stream, std::uint64_t* stamp);
-  /// It is time to do so (again): some microseconds may have come together.
+  /// True if it is time to align (again): the error may have grown to some microseconds.
   [[nodiscard]] bool is_old(Clock::time_point now) const;
 
-  /// REQUIRES: align() has succeeded. Times before the device's zero are its zero.
+  /// Times before the device's zero become zero. REQUIRES: align() has succeeded.
   [[nodiscard]] std::uint64_t to_device(Clock::time_point t) const;
   [[nodiscard]] Clock::time_point to_host(std::uint64_t device_ns) const;
 

@@ -10,28 +10,31 @@
 
 namespace tutti::real {
 
-/// Memory of devices, and pages of the host that devices reach. What is given back is kept for the next that takes as
-/// much: asking CUDA costs from tens of microseconds to milliseconds, and stops what the device is doing.
+/// A pool of device memory and of host pages that devices can access. Freed blocks are kept for the
+/// next request of the same size: asking CUDA costs from tens of microseconds to milliseconds, and
+/// stops what the device is doing.
 class MemoryPool {
  public:
   static constexpr int kHost = -1;
 
   /// REQUIRES: the table outlives the pool.
   explicit MemoryPool(const TuttiCudaApi& api) : api_(api) {}
-  /// REQUIRES: no device uses any of it any more.
+  /// REQUIRES: no device uses its memory any more.
   ~MemoryPool();
   MemoryPool(const MemoryPool&) = delete;
   MemoryPool& operator=(const MemoryPool&) = delete;
 
-  /// `bytes` of the device's own memory, or with `host` of pages that it reaches. If there is no more, what lies unused is
-  /// handed back to CUDA first. ERRORS: null, and CUDA's number in `error`. REQUIRES: bytes > 0.
+  /// Returns `bytes` of the device's memory, or with `host` of host pages that it can access. If
+  /// there is no more, unused blocks are returned to CUDA first. ERRORS: null, and CUDA's number in
+  /// `error`. REQUIRES: bytes > 0.
   std::byte* take(int device, bool host, std::int64_t bytes, int& error);
   /// REQUIRES: from take(); nothing uses it any more.
   void give_back(std::byte* memory);
 
-  /// Whose memory `memory` points into: a device, or kHost if none of its pages are ours, or they are the host's.
+  /// Returns the device whose memory `memory` points into, or kHost if it is host memory (pinned or
+  /// not).
   [[nodiscard]] int device_of(const std::byte* memory) const;
-  /// Of a device, those that lie unused included.
+  /// Returns the bytes allocated on a device, including unused blocks.
   [[nodiscard]] std::int64_t bytes_of(int device) const;
 
  private:
@@ -48,8 +51,8 @@ class MemoryPool {
   std::map<std::pair<int, std::int64_t>, std::vector<std::byte*>> unused_;  ///< by place and size
 };
 
-/// The least size that blocks for `bytes` have: eight sizes up to each power of two, so that at most an eighth is lost.
-/// REQUIRES: bytes > 0.
+/// Returns the size of a block for `bytes`: eight sizes up to each power of two, so that at most an
+/// eighth is lost. REQUIRES: bytes > 0.
 std::int64_t block_bytes(std::int64_t bytes);
 
 }  // namespace tutti::real

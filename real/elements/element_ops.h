@@ -15,14 +15,14 @@ inline constexpr int kOperations = 4;
 /// REQUIRES: the ranges are the same or do not overlap. Cost: one pass; at memory speed beyond the caches.
 void combine(Operation operation, core::DataType type, void* target, const void* source, std::int64_t count);
 
-/// target[i] = a[i] ⊕ b[i]: the same without a copy first.
+/// target[i] = a[i] ⊕ b[i]: combine() without a copy before it.
 void combine_to(Operation operation, core::DataType type, void* target, const void* a, const void* b,
                 std::int64_t count);
 
 /// target[i] = target[i] · factor, rounded to the nearest (floats) or towards zero (integers): the division of a MEAN.
 void scale(core::DataType type, void* target, std::int64_t count, double factor);
 
-/// One element as a double, and back (rounded as above).
+/// Reads and writes one element as a double (rounded as in scale()).
 double element_at(core::DataType type, const void* data, std::int64_t index);
 void set_element(core::DataType type, void* data, std::int64_t index, double value);
 

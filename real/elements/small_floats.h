@@ -1,7 +1,8 @@
 #pragma once
 
-// float16 and bfloat16 as bits. Written without branches, so that compilers turn loops over them into vector code; and
-// `static`, because kernels.cpp is compiled for several instruction sets and each must keep its own.
+// float16 and bfloat16 as bits. Written without branches, so that compilers can vectorize loops
+// over them, and `static`, because kernels.cpp is compiled for several instruction sets and each
+// must keep its own code.
 
 #include <cstdint>
 
@@ -12,7 +13,7 @@ struct Half {
   std::uint16_t bits = 0;
 };
 
-/// The upper half of a float32.
+/// bfloat16: the upper half of a float32.
 struct Bfloat {
   std::uint16_t bits = 0;
 };
@@ -28,7 +29,8 @@ static inline Bfloat to_bfloat(float value) {
   return {static_cast<std::uint16_t>(is_nan ? (bits >> 16 | 0x40) : rounded)};
 }
 
-/// The exponent is moved from bias 15 to bias 127 by a multiplication, which normalises subnormal numbers on the way.
+/// The exponent is changed from bias 15 to bias 127 by a multiplication, which also normalises
+/// subnormal numbers.
 static inline float to_float(Half value) {
   const std::uint32_t sign = static_cast<std::uint32_t>(value.bits & 0x8000) << 16;
   const std::uint32_t rest = static_cast<std::uint32_t>(value.bits & 0x7fff) << 13;
@@ -38,8 +40,9 @@ static inline float to_float(Half value) {
   return __builtin_bit_cast(float, sign | magnitude);
 }
 
-/// Normal results are rounded by adding half of the last place that stays (and one more if that is odd); subnormal ones
-/// by adding a number whose last place is theirs, which lets the addition round.
+/// Normal results are rounded by adding half of the last kept place (and one more if that is odd).
+/// Subnormal ones are rounded by adding a number with the same last place, so that the addition
+/// rounds.
 static inline Half to_half(float value) {
   const auto bits = __builtin_bit_cast(std::uint32_t, value);
   const std::uint32_t sign = bits >> 16 & 0x8000;

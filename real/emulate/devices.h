@@ -10,9 +10,10 @@
 
 namespace tutti::real {
 
-/// Devices of the scenario's cluster in this process's memory: the cores do the work at once, and it counts as done when
-/// the device would have been through with it. A device serves as many at a time as it has threads, each at its part of
-/// the rate, in the order in which they ask: the model of the simulator (docs/models.md, "Reductions and copies").
+/// Emulates the devices of the scenario's cluster in this process's memory: the cores do the work
+/// at once, and it counts as done when the emulated device would have completed it. A device serves
+/// as many requests at a time as it has threads, each at its part of the rate, in the order of the
+/// requests: the model of the simulator (docs/models.md, "Reductions and copies").
 class EmulatedDevices : public Devices {
  public:
   /// REQUIRES: group and timers outlive the devices.
@@ -35,7 +36,7 @@ class EmulatedDevices : public Devices {
   TimeScale scale_;
   Timers& timers_;
   HostDevices host_;
-  std::map<core::PartId, std::vector<Clock::time_point>> free_;  ///< of each thread of a device
+  std::map<core::PartId, std::vector<Clock::time_point>> free_;  ///< when each thread of a device is free
   std::vector<Ticket> done_;
 };
 

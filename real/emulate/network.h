@@ -16,15 +16,16 @@
 
 namespace tutti::real {
 
-/// Real messages at the pace of the scenario's links. A wrapper: the interpreter takes it for its transport, the
-/// transport below takes it for its receiver.
+/// Carries real messages at the speed of the scenario's links. A wrapper: to the interpreter it is
+/// the transport, to the transport below it is the receiver.
 ///
-/// Every link belongs to one worker, whose process keeps its clock: it serves one message after the other, cut through
-/// (the simulator's `fifo`, docs/networks.md). A message goes through its sender's links there; then it travels for real,
-/// in front of it a stamp that says when its head and its tail come to the receiver's first link; there it goes through
-/// the receiver's links, and is handed to the interpreter as a whole when the last link would have let its tail go, or
-/// when it has really come, if that is later. A slot that is free again is told with a stamp too. Stamps are points of
-/// the monotonic clock: all processes share a machine.
+/// Every link belongs to one worker, whose process keeps its state: it serves one message after the
+/// other, cut through (the simulator's `fifo`, docs/networks.md). A message first passes its
+/// sender's links in the sender's process. Then it travels for real, behind a stamp that says when
+/// its head and its tail arrive at the receiver's first link. There it passes the receiver's links,
+/// and is delivered to the interpreter as a whole when its tail would have left the last link, or
+/// when it has really arrived, if that is later. Messages that free a slot have a stamp too. Stamps
+/// are points of the monotonic clock, since all processes share a machine.
 ///
 /// Messages from peers are checked against the schedules (Traffic), and their stamps against the
 /// clock. No stamp can lie before the construction of this network, since a step begins only when
@@ -33,7 +34,7 @@ namespace tutti::real {
 /// last. Other stamps are rejected, because they would only make workers wait.
 class EmulatedNetwork : public Transport, private Receiver {
  public:
-  /// REQUIRES: all outlive the network; `below` is connected to nobody else.
+  /// REQUIRES: all outlive the network; `below` has no other receiver.
   EmulatedNetwork(const core::Plan& plan, Transport& below, const TimeScale& scale, Timers& timers);
   ~EmulatedNetwork() override;
 
@@ -46,7 +47,8 @@ class EmulatedNetwork : public Transport, private Receiver {
   [[nodiscard]] Clock::time_point now() const override { return timers_.now(); }
   [[nodiscard]] Clock::time_point began() const override { return began_.value_or(timers_.now()); }
 
-  /// Messages from other processes, and how many of them really came later than their links would have let them.
+  /// The number of messages from other processes, and how many of them really arrived later than
+  /// their links would have allowed.
   struct Punctuality {
     std::int64_t messages = 0;
     std::int64_t late = 0;
@@ -57,14 +59,14 @@ class EmulatedNetwork : public Transport, private Receiver {
  private:
   struct Message;
   using MessagePointer = std::shared_ptr<Message>;
-  /// In front of a message that goes to another process.
+  /// The header of a message that goes to another process.
   struct Stamp {
     std::int64_t began_ns = 0;  ///< the first link began to serve it
     std::int64_t head_ns = 0;
     std::int64_t tail_ns = 0;
   };
 
-  // As the transport below sees it.
+  // The Receiver that the transport below sees.
   std::byte* place(const Piece& piece) override;
   void arrived(const Piece& piece) override;
   bool slot_freed(const Channel& channel) override;
@@ -91,22 +93,22 @@ class EmulatedNetwork : public Transport, private Receiver {
   Receiver* receiver_ = nullptr;
   core::PathBook paths_;
   Traffic traffic_;
-  Clock::time_point opened_;                               ///< no stamp is of before
-  Clock::duration furthest_;                               ///< … nor so far ahead
-  std::vector<Clock::time_point> free_;                    ///< when each resource has served those before
-  std::map<Channel, std::deque<MessagePointer>> sending_;  ///< the last is the one that pieces are added to
-  /// Of a connection from another process.
+  Clock::time_point opened_;                               ///< no stamp is earlier
+  Clock::duration furthest_;                               ///< … nor this far ahead of now
+  std::vector<Clock::time_point> free_;                    ///< when each resource has served its earlier messages
+  std::map<Channel, std::deque<MessagePointer>> sending_;  ///< pieces are added to the last one
+  /// The state of a connection from another process.
   struct Incoming {
-    MessagePointer message;      ///< not yet here to the end
-    std::int64_t under_way = 0;  ///< with those that wait for their links
+    MessagePointer message;      ///< not yet completely received
+    std::int64_t under_way = 0;  ///< messages, including those that wait for their links
   };
   std::map<Channel, Incoming> receiving_;
-  std::map<Channel, std::int64_t> slots_coming_;  ///< freed, and not yet told
+  std::map<Channel, std::int64_t> slots_coming_;  ///< freed, and not yet reported
   std::unordered_map<Ticket, std::pair<MessagePointer, Ticket>> below_tickets_;
   Ticket next_ticket_ = 0;
-  std::unordered_map<Ticket, std::unique_ptr<std::int64_t>> slots_under_way_;  ///< what they are sent from
-  std::int64_t slot_stamp_ = 0;                                                ///< of the one that is coming in
-  std::optional<Clock::time_point> began_;                                     ///< of what is being delivered
+  std::unordered_map<Ticket, std::unique_ptr<std::int64_t>> slots_under_way_;  ///< stamps that are being sent
+  std::int64_t slot_stamp_ = 0;                                                ///< of the slot message in reception
+  std::optional<Clock::time_point> began_;                                     ///< for the message in delivery
   Punctuality punctuality_;
   std::int64_t on_own_links_ = 0;  ///< messages to other processes that are not yet handed over
   std::optional<core::Error> failure_;

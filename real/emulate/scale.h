@@ -8,21 +8,25 @@
 
 namespace tutti::real {
 
-/// Nothing takes longer than this here (417 days): longer durations saturate, so that a hundred of them still add up.
+/// The longest duration here (417 days): longer ones saturate, so that a hundred of them can still
+/// be added.
 inline constexpr std::chrono::nanoseconds kLongestHere{std::int64_t{1} << 55};
 
-/// How much slower than the scenario's clock this run goes, so that a machine can stand in for a faster cluster.
+/// The factor by which this run is slower than the scenario's clock, so that one machine can
+/// emulate a faster cluster.
 struct TimeScale {
   double factor = 1;
 
-  /// The nearest nanosecond; saturates at kLongestHere. REQUIRES: time and factor ≥ 0.
+  /// Returns the duration here to the nearest nanosecond; saturates at kLongestHere. REQUIRES: time
+  /// and factor ≥ 0.
   [[nodiscard]] std::chrono::nanoseconds here(core::Time time) const {
     const double ns = static_cast<double>(time.count()) * factor / 1000;
     return ns < static_cast<double>(kLongestHere.count()) ? std::chrono::nanoseconds(std::llround(ns)) : kLongestHere;
   }
 };
 
-/// `t` + `duration`, at most 146 years after the clock's beginning: what queues up there adds up no more.
+/// Returns `t` + `duration`, limited to 146 years after the clock's beginning so that queues cannot
+/// overflow it.
 /// REQUIRES: t is not before the clock's beginning, 0 ≤ duration ≤ kLongestHere.
 inline std::chrono::steady_clock::time_point later(std::chrono::steady_clock::time_point t,
                                                    std::chrono::nanoseconds duration) {

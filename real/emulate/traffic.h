@@ -9,24 +9,26 @@
 
 namespace tutti::real {
 
-/// What the schedules of a plan send in one training step, as far as one worker has to do with it. What a peer says is
-/// held against it before anything is kept.
+/// The messages that the schedules of a plan send in one training step to or from one worker.
+/// Messages from peers are checked against it before anything is kept.
 class Traffic {
  public:
-  /// One ordered pair of lanes of a pack.
+  /// The messages from one lane to another, of one pack.
   struct Connection {
     std::int64_t messages = 0;
     std::int64_t most_bytes = 0;  ///< of one message
-    int slots = 0;                ///< core::kUnlimitedCredits: no end of them
+    int slots = 0;                ///< core::kUnlimitedCredits: no limit
   };
 
-  /// Cost: that of looking at every step of every rank. REQUIRES: no step needs a switch that adds.
+  /// Cost: visits every schedule step of every rank. REQUIRES: no step needs a switch that reduces.
   Traffic(const core::Plan& plan, core::PathBook& paths, const std::function<bool(core::Rank)>& is_local);
 
-  /// Null if no schedule sends between those lanes, or neither of them is here. The training step does not matter.
+  /// Returns null if no schedule sends between those lanes, or neither of them is here. The
+  /// training step is ignored.
   [[nodiscard]] const Connection* find(const Channel& channel) const;
-  /// How long it takes if everything, of all ranks, goes through every hop of its way one after the other: no message of
-  /// a step waits longer for its links. At most kHorizon and a little.
+  /// Returns the time that all messages of all ranks take if they pass every hop of their routes
+  /// one after the other: an upper bound of the time that a message of a step waits for its links.
+  /// At most slightly over kHorizon.
   [[nodiscard]] core::Time one_after_the_other() const { return in_turn_; }
 
  private:

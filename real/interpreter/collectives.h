@@ -11,59 +11,64 @@
 
 namespace tutti::real {
 
-/// What one of NCCL's channels did of a collective, as far as it was told.
+/// The work of one of NCCL's channels for a collective, as NCCL reported it.
 struct ChannelDone {
   CollectiveTag collective;
   core::Rank rank = 0;
   std::int32_t channel = 0;
-  std::int32_t part = 0;  ///< 0; 1: of the broadcast that ends it inside a worker
+  std::int32_t part = 0;  ///< 0; 1: the broadcast that ends it inside a worker
   Transport::Clock::time_point start, end;
 };
 
-/// Whoever wants to know how collectives go. Called from inside start() and poll(), of Collectives and of what it uses.
+/// The receiver of a Collectives' events. Called from inside start() and poll() of Collectives and
+/// of what it uses.
 class CollectiveListener {
  public:
   virtual ~CollectiveListener() = default;
-  /// The collective is over for a rank of this process, and its memory is its own again.
+  /// The collective is complete for a rank of this process, whose buffer may be reused.
   virtual void rank_done(CollectiveTag collective, core::Rank rank) = 0;
-  /// Only where channels are followed; mostly after the rank is done.
+  /// Called only if channels are followed, mostly after the rank is done.
   virtual void channel_done(const ChannelDone&) {}
 };
 
-/// Carries out the collectives of a run for the ranks of this process: the interpreter by their schedules, NCCL by its
-/// own. One thread; whoever runs it calls poll() of transport, devices and this in turn.
+/// Executes the collectives of a run for the ranks of this process: the interpreter executes their
+/// schedules, NCCL its own algorithms. Single-threaded; the caller polls the transport, the devices
+/// and this object in turn.
 class Collectives : public WorkListener {
  public:
   using Clock = Transport::Clock;
 
-  /// Gets ready for a collective: peers may send for it from now on. `data[i]` is the buffer of rank `ranks[i]`, which is of
-  /// this process; null for helpers that have none of their own. Collectives are opened in the plan's order.
+  /// Prepares a collective: peers may send messages for it from now on. `data[i]` is the buffer of
+  /// rank `ranks[i]`, a rank of this process; null for helpers without a buffer. Collectives are
+  /// opened in the plan's order.
   /// REQUIRES: collective and buffers outlive it.
   virtual void open(CollectiveTag tag, const core::Collective& collective, Operation operation,
                     const std::vector<core::Rank>& ranks, const std::vector<std::byte*>& data) = 0;
-  /// The rank takes part from now on.
+  /// The rank takes part in the collective from now on.
   virtual void start(CollectiveTag tag, core::Rank rank) = 0;
-  /// REQUIRES: all its ranks here are done.
+  /// REQUIRES: all of the collective's ranks in this process are done.
   virtual void close(CollectiveTag tag) = 0;
-  /// Peers may be ahead, up to this collective: what they send for one that is yet to be opened has to wait. Without this it is
-  /// taken for something that is not of the run.
+  /// Lets peers be ahead, up to this collective: their messages for collectives that are not open
+  /// yet wait. Without this call such messages count as invalid.
   virtual void let_peers_be_ahead(CollectiveTag last) { static_cast<void>(last); }
 
-  /// Goes on with what can go on. ERRORS: nothing here can: a peer is gone, or not what it should be.
+  /// Advances all collectives that can advance. ERRORS: none can advance any more: a peer is gone,
+  /// or does not behave as expected.
   virtual core::Expected<void> poll() = 0;
-  /// poll() may have something to do by then; max() if it waits for what others tell.
+  /// The time by which poll() may have work to do; max() if it waits only for peers.
   [[nodiscard]] virtual Clock::time_point next_due() const = 0;
-  /// Counts what moves, in no unit: to see that something does.
+  /// A counter without unit that increases whenever data moves, to detect progress.
   [[nodiscard]] virtual std::int64_t moved() const = 0;
-  /// What those that are not through wait for, in words: for the error when a run does not get on.
+  /// Describes what the incomplete collectives wait for; for the error of a run without progress.
   [[nodiscard]] virtual std::string where_it_stands() const = 0;
-  /// Hears what is told late of collectives that are done: see CollectiveListener::channel_done(). Takes some time at most.
+  /// Receives events of completed collectives that are reported late
+  /// (CollectiveListener::channel_done()). Takes limited time.
   virtual void hear_the_rest() {}
-  /// Who messages of peers are for.
+  /// The receiver of peers' messages.
   [[nodiscard]] virtual Receiver& receiver() = 0;
-  /// What whoever reads the run's times should know. More may come up as collectives are carried out,
+  /// Notes for readers of the run's times. More may follow while collectives are executed.
   [[nodiscard]] virtual std::vector<std::string> notes() const { return {}; }
-  /// and this is known when none is to come any more.
+  /// Notes that are known only at the end of the run.
   [[nodiscard]] virtual std::vector<std::string> last_words() const { return {}; }
 };
 

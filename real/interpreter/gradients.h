@@ -10,45 +10,50 @@
 
 namespace tutti::real {
 
-/// The operation of a reduction's steps: a mean is a sum that is then divided.
+/// Returns the operation of a reduction's steps: a mean is a sum that is then divided.
 Operation operation_of(core::Reduction reduction);
 
-/// What a collective of the scenario's kind is given and must come to. `key`: of this one among all of the run.
+/// Returns the inputs and the expected results of a collective of the scenario. `key` identifies
+/// the collective within the run.
 Reduced reduced_of(core::Reduction reduction, const core::Collective& collective, std::uint64_t key);
 
-/// A worker's CPU holds data of the pack, as a server of its variables or on the way to one.
+/// True if the CPU of a worker holds data of the pack, because it serves the pack's variables or
+/// data is sent to a server.
 bool host_holds_data(const core::Collective& collective, core::Rank host);
 
-/// The packs' buffers on the replicas of one worker, and on its CPU if variables lie there, a set for each of the steps that are
-/// under way together.
+/// The packs' buffers on the replicas of one worker, and on its CPU if variables lie there: one set
+/// for each step of a batch.
 class Gradients {
  public:
   /// `host`: the rank of the worker's CPU. REQUIRES: scenario and devices outlive the gradients.
   Gradients(const core::Scenario& scenario, std::vector<core::Rank> replicas, core::Rank host, Devices& devices)
       : scenario_(scenario), replicas_(std::move(replicas)), host_(host), devices_(devices) {}
 
-  /// Bytes of one set on one replica.
+  /// Returns the bytes of one set on one replica.
   static core::Bytes bytes_of(const core::Scenario& scenario);
 
   /// Fills the buffers with the inputs of steps first … first + count - 1.
   void fill(std::int32_t first, std::int32_t count);
-  /// REQUIRES: `step` is one of those, `replica` counts those of this worker; the CPU comes behind them, null if it holds nothing.
+  /// Returns a buffer. `replica` is the index of one of this worker's replicas, or the number of
+  /// them for the CPU; null if the CPU holds nothing. REQUIRES: `step` is one of the steps of
+  /// fill().
   [[nodiscard]] std::byte* data(std::int32_t step, std::size_t pack, std::size_t replica) const {
     if (gives_back(pack, replica))
       return data(step, static_cast<std::size_t>(scenario_.plan.packs[pack].answers), replica);
     const std::vector<Devices::Memory>& buffers = sets_[static_cast<std::size_t>(step - first_)][pack];
     return replica < buffers.size() ? buffers[replica].get() : nullptr;
   }
-  /// Compares every element of a step. ERRORS: the first that is wrong, with rank, pack, element, both values.
+  /// Checks every element of a step. ERRORS: the first wrong element, with rank, pack, element and
+  /// both values.
   [[nodiscard]] core::Expected<void> verify(std::int32_t step) const;
 
  private:
-  /// The CPU is where the pack comes from that answers another: it gives what it has of that one.
+  /// True if the CPU serves a pull: it sends the buffer of the push that the pack answers.
   [[nodiscard]] bool gives_back(std::size_t pack, std::size_t replica) const {
     const core::Pack& p = scenario_.plan.packs[pack];
     return p.answers >= 0 && replica == replicas_.size() && scenario_.plan.collective(p).root == host_;
   }
-  /// Ranks here that hold data of the pack.
+  /// Returns the ranks of this process that hold data of the pack.
   [[nodiscard]] std::vector<core::Rank> holders(std::size_t pack) const;
   [[nodiscard]] Reduced reduced(std::int32_t step, std::size_t pack) const;
   void fill(const Reduced& reduced, const core::Contract& contract, core::Rank rank, std::byte* buffer);

@@ -14,45 +14,48 @@
 
 namespace tutti::real {
 
-/// A step that a lane has gone through, on the clock of this process.
+/// A schedule step that a lane has completed, with times of this process's clock.
 struct StepDone {
   CollectiveTag collective;
   core::Rank rank = 0;
   core::Lane lane = 0;
   std::int64_t index = 0;
   core::Step step;
-  Transport::Clock::time_point start;  ///< the lane came to the step
-  Transport::Clock::time_point wait;   ///< what it waited for began to happen; `start` if it did not wait
-  Transport::Clock::time_point end;    ///< the lane went on
-  core::Rank peer = -1;                ///< receives: whose message it took
+  Transport::Clock::time_point start;  ///< the lane reached the step
+  Transport::Clock::time_point wait;   ///< what it waited for began; `start` if it did not wait
+  Transport::Clock::time_point end;    ///< the lane continued
+  core::Rank peer = -1;                ///< receives: the sender of the message
   core::Lane peer_lane = -1;
 };
 
-/// … and how their lanes go.
+/// A CollectiveListener that also receives the steps of lanes.
 class InterpreterListener : public CollectiveListener {
  public:
   virtual void step_done(const StepDone& step) = 0;
 };
 
-/// Executes schedules on real buffers: what core::Schedule says they mean, for the ranks of this process.
+/// Executes schedules on real buffers, as core::Schedule defines them, for the ranks of this
+/// process.
 ///
-/// Messages are moved and reduced in pieces as they come, also those that a fused step passes on, so that a chain of
-/// ranks works on one message at the same time. Where a fused step finds no slot free at its receiver, it takes the
-/// whole message first and sends it once there is one.
+/// Messages are moved and reduced in pieces as they arrive, even if a fused step forwards them, so
+/// that a chain of ranks works on one message at the same time. If a fused step finds no free slot
+/// at its receiver, it takes the whole message first and sends it once there is one.
 ///
-/// A lane goes past a step whose sends have not left yet, as far as the steps after it do not write what is being sent:
-/// so it is there for what comes meanwhile, which else had to be kept. Other lanes see steps complete in their order.
-/// (Only where Devices::at_once(); elsewhere a lane does one thing at a time.)
+/// A lane continues past a step whose sends have not left yet, as long as the following steps do
+/// not write to what is being sent. So it can take messages that arrive meanwhile and would
+/// otherwise be buffered. Other lanes see steps complete in order. (Only if Devices::at_once();
+/// otherwise a lane does one thing at a time.)
 ///
-/// The way of a piece: Transport → place() → arrived() → consume() → Devices → piece_done() → send_pieces() → Transport.
-/// Memory that the host does not reach (Devices::host_reaches) gets and gives pieces by way of buffers that it does.
+/// The path of a piece: Transport → place() → arrived() → consume() → Devices → piece_done() →
+/// send_pieces() → Transport. Memory that the host cannot access (Devices::host_reaches) receives
+/// and sends pieces through bounce buffers that it can.
 class Interpreter : public Collectives, public Receiver {
  public:
-  /// REQUIRES: what it is given outlives the interpreter. Steps are told only if they are watched.
+  /// REQUIRES: all arguments outlive the interpreter. Steps are reported only if `watch_steps`.
   Interpreter(Transport& transport, Devices& devices, InterpreterListener& listener, bool watch_steps);
   ~Interpreter() override;
 
-  /// Cost: that of a few lanes' state where the same collective has been closed before.
+  /// Cost: resetting a few lanes' state if the same collective has been closed before.
   /// REQUIRES: the collective outlives the interpreter, the buffers what is opened; no in-switch reduction.
   void open(CollectiveTag tag, const core::Collective& collective, Operation operation,
             const std::vector<core::Rank>& ranks, const std::vector<std::byte*>& data) override;
@@ -60,15 +63,15 @@ class Interpreter : public Collectives, public Receiver {
   void close(CollectiveTag tag) override;
   void let_peers_be_ahead(CollectiveTag last) override { last_awaited_ = last; }
 
-  /// Goes on with the lanes that can.
+  /// Runs the lanes that are ready.
   void run_ready();
   [[nodiscard]] bool has_ready() const { return !ready_.empty(); }
 
-  /// The same. ERRORS: a peer sent a message of another length than the schedule says.
+  /// As run_ready(). ERRORS: a peer sent a message whose length is not the schedule's.
   core::Expected<void> poll() override;
-  /// That error's text; empty if all is well.
+  /// Returns that error's text; empty if there was none.
   [[nodiscard]] const std::string& failure() const { return failure_; }
-  /// Pieces that were sent or have arrived.
+  /// The number of pieces that were sent or have arrived.
   [[nodiscard]] std::int64_t moved() const override { return pieces_; }
   [[nodiscard]] Clock::time_point next_due() const override;
   [[nodiscard]] std::string where_it_stands() const override;
@@ -154,8 +157,8 @@ class Interpreter : public Collectives, public Receiver {
   Instance* last_found_ = nullptr;
   CollectiveTag last_opened_;
   std::optional<CollectiveTag> last_awaited_;
-  std::vector<Instances::node_type> spares_;  ///< closed, to be opened again
-  bool one_thing_at_a_time_;                  ///< a lane comes to rest between steps
+  std::vector<Instances::node_type> spares_;  ///< closed, for reuse
+  bool one_thing_at_a_time_;                  ///< a lane completes each step before the next
   std::int64_t piece_bytes_;                  ///< between workers
   Fifo<Lane*> ready_;
   std::vector<PendingSend> sends_;  ///< by ticket, from 1

@@ -11,24 +11,27 @@
 
 namespace tutti::real {
 
-/// What a collective is given and must come to, told by numbers alone: no process needs to see another's buffer.
+/// The inputs and the expected results of a collective, computed from a few numbers: no process
+/// needs to see another's buffer.
 ///
-/// Inputs differ for (nearly) every rank, element and key. Integers have all their bits (of a product they are odd, so
-/// that it does not become 0). float32 and float64 lie in [0.5, 1.5), of a product in [0.9375, 1.0625): nothing
-/// cancels, overflows or gets lost. float16 and bfloat16 have so few bits that a bound on their rounding would hide a
-/// missing rank: what is added are small whole numbers (what is multiplied, plus and minus a half, one or two), so chosen
+/// Inputs differ for (nearly) every rank, element and key. Integers use all their bits (for
+/// products they are odd, so that the product does not become 0). float32 and float64 lie in [0.5,
+/// 1.5), for products in [0.9375, 1.0625): nothing cancels, overflows or is lost. float16 and
+/// bfloat16 have so few bits that a bound on their rounding would hide a missing rank. Their inputs
+/// for sums are small whole numbers (for products, plus and minus a half, one or two), chosen so
 /// that every partial result is exact.
 struct Reduced {
   core::DataType type = core::DataType::kFloat32;
   Operation operation = Operation::kSum;
   std::uint64_t key = 0;          ///< of the step and pack
   std::int32_t contributors = 1;  ///< ranks 0 … contributors - 1
-  double factor = 1;              ///< what every element of the result is then multiplied with: that of a MEAN
+  double factor = 1;              ///< by which every element of the result is multiplied at the end: that of a MEAN
 };
 
-/// Fills a buffer with the rank's inputs, `elements` of them from its element `first` on.
+/// Fills a buffer with `elements` of the rank's inputs, starting with its element `first`.
 void fill_inputs(const Reduced& reduced, core::Rank rank, void* data, std::int64_t elements, std::int64_t first = 0);
-/// Puts the rank's input into its buffer, where the contract has it; the rest of the buffer stays as it is.
+/// Writes the rank's input into its buffer, where the contract places it; the rest of the buffer is
+/// not changed.
 void fill_inputs(const Reduced& reduced, const core::Contract& contract, core::Rank rank, void* buffer);
 
 struct WrongElement {
@@ -39,15 +42,17 @@ struct WrongElement {
   double tolerance = 0;
 };
 
-/// Compares every element of the outputs in `buffers[i]` (of rank `ranks[i]`) with what the contract says, and out of place
-/// the inputs with what they were. Integers, minima, maxima, what is not added to anything, and float16 and bfloat16 that
-/// are not multiplied with a factor must be equal (integers wrap around); else a float may differ by (contributors + 1)
-/// rounding errors of its type relative to the result: no order of operations errs by more where nothing cancels.
+/// Compares every element of the outputs in `buffers[i]` (of rank `ranks[i]`) with the contract,
+/// and if the collective is out of place, the inputs with their original values. Integers, minima,
+/// maxima, elements that are not added to anything, and float16 and bfloat16 that are not
+/// multiplied by a factor must be equal (integers wrap around). Any other float may differ by
+/// (contributors + 1) rounding errors of its type relative to the result, which bounds the error of
+/// every order of operations if nothing cancels.
 /// SOURCE: Higham, "Accuracy and Stability of Numerical Algorithms", sections 3.1 and 4.2.
 std::optional<WrongElement> find_wrong_element(const Reduced& reduced, const core::Contract& contract,
                                                const std::vector<core::Rank>& ranks,
                                                const std::vector<const std::byte*>& buffers);
-/// The same of an all-reduce in place.
+/// As above, for an all-reduce in place.
 std::optional<WrongElement> find_wrong_element(const Reduced& reduced, std::int64_t elements,
                                                const std::vector<core::Rank>& ranks,
                                                const std::vector<const std::byte*>& results);

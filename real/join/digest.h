@@ -14,13 +14,14 @@ using RunId = std::array<std::byte, 16>;
 /// HMAC-SHA256 (RFC 2104) by OpenSSL's libcrypto.
 Sha256 hmac_sha256(std::string_view key, std::string_view message);
 
-/// Compares in a time that does not depend on where they differ.
+/// Compares in constant time.
 [[nodiscard]] bool same(const Sha256& a, const Sha256& b);
 
-/// Bytes that nobody can guess, from the system. Aborts if the system has none, which Linux does not do.
+/// Fills memory with unpredictable bytes from the system. Aborts if the system has none, which does
+/// not happen on Linux.
 void fill_random(void* to, std::size_t bytes);
 Nonce random_nonce();
-/// As hexadecimal digits: a secret of this run, for those who were given none.
+/// Returns a new secret for a run, as hexadecimal digits, if none was given.
 std::string random_secret();
 
 }  // namespace tutti::real

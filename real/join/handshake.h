@@ -10,8 +10,8 @@
 
 namespace tutti::real {
 
-/// What opens every connection of a run, whatever it is for, before anything else is read from it: both ends prove that
-/// they hold the run's secret, which itself never travels.
+/// Opens every connection of a run, whatever its purpose, before anything else is read from it:
+/// both ends prove that they hold the run's secret, which is never transmitted.
 ///
 ///     joiner                                          listener
 ///       greeting: purpose, who it is, whom it means,
@@ -22,53 +22,57 @@ namespace tutti::real {
 ///                                          ◀──33──    verdict, HMAC(secret, "listener", greeting, challenge,
 ///                                                          proof, verdict)
 ///
-/// Both nonces are fresh, so nothing that was overheard is of use a second time; the words "joiner" and "listener" keep a
-/// proof from being sent back to whom it came from; purpose, numbers, versions and run are under it, so that none can be
-/// changed on the way, nor a connection be taken for another. What follows on the connection is neither encrypted nor
-/// signed. Sizes are fixed: a stranger can make nobody read, or keep, more than these bytes.
+/// Both nonces are fresh, so a recorded handshake cannot be replayed. The words "joiner" and
+/// "listener" keep a proof from being reflected to its sender. The proofs cover purpose, numbers,
+/// versions and run, so that none can be changed in transit, nor a connection be used for another.
+/// What follows on the connection is neither encrypted nor signed. Sizes are fixed: an
+/// unauthenticated peer cannot make the other end read, or keep, more than these bytes.
 ///
-/// The form of these messages stays the same from version to version of Tutti, so that two that differ can tell each
-/// other so, once they know that neither is a stranger.
+/// The form of these messages stays the same in all versions of Tutti, so that two authenticated
+/// ends of different versions can report the mismatch.
 enum class Purpose : std::uint8_t { kControl = 1, kPeer = 2 };
 
-inline constexpr std::int32_t kAnyWorker = -1;    ///< a joiner that takes the number it is given
-inline constexpr std::int32_t kCoordinator = -2;  ///< as the one who is meant
+inline constexpr std::int32_t kAnyWorker = -1;    ///< a joiner that accepts any number
+inline constexpr std::int32_t kCoordinator = -2;  ///< as a listener: the coordinator
 
-/// What one end says of itself.
+/// The data that one end states about itself.
 struct Introduction {
   Purpose purpose = Purpose::kControl;
-  std::int32_t joiner = kAnyWorker;      ///< the worker who connects
-  std::int32_t listener = kCoordinator;  ///< whom it means to reach
+  std::int32_t joiner = kAnyWorker;      ///< the worker that connects
+  std::int32_t listener = kCoordinator;  ///< the intended listener
   std::string version;                   ///< of Tutti, at most 32 bytes
 };
 
-/// One end of a handshake, as a function of the bytes that come: knows no socket and no clock.
+/// One end of a handshake, as a function of the received bytes: it uses no socket and no clock.
 class Handshake {
  public:
-  /// What became of it.
+  /// The progress or the result of the handshake.
   enum class State {
     kRunning,
-    kDone,         ///< both have proved themselves
-    kStranger,     ///< what came is no handshake of Tutti, or one of a form this version does not know
-    kWrongSecret,  ///< the other does not hold the secret of this end
-    kAnotherRun,   ///< it belongs to another run, or means another worker
-    kRefused,      ///< the listener says that this end has the wrong secret
+    kDone,         ///< both ends are authenticated
+    kStranger,     ///< the bytes are no handshake of Tutti, or of a form this version does not know
+    kWrongSecret,  ///< the other end does not hold this end's secret
+    kAnotherRun,   ///< the other end belongs to another run, or means another worker
+    kRefused,      ///< the listener reports that this end has the wrong secret
   };
 
-  /// The end that connects. With `run`, the listener has to belong to it (peers know it from the coordinator).
+  /// Creates the end that connects. If `run` is given, the listener has to belong to it (workers
+  /// learn it from the coordinator).
   static Handshake join(std::string_view secret, Introduction self, const Nonce& nonce, std::optional<RunId> run = {});
-  /// The end that listens. `self.joiner` is not looked at; `self.listener` has to be whom the joiner means.
+  /// Creates the end that listens. `self.joiner` is ignored; the joiner has to mean
+  /// `self.listener`.
   static Handshake listen(std::string_view secret, Introduction self, const Nonce& nonce, const RunId& run);
 
   [[nodiscard]] State state() const { return state_; }
-  /// How many bytes it waits for; 0 when it is over. What comes after them is not its own.
+  /// Returns the number of bytes that it expects next; 0 when it is over. Bytes after them are not
+  /// part of the handshake.
   [[nodiscard]] std::size_t wants() const;
   /// REQUIRES: exactly wants() bytes.
   void take(std::string_view bytes);
-  /// What is to be sent; empty if nothing is. Refusals too leave something to send.
+  /// Returns the bytes to send; may be empty. Refusals also have something to send.
   std::string output() { return std::exchange(output_, {}); }
 
-  /// kDone: what the other says of itself, with the version that it is.
+  /// The introduction of the other end, with its version. REQUIRES: kDone.
   [[nodiscard]] const Introduction& peer() const { return peer_; }
   [[nodiscard]] const RunId& run() const { return run_; }
 

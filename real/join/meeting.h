@@ -10,41 +10,44 @@
 
 namespace tutti::real {
 
-/// Where a coordinator is said to be, and what its secret is.
+/// The address of a coordinator and the secret of its run.
 struct Appointment {
   Address coordinator;
   std::string secret;
 };
 
-/// A connection to the coordinator that has shaken hands.
+/// An authenticated connection to the coordinator.
 struct CoordinatorFound {
   Socket socket;
   Appointment appointment;
   RunId run{};
 };
 
-/// Connects to the coordinator, again and again until `until`: it may start later than its workers. `where` is asked
-/// anew each time, and answers nothing while it does not know.
-/// ERRORS: nobody answers there; the secret, or the version of Tutti, is another one; `stop` answers true.
+/// Connects to the coordinator, repeatedly until `until`, since it may start later than its
+/// workers. `where` is called for each attempt, and returns nothing while the address is unknown.
+/// ERRORS: no coordinator answers there; its secret, or its version of Tutti, differs; `stop`
+/// returns true.
 core::Expected<CoordinatorFound> find_coordinator(const std::function<std::optional<Appointment>()>& where,
                                                   std::int32_t worker, Reception::Clock::time_point until,
                                                   const std::function<bool()>& stop);
 
-/// What a worker needs to meet the others of its run.
+/// The parameters for connecting a worker to the other workers of its run.
 struct PeerMeeting {
   std::string secret;
   RunId run{};
   std::int32_t worker = 0;
   std::vector<Address> peers;  ///< by worker
   Reception::Clock::time_point until;
-  int coordinator = -1;  ///< a file that is looked at meanwhile
+  int coordinator = -1;  ///< a file descriptor that is watched meanwhile
   int streams = 1;       ///< connections to each
 };
 
-/// Makes `streams` connections to every other worker: this one reaches those below it and is reached by those above it.
-/// `idle` is called now and then, and when there is something to read from the coordinator; an error of its ends it.
-/// The result is by worker, and of each by number, which is the same at both ends; -1 stands for this one.
-/// ERRORS: someone was not to be reached, or never came.
+/// Makes `streams` connections to every other worker: this one connects to those with lower numbers
+/// and accepts those with higher numbers. `idle` is called now and then, and when there is
+/// something to read from the coordinator; an error that it returns ends the function. The result
+/// lists file descriptors by worker and, within each, by the stream's number, which is the same at
+/// both ends; -1 stands for this worker.
+/// ERRORS: a worker could not be reached, or did not connect.
 core::Expected<std::vector<int>> meet_peers(const PeerMeeting& meeting, const Listener& listener,
                                             const std::function<core::Expected<void>()>& idle);
 

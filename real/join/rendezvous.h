@@ -8,9 +8,10 @@
 
 namespace tutti::real {
 
-/// A file by which processes that were started together find the one that coordinates them, where nobody else says where
-/// it is: rank 0 writes its address and the run's secret there, the others read it. Only its owner may read it, and one
-/// that is somebody else's, or open to others, is not believed.
+/// A file through which processes that were started together find the coordinator if the launcher
+/// does not provide its address: rank 0 writes its address and the run's secret there, the others
+/// read it. Only its owner may read it; a file of another owner, or one that others can access, is
+/// ignored.
 class RendezvousFile {
  public:
   explicit RendezvousFile(std::string path) : path_(std::move(path)) {}
@@ -18,11 +19,11 @@ class RendezvousFile {
   RendezvousFile& operator=(const RendezvousFile&) = delete;
   ~RendezvousFile() { remove(); }
 
-  /// What is written there now; nothing if there is nothing, or nothing to believe.
+  /// Returns the current content; nothing if there is no file, or it is not trusted.
   [[nodiscard]] std::optional<Appointment> read() const;
   /// ERRORS: it cannot be written.
   core::Expected<void> write(const Appointment& appointment);
-  /// Takes away what was written here.
+  /// Removes the file if this object wrote it.
   void remove();
   [[nodiscard]] const std::string& path() const { return path_; }
 
@@ -31,11 +32,13 @@ class RendezvousFile {
   bool written_ = false;
 };
 
-/// The name of the file for a job: "FOLDER/tutti-UID-JOB", with what no file name may hold replaced.
+/// Returns the path of a job's file: "FOLDER/tutti-UID-JOB", with characters replaced that a file
+/// name cannot hold.
 std::string rendezvous_path(const std::string& folder, const std::string& job);
 
-/// Names the launcher that started this process where it leaves no name for its job: the nearest ancestor whose program
-/// begins with `program`, else the parent; by its id and when it began. The same for all that it started on this machine.
+/// Returns a name for the launcher that started this process, for launchers that provide no name of
+/// the job: the process id and start time of the nearest ancestor whose program begins with
+/// `program`, else of the parent. The same for all processes that it started on this machine.
 std::string launcher_process(const std::string& program);
 
 }  // namespace tutti::real

@@ -29,7 +29,7 @@ class Socket {
   int file_ = -1;
 };
 
-/// Where someone listens: a name or an IPv4 address, and a port.
+/// An endpoint: a host name or an IPv4 address, and a port.
 struct Address {
   std::string host;
   int port = 0;
@@ -38,24 +38,26 @@ struct Address {
 };
 std::string to_string(const Address& address);
 
-/// "HOST:PORT"; port 0 (any) only if `any_port`. Nothing if it is not that.
+/// Parses "HOST:PORT"; port 0 (any) only if `any_port`. Returns nothing if it is invalid.
 std::optional<Address> parse_address(const std::string& written, bool any_port = false);
 
-/// Whether only this machine can reach the host: 127.0.0.0/8, or a name for it. ERRORS: nobody knows the name.
+/// True if only this machine can reach the host: 127.0.0.0/8, or a name for it. ERRORS: the name
+/// cannot be resolved.
 core::Expected<bool> is_loopback(const std::string& host);
-/// 0.0.0.0: every address of this machine.
+/// True for 0.0.0.0: every address of this machine.
 bool is_every_address(const std::string& host);
 
-/// Listens, without waiting in accept().
+/// A listening socket whose accept() does not block.
 class Listener {
  public:
-  /// Port 0: one that the system chooses. ERRORS: the host is none of this machine's, the port is taken.
+  /// Port 0: the system chooses one. ERRORS: this machine does not have the host's address; the
+  /// port is taken.
   static core::Expected<Listener> open(const Address& at);
 
-  /// With the port that it is.
+  /// Includes the port that the system chose.
   [[nodiscard]] const Address& address() const { return address_; }
   [[nodiscard]] int file() const { return socket_.get(); }
-  /// A connection that has come, not waiting for one; nothing if there is none.
+  /// Returns the next pending connection, without waiting; nothing if there is none.
   [[nodiscard]] std::optional<Socket> accept() const;
 
  private:
@@ -64,12 +66,13 @@ class Listener {
   Address address_;
 };
 
-/// Begins to connect; the socket can be written to once it is through. ERRORS: nobody knows the name.
+/// Starts to connect; the socket becomes writable when this is complete. ERRORS: the name cannot be
+/// resolved.
 core::Expected<Socket> begin_connecting(const Address& to);
-/// After that: why it did not work out; nothing if it did.
+/// Returns why the connection failed, once it is complete; nothing if it succeeded.
 std::optional<std::string> connecting_failed(const Socket& socket);
 
-/// The addresses of the two ends of a connection, in numbers.
+/// The addresses of the two ends of a connection, in numeric form.
 std::string own_host(int socket);
 std::string their_host(int socket);
 

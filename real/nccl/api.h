@@ -2,15 +2,15 @@
 
 #include <cstdint>
 
-// What the NCCL module (libtutti_nccl.so) does for the program, in plain C: NCCL's own calls, and nothing besides. See
-// real/cuda/api.h.
+// The interface of the NCCL module (libtutti_nccl.so), in plain C: NCCL's own calls and nothing
+// else. See real/cuda/api.h.
 
 extern "C" {
 
-/// Changes with every change of the table below.
+/// The version of the table below.
 inline constexpr std::uint32_t kTuttiNcclInterface = 4;
 
-/// Under way: an answer that is no error. (ncclInProgress)
+/// The operation is in progress; not an error. (ncclInProgress)
 inline constexpr int kTuttiNcclInProgress = 7;
 
 inline constexpr int kTuttiNcclIdBytes = 128;
@@ -27,74 +27,79 @@ enum TuttiNcclFunction : std::int32_t {
   kTuttiNcclReduce
 };
 
-/// A channel of an operation: a share of its data that goes its own way, in one block of the kernel.
+/// A channel of an operation: a share of its data with a route of its own, in one block of the
+/// kernel.
 struct TuttiNcclChannel {
-  std::int32_t communicator;  ///< the number that it was made with
-  std::int32_t channels;      ///< of the operation
-  std::int64_t operation;     ///< counted from 0 on this communicator; those of no elements do not count
+  std::int32_t communicator;  ///< its number, as given to make_communicator()
+  std::int32_t channels;      ///< the number of channels of the operation
+  std::int64_t operation;     ///< counted from 0 on this communicator; operations without elements do not count
   std::int32_t channel;
-  std::int32_t function;   ///< of the operation, as NCCL names it: a TuttiNcclFunction
-  std::int64_t bytes;      ///< of the operation's elements, as NCCL counts them; -1: of a type that is none of ours
-  std::uint64_t begin_ns;  ///< of the device's global timer
+  std::int32_t function;   ///< the function of the operation: a TuttiNcclFunction
+  std::int64_t bytes;      ///< the operation's elements in bytes, as NCCL counts them; -1: a type that Tutti does not use
+  std::uint64_t begin_ns;  ///< by the device's global timer
   std::uint64_t end_ns;
 };
 
-/// Every call answers 0 or an error number of NCCL. Operations and types are numbered as real::Operation and
-/// core::DataType are. Streams are cudaStream_t of the device that the communicator was made for.
+/// Every call returns 0 or an error number of NCCL. Operations and types have the numbers of
+/// real::Operation and core::DataType. Streams are cudaStream_t of the communicator's device.
 struct TuttiNcclApi {
   std::uint32_t interface_number;  ///< kTuttiNcclInterface
   std::uint32_t size;              ///< of this struct
 
   int (*version)(int* version);  ///< of the library that was loaded: 22809 is 2.28.9
   const char* (*error_text)(int error);
-  /// What NCCL last said about an error of the communicator (or of the process, if it is null); may be empty.
+  /// Returns NCCL's last message about an error of the communicator (or of the process, if it is
+  /// null); may be empty.
   const char* (*last_error)(TuttiNcclCommunicator* communicator);
 
-  /// The name of a new communicator, kTuttiNcclIdBytes long: all its ranks need it.
+  /// Creates the identifier of a new communicator, kTuttiNcclIdBytes long, which all its ranks
+  /// need.
   int (*make_id)(char* id);
   int (*group_begin)();
-  /// May answer kTuttiNcclInProgress: then state() of the communicators tells how it went.
+  /// May return kTuttiNcclInProgress; then state() of the communicators returns the result.
   int (*group_end)();
-  /// Begins to make rank `rank` of `ranks` on `device`; never waits for the others. state() tells when it is done.
-  /// `number`: what take_channels() calls it.
+  /// Starts to create rank `rank` of `ranks` on `device`, without waiting for the others; state()
+  /// tells when it is done. take_channels() refers to the communicator by `number`.
   int (*make_communicator)(int device, const char* id, int ranks, int rank, int number,
                            TuttiNcclCommunicator** communicator);
-  /// 0, kTuttiNcclInProgress, or what has gone wrong with it since, by itself: a peer is gone.
+  /// Returns 0, kTuttiNcclInProgress, or an asynchronous error, such as that a peer is gone.
   int (*state)(TuttiNcclCommunicator* communicator);
-  /// Ends it together with its peers; state() tells when all that was asked is done. Then discard().
+  /// Ends the communicator together with its peers; state() tells when all its operations are done.
+  /// Then call discard().
   int (*finalize)(TuttiNcclCommunicator* communicator);
   int (*discard)(TuttiNcclCommunicator* communicator);
-  /// Ends it without its peers, and the kernels that wait for them.
+  /// Ends the communicator without its peers, together with kernels that wait for them.
   int (*abort)(TuttiNcclCommunicator* communicator);
 
-  /// `count` elements from everyone, combined, to everyone. `from` may be `to`.
+  /// All-reduces `count` elements. `from` may be `to`.
   int (*all_reduce)(TuttiNcclCommunicator* communicator, const void* from, void* to, std::int64_t count, int type,
                     int operation, void* stream);
-  /// Part r of the combined `ranks · count` elements to rank r.
+  /// Reduces `ranks · count` elements; rank r receives part r.
   int (*reduce_scatter)(TuttiNcclCommunicator* communicator, const void* from, void* to, std::int64_t count, int type,
                         int operation, void* stream);
-  /// `count` elements from everyone, one behind the other, to everyone.
+  /// Gathers `count` elements of each rank, in the order of ranks, on every rank.
   int (*all_gather)(TuttiNcclCommunicator* communicator, const void* from, void* to, std::int64_t count, int type,
                     void* stream);
   int (*broadcast)(TuttiNcclCommunicator* communicator, const void* from, void* to, std::int64_t count, int type,
                    int root, void* stream);
   int (*reduce)(TuttiNcclCommunicator* communicator, const void* from, void* to, std::int64_t count, int type,
                 int operation, int root, void* stream);
-  /// `count` elements to one rank, who takes so many from this one; it may be this one. Sends and receives of a group go
-  /// at the same time: alone each waits for its counterpart.
+  /// Sends `count` elements to one rank (possibly this one), which has to receive as many from this
+  /// one. Sends and receives within a group run concurrently; outside a group each waits for its
+  /// counterpart.
   int (*send)(TuttiNcclCommunicator* communicator, const void* from, std::int64_t count, int type, int peer,
               void* stream);
   int (*receive)(TuttiNcclCommunicator* communicator, void* to, std::int64_t count, int type, int peer, void* stream);
 
-  /// From the next communicator on, if it is the process's first, NCCL tells of channels (it has a profiler since 2.27).
-  /// False if the user has given it another profiler.
+  /// Makes NCCL report channels from the next communicator on, if that is the process's first (NCCL
+  /// has a profiler since 2.27). Returns false if the user has configured another profiler.
   bool (*follow_channels)();
-  /// Channels that are over, oldest first: at most `most`, which are then forgotten. Answers how many. NCCL tells of them a
-  /// little after the operation is done.
+  /// Takes up to `most` completed channels, oldest first, and returns their number. NCCL reports
+  /// them shortly after the operation is done.
   int (*take_channels)(TuttiNcclChannel* to, int most);
 };
 
-/// What the module exports, under this name.
+/// The type and the name of the function that the module exports.
 using TuttiNcclEntry = const TuttiNcclApi* (*)();
 inline constexpr char kTuttiNcclEntry[] = "tutti_nccl_api";
 

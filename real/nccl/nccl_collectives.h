@@ -15,46 +15,51 @@
 namespace tutti::real {
 
 struct NcclOptions {
-  std::vector<core::Rank> ranks;  ///< of this process, in order; each on a GPU of its own
+  std::vector<core::Rank> ranks;  ///< of this process, in order; each has its own GPU
   std::int32_t ranks_in_all = 1;  ///< of the communicator; 0: it has only those of this process
-  /// The communicator's name, from NcclCollectives::make_id(): the same in all processes. Not needed if it has only ranks
-  /// of this process.
+  /// The communicator's identifier, from NcclCollectives::make_id(): the same in all processes.
+  /// Unused if it has only ranks of this process.
   std::string id;
-  double factor = 1;  ///< what sums are multiplied by: that of a MEAN
-  /// By pack: what goes across workers between the reduction and the broadcast inside this one. Empty: NCCL does it all.
+  double factor = 1;  ///< by which sums are multiplied: that of a MEAN
+  /// By pack: the schedule between workers that runs after the reduction and before the broadcast
+  /// inside this worker. Empty: NCCL does it all.
   std::vector<core::Collective> across;
   std::chrono::duration<double> timeout{60};
-  bool follow_channels = false;  ///< tell the listener what each did
-  bool poses_as_host = false;    ///< processes share GPUs, so that each had to say that it is a host of its own
+  bool follow_channels = false;  ///< report each channel to the listener
+  bool poses_as_host = false;    ///< processes share GPUs, so each claims to be a host of its own
 };
 
-/// Collectives by NCCL, out of place where the contract says so: all-reduce, reduce-scatter, all-gather, broadcast and reduce
-/// are its own operations; the others are groups of its sends and receives, as nccl-tests has them.
-/// All-reduces: of all ranks in one communicator (`nccl`), or inside this worker, with a schedule across workers in
-/// the middle (`nccl/ring` and its kind): reduce here, let the worker's first rank reduce with the others', broadcast here.
+/// Executes collectives with NCCL, out of place if the contract says so: all-reduce,
+/// reduce-scatter, all-gather, broadcast and reduce are its own operations; the others are groups
+/// of sends and receives, as in nccl-tests. An all-reduce either uses one communicator of all ranks
+/// (`nccl`), or runs inside this worker around a schedule between workers (`nccl/ring` and
+/// similar): reduce here, let the worker's first rank reduce with those of other workers, broadcast
+/// here.
 ///
-/// A pack's operations on all ranks of this process are one NCCL group. NCCL wants everyone to begin the operations of a
-/// communicator in the same order; so where processes share one, packs go in the order in which they were opened, and one
-/// that is ready early waits for its turn. Operations are queued behind each other on a stream per rank: whether a pack is
-/// launched before the one in front is done is the plan's to say, through start().
+/// A pack's operations on all ranks of this process are one NCCL group. NCCL requires all ranks to
+/// start the operations of a communicator in the same order. So if processes share one, packs are
+/// issued in the order in which they were opened, and a pack that is ready early waits for its
+/// predecessors. Operations are queued on one stream per rank. The plan decides, through start(),
+/// whether a pack is launched before its predecessor is done.
 ///
-/// Nothing waits inside NCCL: communicators are non-blocking, and poll() asks how they are.
+/// Nothing blocks inside NCCL: communicators are non-blocking, and poll() checks their state.
 class NcclCollectives : public Collectives, private InterpreterListener {
  public:
   /// Loads the NCCL module and returns its function table. ERRORS (kRequest): as load_api().
   static core::Expected<const TuttiNcclApi*> load();
-  /// A name for a communicator of several processes. ERRORS (kRun): NCCL's.
+  /// Creates the identifier of a communicator of several processes. ERRORS (kRun): NCCL's.
   static core::Expected<std::string> make_id(const TuttiNcclApi& api);
 
-  /// Makes the communicator; waits for the other processes. `idle` is called now and then; it answers false to give up.
-  /// ERRORS (kRun): NCCL's; not all came within the timeout; given up.
-  /// REQUIRES: what it is given outlives it.
+  /// Creates the communicator; waits for the other processes. `idle` is called now and then, and
+  /// returns false to give up.
+  /// ERRORS (kRun): NCCL's; not all processes came within the timeout; given up.
+  /// REQUIRES: all arguments outlive it.
   static core::Expected<std::unique_ptr<NcclCollectives>> open(const TuttiNcclApi& api, Transport& transport,
                                                                CudaDevices& devices, NcclOptions options,
                                                                const std::function<bool()>& idle);
   ~NcclCollectives() override;
 
-  /// Who is told. Comes first.
+  /// Sets the listener; to be called first.
   void connect(CollectiveListener& listener) { listener_ = &listener; }
 
   void open(CollectiveTag tag, const core::Collective& collective, Operation operation,
@@ -72,15 +77,15 @@ class NcclCollectives : public Collectives, private InterpreterListener {
   void worked(Ticket ticket) override;
 
  private:
-  /// What is done with a pack here, in this order. kAcross only where there are stages.
+  /// The phases of a pack, in this order. kAcross only if there are stages.
   enum class Phase : std::uint8_t { kStarting, kReducing, kAcross, kSpreading, kDone };
   struct Pack {
     CollectiveTag tag;
     const core::Collective* collective = nullptr;
     Operation operation = Operation::kSum;
-    std::vector<std::byte*> data;  ///< of options_.ranks
+    std::vector<std::byte*> data;  ///< by options_.ranks
     Phase phase = Phase::kStarting;
-    std::size_t missing = 0;  ///< ranks here that have not started, or not come to the end of the phase
+    std::size_t missing = 0;  ///< ranks here that have not started, or not completed the phase
   };
 
   NcclCollectives(const TuttiNcclApi& api, Transport& transport, CudaDevices& devices, NcclOptions options);
@@ -108,34 +113,35 @@ class NcclCollectives : public Collectives, private InterpreterListener {
   CudaDevices& devices_;
   NcclOptions options_;
   CollectiveListener* listener_ = nullptr;
-  std::unique_ptr<Interpreter> lowered_;               ///< of what goes across workers
-  std::vector<TuttiNcclCommunicator*> communicators_;  ///< of options_.ranks
+  std::unique_ptr<Interpreter> lowered_;               ///< executes the schedules between workers
+  std::vector<TuttiNcclCommunicator*> communicators_;  ///< by options_.ranks
   std::map<CollectiveTag, Pack> packs_;
   std::deque<CollectiveTag> in_order_;  ///< opened, and not yet queued
-  std::deque<Pack*> queued_;            ///< for NCCL
-  Pack* issuing_ = nullptr;             ///< what NCCL is still putting on the streams
+  std::deque<Pack*> queued_;            ///< ready to be issued to NCCL
+  Pack* issuing_ = nullptr;             ///< the pack that NCCL is still putting on the streams
   std::map<Ticket, std::pair<Pack*, core::Rank>> tickets_;
-  Ticket next_ticket_ = Ticket{1} << 63;  ///< the interpreter's count from 1
+  Ticket next_ticket_ = Ticket{1} << 63;  ///< the interpreter counts from 1
   Clock::time_point looked_{};
-  std::int64_t moved_ = 0;  ///< phases that ranks have come through
+  std::int64_t moved_ = 0;  ///< phases that ranks have completed
   std::string failure_;
 
-  /// What was asked of NCCL and may still be told of, if channels are followed: the same of all communicators.
+  /// An operation issued to NCCL whose channels may still be reported, if they are followed: the
+  /// same on all communicators.
   struct Asked {
     CollectiveTag tag;
     std::int32_t part = 0;
     TuttiNcclFunction function = kTuttiNcclOther;
     std::int64_t bytes = 0;
-    std::vector<bool> heard;  ///< of a channel of it, by communicator
+    std::vector<bool> heard;  ///< by communicator: a channel of it was reported
   };
-  /// Whether NCCL's channels are followed, or why they are not (any more).
+  /// Tells whether NCCL's channels are followed, or why they are not (any more).
   enum class Following : std::uint8_t { kNo, kYes, kOtherProfiler, kNoProfiler, kLost };
   Following following_ = Following::kNo;
   std::deque<Asked> asked_;
-  std::int64_t given_up_ = 0;      ///< operations before those
-  std::int64_t channels_due_ = 0;  ///< of those; one where the number is not known yet
+  std::int64_t given_up_ = 0;      ///< operations before those in asked_
+  std::int64_t channels_due_ = 0;  ///< of asked_; one if the number is not known yet
   std::int64_t heard_ = 0;         ///< channels
-  std::int64_t unheard_ = 0;       ///< channels that were due and not told of in time
+  std::int64_t unheard_ = 0;       ///< channels that were due and not reported in time
 };
 
 }  // namespace tutti::real

@@ -7,8 +7,9 @@
 
 namespace tutti::real {
 
-/// A real run knows every device by one rank: replicas worker by worker, then every worker's CPU. Groups of workers that do not wait for
-/// each other have ranks of their own: their replicas, the CPU of their worker, and then that of every worker (Group::of_partition).
+/// Converts between two numberings of ranks. In a real run, replicas come first, worker by worker,
+/// then every worker's CPU. A group of asynchronous workers numbers its own ranks: its replicas,
+/// the CPU of its worker, and then the CPU of every worker (Group::of_partition).
 struct GroupRanks {
   core::Partition partition;
   std::int64_t group = 0;
@@ -19,7 +20,7 @@ struct GroupRanks {
     const auto replicas = static_cast<core::Rank>(partition.replicas);
     return own == size ? replicas + static_cast<core::Rank>(group) : replicas + own - size - 1;
   }
-  /// -1: of none here. REQUIRES: groups are workers.
+  /// Returns -1 if the rank is not in this group. REQUIRES: groups are workers.
   [[nodiscard]] core::Rank to_group(core::Rank rank) const {
     const auto size = static_cast<core::Rank>(partition.group_size());
     if (rank < partition.replicas) {
@@ -31,11 +32,11 @@ struct GroupRanks {
   }
 };
 
-/// `of_group` with the cluster's ranks. REQUIRES: no multicasts.
+/// Returns the schedule `of_group` with the ranks of the cluster. REQUIRES: no multicasts.
 std::shared_ptr<const core::Schedule> in_cluster(std::shared_ptr<const core::Schedule> of_group, GroupRanks ranks,
                                                  std::int32_t workers);
 
-/// One rank tells another, in a message of nothing: between `ranks` ranks.
+/// Returns a schedule of `ranks` ranks in which one rank notifies another with an empty message.
 std::shared_ptr<const core::Schedule> one_tells(std::int32_t ranks, core::Rank from, core::Rank to);
 
 }  // namespace tutti::real

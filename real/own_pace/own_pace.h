@@ -18,21 +18,22 @@
 
 namespace tutti::real {
 
-/// What came of a read of a variable, seen from either end.
+/// A read of a variable, as one of its two ends recorded it.
 struct ReadSeen {
   std::int32_t step = 0;
   std::int32_t pack = 0;   ///< of the plan
   std::int64_t group = 0;  ///< the worker that reads
   std::uint64_t hash = 0;  ///< of all its bytes
-  bool sent = false;       ///< by the server
+  bool sent = false;       ///< true: recorded by the server
 };
 
-/// The part of one process in a run whose workers do not wait for each other: that of a worker, or of a server.
+/// The part of one process, a worker or a server, in an asynchronous run.
 ///
-/// Every worker has collectives of its own for each pack of the plan. A read begins at the server when the worker asks for it, in a
-/// message of nothing; what is sent is the variable as it is then. A push is added to the variable when it has come, whoever comes first.
-/// So what the servers hold is the sum of what they began with and all pushes. What went on is written down, and gone through once
-/// more when results are compared.
+/// Every worker has collectives of its own for each pack of the plan. A read begins at the server
+/// when the worker requests it with an empty message; the server sends the variable as it is at
+/// that moment. A push is added to the variable as soon as it has arrived, in order of arrival. So
+/// the servers' variables are the sum of their initial values and all pushes. Reads and pushes are
+/// logged, and the log is replayed when results are checked.
 class OwnPace {
  public:
   /// REQUIRES: the strategy's workers are asynchronous, without sparse gradients; scenario and devices outlive it.
@@ -40,47 +41,48 @@ class OwnPace {
 
   /// Fills buffers for steps first … first + count - 1 and opens their collectives.
   void prepare(std::int32_t first, std::int32_t count, Collectives& collectives);
-  /// What a server has to be there for from the beginning.
+  /// Starts the collectives that a server has to take part in from the beginning.
   void begin(Collectives& collectives);
   void close(Collectives& collectives);
 
-  /// Ranks here that have to be through with something in a step, over everything.
+  /// Returns the number of (rank, collective) pairs in this process that a step has to complete.
   [[nodiscard]] std::int64_t parts_of_step() const;
-  /// The collective of the plan's pack.
+  /// Returns the tag of this worker's collective for the plan's pack.
   [[nodiscard]] CollectiveTag tag(std::int32_t step, int pack) const;
-  /// The plan's pack of a collective; nothing if it only asks for one.
+  /// Returns the plan's pack of a collective; nothing if it is only a request for a read.
   [[nodiscard]] std::optional<std::uint32_t> pack_of(CollectiveTag tag) const;
-  /// A replica here launches the pack; the first one also asks for what is read.
+  /// A replica of this process launches the pack; the first replica to do so also requests what is
+  /// read.
   void ask(std::int32_t step, int pack, Collectives& collectives);
-  /// A rank here is through.
+  /// A rank of this process has completed a collective.
   void rank_done(CollectiveTag tag, core::Rank rank, Collectives& collectives);
 
-  /// ERRORS: a push that is not the sum of the worker's gradients; a variable that is not what pushes make of it, or was not when it
-  /// was sent.
+  /// ERRORS: a push that is not the sum of the worker's gradients; a variable that differs from the
+  /// result of its pushes, now or when it was sent.
   [[nodiscard]] core::Expected<void> verify();
-  /// Reads of the steps at hand, and updates since the last call.
+  /// Returns the reads of the current steps, and the staleness of updates since the last call.
   [[nodiscard]] std::vector<ReadSeen> take_reads();
   [[nodiscard]] core::UpdatesBehind take_behind();
 
  private:
-  /// A collective of one worker's.
+  /// A collective of one worker.
   struct Part {
     int pack = 0;
     std::int64_t group = 0;
-    core::Collective collective;      ///< with the cluster's ranks
-    core::Contract contract;          ///< with the group's
-    std::vector<core::Rank> ranks;    ///< here
-    core::Rank asks = -1, root = -1;  ///< of a read: who asks; of all, where the variable lies
+    core::Collective collective;      ///< with the ranks of the cluster
+    core::Contract contract;          ///< with the ranks of the group
+    std::vector<core::Rank> ranks;    ///< of this process
+    core::Rank asks = -1, root = -1;  ///< the rank that requests a read; the rank that holds the variable
     std::unique_ptr<core::Collective> question;
   };
-  /// A variable that lies here.
+  /// A variable that this process holds.
   struct Variable {
     core::DataType type = core::DataType::kFloat32;
     std::int64_t elements = 0;
     std::vector<std::byte> value;
-    std::vector<std::byte> before;  ///< the steps at hand
+    std::vector<std::byte> before;  ///< before the current steps
   };
-  /// What happened to a variable, in order.
+  /// A read of or a push to a variable, in order.
   struct Event {
     bool read = false;
     int variable = 0;

@@ -11,25 +11,26 @@
 
 namespace tutti::real {
 
-/// Stands in for a device whose work takes a core: does one thing after the other, each for so much time of a core. Where
-/// cores are fewer than threads, computation and communication slow each other down, as they would.
+/// Emulates a device whose work needs a core: executes one job after the other, each for a given
+/// time on a core. If there are fewer cores than threads, computation and communication slow each
+/// other down, as on real machines.
 class BusyThread {
  public:
   using Clock = std::chrono::steady_clock;
   using Job = std::int64_t;
 
   BusyThread();
-  /// What has not begun is left undone.
+  /// Drops jobs that have not begun.
   ~BusyThread();
   BusyThread(const BusyThread&) = delete;
   BusyThread& operator=(const BusyThread&) = delete;
 
-  /// Puts a job behind those before.
+  /// Adds a job after the earlier ones.
   Job begin(std::chrono::nanoseconds core_time);
   struct Done {
     Clock::time_point start, end;
   };
-  /// When the job was done, which is then forgotten; nothing if it is not yet.
+  /// Returns when the job ran, and forgets it; nothing if it is not done yet.
   std::optional<Done> take(Job job);
 
  private:
@@ -41,7 +42,7 @@ class BusyThread {
   std::map<Job, Done> done_;
   Job last_ = 0;
   bool ends_ = false;
-  std::thread thread_;  // last: everything it uses is there before it
+  std::thread thread_;  // last, so that everything it uses is constructed before it
 };
 
 }  // namespace tutti::real

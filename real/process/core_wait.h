@@ -4,19 +4,20 @@
 
 namespace tutti::real {
 
-/// For how long the calling thread stood ready to run while its cores ran others, as the kernel counts it (the second number of
-/// /proc/thread-self/schedstat, in nanoseconds). That is the most that sharing cores has cost it: a thread that offers
-/// its core while it waits for a peer (transport/waiting.h) stands ready as well.
+/// Measures how long the calling thread was runnable while its cores ran other threads, as the
+/// kernel counts it (the second number of /proc/thread-self/schedstat, in nanoseconds). This is an
+/// upper bound of the cost of sharing cores: a thread that yields its core while it waits for a
+/// peer (transport/waiting.h) is runnable as well.
 /// Cost: a system call of a microsecond per lap.
 class CoreWait {
  public:
-  /// Of the calling thread, from now on.
+  /// Starts to measure for the calling thread.
   CoreWait();
   ~CoreWait();
   CoreWait(const CoreWait&) = delete;
   CoreWait& operator=(const CoreWait&) = delete;
 
-  /// Since it was made, or since the last lap. 0 where the kernel does not count it.
+  /// Returns the time since construction or the last lap; 0 if the kernel does not count it.
   std::chrono::nanoseconds lap();
 
  private:

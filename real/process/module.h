@@ -6,17 +6,20 @@
 
 namespace tutti::real {
 
-/// The folder of the modules: TUTTI_MODULES, or ../lib/tutti beside the program's own.
+/// Returns the folder of the modules: TUTTI_MODULES, or ../lib/tutti relative to the program's
+/// folder.
 std::string module_folder();
 
-/// Loads `lib<name>.so` from module_folder() and answers its symbol `entry`. What is loaded stays for the rest of the
-/// process: GPU libraries do not survive being unloaded.
-/// ERRORS (kRequest): the file is not there, cannot be loaded (a library that it needs is missing), is no such module.
-/// All are about --backend. `what` is what the user asked for, and begins the text; `made_with` is what has to be installed to build the module.
+/// Loads `lib<name>.so` from module_folder() and returns its symbol `entry`. It stays loaded until
+/// the process ends: GPU libraries do not survive being unloaded. `what` is the user's request,
+/// with which messages begin; `made_with` is what has to be installed to build the module.
+/// ERRORS (kRequest), all about --backend: the file does not exist, cannot be loaded (a library
+/// that it needs is missing), or is no such module.
 core::Expected<void*> load_module(const std::string& name, const char* entry, const std::string& what,
                                   const std::string& made_with);
 
-/// The table of plain C functions that the module answers, of the interface that this program was built with.
+/// Returns the module's table of plain C functions, of the interface that this program was built
+/// with.
 /// ERRORS: as above; the table is another version's.
 template <class Api, class Entry>
 core::Expected<const Api*> load_api(const std::string& name, const char* entry, std::uint32_t interface_number,

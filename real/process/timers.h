@@ -8,26 +8,28 @@
 
 namespace tutti::real {
 
-/// What is to be done at which moment of the monotonic clock.
+/// Actions at given moments of the monotonic clock.
 ///
-/// A process is told late that a moment has come: it sleeps, or another one has its core. If what follows were counted
-/// from when it was noticed, delays would add up along every chain. So while something is handled, now() is the moment
-/// that it was due, as long as that is no more than `forgiven` ago.
+/// A process notices late that a moment has come, because it sleeps or another process has its
+/// core. If the following actions were counted from when it was noticed, delays would add up along
+/// every chain. So while an action runs, now() is the moment for which it was due, as long as that
+/// is no more than `forgiven` ago.
 class Timers {
  public:
   using Clock = std::chrono::steady_clock;
   using Action = std::function<void()>;
 
   explicit Timers(std::chrono::microseconds forgiven) : forgiven_(forgiven) {}
-  /// By another clock than the machine's.
+  /// Uses another clock than the machine's.
   Timers(std::chrono::microseconds forgiven, std::function<Clock::time_point()> clock)
       : forgiven_(forgiven), clock_(std::move(clock)) {}
 
   void at(Clock::time_point when, Action action);
 
-  /// Does what is due, in order of time, and of asking where times are equal; `after` follows each. Cost: log n each.
+  /// Runs the actions that are due in order of time, those of equal times in the order in which
+  /// they were added; calls `after` after each. Cost: log n each.
   void run_due(const std::function<void()>& after);
-  /// When the next is due; max() if nothing is.
+  /// Returns when the next action is due; max() if there is none.
   [[nodiscard]] Clock::time_point next() const { return queue_.empty() ? Clock::time_point::max() : queue_.top().when; }
   /// Returns the time for which the running action was due; outside of run_due(), the clock's time.
   [[nodiscard]] Clock::time_point now() const { return handling_ ? moment_ : clock_(); }

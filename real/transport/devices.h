@@ -21,7 +21,7 @@ struct Work {
     kReduce,   ///< target = a ⊕ (a + stride) ⊕ …: `inputs` ranges; with `accumulate` also what target held
     kScale,    ///< target[i] = target[i] · factor
     kCopy,     ///< target = a, on the device
-    kMove      ///< target = a, between the device and a buffer that the host reaches: part of a message's way
+    kMove      ///< target = a, between the device and a buffer that the host can access: part of a message's path
   };
   Kind kind = Kind::kCopy;
   core::Rank rank = 0;
@@ -38,18 +38,18 @@ struct Work {
   double factor = 1;
 };
 
-/// Whoever asked for work.
+/// The receiver of events about work.
 class WorkListener {
  public:
   virtual ~WorkListener() = default;
-  /// What `ticket` was given for is done.
+  /// The work of `ticket` is done.
   virtual void worked(Ticket ticket) = 0;
-  /// The next of what Devices::compute() was asked for on this rank has ended; it began and ended then.
+  /// The next Devices::compute() of this rank has ended, with its start and end.
   virtual void computed(core::Rank, Transport::Clock::time_point, Transport::Clock::time_point) {}
 };
 
-/// The devices of this process's ranks: where buffers lie, and who computes on them. What lies in a device's memory is
-/// for its Work alone, unless the host reaches it.
+/// The devices of this process's ranks, which hold their buffers and compute on them. A device's
+/// memory is accessed only through Work, unless the host can access it.
 class Devices {
  public:
   using Clock = Transport::Clock;
@@ -58,38 +58,39 @@ class Devices {
     void* owner = nullptr;
     void operator()(std::byte* memory) const { give_back(owner, memory); }
   };
-  /// A buffer, given back at its end. Its content is not initialised.
+  /// A buffer, freed at the end of its lifetime. Its content is not initialised.
   using Memory = std::unique_ptr<std::byte[], Release>;
 
   virtual ~Devices() = default;
 
-  /// The host reads and writes the rank's memory as its own.
+  /// True if the host can read and write the rank's memory directly.
   [[nodiscard]] virtual bool host_reaches(core::Rank rank) const = 0;
-  /// A buffer that the rank's device reads and writes; with `for_host`, the host too. REQUIRES: bytes ≥ 0.
+  /// Returns a buffer that the rank's device can access; with `for_host`, the host too. REQUIRES:
+  /// bytes ≥ 0.
   [[nodiscard]] virtual Memory take(core::Rank rank, std::int64_t bytes, bool for_host) = 0;
-  /// Copies between any two of these buffers (and host memory), before it returns.
+  /// Copies between any two of these buffers (or host memory) synchronously.
   virtual void copy_now(std::byte* to, const std::byte* from, std::int64_t bytes) = 0;
 
-  /// Does `work` behind what the same lane asked for before. True if it is done; else WorkListener::worked(ticket)
-  /// follows from poll(), a lane's in their order.
+  /// Executes `work` after the earlier work of the same lane. Returns true if it is done; otherwise
+  /// poll() calls WorkListener::worked(ticket), in order for each lane.
   virtual bool perform(const Work& work, Ticket ticket) = 0;
-  /// perform() is through with all work when it returns, on memory that the host reaches, for every rank: then a lane
-  /// need not come to rest between steps.
+  /// True if perform() always completes its work before it returns, and the host can access the
+  /// memory of every rank. A lane then need not complete each step before the next.
   [[nodiscard]] virtual bool at_once() const { return false; }
-  /// Keeps the rank's device busy until `end`, on a stream of its own and behind what it was asked to before: replayed
-  /// computation. WorkListener::computed() follows from poll(). False if the device has no such stream; then time is all
-  /// that passes, and nothing is told.
+  /// Keeps the rank's device busy until `end`, on a separate stream and after earlier calls:
+  /// replayed computation. poll() calls WorkListener::computed(). Returns false if the device has
+  /// no such stream; then computation is only time that passes, and is not reported.
   virtual bool compute(core::Rank, Clock::time_point) { return false; }
-  /// Tells of work that is done. ERRORS: a device has failed.
+  /// Reports work that is done. ERRORS: a device has failed.
   virtual core::Expected<void> poll(WorkListener& listener) = 0;
-  /// poll() may have something to tell by then; max() if nothing is under way.
+  /// The time by which poll() may have something to report; max() if no work is in flight.
   [[nodiscard]] virtual Clock::time_point next_due() const = 0;
-  /// What whoever reads the run's times should know about the devices.
+  /// Notes about the devices for readers of the run's times.
   [[nodiscard]] virtual std::vector<std::string> notes() const { return {}; }
 };
 
-/// Ranks in the process's own memory; its cores do the work at once. Large buffers lie in huge pages, and are kept for
-/// the next who asks: first touching a page costs more than reducing it.
+/// Ranks in the process's own memory, whose cores do the work at once. Large buffers lie in huge
+/// pages, and are kept for later requests: first touching a page costs more than reducing it.
 class HostDevices : public Devices {
  public:
   HostDevices();
@@ -107,7 +108,7 @@ class HostDevices : public Devices {
   std::unique_ptr<Store> store_;
 };
 
-/// Does the work with the core at hand.
+/// Executes the work on the current core.
 void perform_here(const Work& work);
 
 }  // namespace tutti::real

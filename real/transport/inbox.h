@@ -13,39 +13,42 @@
 
 namespace tutti::real {
 
-/// Payloads of one direction. Small enough that what goes through it stays in the cache; of several pieces, so that sender
-/// and receiver work at the same time.
+/// The size of the payload ring of one direction: small enough to stay in the cache, and large
+/// enough for several pieces, so that sender and receiver work at the same time.
 inline constexpr std::size_t kPayloadBytes = 512 << 10;
-/// Small enough for the first level of the cache; room for the headers of more pieces than the payloads have room for.
+/// The size of the line ring: small enough for the first-level cache, with room for the headers of
+/// more pieces than fit into the payload ring.
 inline constexpr std::size_t kLineBytes = 16 << 10;
 
-/// In the inbox of whoever sleeps. Lies in shared memory.
+/// In a worker's inbox: wakes the worker when it sleeps. Lies in shared memory.
 struct alignas(kLine) Bell {
   std::atomic<std::uint32_t> rung;
   std::atomic<std::uint32_t> sleeping;
 };
 
-/// What one worker shares with another: a ring in the other's inbox to write to, and one in its own to read from.
+/// The memory that one worker shares with a peer: a ring to write to in the peer's inbox, and one
+/// to read from in its own.
 struct InboxPeer {
   InboxPeer(std::int32_t w, int s) : worker(w), socket(s) {}
   InboxPeer(const InboxPeer&) = delete;
   ~InboxPeer();
 
   std::int32_t worker;
-  int socket;  ///< its own
+  int socket;  ///< connected to the peer; owned
   Mapping front;
   Mapping out_lines, out_payloads;
   Mapping in_lines, in_payloads;
   std::optional<RingWriter> out;
   std::optional<RingReader> in;
-  Bell* bell = nullptr;  ///< the other's
+  Bell* bell = nullptr;  ///< the peer's
 };
 
-/// A worker's inbox in memory that it shares with all others: a bell, and a ring for each of them.
+/// A worker's inbox in memory that it shares with all others: a bell, and a ring for each peer.
 class Inbox {
  public:
-  /// Makes one for a run of so many workers, and exchanges it with theirs over the peers' sockets, who do the same.
-  /// ERRORS: no memory; a peer does not do so while there is patience; its memory cannot be reached.
+  /// Creates an inbox for a run of `workers` workers, and exchanges it with the peers' inboxes over
+  /// their sockets; every peer does the same. ERRORS: no memory; a peer does not do so within
+  /// `patience`; its memory cannot be accessed.
   static core::Expected<Inbox> exchange(std::size_t workers, std::size_t own, const std::vector<InboxPeer*>& peers,
                                         Patience& patience);
 

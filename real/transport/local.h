@@ -7,8 +7,8 @@
 
 namespace tutti::real {
 
-/// Between ranks of one process: a copy in memory, of the devices too. Sends are carried out by poll(), so that nobody
-/// is called back from inside a call of their own.
+/// Transport between ranks of one process: a copy in memory, including that of devices. poll()
+/// executes the sends, so that no callback runs inside the caller's send().
 class LocalTransport : public Transport {
  public:
   void connect(Receiver& receiver, Devices& devices) override {

@@ -7,35 +7,38 @@
 
 #include "real/transport/wire.h"
 
-// A ring of messages in memory that one process writes and another reads: lines, and beside them a ring for what is long.
+// A ring of messages in memory that one process writes and another reads: lines, and a second ring
+// for long payloads.
 //
 //     lines      | stamp 8 | short header 32 | payload …, padded to 64 |   a whole message of up to 1 KiB
 //                | stamp 8 | header 48 | 8   | payload …, padded to 64 |   anything else of up to 1 KiB
 //                | stamp 8 | header 48 | 8   |                             what is longer, with its
 //     payloads   | payload, padded to 64 |                                 payload there
 //
-// The stamp is written last and tells the reader that a message is there: what a place in the ring was used for before
-// never looks so, as a stamp is the writer's count of bytes plus a random number. So a message of up to 24 bytes comes in
-// one cache line, and the reader needs to look at no other. The lines are so few that both sides keep them in their
-// fastest cache, however many messages there are. Neither side trusts what the other wrote: headers are copied before
-// they are looked at, and counts and lengths are checked against the ring's size.
+// The stamp is written last and tells the reader that a message is there. A stamp is the writer's
+// count of bytes plus a random number, so stale data in the ring never looks like one. A message of
+// up to 24 bytes takes one cache line, and the reader touches no other. There are so few lines that
+// both sides keep them in their first-level cache, however many messages there are. Neither side
+// trusts what the other wrote: headers are copied before they are read, and counts and lengths are
+// checked against the ring's size.
 
 namespace tutti::real {
 
 inline constexpr std::size_t kLine = 64;  ///< bytes of a cache line
-/// Payloads up to here lie behind their header.
+/// Payloads up to this size directly follow their header.
 inline constexpr std::int64_t kMostAmongLines = 1 << 10;
 
-/// Lies in shared memory. What one side writes has cache lines of its own.
+/// Lies in shared memory. The fields that each side writes have their own cache lines.
 struct RingCounts {
-  alignas(kLine) std::atomic<std::uint64_t> nonce;        ///< by the writer, once
-  std::atomic<std::uint32_t> writer_waits;                ///< for room
-  alignas(kLine) std::atomic<std::uint64_t> lines_taken;  ///< bytes, by the reader
-  std::atomic<std::uint64_t> payloads_taken;              ///< bytes, by the reader
+  alignas(kLine) std::atomic<std::uint64_t> nonce;        ///< written once, by the writer
+  std::atomic<std::uint32_t> writer_waits;                ///< for free space
+  alignas(kLine) std::atomic<std::uint64_t> lines_taken;  ///< bytes, written by the reader
+  std::atomic<std::uint64_t> payloads_taken;              ///< bytes, written by the reader
 };
 static_assert(std::atomic<std::uint64_t>::is_always_lock_free && std::atomic<std::uint32_t>::is_always_lock_free);
 
-/// One direction between two processes. Both parts are mapped twice in a row, so that nothing in them has a gap.
+/// One direction between two processes. Both parts are mapped twice in a row, so that every message
+/// is contiguous.
 struct RingMemory {
   RingCounts& counts;
   std::byte* lines = nullptr;
@@ -44,11 +47,11 @@ struct RingMemory {
   std::size_t payload_bytes = 0;
 };
 
-/// What a message takes of a ring.
+/// The space that a message takes in a ring.
 struct RingShare {
-  std::size_t lines = kLine;   ///< bytes, its header's included
+  std::size_t lines = kLine;   ///< bytes, including its header
   std::size_t payloads = 0;    ///< bytes
-  std::size_t payload_at = 0;  ///< from the beginning of its line, if it lies there
+  std::size_t payload_at = 0;  ///< offset from its line's beginning, if it lies there
 
   static RingShare of(const Header& header);
 };
@@ -58,18 +61,20 @@ class RingWriter {
   /// REQUIRES: the memory outlives the writer.
   explicit RingWriter(const RingMemory& memory);
 
-  /// Room for a message: where its payload goes; null if there is none at present, or the counts make no sense.
+  /// Reserves space for a message and returns where its payload goes; null if there is no space at
+  /// present, or the counts are invalid.
   /// REQUIRES: its payload is not longer than RingMemory::payload_bytes.
   std::byte* reserve(const Header& header);
-  /// Shows the reader the message that was reserved last. REQUIRES: its payload is there.
+  /// Makes the message that was reserved last visible to the reader. REQUIRES: its payload is
+  /// there.
   void publish(const Header& header);
-  /// The reader is to tell when it has taken something, or need not any more.
+  /// Sets whether the reader has to wake the writer when it has taken something.
   void wait_for_room(bool waits) { memory_.counts.writer_waits.store(waits ? 1 : 0, std::memory_order_seq_cst); }
 
  private:
   RingMemory memory_;
   std::uint64_t nonce_;
-  /// Bytes written, and taken as last seen.
+  /// Bytes written, and the last known counts of bytes taken.
   std::uint64_t lines_ = 0, lines_taken_ = 0;
   std::uint64_t payloads_ = 0, payloads_taken_ = 0;
 };
@@ -84,11 +89,13 @@ class RingReader {
     const std::byte* payload = nullptr;
   };
   [[nodiscard]] bool empty() const;
-  /// The next message, which stays until it is released. Nothing if there is none, or what is there is none: see broken().
+  /// Returns the next message, which stays until it is released; nothing if there is none, or it is
+  /// invalid: see broken().
   std::optional<Message> front();
-  /// Gives the room of that message back.
+  /// Frees the space of that message.
   void release();
-  /// The writer waits for room. Comes after what it is to see, and a fence.
+  /// True if the writer waits for space. To be called after the changes that it is to see, and a
+  /// fence.
   [[nodiscard]] bool writer_waits() const { return memory_.counts.writer_waits.load(std::memory_order_relaxed) != 0; }
   [[nodiscard]] bool broken() const { return broken_; }
 

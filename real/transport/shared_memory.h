@@ -8,7 +8,7 @@
 
 namespace tutti::real {
 
-/// A stretch of this process's address space, given back at its end.
+/// A range of this process's address space, unmapped at the end of its lifetime.
 class Mapping {
  public:
   Mapping() = default;
@@ -24,17 +24,19 @@ class Mapping {
   std::size_t bytes_ = 0;
 };
 
-/// When the pages of a mapping are first touched, which takes longer than using them.
+/// When the pages of a mapping are first touched, which is slower than later accesses.
 enum class Touch : std::uint8_t { kLater, kNow };
 
-/// Memory that processes of one machine share: it has no name in any file system, so nothing is left of it once the last
-/// process that has it open is gone, however that ends. Its length can't be changed any more by anyone.
+/// Memory that processes of one machine share. It has no name in any file system, so it is freed
+/// when the last process that has it open ends, for whatever reason. Its length is sealed.
 class SharedMemory {
  public:
-  /// Zeros. ERRORS: the system has none left.
+  /// The memory is zeroed. ERRORS: the system has none left.
   static core::Expected<SharedMemory> create(std::size_t bytes);
-  /// That of another process of the same user, by what number() answered there.
-  /// ERRORS: the process or its memory cannot be reached; it is of another length, or could still change it.
+  /// Opens the memory of another process of the same user; `number` is the result of number()
+  /// there.
+  /// ERRORS: the process or its memory cannot be accessed; the memory has another length, or is not
+  /// sealed.
   static core::Expected<SharedMemory> open(std::int64_t process, int number, std::size_t bytes);
   SharedMemory(SharedMemory&& other) noexcept;
   ~SharedMemory();
@@ -42,7 +44,7 @@ class SharedMemory {
   [[nodiscard]] int number() const { return file_; }
   /// ERRORS: no address space left. REQUIRES here and below: offset and bytes are multiples of the page size.
   core::Expected<Mapping> map(std::size_t offset, std::size_t bytes) const;
-  /// The same bytes twice, one behind the other: a ring in which nothing has a gap.
+  /// Maps the same bytes twice in a row: a ring in which every range is contiguous.
   core::Expected<Mapping> map_twice(std::size_t offset, std::size_t bytes, Touch touch = Touch::kLater) const;
 
  private:

@@ -9,17 +9,19 @@
 
 namespace tutti::real {
 
-/// Between worker processes of one machine through memory that they share: every worker has an inbox with a ring for
-/// each of the others. A sender copies pieces into the ring, the receiver reduces them straight out of it, so that bytes
-/// go once through the cache. Who waits sleeps on a futex in its own inbox, which peers ring when it sleeps.
+/// Transport between worker processes of one machine through memory that they share: every worker
+/// has an inbox with a ring for each of the others. A sender copies pieces into the ring, and the
+/// receiver reduces them straight out of it, so that bytes pass through the cache once. A waiting
+/// worker sleeps on a futex in its own inbox, which peers ring.
 ///
-/// The memory has no name and goes with its processes. The TCP connections of the workers serve to exchange it, and tell
-/// when a peer is gone.
+/// The memory has no name and is freed with its processes. The workers' TCP connections serve to
+/// exchange it, and to detect that a peer is gone.
 class ShmTransport : public Transport {
  public:
-  /// Exchanges inboxes with all peers, who do the same. `sockets` and `worker_of` as for TcpTransport, and owned by this;
-  /// `worker` is this one.
-  /// ERRORS: no memory; a peer does not do so while there is patience; a peer's memory cannot be reached (it is on another machine, or of another user).
+  /// Exchanges inboxes with all peers, which do the same. `sockets` and `worker_of` are as in
+  /// TcpTransport, and the sockets are owned by this object; `worker` is this worker.
+  /// ERRORS: no memory; a peer does not do so within `patience`; a peer's memory cannot be accessed
+  /// (it is on another machine, or of another user).
   static core::Expected<std::unique_ptr<ShmTransport>> open(std::vector<int> sockets, std::int32_t worker,
                                                             std::vector<std::int32_t> worker_of,
                                                             const WaitOptions& options, Patience patience);

@@ -10,19 +10,19 @@
 
 namespace tutti::real {
 
-/// Connections between two workers.
+/// The maximum number of connections between two workers.
 inline constexpr int kMostStreams = 64;
-/// What each connection reads through.
+/// The size of each connection's read buffer.
 inline constexpr std::size_t kReadBufferBytes = 64 << 10;
 
-/// Between worker processes over TCP (Boost.Asio), non-blocking, by one connection per pair or more: networks that carry
-/// more than one connection gets out of them pay for several. Pieces are received straight
-/// to where the receiver wants them; what is sent leaves the sender's memory without a copy of ours.
+/// Transport between worker processes over TCP (Boost.Asio), non-blocking, with one or more
+/// connections per pair: several are faster on networks that one connection cannot saturate. Pieces
+/// are received directly into their destination, and sent without a copy in user space.
 class TcpTransport : public Transport {
  public:
-  /// `sockets[w · streams + i]`: file descriptor of connection i to worker w, connected and shaken hands over; -1 for this
-  /// worker itself; owned from now on. Both ends number connections alike. `worker_of[r]` is the worker of rank r,
-  /// helpers included. REQUIRES: streams ≥ 1.
+  /// `sockets[w · streams + i]`: the file descriptor of connection i to worker w, after the
+  /// handshake; -1 for this worker itself; owned from now on. Both ends use the same numbers of
+  /// connections. `worker_of[r]` is the worker of rank r, helpers included. REQUIRES: streams ≥ 1.
   TcpTransport(std::vector<int> sockets, std::vector<std::int32_t> worker_of, const WaitOptions& options,
                int streams = 1);
   ~TcpTransport() override;

@@ -11,16 +11,16 @@
 
 namespace tutti::real {
 
-/// What decides how a transport waits.
+/// How a transport waits.
 struct WaitOptions {
-  /// How long poll() looks again and again before it sleeps, as long as nobody else wants the core.
+  /// How long poll() polls before it sleeps, as long as no other thread wants the core.
   std::chrono::microseconds spin{50};
 };
 
-/// How long peers are waited for while a transport is set up.
+/// The time limit for peers while a transport is set up.
 struct Patience {
   Transport::Clock::time_point until;
-  /// Called now and then meanwhile; an error ends the wait. May be empty.
+  /// Called repeatedly while waiting; an error ends the wait. May be empty.
   std::function<core::Expected<void>()> look{};
   std::optional<core::Error> stopped{};  ///< by look()
 
@@ -32,16 +32,18 @@ struct Patience {
   }
 };
 
-/// Calls `look` again and again until it is true, `until` comes, or somebody else has wanted the core. True if it was.
+/// Calls `look` repeatedly until it returns true, `until` comes, or other threads have used the
+/// core. Returns true if `look` did.
 ///
-/// Waking a sleeper on a core that has gone idle costs some 30 µs, a look next to nothing. But where another process is
-/// ready to run it may be the very one that is waited for: so the core is offered between looks. Once others have taken
-/// it several times and nothing came of it, whoever waits had better sleep; it is woken cheaply then, as the core is not
-/// idle. (8 ranks on 2 cores, 4 B, shared memory: 22 µs if the first time counts, 10 µs with 10.)
-/// REQUIRES: `look` takes less than 1 µs where it finds nothing.
+/// Waking a sleeping thread on an idle core costs some 30 µs, a look next to nothing. But another
+/// process that is ready to run may be the very one that is waited for, so the core is yielded
+/// between looks. Once others have used it several times without success, sleeping is better: the
+/// core is not idle then, so waking up is cheap. (8 ranks on 2 cores, 4 B, shared memory: 22 µs if
+/// the first time counts, 10 µs with 10.)
+/// REQUIRES: `look` takes less than 1 µs if it returns false.
 template <class Look>
 bool look_around(Transport::Clock::time_point until, Look look) {
-  /// A look and a yield that take longer have let somebody else run in between.
+  /// If a look and a yield take longer than this, another thread ran in between.
   constexpr std::chrono::nanoseconds kOthersRan{2000};
   constexpr int kMostTurns = 10;
   int turns = 0;

@@ -10,7 +10,7 @@
 
 namespace tutti::real {
 
-/// What stands in front of everything between two workers. Little-endian, fixed places:
+/// The header of everything that is sent between two workers. Little-endian, fixed offsets:
 ///
 ///     offset  0  u8   kind: 1 a piece of a message, 2 a slot that is free again
 ///             1  u24  number of the message
@@ -25,15 +25,16 @@ namespace tutti::real {
 struct Header {
   enum class Kind : std::uint32_t { kPiece = 1, kSlot = 2 };
   Kind kind = Kind::kPiece;
-  Piece piece;  ///< of a slot only the channel
+  Piece piece;  ///< for kSlot only the channel
 };
 inline constexpr std::size_t kHeaderBytes = 48;
-/// No piece is longer than this.
+/// The maximum length of a piece.
 inline constexpr std::int64_t kMostPieceBytes = 1 << 20;
 
 using HeaderBytes = std::array<std::byte, kHeaderBytes>;
 HeaderBytes encode(const Header& header);
-/// Nothing if the bytes are no header: another kind, negative numbers, a piece too long or outside its message.
+/// Returns nothing if the header is invalid: an unknown kind, negative numbers, a piece too long or
+/// outside its message.
 std::optional<Header> decode(std::span<const std::byte, kHeaderBytes> bytes);
 
 }  // namespace tutti::real

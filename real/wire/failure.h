@@ -1,6 +1,6 @@
 #pragma once
 
-// A failure of a run as the coordinator and its workers tell each other of it.
+// The message in which the coordinator and its workers report a failure of a run to each other.
 
 #include "core/base/error.h"
 
@@ -15,7 +15,8 @@ const core::ProblemKind& kind_of(const core::Error& error);
 
 void write_failure(const core::Error& error, proto::Failure& failure);
 
-/// As the other side has sent it. A code that this side does not know counts as `invalid`, a worker below 0 as none.
+/// Reads the other side's failure. A code that this side does not know counts as `invalid`, a
+/// worker below 0 as none.
 core::Error error_of(const proto::Failure& failure);
 
 }  // namespace tutti::real

@@ -9,10 +9,11 @@
 
 namespace tutti::real {
 
-/// A message behind its length (u32, little-endian).
+/// Returns the message with its length (u32, little-endian) in front.
 std::string framed(std::string_view message);
 
-/// Takes a stream of such messages apart. Keeps what has come of a message and no more: a length alone takes no memory.
+/// Splits a stream of such messages. Buffers only bytes that have arrived: a large length alone
+/// allocates nothing.
 class FrameReader {
  public:
   /// Messages are at most `longest` bytes.
@@ -20,16 +21,17 @@ class FrameReader {
 
   void allow(std::size_t longest) { longest_ = longest; }
   void take(std::string_view bytes) { buffer_.append(bytes); }
-  /// The next whole message, good until the next call of anything; nothing if it has not all come.
-  /// ERRORS: one that is longer than allowed; there is no way on.
+  /// Returns the next complete message, valid until the next call of any function; nothing if it is
+  /// incomplete.
+  /// ERRORS: the message is longer than allowed; the stream cannot be continued.
   core::Expected<std::optional<std::string_view>> next();
-  /// Something of a message has come, not all.
+  /// True if a part of a message has arrived.
   [[nodiscard]] bool in_the_middle() const { return buffer_.size() > done_; }
 
  private:
   std::size_t longest_;
   std::string buffer_;
-  std::size_t done_ = 0;  ///< of the buffer: handed out
+  std::size_t done_ = 0;  ///< bytes of the buffer that were returned
 };
 
 }  // namespace tutti::real

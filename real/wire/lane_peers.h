@@ -12,17 +12,17 @@
 
 namespace tutti::real {
 
-/// Workers write down what their lanes did; from whom a step received is in the schedule. This joins the two, for the tracks of
-/// one training step at a time.
+/// Workers record the steps of their lanes; the schedule knows the sender of each received message.
+/// This class joins the two, for the tracks of one training step at a time.
 class LanePeers {
  public:
   /// REQUIRES: the scenario outlives it.
   explicit LanePeers(const core::Scenario& scenario);
 
   void begin_step() { tracks_.clear(); }
-  /// Spans of `pack` in this step lie on that track of the device's lane.
+  /// Registers the track that holds the spans of `pack` on that lane of the device in this step.
   void add(std::int32_t worker, const std::string& device, core::Lane lane, std::int32_t pack, core::TrackId track);
-  /// Fills in from where the span of that lane received, if it did and that is on a track.
+  /// Sets the sender of a lane's span, if it received a message and the sender is on a track.
   void join(std::int32_t worker, const std::string& device, core::Lane lane, core::Span& span);
 
  private:
@@ -30,7 +30,7 @@ class LanePeers {
   struct PackRanks {
     std::map<Device, core::Rank> rank_of;
     std::vector<Device> devices;
-    std::optional<core::Senders> senders;  ///< made when first asked for
+    std::optional<core::Senders> senders;  ///< created on demand
   };
 
   PackRanks& ranks_of(std::int32_t pack);

@@ -4,8 +4,8 @@
 
 namespace tutti::real {
 
-/// The devices of all ranks of a run: those of the plan's collective with most of them; of workers that do not wait for each other, whose
-/// collectives are among few, all replicas and then all workers' CPUs.
+/// Returns the devices of all ranks of a run: those of the plan's collective with most ranks. For
+/// asynchronous workers, whose collectives have few ranks: all replicas and then all workers' CPUs.
 inline core::Group all_ranks(const core::Plan& plan) {
   const core::Group& widest = plan.widest().group;
   return plan.partition ? core::Group::of_cluster(widest.cluster(), true) : widest;

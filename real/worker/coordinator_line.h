@@ -17,8 +17,8 @@ class Ping;
 
 namespace tutti::real {
 
-/// A worker's talk with its coordinator: what it is to do next, whether it is still wanted, what it is doing. Pings are answered
-/// by whatever listens.
+/// A worker's connection to its coordinator: its orders, whether the run goes on, and reports of
+/// its activity. Every function that receives also answers pings.
 class CoordinatorLine {
  public:
   using Clock = ControlChannel::Clock;
@@ -26,30 +26,35 @@ class CoordinatorLine {
   /// REQUIRES: `join` outlives the line.
   CoordinatorLine(Socket socket, const WorkerJoin& join);
 
-  /// From now on the coordinator hears every `interval` that this process is there, and what it does.
+  /// Starts to report to the coordinator, every `interval`, that this process is alive and what it
+  /// does.
   void begin_heartbeat(std::chrono::milliseconds interval);
-  /// REQUIRES: the heartbeat has begun.
+  /// Sets the reported activity. REQUIRES: the heartbeat has begun.
   void now_doing(std::string what);
-  /// Nothing has moved here since then and nothing is due; nothing: something is. `where`: where the run stands; asked once
-  /// each time that it comes to a standstill. REQUIRES: as above.
+  /// Reports that nothing has moved here since `since` and nothing is due; nothing: something
+  /// moves. `where` describes what the run waits for; called once for each standstill. REQUIRES: as
+  /// above.
   void standing_still(std::optional<Clock::time_point> since, const std::function<std::string()>& where);
 
   /// ERRORS: the coordinator is gone.
   core::Expected<void> send(const proto::Control& message);
-  /// The next message that asks for something; `meanwhile` is called when there is nothing to read.
-  /// ERRORS: the coordinator is gone, says nothing for `silence`, or says that the run has failed; interrupted.
+  /// Returns the next message that is an order; `meanwhile` is called when there is nothing to
+  /// read.
+  /// ERRORS: the coordinator is gone, sends nothing for `silence`, or reports that the run has
+  /// failed; interrupted.
   core::Expected<std::unique_ptr<proto::Control>> next(Clock::duration silence, const std::function<void()>& meanwhile);
   /// Checks, without waiting, that the run goes on. ERRORS: as next(); the run has been stopped.
   core::Expected<void> look();
   /// Does the same as look(), at most every 10 ms. After it returns false, stopped_or() has the
   /// reason.
   bool still_wanted();
-  /// Why the coordinator did not want it any more; `error` if it was for something else.
+  /// Returns the reason for which the coordinator stopped this worker; `error` if it did not.
   [[nodiscard]] core::Error stopped_or(const core::Error& error) const { return stop_reason_.value_or(error); }
 
-  /// Ends the worker's life with the coordinator: tells it of a failure that it does not know yet, and asks what it, who
-  /// hears of all, makes of it. Until then the connections to the others stay open, so that they hear of the cause from there
-  /// too, and not of consequences from here.
+  /// Ends the session with the coordinator: reports a failure that it does not know yet, and asks
+  /// for its verdict, since it hears from all workers. Until then the connections to peers stay
+  /// open, so that they learn of the cause from the coordinator too, and not of consequences from
+  /// here.
   WorkerEnd end(core::Expected<void> done);
 
   [[nodiscard]] int file() const { return channel_.file(); }
@@ -67,12 +72,12 @@ class CoordinatorLine {
   std::optional<Heartbeat> heartbeat_;
   std::optional<core::Error> stop_reason_;
   Clock::time_point looked_;
-  std::optional<Clock::time_point> still_since_;  ///< as the heartbeat has it
-  bool said_so_ = false;                          ///< the coordinator has said itself how the run ended
+  std::optional<Clock::time_point> still_since_;  ///< as reported to the heartbeat
+  bool said_so_ = false;                          ///< the coordinator has reported how the run ended
   bool gone_ = false;
 };
 
-/// The coordinator sent something else where `what` was due.
+/// Returns the error that the coordinator sent something else than `what`.
 core::Error not_due(const std::string& what);
 
 }  // namespace tutti::real

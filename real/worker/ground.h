@@ -13,8 +13,9 @@ namespace tutti::real {
 /// emulated on it.
 class Ground {
  public:
-  /// `time_scale`: how much slower than the scenario says; 0: nothing is emulated, and devices are those given.
-  /// REQUIRES: scenario and transport outlive the ground.
+  /// `time_scale`: the slowdown of the emulation; 0: nothing is emulated, and `devices` are used as
+  /// they are.
+  /// REQUIRES: scenario and transport outlive this object.
   Ground(const core::Scenario& scenario, double time_scale, Transport& transport, std::unique_ptr<Devices> devices);
 
   [[nodiscard]] Transport& transport() { return network_ ? static_cast<Transport&>(*network_) : transport_; }
@@ -23,7 +24,7 @@ class Ground {
   [[nodiscard]] const TimeScale& scale() const { return scale_; }
   [[nodiscard]] bool emulates() const { return network_ != nullptr; }
 
-  /// Of what was emulated, if anything was.
+  /// Returns the punctuality of the emulated network; empty if nothing is emulated.
   [[nodiscard]] EmulatedNetwork::Punctuality punctuality() const {
     return network_ ? network_->punctuality() : EmulatedNetwork::Punctuality{};
   }

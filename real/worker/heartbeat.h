@@ -11,8 +11,9 @@
 
 namespace tutti::real {
 
-/// Tells the coordinator again and again that this process is there and what it does, from a thread of its own: filling
-/// or comparing large buffers takes long, and is no silence. A process that is stopped, or a machine that is gone, is.
+/// Repeatedly tells the coordinator that this process is alive and what it does, from a separate
+/// thread: a process that fills or compares large buffers for long still counts as alive, one that
+/// is stopped, or whose machine is gone, does not.
 class Heartbeat {
  public:
   /// REQUIRES: `channel` outlives it.
@@ -21,7 +22,8 @@ class Heartbeat {
 
   void now_doing(std::string what);
   [[nodiscard]] std::string doing() const;
-  /// Nothing has moved since then and nothing is due, and where the run stands; nothing: something is.
+  /// Reports that nothing has moved since `since` and nothing is due, and what the run waits for;
+  /// nothing: something moves.
   void standing_still(std::optional<std::chrono::steady_clock::time_point> since, std::string where);
 
  private:

@@ -4,7 +4,7 @@
 
 namespace tutti::real {
 
-/// How often a collective is repeated. All iterations run back to back, on the same buffers.
+/// The number of repetitions of a collective. All iterations run back to back, on the same buffers.
 struct LoopOptions {
   std::int32_t iterations = 20;  ///< timed, at least 1
   std::int32_t warm_up = 5;      ///< before them, not timed

@@ -4,8 +4,9 @@
 
 namespace tutti::real {
 
-/// Names the monotonic clock that this process reads: processes with the same text read the same one (the kernel's boot,
-/// and the time namespace within it). Empty if the system does not say; then nobody shares it.
+/// Identifies the monotonic clock that this process reads: processes with the same text read the
+/// same one (the kernel's boot, and the time namespace within it). Empty if the system does not
+/// tell; then the clock counts as shared with no other process.
 std::string clock_identity();
 std::string host_name();
 

@@ -10,12 +10,12 @@
 
 namespace tutti::real {
 
-/// Memory of a machine that processes of a run take for certain: a run for which there is less cannot succeed. Left out
-/// is what depends on timing, such as messages that come before they are expected, and what the kernel keeps for
-/// sockets (docs/running.md has measurements).
+/// A lower bound of the memory of a machine that processes of a run need: with less, the run cannot
+/// succeed. It excludes what depends on timing, such as messages that arrive before they are
+/// expected, and what the kernel keeps for sockets (docs/running.md has measurements).
 struct MemoryNeed {
   core::Bytes buffers;    ///< gradients and variables, of all steps that run together, and partial results of schedules
-  core::Bytes copies;     ///< on the host of what lies on GPUs, to fill and to compare it
+  core::Bytes copies;     ///< of GPU memory on the host, to fill and to compare it
   core::Bytes transport;  ///< buffers of connections, rings in shared memory
   core::Bytes processes;  ///< the program itself
 
@@ -23,28 +23,29 @@ struct MemoryNeed {
   MemoryNeed& operator+=(const MemoryNeed& other);
 };
 
-/// What the need depends on besides the scenario.
+/// The options that the need depends on.
 struct MemoryOptions {
   Backend backend = Backend::kTcp;
-  bool shared_memory = false;  ///< the workers' transport, in place of TCP
-  int streams = 1;             ///< TCP connections between each two workers
+  bool shared_memory = false;  ///< the workers' transport is shared memory, not TCP
+  int streams = 1;             ///< TCP connections between each pair of workers
   bool verify = true;
-  bool loop = false;               ///< a benchmark of the first pack, in place of training steps
-  std::int32_t steps_at_once = 1;  ///< as steps_at_once() says
+  bool loop = false;               ///< a benchmark of the first pack instead of training steps
+  std::int32_t steps_at_once = 1;  ///< the result of steps_at_once()
 };
 
-/// How many training steps have buffers at the same time: those that fit into 2 GiB on a machine with so many workers,
-/// at least one and at most 16.
+/// Returns how many training steps have buffers at the same time: those that fit into 2 GiB on a
+/// machine with that many workers, at least one and at most 16.
 std::int32_t steps_at_once(const core::Scenario& scenario, std::int64_t workers_on_a_machine);
 
-/// The need of one worker's process. Cost: that of the plan's packs (of workers that do not wait for each other: times
-/// the workers).
+/// Returns the need of one worker's process. Cost: linear in the plan's packs (asynchronous
+/// workers: packs times workers).
 MemoryNeed memory_need(const core::Scenario& scenario, std::int32_t worker, const MemoryOptions& options);
 
-/// What the machine has left for a run, in bytes; nothing where that is not known.
+/// Returns the memory that the machine has left for a run, in bytes; nothing if it is unknown.
 using FreeMemory = std::function<std::optional<std::uint64_t>()>;
 
-/// ERRORS (kRequest): `workers` processes of this need, all on this machine, do not fit into what is free.
+/// ERRORS (kRequest): `workers` processes of this need, all on this machine, exceed the free
+/// memory.
 core::Expected<void> check_memory(const core::Scenario& scenario, const MemoryNeed& need, std::int64_t workers,
                                   const FreeMemory& free);
 

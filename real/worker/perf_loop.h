@@ -16,19 +16,21 @@
 
 namespace tutti::real {
 
-/// One worker's part of a benchmark: the scenario's first pack, carried out again and again without a word to the
-/// coordinator in between. The first iteration and one after the timed ones are on fresh inputs and compared element by
-/// element; those between go on with what the one before left (as in nccl-tests and the OSU benchmarks).
+/// One worker's part of a benchmark: the scenario's first pack is executed repeatedly without
+/// messages to the coordinator in between. The first iteration and one after the timed ones use
+/// fresh inputs and are checked element by element; those between use the results of the one before
+/// as inputs (as in nccl-tests and the OSU benchmarks).
 ///
-/// Kinds that synchronise end nowhere before they have begun everywhere, so a peer is at most one iteration ahead: the
-/// next one is open for its messages before any are taken from the transport for the one at hand. And that makes an
-/// iteration a barrier: there is always one that is not timed between the first comparison, which takes some peers longer than
-/// others, and those that are. Of the other kinds a rank may be ahead by as much as the transport holds (the root of a
-/// broadcast; nccl-tests does not hold it back either); small all-reduces in front of the timed iterations and behind them
-/// are the barriers.
+/// A synchronising collective ends nowhere before it has begun everywhere, so a peer is at most one
+/// iteration ahead: the next iteration is opened for its messages before any are taken from the
+/// transport for the current one. This also makes each iteration a barrier: there is always an
+/// untimed one between the first check, which takes some peers longer than others, and the timed
+/// iterations. In other collectives a rank may be ahead by as much as the transport buffers (the
+/// root of a broadcast; nccl-tests does not hold it back either). Then small all-reduces before and
+/// after the timed iterations are the barriers.
 class PerfLoop : private InterpreterListener {
  public:
-  /// The collective is carried out by the interpreter unless `maker` makes something else.
+  /// Collectives are executed by the interpreter unless `maker` makes something else.
   /// REQUIRES: scenario, transport and devices outlive the loop.
   PerfLoop(const core::Scenario& scenario, std::int32_t worker, Transport& transport, Devices& devices,
            const WorkerOptions& options, const LoopOptions& loop, const CollectivesMaker& maker = {});
@@ -36,8 +38,8 @@ class PerfLoop : private InterpreterListener {
   Receiver& receiver() { return collectives_->receiver(); }
   [[nodiscard]] std::vector<std::string> notes() const;
 
-  /// Begin and end of all timed iterations together, as the only pack of a step, and as a span of each rank. `idle` is called now and then; it
-  /// answers false to give up.
+  /// Returns the start and end of all timed iterations together, as the only pack of a step, and as
+  /// a span of each rank. `idle` is called now and then, and returns false to give up.
   /// ERRORS: as WorkerRun::run; a wrong element.
   core::Expected<WorkerStep> run(const std::function<bool()>& idle);
   core::Expected<void> flush();
@@ -67,8 +69,8 @@ class PerfLoop : private InterpreterListener {
   std::vector<core::Rank> ranks_;  ///< of this worker: replicas, then the host if it helps
   std::size_t replicas_ = 0;
   std::vector<Devices::Memory> data_;          ///< by replica
-  std::vector<std::byte*> places_;             ///< by place in ranks_; null for the host
-  std::unique_ptr<core::Collective> barrier_;  ///< null: the collective is one itself
+  std::vector<std::byte*> places_;             ///< by index in ranks_; null for the host
+  std::unique_ptr<core::Collective> barrier_;  ///< null: the collective is itself a barrier
   std::vector<Devices::Memory> barrier_data_;
   std::uint32_t iteration_ = 0;  ///< the next to start
   std::size_t ranks_left_ = 0;

@@ -13,13 +13,13 @@
 
 namespace tutti::real {
 
-/// What one replica did in a step.
+/// The times of one replica in a step.
 struct ReplicaStep {
   std::string device;
   Transport::Clock::time_point start, end;
   Transport::Clock::duration forward{}, backward{}, other{};
   Transport::Clock::duration communication{};  ///< at least one pack in flight
-  Transport::Clock::duration exposed{};        ///< of that, nothing was computed
+  Transport::Clock::duration exposed{};        ///< of that, time without computation
 };
 
 /// One pack of a step, over the replicas of a worker.
@@ -28,7 +28,8 @@ struct PackStep {
   Transport::Clock::time_point ready, first_start, last_start, end;
 };
 
-/// A point of the monotonic clock as spans of a worker have it: nanoseconds in place of picoseconds.
+/// Converts a point of the monotonic clock to the unit of a worker's spans: nanoseconds in place of
+/// picoseconds.
 core::Time stamp(Transport::Clock::time_point t);
 
 /// Spans of one track; times are nanoseconds of the monotonic clock in place of picoseconds.
@@ -37,7 +38,7 @@ struct RecordedSpans {
   std::vector<core::Span> spans;
 };
 
-/// What one worker did in a step.
+/// The record of one worker's step.
 struct WorkerStep {
   std::int32_t step = 0;
   std::vector<ReplicaStep> replicas;
@@ -53,7 +54,7 @@ struct LogOptions {
   std::int64_t most_spans = 2'000'000;
 };
 
-/// Writes down what a worker's replicas do in the steps that are under way together.
+/// Records the activity of a worker's replicas in the steps of a batch.
 class StepLog {
  public:
   using Clock = Transport::Clock;
@@ -62,22 +63,23 @@ class StepLog {
   StepLog(const core::Scenario& scenario, std::int32_t worker, const LogOptions& options)
       : scenario_(scenario), worker_(worker), options_(options) {}
 
-  /// Steps first … first + count - 1 begin; those before are forgotten.
+  /// Starts steps first … first + count - 1; earlier steps are forgotten.
   void begin(std::int32_t first, std::int32_t count, std::size_t replicas);
   [[nodiscard]] ReplicaStep& replica(std::int32_t step, std::size_t replica) { return at(step).replicas[replica]; }
-  /// The step as it is written down so far, which is then forgotten.
+  /// Returns the record of the step so far, and removes it from the log.
   [[nodiscard]] WorkerStep take(std::int32_t step);
 
   void computed(std::int32_t step, core::Rank rank, const core::ComputeTask& task, Clock::time_point start,
                 Clock::time_point end);
   void ready(std::int32_t step, int pack, Clock::time_point now);
   void launched(CollectiveTag collective, core::Rank rank, Clock::time_point now);
-  /// The rank's part of a pack is over; `replica`: it holds a replica.
+  /// The rank has completed its part of a pack; `replica`: the rank is a replica.
   void done(CollectiveTag collective, core::Rank rank, bool replica, Clock::time_point now);
   void lane_step(const StepDone& done);
-  /// The step has ended here; while packs were in flight, the worker's thread stood ready for so long.
+  /// The step has ended here; while packs were in flight, the worker's thread waited this long for
+  /// a core.
   void waited_for_core(std::int32_t step, std::chrono::nanoseconds wait) { at(step).core_wait = wait; }
-  /// May come when its step has been taken: then it goes with the next.
+  /// May be called after its step has been taken; it is then recorded in the next.
   void channel(const ChannelDone& done);
 
  private:
@@ -87,7 +89,7 @@ class StepLog {
     std::int32_t slot = 0;
   };
 
-  /// A row's spans one behind the other.
+  /// The spans of a row, which follow each other.
   struct Tail {
     std::vector<core::Span>* spans = nullptr;
     core::Time* end = nullptr;  ///< of the row's last span

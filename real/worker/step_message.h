@@ -10,8 +10,8 @@ class StepResult;
 
 namespace tutti::real {
 
-/// Writes down what a worker did in a step. `shown` is what its clock shows at a time of its monotonic clock, both in
-/// nanoseconds.
+/// Writes the record of a worker's step to a message. `shown` converts a time of its monotonic
+/// clock to the time that its clock shows, both in nanoseconds.
 void write_step(const WorkerStep& result, const std::function<std::int64_t(std::int64_t)>& shown,
                 proto::StepResult& message);
 

@@ -12,40 +12,41 @@
 
 namespace tutti::real {
 
-/// What a worker's clock shows, in nanoseconds, when its monotonic clock shows this. Tests put it wrong, as the clock of
-/// another machine is.
+/// Converts a worker's monotonic clock to the time that it reports, in nanoseconds. Tests set
+/// offset and drift to emulate the clock of another machine.
 struct WorkerClock {
-  std::string identity;  ///< as clock_identity(); empty: this machine's
+  std::string identity;  ///< as clock_identity(); empty: that of this machine
   std::int64_t offset_ns = 0;
   std::int64_t drift_ppm = 0;
 
   [[nodiscard]] std::int64_t shows(std::int64_t ns) const;
-  /// The other way round.
+  /// The inverse of shows().
   [[nodiscard]] std::int64_t when(std::int64_t shown) const;
 };
 
-/// How a worker process finds its run.
+/// How a worker process finds and joins its run.
 struct WorkerJoin {
   std::function<std::optional<Appointment>()> where;
   std::int32_t worker = kAnyWorker;
-  int ranks = 0;                  ///< so many were started together by a launcher, this one among them; 0: none was
-  std::optional<Address> listen;  ///< where its peers reach it, instead of the address from which it joins
-  std::chrono::duration<double> wait{60};  ///< for the coordinator to be there
+  int ranks = 0;                           ///< processes that a launcher started together, with this one; 0: none
+  std::optional<Address> listen;           ///< where its peers reach it, instead of the address from which it joins
+  std::chrono::duration<double> wait{60};  ///< the time limit for finding the coordinator
   const std::atomic<bool>* interrupted = nullptr;
   WorkerClock clock;
-  /// What this machine has left for the run. Empty: not known, or whoever started the worker has looked already.
+  /// The memory that this machine has left for the run. Empty: unknown, or already checked by the
+  /// process that started the worker.
   FreeMemory free_memory;
 };
 
-/// How a worker's life ended.
+/// How a worker process ended.
 struct WorkerEnd {
   core::Expected<void> done;
-  bool told = false;  ///< the coordinator, who is still there, has heard of the error or said it itself
+  bool told = false;  ///< the coordinator, which is still there, knows of the error or reported it itself
 };
 
-/// The life of a worker process: joins, does its steps, ends when the coordinator says so or is gone; joins again if it is
-/// told to. Needs no files: the plan comes from the coordinator.
-/// ERRORS: anything that keeps it from that; the coordinator has been told if it could be.
+/// Runs a worker process: joins a run, executes its steps, and ends when the coordinator says so or
+/// is gone; joins again if it is told to. Needs no files: the plan comes from the coordinator.
+/// ERRORS: any failure; it has been reported to the coordinator if possible.
 WorkerEnd work(const WorkerJoin& join);
 
 }  // namespace tutti::real

@@ -27,57 +27,63 @@ namespace tutti::real {
 struct WorkerOptions {
   bool verify = true;
   LogOptions log;
-  /// A run in which nothing moves for so long has failed.
+  /// The time without progress after which a run has failed.
   std::chrono::duration<double> timeout{60};
-  /// How much slower computation is replayed than the scenario says.
+  /// The slowdown of replayed computation.
   TimeScale scale;
   /// Launches take the time that the scenario gives them.
   bool replay_launch = false;
-  /// Computation keeps a core busy, a thread for each replica, rather than let its time pass.
+  /// Computation keeps a core busy, with a thread for each replica, instead of only waiting.
   bool busy = false;
 };
 
-/// Makes what carries out a worker's collectives; with `watch_steps` it tells of single steps, if it knows any.
+/// Creates what executes a worker's collectives; with `watch_steps` it reports single steps, if it
+/// has any.
 using CollectivesMaker = std::function<std::unique_ptr<Collectives>(InterpreterListener& listener, bool watch_steps)>;
 
-/// One worker's part of a run: its replicas with their drivers, and its host where it helps. Computation is replayed by
-/// devices that can, else as time that passes (the compute stream is busy, the core is not), or by threads that are, so
-/// communication overlaps it as in training.
+/// One worker's part of a run: its replicas with their drivers, and its host if it helps.
+/// Computation is replayed on devices that support it, else by threads that keep cores busy, or as
+/// time that passes (the compute stream is busy, the core is not). So communication overlaps it as
+/// in training.
 ///
-/// Steps run in batches. Within one, a replica begins its next step when its own last one is over, as in training and
-/// in the simulator: another may still be behind. Between batches results are compared and buffers filled anew.
+/// Steps run in batches. Within a batch, a replica begins its next step when its own last one is
+/// over, as in training and in the simulator, even if other replicas are behind. Between batches
+/// results are checked and buffers filled anew.
 class WorkerRun : private InterpreterListener, private WorkListener {
  public:
   using Clock = Transport::Clock;
 
-  /// Collectives are carried out by the interpreter unless `maker` makes something else.
-  /// REQUIRES: all it is given outlives the run.
+  /// Collectives are executed by the interpreter unless `maker` makes something else.
+  /// REQUIRES: all arguments outlive the run.
   WorkerRun(const core::Scenario& scenario, std::int32_t worker, Transport& transport, Devices& devices, Timers& timers,
             const WorkerOptions& options, const CollectivesMaker& maker = {});
   ~WorkerRun() override;
 
   [[nodiscard]] Receiver& receiver() { return collectives_->receiver(); }
   [[nodiscard]] std::vector<std::string> notes() const;
-  /// The same once there are no more steps to come: what is only known then included.
+  /// Returns notes() after the last step, including those that are known only then.
   [[nodiscard]] std::vector<std::string> last_words() const;
 
-  /// Fills the buffers with the inputs of steps first … first + count - 1 and gets ready for their messages.
+  /// Fills the buffers with the inputs of steps first … first + count - 1 and prepares for their
+  /// messages.
   void prepare(std::int32_t first, std::int32_t count);
-  /// Runs the prepared steps, which begin at `begin`, to their end on all replicas here. `idle` is called now and then;
-  /// it answers false to give up.
-  /// ERRORS: a peer is gone or does not keep to the protocol; nothing moved for the timeout; given up.
+  /// Runs the prepared steps, which begin at `begin`, to their end on all replicas here. `idle` is
+  /// called now and then, and returns false to give up.
+  /// ERRORS: a peer is gone or violates the protocol; no progress within the timeout; given up.
   core::Expected<void> run(Clock::time_point begin, const std::function<bool()>& idle);
-  /// While run() is under way: since when nothing has moved and nothing is due; nothing if something is. And what is waited
-  /// for meanwhile, in words.
+  /// During run(): since when nothing has moved and nothing is due (nothing if something moves),
+  /// and a description of what is waited for.
   [[nodiscard]] std::optional<Clock::time_point> still_since() const { return still_since_; }
   [[nodiscard]] std::string where_it_stands() const;
-  /// The steps that are over here and were not taken yet, in order; also while run() is under way, or after it failed.
+  /// Returns the steps that are complete here and were not taken yet, in order; also during run(),
+  /// or after it failed.
   std::vector<WorkerStep> take_steps();
-  /// Hands over what others may still need, such as slots that are free again.
+  /// Sends what peers may still need, such as freed slots.
   core::Expected<void> flush();
-  /// Listens to peers meanwhile, so that one that is gone is noticed.
+  /// Polls the transport meanwhile, so that a lost peer is noticed.
   core::Expected<void> serve(Clock::time_point until);
-  /// Compares every element of all steps. ERRORS: the first that is wrong, with rank, pack, element, both values.
+  /// Checks every element of all steps. ERRORS: the first wrong element, with rank, pack, element
+  /// and both values.
   core::Expected<void> verify();
   /// For asynchronous workers: returns the reads of variables and the staleness of updates in the
   /// current steps.
@@ -126,22 +132,23 @@ class WorkerRun : private InterpreterListener, private WorkListener {
   std::vector<core::Rank> ranks_;  ///< of this worker: replicas, then the host if it helps with any pack
   std::unique_ptr<Gradients> gradients_;
   core::PlanGate gates_;
-  std::unique_ptr<core::Gate> gate_;   ///< of this worker alone, where packs wait for their turn
-  std::unique_ptr<Cycles> cycles_;     ///< where packs are fused
-  std::unique_ptr<OwnPace> own_pace_;  ///< instead, if workers do not wait for each other
+  std::unique_ptr<core::Gate> gate_;   ///< of this worker alone, if packs wait for their turn
+  std::unique_ptr<Cycles> cycles_;     ///< if packs are fused
+  std::unique_ptr<OwnPace> own_pace_;  ///< instead, if workers are asynchronous
   StepLog log_;
-  std::int32_t first_ = 0;  ///< of the steps at hand,
-  std::int32_t count_ = 0;  ///< and how many there are
+  std::int32_t first_ = 0;  ///< the first of the prepared steps,
+  std::int32_t count_ = 0;  ///< and their number
   std::int32_t taken_ = 0;  ///< steps before this one were taken
-  /// Of each step: replicas that have not ended it, and parts of ranks in packs that are not over.
+  /// By step: the number of replicas that have not ended it, plus the parts of packs that ranks
+  /// have not completed.
   std::vector<std::int64_t> left_;
   std::int64_t left_in_all_ = 0;
   std::optional<CoreWait> core_wait_;           ///< of the thread in run(); laps begin with the first pack in flight
-  std::chrono::nanoseconds waited_for_core_{};  ///< of the step at hand, while packs were in flight
+  std::chrono::nanoseconds waited_for_core_{};  ///< in the current step, while packs were in flight
   int in_flight_ = 0;                           ///< packs, over all replicas
-  core::Expected<void> works_;                  ///< or why a device or the collectives do not
+  core::Expected<void> works_;                  ///< or why a device or the collectives failed
   std::optional<Clock::time_point> still_since_;
-  std::int64_t progress_ = 0;  ///< counts what happened, to see that something does
+  std::int64_t progress_ = 0;  ///< counts events, to detect progress
 };
 
 }  // namespace tutti::real

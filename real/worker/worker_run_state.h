@@ -1,6 +1,6 @@
 #pragma once
 
-// What is inside a worker's run: for its own files (worker_run.cpp, worker_run_packs.cpp).
+// Inner classes of a worker's run. Included only by worker_run.cpp and worker_run_packs.cpp.
 
 #include <deque>
 #include <memory>
@@ -17,7 +17,7 @@ inline CollectiveTag tag_of(std::int32_t step, std::size_t pack) {
   return {static_cast<std::uint32_t>(step), static_cast<std::uint32_t>(pack)};
 }
 
-/// Something that a compute stream is busy with.
+/// A task that a compute stream executes.
 struct WorkerRun::Task {
   core::ComputeTask task;
   Clock::time_point start, end;
@@ -44,17 +44,17 @@ struct WorkerRun::Replica : core::Host {
   core::Runner runner;
   core::CommunicationTasks tasks;
   core::Rank rank;
-  std::size_t index;  ///< of those of this worker
+  std::size_t index;  ///< index among those of this worker
   core::PartId device;
   std::int32_t step = 0;
   Clock::time_point stream_free;
-  std::deque<Task> on_device;              ///< what the device has not yet told to have ended; ends are as meant
-  Clock::time_point device_ended;          ///< the last that it has told
+  std::deque<Task> on_device;              ///< the device has not reported their end yet; `end` is as planned
+  Clock::time_point device_ended;          ///< the last end that it has reported
   std::unique_ptr<BusyThread> core;        ///< if computation keeps one busy
-  std::optional<Clock::time_point> cause;  ///< of what the runner asks for at the moment; now, if not set
+  std::optional<Clock::time_point> cause;  ///< of the runner's current request; the current time if not set
   int in_flight = 0;
   Clock::time_point in_flight_since;
-  core::ExposedTime exposed;  ///< of the step at hand, in nanoseconds (stamp())
+  core::ExposedTime exposed;  ///< in the current step, in nanoseconds (stamp())
 };
 
 }  // namespace tutti::real

@@ -17,21 +17,22 @@ class Assignment;
 
 namespace tutti::real {
 
-// What a worker makes of its assignment before the first step.
+// The functions that a worker calls between receiving its assignment and its first step.
 
-/// ERRORS: it is no time that a run can have.
+/// Returns the timeout of the run. ERRORS: it is invalid.
 core::Expected<std::chrono::duration<double>> timeout_of(const proto::Assignment& order);
 
-/// ERRORS: the scenario is wrong, or another plan than the coordinator's comes of it: that is another program; there is no such kind
-/// of file.
+/// ERRORS: the scenario is invalid, or leads to another plan than the coordinator's, which means
+/// that the programs differ; unknown kind of file.
 core::Expected<core::Scenario> read_plan(const proto::Assignment& order);
 
-/// Whether the assignment's numbers are those that a run of the scenario can have: nothing that indexes or counts is taken on trust.
-/// ERRORS: the first that is not.
+/// Checks that the assignment's numbers are possible for a run of the scenario, since they are used
+/// as indexes and counts.
+/// ERRORS: the first number that is not.
 core::Expected<void> check_assignment(const proto::Assignment& order, const core::Scenario& scenario);
 
-/// Connections to the other workers, as meet_peers() gives them.
-/// ERRORS: as there; the coordinator's.
+/// Returns connections to the other workers, as meet_peers().
+/// ERRORS: as meet_peers(); the coordinator's.
 core::Expected<std::vector<int>> meet_others(const proto::Assignment& order, const CoordinatorFound& found,
                                              const Listener& listener, CoordinatorLine& line);
 
@@ -40,14 +41,15 @@ core::Expected<std::unique_ptr<Transport>> open_transport(const proto::Assignmen
                                                           const core::Scenario& scenario, std::vector<int> sockets,
                                                           CoordinatorLine& line);
 
-/// Of all workers on this one's machine, as if they were like this one.
+/// Returns the memory need of all workers on this one's machine, assuming that they are like this
+/// one.
 [[nodiscard]] MemoryNeed need_of(const proto::Assignment& order, const core::Scenario& scenario);
 
 [[nodiscard]] WorkerOptions options_of(const proto::Assignment& order);
 /// ERRORS: this program has no such backend.
 [[nodiscard]] core::Expected<BackendOptions> backend_of(const proto::Assignment& order);
 
-/// As make_collectives(), with NCCL's name for the run by way of the coordinator.
+/// As make_collectives(), with the communicator's identifier exchanged through the coordinator.
 core::Expected<CollectivesMaker> collectives_for(const BackendOptions& backend, const core::Scenario& scenario,
                                                  Transport& transport, Devices& devices, CoordinatorLine& line);
 

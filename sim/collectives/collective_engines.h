@@ -17,25 +17,26 @@
 
 namespace tutti::sim {
 
-/// Owns the engines that carry out collectives, and gives each collective to one of them. Its users name a collective by a handle, and
-/// need not know by which engine it is carried out.
+/// Owns the engines that execute collectives, and assigns each collective to one of them. Users
+/// refer to a collective by a handle, and need not know which engine executes it.
 ///
-/// A handle holds the number of the engine and the number of the instance there. Events of kind kStart that coincide are ordered by
-/// rank and then by handle, so the order of the engines is part of what the simulation predicts.
+/// A handle holds the number of the engine and the number of the instance there. Events of kind
+/// kStart that coincide are ordered by rank and then by handle, so the order of the engines is part
+/// of what the simulation predicts.
 class CollectiveEngines {
  public:
   /// `listener` is notified about all collectives, by their handles.
   CollectiveEngines(Network& network, Devices& devices, EventQueue& events, Ties& ties, CollectiveListener& listener,
                     bool watch_steps);
-  // Ports point to it.
+  // Not copyable, since ports point to it.
   CollectiveEngines(const CollectiveEngines&) = delete;
   CollectiveEngines& operator=(const CollectiveEngines&) = delete;
 
-  /// Has ties watched from now on: one worker stands for several.
+  /// Has ties watched from now on: one worker represents several.
   void watch_ties();
 
-  /// As in CollectiveEngine; `open` returns a handle, and a rank starts when an event of kind kStart (`a`: handle, `b`: rank) is
-  /// handled.
+  /// As in CollectiveEngine. `open` returns a handle; a rank starts when an event of kind kStart
+  /// (`a`: handle, `b`: rank) is handled.
   void expect(const core::Collective& collective, const CollectiveEngine::GoOn& go_on);
   std::uint32_t open(const core::Collective& collective);
   void close(std::uint32_t handle);
@@ -56,14 +57,15 @@ class CollectiveEngines {
       default: return start(event);
     }
   }
-  /// Call after each event. Where rounds of a collective repeat, they are skipped; returns how much later it is then.
+  /// Call after each event. Skips rounds of a collective that repeat; returns by how much time it
+  /// advanced.
   core::Time skip_rounds(core::Time now);
 
   /// The amount of work done so far, in the unit of work_of().
   [[nodiscard]] std::int64_t work_done() const;
   /// The steps of schedules executed so far, over all lanes.
   [[nodiscard]] std::int64_t steps_executed() const { return interpreter_.steps_executed(); }
-  /// What a reader of the run's times should know about how they came about.
+  /// Notes for readers of the run's times about how they were computed.
   [[nodiscard]] std::vector<std::string> notes() const;
 
  private:
@@ -94,8 +96,9 @@ class CollectiveEngines {
   Rounds rounds_;
 };
 
-/// The number of steps of lanes, or of pieces of NCCL's collectives, that carrying out `collective` takes; about, and per group.
-/// `groups`: how many groups of replicas carry it out at the same time.
+/// Returns the approximate number of lane steps, or of pieces of NCCL's collectives, that executing
+/// `collective` takes, per group. `groups`: the number of groups of replicas that execute it at the
+/// same time.
 double work_of(const core::Collective& collective, double groups);
 /// Returns true if the steps of `collective` can be recorded.
 bool has_steps(const core::Collective& collective);

@@ -9,9 +9,9 @@
 
 namespace tutti::sim {
 
-/// One collective, alone on its cluster.
+/// The result of one collective, alone on its cluster.
 struct CollectiveRun {
-  core::Time end;                    ///< the last rank is through; the clock starts at 0
+  core::Time end;                    ///< when the last rank is done; the clock starts at 0
   std::vector<core::Time> rank_end;  ///< per rank
   Trail trail;                       ///< of the last rank
   std::int64_t steps = 0;            ///< executed, over all lanes
@@ -19,8 +19,9 @@ struct CollectiveRun {
   LinkLoads loads;
 };
 
-/// Runs `collective` with rank r starting at `start[r]` (all at 0 if `start` is empty). With `keep_trail` false the
-/// critical path is not followed, which is faster. By the engine that carries it out in a run (collective_engines.h).
+/// Runs `collective` with rank r starting at `start[r]` (all at 0 if `start` is empty), on the
+/// engine that executes it in a run (collective_engines.h). With `keep_trail` false the critical
+/// path is not followed, which is faster.
 /// REQUIRES: the schedule is sound (core::check); a deadlock is a failed check.
 CollectiveRun run_alone(const core::Collective& collective, core::NetworkModel model,
                         const std::vector<core::Time>& start = {}, bool keep_trail = true);

@@ -9,18 +9,19 @@
 
 namespace tutti::sim {
 
-/// What is carried out together in a step: a collective of the plan, in one of the groups that do it at the same time.
+/// A unit of communication in a step: a collective of the plan, in one of the groups that execute
+/// it at the same time.
 struct Work {
   core::CollectiveId collective = -1;
-  core::Partition::Place place;  ///< the replica's, whoever that is
-  // Labels: by whom it is asked for.
+  core::Partition::Place place;  ///< of the replica, any of its group
+  // Labels: the pack or the exchange that requested it.
   std::int32_t pack = -1;
   std::int32_t exchange = -1;
   std::int64_t occurrence = 0;  ///< of the exchange, in its step
 };
 
-/// The collectives of a plan in all the groups that carry them out. Only the first group's are kept; the others are made when
-/// they are needed, so that a plan takes the same memory whatever the number of groups.
+/// The collectives of a plan in all the groups that execute them. Only the first group's are kept;
+/// the others are created on demand, so that a plan takes the same memory for any number of groups.
 class PlanCollectives {
  public:
   /// REQUIRES: the plan outlives the collectives.
@@ -37,20 +38,22 @@ class PlanCollectives {
   [[nodiscard]] const core::PlannedCollective& planned(const Work& work) const {
     return plan_.planned(work.collective);
   }
-  /// The replica that is `rank` in the group of `work`. REQUIRES: the rank is no helper's.
+  /// Returns the replica that is `rank` in the group of `work`. REQUIRES: the rank is not that of a
+  /// helper.
   [[nodiscard]] std::int64_t replica(const Work& work, std::int64_t rank) const {
     return planned(work).replica({work.place.group, rank});
   }
-  /// How many groups carry out the same pack.
+  /// Returns the number of groups that execute the same pack.
   [[nodiscard]] std::int64_t groups_of_packs() const { return plan_.partition ? plan_.partition->groups() : 1; }
-  /// NCCL's own launch, if that is what the collective begins with.
+  /// Returns NCCL's own launch time if the collective begins with NCCL; else `otherwise`.
   static core::Time launch_of(const core::Collective& collective, core::Time otherwise) {
     if (collective.nccl) return collective.nccl->launch;
     const core::CollectiveParts* const parts = core::timed_parts(collective);
     return parts && parts->all.front().inside_workers ? parts->all.front().collective.nccl->launch : otherwise;
   }
 
-  /// Calls with every one of them: those of first groups, in the order of packs and then of exchanges, and then of the other groups.
+  /// Calls `visit` with each of them: those of first groups, in the order of packs and then of
+  /// exchanges, and then those of the other groups.
   template <class Visit>
   void visit(Visit visit) const {
     const auto each = [this](const auto& with) {

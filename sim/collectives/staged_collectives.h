@@ -1,9 +1,11 @@
 #pragma once
 
-// Collectives in which NCCL does something inside every worker (core/strategy/collective_parts.h), by NCCL's own times: its part of each worker is a timed
-// collective, what is between are messages as anywhere. A rank goes from part to part by itself. NCCL begins in a worker when the last of its replicas is
-// there: TensorFlow launches the kernels of all of them together, each of which waits for its own GPU's data. That those which have it hold multiprocessors until
-// the last has is left out.
+// Collectives with NCCL operations inside every worker (core/strategy/collective_parts.h), which
+// take NCCL's predicted times: each worker's NCCL part is a timed collective, the parts between
+// workers are messages as in other collectives. Each rank goes from part to part independently.
+// NCCL begins in a worker when the last of its replicas has arrived: TensorFlow launches the
+// kernels of all of them together, each of which waits for its own GPU's data. The model leaves out
+// that kernels of early GPUs hold multiprocessors until the last GPU is ready.
 // SOURCE: tensorflow/core/nccl/nccl_manager.cc, NcclManager::CheckReady, RunCollective.
 
 #include <cstdint>
@@ -26,7 +28,7 @@ class StagedCollectives final : public CollectiveEngine {
   StagedCollectives(Interpreter& interpreter, TimedCollectives& timed, EventQueue& events)
       : interpreter_(interpreter), timed_(timed), events_(events), among_all_(*this), inside_workers_(*this) {}
 
-  /// The plan knows NCCL's times inside workers.
+  /// True if the plan has NCCL's times inside workers.
   [[nodiscard]] bool takes(const core::Collective& collective) const override {
     return core::timed_parts(collective) != nullptr;
   }
@@ -36,25 +38,25 @@ class StagedCollectives final : public CollectiveEngine {
   void close(std::uint32_t instance) override;
   /// Handles kStage.
   void handle(const Event& event) override;
-  /// Its parts are counted by the engines that carry them out.
+  /// Returns 0: the parts are counted by the engines that execute them.
   [[nodiscard]] std::int64_t work_done() const override { return 0; }
-  /// What is not in the parts changes only when a rank is done with one.
+  /// True, since the state outside the parts changes only when a rank completes one.
   [[nodiscard]] bool state_is_visited() const override { return true; }
 
-  /// What its ranks take in all: NCCL's pieces.
+  /// Returns the number of NCCL's pieces over all ranks.
   static std::int64_t pieces_of(const core::CollectiveParts& parts);
 
   /// Has `ties` watched from now on.
   void watch(Ties& ties) { ties_ = &ties; }
 
  private:
-  /// A part of a collective under way.
+  /// A part of a collective in flight.
   struct Stage {
-    std::uint64_t serial = 0;           ///< of NCCL's
-    std::vector<core::Rank> waits_for;  ///< NCCL's: of each worker, replicas that have not come
-    std::int64_t instance = -1;         ///< of others, once somebody has come
-    core::Rank left = 0;                ///< of others: ranks that are not through
-    std::vector<Trail> began;           ///< by rank, how it came here
+    std::uint64_t serial = 0;           ///< for NCCL
+    std::vector<core::Rank> waits_for;  ///< for NCCL: by worker, replicas that have not arrived
+    std::int64_t instance = -1;         ///< for other parts, once a rank has arrived
+    core::Rank left = 0;                ///< for other parts: ranks that are not done
+    std::vector<Trail> began;           ///< by rank: its trail on arrival
   };
   struct Whole {
     std::uint32_t instance = 0;
@@ -63,15 +65,15 @@ class StagedCollectives final : public CollectiveEngine {
     const core::CollectiveParts* parts = nullptr;
     std::vector<Stage> stages;
   };
-  /// What an instance is of.
+  /// The collective and the part that an instance belongs to.
   struct Part {
     Whole* whole = nullptr;
     std::size_t stage = 0;
-    std::int32_t worker = -1;  ///< NCCL's
-    core::Rank left = 0;       ///< NCCL's: ranks that have not been told of
+    std::int32_t worker = -1;  ///< for NCCL
+    core::Rank left = 0;       ///< for NCCL: ranks that have not been reported
   };
 
-  /// The parts that one of the other engines carries out, by its instances.
+  /// The parts that another engine executes, by its instances.
   struct Parts : CollectiveListener {
     explicit Parts(StagedCollectives& s) : staged(s) {}
     void rank_done(std::uint32_t instance, core::Rank rank, core::Time now, const Trail& trail) override {
@@ -97,9 +99,10 @@ class StagedCollectives final : public CollectiveEngine {
   EventQueue& events_;
   Ties* ties_ = nullptr;
   std::unordered_map<std::uint32_t, std::unique_ptr<Whole>> wholes_;
-  Parts among_all_;       ///< of the interpreter
-  Parts inside_workers_;  ///< of timed collectives
-  /// The lowest is taken first: with nothing under way all that follows is the same, whatever was before (Repetition).
+  Parts among_all_;       ///< executed by the interpreter
+  Parts inside_workers_;  ///< executed as timed collectives
+  /// The lowest number is used first, so that with no collective in flight the future does not
+  /// depend on the past (Repetition).
   std::priority_queue<std::uint32_t, std::vector<std::uint32_t>, std::greater<>> free_;
   std::uint32_t instances_ = 0;
 };

@@ -1,11 +1,15 @@
 #pragma once
 
-// Collectives of NCCL's whose time is known (core/nccl/collective_time.h), in place of their messages (decision 33).
+// NCCL's collectives whose duration is predicted as a whole (core/nccl/collective_time.h) instead
+// of message by message (decision 33).
 //
-// Such a collective begins when the last of its ranks has come. After `delay` its data moves, in pieces: each takes its part of `work`, and keeps every link on
-// the way busy for its part of what the collective needs of it. Where a link was busy with others, the piece waits for it and the collective with it, as rings and trees
-// do whose neighbours wait for each other. So alone it takes exactly what was predicted; two that need all of a link take turns at it, piece by piece.
-// All ranks are through at once. Of collectives that have NCCL inside workers (staged_collectives.h) each worker's part is one such.
+// Such a collective begins when the last of its ranks arrives. After `delay` its data moves, in
+// pieces: each takes its part of `work`, and occupies every link on the route for its part of what
+// the collective needs of it. If a link is busy with other traffic, the piece waits for it and the
+// collective with it, as in rings and trees, whose neighbours wait for each other. So alone it
+// takes exactly the predicted time, and two collectives that need all of a link alternate on it,
+// piece by piece. All ranks are done at the same time. In collectives with NCCL inside workers
+// (staged_collectives.h) each worker's part is one such collective.
 
 #include <cstdint>
 #include <functional>
@@ -26,11 +30,11 @@ namespace tutti::sim {
 
 class TimedCollectives final : public CollectiveEngine {
  public:
-  /// `interpreter` numbers the collectives that are opened, by which events are ordered.
+  /// `interpreter` numbers the opened collectives; events are ordered by these numbers.
   TimedCollectives(Interpreter& interpreter, Network& network, Devices& devices, EventQueue& events)
       : interpreter_(interpreter), network_(network), devices_(devices), events_(events) {}
 
-  /// The plan knows NCCL's time.
+  /// True if the plan has NCCL's time.
   [[nodiscard]] bool takes(const core::Collective& collective) const override { return collective.nccl != nullptr; }
   void expect(const core::Collective& collective, const GoOn& go_on) override;
   std::uint32_t open(const core::Collective& collective, CollectiveListener& listener) override;
@@ -44,14 +48,15 @@ class TimedCollectives final : public CollectiveEngine {
   [[nodiscard]] std::int64_t work_done() const override { return pieces_; }
   [[nodiscard]] bool state_is_visited() const override { return jobs_.empty(); }
 
-  /// The same of one inside a worker (core/strategy/collective_parts.h): `collective` is the first worker's. It is opened when all its ranks have come, and its
-  /// kernels are launched together, so that nothing is held before; `start` with the last of them begins it.
-  /// `serial`: that of the part, by which, and then by worker, its events are ordered.
+  /// As expect() and open(), for a collective inside a worker (core/strategy/collective_parts.h):
+  /// `collective` is the first worker's. It is opened when all its ranks have arrived, and its
+  /// kernels are launched together, so that nothing is held before; `start` with the last rank
+  /// begins it. Its events are ordered by `serial`, the number of the part, and then by worker.
   void expect_inside(const core::Collective& collective, std::int32_t worker);
   std::uint32_t open_inside(const core::Collective& collective, std::int32_t worker, std::uint64_t serial,
                             CollectiveListener& listener);
 
-  /// The number of pieces of a collective that takes this time.
+  /// Returns the number of pieces of a collective that takes this time.
   static std::int64_t pieces_of(const core::nccl::CollectiveTime& time);
 
  private:
@@ -61,19 +66,19 @@ class TimedCollectives final : public CollectiveEngine {
     const core::Collective* collective;
     CollectiveListener* listener;
     core::Group group;
-    std::int32_t worker = -1;  ///< inside which it is; -1: of no single one
+    std::int32_t worker = -1;  ///< the worker it is inside; -1: none
     std::uint64_t serial = 0;
     std::uint64_t events = 0;          ///< pushed so far
-    core::Rank waits_for = 0;          ///< ranks that have not come
-    core::Rank last = 0;               ///< that came
-    core::Time began;                  ///< when it did
-    std::vector<Network::Hold> holds;  ///< busy for a piece; carried by all of them
+    core::Rank waits_for = 0;          ///< ranks that have not arrived
+    core::Rank last = 0;               ///< the last that arrived
+    core::Time began;                  ///< when that rank arrived
+    std::vector<Network::Hold> holds;  ///< of each link for a piece that uses all of them
     core::LinkId busiest = -1;
     std::int64_t all_pieces = 1;
-    std::int64_t piece = -1;  ///< under way; -1: none yet
+    std::int64_t piece = -1;  ///< in flight; -1: none yet
     core::Time piece_began;
     core::Time piece_ends;  ///< at the earliest
-    std::size_t held = 0;   ///< links that the piece has still a share of
+    std::size_t held = 0;   ///< links that still hold a share of the piece
     core::LinkId queued_at = -1;
     core::Time queued;  ///< longest wait of a piece
   };
@@ -97,16 +102,18 @@ class TimedCollectives final : public CollectiveEngine {
   Network& network_;
   Devices& devices_;
   EventQueue& events_;
-  /// Where data goes, by what says so (a collective's schedule; inside workers its ways, which many share) and group or worker.
-  /// A schedule that is gone may leave its address to another one.
+  /// The links that data uses, by its source (a collective's schedule; inside workers its routes,
+  /// which many share) and group or worker. A new schedule may have the address of one that was
+  /// deleted, so `of` is checked.
   struct KnownLinks {
     std::weak_ptr<const core::Schedule> of;
     std::shared_ptr<const core::NcclLinks> links;
   };
   std::map<std::pair<const core::Schedule*, std::int64_t>, KnownLinks> links_;
-  std::shared_ptr<const core::NcclLinks> last_links_;  ///< packs have few different ones
+  std::shared_ptr<const core::NcclLinks> last_links_;  ///< consecutive packs often use the same
   std::unordered_map<std::uint32_t, std::unique_ptr<Job>> jobs_;
-  /// The lowest is taken first: with nothing under way all that follows is the same, whatever was before (Repetition).
+  /// The lowest number is used first, so that with no collective in flight the future does not
+  /// depend on the past (Repetition).
   std::priority_queue<std::uint32_t, std::vector<std::uint32_t>, std::greater<>> free_;
   std::uint32_t instances_ = 0;
   std::int64_t pieces_ = 0;

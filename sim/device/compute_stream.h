@@ -1,17 +1,20 @@
 #pragma once
 
-// A device's compute stream, and what communication takes of the device meanwhile (docs/models.md, decision 28).
+// A device's compute stream, and the share of the device that communication takes meanwhile
+// (docs/models.md, decision 28).
 //
 // A task of nominal length d that begins at t0 ends at the first t with
 //
 //     t - t0 - lost(t0, t) ≥ d,   lost = ⌈φ Σ held · dt / M + (1 - φ) busy / T⌉ + ⌈(1 - φ) bytes / B⌉
 //
-// φ: what of the task is limited by multiprocessors; the rest waits for memory. `held`: multiprocessors, of M, that kernels of
-// collectives have at the moment, at most M - 1. `bytes`: read and written in memory of bandwidth B by what communicates,
-// counted at the moment when it happens. `busy`: what additions and copies take of the device, of whose T threads each has
-// one while it is served. All of it are sums that only grow, kept as integers, and nothing of a CPU counts as limited by
-// multiprocessors. What is held, read or asked for at a time belongs to what runs behind that time, what has arrived to what ran
-// up to it; so the order of events at one time makes no difference, as long as tasks that began earlier end before anything
+// φ is the share of the task that is limited by multiprocessors; the rest is limited by memory.
+// `held`: the multiprocessors, of M, that kernels of collectives currently have, at most M - 1.
+// `bytes`: what communication reads and writes in memory of bandwidth B, counted at the moment when
+// it happens. `busy`: the time that reductions and copies take of the device, which has T threads,
+// each of which serves one at a time. All are sums that only grow, kept as integers; on a CPU, φ is
+// 0. What is held, read or requested at a time counts for what runs after that time; what has
+// arrived counts for what ran up to it. So the order of events at one time does not matter, as long
+// as tasks that began earlier end before anything arrives.
 // arrives.
 
 #include <cstdint>
@@ -25,43 +28,48 @@ namespace tutti::sim {
 
 class ComputeStream {
  public:
-  /// Of the replica whose number its events carry.
+  /// `replica`: the number that its events carry.
   explicit ComputeStream(std::uint32_t replica) : replica_(replica) {}
 
-  /// From now on communication takes from the device what it needs. Before the first task.
+  /// From now on communication slows down computation on the device. To be called before the first
+  /// task.
   void share(const core::Part& part);
 
   // --- computing ---
 
-  /// A step begins: what the stream was busy with before is over.
+  /// Starts a step: the stream does not continue from the task before.
   void begin_step() { goes_on_from_ = core::kNever; }
-  /// Begins a task that takes `duration` alone. An event of kind kCompute follows. REQUIRES: none is under way; now is no
-  /// earlier than the end of the one before.
+  /// Starts a task that takes `duration` alone. An event of kind kCompute follows. REQUIRES: no
+  /// task is running; now is no earlier than the end of the one before.
   void begin(core::Time now, core::Time duration, std::int64_t compute_bound_ppm, EventQueue& events);
-  /// Handles kCompute. True if the task is done; else another event follows, or is on its way.
+  /// Handles kCompute. Returns true if the task is done; otherwise another event follows, or is
+  /// pending.
   bool end(const Event& event, EventQueue& events);
   [[nodiscard]] core::Time start() const { return start_; }
-  /// How much longer than alone the task that ended last took.
+  /// Returns how much longer the last task took than alone.
   [[nodiscard]] core::Time slowed() const { return slowed_; }
 
-  // --- communicating; all of it only where it is shared ---
+  // --- communicating; only if the device is shared ---
 
-  /// Kernels get so many multiprocessors more, or less.
+  /// Adds `change` to the number of multiprocessors that kernels hold.
   void hold(int change, core::Time now, EventQueue& events);
-  /// So many bytes are read or written from now on.
+  /// Counts bytes that are read or written from now on.
   void move(core::Bytes bytes, core::Time now);
-  /// So many were written up to now, or read. REQUIRES: events of kind kCompute at this time have been handled.
+  /// Counts bytes that were read or written up to now. REQUIRES: events of kind kCompute at this
+  /// time have been handled.
   void moved(core::Bytes bytes, core::Time now);
-  /// Unfit while a task is under way: what is taken from it is counted, and counts are not moved.
+  /// Marks the state as unfit while a task is running, since its losses are counted in sums, which
+  /// cannot be shifted in time.
   void visit_state(StateVisitor& visitor);
-  /// How long an addition or copy takes that takes `duration` on an idle device, the `nth` of those under way there: what is
-  /// limited by memory shares that with it evenly.
+  /// Returns how long a reduction or copy takes that takes `duration` on an idle device, if it is
+  /// the `nth` in service there: a memory-bound task shares the memory evenly with them.
   [[nodiscard]] core::Time longer(core::Time duration, int nth, core::Time now) const;
-  /// An addition or copy that takes `duration` alone is served from `start` to `end`. REQUIRES: start ≥ now.
+  /// Records that a reduction or copy that takes `duration` alone is served from `start` to `end`.
+  /// REQUIRES: start ≥ now.
   void serve(core::Time start, core::Time end, core::Time duration, core::Time now);
 
  private:
-  /// Bytes, those of the last moment apart.
+  /// A sum of bytes, with those of the last moment counted separately.
   struct Moved {
     core::Wide before = 0;
     core::Wide at_last = 0;
@@ -94,32 +102,32 @@ class ComputeStream {
   static constexpr std::int64_t kAll = 1'000'000;
 
   std::uint32_t replica_;
-  // Of the device.
+  // The device.
   bool shared_ = false;
   bool cpu_ = false;
   std::int64_t multiprocessors_ = 0;
   std::int64_t threads_ = 1;
   std::int64_t memory_ = 1;  ///< bytes per second
 
-  // The task at hand.
+  // The current task.
   bool running_ = false;
   core::Time start_, duration_;
   std::int64_t compute_bound_ = kAll;
   Taken at_start_;
-  core::Time expected_ = core::kNever;  ///< the time of the event under way
+  core::Time expected_ = core::kNever;  ///< the time of its pending event
   std::uint32_t stamp_ = 0;             ///< and its number
   core::Time busy_since_;
   core::Time goes_on_from_ = core::kNever;  ///< end of the task before, if it was in the same step
   core::Time slowed_;
 
-  // What communication takes.
-  std::int64_t held_by_all_ = 0;  ///< multiprocessors that kernels have
-  std::int64_t holding_ = 0;      ///< of those that count: one is always left
+  // The share of communication.
+  std::int64_t held_by_all_ = 0;  ///< multiprocessors held by kernels
+  std::int64_t holding_ = 0;      ///< those that count: one is always left for the task
   core::Time held_at_;
   core::Wide held_ = 0;
   Moved sum_of_bytes_;
-  std::deque<Service> services_;  ///< under way and to come
-  core::Wide served_ = 0;         ///< those that are over
+  std::deque<Service> services_;  ///< current and future ones
+  core::Wide served_ = 0;         ///< past ones
 };
 
 }  // namespace tutti::sim

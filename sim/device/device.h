@@ -12,8 +12,8 @@
 
 namespace tutti::sim {
 
-/// Memory operations of devices: reductions and copies, served by as many at a time as the device has threads, each at
-/// its part of the device's rate. Devices appear when they are first asked for.
+/// Memory operations of devices: reductions and copies. A device serves as many at a time as it has
+/// threads, each at its part of the device's rate. Devices are created on first use.
 class Devices {
  public:
   using Id = std::int32_t;
@@ -35,19 +35,20 @@ class Devices {
     return ids_[place];
   }
 
-  /// The device computes too, and both take what they need from each other. REQUIRES: the stream outlives the devices.
+  /// The device computes too, and computation and memory operations slow each other down. REQUIRES:
+  /// the stream outlives the devices.
   void share(Id id, ComputeStream& stream) {
     devices_[static_cast<std::size_t>(id)].stream = &stream;
     any_shared_ = true;
   }
   [[nodiscard]] bool any_shared() const { return any_shared_; }
-  /// Null: the device is not shared with computation.
+  /// Returns null if the device is not shared with computation.
   [[nodiscard]] ComputeStream* stream(Id id) const { return devices_[static_cast<std::size_t>(id)].stream; }
 
-  /// Who does an addition or a copy.
+  /// What performs a reduction or a copy.
   enum class By : std::uint8_t {
-    kDevice,  ///< the device as a whole, by as many threads as it has
-    kKernel,  ///< a kernel that has multiprocessors of its own; what it moves is told to the stream
+    kDevice,  ///< the device as a whole, with all its threads
+    kKernel,  ///< a kernel with multiprocessors of its own, whose bytes are counted by the stream
   };
 
   void visit_state(StateVisitor& visitor) {
@@ -57,7 +58,7 @@ class Devices {
     }
   }
 
-  /// Adds `operands` ranges of `bytes` each: operands - 1 additions.
+  /// Reduces `operands` ranges of `bytes` each: operands - 1 additions.
   Server::Service reduce(Id id, core::Bytes bytes, std::int64_t operands, core::Time now, By by = By::kDevice) {
     Device& device = devices_[static_cast<std::size_t>(id)];
     if (device.reduce.count() == 0) return {now, now};
@@ -73,7 +74,7 @@ class Devices {
     if (device.copy.count() == 0) return {now, now};
     return serve(device, core::transfer_time(bytes, device.copy), now, by);
   }
-  /// Goes over `bytes` of the device's memory so many times.
+  /// Passes over `bytes` of the device's memory `passes` times.
   Server::Service update(Id id, core::Bytes bytes, std::int64_t passes, core::Time now) {
     Device& device = devices_[static_cast<std::size_t>(id)];
     if (device.memory.count() == 0) return {now, now};
@@ -89,7 +90,7 @@ class Devices {
           copy(share(rates.copy, rates.threads)),
           pool(rates.threads) {}
 
-    /// One thread's part; 0 for what takes no time.
+    /// Returns one thread's part of a rate; 0 (no time) stays 0.
     static core::Bandwidth share(core::Bandwidth rate, int threads) {
       return rate.count() == 0 ? rate : core::Bandwidth(std::max<std::int64_t>(1, rate.count() / threads));
     }
@@ -98,7 +99,7 @@ class Devices {
     core::Bandwidth memory, reduce, copy;
     ServerPool pool;
     ComputeStream* stream = nullptr;
-    // What was asked for last, and the answer: sizes seldom change.
+    // The last request and its result, since sizes seldom change.
     core::Bytes known_bytes{-1};
     std::int64_t known_operands = 0;
     core::Time known_time;
@@ -117,8 +118,8 @@ class Devices {
 
   const core::Cluster& cluster_;
   Slowness slowness_;
-  std::size_t parts_ = 1;  ///< of a worker at most
-  std::vector<Id> ids_;    ///< by worker and part, as far as asked for: looked up for every rank of every piece
+  std::size_t parts_ = 1;  ///< the maximum per worker
+  std::vector<Id> ids_;    ///< by worker and part, created on demand: looked up for every rank of every piece
   std::vector<Device> devices_;
   bool any_shared_ = false;
 };

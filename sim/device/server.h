@@ -8,8 +8,8 @@
 
 namespace tutti::sim {
 
-/// Serves requests one after the other, in the order in which they are made. Requests are made at the current virtual
-/// time, so that order is the order of time, and all there is to remember is when the server is free again.
+/// A server with a first-come, first-served queue. Requests are made at the current virtual time,
+/// so they arrive in order of time, and the only state is when the server is free again.
 class Server {
  public:
   struct Service {
@@ -31,7 +31,7 @@ class Server {
   core::Time free_;
 };
 
-/// Several alike servers with one queue: a request goes to the one that is free first.
+/// Several identical servers with one queue: a request goes to the server that is free first.
 class ServerPool {
  public:
   explicit ServerPool(int servers = 1) : servers_(static_cast<std::size_t>(servers)) {}
@@ -41,12 +41,12 @@ class ServerPool {
                                   [](const Server& a, const Server& b) { return a.free_at() < b.free_at(); });
     return first->serve(now, duration);
   }
-  /// How many are at work at `now`.
+  /// Returns the number of servers that are busy at `now`.
   [[nodiscard]] int busy(core::Time now) const {
     return static_cast<int>(std::count_if(servers_.begin(), servers_.end(),
                                           [now](const Server& server) { return server.free_at() > now; }));
   }
-  /// It makes no difference which of them is which.
+  /// Sorts the servers, since they are interchangeable.
   void visit_state(StateVisitor& visitor) {
     std::sort(servers_.begin(), servers_.end(),
               [](const Server& a, const Server& b) { return a.free_at() < b.free_at(); });

@@ -8,7 +8,7 @@
 
 namespace tutti::sim {
 
-/// Which devices take longer than their figures say, and when; and which never end anything any more.
+/// The devices that are slower than specified, and when; and the workers that are lost.
 class Slowness {
  public:
   Slowness() = default;
@@ -21,7 +21,8 @@ class Slowness {
     for (const core::SlowDevices& entry : slow) by_worker_[entry.worker].push_back(entry);
   }
 
-  /// How long what takes `duration` as stated takes on `device` if it begins at `now`. Several entries multiply.
+  /// Returns how long an operation of nominal length `duration` takes on `device` if it begins at
+  /// `now`. Several entries multiply.
   [[nodiscard]] core::Time longer(core::PartId device, core::Time duration, core::Time now) const {
     if (by_worker_.empty()) return duration;
     const auto entries = by_worker_.find(device.worker);
@@ -37,7 +38,7 @@ class Slowness {
   }
 
   [[nodiscard]] bool loses_workers() const { return !gone_.empty(); }
-  /// Nothing is done there any more.
+  /// True if the worker is lost: it completes nothing any more.
   [[nodiscard]] bool gone(std::int64_t worker, core::Time now) const {
     if (gone_.empty()) return false;
     const auto entry = gone_.find(worker);
@@ -45,7 +46,7 @@ class Slowness {
   }
 
  private:
-  std::map<std::int64_t, core::Time> gone_;  ///< by worker: from when on
+  std::map<std::int64_t, core::Time> gone_;  ///< by worker: when it is lost
   std::map<std::int64_t, std::vector<core::SlowDevices>> by_worker_;
 };
 

@@ -9,48 +9,50 @@
 
 namespace tutti::sim {
 
-/// A point on the way that led to some event: work `node` up to time `until` (a node may go on afterwards).
+/// A link of a causal chain: work `node` up to time `until` (a node may continue afterwards).
 struct Cause {
   std::int32_t node = -1;
   core::Time until;
   std::int32_t segment = -1;  ///< of a backward pass: the last segment before `until`
 };
 
-/// Work of a replica that something may have waited for.
+/// Work of a replica that other work may have waited for.
 struct PathNode {
   Cause before;
   std::int32_t kind = 0;     ///< a compute span's kind, or kPackInFlight
-  std::int32_t replica = 0;  ///< or, behind all of them, the CPU of a worker by its number
+  std::int32_t replica = 0;  ///< or, after all replicas, the CPU of a worker by its number
   std::int32_t step = 0;
   std::int32_t pack = -1;
   core::Time start;
-  std::int32_t trail = -1;  ///< of a pack in flight
+  std::int32_t trail = -1;  ///< for a pack in flight
 };
 
-/// What led to what, over packs and computation: a graph of work in which every node knows what it waited for. The chain
-/// that leads back from the end of a step is its critical path. (Inside a pack, lanes and messages carry a Trail.)
+/// The causes of all work, over packs and computation: a graph in which every node knows what it
+/// waited for. The chain that leads back from the end of a step is its critical path. (Inside a
+/// pack, lanes and messages carry a Trail.)
 class CriticalPath {
  public:
-  /// Answers the node's number.
+  /// Adds a node and returns its number.
   std::int32_t add(const PathNode& node);
-  /// A pack in flight, with the trail of the rank that is through.
+  /// Adds a pack in flight, with the trail of the rank that is done.
   std::int32_t add(PathNode node, const Trail& trail);
   [[nodiscard]] const PathNode& node(std::int32_t id) const { return nodes_[static_cast<std::size_t>(id)]; }
 
-  /// The chain that ends with `last`, as far as it lies behind `start`, without gaps.
+  /// Returns the part of the chain that ends with `last` and lies after `start`, without gaps.
   [[nodiscard]] std::vector<core::PathPiece> pieces(const Cause& last, core::Time start,
                                                     const core::Scenario& scenario) const;
 
-  /// Enough has been added since forget_before() for another call to pay.
+  /// True if enough has been added since forget_before() for another call to pay.
   [[nodiscard]] bool is_worth_pruning() const { return nodes_.size() > 2 * kept_ + 100'000; }
-  /// Drops what no chain from one of `roots` leads back to before it is at `horizon`. Causes that end there or earlier
-  /// become none; the others get their nodes' new numbers. REQUIRES: roots are all the causes there are outside.
+  /// Removes nodes that no chain from one of `roots` reaches at a time after `horizon`. Causes that
+  /// end at `horizon` or earlier are cleared; the others get their nodes' new numbers. REQUIRES:
+  /// roots are all the causes outside this object.
   void forget_before(core::Time horizon, const std::vector<Cause*>& roots);
 
  private:
   std::vector<PathNode> nodes_;
   std::vector<Trail> trails_;
-  std::size_t kept_ = 0;  ///< nodes that the last pruning left
+  std::size_t kept_ = 0;  ///< nodes after the last pruning
 };
 
 }  // namespace tutti::sim

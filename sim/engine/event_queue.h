@@ -1,17 +1,19 @@
 #pragma once
 
-// The event queue. Virtual time never goes back: nothing is pushed before the event that was popped last. So events need
-// no full order until their time is near, and are kept as digits tell them apart (a radix queue with 64 buckets per digit
-// of six bits, after Cherkassky, Goldberg and Silverstein, "Buckets, heaps, lists, and monotone priority queues", 1997):
-// level l of `buckets_` holds what agrees with `base_` in all digits above the l-th and not in that one. When the lowest
-// bucket is reached it becomes the run at hand: sorted if it is small or all of one time, else first dealt out to the
-// levels below. An event is moved once or twice and sorted among a few dozen, whatever the number of events, where a heap
-// moves it log n times. A pop and a push with 4,096 ranks in step take 5 ns, and a heap 55; out of step 38 ns, as a heap,
-// and with 65,536 ranks 52 against 75 (tools/bench.sh --benchmark_filter=Hold).
-// What is pushed into the run's own time goes to a small heap beside it.
+// The event queue. Virtual time never goes back: no event is pushed that is earlier than the last
+// popped one. So events need no full order until their time is near, and are sorted by digits of
+// their time (a radix queue with 64 buckets per digit of six bits, after Cherkassky, Goldberg and
+// Silverstein, "Buckets, heaps, lists, and monotone priority queues", 1997): level l of `buckets_`
+// holds events that agree with `base_` in all digits above the l-th and not in that one. When the
+// lowest bucket is reached it becomes the current run: sorted if it is small or all of one time,
+// else first distributed to the levels below. An event is moved once or twice and sorted among a
+// few dozen, whatever the number of events, while a heap moves it log n times. With 4,096 ranks in
+// lockstep, a pop and a push take 5 ns, with a heap 55; out of lockstep 38 ns, as with a heap, and
+// with 65,536 ranks 52 against 75 (tools/bench.sh --benchmark_filter=Hold). Events pushed into the
+// current run's own time go to a small separate heap.
 //
-// Events at the same time come out in the order of their `order` key, then of what they are, never of their insertion, so
-// that what simultaneous events do can be told from the scenario alone.
+// Events at the same time are ordered by their `order` key, then by their other fields, never by
+// insertion, so that the effects of simultaneous events follow from the scenario alone.
 
 #include <algorithm>
 #include <array>
@@ -26,19 +28,19 @@ namespace tutti::sim {
 
 enum class EventKind : std::uint32_t {
   kCompute,   ///< `a`: the replica whose compute stream finished a task
-  kLane,      ///< `a`: instance, `b`: lane that can go on
+  kLane,      ///< `a`: instance, `b`: lane that can continue
   kStart,     ///< `a`: handle of a collective, `b`: rank that takes part from now on
   kHop,       ///< `a`: message, `b`: hop that its head reaches
-  kSent,      ///< `a`: message that has left its sender's buffer (only where that was not known before)
-  kDeliver,   ///< `a`: message, `b`: receiver it has reached as a whole
-  kArrive,    ///< `a`: instance, `b`: connection whose next message has come; nothing else is known of it
-  kChange,    ///< `a`: which link's bandwidth changes
+  kSent,      ///< `a`: message that has left its sender's buffer (only if that time was unknown before)
+  kDeliver,   ///< `a`: message, `b`: receiver at which it has arrived completely
+  kArrive,    ///< `a`: instance, `b`: connection whose next message has arrived; a message without other state
+  kChange,    ///< `a`: index of the link whose bandwidth changes
   kTimed,     ///< `a`: instance of TimedCollectives: its next piece begins
-  kTimer,     ///< `a`: of Deadlines
-  kCycle,     ///< `a`: 0 a round of Gates begins, 1 what it has agreed on starts
-  kShare,     ///< `a`: of FairLinks; after all other events of its time
-  kReleased,  ///< `a`: what is held instead of a message, and is over on its link
-  kStage,  ///< `a`: instance of TimedCollectives, `b`: rank; a part of StagedCollectives that NCCL carries out begins
+  kTimer,     ///< `a`: number in Deadlines
+  kCycle,     ///< `a`: 0 a round of Gates begins, 1 the packs that it agreed on start
+  kShare,     ///< `a`: number in FairLinks; after all other events of its time
+  kReleased,  ///< `a`: a hold of a link (in place of a message) that ends
+  kStage,     ///< `a`: instance of TimedCollectives, `b`: rank; a part of StagedCollectives that NCCL executes begins
 };
 
 struct Event {
@@ -56,7 +58,7 @@ struct Event {
   }
 };
 
-/// Events in order, as a heap with four children per node.
+/// A priority queue of events: a heap with four children per node.
 class EventHeap {
  public:
   [[nodiscard]] bool empty() const { return heap_.empty(); }
@@ -114,7 +116,7 @@ class EventQueue {
   [[nodiscard]] bool empty() const { return size_ == 0; }
   [[nodiscard]] std::size_t size() const { return size_; }
 
-  /// REQUIRES: time ≥ 0. What is earlier than the last event popped comes out next.
+  /// REQUIRES: time ≥ 0. An event that is earlier than the last one popped is popped next.
   void push(const Event& event) {
     ++size_;
     if (event.time <= run_end_) {
@@ -124,14 +126,14 @@ class EventQueue {
     }
   }
 
-  /// All that is to come, in no order. Cost: that of all buckets, and a copy.
+  /// Returns all pending events, unordered. Cost: visits all buckets, and a copy.
   [[nodiscard]] std::vector<Event> all() const {
     std::vector<Event> all(run_.begin() + static_cast<std::ptrdiff_t>(next_), run_.end());
     all.insert(all.end(), intruders_.all().begin(), intruders_.all().end());
     for (const Bucket& bucket : buckets_) all.insert(all.end(), bucket.begin(), bucket.end());
     return all;
   }
-  /// In place of all that is to come: these. REQUIRES: none is earlier than the event popped last.
+  /// Replaces all pending events. REQUIRES: none is earlier than the last event popped.
   void replace(const std::vector<Event>& some, const std::vector<Event>& more) {
     *this = EventQueue();
     for (const Event& event : some) push(event);
@@ -154,7 +156,7 @@ class EventQueue {
   static constexpr int kDigitBits = 6;
   static constexpr std::size_t kDigits = std::size_t{1} << kDigitBits;
   static constexpr std::size_t kLevels = 11;  ///< 63 bits
-  static constexpr std::size_t kSorted = 64;  ///< a bucket of no more events is sorted, not dealt out
+  static constexpr std::size_t kSorted = 64;  ///< a bucket of no more events is sorted, not distributed
 
   void put_away(const Event& event) {
     const auto time = static_cast<std::uint64_t>(event.time.count());
@@ -171,7 +173,8 @@ class EventQueue {
     levels_ |= 1U << level;
   }
 
-  /// Makes the events that come next the run at hand. REQUIRES: there are some, and the run is through.
+  /// Makes the earliest events the current run. REQUIRES: there are pending events, and none in the
+  /// current run.
   void begin_run() {
     while (true) {
       const auto level = static_cast<std::size_t>(std::countr_zero(levels_));
@@ -189,7 +192,8 @@ class EventQueue {
       for (const Event& event : events) put_away(event);
       keep(std::move(events));
     }
-    // Ranks in step push in the order in which they will be popped, but for those who come round the end.
+    // Ranks in lockstep push in the order in which they will be popped, except where their numbers
+    // wrap around.
     const auto before = [](const Event& a, const Event& b) { return a.before(b); };
     const auto middle = std::is_sorted_until(run_.begin(), run_.end(), before);
     std::sort(middle, run_.end(), before);
@@ -197,21 +201,21 @@ class EventQueue {
     run_end_ = run_.back().time;
   }
 
-  /// Room for another bucket.
+  /// Keeps the memory of a bucket for later use.
   void keep(Bucket&& bucket) {
     if (bucket.capacity() == 0) return;
     bucket.clear();
     spare_.push_back(std::move(bucket));
   }
 
-  Bucket run_;  ///< sorted; what comes next, from `next_` on
+  Bucket run_;  ///< the current run, sorted, from `next_` on
   std::size_t next_ = 0;
   core::Time run_end_{-1};
-  EventHeap intruders_;     ///< pushed into the time of the run
+  EventHeap intruders_;     ///< pushed into the time of the current run
   std::uint64_t base_ = 0;  ///< no event in a bucket is earlier
   std::array<Bucket, kLevels * kDigits> buckets_;
-  std::array<std::uint64_t, kLevels> filled_{};  ///< by level: which buckets hold something
-  std::uint32_t levels_ = 0;                     ///< which levels do
+  std::array<std::uint64_t, kLevels> filled_{};  ///< by level: the non-empty buckets
+  std::uint32_t levels_ = 0;                     ///< the non-empty levels
   std::vector<Bucket> spare_;
   std::size_t size_ = 0;
 };

@@ -11,7 +11,7 @@ namespace tutti::sim {
 
 using core::StateVisitor;
 
-/// An event's or a message's place among those of its time (event_order.h).
+/// Visits the order key of an event or a message (event_order.h).
 inline void visit_order(std::uint64_t& order, StateVisitor& visitor) {
   const std::uint64_t lane = lane_of_order(order);
   std::uint64_t sent = order & ((1U << kSentBits) - 1);

@@ -7,12 +7,13 @@
 
 namespace tutti::sim {
 
-/// The critical path, carried forward: how the chain of causes that led to the present state of a lane, or of a
-/// message, spent its time since it left the rank that started it. Whoever waits takes over the trail of what it waited
-/// for; so at the end of a collective the trail of its last rank is its critical path, summed up by kind, and no step
-/// had to be kept. `parts` always add up to the time since the start of `origin`.
+/// The critical path, computed forwards: how the causal chain that led to the present state of a
+/// lane, or of a message, spent its time since it left the rank that started it. A waiting lane
+/// takes over the trail of what it waited for. So at the end of a collective the trail of its last
+/// rank is its critical path, summed up by kind, without storing any step. `parts` always add up to
+/// the time since the start of `origin`.
 struct Trail {
-  std::int32_t origin = 0;  ///< rank whose launch the chain began with
+  std::int32_t origin = 0;  ///< the rank whose launch the chain began with
   core::Breakdown parts;
   core::LinkId slowest = -1;  ///< link of the longest single transfer on the chain
   core::Time slowest_time;

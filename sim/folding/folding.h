@@ -15,12 +15,13 @@
 namespace tutti::sim {
 
 struct Folding {
-  /// One worker, and what it does. Null: workers are not alike. Refers to nothing of the original.
+  /// One worker and its work. Null: the scenario is not symmetric. Does not refer to the original
+  /// scenario.
   std::shared_ptr<const core::Scenario> scenario;
-  std::string why_not;  ///< in words, if they are not
+  std::string why_not;  ///< if it is not, the reason
 };
 
-/// Cost: that of a plan, whatever the number of workers.
+/// Cost: that of a plan, independent of the number of workers.
 Folding fold(const core::Scenario& scenario);
 
 }  // namespace tutti::sim

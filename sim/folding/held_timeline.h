@@ -10,7 +10,7 @@
 
 namespace tutti::sim {
 
-/// Keeps what it is told, to be told to another sink once it is known to be true.
+/// Buffers a timeline, to be passed to another sink once its result is known to be valid.
 class HeldTimeline : public core::TimelineSink {
  public:
   void begin(const core::RunInfo& run) override { held_.emplace_back(run); }
@@ -28,7 +28,7 @@ class HeldTimeline : public core::TimelineSink {
   void note(const std::string& text) override { held_.emplace_back(text); }
   void end() override { held_.emplace_back(End()); }
 
-  /// Once.
+  /// Passes everything to `sink`. To be called once.
   void tell(core::TimelineSink& sink) {
     std::size_t next = 0;
     for (const Told& told : held_) {
@@ -43,7 +43,8 @@ class HeldTimeline : public core::TimelineSink {
   }
 
  private:
-  /// Of spans_: they are many, and smaller than the rest.
+  /// The end of a range of spans_, which are kept separately since they are many, and smaller than
+  /// the rest.
   struct SpansUpTo {
     std::size_t end = 0;
   };

@@ -11,22 +11,25 @@
 
 namespace tutti::sim {
 
-/// Watches, where one worker stands for all, whether the order of what happens at the same time is the same in all of them.
+/// Checks, while one worker represents all, that simultaneous events have the same order on all
+/// workers.
 ///
-/// Such events are ordered by their keys: by the place in its worker of the rank that they come from, and where those are the
-/// same by worker. Of two from the same place of workers at different distances the one comes first in most workers,
-/// and the other where the numbers begin anew. That matters if both want the same thing (a resource of the network, a
-/// device) at the same time; then one worker cannot stand for all.
+/// Such events are ordered by their keys: by the index, within its worker, of the rank that they
+/// come from, and if those are equal by worker. Of two events with equal indexes from workers at
+/// different distances, one comes first on most workers, and the other where the worker numbers
+/// wrap around. That matters if both want the same thing (a resource of the network, a device) at
+/// the same time; then one worker cannot represent all.
 class Ties {
  public:
   enum class Thing { kResource, kDevice, kOpening };
 
-  /// What happens now has this key (Event::order), and comes from this worker unless comes_from() says otherwise.
+  /// The current event has this key (Event::order), and comes from this worker unless comes_from()
+  /// is called.
   void begin(std::uint64_t order) { now_ = {lane_of_order(order), 0}; }
-  /// A worker so far away (core::Peer::away).
+  /// The current event comes from a worker at this distance (core::Peer::away).
   void comes_from(std::int32_t away) { now_.away = away; }
-  /// It wants this one of the network's resources or of the devices, or opens a collective, at `now`. REQUIRES: no earlier
-  /// than whoever wanted it before.
+  /// The current event wants this network resource or device, or opens a collective, at `now`.
+  /// REQUIRES: `now` is no earlier than in the previous call for the same thing.
   void wants(Thing thing, std::int64_t which, core::Time now) {
     std::vector<Wanted>& all = wanted_[static_cast<std::size_t>(thing)];
     const auto index = static_cast<std::size_t>(which);
@@ -42,7 +45,7 @@ class Ties {
     if (rivals) matter_ = true;
     wanted.by.push_back(now_);
   }
-  /// Only what is wanted now can be wanted by somebody else at the same time.
+  /// Only the things wanted at the current time can still be part of a tie.
   void visit_state(StateVisitor& visitor) {
     for (std::vector<Wanted>& all : wanted_) {
       for (Wanted& wanted : all) {
@@ -57,7 +60,7 @@ class Ties {
       }
     }
   }
-  /// There was a tie whose outcome depends on the worker.
+  /// True if there was a tie whose outcome depends on the worker.
   [[nodiscard]] bool matter() const { return matter_; }
 
  private:

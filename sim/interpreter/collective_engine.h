@@ -18,10 +18,10 @@ struct StepDone {
   core::Lane lane = 0;
   std::int64_t index = 0;
   core::Step step;
-  core::Time start;  ///< the lane came to the step
-  core::Time wait;   ///< of the time since then: until what it waited for began to happen
+  core::Time start;  ///< the lane reached the step
+  core::Time wait;   ///< the time, from `start` on, at which what it waited for began
   core::Time end;
-  core::Rank peer = -1;  ///< receives: whose message it took
+  core::Rank peer = -1;  ///< receives: the sender of the message
   core::Lane peer_lane = -1;
   std::int64_t peer_index = -1;  ///< the sender's step
 };
@@ -36,26 +36,28 @@ class CollectiveListener {
   virtual void step_done(const StepDone& step) = 0;
 };
 
-/// Carries out collectives in virtual time, as real::Collectives does for real: there is one engine that interprets schedules
-/// (interpreter.h), one that keeps links busy for a known time (timed_collectives.h), and one that chains parts of a collective,
-/// each carried out by one of the others (staged_collectives.h). CollectiveEngines chooses among them.
+/// Executes collectives in virtual time, as real::Collectives does in real time. One engine
+/// interprets schedules (interpreter.h), one occupies links for a known time (timed_collectives.h),
+/// and one chains parts of a collective, each executed by one of the others (staged_collectives.h).
+/// CollectiveEngines chooses among them.
 ///
-/// Every engine numbers its own instances from 0. The lowest free number is taken first: with no collective in flight everything that
-/// follows is the same, whatever was before (sim/run/repetition.h).
+/// Every engine numbers its own instances from 0. The lowest free number is used first, so that
+/// with no collective in flight the future does not depend on the past (sim/run/repetition.h).
 class CollectiveEngine {
  public:
-  /// False: give up what takes long.
+  /// Returns false to cancel a long operation.
   using GoOn = std::function<bool()>;
 
   virtual ~CollectiveEngine() = default;
 
-  /// Returns true if this engine is the one for the collective. Of several engines that say so, the last in
-  /// CollectiveEngines carries it out.
+  /// Returns true if this engine can execute the collective. If several can, the last of them in
+  /// CollectiveEngines does.
   [[nodiscard]] virtual bool takes(const core::Collective& collective) const = 0;
-  /// Registers the links that the collective will use, before the first message of the run. For many ranks this takes minutes; it ends
-  /// early once `go_on`, which is called now and then, returns false.
+  /// Registers the links that the collective will use, before the first message of the run. For
+  /// many ranks this takes minutes; it ends early if `go_on`, which is called now and then, returns
+  /// false.
   virtual void expect(const core::Collective& collective, const GoOn& go_on) = 0;
-  /// Makes room for a collective; nothing runs before ranks start. Returns the number of the instance.
+  /// Allocates a collective; nothing runs before ranks start. Returns the number of the instance.
   /// REQUIRES: `collective` and `listener` outlive the instance.
   virtual std::uint32_t open(const core::Collective& collective, CollectiveListener& listener) = 0;
   /// The rank takes part from `now` on.
@@ -67,7 +69,8 @@ class CollectiveEngine {
 
   /// The amount of work done so far, in the unit of sim::work_of().
   [[nodiscard]] virtual std::int64_t work_done() const = 0;
-  /// Returns true if Rounds sees all state of this engine that decides what happens next, as it is now.
+  /// Returns true if Rounds can see all current state of this engine that decides what happens
+  /// next.
   [[nodiscard]] virtual bool state_is_visited() const = 0;
 
  protected:

@@ -22,10 +22,11 @@
 
 namespace tutti::sim {
 
-/// Executes schedules in virtual time: what Schedule says they mean, on Network and Devices.
+/// Executes schedules in virtual time, as Schedule defines them, on Network and Devices.
 ///
-/// A lane runs ahead of the clock where nobody can see it: after a send whose buffer is free only later, it goes on to
-/// the next step at once if that step is a receive whose message has not come. So a step of a ring costs one event.
+/// A lane runs ahead of the clock where this is unobservable: after a send whose buffer becomes
+/// free later, it continues with the next step at once if that step is a receive whose message has
+/// not arrived. So a step of a ring costs one event.
 class Interpreter final : public CollectiveEngine {
  public:
   Interpreter(Network& network, Devices& devices, EventQueue& events, bool watch_steps)
@@ -36,10 +37,10 @@ class Interpreter final : public CollectiveEngine {
   /// Has `ties` watched from now on.
   void watch(Ties& ties) { ties_ = &ties; }
 
-  /// Lanes that one collective may have, over all ranks.
+  /// The maximum number of lanes of one collective, over all ranks.
   static constexpr std::int64_t kMostLanes = (1 << kTurnBits) - 1;
 
-  /// Every collective has a schedule.
+  /// Returns true, since every collective has a schedule.
   [[nodiscard]] bool takes(const core::Collective&) const override { return true; }
   void expect(const core::Collective& collective, const GoOn& go_on) override;
   /// REQUIRES: `collective` has at most kMostLanes lanes.
@@ -60,24 +61,28 @@ class Interpreter final : public CollectiveEngine {
   struct Pace {
     std::uint32_t instance = 0;
     std::uint64_t serial = 0;
-    std::uint64_t opened = 0;  ///< collectives that had been opened by then
+    std::uint64_t opened = 0;  ///< collectives that had been opened until then
     std::size_t lane = 0;
-    std::int64_t lanes = 0;  ///< that the collective has
+    std::int64_t lanes = 0;  ///< lanes of the collective
     core::AlikeSteps alike;
   };
   /// Returns the lane with the most identical steps ahead; nullopt if there is none, if several
   /// collectives are in flight, or if there are more than `most_lanes` lanes.
   [[nodiscard]] std::optional<Pace> find_pace(std::int64_t most_lanes) const;
-  /// Steps that the lane has completed; nothing if the collective is over, or another has been opened since.
+  /// Returns the number of steps that the lane has completed; nothing if the collective is over, or
+  /// another has been opened since.
   [[nodiscard]] std::optional<std::int64_t> progress(const Pace& pace) const;
-  /// The same of all lanes of the collective. REQUIRES: it is not over.
+  /// Returns the number of completed steps of each lane of the collective. REQUIRES: it is not
+  /// over.
   [[nodiscard]] std::vector<std::int64_t> progress_of_lanes(const Pace& pace) const;
-  /// How many more rounds are like the last two, at whose beginning lanes were at `before`. REQUIRES: both did as many steps.
+  /// Returns the number of further rounds that repeat the last two, at whose beginning lanes were
+  /// at `before`. REQUIRES: both rounds had the same number of steps.
   [[nodiscard]] std::int64_t rounds_left(const Pace& pace, const std::vector<std::int64_t>& before) const;
-  /// All of the collective. REQUIRES: trails are kept.
+  /// Visits all state of the collective. REQUIRES: trails are kept.
   void visit_state(const Pace& pace, StateVisitor& visitor);
 
-  /// The number of a collective that somebody else carries out, among those that are opened here: events are ordered by it.
+  /// Returns the serial number of a collective that another engine executes, in the same sequence
+  /// as those opened here: events are ordered by it.
   std::uint64_t take_serial() { return ++serial_; }
 
   /// Steps executed so far, over all instances (nops included).
@@ -89,10 +94,11 @@ class Interpreter final : public CollectiveEngine {
   enum class Blocked : std::uint8_t { kNotStarted, kNo, kOnMessage, kOnAnyMessage, kOnLane, kOnSlot, kOnWire, kDone };
   enum class Phase : std::uint8_t { kFresh, kWorking, kWorked };
   enum class Receiving : std::uint8_t { kUnknown, kInOrder, kAny };
-  /// By what, and whether that has a multiprocessor (only known where computation shares the device).
+  /// What executes the lane's work, and whether that holds a multiprocessor (only known if
+  /// computation shares the device).
   enum class Driven : std::uint8_t { kUnknown, kByDevice, kByKernel, kByKernelThatHolds };
 
-  /// What of a step the lane has to know.
+  /// The fields of a step that a lane needs to execute it.
   struct AtHand {
     core::StepKind kind = core::StepKind::kNop;
     bool accumulate = false;
@@ -107,13 +113,14 @@ class Interpreter final : public CollectiveEngine {
     core::Bytes target;
   };
 
-  /// Two cache lines: a collective over thousands of ranks lives in the second-level cache.
+  /// Two cache lines, so that a collective over thousands of ranks fits into the second-level
+  /// cache.
   struct alignas(64) LaneState {
     core::Rank rank = 0;
     core::Lane lane = 0;
     std::int64_t next = 0;
     std::int64_t steps = 0;
-    core::Time ready;  ///< when the step before was complete; the lane's own clock
+    core::Time ready;  ///< when the step before was complete: the lane's own clock
     AtHand step;
     bool step_known = false;  ///< `step` is the next one
     Blocked blocked = Blocked::kNotStarted;
@@ -121,17 +128,17 @@ class Interpreter final : public CollectiveEngine {
     Receiving receiving = Receiving::kUnknown;
     bool awaited = false;  ///< by other lanes, see Waiting
     Driven driven = Driven::kUnknown;
-    std::uint16_t sent = 0;        ///< to tell apart what one lane sends at the same time
-    Devices::Id device = kNone;    ///< asked for when it first works
-    std::int32_t in_hand = kNone;  ///< connection whose slot the step at hand still holds
-    std::int32_t last_in = kNone;  ///< the connections used last: most lanes have one each way
+    std::uint16_t sent = 0;        ///< numbers the messages that one lane sends at the same time
+    Devices::Id device = kNone;    ///< looked up on first use
+    std::int32_t in_hand = kNone;  ///< the connection whose slot the current step still holds
+    std::int32_t last_in = kNone;  ///< the last used connections: most lanes have one in each direction
     std::int32_t last_out = kNone;
     std::int32_t arrivals = kNone;  ///< index into Instance::arrivals, of lanes that receive in order of arrival
-    std::uint32_t turn = 0;         ///< among all lanes, when events at the same time are put in order
+    std::uint32_t turn = 0;         ///< the lane's index in the order of simultaneous events
   };
   static_assert(sizeof(LaneState) == 128);
 
-  /// Connections whose messages have come, oldest first, behind those that were taken.
+  /// Connections whose messages have arrived, oldest first, after those that were taken.
   struct Arrivals {
     std::vector<std::int32_t> connections;
     std::size_t taken = 0;
@@ -139,13 +146,13 @@ class Interpreter final : public CollectiveEngine {
 
   /// Lanes that wait for each other within a rank.
   struct Waiting {
-    std::int32_t first_waiter = kNone;  ///< lanes that wait for this one to get further
+    std::int32_t first_waiter = kNone;  ///< lanes that wait for this one's progress
     std::int32_t next_waiter = kNone;
     std::int64_t wake_at = 0;        ///< steps that the first of them waits for
-    std::int64_t awaited_steps = 0;  ///< kOnLane: how far the other one has to get
+    std::int64_t awaited_steps = 0;  ///< kOnLane: the number of steps that the other lane has to complete
   };
 
-  /// What is told of the step at hand.
+  /// The parts of the current step's record.
   struct Watched {
     core::Time wait;
     std::int64_t peer_index = -1;
@@ -158,11 +165,11 @@ class Interpreter final : public CollectiveEngine {
     std::int32_t path = kNone;
     std::int32_t credits = 0;
     std::int32_t arrived = 0;   ///< delivered and not taken
-    std::int32_t occupied = 0;  ///< slots: sent and not yet free
+    std::int32_t occupied = 0;  ///< slots in use: sent and not yet freed
     std::int32_t blocked_sender = kNone;
   };
 
-  /// What tells connections apart.
+  /// The key of a connection.
   struct Ends {
     std::int32_t from, to, away;
     bool operator==(const Ends&) const = default;
@@ -174,7 +181,7 @@ class Interpreter final : public CollectiveEngine {
     }
   };
 
-  /// Senders' steps of a connection's messages not yet taken, behind those that were.
+  /// The senders' steps of a connection's messages that are not yet taken, after those that were.
   struct SenderSteps {
     std::vector<std::int64_t> steps;
     std::size_t taken = 0;
@@ -186,7 +193,7 @@ class Interpreter final : public CollectiveEngine {
     const core::Collective* collective = nullptr;
     const core::Schedule* schedule = nullptr;
     std::uint64_t serial = 0;
-    std::vector<std::int32_t> first_lane;  ///< per rank, and the number of lanes behind the last
+    std::vector<std::int32_t> first_lane;  ///< per rank; the last entry is the number of lanes
     std::vector<LaneState> lanes;
     std::vector<Waiting> waiting;          ///< per lane
     std::vector<Watched> watched;          ///< per lane; only if steps are watched
@@ -210,7 +217,7 @@ class Interpreter final : public CollectiveEngine {
 
   static void visit(LaneState& state, StateVisitor& visitor);
   void arrived(Address address, core::Time now, const Network::Arrival* arrival);
-  /// The lane's next step. REQUIRES: there is one.
+  /// Returns the lane's next step. REQUIRES: there is one.
   static const AtHand& step_at_hand(const Instance& instance, LaneState& state) {
     if (!state.step_known) look_up_step(instance, state);
     return state.step;
@@ -246,7 +253,7 @@ class Interpreter final : public CollectiveEngine {
   }
   [[nodiscard]] static std::uint64_t order_of(Instance& instance, std::int32_t lane);
   static void take_turns(Instance& instance);
-  /// The devices of some ranks, in their order, but for one of them.
+  /// Returns the devices of all `ranks` except `but`, in order.
   static std::vector<core::PartId> devices_of(const core::Group& group, const core::RankSet& ranks, core::Rank but);
 
   [[nodiscard]] static bool leads_to(const Instance& instance, std::int32_t connection, std::int32_t to,
@@ -263,7 +270,8 @@ class Interpreter final : public CollectiveEngine {
   bool watch_steps_;
   Ties* ties_ = nullptr;
   std::vector<std::unique_ptr<Instance>> instances_;
-  /// The lowest is taken first: with nothing under way all that follows is the same, whatever was before (Repetition).
+  /// The lowest number is used first, so that with no collective in flight the future does not
+  /// depend on the past (Repetition).
   std::priority_queue<std::uint32_t, std::vector<std::uint32_t>, std::greater<>> free_instances_;
   std::uint64_t serial_ = 0;
   std::int64_t steps_executed_ = 0;

@@ -14,13 +14,13 @@ namespace tutti::sim {
 struct Portrait {
   core::Time at;
   std::vector<std::int64_t> same, counted, numbered, told;
-  std::vector<int> bits;               ///< of what is numbered
+  std::vector<int> bits;               ///< of the entries of `numbered`
   std::vector<std::int64_t> progress;  ///< by lane
   LinkLoads::Totals carried;           ///< by link
   bool fit = true;
 };
 
-/// What `visit` shows a visitor at `now`.
+/// Returns the snapshot of the state that `visit` shows a visitor at `now`.
 Portrait portrait_of(core::Time now, const std::function<void(StateVisitor&)>& visit);
 
 }  // namespace tutti::sim

@@ -1,14 +1,16 @@
 #pragma once
 
-// Long collectives are rounds that repeat: a ring over a million ranks has two million. If everything under way (lanes,
-// messages, events, who is busy and for how long) is, seen from now, as it was some rounds ago, and the steps to come are alike
-// (Schedule::alike_from), then those rounds come again, and again: all that changes is the time, and what is counted. So
-// they are told, and not simulated.
+// Long collectives consist of rounds that repeat: a ring over a million ranks has two million. If
+// all current state (lanes, messages, events, busy resources), relative to the present time, equals
+// that of some rounds ago, and the steps to come are identical (Schedule::alike_from), then these
+// rounds repeat: only the time and the counters change. So they are accounted for without being
+// simulated.
 //
-// What happened is accounted for by trails, which lanes and messages take over from each other. In equal rounds each trail
-// becomes, by the same rule, another one with the same times added: T' = T∘f + c. So if in two rounds that follow each other each trail has
-// grown by the same, d∘f = d, it always will. (Their maxima stay once they have stayed for a round.) So three
-// portraits of the state, a round apart, are a proof.
+// Time is accounted for by trails, which lanes and messages take over from each other. In equal
+// rounds each trail results by the same rule from another one plus constant times: T' = T∘f + c. So
+// if each trail has grown by the same d in two consecutive rounds, d∘f = d, it always will. (Their
+// maxima stay once they have stayed for a round.) So three snapshots of the state (Portrait), a
+// round apart, are a proof.
 
 #include <cstdint>
 #include <optional>
@@ -25,26 +27,26 @@
 
 namespace tutti::sim {
 
-/// Watches one run, and moves it on where its rounds repeat.
+/// Watches one run, and advances it when its rounds repeat.
 class Rounds {
  public:
   Rounds(Interpreter& interpreter, Network& network, Devices& devices, EventQueue& events, Ties& ties)
       : interpreter_(interpreter), network_(network), devices_(devices), events_(events), ties_(ties) {}
 
-  /// Call after each event, at its time. Answers how much later it is now.
+  /// Call after each event, at its time. Returns by how much time the run was advanced.
   core::Time look(core::Time now) {
     if (pace_ ? interpreter_.progress(*pace_).value_or(due_) < due_ : ++idle_ < rest_) return {};
     return look_closely(now);
   }
-  /// Steps of lanes that were not simulated.
+  /// Returns the number of lane steps that were not simulated.
   [[nodiscard]] std::int64_t steps_skipped() const { return steps_skipped_; }
 
  private:
-  /// Events between attempts; what an attempt costs is a small part of theirs.
+  /// The number of events between attempts, so that an attempt costs little in comparison.
   static constexpr std::int64_t kRest = 16'384;
   static constexpr std::int64_t kRestPerLane = 64;
   static constexpr std::int64_t kMostLanes = 4096;
-  static constexpr std::int64_t kFewRounds = 32;  ///< not worth an attempt
+  static constexpr std::int64_t kFewRounds = 32;  ///< too few for an attempt
 
   core::Time look_closely(core::Time now);
   void begin();
@@ -62,9 +64,9 @@ class Rounds {
   Ties& ties_;
   std::int64_t idle_ = 0;  ///< events since the last attempt
   std::int64_t rest_ = kRest;
-  std::optional<Interpreter::Pace> pace_;  ///< the lane whose steps are counted, while portraits are taken
-  std::int64_t round_ = 1;                 ///< steps of that lane that may be a round
-  std::int64_t due_ = 0;                   ///< where that lane is when the next portrait is taken
+  std::optional<Interpreter::Pace> pace_;  ///< the lane whose steps are counted while snapshots are taken
+  std::int64_t round_ = 1;                 ///< the assumed length of a round in steps of that lane
+  std::int64_t due_ = 0;                   ///< the step of that lane at which the next snapshot is taken
   std::vector<Portrait> portraits_;        ///< up to three, a round apart
   std::int64_t steps_skipped_ = 0;
 };

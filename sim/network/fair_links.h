@@ -10,46 +10,49 @@
 
 namespace tutti::sim {
 
-/// The links of a cluster as messages share them fairly: paths become routes of FairShare, and its time becomes events.
+/// Links of a cluster with fair sharing: paths become routes of FairShare, and its end times become
+/// events.
 ///
-/// All that starts at one moment is let in together, by an event that comes after all others of that moment. After that
-/// one event waits for the next flow to end; when something starts before, it is out of date and passes unheeded.
+/// All flows that start at one moment are admitted together, by an event that comes after all
+/// others of that moment. After that, one event is pending for the next end of a flow; if another
+/// flow starts before, that event is outdated and ignored.
 class FairLinks {
  public:
   explicit FairLinks(const core::Cluster& cluster);
 
-  /// A part of a path without staging: its links are used at the same time, at one rate.
+  /// A part of a path without staging, whose links are used at the same time, at one rate.
   struct Stretch {
-    /// Not a flow but threads that serve one message after the other, for that time alone or for its bytes as well.
+    /// If set, the stretch is not a flow but a host's threads, which serve one message after the
+    /// other: for the time per message, and with `with_bytes` also for its bytes.
     const core::HostEndpoint* host = nullptr;
     core::ResourceId resource = -1;
     bool with_bytes = false;
 
     FairShare::Route route = 0;
     std::vector<core::LinkId> links;
-    core::Bandwidth alone;  ///< what a message gets that has nobody beside it
+    core::Bandwidth alone;  ///< the rate of a message without competing traffic
     core::Time latency;     ///< from its end to the beginning of the next stretch
   };
   struct Way {
     std::vector<Stretch> stretches;
     std::vector<core::Time> lags;  ///< from the end of the last stretch to each receiver
-    std::size_t leaves = 0;        ///< the stretch after which the sender's buffer is free: its first flow
+    std::size_t leaves = 0;        ///< the index of the first flow: the sender's buffer is free after it
   };
   /// REQUIRES: the path has hops.
   const Way& way(std::int32_t path, const core::PathBook& paths);
 
   void start(FairShare::Route route, core::Bytes bytes, std::uint32_t message, core::Time now, EventQueue& events);
 
-  /// The link carries this share of its bandwidth from now on.
+  /// Sets the share of its bandwidth that the link has from now on.
   void set_share(core::LinkId id, std::int64_t share_ppm, core::Time now, EventQueue& events);
 
-  /// The event stands for what is to be done now; if not, it is to be ignored.
+  /// False if the event is outdated; it is then ignored.
   [[nodiscard]] bool is_due(const Event& event) const { return event.a == stamp_; }
   struct Done {
     std::uint32_t message = 0;
     core::LinkId bottleneck = -1;
   };
-  /// Lets in what started at `now`; answers what has ended.
+  /// Admits the flows that started at `now`; returns those that have ended.
   const std::vector<Done>& settle(core::Time now);
   /// Pushes the event for the next end, if there is one.
   void wake(EventQueue& events);

@@ -9,8 +9,8 @@
 
 namespace tutti::sim {
 
-/// What one link carries over time: changes at known times, and what others take of it, always or in bursts. Phases are
-/// made as they are asked for, so that bursts may go on for ever.
+/// The bandwidth of one link over time: it changes at known times, and by background traffic,
+/// constant or in bursts. Phases are created on demand, since bursts may go on for ever.
 class LinkCourse {
  public:
   LinkCourse(core::LinkId link, core::Bandwidth whole) : link_(link), whole_(whole) {}
@@ -24,18 +24,18 @@ class LinkCourse {
     std::int64_t share_ppm = 1'000'000;
     core::Bandwidth bandwidth;
   };
-  /// From phase 0, which begins at 0, on; nothing if the phases before last for ever.
+  /// Returns a phase; phase 0 begins at time 0. Null if an earlier phase lasts for ever.
   const Phase* phase(std::size_t number);
-  /// Phases that have ended by `now` are not asked for again; answers the number of the one that has not, of those that
-  /// were made.
+  /// Drops phases that have ended by `now`, which must not be requested again. Returns the number
+  /// of the first phase that remains, among those created.
   std::size_t forget_before(core::Time now);
   [[nodiscard]] bool has_bursts() const { return !bursts_.empty(); }
-  /// It is dead, and no change will bring it back.
+  /// True if the link is down and no change will restore it.
   [[nodiscard]] bool is_dead_for_good() const { return changed_ppm_ == 0 && next_change_ == changes_.size(); }
 
  private:
   struct Burst {
-    std::int64_t left_ppm = 1'000'000;  ///< of the bandwidth while it lasts
+    std::int64_t left_ppm = 1'000'000;  ///< the share of the bandwidth that it leaves
     core::Time mean_burst, mean_pause;
     core::Random random;
     bool on = true;
@@ -49,7 +49,7 @@ class LinkCourse {
   std::vector<core::LinkChange> changes_;
   std::size_t next_change_ = 0;
   std::int64_t changed_ppm_ = 1'000'000;
-  std::int64_t constant_ppm_ = 1'000'000;  ///< what those leave who always send
+  std::int64_t constant_ppm_ = 1'000'000;  ///< the share that constant traffic leaves
   std::vector<Burst> bursts_;
   std::deque<Phase> phases_;
   std::size_t forgotten_ = 0;
@@ -64,12 +64,12 @@ class LinkHealth {
              const std::vector<core::BackgroundLoad>& background = {}, std::uint64_t seed = 0);
 
   [[nodiscard]] bool changes(core::LinkId link) const { return !courses_.empty() && courses_.contains(link); }
-  /// When the last of `bytes` enters `link` if the first does at `head` and nothing but the link and `rate`, what the
-  /// message gets at most, limits them. kNever if the link dies before. REQUIRES: changes(link); where there are bursts,
-  /// heads come in order.
+  /// Returns when the last of `bytes` enters `link` if the first does at `head` and only the link
+  /// and `rate`, the message's maximum rate, limit them; kNever if the link goes down before.
+  /// REQUIRES: changes(link); if there are bursts, heads come in order of time.
   [[nodiscard]] core::Time tail(core::LinkId link, core::Bytes bytes, core::Bandwidth rate, core::Time head);
 
-  /// Those links, in order.
+  /// Returns the links whose bandwidth changes, in order.
   [[nodiscard]] const std::vector<core::LinkId>& links() const { return links_; }
   LinkCourse& course(core::LinkId link) { return courses_.at(link); }
 
@@ -80,7 +80,7 @@ class LinkHealth {
   std::vector<core::LinkId> links_;
 };
 
-/// What a share of a link's bandwidth is: a whole number of bytes per second, 0 only if the share is.
+/// Returns a share of a bandwidth in whole bytes per second; 0 only if the share is 0.
 core::Bandwidth part_of(core::Bandwidth bandwidth, std::int64_t share_ppm);
 
 }  // namespace tutti::sim

@@ -12,8 +12,9 @@ struct LinkRange {
   core::LinkId end = 0;
 };
 
-/// What every link carried, in all and over time. Time is binned: up to `kBins` bins of equal width, which doubles
-/// whenever a run outgrows them, so that memory does not grow with the length of the run.
+/// The bytes that every link carried, in total and over time. Time is divided into up to `kBins`
+/// bins of equal width, which doubles whenever a run outgrows them, so that memory does not grow
+/// with the length of the run.
 class LinkLoads {
  public:
   static constexpr int kBins = 1024;
@@ -24,18 +25,19 @@ class LinkLoads {
         binned_(binned),
         bins_(static_cast<std::size_t>(binned.end - binned.first)) {}
 
-  /// `bytes` went over `link` evenly from `start` to `end`.
+  /// Adds `bytes` that went over `link` evenly from `start` to `end`.
   void add(core::LinkId link, core::Bytes bytes, core::Time start, core::Time end);
 
-  /// The same of what is no message, and has the link busy for a time of its own: NCCL's collectives, whose protocols carry more than their data, and
-  /// whose links are measured ones.
+  /// As add(), for traffic other than messages that occupies the link for a given time: NCCL's
+  /// collectives, whose protocols carry more than their data, and whose link bandwidths are
+  /// measured.
   void add_held(core::LinkId link, core::Bytes bytes, core::Time busy, core::Time start, core::Time end);
 
-  /// By link.
+  /// Totals by link.
   struct Totals {
     std::vector<core::Bytes> carried;
-    std::vector<core::Bytes> held_bytes;  ///< of those, by what is no message; empty: there was none
-    std::vector<core::Time> held;         ///< for how long that had the link; likewise
+    std::vector<core::Bytes> held_bytes;  ///< of those, by add_held(); empty: there were none
+    std::vector<core::Time> held;         ///< how long add_held() occupied the link; likewise
   };
   [[nodiscard]] const Totals& totals() const { return totals_; }
   [[nodiscard]] core::Bytes total(core::LinkId link) const { return totals_.carried[static_cast<std::size_t>(link)]; }

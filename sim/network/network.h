@@ -18,77 +18,86 @@
 
 namespace tutti::sim {
 
-/// Who gets a message: a connection of a collective's instance per receiver. Opaque to the network.
+/// The receiver of a message: a connection of a collective's instance. Opaque to the network.
 struct Address {
   std::uint32_t instance = 0;
   std::uint32_t connection = 0;
 };
 
-/// Messages under way, cut-through.
+/// Messages in flight, cut-through.
 ///
-/// The head of a message reaches a hop when it has left the one before and that hop's latency has passed; there it
-/// waits until the resource has served everyone who came before. The tail leaves a hop when the hop has pushed all
-/// bytes through, and not before it has arrived itself:
-///     head_i = max(head_{i-1} + latency_{i-1}, free_i)      (tail_{i-1} in place of head_{i-1} where it is staged)
+/// The head of a message reaches a hop when it has left the one before and that hop's latency has
+/// passed. There it waits until the resource has served all earlier messages. The tail leaves a hop
+/// when the hop has transmitted all bytes, and not before it has arrived itself:
+///     head_i = max(head_{i-1} + latency_{i-1}, free_i)   (if staged: tail_{i-1} in place of head_{i-1})
 ///     tail_i = max(head_i + bytes / rate_i, tail_{i-1} + latency_{i-1}),   and free_i = tail_i
-/// Buffers between hops are unlimited. Alone, a message takes the sum of latencies plus bytes over the narrowest rate.
-/// Hops that are reached in line (Sections) are gone through at once.
+/// Buffers between hops are unlimited. A message without competing traffic takes the sum of
+/// latencies plus bytes over the narrowest rate. Hops that are reached in line (Sections) are
+/// handled in one event.
 ///
-/// Threads of hosts (core/cluster/host_transport.h) are hops that serve a message for longer than they are held, if they are several;
-/// links between them are held only for what a message's bytes take of them, however slowly they come.
+/// Threads of hosts (core/cluster/host_transport.h) are hops that serve a message for longer than
+/// they are occupied, if there are several threads. Links between them are occupied only for the
+/// time that a message's bytes need on them, even if the bytes come more slowly.
 ///
-/// `fair` instead: a stretch without staging is one flow over all its links, which moves at its max-min fair rate from the
-/// moment when the message is sent; threads of hosts that stream are links that flows share, and what they take per message, or of a
-/// message as a whole, is served in order; when its last byte has left the sender, the latency passes, then it is there.
+/// With `fair` instead, a stretch without staging is one flow over all its links, which moves at
+/// its max-min fair rate from the moment when the message is sent. Threads of hosts that stream are
+/// links that flows share; their time per message, or for a message as a whole, is served in order.
+/// When the last byte has left the sender, the latency passes, then the message has arrived.
 class Network {
  public:
-  /// `keep_trails`: messages carry what their senders' trails are, and tell of themselves when they arrive.
+  /// `keep_trails`: messages carry their senders' trails, and return them with their own times on
+  /// arrival.
   /// `health`: links whose bandwidth changes. REQUIRES: none if the model is ideal.
   Network(const core::Cluster& cluster, core::NetworkModel model, LinkRange binned_links, bool keep_trails,
           LinkHealth health = {});
 
   [[nodiscard]] core::PathBook& paths() { return paths_; }
   [[nodiscard]] bool keeps_trails() const { return keep_trails_; }
-  /// What the links have carried so far.
+  /// Returns the loads of the links so far.
   const LinkLoads& loads() {
     sections_.settle(loads_);
     return loads_;
   }
 
-  /// Has `ties` watched from now on (fifo and ideal; who shares fairly does not ask who came first).
+  /// Has `ties` watched from now on (fifo and ideal; with fair sharing the order of requests does
+  /// not matter).
   void watch(Ties& ties) { ties_ = &ties; }
 
-  /// What links have carried since they had carried `before`, they carry so many times again.
+  /// Adds the loads since `before` `times` more times.
   void carry_again(const LinkLoads::Totals& before, std::int64_t times);
 
-  /// Who is busy and until when, of all resources. What shares fairly (fair) is unfit.
+  /// Visits how long each resource is busy. Fair sharing is marked as unfit.
   void visit_state(StateVisitor& visitor);
-  /// A message under way; unfit if it is no chain. REQUIRES: trails are kept.
+  /// Visits a message in flight; unfit if its path is no chain. REQUIRES: trails are kept.
   void visit_message(std::uint32_t id, StateVisitor& visitor);
 
-  /// Messages may go along this path. Whoever tells all of them before the first is sent, and says so, has results sooner.
+  /// Announces a path of messages. Simulation is faster if all paths are announced before the first
+  /// message is sent, followed by expect_no_other().
   void expect(std::int32_t path) { sections_.expect(paths_.path(path)); }
   void expect_no_other() { sections_.expect_no_other(); }
 
-  /// Sends `bytes` along `path` at `now`. Answers when the sender's buffer is free again; kNever if that depends on what
-  /// others will send (fair), then an event of kind kSent tells. Events of kind kHop and kDeliver follow, or one of kind
-  /// kArrive; they carry `order`. `trail`: only if they are kept.
+  /// Sends `bytes` along `path` at `now`. Returns when the sender's buffer is free again; kNever if
+  /// that depends on other traffic (fair): an event of kind kSent then reports it. Events of kind
+  /// kHop and kDeliver follow, or one of kind kArrive; they carry `order`. `trail`: only if trails
+  /// are kept.
   core::Time send(std::int32_t path, core::Bytes bytes, core::Time now, std::uint64_t order,
                   std::vector<Address> receivers, const Trail* trail, EventQueue& events);
-  /// The same for one receiver, without the allocation.
+  /// As above for one receiver, without an allocation.
   core::Time send(std::int32_t path, core::Bytes bytes, core::Time now, std::uint64_t order, Address receiver,
                   const Trail* trail, EventQueue& events);
 
-  /// What something that is no message has of a resource.
+  /// The use of a resource by something other than a message.
   using Hold = core::LinkUse;
-  /// Such a thing may have the resource. Before the first message is sent.
+  /// Announces such a use. To be called before the first message is sent.
   void expect(const Hold& hold);
-  /// Everybody has a part of a link's bandwidth (fair), so that the end of a hold is told by an event of kind kReleased.
+  /// True if links are shared (fair); the end of a hold is then reported by an event of kind
+  /// kReleased.
   [[nodiscard]] bool shares() const { return fair_ != nullptr; }
-  /// The resource is held behind those who came before. Answers when that is over; kNever if its link is dead. REQUIRES: !shares().
+  /// Occupies the resource after its earlier users. Returns when that ends; kNever if its link is
+  /// down. REQUIRES: !shares().
   core::Time hold(const Hold& hold, core::Time now);
-  /// The same where links are shared; `holder` is the address of the event at its end, and says then what was carried. REQUIRES:
-  /// shares(); it has a link, and is busy.
+  /// As above if links are shared. `holder` is the address of the event at the end, whose handler
+  /// reports with carry() what was carried. REQUIRES: shares(); the hold has a link and a duration.
   void hold(const Hold& hold, core::Time now, std::uint64_t order, Address holder, EventQueue& events);
   void carry(const Hold& hold, core::Time start, core::Time end);
 
@@ -97,7 +106,8 @@ class Network {
   /// Handles kShare.
   void share(const Event& event, EventQueue& events);
 
-  /// Has links change at their time, by events of kind kChange. Once, before the first message.
+  /// Schedules the changes of links, as events of kind kChange. To be called once, before the first
+  /// message.
   void schedule_changes(EventQueue& events);
   /// Handles kChange.
   void change(const Event& event, EventQueue& events);
@@ -107,9 +117,9 @@ class Network {
     std::int32_t path = 0;
     core::Bytes bytes;
     core::Time sent;
-    core::LinkId bottleneck = -1;  ///< where it had to share
+    core::LinkId bottleneck = -1;  ///< the link that limited its rate
   };
-  /// Handles kSent: what left its sender.
+  /// Handles kSent: returns the message that left its sender.
   [[nodiscard]] Departure departed(const Event& event) const;
 
   struct Arrival {
@@ -117,7 +127,7 @@ class Network {
     Trail trail;              ///< the sender's, and the message's own time
     core::Time began_moving;  ///< when the first byte left the sender
   };
-  /// Handles kDeliver and kReleased: hands out what arrived.
+  /// Handles kDeliver and kReleased: returns what arrived.
   Arrival deliver(const Event& event);
 
  private:
@@ -127,20 +137,20 @@ class Network {
     std::uint64_t order = 0;
     core::Time sent;
     core::Time began_moving;
-    core::Time tail;             ///< where it goes on: when its last byte is there (chains)
+    core::Time tail;             ///< when its last byte reaches the hop at which it continues (chains)
     Address receiver;            ///< of a message with one receiver
-    std::int32_t branches = -1;  ///< index into branches_, for everything that is no chain
+    std::int32_t branches = -1;  ///< index into branches_, for every path that is no chain
     std::uint16_t undelivered = 1;
-    bool hold = false;  ///< it is no message, and its end is an event of kind kReleased
+    bool hold = false;  ///< it is not a message, and ends with an event of kind kReleased
     core::LinkId queued_at = -1;
     core::Time queued_time;
-    std::uint16_t stretch = 0;  ///< under way (fair)
+    std::uint16_t stretch = 0;  ///< the current one (fair)
     core::Time stretch_began;
   };
-  /// What a message that is no chain knows about each of its hops.
+  /// The state of a message on a path that is no chain, by hop.
   struct Branches {
     std::vector<core::Time> tails;       ///< when the tail reaches the hop, as far as known
-    std::vector<std::uint16_t> missing;  ///< heads that have not come yet
+    std::vector<std::uint16_t> missing;  ///< heads that have not arrived yet
     std::vector<Address> receivers;
   };
 
@@ -166,8 +176,8 @@ class Network {
   Ties* ties_ = nullptr;
   LinkHealth health_;
   Sections sections_;                ///< fifo and ideal
-  std::size_t changes_to_come_ = 0;  ///< events of kind kChange in the queue
-  std::unique_ptr<FairLinks> fair_;  ///< only if that is the model
+  std::size_t changes_to_come_ = 0;  ///< pending events of kind kChange
+  std::unique_ptr<FairLinks> fair_;  ///< only for the model `fair`
   LinkLoads loads_;
   bool keep_trails_;
   std::vector<Message> messages_;

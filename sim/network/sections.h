@@ -1,13 +1,15 @@
 #pragma once
 
-// Where a message need not be asked about again until it is through. A resource is reached in line if every message that
-// uses it comes from one and the same other resource, by the same latency: then messages come in the order in
-// which the other served them, and whoever knows when the head and the tail leave the one knows it for the next. So a
-// path falls into sections, each gone through in one event, at the time when the message's head reaches the first of its
-// resources. (All links of a ring of single cards are one section: one event per message in place of four.)
+// Splits paths into sections that a message passes in one event. A resource is reached in line if
+// every message that uses it comes from one and the same other resource, with the same latency.
+// Messages then come in the order in which the other served them, and the times at which head and
+// tail leave the first determine those of the second. So a path is divided into sections, each
+// handled in one event, at the time when the message's head reaches the first of its resources.
+// (All links of a ring of single cards are one section: one event per message instead of four.)
 //
-// Inside a section a link that is as fast as the one before never makes anybody wait: the one before has spread the
-// messages out. Such links are no legs; all that is left of them is their latency, and what they carried.
+// Inside a section, a link that is as fast as the one before never delays a message, since the one
+// before has spread the messages out. Such links are not legs; only their latency and their load
+// are kept.
 
 #include <compare>
 #include <cstdint>
@@ -21,17 +23,18 @@
 
 namespace tutti::sim {
 
-/// The ways of messages that are chains of hops, taken apart (fifo and ideal).
+/// The paths that are chains of hops, divided into sections (fifo and ideal).
 class Sections {
  public:
-  /// Nothing is in line unless all paths are expected before the first message is sent. REQUIRES: `health` outlives it.
+  /// No resource is in line unless all paths are announced before the first message is sent.
+  /// REQUIRES: `health` outlives it.
   Sections(core::ResourceId resources, LinkHealth& health, LinkRange binned);
 
-  /// Messages may go along `path`.
+  /// Announces a path of messages.
   void expect(const core::Path& path);
-  /// The resource is also held by others than messages.
+  /// The resource is also occupied by uses other than messages.
   void expect_held(core::ResourceId resource);
-  /// Nothing is sent along any other path.
+  /// No message is sent along any other path.
   void expect_no_other() { complete_ = true; }
 
   static constexpr std::uint32_t kNone = ~0U;
@@ -42,11 +45,12 @@ class Sections {
     std::uint32_t first_crossing = 0;
     std::uint32_t end_crossing = 0;
     bool received = false;   ///< begins in the receiver's worker (core::PathHop)
-    bool staged = false;     ///< begins when the message is there as a whole, not its head
-    bool in_detail = false;  ///< its crossings are told one by one
-    core::Bytes carried;     ///< else: over each of them
+    bool staged = false;     ///< begins when the message has arrived completely, not its head
+    bool in_detail = false;  ///< the loads of its crossings are recorded one by one
+    core::Bytes carried;     ///< otherwise: the bytes over each crossing
   };
-  /// Where the path's list of sections begins: at() of that and of those behind it, up to the last. REQUIRES: a chain with hops.
+  /// Returns the first index of the path's list of sections: at() of it and of those after it, up
+  /// to is_last(). REQUIRES: a chain with hops.
   std::uint32_t first_place(std::int32_t path_id, const core::Path& path) {
     const auto index = static_cast<std::size_t>(path_id);
     if (index >= first_place_.size()) first_place_.resize(index + 1, kUnknown);
@@ -55,7 +59,7 @@ class Sections {
   }
   [[nodiscard]] std::uint32_t at(std::uint32_t place) const { return places_[place] & ~kLast; }
   [[nodiscard]] bool is_last(std::uint32_t place) const { return (places_[place] & kLast) != 0; }
-  /// The path's section if it has only one, and nothing else to tell; else kNone.
+  /// Returns the path's section if that is all that a message on it needs; otherwise kNone.
   std::uint32_t only_section(std::int32_t path_id, const core::PathBook& paths) {
     const auto index = static_cast<std::size_t>(path_id);
     if (index < only_section_.size() && only_section_[index] != kUnknown) return only_section_[index];
@@ -67,25 +71,25 @@ class Sections {
     return only_section_[index] = is_last(place) ? at(place) : kNone;
   }
   [[nodiscard]] const Section& section(std::uint32_t id) const { return sections_[id]; }
-  /// Where its messages come in the order of their heads' arrival.
+  /// Returns the resource at which messages arrive in the order of their heads.
   [[nodiscard]] core::ResourceId first_resource(std::uint32_t id) const {
     return legs_[sections_[id].first_leg].resource;
   }
 
   struct Passage {
     core::Time began;   ///< when the first byte entered the first resource
-    core::Time left;    ///< when the last byte had; kNever: its link is dead
-    bool lost = false;  ///< a link on the way is dead; nobody hears of the message any more
-    core::Time head;    ///< at the end of the section, its last latency included
+    core::Time left;    ///< when the last byte had; kNever: its link is down
+    bool lost = false;  ///< a link on the path is down, so the message never arrives
+    core::Time head;    ///< at the end of the section, including its last latency
     core::Time tail;
     core::Time queued;  ///< longest wait of the head
     core::LinkId queued_at = -1;
   };
-  /// A message goes through a section: its head is there at `head`, its tail at `tail`.
+  /// Passes a message through a section, which its head reaches at `head` and its tail at `tail`.
   Passage pass(std::uint32_t section, core::Bytes bytes, core::Time head, core::Time tail,
                std::vector<Server>& resources, LinkLoads& loads);
 
-  /// Adds to `loads` what was only counted.
+  /// Adds to `loads` what was only counted so far.
   void settle(LinkLoads& loads);
 
  private:
@@ -102,7 +106,7 @@ class Sections {
     bool changes = false;
     bool unheld = false;
     const core::HostEndpoint* host = nullptr;  ///< threads of a host
-    core::Bytes bytes{-1};                     ///< what was asked for last, and the answer: sizes seldom change
+    core::Bytes bytes{-1};                     ///< the last request and its result, since sizes seldom change
     core::Time time;
 
     core::Time tail(core::Bytes of, core::Time head, LinkHealth& health) {
@@ -114,22 +118,23 @@ class Sections {
       return core::later(head, time);
     }
   };
-  /// A link that a section crosses: `shift` later than its leg.
+  /// A link that a section crosses, `shift` later than its leg.
   struct Crossing {
     core::LinkId link = -1;
     std::uint32_t leg = 0;
     core::Time shift;
   };
 
-  /// Where all that comes to a resource comes from, and how long after.
+  /// The only resource from which messages come to another, and the latency between them.
   struct Before {
     core::ResourceId resource = kNobody;
     core::Time latency;
     bool operator==(const Before&) const = default;
   };
 
-  /// Paths that are in one section with the same ends are the same in it: inside, everything comes from one place. (Rates and
-  /// the last latency are those of ports where a path may have its own.)
+  /// The key of a section. Paths that are in line between the same ends share the section, since
+  /// inside it everything comes from one resource. (Rates and the last latency are included because
+  /// a path may have its own at ports.)
   struct Ends {
     core::ResourceId first = 0, last = 0;
     core::Bandwidth first_rate, last_rate;
@@ -151,7 +156,7 @@ class Sections {
   std::vector<Before> before_;               ///< per resource
   std::vector<std::uint32_t> first_place_;   ///< by path
   std::vector<std::uint32_t> only_section_;  ///< by path
-  std::vector<std::uint32_t> places_;        ///< paths' sections, one path's behind the other's; with kLast the last
+  std::vector<std::uint32_t> places_;        ///< the paths' lists of sections, concatenated; each ends with kLast
   std::map<Ends, std::uint32_t> known_;
   std::vector<Section> sections_;
   std::vector<Leg> legs_;

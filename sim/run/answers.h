@@ -7,17 +7,19 @@
 
 namespace tutti::sim {
 
-/// Packs that answer others (BytePS's pulls answer pushes): a server or a CPU that is a helper in both begins with the pull of a
-/// pack when it is done with the push, not when the push is complete everywhere.
+/// Pulls that answer pushes (BytePS): a server, or a CPU that is a helper in both, begins with the
+/// pull of a pack when it has completed its part of the push, not when the push is complete on all
+/// ranks.
 class Answers {
  public:
   /// REQUIRES: all it is given outlives it.
   Answers(const core::Plan& plan, Flights& flights)
       : plan_(plan), flights_(flights), pull_of_(core::answers_to(plan)) {}
 
-  /// The pack of the flight is answered by another one: Flight::through is kept.
+  /// True if another pack answers the flight's pack: Flight::through is kept.
   [[nodiscard]] bool is_answered(const Work& work) const { return work.pack >= 0 && pull_of(work) >= 0; }
-  /// The rank gives, or passes on, what another pack brings together, and is not done with that: it starts later.
+  /// True if the rank serves or forwards the result of another pack, and has not completed its part
+  /// of that one: it starts later.
   [[nodiscard]] bool starts_later(const Flight& flight, core::Rank rank) const {
     if (flight.work.pack < 0) return false;
     const std::int32_t push = plan_.packs[static_cast<std::size_t>(flight.work.pack)].answers;

@@ -39,17 +39,17 @@ class Asynchrony {
                                                      kMostRounds, kMostWork / std::max(1.0, work_of_step))));
   }
 
-  /// A worker starts with the pack; the variable's values that it reads are those of now.
+  /// A worker starts the pack; it reads the variable's current values.
   void opened(const Work& work) {
     if (const core::Pack* const pack = values(work, core::PackPhase::kRead))
       versions_.read(work.place.group, pack->payload.members.front().variable);
   }
-  /// The pack is complete where its variable lies: a gradient is applied now.
+  /// The pack is complete at the root, which holds the variable: a gradient is applied now.
   void complete_at_root(const Work& work) {
     if (const core::Pack* const pack = values(work, core::PackPhase::kGradients))
       versions_.applied(work.place.group, pack->payload.members.front().variable);
   }
-  /// A replica has ended a step. In the order of time.
+  /// A replica has ended a step. To be called in order of time.
   void step_ended(std::int64_t replica, std::int32_t step, core::Time now) {
     const core::Partition::Place place = plan_.partition->place(replica);
     if (place.rank != 0) return;

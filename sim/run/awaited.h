@@ -7,15 +7,15 @@
 
 namespace tutti::sim {
 
-/// Who had its gradients last in a step, and what the others waited for it.
+/// The device whose gradients were ready last in a step, and how long the others waited for it.
 struct Awaited {
   std::int64_t replicas = 0;
-  core::Wide ready = 0;   ///< sum over replicas: when their last gradients were ready
-  core::Wide needed = 0;  ///< sum over replicas: how long that took since they began
+  core::Wide ready = 0;   ///< sum over replicas: the time when their last gradients were ready
+  core::Wide needed = 0;  ///< sum over replicas: the time that they took from their beginning
   core::PartId last;
   core::Time last_ready, last_needed;
 
-  /// `times`: workers that the device's stands for.
+  /// `times`: the number of workers that the device's represents.
   void add(core::PartId device, core::Time began, core::Time at, std::int64_t times) {
     replicas += times;
     ready += static_cast<core::Wide>(at.count()) * static_cast<core::Wide>(times);
@@ -25,7 +25,8 @@ struct Awaited {
     last_ready = at;
     last_needed = at - began;
   }
-  /// How much later than the others' mean, as far as it needed longer than they did. REQUIRES: several replicas.
+  /// Returns how much later than the others' mean the last device was ready, limited to the
+  /// additional time that it took. REQUIRES: several replicas.
   [[nodiscard]] core::Time waited() const {
     const auto mean_of_others = [this](core::Wide sum, core::Time own) {
       const auto others = static_cast<core::Wide>(replicas - 1);

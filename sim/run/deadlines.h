@@ -9,10 +9,11 @@
 
 namespace tutti::sim {
 
-/// The timers of TensorFlow's collectives. Every device that starts one has two, one after the other, each of the full
-/// length: until the group is resolved, which it is once every device has started some collective of it; and until the
-/// collective is done there. So only the first collectives of a run wait for the group, and nothing tells how long a worker
-/// may be late for a later one but its execution.
+/// The timers of TensorFlow's collectives. Every device that starts one has two, one after the
+/// other, each of the full length: one until the group is resolved, which happens once every device
+/// has started some collective of it, and one until the collective is done there. So only the first
+/// collectives of a run wait for the group; for later ones only the execution limits how late a
+/// worker may be.
 /// SOURCE: tensorflow/core/common_runtime/base_collective_executor.cc, collective_param_resolver_distributed.cc.
 class Deadlines {
  public:
@@ -23,22 +24,23 @@ class Deadlines {
   [[nodiscard]] core::Time timeout() const { return *timeout_; }
   [[nodiscard]] bool resolved() const { return missing_ == 0; }
 
-  /// The replica starts a collective. True if it was the last one that never had.
+  /// The replica starts a collective. Returns true if it was the last replica to start its first
+  /// one.
   bool joins(std::int64_t replica) {
     if (joined_[static_cast<std::size_t>(replica)]) return false;
     joined_[static_cast<std::size_t>(replica)] = true;
     return --missing_ == 0;
   }
 
-  /// What a timer is of: a rank's part in a collective of a step, in a group.
+  /// The subject of a timer: a rank's part in a collective of a step, in a group.
   struct Timer {
     std::int32_t step = 0;
     std::int64_t number = 0;
     std::int64_t group = 0;
     core::Rank rank = 0;
-    bool execution = false;  ///< rather than the group's resolution
+    bool execution = false;  ///< true: the execution; false: the group's resolution
   };
-  /// Answers the number by which an event names it.
+  /// Returns the number by which an event refers to the timer.
   std::uint32_t arm(const Timer& timer) {
     timers_.push_back(timer);
     return static_cast<std::uint32_t>(timers_.size()) - 1;

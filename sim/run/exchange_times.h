@@ -17,13 +17,14 @@ class ExchangeTimes {
   void add(std::int32_t exchange, core::Time took) {
     totals_[static_cast<std::size_t>(exchange)] += static_cast<core::Wide>(took.count());
   }
-  /// What has been added since `before`, is added so many times again.
+  /// Adds the times since `before` `times` more times.
   void add_again(const std::vector<core::Wide>& before, std::int64_t times) {
     for (std::size_t e = 0; e < totals_.size(); ++e) totals_[e] += (totals_[e] - before[e]) * times;
   }
   /// By exchange: picoseconds, over all replicas and steps.
   [[nodiscard]] const std::vector<core::Wide>& totals() const { return totals_; }
-  /// What a replica's exchanges of a step take, for each exchange of the plan. REQUIRES: `steps` > 0, of `replicas` each.
+  /// Returns notes on how long a replica's exchanges take per step, for each exchange of the plan.
+  /// REQUIRES: `steps` > 0, of `replicas` each.
   [[nodiscard]] std::vector<std::string> notes(const core::Scenario& scenario, std::int64_t steps,
                                                std::int64_t replicas) const;
 

@@ -23,19 +23,19 @@ struct Flight {
   core::Time first_start, last_start;
   std::vector<Cause> causes;                         ///< per rank: of its launch
   std::vector<core::Time> started;                   ///< per rank
-  std::vector<bool> came, done;                      ///< by replica's rank; only where there are timers (Timeouts)
-  std::vector<bool> through;                         ///< by rank; only of packs that others answer (Answers)
-  std::shared_ptr<const core::Collective> in_group;  ///< the work's, unless it is the plan's own of the first group
-  // Of packs that are fused:
+  std::vector<bool> came, done;                      ///< by replica's rank; only if there are timers (Timeouts)
+  std::vector<bool> through;                         ///< by rank; only for packs that others answer (Answers)
+  std::shared_ptr<const core::Collective> in_group;  ///< the group's; null: the plan's own, of the first group
+  // For packs that are fused:
   std::shared_ptr<const FusedPacks> fused;
   std::vector<core::Time> asked;   ///< per rank: since when it waits for its cycle or its stream
   std::vector<core::Time> copies;  ///< per rank
 };
 
-/// All that is in flight, by what it is and by the handle of its collective.
+/// All flights, by what they carry and by the handle of their collective.
 class Flights {
  public:
-  /// Nothing if it is not in flight.
+  /// Returns null if it is not in flight.
   [[nodiscard]] Flight* find(std::int32_t step, std::int64_t number, std::int64_t group) {
     const auto known = by_number_.find({step, number, group});
     return known == by_number_.end() ? nullptr : &by_instance_.at(known->second);
@@ -45,7 +45,7 @@ class Flights {
     return known == by_number_.end() ? nullptr : &by_instance_.at(known->second);
   }
   Flight& of(std::uint32_t instance) { return by_instance_[instance]; }
-  /// A new one. REQUIRES: find() has nothing.
+  /// Adds a flight. REQUIRES: find() returns null.
   Flight& add(std::uint32_t instance, std::int32_t step, std::int64_t number, const Work& work) {
     by_number_[{step, number, work.place.group}] = instance;
     Flight& flight = by_instance_[instance];
@@ -56,7 +56,8 @@ class Flights {
     flight.work = work;
     return flight;
   }
-  /// It is complete on all ranks. Its step and work stay known until its handle is used again.
+  /// The flight is complete on all ranks. Its step and work stay known until its handle is used
+  /// again.
   void remove(Flight& flight) {
     by_number_.erase({flight.step, flight.number, flight.work.place.group});
     flight.causes.clear();
@@ -66,12 +67,12 @@ class Flights {
   }
   [[nodiscard]] bool empty() const { return by_number_.empty(); }
 
-  /// Calls with each one in flight, and those that were, by handle.
+  /// Calls `visit` with each flight, current and past, by handle.
   template <class Visit>
   void visit(Visit visit) {
     for (auto& [instance, flight] : by_instance_) visit(flight);
   }
-  /// Calls with step and number of each in flight, in order.
+  /// Calls `visit` with step and number of each current flight, in order.
   template <class Visit>
   void visit_numbers(Visit visit) const {
     for (const auto& [key, instance] : by_number_) visit(std::get<0>(key), std::get<1>(key));

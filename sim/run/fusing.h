@@ -1,7 +1,7 @@
 #pragma once
 
-// What Horovod's cycles fuse (core/plan/gate/cycle_gate.h) is known only while the scenario runs: the collectives of such batches are made, and
-// their times asked for, when they are decided.
+// Horovod's cycles decide only at run time which packs to fuse (core/plan/gate/cycle_gate.h). So
+// the collectives of such batches are created, and their times predicted, when they are decided.
 
 #include <map>
 #include <memory>
@@ -14,11 +14,11 @@
 
 namespace tutti::sim {
 
-/// Packs of a step that travel as one.
+/// Packs of a step that travel in one collective.
 struct FusedPacks {
   std::shared_ptr<const core::GateBatch> batch;  ///< its items are packs
   std::shared_ptr<const core::Collective> collective;
-  core::Bytes copied;  ///< into the buffer in which they are fused, and out of it again
+  core::Bytes copied;  ///< into the fusion buffer, and out of it again
 };
 
 class Fusing {
@@ -27,12 +27,13 @@ class Fusing {
   explicit Fusing(const core::Scenario& scenario) : scenario_(scenario) {}
   [[nodiscard]] bool any() const { return scenario_.plan.fuses(); }
 
-  /// A collective over whose connections all others go, for each type.
+  /// Returns, for each type, a collective whose connections include those of all others.
   [[nodiscard]] std::vector<core::Collective> largest() const;
-  /// The batch and its collective; the same for the same batch, until it is forgotten.
+  /// Returns the batch with its collective; the same result for the same batch, until forget().
   const std::shared_ptr<const FusedPacks>& of(const std::shared_ptr<const core::GateBatch>& batch);
   void forget(const core::GateBatch& batch) { fused_.erase(&batch); }
-  /// How many collectives there were in the first and the last step, in words; and what NCCL took for them, if it was asked.
+  /// Describes the number of collectives in the first and the last step, and NCCL's predicted
+  /// times, if there are any.
   [[nodiscard]] std::vector<std::string> notes() const;
 
  private:
@@ -41,7 +42,7 @@ class Fusing {
 
   const core::Scenario& scenario_;
   std::map<const core::GateBatch*, std::shared_ptr<const FusedPacks>> fused_;
-  /// Steps fuse alike, mostly.
+  /// Kept for reuse, since steps mostly fuse the same packs.
   std::map<std::pair<core::DataType, std::int64_t>, std::shared_ptr<const core::Collective>> made_;
   std::map<std::int32_t, std::vector<core::Bytes>> sizes_;                ///< by step
   std::vector<std::shared_ptr<const core::nccl::CollectiveTime>> times_;  ///< NCCL's, of all so far

@@ -1,7 +1,8 @@
 #pragma once
 
-// The executor of gates (core/plan/gate) in virtual time: it tells them what replicas have ready and what is complete, holds their
-// rounds, in which agreement is a matter of time alone, since one process knows all replicas, and starts what they decide.
+// Executes gates (core/plan/gate) in virtual time: reports to them which packs are ready and which
+// complete, runs their rounds (agreement only takes time, since one process knows all replicas),
+// and starts what they decide.
 
 #include <cstdint>
 #include <map>
@@ -21,16 +22,17 @@ namespace tutti::sim {
 
 class Gates {
  public:
-  /// Why a replica starts something: what has made it ready, and when.
+  /// The cause and the time of a replica's request to start something.
   struct Asked {
     Cause cause;
     core::Time at;
   };
-  /// Starts what has passed.
+  /// Starts what the gates have released.
   class Starter {
    public:
     virtual ~Starter() = default;
-    /// The replica starts the batch now. `fused`: its collective, if it is not its only pack's.
+    /// The replica starts the batch now. `fused`: its collective, if it is not that of its only
+    /// pack.
     virtual void start_passed(std::int64_t replica, const core::GateBatch& batch,
                               const std::shared_ptr<const FusedPacks>& fused, const Asked& asked) = 0;
   };
@@ -39,23 +41,23 @@ class Gates {
   Gates(const core::Scenario& scenario, EventQueue& events, Starter& starter);
 
   [[nodiscard]] bool holds(int pack) const { return plan_.holds(pack); }
-  /// Collectives over whose connections go all that are yet to be made.
+  /// Returns collectives whose connections include those of all that are yet to be created.
   [[nodiscard]] std::vector<core::Collective> largest() const {
     return fusing_.any() ? fusing_.largest() : std::vector<core::Collective>();
   }
 
-  /// The replica has the pack ready; `cause` made it so.
+  /// The pack is ready on the replica, because of `cause`.
   void ready(const core::GateRequest& request, const Cause& cause, core::Time now);
-  /// What started with the pack is complete on the replica.
+  /// The collective that started with the pack is complete on the replica.
   void done(const core::GateRequest& request, const Cause& cause, core::Time now);
-  /// It is so on all replicas.
+  /// The collective is complete on all replicas.
   void forget(const core::GateBatch& batch);
   /// Handles kCycle.
   void handle(const Event& event);
 
   /// Visits the state of all gates.
   void visit_state(core::StateVisitor& visitor);
-  /// All causes that are kept here.
+  /// Adds pointers to all causes that are kept here.
   void add_causes(std::vector<Cause*>& causes);
   [[nodiscard]] std::vector<std::string> notes() const {
     return fusing_.any() ? fusing_.notes() : std::vector<std::string>();
@@ -74,8 +76,8 @@ class Gates {
   std::int64_t replicas_;
   std::int64_t replicas_per_gate_ = 1;
   std::vector<std::unique_ptr<core::Gate>> gates_;
-  core::GateProposal proposal_;  ///< in the round that is under way
-  /// Where gates have rounds: by step and pack, by replica, until they are complete everywhere.
+  core::GateProposal proposal_;  ///< in the current round
+  /// If gates have rounds: by step and pack, by replica, until complete on all replicas.
   std::map<std::pair<std::int32_t, std::int32_t>, std::vector<Asked>> asked_;
 };
 

@@ -10,15 +10,17 @@
 
 namespace tutti::sim {
 
-/// Puts together the record of a pack of a step: when it was ready on the last replica, and when it was complete in the last group.
+/// Assembles the record of a pack of a step: when it was ready on the last replica, and when it was
+/// complete in the last group.
 class PackRecords {
  public:
-  /// `groups`: how many groups of replicas carry out the same pack.
+  /// `groups`: the number of groups of replicas that execute the same pack.
   explicit PackRecords(std::int64_t groups) : groups_(groups) {}
 
-  /// The pack is ready on a replica. In the order of time.
+  /// The pack is ready on a replica. To be called in order of time.
   void ready(std::int32_t step, std::int32_t pack, core::Time now) { ready_[{step, pack}] = now; }
-  /// It is complete in a group: `in_group` knows all but when it was ready. Returns the record once it is so in all groups.
+  /// The pack is complete in a group: `in_group` has all but the time when it was ready. Returns
+  /// the record once it is complete in all groups.
   std::optional<core::PackRecord> over(const core::PackRecord& in_group) {
     core::PackRecord record = in_group;
     const std::pair key{record.step, record.pack};
@@ -42,7 +44,7 @@ class PackRecords {
 
   std::int64_t groups_;
   std::map<Key, std::pair<std::int64_t, core::PackRecord>>
-      over_;                         ///< while it is over in some groups only: in how many
+      over_;                         ///< packs that are complete in some groups only, with their number
   std::map<Key, core::Time> ready_;  ///< on the last replica so far
 };
 

@@ -7,17 +7,17 @@
 
 namespace tutti::sim {
 
-/// Tells whoever runs a simulation how far it is, and hears whether it goes on.
+/// Reports the progress of a simulation, and checks whether it has been cancelled.
 class Progress {
  public:
   /// REQUIRES: `control` outlives it.
   explicit Progress(const core::RunControl& control) : control_(control) {}
 
-  /// The work that the whole run takes, about.
+  /// Sets the approximate work of the whole run.
   void expect(double work) { work_ = std::max(1.0, work); }
-  /// An event was handled; returns true now and then, when it is time to ask go_on().
+  /// Counts an event; returns true from time to time, when go_on() should be called.
   bool event() { return ++events_ % 65'536 == 0; }
-  /// False: stop. `done`: work so far.
+  /// Returns false if the run has to stop. `done`: work so far.
   bool go_on(core::Time now, std::int64_t done) {
     if (control_.cancel && control_.cancel->load(std::memory_order_relaxed)) cancelled_ = true;
     if (now > control_.until) cancelled_ = true;

@@ -12,7 +12,7 @@
 
 namespace tutti::sim {
 
-/// Turns what happens in the simulation into spans on tracks, as far as they are to be recorded.
+/// Converts the activity of the simulation into spans on tracks, as far as they are to be recorded.
 class Recorder {
  public:
   Recorder(const core::Cluster& cluster, const core::RecordOptions& options, core::TimelineSink& sink)
@@ -21,17 +21,17 @@ class Recorder {
   [[nodiscard]] bool watches_steps() const { return options_.level >= core::RecordLevel::kSteps; }
 
   void compute(core::PartId device, const core::ComputeTask& task, std::int32_t step, core::Time start, core::Time end);
-  /// A rank takes part in a collective: it gets the lowest slot that is free on its device.
+  /// A rank takes part in a collective: it gets the lowest free slot of its device.
   void launched(core::PartId device, std::uint32_t instance);
-  /// The rank is through with it; its slot is free, but others may still refer to it.
+  /// The rank has completed it; its slot is free, but others may still refer to it.
   void pack_done(core::PartId device, std::uint32_t instance, std::int32_t step, std::int32_t pack, core::Time start,
                  core::Time end);
-  /// The same of an exchange.
+  /// As pack_done(), for an exchange.
   void exchange_done(core::PartId device, std::uint32_t instance, std::int32_t step, std::int32_t exchange,
                      core::Time start, core::Time end);
-  /// Every rank is through.
+  /// Every rank has completed it.
   void closed(std::uint32_t instance) { slots_.erase(instance); }
-  /// `group` places the ranks of the collective.
+  /// `group` maps the ranks of the collective to devices.
   void step(const StepDone& done, std::int32_t step, std::int32_t pack, core::Bytes element, const core::Group& group);
 
  private:
@@ -49,7 +49,7 @@ class Recorder {
   core::TimelineSink& sink_;
   using TrackKey = std::tuple<core::TrackKind, core::PartId, std::int32_t, std::int32_t>;
   std::map<TrackKey, core::TrackId> tracks_;
-  /// Slots 0 … used - 1 were given out; those in `free` came back, lowest on top.
+  /// Slots 0 … used - 1 have been assigned; those in `free` were returned, lowest on top.
   struct Slots {
     std::int32_t used = 0;
     std::priority_queue<std::int32_t, std::vector<std::int32_t>, std::greater<>> free;

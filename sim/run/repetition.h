@@ -1,9 +1,10 @@
 #pragma once
 
-// Training steps that nothing disturbs repeat. When the last replica begins a step, and no collective is under way, all that
-// the step will do follows from how long ago each replica began it: every link, engine and device is free, and computation
-// takes what it always takes. So if replicas begin a step in the same order and distance as the one before, it and all that
-// follow are that one again, later: they are told, and not simulated.
+// Training steps without disturbance repeat. When the last replica begins a step, and no collective
+// is in flight, the rest of the step depends only on how long ago each replica began it: every
+// link, engine and device is free, and computation takes the same time as always. So if replicas
+// begin a step in the same order and at the same distances as in the step before, it and all that
+// follow repeat that step, later in time: they are recorded without being simulated.
 
 #include <cstdint>
 #include <optional>
@@ -18,18 +19,19 @@ namespace tutti::sim {
 
 class Repetition {
  public:
-  /// What a step is the repetition of: all that was told of the one before, and what has been counted up to its beginning.
+  /// The state at the beginning of a step, and the records of that step.
   struct Step {
     std::vector<core::Time> began;         ///< by replica: how long before the last of them
     core::Time at;                         ///< when the last replica began it
-    std::vector<core::PackRecord> packs;   ///< told since
-    std::optional<core::StepRecord> step;  ///< likewise
-    LinkLoads::Totals carried;             ///< by link, up to here
-    std::vector<core::Wide> exchanged;     ///< by exchange, up to here
+    std::vector<core::PackRecord> packs;   ///< recorded since
+    std::optional<core::StepRecord> step;  ///< recorded since
+    LinkLoads::Totals carried;             ///< by link, until `at`
+    std::vector<core::Wide> exchanged;     ///< by exchange, until `at`
     std::vector<std::int64_t> gates;       ///< state of gates (Gates::visit_state)
   };
 
-  /// Whether steps of the scenario may repeat, as far as gates do (their state is part of a step): nothing depends on the time, or on chance.
+  /// True if steps of the scenario may repeat: nothing depends on the absolute time, or on chance.
+  /// (Gates are checked separately: their state is part of a step.)
   static bool is_possible(const core::Scenario& scenario) {
     const core::Conditions& conditions = scenario.run.conditions;
     for (const core::SlowDevices& slow : conditions.slow) {
@@ -46,8 +48,8 @@ class Repetition {
   void tell(const core::PackRecord& pack) { since_.packs.push_back(pack); }
   void tell(const core::StepRecord& step) { since_.step = step; }
 
-  /// A step begins, `next` of which knows all but what is told; the one before is over. Answers that one if this and all that
-  /// follow repeat it.
+  /// Starts a step; the step before is over. `next` has no records yet. Returns the step before if
+  /// this one and all that follow repeat it.
   const Step* begin(Step next) {
     next.packs.clear();
     next.step.reset();
@@ -61,16 +63,16 @@ class Repetition {
     begun_ = std::move(next);
     return nullptr;
   }
-  /// All steps to come are told, `later` altogether.
+  /// All remaining steps are recorded, which together take `later`.
   void repeat(core::Time later) {
     repeats_ = true;
     later_ = later;
   }
   [[nodiscard]] bool repeats() const { return repeats_; }
-  /// How much later the last step is than the last one simulated.
+  /// Returns by how much time the last step is later than the last one simulated.
   [[nodiscard]] core::Time later() const { return later_; }
 
-  /// Steps overlap: nothing follows from where this one begins.
+  /// Steps overlap, so the state at the beginning of this one does not determine the rest.
   void cannot_tell() {
     begun_.reset();
     since_ = {};
@@ -79,7 +81,7 @@ class Repetition {
  private:
   bool repeats_ = false;
   core::Time later_;
-  std::optional<Step> begun_;  ///< the last that began without anything under way
+  std::optional<Step> begun_;  ///< the last step that began without a collective in flight
   struct {
     std::vector<core::PackRecord> packs;
     std::optional<core::StepRecord> step;

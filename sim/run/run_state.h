@@ -1,8 +1,9 @@
 #pragma once
 
-// One simulated run: its state, and what happens in it from event to event. run.cpp has the events and the end, run_steps.cpp
-// what replicas compute and how steps go by, run_packs.cpp packs and exchanges in flight. What decides when packs start is in Gates, what
-// carries them out in CollectiveEngines; observers, which change nothing, are classes of their own (Timeouts, PackRecords, StepEnds, …).
+// One simulated run: its state and its events. run.cpp handles events and the end of the run,
+// run_steps.cpp the computation of replicas and their steps, run_packs.cpp packs and exchanges in
+// flight. Gates decide when packs start, CollectiveEngines execute them. Observers, which change
+// nothing, are separate classes (Timeouts, PackRecords, StepEnds, …).
 
 #include <deque>
 #include <optional>
@@ -35,23 +36,24 @@ namespace tutti::sim {
 
 class Run : private CollectiveListener, private Gates::Starter {
  public:
-  /// `scenario`: what is simulated. `told`: what the timeline is of, the same but for the workers that one stands for.
+  /// `scenario`: the simulated scenario. `told`: the scenario of the timeline, identical except for
+  /// the workers that one represents.
   Run(const core::Scenario& scenario, const core::Scenario& told, const core::RecordOptions& record, bool remember,
       const core::RunControl& control, core::TimelineSink& sink);
-  // Replicas' worlds point to it.
+  // Not copyable, since replicas' worlds point to it.
   Run(const Run&) = delete;
   Run& operator=(const Run&) = delete;
 
-  /// Once.
+  /// To be called once.
   core::Expected<void> run();
 
-  /// Whether it turned out that one worker cannot stand for all; then what the sink was told is worth nothing.
+  /// True if one worker cannot represent all; the contents of the sink are then invalid.
   [[nodiscard]] bool came_apart() const { return ties_.matter(); }
 
  private:
   struct Replica;
 
-  /// The world as a replica's runner sees it.
+  /// The environment of a replica's runner.
   struct World : core::Host {
     Run* run = nullptr;
     Replica* replica = nullptr;
@@ -61,7 +63,7 @@ class Run : private CollectiveListener, private Gates::Starter {
     void step_done() override;
   };
 
-  /// On a compute stream: the first is under way.
+  /// A task of a compute stream; the first is running.
   struct Queued {
     core::ComputeTask task;
     core::Time asked;
@@ -78,12 +80,12 @@ class Run : private CollectiveListener, private Gates::Starter {
     World world;
     std::int32_t step = 0;
     core::Time step_began;
-    core::Time ready;  ///< when the last gradients so far were
+    core::Time ready;  ///< when its last gradients so far were ready
     ComputeStream stream;
     std::deque<Queued> queue;
-    Cause stream_cause;  ///< what the stream is busy with, or was last
+    Cause stream_cause;  ///< of the stream's current or last task
     Cause cause;         ///< of the event being handled for this replica
-    // Of the step at hand:
+    // The current step:
     core::Time forward, backward, other;
     core::Time slowed;  ///< how much longer they took than alone
     std::int32_t in_flight = 0;
@@ -125,7 +127,7 @@ class Run : private CollectiveListener, private Gates::Starter {
     if (flight.fused) return *flight.fused->collective;
     return flight.in_group ? *flight.in_group : collectives_.planned(flight.work).first;
   }
-  /// Of what travels: packs that were fused are launched as one.
+  /// Returns the launch overhead of what travels: packs that were fused are launched as one.
   [[nodiscard]] core::Time launch_overhead(const Flight& flight) const {
     return PlanCollectives::launch_of(collective_of(flight), collectives_.planned(flight.work).launch_overhead);
   }
@@ -142,7 +144,7 @@ class Run : private CollectiveListener, private Gates::Starter {
 
   const core::Scenario& scenario_;
   const core::Scenario& told_;
-  std::int64_t fellows_;  ///< workers of whom one is simulated
+  std::int64_t fellows_;  ///< workers that each simulated one represents
   const core::RecordOptions& record_;
   core::TimelineSink& sink_;
   const core::Cluster& cluster_;
@@ -151,12 +153,12 @@ class Run : private CollectiveListener, private Gates::Starter {
   Recorder recorder_;
   Progress progress_;
 
-  // What there is to simulate.
+  // The simulated system.
   EventQueue events_;
-  std::vector<core::SlowDevices> slow_;  ///< as the seed has chosen
+  std::vector<core::SlowDevices> slow_;  ///< after random choices by the seed
   Network network_;
   Devices devices_;
-  Ties ties_;  ///< if one worker stands for several
+  Ties ties_;  ///< if one worker represents several
   CollectiveEngines engines_;
   std::vector<Replica> replicas_;
   Flights flights_;
@@ -164,13 +166,13 @@ class Run : private CollectiveListener, private Gates::Starter {
   Gates gates_{scenario_, events_, *this};
   core::Time now_;
 
-  // What watches it.
+  // Observers.
   Timeouts timeouts_{scenario_, collectives_, flights_, events_, recorder_, sink_};
   PackRecords pack_records_{collectives_.groups_of_packs()};
   StepEnds step_ends_{cluster_, fellows_};
   ExchangeTimes exchange_times_{scenario_.plan.exchanges.size()};
-  std::optional<Asynchrony> asynchrony_;  ///< where workers do not wait for each other
-  std::optional<Repetition> repetition_;  ///< where steps that repeat are told, not simulated
+  std::optional<Asynchrony> asynchrony_;  ///< if workers are asynchronous
+  std::optional<Repetition> repetition_;  ///< if repeated steps are recorded without being simulated
   CriticalPath path_;
 };
 

@@ -12,46 +12,48 @@
 
 namespace tutti::sim {
 
-/// A replica's part of a training step that it has ended.
+/// The record of a training step that a replica has ended.
 struct ReplicaEnd {
   core::PartId device;
   core::Time began;
-  core::Time ready;  ///< when its last gradients were
+  core::Time ready;  ///< when its last gradients were ready
   core::Time forward, backward, other;
   core::Time communication, exposed;
   core::Time slowed;  ///< how much longer computation took than alone
-  Cause cause;        ///< of the end
+  Cause cause;        ///< of its end
 };
 
-/// Puts together the records of training steps out of what replicas did in them, and who had its gradients last.
+/// Assembles the records of training steps from those of their replicas, and determines which
+/// device had its gradients last.
 class StepEnds {
  public:
-  /// `fellows`: workers that each one stands for. REQUIRES: the cluster outlives it.
+  /// `fellows`: the number of workers that each one represents. REQUIRES: the cluster outlives it.
   StepEnds(const core::Cluster& cluster, std::int64_t fellows) : cluster_(cluster), fellows_(fellows) {}
 
-  /// A replica ends the step, in the order of time. Returns the record of the step once all have ended it. The record is of the replica
-  /// that computed longest; of several the last.
+  /// A replica ends the step; to be called in order of time. Returns the record of the step once
+  /// all replicas have ended it: that of the replica that computed longest, and of several the last
+  /// one.
   std::optional<core::StepRecord> add(std::int32_t step, const ReplicaEnd& end, core::Time now);
-  /// Steps that follow are told without being simulated: so many, `later` altogether.
+  /// The next `steps` steps, which together take `later`, are recorded without being simulated.
   void skip(std::int32_t steps, core::Time later) {
     ended_ += steps;
     last_end_ += later;
   }
-  /// … so many that they end later than can be counted.
+  /// As skip(), for steps that end later than the largest representable time.
   void skip_to_never() { last_end_ = core::kNever; }
 
   [[nodiscard]] std::int32_t ended() const { return ended_; }
   [[nodiscard]] core::Time last_end() const { return last_end_; }
-  /// Of the last step that was simulated.
+  /// Returns the start of the last step that was simulated.
   [[nodiscard]] core::Time last_start() const { return last_start_; }
   [[nodiscard]] const Cause& last_cause() const { return last_cause_; }
-  /// All causes that are kept here.
+  /// Adds pointers to all causes that are kept here.
   void add_causes(std::vector<Cause*>& causes);
 
  private:
   struct Step {
     std::int64_t replicas = 0;
-    core::Time longest;  ///< computation of the replica that the record is of
+    core::Time longest;  ///< computation of the replica whose record it is
     core::ReplicaParts parts;
     Cause cause;
     Awaited awaited;
@@ -59,7 +61,7 @@ class StepEnds {
 
   const core::Cluster& cluster_;
   std::int64_t fellows_;
-  std::map<std::int32_t, Step> steps_;  ///< that some replicas have ended
+  std::map<std::int32_t, Step> steps_;  ///< steps that some replicas have ended
   std::int32_t ended_ = 0;
   core::Time last_end_, last_start_;
   Cause last_cause_;

@@ -13,7 +13,8 @@
 
 namespace tutti::sim {
 
-/// Observes how long TensorFlow's collectives take (deadlines.h), and says which one exceeded its timeout. Without a timeout it does nothing.
+/// Observes how long TensorFlow's collectives take (deadlines.h), and reports the first that
+/// exceeds its timeout. Without a timeout it does nothing.
 class Timeouts {
  public:
   /// REQUIRES: all it is given outlives it.
@@ -29,13 +30,13 @@ class Timeouts {
 
   /// A replica takes part in the flight, as `rank`.
   void launched(Flight& flight, std::int64_t replica, core::Rank rank, core::Time now);
-  /// The rank's part is over.
+  /// The rank has completed its part.
   void rank_done(Flight& flight, core::Rank rank) const {
     if (static_cast<std::size_t>(rank) < flight.done.size()) flight.done[static_cast<std::size_t>(rank)] = true;
   }
   /// Handles kTimer.
   void fires(const Event& event);
-  /// What ended the run, if something did.
+  /// Returns the error that ended the run; nothing if there is none.
   [[nodiscard]] const std::optional<core::Error>& exceeded() const { return exceeded_; }
 
  private:
@@ -45,7 +46,7 @@ class Timeouts {
   [[nodiscard]] std::vector<std::int32_t> not_come(const Flight& flight) const;
 
   const core::Scenario& scenario_;
-  /// Without helpers of fused packs.
+  /// Returns the group without helpers of fused packs.
   [[nodiscard]] core::Group group_of(const Flight& flight) const {
     return (flight.in_group ? *flight.in_group : collectives_.planned(flight.work).first).group;
   }

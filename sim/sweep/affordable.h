@@ -11,22 +11,23 @@
 
 namespace tutti::sim {
 
-/// What one point of a search may take in steps of lanes (sim/simulator.h, work_of()).
+/// The maximum work of one point of a search, in lane steps (sim/simulator.h, work_of()).
 struct MostWork {
   double whole = 0;   ///< all workers
-  double folded = 0;  ///< one that stands for all
-  /// How a scenario is to be run then; nothing: it takes too long.
+  double folded = 0;  ///< one worker that represents all
+  /// Returns how to run a scenario within these limits; nothing if it takes too long.
   [[nodiscard]] std::optional<Folds> folds(const core::Scenario& scenario) const;
 };
-/// Some ten seconds, or what the scenario as it is takes.
+/// Returns limits of some ten seconds, or the work of the scenario without changes if that is more.
 MostWork most_work(const core::Scenario& now);
 
-/// Takes out of `axes` the algorithms that take more work, as the scenario is else: those in which, on thousands of devices, every one
-/// does something else. Answers their names, each once.
-/// For searches over what nobody named: an answer in minutes with most algorithms is worth more than one tomorrow with all.
+/// Removes from `axes` the algorithms that exceed `most` in the base scenario: those in which each
+/// of thousands of devices does something different. Returns their names, each once. For searches
+/// in which the user named no algorithms: a result in minutes with most algorithms is worth more
+/// than one tomorrow with all.
 std::vector<std::string> leave_out_long_ones(std::vector<core::Axis>& axes, const BaseScenario& base,
                                              const core::Library& library, const MostWork& most);
-/// What is to be said of them; nothing if there are none.
+/// Returns a note about them; nothing if there are none.
 std::vector<std::string> note_on_left_out(const std::vector<std::string>& names);
 
 }  // namespace tutti::sim

@@ -7,11 +7,11 @@
 
 namespace tutti::sim {
 
-/// What of a scenario is the same at all points.
+/// The part of a scenario that all points share.
 struct BaseScenario {
   std::string text;
   std::string path;
-  std::vector<core::Override> set;  ///< on top of the text, before what a point changes
+  std::vector<core::Override> set;  ///< overrides of the text, applied before those of a point
 };
 
 }  // namespace tutti::sim

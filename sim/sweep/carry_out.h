@@ -14,26 +14,29 @@ namespace tutti::sim {
 
 class Evaluator;
 
-/// How a sweep is carried out, watched and stopped.
+/// How to execute, watch and stop a sweep.
 struct SweepCourse {
   int threads = 1;
-  /// On the calling thread, now and then; true: stop.
+  /// Called on the calling thread, now and then; returns true to stop.
   std::function<bool()> stop = {};
-  /// On the calling thread, after every point: how many are there now, of all, and how many were there before.
+  /// Called on the calling thread, after every point, with the number of completed points, of all
+  /// points, and of those that were complete before.
   std::function<void(std::int64_t there, std::int64_t in_all, std::int64_t before)> progress = {};
-  /// Who does it; none: run_crowd() in this process. It answers whether all points are done.
+  /// Executes the work; by default run_crowd() in this process. Returns true if all points are
+  /// done.
   std::function<core::Expected<bool>(const CrowdWork&)> crowd = {};
 };
 
-/// Does the points that the sweep's file does not have yet, `set` on top of the sweep's text. Answers whether all are there now.
-/// ERRORS: a file that went into the sweep before is not what it was; the disk is full.
+/// Evaluates the points that are missing in the sweep's file, with `set` applied to the sweep's
+/// text. Returns true if all points are there now.
+/// ERRORS: a file used earlier by the sweep has changed; the disk is full.
 core::Expected<bool> carry_out(core::SweepStore& store, const core::Library& library,
                                const std::vector<core::Override>& set, core::Executor& executor,
                                const SweepCourse& course);
 
-/// ERRORS (kRequest): a file that went into the sweep is not what it was.
+/// ERRORS (kRequest): a file used by the sweep has changed.
 core::Expected<void> check_files(core::SweepStore& store, const core::Library& library);
-/// Keeps what the evaluator has read since it was last asked. ERRORS: likewise.
+/// Stores the files that the evaluator has read since the last call. ERRORS: as carry_out().
 core::Expected<void> keep_files(core::SweepStore& store, Evaluator& evaluator);
 
 }  // namespace tutti::sim

@@ -20,28 +20,30 @@
 
 namespace tutti::sim {
 
-/// What outcomes say of points that are left out since they take long to simulate.
+/// The outcome's text for points that are left out since they take long to simulate.
 inline constexpr const char* kTooLong =
     "left out: among so many devices it takes long to simulate; tutti sweep does it";
 
-/// Runs a scenario with fields changed, again and again. Settings that come to the same packs are simulated once: of many
-/// pack sizes, most do. To be called from any number of threads.
+/// Runs a scenario with changed fields, repeatedly. Settings that result in the same packs are
+/// simulated once, which is the case for most pack sizes. Thread-safe.
 class Evaluator {
  public:
   enum class Shares { kYes, kNo };
-  /// `library` and `executor` outlive it; the latter holds no state.
+  /// REQUIRES: `library` and `executor` outlive it; `executor` is stateless.
   Evaluator(BaseScenario base, const core::Library& library, core::Executor& executor, Shares shares = Shares::kYes);
-  /// What takes more work is refused with kTooLong.
+  /// Scenarios that take more work are rejected with kTooLong.
   void leave_out_beyond(const MostWork& work) { most_work_ = work; }
 
-  /// What the scenario costs with these changes. What is wrong with it is an outcome, too. Nothing if `cancel` was set before it was done.
-  /// Once its steps so far, or the one at hand, take longer than `hopeless` on average, it is not simulated to its end, and its outcome says so.
+  /// Returns the outcome of the scenario with these changes, which may be an error in the scenario.
+  /// Nothing if `cancel` was set before it was done. Once its steps so far, or the current one,
+  /// take longer than `hopeless` on average, the simulation is abandoned, and the outcome says so.
   std::optional<core::Outcome> at(const std::vector<core::Override>& changes, const std::atomic<bool>* cancel = nullptr,
                                   core::Time hopeless = core::kNever);
 
-  /// The files that scenarios named since it was last asked, each once.
+  /// Returns the files that scenarios named since the last call, each once.
   std::vector<core::Library::File> new_files();
-  /// How many points were simulated rather than taken from one of the same packs.
+  /// Returns the number of points that were simulated rather than taken from one with the same
+  /// packs.
   [[nodiscard]] std::int64_t simulated() const;
 
  private:
@@ -54,7 +56,7 @@ class Evaluator {
   Shares shares_;
   std::optional<MostWork> most_work_;
 
-  mutable std::mutex mutex_;  ///< of what follows
+  mutable std::mutex mutex_;  ///< protects the fields below
   std::map<Key, core::Outcome> known_;
   std::set<std::pair<core::Library::Kind, std::string>> seen_files_;
   std::vector<core::Library::File> new_files_;

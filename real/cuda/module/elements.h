@@ -1,7 +1,7 @@
 #pragma once
 
-// What a kernel does with single elements. The same code runs on the host, where the tests hold it against
-// real/elements/element_ops.h without a device.
+// The operations of kernels on single elements. The same code also compiles for the host, where
+// tests compare it with real/elements/element_ops.h without a device.
 
 #include <cstdint>
 #include <cstring>
@@ -28,8 +28,8 @@ TUTTI_DEVICE To bits_as(From from) {
   return to;
 }
 
-/// What elements are computed in: small floats as float32, integers as unsigned numbers of their size, so that sums and
-/// products wrap around.
+/// The type in which elements are computed: float32 for small floats, unsigned integers for
+/// integers, so that sums and products wrap around.
 template <class Element>
 struct Wide {
   using Type = Element;
@@ -107,8 +107,9 @@ TUTTI_DEVICE Element combined_element(Element a, Element b) {
   return Wide<Element>::back(combined<op>(Wide<Element>::from(a), Wide<Element>::from(b)));
 }
 
-/// value · factor as the host computes it: the product rounded to 64 significant bits (x86's long double), ties to even,
-/// and what is behind the point cut off. Devices have no such type, so it is done in whole numbers.
+/// Returns value · factor exactly as the host computes it: the product rounded to 64 significant
+/// bits (x86's long double), ties to even, then truncated. Devices have no such type, so this uses
+/// integer arithmetic.
 /// REQUIRES: |factor| ≤ 1, or the product fits.
 TUTTI_DEVICE std::int64_t scaled_integer(std::int64_t value, double factor) {
   const auto factor_bits = bits_as<std::uint64_t>(factor);

@@ -4,12 +4,12 @@
 
 #include <cuda_runtime_api.h>
 
-// Our own kernels, as module.cpp starts them. All answer what the launch answered; operations and types are numbered as
-// in real/cuda/api.h; an unknown one is cudaErrorInvalidValue.
+// Tutti's own kernels, as module.cpp launches them. All functions return the result of the launch.
+// Operations and types are numbered as in real/cuda/api.h; an unknown one is cudaErrorInvalidValue.
 
 namespace tutti::real::cuda {
 
-/// Where a kernel runs.
+/// The stream that a kernel runs on.
 struct Place {
   cudaStream_t stream = nullptr;
   int multiprocessors = 1;  ///< of the stream's device, which is the current one

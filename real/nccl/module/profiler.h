@@ -5,15 +5,15 @@
 
 namespace tutti::real {
 
-/// What NCCL told its profiler of channels that are over, oldest first: at most `most`, which are then forgotten. Any
-/// thread.
+/// Takes up to `most` completed channels that NCCL reported to its profiler, oldest first.
+/// Thread-safe.
 int take_channels(TuttiNcclChannel* to, int most);
 
-/// The name under which a communicator tells of its channels; it is a number that take_channels() gives back.
-/// The text lives as long as the program.
+/// Returns the name under which a communicator reports its channels: a number, which
+/// take_channels() returns. The text lives as long as the program.
 const char* profiled_name(int communicator);
 
 }  // namespace tutti::real
 
-/// What NCCL looks for in the file that NCCL_PROFILER_PLUGIN names.
+/// The symbol that NCCL loads from the file that NCCL_PROFILER_PLUGIN names.
 extern "C" __attribute__((visibility("default"))) const TuttiNcclProfiler ncclProfiler_v4;

@@ -3,23 +3,23 @@
 #include <cstddef>
 #include <cstdint>
 
-// The part of NCCL's profiler interface, version 4, that we take part in. It is in no header that NCCL installs; every
-// plugin brings its own. Names are ours, layout and numbers NCCL's.
+// The part of NCCL's profiler interface, version 4, that Tutti uses. It is in no header that NCCL
+// installs; every plugin brings its own. Names are Tutti's, layout and numbers NCCL's.
 // SOURCE: NVIDIA/nccl, src/include/plugin/profiler/profiler_v4.h and src/include/plugin/nccl_profiler.h. NCCL has it since
 // 2.27, and later versions still take it.
 
 extern "C" {
 
-/// What events are about: bits of the mask that a plugin asks for, and the type of one event.
+/// Kinds of events: bits of the mask that a plugin requests, and the type of one event.
 inline constexpr int kNcclEventCollective = 1 << 1;
 inline constexpr int kNcclEventChannel = 1 << 6;  ///< a channel of an operation, on the device
 
-/// What happens to an event between its start and its stop.
+/// A state change of an event between its start and its stop.
 inline constexpr int kNcclStateChannelStop = 22;
 
 struct TuttiNcclEvent {
   std::uint8_t type;
-  void* parent;  ///< a channel's is its collective, as begin() named it
+  void* parent;  ///< for a channel: its collective, as begin() named it
   int rank;
   union {
     struct {
@@ -37,7 +37,7 @@ struct TuttiNcclEvent {
     } collective;
     struct {
       std::uint8_t channel;
-      std::uint64_t device_ns;  ///< of the device's global timer
+      std::uint64_t device_ns;  ///< by the device's global timer
     } channel;
   };
 };
