@@ -22,8 +22,8 @@ std::unique_ptr<Schedule> shares_from_host(std::int32_t replicas, std::int64_t e
 
 /// PUSH: ranks 0 … senders - 1 of `ranks` send their data to the root, which acknowledges each push
 /// on arrival and adds it to those before, in the order of ranks. The root may be one of them.
-/// Time with one port per rank, W senders that are not the root, N bytes: the root has received everything after
-/// α + W⌈N·β⌉, and has the sum ⌈N·γ⌉ later if ⌈N·γ⌉ is at most ⌈N·β⌉.
+/// Time with one port per rank, W senders that are not the root, N bytes: the root has received
+/// everything after α + W⌈N·β⌉, and has the sum ⌈N·γ⌉ later if ⌈N·γ⌉ is at most ⌈N·β⌉.
 std::unique_ptr<Schedule> push_to_server(std::int32_t ranks, std::int32_t senders, Rank root, std::int64_t elements,
                                          Engine sender_engine);
 /// PULL: each of these ranks requests the root's data and receives it. Time as above: 2α + W⌈N·β⌉.

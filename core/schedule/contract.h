@@ -49,8 +49,9 @@ bool synchronises(CollectiveKind kind);
 /// that (out of place); outputs are written to their places in either case. Element x of an input
 /// is the one whose place is x.
 ///
-/// With {elements, contributors, receivers} alone, every element of every receiver's data becomes the sum of that element
-/// over all contributors, each exactly once. For an all-reduce, both are all ranks.
+/// With {elements, contributors, receivers} alone, every element of every receiver's data becomes
+/// the sum of that element over all contributors, each exactly once. For an all-reduce, both are
+/// all ranks.
 struct Contract {
   std::int64_t elements = 0;  ///< without the shift of inputs
   RankSet contributors;
@@ -64,7 +65,8 @@ struct Contract {
   }
   /// The contract between ranks 0 … ranks - 1. `root` is ignored for kinds that have none; it may
   /// be a helper, which then has a data buffer too.
-  /// REQUIRES: `elements` is a multiple of `ranks` if the kind has blocks; `out_of_place`, or the kind can be in place.
+  /// REQUIRES: `elements` is a multiple of `ranks` if the kind has blocks; `out_of_place`, or the
+  /// kind can be in place.
   static Contract of(CollectiveKind kind, std::int32_t ranks, std::int64_t elements, Rank root, bool out_of_place);
 
   /// The number of elements of each rank's data buffer.

@@ -35,19 +35,20 @@ inline constexpr int kUnlimitedCredits = std::numeric_limits<int>::max();
 
 /// The steps of one collective: for every rank, lanes of ordered steps.
 ///
-/// A schedule is a function, not a list: it computes step i of lane l of rank r on request, so that a ring over a million
-/// ranks takes no more memory than one over eight. Implementations store the group's size, the number of elements and the
-/// algorithm's parameters, nothing per rank or step.
+/// A schedule is a function, not a list: it computes step i of lane l of rank r on request, so that
+/// a ring over a million ranks takes no more memory than one over eight. Implementations store the
+/// group's size, the number of elements and the algorithm's parameters, nothing per rank or step.
 ///
 /// The semantics, which the checker, the simulator and the real run share:
 /// - A lane runs its steps in order, one at a time. Lanes of a rank run concurrently; only `wait`
 /// orders them.
 /// - A connection is an ordered pair of lanes. Its messages arrive in the order in which they were sent; the k-th
 ///   receive from it takes the k-th message. Both sides state the same number of elements.
-/// - A connection into a lane has `credits(rank, lane)` slots. A send occupies one, and blocks while none is free. The slot
-///   is free again once the receiving step has consumed the message (a fused step: once it has reduced or stored it,
-///   before it sends it on).
-/// - A send step is complete when its source may be overwritten; a receiving step when its effect is complete.
+/// - A connection into a lane has `credits(rank, lane)` slots. A send occupies one, and blocks
+///   while none is free. The slot is free again once the receiving step has consumed the message (a
+///   fused step: once it has reduced or stored it, before it sends it on).
+/// - A send step is complete when its source may be overwritten; a receiving step when its effect
+///   is complete.
 /// - A lane with kReceiveAny steps uses no other receiving steps.
 class Schedule {
  public:

@@ -97,7 +97,8 @@ struct Step {
   /// kReduce: `target` becomes the sum of `inputs` ranges of `source`'s buffer; input i begins at
   /// source.offset + i · `stride`, and each has target.count elements. With `accumulate`, the old
   /// content of `target` is added too.
-  /// kReceiveAny: a message with arrival slot s goes to target.offset + s · `stride` (Schedule::arrival_slot).
+  /// kReceiveAny: a message with arrival slot s goes to target.offset + s · `stride`
+  /// (Schedule::arrival_slot).
   std::int32_t inputs = 0;
   bool accumulate = false;
   std::int64_t stride = 0;

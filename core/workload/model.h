@@ -55,8 +55,8 @@ struct Model {
 /// and optionally layer, forward_flops, backward_flops, forward_us, backward_us; or JSON with the
 /// same keys (shape as a list), either `{"variables": […]}` or the bare list. A remark `# batch: n`
 /// (CSV) or key "batch" (JSON) belongs to the measured times.
-/// ERRORS: unreadable, unknown columns, missing names, bad shapes and types, negative or overflowing numbers, two
-/// variables of one name: all of them, with their locations.
+/// ERRORS: unreadable, unknown columns, missing names, bad shapes and types, negative or
+/// overflowing numbers, two variables of one name: all of them, with their locations.
 Expected<Model> load_model(const std::string& path);
 /// Like load_model(), for a text in memory; errors call it `path`, and its extension determines the
 /// format.
