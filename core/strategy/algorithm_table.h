@@ -47,7 +47,7 @@ enum class NcclPart : std::uint8_t { kNone, kInsideWorkers, kAll };
 
 /// The limit on the number of shards.
 enum class ShardLimit : std::uint8_t {
-  kNoShards,          ///< there are none
+  kNoShards,          ///< shards are not supported
   kReplicasOfWorker,  ///< rings are rotated against each other by replicas of a worker
   kWorkers,           ///< their CPUs sum the shards
   kReplicas,          ///< which sum the shards
@@ -82,8 +82,7 @@ struct AlgorithmTraits {
   ClosedFormKind closed_form = ClosedFormKind::kNone;
 
   // --- requirements ---
-  bool power_of_two =
-      false;  ///< the number of replicas must be a power of two; in a combination, the number of workers
+  bool power_of_two = false;  ///< requires a power of two of replicas; in a combination, of workers
   int min_replicas = 1;
   ShardLimit shards = ShardLimit::kNoShards;
   bool channels = false;          ///< Strategy::channels

@@ -15,7 +15,7 @@ struct CollectivePart {
   /// It is among all ranks of the whole; or it is NCCL's among the first worker's replicas, as
   /// equivalent rings.
   Collective collective;
-  /// NCCL carries it out in every worker by itself.
+  /// NCCL executes it in every worker separately.
   bool inside_workers = false;
 };
 

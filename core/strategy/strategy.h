@@ -45,9 +45,8 @@ struct SparseRules {
   bool over_first_device = false;              ///< each is gathered on the first device, and copied from there to all
   std::optional<AlgorithmChoice> gathered_by;  ///< independent of the algorithm for dense gradients
   bool lengths_first = false;                  ///< replicas first exchange their numbers of rows
-  std::string
-      whole_if_rows_differ;  ///< reduced as a dense gradient if rows differ: the component that does so; "": rows are gathered
-  bool after_last_pack = false;        ///< serial launches: sparse gradients come after the last dense pack
+  std::string whole_if_rows_differ;  ///< the component that then reduces it as a dense gradient; "": rows are gathered
+  bool after_last_pack = false;      ///< serial launches: sparse gradients come after the last dense pack
   bool indices_beside_values = false;  ///< concurrent launches: indices do not wait for values
 };
 
