@@ -57,8 +57,7 @@ GuestMessages framework_messages();
 /// The framework of a strategy.
 struct ReadFramework {
   bool said = false;
-  std::shared_ptr<const Framework>
-      framework;  ///< null despite `said` if several are named, or the options cannot be read (a problem)
+  std::shared_ptr<const Framework> framework;  ///< null despite `said`: several are named, or the options are invalid
 };
 /// Reads the framework of a strategy. ERRORS (complaints): a framework with its own schema together
 /// with another one or with a packing field; merge scopes, which no framework takes from the

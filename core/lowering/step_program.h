@@ -18,7 +18,7 @@ struct StepProgram {
 };
 
 /// A replica's communication in flight: the tasks that its runner waits for, by pack and exchange.
-/// Memory: 8 bytes, plus 12 for each exchange of the plan.
+/// Memory: 12 bytes for each exchange of the plan.
 class CommunicationTasks {
  public:
   /// REQUIRES: the program outlives it.

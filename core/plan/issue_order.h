@@ -48,10 +48,9 @@ class IssueOrder {
   std::vector<std::int32_t> first_before_;
   std::vector<TaskId> before_;
   std::vector<TaskId> issued_;
-  std::vector<std::int32_t> completed_;  ///< by task: its index in the order of completions
-  std::vector<TaskId> earlier_;          ///< by task
-  mutable std::vector<std::uint8_t>
-      seen_;  ///< by task: 1 reached, 2 reached after a task that takes time; for is_certain
+  std::vector<std::int32_t> completed_;     ///< by task: its index in the order of completions
+  std::vector<TaskId> earlier_;             ///< by task
+  mutable std::vector<std::uint8_t> seen_;  ///< by task: 1 reached, 2 after a task that takes time; for is_certain
   mutable std::vector<TaskId> touched_;
 };
 

@@ -34,8 +34,7 @@ struct StageGroup {
   /// Hosts have data buffers of their own, which the contract covers; they are `data` in all
   /// stages.
   bool hosts_hold_data = false;
-  std::int32_t helpers =
-      0;  ///< ranks after the hosts that belong to no worker; only in stages kEveryone and kHostsAndHelpers
+  std::int32_t helpers = 0;  ///< ranks after the hosts, of no worker; only in kEveryone and kHostsAndHelpers
 
   [[nodiscard]] std::int32_t replicas() const { return workers * per_worker; }
   [[nodiscard]] std::int32_t ranks() const { return replicas() + (hosts ? workers : 0) + helpers; }

@@ -78,20 +78,17 @@ struct Strategy {
   bool agg_small_grads_exact_group = false;  ///< otherwise groups have up to two more
   int all_reduce_merge_scope = 1;
   bool merge_scope_asked = false;
-  int chunks_by_count =
-      0;  ///< the number of packs with equally many gradients each, the last first (TensorFlow 2.1); 0: unused
-  bool pad_packs = false;                      ///< to a size that can be cut evenly
-  TfRuntime tf_runtime;                        ///< only for tf_ring
+  int chunks_by_count = 0;  ///< packs with equally many gradients each, the last first (TensorFlow 2.1); 0: unused
+  bool pad_packs = false;   ///< to a size that can be cut evenly
+  TfRuntime tf_runtime;     ///< only for tf_ring
   std::shared_ptr<const Framework> framework;  ///< the framework that chose these settings, if any (core/framework)
   std::optional<Servers> servers;              ///< the devices that store variables, if not every replica does
   /// Only for reduction_to_one_device: the rank that adds; nullopt: the first worker's CPU.
   std::optional<Rank> reduce_to = Rank{0};
   HierarchicalCopy hierarchical_copy;  ///< only for hierarchical_copy
   bool independent = false;            ///< every replica keeps its gradients to itself; nothing is reduced
-  std::string
-      distribution_name;  ///< for display: the strategy that holds variables, "MirroredStrategy (NcclAllReduce)"
-  std::string
-      reduced_by;  ///< for display: the framework's reducer, "CollectiveAllReduce TF_2_4, implementation NCCL"; or ""
+  std::string distribution_name;       ///< for display: what holds variables, "MirroredStrategy (NcclAllReduce)"
+  std::string reduced_by;  ///< for display: the reducer, "CollectiveAllReduce TF_2_4, implementation NCCL"; or ""
   SparseRules sparse;
   CheckpointRules checkpoint;
 

@@ -14,8 +14,7 @@ namespace tutti::core {
 
 /// The settings of TensorFlow's collective runtime (strategy { tf_ring { … } }).
 struct TfRuntime {
-  std::vector<std::int32_t>
-      subdiv_offsets;  ///< one ring per offset; empty: one ring, or as many as the next field gives
+  std::vector<std::int32_t> subdiv_offsets;  ///< one ring per offset; empty: one, or by the next field
   std::optional<int> max_subdivs_per_device;
   Bytes align{64};            ///< of chunks
   bool tasks_by_name = true;  ///< task 10 comes before task 2

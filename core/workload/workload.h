@@ -34,11 +34,10 @@ struct OnReadVariable {
 
 /// The durations of the parts of one replica's training step on one kind of worker.
 struct StepTimes {
-  Time forward;                ///< one pass
-  std::vector<Time> backward;  ///< one pass, per segment
-  Time update;                 ///< of all variables together
-  std::vector<Time> accumulate =
-      {};  ///< per segment, in every pass but the first: adding its gradients to those before
+  Time forward;                       ///< one pass
+  std::vector<Time> backward;         ///< one pass, per segment
+  Time update;                        ///< of all variables together
+  std::vector<Time> accumulate = {};  ///< per segment, in every pass but the first: adding to earlier gradients
   /// The share of a pass that is limited by multiprocessors, in millionths; the rest waits for
   /// memory. If `backward_compute_bound` is empty, all of the backward pass is.
   std::int64_t forward_compute_bound = 1'000'000;
