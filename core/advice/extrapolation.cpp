@@ -22,7 +22,7 @@ std::string in_lower_case(std::string text) {
   return text;
 }
 
-/// Whether a machine has such devices ("V100"), by its name or by what their figures are from.
+/// True if a machine has such devices ("V100"), by its name or by the source of their figures.
 bool is_of(const Machine& machine, const std::string& device) {
   const std::string wanted = in_lower_case(device);
   const auto has = [&](const std::string& text) { return in_lower_case(text).find(wanted) != std::string::npos; };
@@ -60,7 +60,8 @@ void add_layer_times(const Scenario& scenario, const proto::Scenario& message, s
   }
 }
 
-/// What the cluster's figures were fitted to: it says so in the scenario, or in a file of its own. Nothing if it does not.
+/// Returns what the cluster's figures were fitted to, from the scenario or a separate file; nullopt
+/// if neither states it.
 std::optional<proto::Calibrated> calibrated_of(const Scenario& scenario, const proto::Scenario& message) {
   if (message.cluster().has_calibrated()) return message.cluster().calibrated();
   for (const Library::File& file : scenario.files) {
