@@ -6,12 +6,12 @@
 
 namespace tutti::core {
 
-/// How much is known of the times in which something moves.
+/// How well the times of a component are known.
 enum class KnownTimes {
   kMeasured,  ///< fitted to measurements
-  kLinks,     ///< the least: links at their full rate, without what senders take
-  kPriors,    ///< hosts take of messages what those of other machines took, within a factor of about two
-  kAssumed,   ///< by figures that nobody measured, which may err either way
+  kLinks,     ///< lower bounds: links at their full rate, without the costs of senders
+  kPriors,    ///< message costs of hosts as on other machines, within a factor of about two
+  kAssumed,   ///< assumed parameters without measurements, with errors in either direction
 };
 
 /// The programs that move a scenario's gradients, between workers and inside them, and how well
@@ -32,9 +32,10 @@ Travel travel_of(const Scenario& scenario);
 /// True if the same programs move gradients in both, between workers and inside them.
 bool same_movers(const Travel& a, const Travel& b);
 
-/// Why the step time of `other` says nothing against that of `now`, a sentence without a full stop;
-/// empty if the two can be compared. Times of the same movers can: what is wrong with them is wrong
-/// with both. Otherwise what comes in has to be measured, and what goes out must not be assumed.
+/// Returns why the step time of `other` cannot be compared with that of `now`, as a sentence
+/// without a full stop; empty if it can. Times of the same movers can, since they share their
+/// errors. Otherwise the new movers must have measured times, and the old ones must not have
+/// assumed times.
 std::string why_not_comparable(const Travel& now, const Travel& other);
 
 }  // namespace tutti::core

@@ -48,7 +48,8 @@ void add_layer_times(const Scenario& scenario, const proto::Scenario& message, s
   }
 }
 
-/// What the cluster's figures were fitted to: it says so in the scenario, or in a file of its own. Nothing if it does not.
+/// Returns what the cluster's figures were fitted to, from the scenario or a separate file; nullopt
+/// if neither states it.
 std::optional<proto::Calibrated> calibrated_of(const Scenario& scenario, const proto::Scenario& message) {
   if (message.cluster().has_calibrated()) return message.cluster().calibrated();
   for (const Library::File& file : scenario.files) {

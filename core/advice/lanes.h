@@ -4,7 +4,8 @@
 
 namespace tutti::core {
 
-/// Into how many rings or channels a pack is cut: the lanes of its all-reduce. (What a MEAN does besides has lanes of its own.)
+/// Returns the number of rings or channels of a pack: the lanes of its all-reduce (without the
+/// extra lanes of a MEAN).
 int lanes_of(const Scenario& scenario, const Pack& pack);
 
 }  // namespace tutti::core

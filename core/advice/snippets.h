@@ -10,29 +10,30 @@
 
 namespace tutti::core {
 
-/// What to write into a training script, a configuration or a shell, so that a framework does what a scenario's strategy says. Every
-/// framework counts in a unit of its own (bytes, MiB, elements); snippets are in theirs.
+/// Lines for a training script, a configuration or a shell that make a framework implement a
+/// scenario's strategy, in the framework's own unit (bytes, MiB, elements).
 struct Snippet {
   enum class Language { kPython, kJson, kShell, kNcclTuner };
   std::string framework;  ///< "PyTorch DDP"
   Language language = Language::kPython;
   std::string text;
-  /// What was simulated is this framework's own rule. Otherwise it is the nearest that it has.
+  /// True if the simulated rule is this framework's own; false if the snippet is the nearest that
+  /// the framework offers.
   bool as_simulated = false;
-  std::string remark;  ///< what to know about it, a sentence; or ""
-  /// What to simulate to know what the snippet does: changes of the scenario that it was made of,
-  /// by which that becomes this framework's own packing. Several where releases read the snippet
-  /// differently. No changes: it is that scenario.
+  std::string remark;  ///< a note about the snippet, in one sentence; or ""
+  /// The changes of the scenario with which to simulate the snippet's effect: they select this
+  /// framework's own packing. Several lists if releases interpret the snippet differently. No
+  /// changes: the scenario itself.
   std::vector<std::vector<Override>> readings = {{}};
 };
 std::string_view to_string(Snippet::Language language);
 
-/// Snippets for `recommended`, of the frameworks that have such a strategy, the one that was
-/// simulated first. What NCCL is told of collectives other than the gradients' all-reduces is what
-/// it chooses by itself.
+/// Snippets for `recommended`, for the frameworks that support such a strategy, beginning with the
+/// simulated one. For collectives other than the gradients' all-reduces, NCCL is set to its own
+/// choice.
 struct Snippets {
   std::vector<Snippet> list;
-  std::vector<std::string> notes;  ///< which are missing, and why
+  std::vector<std::string> notes;  ///< which frameworks are missing, and why
 };
 Snippets snippets_of(const Scenario& recommended, const Library& library);
 

@@ -9,16 +9,16 @@
 
 namespace tutti::core {
 
-/// To be said where a cluster's figures are varied under packs that have NCCL's own times.
+/// The note for variations of a cluster's parameters if packs have NCCL's own times.
 inline constexpr const char* kNcclIsMeasured =
     "NCCL's times are those of such machines as they were measured: other figures of links do not make them shorter "
     "(run { nccl: RINGS } goes by the links)";
 
-/// A scenario that differs from another in one thing.
+/// A scenario that differs from another in one respect.
 struct WhatIf {
   std::string
       what;  ///< "twice network.bandwidth (12.5 GB/s)", "packs start as soon as they are ready (launch: CONCURRENT)"
-  std::string text;  ///< of the scenario
+  std::string text;  ///< the scenario's text
 };
 
 /// Changes that might make `scenario` faster: each parameter of its cluster better by a factor of
@@ -32,8 +32,8 @@ struct WhatIfs {
 };
 Expected<WhatIfs> what_ifs(const Scenario& scenario, const Summary& summary, const Library& library);
 
-/// The scenario with the bandwidth of all its links, or their latency, times `factor`: how far its cost hangs on figures that may be
-/// wrong. ERRORS: likewise.
+/// Returns the scenario with the bandwidth or latency of all its links multiplied by `factor`, to
+/// test how much its cost depends on parameters that may be wrong. ERRORS: as what_ifs().
 enum class Scaled { kBandwidth, kLatency };
 Expected<std::string> with_scaled_links(const Scenario& scenario, Scaled what, double factor, const Library& library);
 

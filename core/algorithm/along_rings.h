@@ -9,8 +9,9 @@
 
 namespace tutti::core {
 
-/// What algorithms share that move blocks or buffers along rings, in one direction: one lane per ring, each with its part of
-/// what is moved, cut into messages; and, out of place, a lane beside them that copies what a rank has for itself.
+/// The base class of algorithms that move blocks or buffers along rings in one direction: one lane
+/// per ring, each with an equal part of the data, cut into messages; out of place, an extra lane
+/// copies the rank's own data.
 class AlongRings : public Schedule {
  public:
   [[nodiscard]] std::int32_t ranks() const override { return n_; }
@@ -18,7 +19,8 @@ class AlongRings : public Schedule {
   [[nodiscard]] Engine engine(Rank, Lane) const override { return options_.engine; }
 
  protected:
-  /// `adding`, `copying`: the kinds of collective that there are of it.
+  /// `adding`, `copying`: the kinds of collectives that the algorithm supports, with and without
+  /// reduction.
   AlongRings(const Contract& contract, const RingOptions& options, CollectiveKind adding, CollectiveKind copying)
       : contract_(contract),
         n_(contract.members()),
@@ -36,27 +38,28 @@ class AlongRings : public Schedule {
   [[nodiscard]] const RingWalk& walk() const { return walk_; }
 
   [[nodiscard]] Lane carrying_lanes() const { return static_cast<Lane>(options_.lanes.size()); }
-  /// A lane's part of `elements`.
+  /// Returns a lane's part of `elements`.
   [[nodiscard]] Range part(std::int64_t elements, Lane lane) const {
     const EvenCut cut{elements, carrying_lanes()};
     return {Buffer::kData, cut.offset(lane), cut.size(lane)};
   }
-  /// That part, cut into messages.
+  /// Returns how a lane's part is cut into messages.
   [[nodiscard]] EvenCut messages(std::int64_t elements, Lane lane) const {
     const std::int64_t size = part(elements, lane).count;
     const std::int64_t most = options_.most_elements_per_message;
     return {size, std::max<std::int64_t>(1, size / most + (size % most != 0 ? 1 : 0))};
   }
-  /// Message `index` of that part.
+  /// Returns message `index` of a lane's part.
   [[nodiscard]] Range message(std::int64_t elements, Lane lane, std::int64_t index) const {
     const EvenCut cut = messages(elements, lane);
     return {Buffer::kData, part(elements, lane).offset + cut.offset(index), cut.size(index)};
   }
 
-  /// From the input to its place.
+  /// Returns a step that copies an input to its place.
   [[nodiscard]] Step copy(const Range& place) const { return copy_of_input(place, contract_.input_shift); }
 
-  /// The step of who is `place` ranks behind the head of the way that a message takes, which ends with the n-th.
+  /// Returns the kind of step of the rank that is `place` ranks after the head of a message's path;
+  /// the path has n ranks.
   [[nodiscard]] StepKind kind_at(std::int64_t place) const {
     if (place == 0) return StepKind::kSend;
     if (place < n_ - 1) return adds_ ? StepKind::kReceiveReduceSend : StepKind::kReceiveSend;

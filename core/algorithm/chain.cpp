@@ -26,7 +26,8 @@ class Chain : public AlongRings {
     step.source = step.target = message(contract().elements, lane, index);
     step.from = walk().neighbour(rank, lane, -1);
     step.to = walk().neighbour(rank, lane, +1);
-    // How far along the chain: 0 is its head. The root is the head of a broadcast and the end of a reduce.
+    // The position in the chain: 0 is its head. The root is the head of a broadcast and the end of
+    // a reduce.
     const std::int64_t root = walk().position(contract().root(), lane) + (adds() ? 1 : 0);
     const std::int64_t place = ((walk().position(rank, lane) - root) % n() + n()) % n();
     step.kind = kind_at(place);
@@ -35,7 +36,8 @@ class Chain : public AlongRings {
   }
 
  private:
-  /// What the root broadcasts to itself. (Sums are made in their place.)
+  /// True if the root of a broadcast copies its own input. (Sums are written directly to their
+  /// places.)
   [[nodiscard]] bool copies_beside(Rank rank) const {
     return (!adds() || n() == 1) && contract().input_shift != 0 && rank == contract().root();
   }

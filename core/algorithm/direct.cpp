@@ -38,7 +38,7 @@ class Direct : public Schedule {
     return step;
   }
 
-  /// Where nobody adds, all blocks are alike, and nobody is the root.
+  /// Symmetric if nothing is reduced, all blocks are equal, and there is no root.
   [[nodiscard]] bool same_everywhere(Renumbering by, std::int32_t) const override {
     return by == Renumbering::kShift && !adds() && !has_root(contract_.kind) && !contract_.filled;
   }

@@ -1,7 +1,8 @@
-// Each tree has two lanes on every rank, one for the way up and one for the way down; out of place and alone, one copies.
-// Message m is summed by the steps m·k … m·k + k - 1 of the lane up, k what the rank has to do for one (a leaf: 1, the send;
-// else one per child, of which the last sends the sum on, but at the root). A rank's own input is read by the first of
-// them. The root sends message m down once its lane up is through with it.
+// Each tree has two lanes on every rank, one up and one down; a single rank out of place has one
+// lane that copies. The up lane sums message m in steps m·k … m·k + k - 1, where k is the number of
+// steps per message (a leaf: 1, the send; else one per child, the last of which also sends the sum
+// on, except at the root). The first of these steps reads the rank's own input. The root sends
+// message m down once its up lane has completed it.
 
 #include "core/algorithm/double_tree.h"
 

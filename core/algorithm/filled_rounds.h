@@ -5,15 +5,16 @@
 
 namespace tutti::core {
 
-/// In round t of a ring of n the rank at position p handles chunk (p - t) mod n. If only the first f < n chunks hold
-/// anything, the rounds whose chunk is empty are left out: the rank's filled rounds come in runs of f (chunks f-1 … 0), n - f
-/// empty rounds apart, except that its first run may begin in the middle (at chunk p, if p < f). This is that arithmetic.
-/// Cost: constant.
+/// Computes the rounds with non-empty chunks. In round t of a ring of n, the rank at position p
+/// handles chunk (p - t) mod n. If only the first f < n chunks are not empty, the other rounds are
+/// skipped: a rank's remaining rounds come in runs of f (chunks f-1 … 0), separated by n - f
+/// skipped rounds, except that its first run may begin in the middle (at chunk p, if p < f). Cost:
+/// constant.
 struct FilledRounds {
-  std::int64_t n = 1;  ///< ranks of the ring, and chunks
-  std::int64_t f = 0;  ///< chunks that hold anything: the first f
+  std::int64_t n = 1;  ///< number of ranks of the ring, and of chunks
+  std::int64_t f = 0;  ///< number of chunks that are not empty: the first f
 
-  /// The round of a rank's i-th filled chunk. REQUIRES: f > 0.
+  /// Returns the round of a rank's i-th non-empty chunk. REQUIRES: f > 0.
   [[nodiscard]] std::int64_t round_of(std::int64_t i, std::int64_t p) const {
     if (f == n) return i;
     const std::int64_t first_run = p < f ? p + 1 : 0;  // filled rounds before the first gap
@@ -22,7 +23,7 @@ struct FilledRounds {
     return first_gap_end + (i - first_run) / f * n + (i - first_run) % f;
   }
 
-  /// How many of the rounds 0 … t - 1 handle a filled chunk.
+  /// Returns how many of the rounds 0 … t - 1 handle a non-empty chunk.
   [[nodiscard]] std::int64_t before(std::int64_t t, std::int64_t p) const {
     if (f == 0) return 0;
     if (f == n) return t;

@@ -7,7 +7,7 @@
 namespace tutti::core {
 namespace {
 
-/// What happens between two ranks that differ in one bit.
+/// The exchange between two ranks that differ in one bit.
 enum class Action : std::uint8_t {
   kExchangeAndAdd,  ///< each gives the half that it does not keep, and adds what it gets to the other
   kExchange,        ///< each gives what it holds
@@ -47,7 +47,7 @@ class Halving : public PowerOfTwo {
     if (kind == Kind::kGather || kind == Kind::kReduce) up_from_the_lowest(Action::kUp);
   }
 
-  /// Where everybody exchanges equal blocks; a root makes a difference.
+  /// Symmetric if all ranks exchange equal blocks; a root breaks the symmetry.
   [[nodiscard]] bool same_everywhere(Renumbering by, std::int32_t per_worker) const override {
     return exchanges_workers(by, per_worker) && !has_root(contract().kind) && elements() % ranks() == 0;
   }

@@ -9,7 +9,7 @@ class HalvingDoubling : public PowerOfTwo {
  public:
   using PowerOfTwo::PowerOfTwo;
 
-  /// With halves of one size.
+  /// Symmetric only if all halves have equal size.
   [[nodiscard]] bool same_everywhere(Renumbering by, std::int32_t per_worker) const override {
     return exchanges_workers(by, per_worker) && elements() % ranks() == 0;
   }

@@ -10,8 +10,9 @@
 
 namespace tutti::core {
 
-/// What algorithms share in which, hop by hop, each rank exchanges with the one whose number differs in one bit: a power
-/// of two of ranks, one lane each. Out of place each rank copies its input to its place first.
+/// The base class of algorithms in which each rank exchanges, hop by hop, with the rank whose
+/// number differs in one bit: the number of ranks is a power of two, with one lane each. Out of
+/// place each rank copies its input to its place first.
 class PowerOfTwo : public Schedule {
  public:
   PowerOfTwo(const Contract& contract, Engine engine)
@@ -39,16 +40,17 @@ class PowerOfTwo : public Schedule {
   }
 
  protected:
-  /// Steps of the hops of a buffer that is not empty, and one of them.
+  /// The number of steps in the hops of a non-empty buffer, and step `index` of them.
   [[nodiscard]] virtual std::int64_t hop_steps(Rank rank) const = 0;
   [[nodiscard]] virtual Step hop_step(Rank rank, std::int64_t index) const = 0;
 
-  /// Ranks of a worker differ in the lowest bits only, so that workers exchange as wholes.
+  /// True if renumbering by xor maps workers to workers: ranks of a worker differ in the lowest
+  /// bits only.
   [[nodiscard]] static bool exchanges_workers(Renumbering by, std::int32_t per_worker) {
     return by == Renumbering::kExchange && std::has_single_bit(static_cast<std::uint32_t>(per_worker));
   }
 
-  /// A range and its cut in two; of an odd one the first half is longer.
+  /// A range divided in two; the first half is longer if the length is odd.
   struct Split {
     Range first;
     Range second;
@@ -61,7 +63,7 @@ class PowerOfTwo : public Schedule {
   [[nodiscard]] const Contract& contract() const { return contract_; }
   [[nodiscard]] int hops() const { return hops_; }
   [[nodiscard]] std::int64_t elements() const { return contract_.elements; }
-  /// The rank with which `rank` exchanges at a hop.
+  /// Returns the rank with which `rank` exchanges in a hop.
   [[nodiscard]] static Peer partner(Rank rank, int hop) { return Peer::at(rank ^ (1 << hop), 0); }
 
  private:

@@ -70,7 +70,7 @@ class AtServer : public Schedule {
   [[nodiscard]] bool root_uses() const { return root_ < users_; }
   [[nodiscard]] std::int32_t others() const { return users_ - (root_uses() ? 1 : 0); }
   [[nodiscard]] bool takes_part(Rank rank) const { return rank < users_ || is_root(rank); }
-  /// By which lane the root knows the rank, and the other way about.
+  /// Returns the root's lane for the rank; other() is the inverse.
   [[nodiscard]] Lane lane_of(Rank rank) const { return root_uses() && rank > root_ ? rank - 1 : rank; }
   [[nodiscard]] Rank other(Lane lane) const { return root_uses() && lane >= root_ ? lane + 1 : lane; }
   [[nodiscard]] Range data() const { return {Buffer::kData, 0, elements_}; }

@@ -1,11 +1,14 @@
-// How a step's number becomes a chunk, without looking at the steps before it: in round t (0 … 2n - 2) the rank at
-// position p handles chunk (p - t) mod n, and rounds whose chunk is empty are left out (filled_rounds.h).
+// Maps a step's number to a chunk without iterating over earlier steps: in round t (0 … 2n - 2) the
+// rank at position p handles chunk (p - t) mod n, and rounds with empty chunks are skipped
+// (filled_rounds.h).
 //
-// A lane's part longer than n messages is sent round in loops: all but the last move n full messages.
+// If a lane's part is longer than n messages it is sent in several loops: all but the last move n
+// full messages.
 //
-// step() is a third of a simulated ring's time, so it writes the fields of its step one by one. A Range or a Peer that is
-// made elsewhere and copied here is written in pieces (a byte, two words) and read back 16 bytes at a time, which a
-// processor cannot forward: it waits until all are in its cache, some 12 cycles each.
+// step() takes a third of the simulation time of a ring, so it writes the fields of its result one
+// by one. If a Range or Peer is built elsewhere and copied, it is written in pieces (a byte, two
+// words) and read back 16 bytes at a time. Processors cannot forward such stores to the load and
+// wait some 12 cycles until all are in the cache.
 
 #include "core/algorithm/ring.h"
 
@@ -64,7 +67,7 @@ class Ring : public Schedule {
     if (chunk < 0) chunk += n_;
     if (chunk < 0) chunk += n_;
     const Stretch at = chunk_of(part, loop, chunk);
-    // What is the rank's own, and no sum yet, lies in its input.
+    // The rank's own data, before any sum, is read from its input.
     step.source.offset = at.offset + (t <= n_ - 1 ? options_.input_shift : 0);
     step.target.offset = at.offset;
     step.source.count = step.target.count = at.count;
@@ -84,7 +87,7 @@ class Ring : public Schedule {
     return step;
   }
 
-  /// With chunks of one size, who comes when makes no difference.
+  /// With chunks of equal size, the order of ranks makes no difference.
   [[nodiscard]] bool same_everywhere(Renumbering by, std::int32_t per_worker) const override {
     const bool even = std::all_of(parts_.begin(), parts_.end(), [](const Part& part) { return part.longer == 0; });
     return by == Renumbering::kShift && even && walk_.same_after(per_worker);
@@ -112,7 +115,7 @@ class Ring : public Schedule {
   }
 
  private:
-  /// A lane's part of the buffer: so many loops of n full messages, then the rest.
+  /// A lane's part of the buffer: `full_loops` of n full messages each, then the rest.
   struct Part {
     std::int64_t offset = 0;
     std::int64_t full_loops = 0;

@@ -17,21 +17,23 @@ struct RingPath {
 struct RingOptions {
   /// One lane per entry; each lane carries an equal part of the buffer round its own ring. At least one.
   std::vector<RingPath> lanes{RingPath{}};
-  /// No message is longer than this; longer chunks go round in several loops. At least 1.
+  /// The maximum message length; longer chunks are sent in several loops. At least 1.
   std::int64_t most_elements_per_message = std::numeric_limits<std::int64_t>::max() / 2;
   int credits = kUnlimitedCredits;
   Engine engine = Engine::kKernel;
-  /// Out of place: inputs lie so many elements behind their places (Contract::input_shift).
+  /// Out of place: the distance of inputs after their places (Contract::input_shift).
   std::int64_t input_shift = 0;
 };
 
-/// The ring all-reduce: reduce-scatter, then all-gather, in 2n - 1 steps per lane that each pass one chunk on.
+/// The ring all-reduce: reduce-scatter, then all-gather, in 2n - 1 steps per lane, each of which
+/// forwards one chunk.
 ///
-/// A lane's part of the buffer is cut evenly into n chunks. The rank at position p of the ring first sends chunk p to
-/// position p + 1; then it receives chunk p - 1, adds its own and sends the sum on, and so forth, down to chunk p + 1,
-/// which is then complete: it is kept and sent on once more. The complete chunks go round a second time, from p down to
-/// p + 2, and are kept. Every rank sends 2(n - 1) chunks; with equal chunks that is 2(n - 1)/n of the buffer, the least
-/// possible. Empty chunks (fewer elements than ranks) are neither sent nor received. Out of place nothing more is moved: own
+/// A lane's part of the buffer is cut evenly into n chunks. The rank at position p of the ring
+/// first sends chunk p to position p + 1. Then it receives chunk p - 1, adds its own and forwards
+/// the sum, and so on down to chunk p + 1, which is then complete: it is kept and forwarded. The
+/// complete chunks go round a second time, from p down to p + 2, and are kept. Every rank sends 2(n
+/// - 1) chunks; with equal chunks that is 2(n - 1)/n of the buffer, the lower bound. Empty chunks
+/// (fewer elements than ranks) are neither sent nor received. Out of place needs no copies: own
 /// chunks are read from the input.
 ///
 /// Time of one lane between equal neighbours, alone on its links: 2(n - 1)(α + ⌈C·β⌉) + (n - 1)⌈C·γ⌉, with C the

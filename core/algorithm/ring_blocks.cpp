@@ -28,7 +28,7 @@ class RingBlocks : public AlongRings {
     step.source = step.target = message(block(), lane, index / n());
     step.source.offset += walk().rank_at(position, lane) * block();
     step.target.offset = step.source.offset;
-    // What is its own input; the sums and other ranks' blocks are not.
+    // Own data is read from the input; sums and other ranks' blocks are not.
     if (adds() || round == 0) step.source.offset += contract().input_shift;
     step.from = walk().neighbour(rank, lane, -1);
     step.to = walk().neighbour(rank, lane, +1);
@@ -41,7 +41,7 @@ class RingBlocks : public AlongRings {
 
  private:
   [[nodiscard]] std::int64_t block() const { return contract().block(); }
-  /// What a rank gathers from itself. (Sums are made in their place.)
+  /// True if a rank copies its own block. (Sums are written directly to their places.)
   [[nodiscard]] bool copies() const { return contract().input_shift != 0 && (!adds() || n() == 1); }
 };
 

@@ -8,10 +8,11 @@
 
 namespace tutti::core {
 
-/// Who stands where in the rings of several lanes, and who is whose neighbour there.
+/// The positions of ranks in the rings of several lanes, and their neighbours there.
 class RingWalk {
  public:
-  /// REQUIRES: each path is a permutation of the ranks of a worker, and workers of that size make up `ranks`.
+  /// REQUIRES: each path is a permutation of the ranks of a worker; `ranks` is a multiple of that
+  /// worker size.
   RingWalk(std::int32_t ranks, const std::vector<RingPath>& paths) : n_(ranks), paths_(paths) {
     for (const RingPath& path : paths_) {
       TUTTI_CHECK(path.local.size() == static_cast<std::size_t>(path.per_worker) && ranks % path.per_worker == 0,
@@ -40,20 +41,20 @@ class RingWalk {
     return place - place % path.per_worker + path.local[static_cast<std::size_t>(place % path.per_worker)];
   }
 
-  /// The same lane of the rank `delta` positions further. REQUIRES: |delta| < ranks.
+  /// Returns the same lane of the rank `delta` positions ahead. REQUIRES: |delta| < ranks.
   [[nodiscard]] Peer neighbour(Rank rank, Lane lane, std::int32_t delta) const {
     Peer peer;
     neighbour(rank, lane, delta, peer);
     return peer;
   }
-  /// … written into a peer that is as it was made: without a copy (ring.cpp has the reason).
+  /// Like neighbour(), written into a default-constructed peer to avoid a copy (see ring.cpp).
   void neighbour(Rank rank, Lane lane, std::int32_t delta, Peer& peer) const {
     peer.relative = places_[static_cast<std::size_t>(lane)].in_order;
     peer.value = peer.relative ? delta : rank_at((position(rank, lane) + delta + n_) % n_, lane);
     peer.lane = lane;
   }
 
-  /// Ranks that are so many apart, or a multiple of it, stand in all rings alike.
+  /// True if ranks whose distance is a multiple of `ranks` have equivalent positions in all rings.
   [[nodiscard]] bool same_after(std::int32_t ranks) const {
     return std::all_of(places_.begin(), places_.end(), [ranks](const Places& places) {
       return places.in_order || ranks % static_cast<std::int32_t>(places.of.size()) == 0;
@@ -61,7 +62,7 @@ class RingWalk {
   }
 
  private:
-  /// A lane's way through the workers, the other way about: `of[i]` is where local rank i stands in it.
+  /// The inverse of a lane's path through a worker: `of[i]` is the position of local rank i.
   struct Places {
     std::vector<std::int32_t> of;
     bool in_order = true;

@@ -7,7 +7,8 @@
 
 namespace tutti::core {
 
-/// An even cut as TensorFlow's shuffle does it: `parts` pieces of floor(total / parts), the remainder all in the last.
+/// The cut of TensorFlow's shuffle: `parts` pieces of floor(total / parts), with the remainder in
+/// the last.
 /// SOURCE: tensorflow/python/distribute/all_reduce.py, _ragged_split.
 struct RaggedCut {
   std::int64_t total = 0;
@@ -19,21 +20,21 @@ struct RaggedCut {
   }
 };
 
-/// The shuffle all-reduce ("pscpu" when the gather ranks are CPUs, "psgpu" when they are GPUs): the buffer is cut into
-/// as many pieces as there are gather ranks; piece j of every contributor goes to gather rank j, which adds all of them
-/// at once and gives the sum back to everyone.
+/// The shuffle all-reduce ("pscpu" when the gather ranks are CPUs, "psgpu" when they are GPUs): the
+/// buffer is cut into one piece per gather rank; piece j of every contributor goes to gather rank
+/// j, which adds them all at once and sends the sum back to every contributor.
 ///
-/// Ranks 0 … contributors - 1 hold data. A gather rank is one of them, or a helper (a host) with a larger rank; a rank
-/// that is listed more than once gathers as many pieces. Every
-/// contributor has one lane per piece, each its own chain, and the contributors begin with different pieces, so that
-/// the gather ranks are kept busy evenly. A gather rank receives in any order of arrival on one lane and answers each
-/// contributor on a lane of its own (its gather lanes come after its contributor lanes if it has both). Empty pieces
-/// are left out.
+/// Ranks 0 … contributors - 1 hold data. A gather rank is one of them, or a helper (a host) with a
+/// larger rank; a rank that is listed k times gathers k pieces. Every contributor has one lane per
+/// piece, each an independent chain, and contributors begin with different pieces to balance the
+/// load of the gather ranks. A gather rank receives in order of arrival on one lane and replies to
+/// each contributor on a separate lane (its gather lanes come after its contributor lanes if it has
+/// both). Empty pieces are skipped.
 ///
-/// Time with one port per rank, helpers as gather ranks, g ≤ contributors n: 2α + 2n⌈c·β⌉ + ⌈(n - 1)·c·γ⌉, c the last
-/// (largest) piece; where gather ranks are contributors themselves, their own piece does not travel: n - 1 in place of
-/// n. `ranks` is the size of the group, helpers included. Out of place (`input_shift`, see Contract) contributors that gather
-/// copy the pieces that they gather first.
+/// Time with one port per rank, helpers as gather ranks, g ≤ contributors n: 2α + 2n⌈c·β⌉ + ⌈(n -
+/// 1)·c·γ⌉, c the last (largest) piece. If gather ranks are contributors, their own piece is not
+/// sent: n - 1 in place of n. `ranks` is the size of the group, helpers included. Out of place
+/// (`input_shift`, see Contract) contributors that gather first copy the pieces that they gather.
 /// SOURCE: tensorflow/python/distribute/all_reduce.py, build_shuffle_all_reduce.
 std::unique_ptr<Schedule> shuffle_all_reduce(std::int32_t ranks, std::int32_t contributors,
                                              std::vector<Rank> gather_ranks, std::int64_t elements,

@@ -6,8 +6,9 @@
 
 namespace tutti::core {
 
-/// Every rank tells rank 0, in a message of no elements, that it has come here; rank 0 goes on once all have. What a control
-/// edge between devices is in TensorFlow. Time with one port per rank: α.
+/// Every rank signals to rank 0, with an empty message, that it has reached this point; rank 0
+/// continues once all have. Models a control edge between devices in TensorFlow. Time with one port
+/// per rank: α.
 std::unique_ptr<Schedule> signals_to_first(std::int32_t ranks, Engine engine);
 
 }  // namespace tutti::core

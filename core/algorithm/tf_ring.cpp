@@ -1,6 +1,6 @@
-// Both collectives are rounds of a ring: in round t the rank at position p has to do with chunk (p - t) mod n, which it
-// sends in this round and has received in it, unless it is the first. RingReduce has rounds 0 … 2n - 2, RingGather 0 … n - 1;
-// nothing is received in the first round, and nothing is sent in the last. Rounds of empty chunks are left out
+// Both collectives are rounds of a ring: in round t the rank at position p handles chunk (p - t)
+// mod n, which it receives (except in the first round) and sends (except in the last). RingReduce
+// has rounds 0 … 2n - 2, RingGather 0 … n - 1. Rounds with empty chunks are skipped
 // (filled_rounds.h).
 
 #include "core/algorithm/tf_ring.h"
@@ -61,9 +61,9 @@ class TfRing : public Schedule {
   /// The part of the buffer that belongs to a chunk of a ring; only the first `filled()` of them hold anything.
   [[nodiscard]] virtual Range chunk(std::int64_t number, std::int32_t ring) const = 0;
   [[nodiscard]] virtual std::int64_t filled(std::int32_t ring) const = 0;
-  /// What is received in this round is added to what is there.
+  /// True if the data received in this round is added to that of the rank.
   [[nodiscard]] virtual bool adds(std::int64_t round) const = 0;
-  /// What the rank contributes, by its place.
+  /// Returns the place of the rank's contribution.
   [[nodiscard]] virtual Range own(Rank rank) const = 0;
 
   [[nodiscard]] const Contract& contract() const { return contract_; }

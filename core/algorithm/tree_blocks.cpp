@@ -19,12 +19,13 @@ class TreeBlocks : public TreeWalk {
     const std::int32_t outer = outer_children(rank);
     return number < outer ? outer_child(rank, number) : own_child(rank, number - outer);
   }
-  /// By which lane the parent knows the rank.
+  /// Returns the parent's lane for the rank.
   [[nodiscard]] Lane lane_at_parent(Rank rank) const {
     const Rank up = parent(rank);
     return 1 + (is_outer(rank) ? number_of_outer(up, rank) : outer_children(up) + number_of_own(up, rank));
   }
-  /// What goes between the rank and its parent: its group's blocks, or its own.
+  /// Returns the blocks that are exchanged between the rank and its parent: those of its group, or
+  /// its own.
   [[nodiscard]] Range blocks_of(Rank rank) const {
     const std::int32_t group = group_of_relay(rank);
     if (!is_outer(rank) || group < 0) return {Buffer::kData, rank * elements_, elements_};
@@ -32,7 +33,7 @@ class TreeBlocks : public TreeWalk {
   }
 };
 
-/// Lane 0 sends up, once all lanes that receive are through.
+/// Lane 0 sends up once all receiving lanes are complete.
 class TreeGather : public TreeBlocks {
  public:
   using TreeBlocks::TreeBlocks;

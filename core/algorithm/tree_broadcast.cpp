@@ -88,7 +88,7 @@ class BroadcastSteps : public Schedule {
   }
 
  private:
-  /// To whom a rank sends: first in other tasks, then in its own.
+  /// The ranks to which a rank sends: first those in other tasks, then those in its own.
   struct Targets {
     std::vector<Rank> all;
     std::size_t tasks = 0;
@@ -111,7 +111,7 @@ class BroadcastSteps : public Schedule {
     return to;
   }
 
-  /// Who sends to a rank that is not the root, and on which lane.
+  /// Returns the sender, with its lane, to a rank that is not the root.
   [[nodiscard]] Peer sender(Rank rank) const {
     const std::int32_t task = order_.task(rank);
     const std::int32_t device = order_.device(rank);

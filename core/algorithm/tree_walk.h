@@ -8,8 +8,9 @@
 
 namespace tutti::core {
 
-/// A tree of at most two levels, for those who walk it. Seen from one rank: its "own" children are the replicas of its group (if it
-/// is a relay), its "outer" children are the relays, or replicas, that answer to the root (if it is the root).
+/// The base class of algorithms on a tree of at most two levels. Seen from one rank, its "own"
+/// children are the replicas of its group (if it is a relay); its "outer" children are the root's
+/// children: relays, or replicas (if it is the root).
 class TreeWalk : public Schedule {
  public:
   TreeWalk(StarTree tree, std::int64_t elements, Engine replica_engine, Engine helper_engine)
@@ -30,7 +31,7 @@ class TreeWalk : public Schedule {
  protected:
   [[nodiscard]] bool is_helper(Rank rank) const { return rank >= tree_.replicas; }
   [[nodiscard]] bool is_root(Rank rank) const { return rank == tree_.root; }
-  /// -1: the rank is no relay.
+  /// Returns the group of a relay; -1 if the rank is not a relay.
   [[nodiscard]] std::int32_t group_of_relay(Rank rank) const {
     if (!tree_.relays || rank < tree_.relays->first || (rank - tree_.relays->first) % tree_.relays->stride != 0)
       return -1;
@@ -53,7 +54,7 @@ class TreeWalk : public Schedule {
 
   // --- children, by number ---
 
-  /// The replicas of a relay's group but itself.
+  /// The number of other replicas in a relay's group.
   [[nodiscard]] std::int32_t own_children(Rank rank) const {
     if (!is_relay(rank)) return 0;
     return size_of_group(group_of_relay(rank)) - (is_replica(rank) ? 1 : 0);
@@ -65,7 +66,7 @@ class TreeWalk : public Schedule {
   [[nodiscard]] std::int32_t number_of_own(Rank rank, Rank child) const {
     return child - first_of(group_of_relay(rank)) - (is_replica(rank) && child > rank ? 1 : 0);
   }
-  /// What answers to the root: the relays, or the replicas, but itself.
+  /// The number of the root's children: the relays, or the replicas, other than the root itself.
   [[nodiscard]] std::int32_t outer_children(Rank rank) const {
     if (!is_root(rank)) return 0;
     if (tree_.relays) return tree_.groups - (is_relay(rank) ? 1 : 0);
@@ -80,11 +81,11 @@ class TreeWalk : public Schedule {
     const std::int32_t group = group_of_relay(child);
     return group - (is_relay(rank) && group > group_of_relay(rank) ? 1 : 0);
   }
-  /// Whom the rank answers to. REQUIRES: it is not the root.
+  /// Returns the rank's parent. REQUIRES: the rank is not the root.
   [[nodiscard]] Rank parent(Rank rank) const {
     return !tree_.relays || is_relay(rank) ? tree_.root : tree_.relays->of(group_of(rank));
   }
-  /// A message between the rank and its parent is one of the outer ones there.
+  /// True if the rank is an outer child of its parent.
   [[nodiscard]] bool is_outer(Rank rank) const { return !tree_.relays || is_relay(rank); }
 
   StarTree tree_;

@@ -19,8 +19,8 @@ template <class... Args>
 
 }  // namespace tutti::core
 
-/// States what must hold if our own code is right; on in release builds too. `TUTTI_CHECK(condition, "format",
-/// values…)`. What a user can get wrong is never a check but an `Error`.
+/// Checks a condition that holds unless Tutti has a bug, in release builds too:
+/// `TUTTI_CHECK(condition, "format", values…)`. A mistake of the user is an `Error`, never a check.
 #define TUTTI_CHECK(condition, ...)                  \
   (__builtin_expect(static_cast<bool>(condition), 1) \
        ? static_cast<void>(0)                        \

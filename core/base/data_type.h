@@ -15,7 +15,7 @@ inline constexpr DataType kDataTypes[] = {DataType::kFloat32,  DataType::kFloat6
                                           DataType::kBfloat16, DataType::kInt32,   DataType::kInt64};
 
 Bytes size_of(DataType type);
-/// "float32", as TensorFlow, PyTorch and NumPy write it.
+/// Returns the name as TensorFlow, PyTorch and NumPy write it: "float32".
 std::string_view to_string(DataType type);
 std::optional<DataType> parse_data_type(std::string_view name);
 

@@ -86,7 +86,7 @@ tl::unexpected<Error> Problems::take() {
   std::stable_sort(problems_.begin(), problems_.end(),
                    [&place](const Problem& a, const Problem& b) { return place(a) < place(b); });
   if (full()) {
-    // Whether there are more is not known: the search may have stopped.
+    // The number of further problems is not known: the search may have stopped.
     Problem& rest = problems_.emplace_back();
     rest.where.file = files.front();
     rest.text = fmt::format("these are the first {} problems; mend them, then there may be more", kMost);
@@ -118,7 +118,7 @@ std::string did_you_mean(std::string_view written, const std::vector<std::string
   const std::string* best = nullptr;
   std::size_t best_distance = std::max<std::size_t>(2, written.size() / 3) + 1;
   for (const std::string& candidate : candidates) {
-    // What was typed as the beginning of one name only ("resnet50") is the commonest slip of all.
+    // The most frequent mistake is to type only the beginning of one name ("resnet50").
     std::size_t distance =
         candidate.starts_with(written) && written.size() >= 3 ? 1 : edit_distance(written.substr(0, 64), candidate);
     if (distance < best_distance) {

@@ -22,35 +22,35 @@ struct Location {
   auto operator<=>(const Location&) const = default;
 };
 
-/// The kind of mistake that a problem is, for programs and tests: it stays the same when the words of the message change.
+/// The kind of a problem, for programs and tests; it stays the same when the message is reworded.
 enum class ProblemCode : std::uint8_t {
-  kInvalid,       ///< a value that makes no sense where it stands, of no kind below
+  kInvalid,       ///< an invalid value that fits none of the kinds below
   kSyntax,        ///< the text cannot be parsed there
   kMissing,       ///< something that is needed is not given
   kUnknownField,  ///< the message, table or command has no such field, column or option
-  kUnknownName,   ///< a name of nothing that there is: a machine, a model, a device, a choice
-  kWrongType,     ///< a text where a number is expected, and the like
+  kUnknownName,   ///< an unknown name, such as that of a machine, model, device or choice
+  kWrongType,     ///< a wrong type, such as a text in place of a number
   kTooSmall,      ///< below the range
   kTooLarge,      ///< above the range
   kDuplicate,     ///< given twice
   kConflict,      ///< two things that exclude each other, or a strategy and its cluster
-  kUnused,        ///< does nothing where it stands
-  kUnsupported,   ///< makes sense, but there is no model of it
-  // Of runs, most of them of several processes:
-  kTimeout,       ///< nothing has moved for as long as may be waited
+  kUnused,        ///< has no effect where it is written
+  kUnsupported,   ///< valid, but not modelled
+  // Problems of runs, mostly of several processes:
+  kTimeout,       ///< no progress within the timeout
   kLost,          ///< a worker, the coordinator or a connection is gone, silent, or never came
-  kWrongResult,   ///< a result is not what it has to be
-  kProtocol,      ///< another process sent what it must not send
-  kIncompatible,  ///< the processes are of different versions, or make different plans of one scenario
+  kWrongResult,   ///< a wrong result
+  kProtocol,      ///< another process sent an invalid message
+  kIncompatible,  ///< the processes have different versions, or made different plans of one scenario
   kOutOfMemory,   ///< there is not enough memory
   kSystem,        ///< the operating system, a device or a driver has refused something
-  kDamaged,       ///< a file that Tutti wrote is not as it was written
+  kDamaged,       ///< a file that Tutti wrote was changed or truncated
   kStopped,       ///< stopped by the user, or by another process on the user's behalf
   kCount
 };
-/// "missing": lower case, with hyphens.
+/// Returns the name, in lower case with hyphens: "missing".
 std::string_view to_string(ProblemCode code);
-/// The code of that name.
+/// Returns the code with this name.
 std::optional<ProblemCode> parse_problem_code(std::string_view name);
 
 /// The subject of a problem. `field`: a field of a schema with its message ("Network.latency_us"), a message ("Network"), a
@@ -59,13 +59,13 @@ std::optional<ProblemCode> parse_problem_code(std::string_view name);
 struct ProblemKind {
   ProblemCode code = ProblemCode::kInvalid;
   std::string field = {};
-  /// The worker at fault, of a run of several: its number; −1: none in particular.
+  /// The number of the worker at fault in a run of several; -1: no particular worker.
   std::int32_t worker = -1;
 
   bool operator==(const ProblemKind&) const = default;
 };
 
-/// One thing that is wrong in the outside world: where it is, what the user wrote, what to do about it.
+/// One thing that is wrong with the input or the run: its location, what was found, and the remedy.
 struct Problem {
   Location where;
   std::string text;
@@ -75,12 +75,12 @@ struct Problem {
 /// The cause of an error: an invalid request (exit status 2) or a failed run (exit status 1).
 enum class ErrorKind { kRequest, kRun };
 
-/// Everything that is wrong, not only the first thing.
+/// All problems that were found, not only the first.
 class Error {
  public:
   Error(ErrorKind kind, std::vector<Problem> problems) : kind_(kind), problems_(std::move(problems)) {}
 
-  /// One thing that is wrong with a request; `where` may be empty.
+  /// Returns the error of an invalid request with one problem; `where` may be empty.
   static Error request(std::string text, Location where = {});
   static Error request(ProblemKind kind, std::string text, Location where = {});
   static Error run(std::string text);
@@ -99,7 +99,7 @@ class Error {
 template <class T>
 using Expected = tl::expected<T, Error>;
 
-/// Collects problems while a whole input is looked through, so that the user hears of all of them at once.
+/// Collects problems while a whole input is checked, so that the user gets all of them at once.
 class Problems {
  public:
   template <class... Args>
@@ -111,7 +111,8 @@ class Problems {
     add(Problem{std::move(where), fmt::format(format, std::forward<Args>(args)...), std::move(kind)});
   }
   void add(Problem problem);
-  /// What stands at `where` is already known to be wrong: later problems there would only be its consequences.
+  /// Drops later problems at `where`: something is known to be wrong there, and they would only be
+  /// its consequences.
   void ignore_later_ones_at(const Location& where) {
     if (!full()) spoiled_.insert(where);
   }
@@ -122,10 +123,11 @@ class Problems {
   [[nodiscard]] bool empty() const { return problems_.empty(); }
   /// Grows with every problem, also with those that are not kept.
   [[nodiscard]] std::size_t size() const { return problems_.size() + left_out_; }
-  /// There are as many as anyone reads (a file that is no scenario at all): whoever looks for more may stop.
+  /// True once the limit on kept problems is reached (the file is probably no scenario at all);
+  /// callers may then stop checking.
   [[nodiscard]] bool full() const { return problems_.size() >= kMost; }
-  /// The problems as an Error, in the order of the text; if there are as many as are kept, a last line says so.
-  /// REQUIRES: not empty.
+  /// Returns the problems as an Error, in the order of the text; if the limit was reached, a last
+  /// line says so. REQUIRES: not empty.
   [[nodiscard]] tl::unexpected<Error> take();
 
  private:
@@ -139,7 +141,7 @@ class Problems {
 std::string to_string(const Location& where);
 std::string to_string(const Problem& problem);
 
-/// The candidate that `written` most likely stood for ("; did you mean "ring"?"), or "" if none is near.
+/// Returns "; did you mean "ring"?" with the candidate nearest to `written`, or "" if none is near.
 std::string did_you_mean(std::string_view written, const std::vector<std::string>& candidates);
 
 }  // namespace tutti::core

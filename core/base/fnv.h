@@ -5,7 +5,7 @@
 
 namespace tutti::core {
 
-/// FNV-1a with 64 bits: tells bytes apart, and is no protection against forgery.
+/// The 64-bit FNV-1a hash: detects differences, but does not protect against forgery.
 class Fnv {
  public:
   void byte(std::uint8_t value) { state_ = (state_ ^ value) * 0x100000001b3u; }

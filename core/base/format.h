@@ -6,18 +6,18 @@
 
 namespace tutti::core {
 
-/// For people: "12.3 ms", "4.71 µs", "0 s"; three or four digits that matter.
+/// Formats a time for people, with three or four significant digits: "12.3 ms", "4.71 µs", "0 s".
 std::string show(Time time);
-/// "102 MB", "4.00 KB": powers of 1000.
+/// Formats a size with powers of 1000: "102 MB", "4.00 KB".
 std::string show(Bytes bytes);
-/// "25.0 GB/s".
+/// Formats a rate: "25.0 GB/s".
 std::string show(Bandwidth bandwidth);
-/// "1,048,576".
+/// Formats a count with separators: "1,048,576".
 std::string show_count(std::int64_t count);
-/// The least of 1, 2, 5, 10, 20, 50, … that is not below `least`: a step between the numbers of an axis.
-/// REQUIRES: least <= 10^18.
+/// Returns the smallest of 1, 2, 5, 10, 20, 50, … that is at least `least`: the step between the
+/// labels of an axis. REQUIRES: least <= 10^18.
 std::int64_t round_step(std::int64_t least);
-/// "12.3 %"; "0 %" for nothing, "<0.1 %" for nearly nothing.
+/// Formats a share of a whole: "12.3 %"; "0 %" for zero, "<0.1 %" for less than that.
 std::string show_share(double share);
 
 }  // namespace tutti::core

@@ -4,7 +4,8 @@
 
 namespace tutti::core {
 
-/// The middle of values in order; of an even number of them the mean of the two in the middle. Cost: linear. REQUIRES: there are some.
+/// Returns the median; of an even number of values, the mean of the middle two. Cost: linear.
+/// REQUIRES: not empty.
 double median(std::vector<double> values);
 
 }  // namespace tutti::core

@@ -1,7 +1,7 @@
 #pragma once
 
-// Notes say how a plan came about where a user might expect something else. A sentence is for people; its code is for
-// programs and tests, and stays when the sentence is reworded.
+// Notes explain those parts of a plan that a user might not expect. The sentence is for people; the
+// code is for programs and tests, and stays the same when the sentence is reworded.
 
 #include <algorithm>
 #include <string>
@@ -14,16 +14,16 @@
 namespace tutti::core {
 
 struct Note {
-  std::string_view code;  ///< "tensorflow.auto-is-ring": of whom it is, and what it says; a literal
+  std::string_view code;  ///< the subject and the statement, "tensorflow.auto-is-ring"; a string literal
   std::string text;
 
   bool operator==(const Note&) const = default;
 };
 
-/// Notes in the order in which they were added, each text once.
+/// A list of notes in the order in which they were added, without repeated texts.
 class Notes {
  public:
-  /// `code` outlives the notes: a literal.
+  /// Adds a note. `code` must outlive the notes: a string literal.
   template <class... Args>
   void add(std::string_view code, fmt::format_string<Args...> format, Args&&... args) {
     add(Note{code, fmt::format(format, std::forward<Args>(args)...)});

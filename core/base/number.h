@@ -10,7 +10,8 @@
 
 namespace tutti::core {
 
-/// The whole number that all of `text` spells in decimal; nothing if it spells none, or one beyond the type.
+/// Returns the decimal whole number that `text` consists of; nullopt if it is none, or does not fit
+/// the type.
 template <std::integral Number>
 std::optional<Number> whole_number(std::string_view text) {
   Number number = 0;
@@ -19,11 +20,11 @@ std::optional<Number> whole_number(std::string_view text) {
   return number;
 }
 
-/// The finite number that `text` spells as a whole; nothing if it spells none.
+/// Returns the finite number that `text` consists of; nullopt if it is none.
 std::optional<double> number_of(const std::string& text);
 
-/// Likewise, from `least` to `most`. Nothing, and a problem at `where` that names it
-/// `what`, if it spells none or one out of bounds.
+/// Returns the number if it lies between `least` and `most`. Otherwise adds a problem at `where`
+/// that calls it `what`, and returns nullopt.
 std::optional<double> read_number(const std::string& text, const Location& where, const std::string& what, double least,
                                   double most, Problems& problems);
 

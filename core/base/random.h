@@ -6,7 +6,8 @@
 
 namespace tutti::core {
 
-/// SplitMix64: small, fast, the same numbers everywhere. Seeds that differ in one bit give unrelated streams.
+/// The SplitMix64 generator: small, fast, and the same numbers on every platform. Seeds that differ
+/// in one bit give unrelated streams.
 /// SOURCE: Steele, Lea, Flood, "Fast splittable pseudorandom number generators", OOPSLA 2014.
 class Random {
  public:
@@ -19,7 +20,7 @@ class Random {
     return z ^ (z >> 31);
   }
 
-  /// Evenly from 0 … n - 1. REQUIRES: n > 0.
+  /// Returns a uniformly distributed number from 0 … n - 1. REQUIRES: n > 0.
   std::uint64_t below(std::uint64_t n) { return static_cast<std::uint64_t>(static_cast<Wide>(next()) * n >> 64); }
 
  private:

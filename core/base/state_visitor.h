@@ -6,35 +6,39 @@
 
 namespace tutti::core {
 
-/// Visits all state of a simulation that decides what happens next, part by part in an order of its own, to compare it with what it
-/// was, or to move it to another time. State is told apart by what it does to what happens next. A part that cannot be
-/// visited says unfit(): then nothing is remembered.
+/// Visits, part by part in a fixed order, all state of a simulation that determines what happens
+/// next: to compare it with an earlier state, or to shift it in time. Two states are equal if the
+/// same events follow. A part that cannot be visited calls unfit(); then no state is remembered.
 class StateVisitor {
  public:
   virtual ~StateVisitor() = default;
 
   /// The time of the visit.
   [[nodiscard]] virtual Time now() const = 0;
-  /// Decides.
+  /// Visits a value that must be equal.
   virtual void same(std::int64_t value) = 0;
-  /// Decides, but for how long ago it was if it is over.
+  /// Visits a time that must be equal relative to now; of a time in the past, only that it is past
+  /// counts.
   virtual void seen(Time time) = 0;
-  /// The same, of a time that nothing but this holds.
+  /// Like seen(), for a time that is stored nowhere else, so that it can be shifted.
   virtual void until(Time& time) = 0;
-  /// Decides, to the picosecond, as seen from now. kNever is always the same.
+  /// Visits a time that must be equal relative to now, to the picosecond, even in the past. kNever
+  /// equals only itself.
   virtual void moment(Time& time) = 0;
-  /// Goes on counting, and decides nothing but which of alike steps come next.
+  /// Visits a counter that keeps growing. It determines nothing except which of several identical
+  /// steps comes next.
   virtual void counted(std::int64_t& count) = 0;
   void counted(Time& time) {
     std::int64_t count = time.count();
     counted(count);
     time = Time(count);
   }
-  /// The same of a number of so many bits, which wraps round.
+  /// Like counted(), for a number of `bits` bits that wraps round.
   virtual void numbered(std::uint64_t& number, int bits) = 0;
-  /// Part of an account of what happened: decides nothing, and grows no more once it is as it was a round before.
+  /// Visits a part of the records: it determines nothing, and stops growing once a round repeats
+  /// the previous one.
   virtual void told(std::int64_t value) = 0;
-  /// There is something that can neither be looked at nor moved.
+  /// Reports state that can neither be compared nor shifted.
   virtual void unfit() = 0;
 
  protected:

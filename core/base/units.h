@@ -6,8 +6,8 @@
 
 namespace tutti::core {
 
-/// A whole number of some unit that cannot be mixed with another unit by accident.
-/// Arithmetic stays inside the unit; leaving it takes an explicit `count()`.
+/// A whole number of some unit, which cannot be mixed with another unit by accident. Arithmetic
+/// stays inside the unit; `count()` converts to a plain number.
 template <class Unit>
 class Quantity {
  public:
@@ -30,7 +30,7 @@ class Quantity {
   friend constexpr Quantity operator-(Quantity a, Quantity b) { return Quantity(a.count_ - b.count_); }
   friend constexpr Quantity operator*(Quantity a, std::int64_t n) { return Quantity(a.count_ * n); }
   friend constexpr Quantity operator*(std::int64_t n, Quantity a) { return a * n; }
-  /// The whole number of times that `b` fits into `a`.
+  /// Returns how many times `b` fits into `a`, rounded down.
   friend constexpr std::int64_t operator/(Quantity a, Quantity b) { return a.count_ / b.count_; }
 
  private:
@@ -43,7 +43,7 @@ using Time = Quantity<struct PicosecondTag>;
 /// A number of bytes.
 using Bytes = Quantity<struct ByteTag>;
 
-/// A rate in bytes per second. Every rate in Tutti is a whole number of them, so that times are exact.
+/// A rate in bytes per second; always a whole number, so that times are exact.
 using Bandwidth = Quantity<struct BytesPerSecondTag>;
 
 /// For products of two 64-bit numbers. (An extension of gcc and clang, so it is named in one place.)
@@ -72,26 +72,28 @@ inline double to_us(Time t) { return static_cast<double>(t.count()) / 1e6; }
 inline double to_ms(Time t) { return static_cast<double>(t.count()) / 1e9; }
 inline double to_gb_per_s(Bandwidth b) { return static_cast<double>(b.count()) / 1e9; }
 
-/// Of `whole`; 0 of nothing.
+/// Returns `part` as a share of `whole`; 0 if `whole` is zero.
 constexpr double share(Time part, Time whole) {
   return whole > Time() ? static_cast<double>(part.count()) / static_cast<double>(whole.count()) : 0;
 }
 
-/// How long `bytes` take at `rate`, rounded up to the next picosecond: a message is there when its last bit is.
+/// Returns how long `bytes` take at `rate`, rounded up to the next picosecond: a message has
+/// arrived when its last bit has.
 /// This is the only rounding that the simulator does. Saturates at `kLongestDuration`.
 /// REQUIRES: bytes ≥ 0, rate > 0.
 Time transfer_time(Bytes bytes, Bandwidth rate);
-/// The same for `times` times as many bytes, whose product may not fit into 64 bits. REQUIRES: times ≥ 0.
+/// Returns the transfer time of `times` · `bytes`, a product that may not fit into 64 bits.
+/// REQUIRES: times ≥ 0.
 Time transfer_time(std::int64_t times, Bytes bytes, Bandwidth rate);
 
-/// `t` + `duration`, but never far beyond `kHorizon`: what queues up there adds up no more, so nothing overflows before
-/// the run is stopped. REQUIRES: duration ≤ kLongestDuration.
+/// Returns `t` + `duration`, saturating a little beyond `kHorizon`, so that nothing overflows
+/// before the run is stopped. REQUIRES: duration ≤ kLongestDuration.
 constexpr Time later(Time t, Time duration) {
   const Time sum = t + duration;
   return sum < kHorizon + kLongestDuration ? sum : kHorizon + kLongestDuration;
 }
 
-/// `a` + `b`, at most the largest number there is. REQUIRES: both ≥ 0.
+/// Returns `a` + `b`, or the largest int64 if the sum does not fit. REQUIRES: both ≥ 0.
 constexpr std::int64_t saturating_sum(std::int64_t a, std::int64_t b) {
   return a > std::numeric_limits<std::int64_t>::max() - b ? std::numeric_limits<std::int64_t>::max() : a + b;
 }

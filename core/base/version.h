@@ -4,7 +4,7 @@
 
 namespace tutti::core {
 
-/// "0.1.0": of this program, as the top CMakeLists.txt has it.
+/// Returns the version of this program, as set in the top-level CMakeLists.txt: "0.1.0".
 std::string_view version();
 
 }  // namespace tutti::core

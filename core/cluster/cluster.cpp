@@ -53,7 +53,8 @@ Cluster::Cluster(std::vector<WorkerGroup> groups, int replicas, std::optional<Ne
   TUTTI_CHECK(workers_ == 1 || network_, "{} workers without a network", workers_);
 }
 
-/// Those of its machine, then up and down for each network card that a network joins.
+/// Returns the links of the machine, plus one up and one down per network card if there is a
+/// network.
 LinkId Cluster::links_per_worker(const Machine& machine) const {
   return static_cast<LinkId>(machine.links().size() + (network_ ? 2 * machine.nics().size() : 0));
 }

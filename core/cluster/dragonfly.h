@@ -6,24 +6,25 @@
 
 namespace tutti::core {
 
-/// How a dragonfly is built.
+/// The parameters of a dragonfly network.
 struct DragonflyShape {
   std::int64_t workers_per_router = 1;
   std::int32_t routers_per_group = 1;
   std::int32_t global_links_per_router = 1;
   Bandwidth local;      ///< between two routers of a group, per direction
   Bandwidth global;     ///< one link between two groups, per direction
-  Time local_latency;   ///< what a router further adds, with its cable
-  Time global_latency;  ///< the same over a link between groups
+  Time local_latency;   ///< added by each further router and its cable
+  Time global_latency;  ///< the same for a link between groups
 };
 
-/// Groups of routers. In a group every router is joined to every other; every two groups are joined by as many links as
-/// there are for all pairs, routers_per_group · global_links_per_router / (groups - 1), rounded down. The way is the
-/// shortest: to the router that has the link, over it, to the router of the receiver; at most two local links and a
-/// global one. Where several links join two groups, messages from one card to another all take the same.
+/// Groups of routers. Within a group all routers are joined pairwise. Every two groups are joined
+/// by the same number of links, routers_per_group · global_links_per_router / (groups - 1), rounded
+/// down. Routing is minimal: to the router that has the global link, over it, to the receiver's
+/// router; at most two local links and one global link. If several links join two groups, all
+/// messages from one card to another use the same one.
 ///
-/// Global links are laid relatively: link q of a group (on its router q / global_links_per_router) leads to the group
-/// 1 + q mod (groups - 1) further on.
+/// Global links use the relative arrangement: link q of a group (on its router q /
+/// global_links_per_router) leads to the group 1 + q mod (groups - 1) further on.
 /// SOURCE: Kim, Dally, Scott, Abts, "Technology-driven, highly-scalable dragonfly topology", ISCA 2008; the arrangement:
 /// Camarero, Vallejo, Beivide, "Topological characterization of Hamming and dragonfly networks and its implications on
 /// routing", ACM TACO 2014.
@@ -50,7 +51,7 @@ class Dragonfly : public Fabric {
   [[nodiscard]] Domains domains() const override;
 
  private:
-  /// A link between groups, as its group counts them.
+  /// A link between groups: its group and its index among the global links of that group.
   struct Global {
     std::int32_t group = 0;
     std::int64_t index = 0;
@@ -63,7 +64,7 @@ class Dragonfly : public Fabric {
   [[nodiscard]] std::int64_t id_of(Global global) const {
     return local_links_ + global.group * globals_per_group() + global.index;
   }
-  /// Within a group. REQUIRES: two routers of it.
+  /// Returns the link between two routers. REQUIRES: both are in the same group.
   [[nodiscard]] std::int64_t local(std::int32_t from, std::int32_t to) const;
 
   DragonflyShape shape_;

@@ -4,19 +4,21 @@
 
 namespace tutti::core {
 
-/// How a two-level fat tree is built (leaf and spine; a folded Clos).
+/// The parameters of a two-level fat tree (leaf and spine; a folded Clos).
 struct FatTreeShape {
   std::int64_t workers_per_leaf = 1;
   std::int32_t spines = 1;
-  /// Card i of so many workers hangs on leaf i of theirs, rather than all cards on one leaf.
+  /// True: card i of each worker is attached to leaf i of the worker's block; false: all cards to
+  /// one leaf.
   bool rails = false;
-  std::int32_t cards_per_worker = 1;  ///< of rails: how many leaves stand side by side
+  std::int32_t cards_per_worker = 1;  ///< the number of leaves per block, if `rails`
   Bandwidth uplink;                   ///< between a leaf and a spine, per direction
-  Time switch_latency;                ///< what each switch beyond the first adds
+  Time switch_latency;                ///< added by each switch beyond the first
 };
 
-/// Every leaf is joined to every spine. Cards of one leaf meet there; others go up to one spine and down again, all
-/// messages from one card to another over the same one.
+/// Every leaf is joined to every spine. Messages between cards of one leaf pass only that leaf;
+/// others go up to a spine and down again, and all messages from one card to another use the same
+/// spine.
 ///
 /// Leaves are switches 0 … leaves - 1, spines follow. Link 2 (leaf · spines + spine) leads up, the next one down.
 /// SOURCE: Leiserson, "Fat-trees: universal networks for hardware-efficient supercomputing", IEEE Trans. Computers 1985;
@@ -46,7 +48,7 @@ class FatTree : public Fabric {
 
   FatTreeShape shape_;
   PathChoice choice_;
-  std::int64_t blocks_;  ///< of workers_per_leaf workers
+  std::int64_t blocks_;  ///< blocks of workers_per_leaf workers
   std::int32_t leaves_;
 };
 

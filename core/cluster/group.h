@@ -9,15 +9,16 @@
 
 namespace tutti::core {
 
-/// The devices that take part in a collective, by rank. The replicas come first; hosts that only help (pscpu's CPUs)
-/// follow. A list of devices is kept only where one was given; the group of a whole cluster is computed.
+/// The devices that take part in a collective, by rank. The replicas come first, then hosts that
+/// only help (the CPUs of pscpu). A list of devices is stored only if one was given; the group of a
+/// whole cluster is computed.
 class Group {
  public:
-  /// Every replica of the cluster, worker by worker; then, with `hosts`, every worker's host as rank
-  /// replicas() + worker.
+  /// The group of every replica of the cluster, worker by worker; with `hosts`, every worker's host
+  /// follows as rank replicas() + worker.
   static Group of_cluster(const Cluster& cluster, bool hosts) { return Group(&cluster, hosts, {}); }
-  /// One group of a partition of the cluster's replicas. With `hosts` its first replica's own host follows, and then every
-  /// worker's, its own once more.
+  /// One group of a partition of the cluster's replicas. With `hosts`, the host of its first
+  /// replica follows, and then the hosts of all workers, including that one again.
   static Group of_partition(const Cluster& cluster, const Partition& partition, std::int64_t number,
                             bool hosts = false) {
     Group group(&cluster, hosts, {});
@@ -25,13 +26,13 @@ class Group {
     group.number_ = number;
     return group;
   }
-  /// The same ranks of another group of the partition. REQUIRES: made by of_partition().
+  /// Returns the group with this number in the same partition. REQUIRES: made by of_partition().
   [[nodiscard]] Group in(std::int64_t number) const {
     Group other = *this;
     other.number_ = number;
     return other;
   }
-  /// Any devices, in rank order. REQUIRES: `cluster` outlives the group.
+  /// A group of arbitrary devices, in rank order. REQUIRES: `cluster` outlives the group.
   static Group of_devices(const Cluster& cluster, std::vector<PartId> devices) {
     return Group(&cluster, false, std::move(devices));
   }
@@ -66,7 +67,7 @@ class Group {
   bool hosts_;
   std::vector<PartId> devices_;
   std::optional<Partition> partition_;
-  std::int64_t number_ = 0;  ///< of the group in it
+  std::int64_t number_ = 0;  ///< of the group in the partition
 };
 
 }  // namespace tutti::core

@@ -87,7 +87,7 @@ constexpr HostFigure kFigures[] = {
 
 /// Square of a number of bytes times us per MB², in picoseconds.
 Time squared(Bytes bytes, double us_per_mb2) {
-  // In steps of 10^-6 ps per KB², so that the product is a whole number.
+  // The unit is 10^-6 ps per KB², so that the product is a whole number.
   const auto per_kb2 = static_cast<Wide>(std::llround(us_per_mb2 * 1e6));
   const auto size = static_cast<Wide>(bytes.count());
   const Wide ps = size * size / 1'000'000 * per_kb2 / 1'000'000;

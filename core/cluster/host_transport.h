@@ -1,13 +1,15 @@
 #pragma once
 
-// Hosts spend time on messages over a TCP network, where software moves the bytes: a library (gRPC, MPI,
-// NCCL's socket threads) and the kernel copy them, and a thread handles every message. So a message over a wire of 12
-// GB/s may be carried at 1 GB/s, and all connections of a host share its threads.
+// The time that hosts spend on messages over a TCP network, where software moves the bytes: a
+// library (gRPC, MPI, NCCL's socket threads) and the kernel copy them, and a thread handles every
+// message. So a message over a link of 12 GB/s may travel at 1 GB/s, and all connections of a host
+// share its threads.
 //
-// A message passes, besides the links: the sender's endpoint (a process, or one process per GPU), the sender's host,
-// the receiver's host, and the receiver's endpoint. Each is a resource like a link. A library either streams (NCCL,
-// MPI, Gloo: a thread moves bytes while more arrive) or handles a message as a whole when its last byte is there
-// (TensorFlow's gRPC: the tensor is parsed after the call is complete).
+// Besides the links, a message passes the sender's endpoint (a process, or one process per GPU),
+// the sender's host, the receiver's host, and the receiver's endpoint. Each is a resource like a
+// link. A library either streams (NCCL, MPI, Gloo: a thread moves bytes while more arrive) or
+// handles a message when its last byte has arrived (TensorFlow's gRPC: the tensor is parsed after
+// the call is complete).
 
 #include <cstdint>
 #include <optional>
@@ -30,19 +32,20 @@ std::string_view to_string(Overlay overlay);
 
 /// The threads at one end of a message.
 struct HostEndpoint {
-  Time per_message;       ///< of a thread, for every message
-  Bandwidth thread{0};    ///< what one thread moves; 0: no limit
-  int threads = 1;        ///< that share the messages of the endpoint; one message has one of them, unless `split`
+  Time per_message;       ///< of one thread, per message
+  Bandwidth thread{0};    ///< throughput of one thread; 0: no limit
+  int threads = 1;        ///< that share the endpoint's messages; one thread per message, unless `split`
   bool split = false;     ///< every message is split over all threads, as NCCL does
-  double us_per_mb2 = 0;  ///< of a thread, for a message of 1 MB; it grows with the square of the bytes
-  bool whole = false;     ///< begins when the message has arrived as a whole
-  /// The rate of all its threads together.
+  double us_per_mb2 = 0;  ///< of one thread, for a message of 1 MB; grows with the square of the size
+  bool whole = false;     ///< handles a message only after it has arrived completely
+  /// The rate of all threads together.
   [[nodiscard]] Bandwidth rate() const { return Bandwidth(thread.count() * threads); }
   [[nodiscard]] bool costs() const { return per_message > Time() || thread.count() > 0 || us_per_mb2 > 0; }
 
-  /// The time that a message of `bytes` takes of a thread, besides `per_message`.
+  /// The time that a message of `bytes` takes of a thread, in addition to `per_message`.
   [[nodiscard]] Time moving(Bytes bytes) const;
-  /// For how long the endpoint serves nobody else: a message's time over the threads, rounded up.
+  /// The time for which a message occupies the endpoint: its time divided by the number of threads,
+  /// rounded up.
   [[nodiscard]] Time occupied(Bytes bytes) const;
 
   bool operator==(const HostEndpoint&) const = default;
@@ -51,15 +54,15 @@ struct HostEndpoint {
 /// The resources of hosts that every message over a network passes.
 struct HostTransport {
   HostLibrary library = HostLibrary::kUnstated;
-  Time overlay;                     ///< what encapsulation adds one way; in `per_message` of both ends
-  bool process_per_device = false;  ///< every device has threads of its own; else all of a host share them
+  Time overlay;                     ///< the cost of encapsulation one way; included in `per_message` of both ends
+  bool process_per_device = false;  ///< every device has its own threads; otherwise all devices of a host share them
   HostEndpoint send, receive;
-  HostEndpoint host;  ///< what a host sends, and receives, over all its connections: its `thread`
+  HostEndpoint host;  ///< a host's limit over all its connections, sending and receiving: its `thread`
 
   bool operator==(const HostTransport&) const = default;
 };
 
-/// The figures that a scenario states; the others follow from the library.
+/// The parameters that a scenario sets; the others follow from the library.
 struct HostTransportSettings {
   HostLibrary library = HostLibrary::kUnstated;
   std::optional<double> send_us_per_message, receive_us_per_message;
@@ -74,22 +77,23 @@ struct HostTransportSettings {
   bool operator==(const HostTransportSettings&) const = default;
 };
 
-/// A figure of the model: a prior, its range, and where it comes from.
+/// A parameter of the model: its prior, range and source.
 struct HostFigure {
   std::string_view name;  ///< "grpc.thread_gb_per_s"
   double value = 0;
   double low = 0, high = 0;  ///< the range of published figures
   std::string_view source;
 };
-/// All of them.
+/// Returns all parameters.
 std::span<const HostFigure> host_figures();
-/// REQUIRES: there is a figure of this name.
+/// Returns the prior of a parameter. REQUIRES: a parameter of this name exists.
 double host_figure(std::string_view name);
 
-/// Returns the figures of the library, with those that the scenario states. Nothing if it is off or unstated.
+/// Returns the parameters of the library, overridden by those that the scenario sets; nullopt if it
+/// is off or unstated.
 std::optional<HostTransport> host_transport(HostLibrary library, const HostTransportSettings& settings);
 
-/// "grpc: 1.66 GB/s per thread, 8 threads per host, 80 + 40 µs per message".
+/// Describes a transport: "grpc: 1.66 GB/s per thread, 8 threads per host, 80 + 40 µs per message".
 std::string describe(const HostTransport& transport);
 
 }  // namespace tutti::core

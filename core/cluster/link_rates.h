@@ -6,16 +6,16 @@
 
 namespace tutti::core {
 
-/// What one link of NVLink, or one lane of PCIe, carries per direction.
+/// The bandwidth of one NVLink link or one PCIe lane, per direction.
 struct LaneRate {
-  Bandwidth nominal;  ///< what vendors state: after line coding, headers included
-  Bandwidth payload;  ///< what is left for data: the rate that NCCL plans with
+  Bandwidth nominal;  ///< as vendors state it: after line coding, headers included
+  Bandwidth payload;  ///< without headers: the rate that NCCL plans with
 };
 
 inline constexpr int kNvlinkGenerations = 5;  ///< Pascal, Volta, Ampere, Hopper, Blackwell
 inline constexpr int kPcieGenerations = 6;
 
-/// How many lanes a connection may have, and how many it has where nothing is said.
+/// The maximum number of lanes of a connection, and the default.
 struct LaneCount {
   int most = 1;
   int usual = 1;
@@ -24,8 +24,8 @@ constexpr LaneCount lane_count(LinkKind kind) {
   return kind == LinkKind::kNvlink ? LaneCount{256, 1} : LaneCount{32, 16};
 }
 
-/// The rate of a generation of NVLink or PCIe, counted from 1; nothing for other kinds and for generations that are not
-/// known.
+/// Returns the rate of a generation of NVLink or PCIe, counted from 1; nullopt for other kinds and
+/// unknown generations.
 /// SOURCE: nominal: NVIDIA's data sheets (20, 25, 25, 25, 50 GB/s per NVLink), the PCI Express base specification
 /// (2.5 to 64 GT/s; 8b/10b, 128b/130b, 242 of 256 bytes of a flit). Payload: NVIDIA/nccl v2.28.9 src/graph/topo.h and
 /// topo.cc (18, 20, 20, 20.6, 40.1 GB/s per NVLink; 0.1875 GB/s per lane of PCIe gen 1, twice as much in each generation).

@@ -19,12 +19,12 @@ inline constexpr int kLinkKinds = 4;
 
 std::string_view to_string(LinkKind kind);
 
-/// What a device can do besides sending and receiving. Rates are of the whole device; 0 takes no time.
+/// The processing rates of a device. They are of the whole device; 0: takes no time.
 struct DeviceRates {
   Bandwidth memory;                             ///< bytes read or written per second by a streaming kernel
   Bandwidth reduce;                             ///< bytes of one operand per second when two are added
   Bandwidth copy;                               ///< bytes copied per second inside the device
-  int threads = 1;                              ///< operations served at a time, each at an equal part of the rates
+  int threads = 1;                              ///< concurrent operations, which share the rates equally
   std::map<DataType, double> flops_per_second;  ///< peak; types that are missing are not known
   int multiprocessors = 0;                      ///< of a GPU; 0: not known
 
@@ -54,20 +54,21 @@ struct MachineLink {
   Bandwidth bandwidth;
   Time latency;
   std::string source;
-  Bandwidth nominal{};  ///< what vendors state for it, headers included; 0: not known
+  Bandwidth nominal{};  ///< as vendors state it, headers included; 0: not known
 };
 
-/// An order of GPU indices (0 is the machine's first GPU) that `channels` NCCL channels go round in.
+/// A ring order of GPU indices (0 is the machine's first GPU) that `channels` NCCL channels use.
 struct RingOrder {
   std::vector<int> gpus;
   int channels = 1;
 };
 
-/// What one worker is made of, and how its parts reach each other. Never changes once made.
+/// The hardware of one worker and the routes between its parts. Immutable.
 ///
-/// A route between two parts is the widest one (whose narrowest link is widest); among those the one of fewest links;
-/// among those the one of least latency; among those the one whose links come first. Switches and CPUs pass traffic on,
-/// GPUs and network cards do not. This is how NCCL ranks paths, less its detour over a neighbour GPU's NVLink.
+/// The route between two parts is the widest path (its narrowest link is the widest); among those,
+/// the one with the fewest links, then the least latency, then the links that come first. Switches
+/// and CPUs forward traffic, GPUs and network cards do not. NCCL ranks paths in the same way,
+/// except for its detour over another GPU's NVLink.
 /// SOURCE: NVIDIA/nccl src/graph/paths.cc (widest, then fewest hops).
 class Machine {
  public:
@@ -78,20 +79,21 @@ class Machine {
   [[nodiscard]] const std::string& name() const { return name_; }
   [[nodiscard]] const std::vector<Part>& parts() const { return parts_; }
   [[nodiscard]] const std::vector<MachineLink>& links() const { return links_; }
-  /// Indices of the parts of a kind, in file order.
+  /// The indices of the parts of each kind, in file order.
   [[nodiscard]] const std::vector<int>& gpus() const { return gpus_; }
   [[nodiscard]] const std::vector<int>& cpus() const { return cpus_; }
   [[nodiscard]] const std::vector<int>& nics() const { return nics_; }
 
-  /// The links from one device or network card to another, in order; empty from a part to itself; nothing if there is
-  /// no way.
+  /// Returns the links from one device or network card to another, in order; empty from a part to
+  /// itself; nullopt if there is no route.
   [[nodiscard]] std::optional<std::span<const int>> route(int from, int to) const;
 
-  /// The network card (an index into `nics()`) that a device uses: the one that its widest, then shortest route leads
-  /// to; devices for which the same cards are equally near take them in turn. -1 if it reaches none.
+  /// Returns the network card (an index into `nics()`) that a device uses: the end of its widest,
+  /// then shortest route. Devices for which several cards are equally near are assigned to them
+  /// round-robin. -1 if the device reaches none.
   [[nodiscard]] int nearest_nic(int device) const { return nearest_nic_[static_cast<std::size_t>(device)]; }
 
-  /// Ring orders for NCCL channels inside one worker and over several. May be empty.
+  /// The ring orders for NCCL channels inside one worker and across several workers. May be empty.
   [[nodiscard]] const std::vector<RingOrder>& rings_inside() const { return rings_inside_; }
   [[nodiscard]] const std::vector<RingOrder>& rings_across() const { return rings_across_; }
 

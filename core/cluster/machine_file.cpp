@@ -206,7 +206,8 @@ class MachineReader {
     }
   }
 
-  /// Bandwidth as written, or of so many lanes of a generation; more than those have together makes no sense.
+  /// Sets the bandwidth as written, or that of the lanes of a generation; a higher bandwidth than
+  /// that of the lanes is an error.
   void set_rates(const proto::Link& message, const std::string& what, MachineLink& link) {
     if (!message.has_generation()) {
       if (message.has_lanes())

@@ -9,10 +9,11 @@
 
 namespace tutti::core {
 
-/// A kind of network link: what a port carries, and how long it takes (core/proto/machine.proto, NetworkLink).
+/// A kind of network link with the bandwidth of a port and its latency (core/proto/machine.proto,
+/// NetworkLink).
 struct NetworkLink {
   std::string name;
-  Bandwidth port;  ///< data per direction: the line's rate, less what every packet takes besides
+  Bandwidth port;  ///< payload per direction: the line rate less the headers of packets
   Time latency;    ///< one way from card to card over one switch
   Time switch_latency;
   std::optional<Bandwidth> connection;
@@ -20,7 +21,7 @@ struct NetworkLink {
   Transport transport = Transport::kNone;  ///< kNone: not stated
 };
 
-/// The kind that a text (text format or JSON) describes; `path` is what errors call it.
+/// Parses the description of a kind of link (text format or JSON); errors call the text `path`.
 Expected<NetworkLink> read_network_link(const std::string& text, const std::string& path);
 
 }  // namespace tutti::core

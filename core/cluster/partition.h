@@ -33,7 +33,8 @@ struct Partition {
     const std::int64_t rank = is_across ? place.group : place.rank;
     return group / stride * size * stride + rank * stride + group % stride;
   }
-  /// How many of a group are on one worker, if on every worker that has any there are as many; else 1.
+  /// The number of a group's replicas on each worker that has any, if it is the same for all of
+  /// these workers; else 1.
   [[nodiscard]] std::int64_t per_worker(std::int64_t replicas_per_worker) const {
     const std::int64_t block = size * stride;
     if (is_across) {

@@ -6,7 +6,7 @@
 namespace tutti::core {
 namespace {
 
-/// By number.
+/// Names by enumerator.
 constexpr std::array<std::string_view, 9> kNames{"none",      "infiniband", "roce",  "efa", "efa_without_rdma",
                                                  "slingshot", "tcpx",       "tcpxo", "tcp"};
 

@@ -44,7 +44,8 @@ std::string quoted(const std::string& text) {
   return made + '"';
 }
 
-/// What `typed` is written as. Numbers and names as they are, as long as they are some; else in quotes.
+/// Returns the text with which `typed` is written: numbers and names unchanged if they are valid;
+/// else in quotes.
 std::string literal(const FieldType& type, const std::string& typed, bool json) {
   static const std::regex number(R"(-?\d+(\.\d+)?([eE][+-]?\d+)?)"), hexadecimal("-?0[xX][0-9a-fA-F]+"),
       name("[A-Za-z_][A-Za-z0-9_]*"), leading_zero(R"(-?0\d.*)");
@@ -158,7 +159,7 @@ class Editor {
   [[nodiscard]] std::size_t line_begin(std::size_t offset) const {
     return offset == 0 ? 0 : text_.rfind('\n', offset - 1) + 1;  // npos + 1 is 0
   }
-  /// Where the line ends: at its '\n', or "\r\n", or the text's end.
+  /// Returns the end of the line: the offset of its '\n' or "\r\n", or the text's end.
   [[nodiscard]] std::size_t line_end(std::size_t offset) const {
     const std::size_t end = std::min(text_.find('\n', offset), text_.size());
     return end > offset && text_[end - 1] == '\r' ? end - 1 : end;
@@ -266,7 +267,8 @@ class Editor {
     return edits;
   }
 
-  /// What is between `from` and `to` goes, with its line if that would be empty, or with a space beside it.
+  /// Removes the bytes between `from` and `to`, and the line if it becomes empty, or else an
+  /// adjacent space.
   [[nodiscard]] TextEdit whole_line(std::size_t from, std::size_t to) const {
     const bool first = blank(line_begin(from), from);
     const std::size_t rest = past_blanks(to);

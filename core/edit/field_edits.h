@@ -9,37 +9,42 @@
 
 namespace tutti::core {
 
-/// Bytes of a text that go, and what comes in their place.
+/// A replacement of some bytes of a text.
 struct TextEdit {
   std::size_t at = 0;
   std::size_t removed = 0;
   std::string inserted;
 };
-/// Of one change, from the front to the back of the text, without overlap.
+/// The edits of one change, from the front to the back of the text, without overlap.
 using TextEdits = std::vector<TextEdit>;
 std::string with_edits(std::string text, const TextEdits& edits);
 
-// What to change in a text so that a field becomes another one. Only the place of the field changes: remarks, order and
-// spacing of all else stay as they are.
+// Computes the edits of a text that change a field. Only the place of the field changes: comments,
+// order and spacing of everything else stay as they are.
 // ERRORS, of all: the text is broken; there is no such field or element.
 
-/// The field, a single value, becomes `typed`, or a message is there (`typed` is "{}": with what it has, if it is there already); messages around it that are not there yet are written too, and what
-/// excludes it (another field of its oneof) goes. Empty: as remove_field(). What cannot be a value of the field is put in
-/// quotes, so that it is wrong at its place and nowhere else. An element that is one behind the last is added.
+/// Sets a field: a single value becomes `typed`; a message is created if it does not exist (`typed`
+/// is "{}"). Missing enclosing messages are written too, and a field that excludes it (another
+/// field of its oneof) is removed. An empty `typed` is remove_field(). A text that cannot be a
+/// value of the field is put in quotes, so that the error stays local. The element after the last
+/// one is added.
 Expected<TextEdits> set_field(const ScenarioText& text, const FieldPath& path, const std::string& typed);
 
-/// One more element at the end of a repeated field: `typed`, or a message without fields; or a message that is not there
-/// yet. The last step's index does not matter.
+/// Adds an element at the end of a repeated field: `typed`, or a message without fields; or adds a
+/// message that does not exist yet. The index of the last step is ignored.
 Expected<TextEdits> add_field(const ScenarioText& text, const FieldPath& path, const std::string& typed = "");
 
-/// The field, or the element, goes, and its line if nothing else is on it. Remarks inside of it go too, those beside it
-/// stay. Of a repeated field whose last element goes nothing stays.
+/// Removes the field or the element, and its line if nothing else is on it. Comments inside are
+/// removed too, those next to it stay. If it was the last element of a repeated field, nothing of
+/// the field remains.
 Expected<TextEdits> remove_field(const ScenarioText& text, const FieldPath& path);
 
-/// The same for a field that is written in `message`, whether the schema has it or not.
+/// Like remove_field(), for a field that is written in `message`, even if the schema does not have
+/// it.
 TextEdits without_field(const ScenarioText& text, const Value& message, const Value::Field& field);
 
-/// The fields of the oneofs of `path` that are written in place of it, and that set_field() takes out.
+/// Returns the written fields that share a oneof with fields of `path`, and that set_field()
+/// removes.
 std::vector<FieldPath> excluded_by(const ScenarioText& text, const FieldPath& path);
 
 }  // namespace tutti::core

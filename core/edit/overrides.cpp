@@ -51,7 +51,8 @@ class ChangedText {
   std::vector<Origin> origins_;
 };
 
-/// Problems of the changed text, told of the text as it was and of what changed it.
+/// Converts problems of the changed text to locations in the original text and to the overrides
+/// that caused them.
 Error told_of_original(const Error& error, const std::string& text, const std::string& path, const ChangedText& changed,
                        const std::vector<Override>& overrides) {
   const TextPlaces before(text);
@@ -153,7 +154,8 @@ namespace {
 /// No packs by number: that is as if nothing was said.
 bool says_no_packs(const Override& change) { return change.path.back().field == "num_packs" && change.value == "0"; }
 
-/// In the older form, a framework was gone with its last field: messages around `field` that are empty go, too.
+/// In the older form, a framework disappeared with its last field: empty messages around `field`
+/// are removed too.
 void remove_empty(ChangedText& changed, const FieldPath& field, std::size_t by) {
   for (FieldPath around(field.begin(), field.end() - 1); around.size() > 1; around.pop_back()) {
     const ScenarioText now(changed.text(), schema());
@@ -163,7 +165,7 @@ void remove_empty(ChangedText& changed, const FieldPath& field, std::size_t by) 
   }
 }
 
-/// What was set by an override before, and would go since it excludes `path`.
+/// Returns the earlier override whose field would be removed because it excludes `path`.
 std::optional<std::size_t> excluded_override(const ScenarioText& now, const FieldPath& path,
                                              const std::vector<FieldPath>& set) {
   for (const FieldPath& excluded : excluded_by(now, path)) {

@@ -54,7 +54,8 @@ std::string comment_of(const Descriptor& what) {
 
 bool is_one_of(char c, std::string_view these) { return these.find(c) != std::string_view::npos; }
 
-/// What the comment says about a field that is not written: "Default 3." is "3", "… Required." is "required".
+/// Returns the default that a field's comment states: "Default 3." is "3", "… Required." is
+/// "required".
 std::string otherwise(const std::string& help) {
   const auto sentence = [&](const std::string& begin) -> std::string {
     auto at = help.find(begin);
@@ -107,7 +108,7 @@ FieldType::Kind kind_of(const pb::FieldDescriptor& field) {
   return FieldType::Kind::kText;
 }
 
-/// What a schema is refused for.
+/// Collects the reasons why a schema is refused.
 class Mistakes : public pb::DescriptorPool::ErrorCollector {
  public:
   void AddError(const std::string& file, const std::string& element, const pb::Message*, ErrorLocation,

@@ -12,7 +12,7 @@ namespace tutti::core {
 
 struct MessageType;
 
-/// What a schema says about a field: what may be written there, and what it means.
+/// A field of a schema: its type, valid values and documentation.
 struct FieldType {
   enum class Kind {
     kText,
@@ -31,12 +31,12 @@ struct FieldType {
   std::string other_name;  ///< in camelCase, which JSON may use
   std::string full_name;   ///< "tutti.proto.Run.steps"
   std::string help;        ///< the schema's comment
-  std::string otherwise;  ///< what holds where the field is not written, in the comment's words: "3", "required"; or ""
-  std::string unit;       ///< by the ending of the name: "µs", "GB/s", …; or ""
-  std::string one_of;     ///< of fields with the same name here one can be written; "": this one stands by itself
+  std::string otherwise;   ///< the default in the comment's words: "3", "required"; or ""
+  std::string unit;        ///< from the ending of the name: "µs", "GB/s", …; or ""
+  std::string one_of;      ///< only one of the fields with the same name here can be written; "": no restriction
   Kind kind = Kind::kText;
   bool repeated = false;
-  std::vector<Choice> choices;  ///< without the one that stands for the default
+  std::vector<Choice> choices;  ///< without the value for the default
   const MessageType* message = nullptr;
 };
 
@@ -45,19 +45,20 @@ struct MessageType {
   std::string help;
   std::vector<FieldType> fields;  ///< in the schema's order
 
-  /// By either name; null if there is none.
+  /// Returns the field with either name; null if there is none.
   [[nodiscard]] const FieldType* find(std::string_view field) const;
 };
 
-/// A Protocol Buffers schema with its comments: what a form is made of.
+/// A Protocol Buffers schema with its comments, from which forms are generated.
 class Schema {
  public:
-  /// That of scenarios: core/proto, as it was when this program was built, and what registered frameworks add to it.
+  /// Returns the schema of scenarios: core/proto as of the build of this program, and the additions
+  /// of registered frameworks.
   static Schema scenario();
-  /// `descriptors`: a serialized google.protobuf.FileDescriptorSet, each file behind those that it imports, with comments
-  /// if they are to be shown (protoc --descriptor_set_out --include_source_info); `root`: the full name of the message
-  /// that a text holds.
-  /// ERRORS: the bytes are no such thing; there is no such message; a message that holds itself.
+  /// Reads a schema. `descriptors`: a serialized google.protobuf.FileDescriptorSet, each file after
+  /// those that it imports, with comments if they are to be shown (protoc --descriptor_set_out
+  /// --include_source_info); `root`: the full name of the text's message.
+  /// ERRORS: the bytes are invalid; there is no such message; a message contains itself.
   static Expected<Schema> read(std::string_view descriptors, const std::string& root);
 
   [[nodiscard]] const MessageType& root() const { return *root_; }

@@ -4,8 +4,8 @@
 
 namespace tutti::core {
 
-/// core/proto/scenario.proto and what it imports, as a serialized FileDescriptorSet with comments: compiled programs keep
-/// a schema without them. Made by protoc when Tutti is built.
+/// Returns core/proto/scenario.proto and its imports as a serialized FileDescriptorSet with
+/// comments, which compiled-in schemas do not have. protoc generates it during the build.
 std::string_view schema_text();
 
 }  // namespace tutti::core

@@ -8,24 +8,25 @@
 
 namespace tutti::core {
 
-/// Where in the bytes of a text the places are that parsers tell as lines and columns, and back. Columns count bytes; a tab
-/// leads to the next multiple of 8, but in JSON, where it is a byte like all others (core/text says so).
+/// Converts between byte offsets in a text and the lines and columns that parsers report. Columns
+/// count bytes; a tab advances to the next multiple of 8, except in JSON, where it counts as one
+/// byte (as in core/text).
 class TextPlaces {
  public:
-  /// `text` stays where it is.
+  /// REQUIRES: `text` outlives the object.
   explicit TextPlaces(std::string_view text);
 
-  /// The text's end for places behind it; the line's end for columns behind that.
+  /// Returns the byte offset of a position; the end of the text or line for positions beyond it.
   [[nodiscard]] std::size_t offset(Position at) const;
   [[nodiscard]] Position position(std::size_t offset) const;
-  /// Written as JSON: told as parse_document does.
+  /// True if the text is JSON, by the rule of parse_document().
   [[nodiscard]] bool json() const { return json_; }
 
  private:
   [[nodiscard]] int next_column(int column, char passed) const;
 
   std::string_view text_;
-  std::vector<std::size_t> lines_;  ///< where each begins
+  std::vector<std::size_t> lines_;  ///< the offset of each line
   bool json_ = false;
 };
 

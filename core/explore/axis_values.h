@@ -10,18 +10,19 @@
 
 namespace tutti::core {
 
-/// Why a field cannot have the values that are written for it, and what to write instead.
+/// The reason why a field cannot have the given values, and the remedy.
 struct AxisProblem {
   ProblemCode code = ProblemCode::kInvalid;
   std::string text;
 };
 
-/// What `written`, of at most `most` values, stands for as values of `field`, as they are typed into a scenario: "1,2,8", "64KiB..1MiB*2", "2..16+2".
-/// ERRORS: more values; what the field cannot be, and what to write instead.
+/// Returns the values of `field` that `written` ("1,2,8", "64KiB..1MiB*2", "2..16+2") stands for,
+/// as typed into a scenario, at most `most`. ERRORS: more values; invalid values of the field, and
+/// the remedy.
 tl::expected<std::vector<std::string>, AxisProblem> axis_values(const FieldType& field, const std::string& written,
                                                                 std::int64_t most);
 
-/// One of them: a size becomes its number. ERRORS: likewise.
+/// Returns a single value; a size becomes its number. ERRORS: as axis_values().
 tl::expected<std::string, AxisProblem> axis_value(const FieldType& field, const std::string& written);
 
 }  // namespace tutti::core

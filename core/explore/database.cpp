@@ -11,7 +11,7 @@
 namespace tutti::core {
 namespace {
 
-/// What files of SQLite begin with.
+/// The first bytes of SQLite's files.
 constexpr std::string_view kMagic = "SQLite format 3";
 /// So long another program may keep the file to itself.
 constexpr int kPatienceMs = 10'000;
@@ -100,7 +100,7 @@ Expected<Database> Database::open(const std::string& path, Mode mode) {
   // Whoever is not allowed to write leaves the files beside a database there when he closes it; SQLite itself does with less where the file
   // cannot be written.
   const int flags = SQLITE_OPEN_READWRITE | (mode == Mode::kRead ? 0 : SQLITE_OPEN_CREATE);
-  // Of one thread: whoever shares it sees to that.
+  // No locking: callers that share a database across threads must serialise access.
   const int status = sqlite3_open_v2(path.c_str(), &raw, flags | SQLITE_OPEN_NOMUTEX, nullptr);
   Database database(raw, path);
   if (const int why = raw ? sqlite3_system_errno(raw) : 0; (status & 0xff) == SQLITE_CANTOPEN && why != 0) {

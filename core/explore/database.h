@@ -13,16 +13,18 @@ struct sqlite3_stmt;
 
 namespace tutti::core {
 
-/// One SQL statement with its parameters, ?1, ?2, …; bound, then stepped through, then used again.
+/// An SQL statement with parameters ?1, ?2, …: bind them, step through the rows, then reset it and
+/// use it again.
 class Statement {
  public:
   Statement& bind(int parameter, std::int64_t value);
   Statement& bind(int parameter, std::string_view value);
   Statement& bind_null(int parameter);
 
-  /// The next row, if there is one. ERRORS (kRun): the disk is full, the file is damaged, ….
+  /// Advances to the next row; false if there is none. ERRORS (kRun): the disk is full, the file is
+  /// damaged, ….
   Expected<bool> step();
-  /// To its end, and ready to be used again. ERRORS: likewise.
+  /// Runs the statement to its end and resets it. ERRORS: as step().
   Expected<void> run();
   void reset();
 
@@ -40,20 +42,21 @@ class Statement {
   std::string path_;
 };
 
-/// Whether it is a file that begins as SQLite's databases do.
+/// True if the file begins like an SQLite database.
 bool is_database(const std::string& path);
 
-/// An SQLite database in a file. What is committed is there after a kill.
+/// An SQLite database in a file. Committed data survives if the process is killed.
 class Database {
  public:
   enum class Mode { kRead, kWrite };
-  /// kWrite: it is made if it is not there. ERRORS: no database; cannot be opened.
+  /// kWrite: creates the file if it does not exist. ERRORS: not a database; cannot be opened.
   static Expected<Database> open(const std::string& path, Mode mode);
 
   /// ERRORS (kRun): as Statement::step().
   Expected<Statement> prepare(const std::string& sql);
   Expected<void> run(const std::string& sql);
-  /// The first column of the first row of a query; nothing if it has none. ERRORS: likewise.
+  /// Returns the first column of the first row of a query; nullopt without a row. ERRORS: as
+  /// Statement::step().
   Expected<std::optional<std::int64_t>> number(const std::string& sql);
 
   [[nodiscard]] const std::string& path() const { return path_; }
@@ -68,7 +71,7 @@ class Database {
   std::string path_;
 };
 
-/// As an SQL identifier: "strategy.shards" in double quotes.
+/// Returns a name as an SQL identifier: "strategy.shards" in double quotes.
 std::string quoted(std::string_view name);
 
 }  // namespace tutti::core

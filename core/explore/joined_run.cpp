@@ -18,7 +18,7 @@
 namespace tutti::core {
 namespace {
 
-/// What does not make two scenarios different ones.
+/// True for fields that do not distinguish scenarios.
 bool is_of_run(const std::string& field) { return field == "name" || field == "description" || field == "run"; }
 
 std::string spelled(const std::string& text) {
@@ -56,7 +56,7 @@ FieldValues values_of(const ScenarioText& text) {
   return values;
 }
 
-/// Whether a field that has `there`, "" if it is not written, is as with `value`.
+/// True if the field's value `there` ("" if it is not written) is equivalent to `value`.
 bool is_same(const std::string& there, const std::string& value, const FieldPath& path) {
   if (spelled(there) == spelled(value)) return true;
   const FieldType* const type = field_type(path);

@@ -8,20 +8,21 @@
 
 namespace tutti::core {
 
-/// A run that was measured, at the point of a sweep that it is of.
+/// A measured run, and the point of a sweep to which it belongs.
 struct JoinedRun {
   std::int64_t point = 0;
-  Time step;           ///< of its steady state
-  std::string source;  ///< file of its timeline
-  std::string said;    ///< "real, tcp, Tutti 0.1.0": what ran it
+  Time step;           ///< in the steady state
+  std::string source;  ///< the file of its timeline
+  std::string said;    ///< the program that ran it: "real, tcp, Tutti 0.1.0"
 };
 
-/// The point whose scenario a text is: it says the same as the sweep's with that point's values, but for its name, its description and
-/// what belongs to a run (steps, seed, …).
-/// ERRORS (requests): it says something else at another place (which is told); a value that the sweep does not have.
+/// Returns the point whose scenario has this text: it equals the sweep's with that point's values,
+/// except for name, description and settings of the run (steps, seed, …). ERRORS (requests): it
+/// differs in another field (which is named); a value that the sweep does not have.
 Expected<std::int64_t> point_of(const SweepInfo& info, const Space& space, const std::string& scenario_text);
 
-/// What a timeline's file tells of a point. ERRORS: it cannot be read; no step ended; as point_of().
+/// Reads a measured run from a timeline file. ERRORS: it cannot be read; no step has ended; as
+/// point_of().
 Expected<JoinedRun> joined_run(const SweepInfo& info, const Space& space, const std::string& timeline);
 
 }  // namespace tutti::core

@@ -12,15 +12,15 @@
 
 namespace tutti::core {
 
-/// What became of a point: what its scenario costs, or why that is not known.
+/// The result of a point: the cost of its scenario, or why it is not known.
 struct Outcome {
   enum class Status {
     kDone = 0,
-    kRefused = 1,  ///< no such scenario can be
-    kFailed = 2    ///< it began and could not go on
+    kRefused = 1,  ///< the scenario is invalid
+    kFailed = 2    ///< it started, but failed during the run
   };
   Status status = Status::kDone;
-  std::string message;  ///< all that was wrong, a line each; empty where it is done, unless it was `stopped`
+  std::string message;  ///< all problems, one per line; empty if done, unless `stopped`
 
   Time step;  ///< of the steady state, as all below
   Time forward;
@@ -29,30 +29,31 @@ struct Outcome {
   Time communication;
   Time exposed;
   Time slowed;
-  Time step_bound;           ///< no step takes less,
-  Time communication_bound;  ///< no all-reduce of the gradients
+  Time step_bound;           ///< lower bound of the step time
+  Time communication_bound;  ///< lower bound of the all-reduce of gradients
   std::int64_t packs = 0;
   std::uint64_t seed = 0;
-  bool stopped =
-      false;  ///< before its end, since it was slow: `step` is the mean of the steps that ended, and no less than what made it hopeless
+  /// Ended early because it was slow: `step` is the mean of the completed steps, at least the bound
+  /// that stopped it.
+  bool stopped = false;
   bool operator==(const Outcome&) const = default;
 };
 
-/// "done", "refused", "failed".
+/// Returns "done", "refused" or "failed".
 std::string_view to_string(Outcome::Status status);
 
-/// What a run's summary says of it. REQUIRES: a step ended.
+/// Returns the outcome of a run from its summary. REQUIRES: a step has ended.
 Outcome outcome_of(const Summary& summary);
 Outcome outcome_of(const Error& error);
 
-/// An outcome as a text for another process, and back; nothing if the text is none.
+/// Serialises an outcome for another process, and parses it; nullopt if the text is invalid.
 std::string to_text(const Outcome& outcome);
 std::optional<Outcome> outcome_from_text(std::string_view text);
 
-/// The times of an outcome, by the names under which databases, tables and plots have them.
+/// The times of an outcome, with their names in databases, tables and plots.
 struct Cost {
   const char* name;   ///< "step_time": columns add the unit
-  const char* title;  ///< "step time": for people
+  const char* title;  ///< for people: "step time"
   Time Outcome::*time;
 };
 inline constexpr std::array<Cost, 9> kCosts{

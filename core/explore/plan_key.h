@@ -9,13 +9,13 @@
 
 namespace tutti::core {
 
-/// Settings that decide nothing but which gradients travel together: what they do to a run, they do through the plan's packs.
-/// (bytes_per_pack, num_packs, bucket_cap_mb, …)
+/// True if the setting only affects which gradients share a pack, so that it affects a run only
+/// through the plan's packs (bytes_per_pack, num_packs, bucket_cap_mb, …).
 bool decides_packing_only(const FieldPath& field);
 
-/// A number of 128 bits that two plans share only if their packs are the same: their gradients, order, copies and collectives'
-/// sizes. REQUIRES, for the same to hold of their runs: they are of scenarios that differ in nothing but fields that decide
-/// packing only.
+/// A 128-bit hash that two plans share only if their packs are equal: gradients, order, copies and
+/// sizes of collectives. Runs of the plans are then equal too. REQUIRES for the latter: their
+/// scenarios differ only in fields that decide packing only.
 using PlanKey = std::array<std::uint64_t, 2>;
 PlanKey plan_key(const Plan& plan);
 

@@ -61,7 +61,7 @@ class Picture {
   }
 
  private:
-  /// From places along the axes to the picture.
+  /// Converts positions along the axes to pixels.
   [[nodiscard]] double across(double place) const { return look_.left + place * (right_ - look_.left); }
   [[nodiscard]] double up(double place) const { return bottom_ - place * (bottom_ - look_.top); }
 

@@ -9,8 +9,8 @@
 
 namespace tutti::core {
 
-/// Every combination of the axes' rows, in the order in which nested loops would visit them: the last axis varies fastest. No point is
-/// stored.
+/// Every combination of the axes' rows, in the order of nested loops: the last axis varies fastest.
+/// Points are not stored.
 class Space {
  public:
   /// ERRORS (requests): a field on two axes; more than kMostPoints points.
@@ -20,11 +20,11 @@ class Space {
   [[nodiscard]] const std::vector<Axis>& axes() const { return axes_; }
   /// The fields of all axes.
   [[nodiscard]] const std::vector<std::string>& fields() const { return fields_; }
-  /// What they are at a point, 0 … size() - 1.
+  /// Returns the values of the fields at a point, 0 … size() - 1.
   [[nodiscard]] std::vector<std::string> values(std::int64_t point) const;
-  /// The same as changes of the scenario. Errors call them `FIELD=VALUE`.
+  /// Returns these values as overrides of the scenario. Errors call them `FIELD=VALUE`.
   [[nodiscard]] std::vector<Override> overrides(std::int64_t point) const;
-  /// By axis: which of its rows a point has; and the point that has them.
+  /// Returns the row of each axis at a point; and the inverse.
   [[nodiscard]] std::vector<std::int64_t> rows(std::int64_t point) const;
   [[nodiscard]] std::int64_t point(const std::vector<std::int64_t>& rows) const;
 
@@ -34,7 +34,8 @@ class Space {
   std::int64_t size_ = 1;
 };
 
-/// Changes of a scenario that give its fields these values. Errors call them `FIELD=VALUE`.
+/// Returns overrides that set these fields of a scenario to these values. Errors call them
+/// `FIELD=VALUE`.
 std::vector<Override> overrides_of(const std::vector<std::string>& fields, const std::vector<FieldPath>& paths,
                                    const std::vector<std::string>& values);
 

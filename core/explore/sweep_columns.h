@@ -8,25 +8,26 @@
 
 namespace tutti::core {
 
-/// A field of the space: its axis, and its values in the order in which they come.
+/// A field of the space, with its axis and its values in the order of their first occurrence.
 struct SweepColumn {
   std::size_t axis = 0;
   std::string name;
   std::vector<std::string> values;
-  std::vector<std::size_t> of_row;  ///< by row of the axis: which value
-  std::size_t numbers = 0;          ///< so many of the values are numbers
+  std::vector<std::size_t> of_row;  ///< by row of the axis: index of the value
+  std::size_t numbers = 0;          ///< how many of the values are numbers
 };
 
-/// A line for each value of a field, if it has no more than that.
+/// The maximum number of values of a field for which each value gets a curve.
 inline constexpr std::size_t kMostCurves = 8;
 
 std::vector<SweepColumn> columns_of(const Space& space);
-/// Null if there is none of that name.
+/// Returns the column of that name; null if there is none.
 const SweepColumn* find(const std::vector<SweepColumn>& columns, const std::string& name);
-/// The one that is drawn over where nobody says which: that with the most numbers. Null if there is none at all.
+/// Returns the default field of the horizontal axis: the one with the most numbers. Null if there
+/// are no columns.
 const SweepColumn* most_numbers(const std::vector<SweepColumn>& columns);
-/// The one that has a line for each value where nobody says which: of those with 2 to kMostCurves values besides `x`, one with names
-/// rather than numbers first. Null if there is none.
+/// Returns the default field for separate curves: among those other than `x` with 2 to kMostCurves
+/// values, preferably one with names rather than numbers. Null if there is none.
 const SweepColumn* few_values(const std::vector<SweepColumn>& columns, const SweepColumn* x);
 
 }  // namespace tutti::core

@@ -26,7 +26,7 @@ const Cost* find_cost(const std::string& name) {
   return found == kCosts.end() ? nullptr : found;
 }
 
-/// What is drawn over what, with a curve for each value of `by` (null: one curve).
+/// The selected columns of a plot, with a curve for each value of `by` (null: one curve).
 struct Chosen {
   const Cost* cost;
   const SweepColumn* x;

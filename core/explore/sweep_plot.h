@@ -11,24 +11,23 @@
 
 namespace tutti::core {
 
-/// What of a sweep is drawn.
+/// The selection of what to draw of a sweep.
 struct PlotOptions {
-  std::string x;  ///< the field to draw over; "": the one with the most numbers
-  std::string
-      by;  ///< a curve for each value of this field; "": one with up to kMostCurves values, if there is one left
+  std::string x;   ///< the field of the horizontal axis; "": the one with the most numbers
+  std::string by;  ///< a curve for each value of this field; "": one with up to kMostCurves values, if there is one
   std::string cost = "step_time";  ///< a name of kCosts
 };
 
-/// Adds what was measured as dots: a CSV table with the columns `x` (the plot's field) and `ms`. ERRORS: it has no such columns, or
-/// a value of the field that the plot does not have.
+/// Adds measurements as dots, from a CSV table with the columns `x` (the plot's field) and `ms`.
+/// ERRORS: the columns are missing, or the plot does not have a value of the field.
 Expected<void> add_measured(Plot& plot, const std::string& text, const std::string& path);
 
-/// ERRORS (requests): no such field or cost.
+/// Checks the options. ERRORS (requests): no such field or cost.
 Expected<void> check(const Space& space, const PlotOptions& options);
 
-/// A cost over one of the fields, the best there is over the fields that are not drawn; with what is the least possible, and the
-/// best point. `outcomes` by point; nothing where it is not done yet.
-/// ERRORS (requests): as check(); nothing to draw.
+/// Plots a cost over one of the fields, minimised over the fields that are not drawn; with lower
+/// bounds and the best point. `outcomes` by point; nullopt if not done yet. ERRORS (requests): as
+/// check(); nothing to draw.
 Expected<Plot> plot_of(const Space& space, const std::vector<std::optional<Outcome>>& outcomes,
                        const std::string& title, const PlotOptions& options);
 

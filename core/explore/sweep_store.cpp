@@ -34,7 +34,7 @@ std::string point_table(const Space& space) {
   return sql + ", packs INTEGER, seed INTEGER)";
 }
 
-/// Runs `sql` once for each of a list of bindings. Expected all the way, so that a full disk is told.
+/// Runs `sql` once, with the parameters that `bind` sets.
 template <class Bind>
 Expected<void> with(Database& database, const std::string& sql, Bind bind) {
   auto statement = database.prepare(sql);
@@ -43,7 +43,7 @@ Expected<void> with(Database& database, const std::string& sql, Bind bind) {
   return statement->run();
 }
 
-/// Every row of a query.
+/// Calls `row` for every row of a query.
 template <class Row>
 Expected<void> rows(Database& database, const std::string& sql, Row row) {
   auto statement = database.prepare(sql);
@@ -99,7 +99,7 @@ Expected<SweepInfo> read_info(Database& database) {
   return info;
 }
 
-/// In what two sweeps differ, and the option or message that says so.
+/// A difference between two sweeps, with the option or message that describes it.
 struct Difference {
   std::string field;
   std::string text;
@@ -129,7 +129,7 @@ std::optional<Difference> difference(const SweepInfo& there, const SweepInfo& as
   return std::nullopt;
 }
 
-/// Whether the file is a sweep (true), or holds nothing yet. ERRORS: anything else.
+/// Returns true if the file is a sweep, false if it is empty. ERRORS: anything else.
 Expected<bool> is_sweep(Database& database) {
   const auto application = database.number("PRAGMA application_id");
   if (!application) return tl::make_unexpected(application.error());
@@ -316,7 +316,7 @@ Expected<void> SweepStore::each(const std::function<void(std::int64_t, const Out
 }
 
 Expected<void> SweepStore::add_measured(const Measured& measured) {
-  // Files of sweeps that nobody measured have no such table.
+  // Files of sweeps without measurements do not have this table.
   if (auto made = database_->run("CREATE TABLE IF NOT EXISTS measured (point INTEGER, source TEXT, said TEXT NOT NULL, "
                                  "step_time_ps INTEGER NOT NULL, PRIMARY KEY (source))");
       !made)

@@ -14,55 +14,60 @@
 
 namespace tutti::core {
 
-/// What a sweep is of. Two that differ in any of this have nothing to do with each other.
+/// The identity of a sweep. Sweeps that differ in any of these fields are unrelated.
 struct SweepInfo {
   std::string version;           ///< of Tutti
-  std::string scenario_file;     ///< what errors call it
+  std::string scenario_file;     ///< as errors call it
   std::string scenario_text;     ///< as it was written
-  std::vector<std::string> set;  ///< what of it is otherwise at all points: "strategy.shards=4"
+  std::vector<std::string> set;  ///< overrides at all points: "strategy.shards=4"
   std::vector<Axis> axes;
 };
 
-/// A sweep's results in an SQLite file (docs/formats.md has its tables): a row for every point that is done. Rows are committed one
-/// by one, so that nothing but points in work is lost when the program is killed; a point has one row and keeps its first, unless it
-/// was stopped early: what is known of it to its end takes that row's place.
+/// The results of a sweep in an SQLite file (docs/formats.md has its tables): a row for every
+/// completed point. Each row is committed separately, so that only points in progress are lost when
+/// the program is killed. A point keeps its first row, unless that was stopped early: a complete
+/// result replaces it.
 class SweepStore {
  public:
-  /// Makes the file, or goes on with it. ERRORS (requests): it holds something else, or another sweep (which is told); as
-  /// Database.
+  /// Creates the file, or continues it. ERRORS (requests): it holds something else, or another
+  /// sweep (the message says which); as Database.
   static Expected<SweepStore> resume(const std::string& path, const SweepInfo& info);
-  /// One that is there, to be read; or (Mode::kWrite) added to. ERRORS: likewise.
+  /// Opens an existing file for reading or (Mode::kWrite) for adding rows. ERRORS: as resume().
   static Expected<SweepStore> open(const std::string& path, Database::Mode mode = Database::Mode::kRead);
 
   [[nodiscard]] const SweepInfo& info() const { return info_; }
   [[nodiscard]] const Space& space() const { return *space_; }
 
-  /// By point: whether it has a row of all its steps. ERRORS (kRun): the file cannot be read.
+  /// Returns, by point, whether it has a row with all steps. ERRORS (kRun): the file cannot be
+  /// read.
   Expected<std::vector<bool>> done();
-  /// Adds a row, unless the point has one. ERRORS (kRun): the disk is full.
+  /// Adds a row unless the point has one. ERRORS (kRun): the disk is full.
   Expected<void> add(std::int64_t point, const Outcome& outcome);
-  /// Every row, by point. ERRORS (kRun): the file cannot be read.
+  /// Calls `row` for every row, in order of points. ERRORS (kRun): the file cannot be read.
   Expected<void> each(const std::function<void(std::int64_t point, const Outcome&)>& row);
 
-  /// Step times that were measured at a point: they stay with the sweep, one for each source (the name of a file).
+  /// A measured step time at a point, stored with the sweep; one for each source (a file name).
   struct Measured {
     std::int64_t point = 0;
     Time step;
     std::string source;
-    std::string said;  ///< what ran it
+    std::string said;  ///< the program that ran it
     bool operator==(const Measured&) const = default;
   };
-  /// Another one of the same source takes its place. ERRORS: it may not be written; the disk is full.
+  /// Adds a measurement, replacing that of the same source. ERRORS: no write access; the disk is
+  /// full.
   Expected<void> add_measured(const Measured& measured);
-  /// By point and source. ERRORS (kRun): the file cannot be read.
+  /// Returns all measurements by point and source. ERRORS (kRun): the file cannot be read.
   Expected<std::vector<Measured>> measured();
 
-  /// Changes whenever somebody else has written to the file. ERRORS (kRun): likewise.
+  /// Returns a number that changes whenever another connection has written to the file. ERRORS
+  /// (kRun): as each().
   Expected<std::int64_t> version();
 
-  /// A file that a scenario names, as it was read. ERRORS (kRequest): another text of this name went into the sweep before.
+  /// Stores a file that a scenario refers to. ERRORS (kRequest): the sweep has another text of this
+  /// name.
   Expected<void> remember(const Library::File& file);
-  /// Those that were remembered. ERRORS (kRun): the file cannot be read.
+  /// Returns the stored files. ERRORS (kRun): the file cannot be read.
   Expected<std::vector<Library::File>> files();
 
  private:
@@ -73,7 +78,7 @@ class SweepStore {
   SweepInfo info_;
   std::unique_ptr<const Space> space_;
   std::unique_ptr<Statement> insert_;
-  std::unique_ptr<Statement> give_way_;  ///< removes what was stopped early
+  std::unique_ptr<Statement> give_way_;  ///< removes a row that was stopped early
 };
 
 }  // namespace tutti::core

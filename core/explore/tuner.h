@@ -11,44 +11,48 @@
 namespace tutti::core {
 
 struct TunerOptions {
-  std::int64_t evaluations = 100;  ///< at most so many points
-  std::uint64_t seed = 0;          ///< another one, another way through the space
-  /// Nothing more is tried once no point promises to be better than the best by this share.
+  std::int64_t evaluations = 100;  ///< the maximum number of points
+  std::uint64_t seed = 0;          ///< determines the path through the space
+  /// The search ends once no point is expected to improve on the best one by this share.
   double enough = 0.002;
-  double least = 0;  ///< no point costs less; 0: not known
-  /// By axis: its rows of which points are asked for. An axis without any, or beyond the end: all
-  /// of its rows.
+  double least = 0;  ///< lower bound of the cost; 0: not known
+  /// By axis: the rows that may be evaluated. An empty list, or a missing one: all rows of the
+  /// axis.
   std::vector<std::vector<std::int64_t>> rows = {};
 };
 
-/// Searches a space for the point of the least cost, without trying all of them: first a design that is spread over all axes, then,
-/// a few at a time, the points that promise most by a Kriging of the logarithms of the costs, and what differs from the best along one axis alone. It
-/// asks for points and is told what they cost; who evaluates them, and how many at the same time, makes no difference to its way.
+/// Searches a space for the point of least cost without evaluating all of them: first a design that
+/// is spread over all axes, then, a few at a time, the most promising points by a Kriging model of
+/// the logarithm of the cost, and points that differ from the best along a single axis. It requests
+/// points and receives their costs; its path does not depend on which evaluator runs them, or on
+/// how many run at a time.
 class Tuner {
  public:
-  /// `space` outlives it.
+  /// REQUIRES: `space` outlives the tuner.
   Tuner(const Space& space, const TunerOptions& options);
 
-  /// The next points to evaluate, none of which was asked for before. Empty: the search is over. REQUIRES: the ones before were told.
+  /// Returns the next points to evaluate, each requested only once; empty: the search is over.
+  /// REQUIRES: all earlier ones were reported with tell().
   std::vector<std::int64_t> next();
-  /// The axis' values are numbers, which have an order.
+  /// True if the axis' values are numbers, which have an order.
   [[nodiscard]] bool is_ordered(std::size_t axis) const { return ordered_[axis]; }
-  /// Rows of an ordered axis from the least value to the largest, of those that are asked for.
+  /// Returns the allowed rows of an ordered axis, from the smallest value to the largest.
   [[nodiscard]] const std::vector<std::int64_t>& in_order(std::size_t axis) const { return ranks_[axis]; }
-  /// What a point costs, above 0; nothing: it cannot be.
+  /// Reports the cost of a point, above 0; nullopt: the point is invalid.
   void tell(std::int64_t point, std::optional<double> cost);
 
   [[nodiscard]] std::optional<std::int64_t> best() const { return best_; }
   [[nodiscard]] std::int64_t told() const { return std::ssize(costs_); }
-  /// Points that it may ask for.
+  /// The number of points that may be requested.
   [[nodiscard]] std::int64_t size() const { return size_; }
-  /// Those that it was told of.
+  /// Returns the points whose costs were reported.
   [[nodiscard]] std::vector<std::int64_t> asked() const {
     std::vector<std::int64_t> points;
     for (const auto& [point, cost] : costs_) points.push_back(point);
     return points;
   }
-  /// By what share of the best cost a point that was not tried may be expected to be better, at most, when the search ended.
+  /// The maximum expected improvement of an untried point when the search ended, as a share of the
+  /// best cost.
   [[nodiscard]] double promised() const { return promised_; }
 
  private:
@@ -58,24 +62,23 @@ class Tuner {
   std::vector<std::int64_t> anywhere();
   [[nodiscard]] std::vector<double> place(std::int64_t point) const;
   std::vector<std::int64_t> candidates();
-  /// The point was not asked for yet, and its rows may be.
+  /// True if the point was not requested yet, and its rows are allowed.
   [[nodiscard]] bool is_new(std::int64_t point) const;
 
   const Space& space_;
   TunerOptions options_;
   Random random_;
-  std::vector<bool> ordered_;                ///< by axis
-  std::vector<std::vector<double>> places_;  ///< by axis and row: where it is
-  std::vector<std::vector<std::int64_t>>
-      ranks_;  ///< by ordered axis: its rows from the least value to the largest; of others as they are
-  std::vector<std::vector<bool>> asks_for_;  ///< by axis and row
-  std::int64_t size_ = 1;                    ///< points that may be asked for
+  std::vector<bool> ordered_;                     ///< by axis
+  std::vector<std::vector<double>> places_;       ///< by axis and row: its coordinate
+  std::vector<std::vector<std::int64_t>> ranks_;  ///< by axis: its rows, those of ordered axes by value
+  std::vector<std::vector<bool>> asks_for_;       ///< by axis and row
+  std::int64_t size_ = 1;                         ///< number of points that may be requested
   std::map<std::int64_t, std::optional<double>> costs_;
   std::optional<std::int64_t> best_;
   double promised_ = 1;
   bool designed_ = false;
   bool over_ = false;
-  int checks_ = 0;  ///< since the best was found
+  int checks_ = 0;  ///< number since the best was found
 };
 
 }  // namespace tutti::core

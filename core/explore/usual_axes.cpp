@@ -11,7 +11,7 @@
 namespace tutti::core {
 namespace {
 
-/// How many gradients are merged: powers of two up to all.
+/// Returns merge scopes (numbers of gradients to merge): powers of two, up to all gradients.
 std::vector<std::string> scopes(std::size_t gradients) {
   std::vector<std::string> values;
   for (std::size_t scope = 1; scope < 2 * gradients; scope *= 2) values.push_back(std::to_string(scope));
@@ -22,7 +22,8 @@ Expected<Axis> one_field(const std::string& field, const std::vector<std::string
   return parse_axis("tune", fmt::format("{}={}", field, fmt::join(values, ",")));
 }
 
-/// Every algorithm that the cluster has for all-reduces, with the numbers of parts that it can be told.
+/// Returns every all-reduce algorithm that the cluster supports, with the possible numbers of
+/// parts.
 Expected<Axis> algorithms_of(const Scenario& scenario, const ScenarioText& text) {
   Axis axis;
   const auto add_field = [&](const std::string& name) {

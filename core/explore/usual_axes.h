@@ -7,8 +7,9 @@
 
 namespace tutti::core {
 
-/// What of a scenario's strategy is worth varying, by its own framework's settings: how much goes into a pack, and which algorithm
-/// moves it in how many parts, of those that its cluster has. ERRORS (requests): a strategy of which that is not known.
+/// Returns the axes that are worth varying in a scenario's strategy, by its framework's settings:
+/// the pack size and, among those that suit the cluster, the algorithm and its number of parts.
+/// ERRORS (requests): a strategy without such settings.
 Expected<std::vector<Axis>> usual_axes(const Scenario& scenario);
 
 }  // namespace tutti::core

@@ -78,7 +78,7 @@ ReadFramework read_framework(const proto::Strategy& message, const GuestMessages
                        "leave it out",
                        chosen->name);
   auto framework = chosen->read({message, guests.find(chosen->name), fields, complaints});
-  // Of several it is not known which one is meant.
+  // With several, it is unknown which one is meant.
   return {true, several ? nullptr : std::move(framework)};
 }
 

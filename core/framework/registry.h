@@ -16,7 +16,7 @@ class Strategy;
 
 namespace tutti::core {
 
-/// What a scenario's strategy says, as the reader of a framework finds it.
+/// The strategy of a scenario, as input for the reader of a framework.
 struct StrategyText {
   const proto::Strategy& message;
   /// The framework's own message, if its kind has a schema of its own (FrameworkKind::schema); else null.
@@ -25,42 +25,47 @@ struct StrategyText {
   Complaints& complaints;
 };
 
-/// A framework's line in the registry: how its options are read, and how its programs are told of them.
+/// A framework's entry in the registry: functions that read its options and write settings for its
+/// programs.
 struct FrameworkKind {
-  std::string name;  ///< of its field in the strategy
-  /// Reads its options, and complains of what contradicts them. Null (and complaints): they cannot be made out.
+  std::string name;  ///< the name of its field in the strategy
+  /// Reads its options, and reports contradictions. Returns null (with complaints) if they cannot
+  /// be read.
   std::shared_ptr<const Framework> (*read)(const StrategyText& text) = nullptr;
-  /// How its programs are told to do what a strategy does, or what comes near it; nothing if nothing does. May be null: no such text
-  /// is known.
+  /// Returns the settings with which its programs implement a strategy, or approximate it; empty if
+  /// there are none. May be null: no such settings are known.
   std::vector<ProgramSetting> (*settings)(const Planned& planned) = nullptr;
-  /// Fields of a scenario that decide how gradients are packed and fused, and nothing else: "strategy.horovod.fusion_threshold".
+  /// The fields of a scenario that only affect how gradients are packed and fused:
+  /// "strategy.horovod.fusion_threshold".
   std::vector<std::string> packing_fields;
-  /// A message that the schema of strategies does not have: it stands in the field `name`. Null: the schema has the fields above.
+  /// The message of its own schema, for the field `name` that the schema of strategies does not
+  /// have. Null: it has the field.
   const google::protobuf::Message& (*schema)() = nullptr;
-  /// The library that carries messages between hosts on TCP networks, where NCCL does not.
+  /// The library for messages between hosts on TCP networks, except for NCCL's.
   HostLibrary host_library = HostLibrary::kSockets;
 };
 
-/// All kinds, in the order in which snippets name them.
+/// Returns all kinds, in the order in which snippets list them.
 const std::vector<FrameworkKind>& framework_kinds();
-/// For programs that bring a framework along. Not while another thread reads scenarios. REQUIRES: no kind has this name.
+/// Adds a framework; for programs with their own. Not thread-safe with reading scenarios. REQUIRES:
+/// the name is new.
 void register_framework(FrameworkKind kind);
 
-/// Returns the option messages of the frameworks that bring a schema of their own, for bind().
+/// Returns the option messages of the frameworks with their own schema, for bind().
 GuestMessages framework_messages();
 
-/// The framework that a strategy says.
+/// The framework of a strategy.
 struct ReadFramework {
   bool said = false;
-  std::shared_ptr<const Framework>
-      framework;  ///< null although one is said: several are, or its options cannot be made out (a problem)
+  std::shared_ptr<const Framework> framework;  ///< null despite `said`: several are named, or the options are invalid
 };
-/// ERRORS (complaints): a framework that brings its schema along beside another one or beside a field that packs; merge scopes,
-/// which no framework takes from the strategy; and what their readers find.
+/// Reads the framework of a strategy. ERRORS (complaints): a framework with its own schema together
+/// with another one or with a packing field; merge scopes, which no framework takes from the
+/// strategy; and problems found by the framework's reader.
 ReadFramework read_framework(const proto::Strategy& message, const GuestMessages& guests, Fields& fields,
                              Complaints& complaints);
 
-/// For readers of frameworks whose buckets decide how gradients come into them: complains of `merging`.
+/// Complains about `merging`; for frameworks whose buckets determine how gradients are merged.
 void refuse_merging(const StrategyText& text, std::string_view name);
 
 }  // namespace tutti::core

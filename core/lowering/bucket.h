@@ -5,21 +5,21 @@
 
 namespace tutti::core {
 
-/// A stretch of one gradient inside a pack.
+/// A range of a gradient's elements in a pack.
 struct Member {
   int variable = 0;        ///< index into Workload::gradients
-  std::int64_t first = 0;  ///< element of the gradient
+  std::int64_t first = 0;  ///< first element within the gradient
   std::int64_t count = 0;
-  std::int64_t offset = 0;  ///< element of the pack
+  std::int64_t offset = 0;  ///< first element within the pack
 };
 
-/// What travels as one buffer, before it is known how.
+/// The content of a pack, before its collective is chosen.
 struct Bucket {
-  std::vector<Member> members;  ///< of one type
+  std::vector<Member> members;  ///< all of the same type
   bool copied_in = false;       ///< gradients are copied into the bucket
-  bool copied_out = false;      ///< … and back
+  bool copied_out = false;      ///< gradients are copied back from the bucket
   bool needs_all_gradients = false;
-  int also_needs = -1;  ///< a gradient of another bucket that must be ready, too: the one that did not fit
+  int also_needs = -1;  ///< another gradient that must be ready too: the one that did not fit in; -1: none
 };
 
 }  // namespace tutti::core

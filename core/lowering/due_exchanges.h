@@ -9,8 +9,9 @@
 
 namespace tutti::core {
 
-/// Says which exchanges are due at which moments of a pass: the k-th of n when k/n of its computation is done, rounded down to the
-/// picosecond; those that are due at once in the order of the scenario. Cost: a count for each exchange of the plan.
+/// Determines which exchanges are due at which times of a pass: the k-th of n when k/n of its
+/// computation is done, rounded down to the picosecond; those due at the same time in the order of
+/// the scenario. Cost: a count per exchange of the plan.
 class DueExchanges {
  public:
   /// REQUIRES: the plan outlives it.
@@ -18,13 +19,14 @@ class DueExchanges {
 
   [[nodiscard]] bool any() const { return !plan_.exchanges.empty(); }
 
-  /// A pass of so much computation begins.
+  /// Begins a pass whose computation takes `total`.
   void begin_pass(bool backward, Time total) {
     backward_ = backward;
     total_ = total;
     taken_.assign(plan_.exchanges.size(), 0);
   }
-  /// The next moment at which something is due that was not taken; nothing if all were.
+  /// Returns the next time at which an exchange is due that has not been taken; nullopt if all have
+  /// been.
   [[nodiscard]] std::optional<Time> next() const {
     std::optional<Time> first;
     for (std::size_t e = 0; e < taken_.size(); ++e) {
@@ -33,7 +35,7 @@ class DueExchanges {
     }
     return first;
   }
-  /// An exchange that is due at `now`, once.
+  /// Takes an exchange that is due at `now`; nullopt if there is none left.
   std::optional<int> take(Time now) {
     for (std::size_t e = 0; e < taken_.size(); ++e) {
       const auto at = due(e);
@@ -56,7 +58,7 @@ class DueExchanges {
   const Plan& plan_;
   bool backward_ = false;
   Time total_;
-  std::vector<std::int64_t> taken_;  ///< of each exchange, in this pass
+  std::vector<std::int64_t> taken_;  ///< by exchange, in this pass
 };
 
 }  // namespace tutti::core

@@ -12,27 +12,28 @@
 
 namespace tutti::core {
 
-/// What a framework packs gradients by: it adds buckets in the order in which it launches them, and says what else its plan has.
+/// The interface through which a framework makes its packs: it adds buckets in the order in which
+/// it launches them, and sets the other parts of its plan.
 class PackMaker {
  public:
   virtual ~PackMaker() = default;
-  /// Gradients in the types in which they are packed.
+  /// The gradients in the types in which they are packed.
   [[nodiscard]] virtual const Workload& workload() const = 0;
   [[nodiscard]] virtual const Cluster& cluster() const = 0;
-  /// Among whom each gradient is reduced.
+  /// The number of replicas that reduce each gradient.
   [[nodiscard]] virtual std::int64_t replicas() const = 0;
   virtual void add(Bucket bucket) = 0;
-  /// For what concerns all packs: Plan::computation_waits, Plan::gate, Plan::notes.
+  /// The plan, to set what concerns all packs: Plan::computation_waits, Plan::gate, Plan::notes.
   [[nodiscard]] virtual Plan& plan() = 0;
 };
 
-/// What a strategy is lowered on.
+/// The workload and cluster for which a strategy is lowered.
 struct LoweringTarget {
   const Workload& workload;
   const Cluster& cluster;
 };
 
-/// What a plan is made of.
+/// The input of a plan.
 struct PlanInput {
   const Workload& workload;
   const Strategy& strategy;
@@ -40,24 +41,27 @@ struct PlanInput {
   const std::vector<Communicator>& communicators;
 };
 
-/// Values of a field of a scenario that are worth trying.
+/// Values of a scenario's field that are worth trying.
 struct TriedValues {
   std::string field;  ///< "strategy.horovod.cycle_time_ms"
   std::vector<std::string> values;
 };
 
-/// A framework, with the options that a scenario gives it. What it differs in is what it makes of a strategy and what its plans hold;
-/// nobody asks which framework it is. Each has a folder in core/framework, and a line in its registry.
+/// A framework with the options from a scenario. Its virtual functions capture all differences
+/// between frameworks, so that no other code distinguishes them. Each framework has a folder in
+/// core/framework and an entry in its registry.
 class Framework {
  public:
   virtual ~Framework() = default;
 
-  /// By which scenarios name it: "pytorch_ddp".
+  /// Returns the name in scenarios: "pytorch_ddp".
   [[nodiscard]] virtual std::string_view name() const = 0;
-  /// "PyTorch DDP, buckets of 25 MiB, the first of 1 MiB"; empty: packs are made by the strategy's own fields.
+  /// Describes its packing: "PyTorch DDP, buckets of 25 MiB, the first of 1 MiB"; empty: the
+  /// strategy's own fields apply.
   [[nodiscard]] virtual std::string describe_packs() const { return {}; }
 
-  /// It chooses Strategy::algorithm itself once cluster and gradients are known (lower() does); else the scenario says it.
+  /// True if lower() sets Strategy::algorithm from the cluster and the gradients; false if the
+  /// scenario sets it.
   [[nodiscard]] virtual bool chooses_algorithm() const { return false; }
 
   /// Replaces variables by what the framework keeps in their place. Called before lower(). ERRORS: as of lower().
@@ -67,22 +71,23 @@ class Framework {
   /// cluster: algorithm, servers, launches, updates, rules. ERRORS (complaints at the fields): clusters and options that do not fit.
   virtual void lower(const LoweringTarget& target, Strategy& strategy, Complaints& complaints) const = 0;
 
-  /// Makes the packs. False: they are made by the strategy's own fields.
+  /// Makes the packs. Returns false if the strategy's own fields apply.
   [[nodiscard]] virtual bool pack(PackMaker&) const { return false; }
 
-  /// A plan that has another form than packs of gradients that are reduced, or what keeps it from being made; nothing: it has that form.
+  /// Makes a plan that does not consist of packs of reduced gradients, or returns why it cannot;
+  /// nullopt: the usual form.
   [[nodiscard]] virtual std::optional<tl::expected<Plan, StrategyProblem>> plan(const PlanInput&) const {
     return std::nullopt;
   }
 
-  /// Settings that are worth trying, for gradients like these; nothing: those of the strategy's own fields; an empty list: there are
-  /// none.
+  /// Returns settings that are worth trying for these gradients; nullopt: those of the strategy's
+  /// own fields; an empty list: none.
   [[nodiscard]] virtual std::optional<std::vector<TriedValues>> tried_values(const Workload&) const {
     return std::nullopt;
   }
 };
 
-/// A framework whose options are `Options`.
+/// A framework with options of type `Options`.
 template <class Options>
 class FrameworkOf : public Framework {
  public:
@@ -93,7 +98,8 @@ class FrameworkOf : public Framework {
   Options options_;
 };
 
-/// The options of a strategy's framework, if they are of this kind; else null. For the framework's own folder, and for tests.
+/// Returns the options of a strategy's framework if they have this type; else null. For the
+/// framework's own folder and tests.
 template <class Options>
 const Options* options_of(const Strategy& strategy) {
   const auto* one = dynamic_cast<const FrameworkOf<Options>*>(strategy.framework.get());

@@ -7,7 +7,8 @@ namespace tutti::core {
 
 namespace {
 
-/// By pack: the variable created first goes first, and of one the first partition.
+/// Returns the priority of each pack: variables in creation order, and the partitions of a variable
+/// in order.
 std::vector<std::int64_t> priorities(const Plan& plan) {
   std::map<std::pair<int, std::int64_t>, std::int64_t> places;
   const auto first = [](const Pack& pack) {

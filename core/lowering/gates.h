@@ -14,9 +14,9 @@ class PlanGate {
   explicit PlanGate(const Plan& plan);
 
   [[nodiscard]] bool any() const { return items_ != nullptr; }
-  /// The pack passes the gate.
+  /// True if the pack passes the gate.
   [[nodiscard]] bool holds(int pack) const { return any() && (*items_)[static_cast<std::size_t>(pack)].passes; }
-  /// REQUIRES: any(), of all that follow.
+  /// REQUIRES for this and the following functions: any().
   [[nodiscard]] const GateRule& rule() const { return *plan_->gate; }
   [[nodiscard]] GateScope scope() const { return plan_->gate->scope(); }
   [[nodiscard]] std::unique_ptr<Gate> make(GateMembers members, const GateRounds& rounds) const {

@@ -1,6 +1,7 @@
 #pragma once
 
-// Which of a workload's gradients go together, by TensorFlow's rules (core/packing), as numbers of gradients in the order in which they are packed.
+// Groups the gradients of a workload by TensorFlow's rules (core/packing). Groups are indices of
+// gradients in packing order.
 
 #include <vector>
 
@@ -9,11 +10,11 @@
 
 namespace tutti::core {
 
-/// agg_small_grads_*: neighbours that are small; all others alone.
+/// agg_small_grads_*: groups adjacent small gradients; all others stay alone.
 std::vector<std::vector<int>> small_groups(const Workload& workload, const Strategy& strategy);
-/// bytes_per_pack: last-created gradients first, as TensorFlow reverses them.
+/// bytes_per_pack: last-created gradients first, since TensorFlow reverses them.
 std::vector<std::vector<int>> groups_by_bytes(const Workload& workload, Bytes bytes_per_pack);
-/// So many chunks: the last one first, and in each the last gradient.
+/// Makes `chunks` chunks: the last one first, and in each the last gradient first.
 std::vector<std::vector<int>> groups_by_count(const Workload& workload, int chunks);
 
 }  // namespace tutti::core

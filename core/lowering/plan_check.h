@@ -9,8 +9,8 @@
 namespace tutti::core {
 
 /// Returns the programs and communicators of a plan. NCCL's packs are on the communicator
-/// "gradients", which does one after the other; exchanges on those of the scenario; other packs are
-/// matched by their keys, as TensorFlow's sends and receives are.
+/// "gradients", which executes one at a time; exchanges are on those of the scenario; other packs
+/// are matched by their keys, like TensorFlow's sends and receives.
 /// REQUIRES: `programs` and `plan` outlive the view.
 PlanView view_of(const StepPrograms& programs, const Plan& plan);
 

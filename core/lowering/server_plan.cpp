@@ -102,7 +102,7 @@ class ServerPlanner {
   [[nodiscard]] bool has_hosts() const {
     return servers_.on == Servers::On::kHosts && (on_gpus_ || cluster_.servers() > 0);
   }
-  /// Of the group, hosts included.
+  /// Returns the layout of the group, including hosts.
   [[nodiscard]] StageGroup layout(bool hosts_hold_data) const {
     StageGroup group{workers_, per_worker_, has_hosts(), hosts_hold_data, 0};
     if (!has_hosts()) return group;
@@ -124,7 +124,7 @@ class ServerPlanner {
     if (relay == Servers::Relay::kReplicaInTurn) return {v % per_worker_, per_worker_};
     const int cache = caches_[static_cast<std::size_t>(v)];
     if (relay == Servers::Relay::kByLoad && cache >= 0) return {cache, per_worker_};
-    // Where replicas are CPUs, a worker's first one is its host.
+    // If replicas are CPUs, a worker's first replica is its host.
     return on_gpus_ ? StarTree::Relays{host(0), 1} : StarTree::Relays{0, per_worker_};
   }
 

@@ -104,7 +104,7 @@ class SparsePlanner {
     return t.sums_on == SumsOn::kOneDevice || (t.nccl == NcclPart::kAll && strategy_.sparse.over_first_device);
   }
 
-  /// By which algorithm what is sparse is gathered.
+  /// Chooses the algorithm that gathers sparse gradients.
   void choose_gathering() {
     if (over_one_device()) {
       if (!traits(strategy_.algorithm).chooses_device)
@@ -173,7 +173,7 @@ class SparsePlanner {
     put(std::move(indices), ordered || (!rules.indices_beside_values && !plan_->fuses()) ? first : before);
   }
 
-  /// As a dense gradient, by itself.
+  /// Adds a sparse gradient as a dense one, in its own pack.
   void add_whole(int v, const Variable& gradient, int before) {
     plan_->notes.add("sparse.rows-differ",
                      "replicas have different numbers of rows of \"{}\", so that {} reduces the whole variable",

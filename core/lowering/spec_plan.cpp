@@ -48,7 +48,7 @@ class SpecPlanner {
   [[nodiscard]] bool literal() const { return spec_.validation == SpecValidation::kLiteral; }
   [[nodiscard]] bool is_contrib() const { return spec_.api == SpecApi::kMultiWorkerAllReduce; }
 
-  /// Of gradients as they are packed.
+  /// Returns the sizes of the gradients in the types in which they are packed.
   [[nodiscard]] std::vector<LimitedGradient> sizes() const {
     const bool converted = strategy_.compression && !strategy_.compression->of_packs;
     std::vector<LimitedGradient> sizes;
@@ -112,7 +112,7 @@ class SpecPlanner {
     return std::nullopt;
   }
 
-  /// Where TensorFlow's own code stops, and ours need not.
+  /// Returns TensorFlow's reason to refuse the entry, even if Tutti could execute it.
   std::optional<StrategyProblem> what_tensorflow_refuses(const SpecEntry& entry, const Plan& part) {
     const SpecAlgorithm& known = of_tensorflow(entry);
     if (known.in_one_process && cluster_.workers() > 1) {

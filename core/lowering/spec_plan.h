@@ -4,10 +4,12 @@
 
 namespace tutti::core {
 
-/// make_plan() of a strategy with a spec: every entry's gradients planned by themselves, and the packs put together in the
-/// order of the entries. Packs that are launched one after the other (NCCL's) are so across entries.
-/// ERRORS, besides: gradients that no entry takes; an algorithm that TensorFlow does not know, or refuses for this gradient (LITERAL);
-/// results by entry whose shapes are not those of their variables.
+/// Like make_plan(), for a strategy with a spec: plans every entry's gradients separately, and
+/// concatenates the packs in the order of the entries. Serial launches (NCCL's) are also serial
+/// across entries.
+/// ERRORS also: gradients that no entry takes; an algorithm that TensorFlow does not know, or
+/// refuses for this gradient (LITERAL); results by entry whose shapes are not those of their
+/// variables.
 tl::expected<Plan, StrategyProblem> plan_by_spec(const Workload& workload, const Strategy& strategy,
                                                  const Cluster& cluster,
                                                  const std::vector<Communicator>& communicators);

@@ -22,9 +22,9 @@ struct UpdatesBehind {
   }
 };
 
-/// What is known of a variable where it lies: its version, which every update raises, and which of them each worker has read. A
-/// gradient's staleness is how many updates came between the read that its worker computed it with and its own update: 0 where nobody
-/// else was there.
+/// The version of each variable, which every update increments, and the version that each worker
+/// has read. A gradient's staleness is the number of updates between the read that its worker
+/// computed it from and its own update: 0 if there were none by other workers.
 class Versions {
  public:
   Versions() = default;
@@ -32,9 +32,9 @@ class Versions {
       : versions_(variables), read_(static_cast<std::size_t>(workers), std::vector<std::int64_t>(variables)) {}
 
   [[nodiscard]] bool any() const { return !read_.empty(); }
-  /// The worker reads the variable as it is now.
+  /// Records that the worker reads the current version of the variable.
   void read(std::int64_t worker, int variable) { of(worker, variable) = versions_[static_cast<std::size_t>(variable)]; }
-  /// The gradient that the worker has computed is applied.
+  /// Records that the worker's gradient is applied.
   void applied(std::int64_t worker, int variable) {
     behind_.count(versions_[static_cast<std::size_t>(variable)]++ - of(worker, variable));
   }
@@ -50,14 +50,14 @@ class Versions {
   UpdatesBehind behind_;
 };
 
-/// How fast workers are together that do not wait for each other. What comes after the first of them is through does not count: its
-/// share of the servers and links is free then.
+/// The combined throughput of asynchronous workers. Time after the first worker has finished is
+/// excluded, since its share of servers and links is then free.
 class OwnPaces {
  public:
   OwnPaces() = default;
   explicit OwnPaces(std::int64_t workers) : steps_(static_cast<std::size_t>(workers)) {}
 
-  /// The worker has ended a step of which the run has `of`. In the order of time.
+  /// Records that the worker has ended step `step` of `of`. Calls come in order of time.
   void step_ended(std::int64_t worker, std::int32_t step, std::int32_t of, Time now);
   /// The run is measured up to here, whether or not one of them is through.
   void close() { through_ = true; }

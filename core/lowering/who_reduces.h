@@ -6,24 +6,24 @@
 
 namespace tutti::core {
 
-/// Among whom a plan's gradients come together.
+/// The scope in which a plan's gradients are reduced.
 enum class WhoReduces : std::uint8_t {
-  kAllReplicas,       ///< by collectives over all of them
-  kGroups,            ///< those that hold the same part of the model
-  kServers,           ///< where variables lie; all replicas wait for each other
-  kServersAtOwnPace,  ///< likewise, but worker by worker: none waits for another
-  kNobody,            ///< every replica keeps its own
+  kAllReplicas,       ///< collectives over all replicas
+  kGroups,            ///< collectives among the replicas that hold the same part of the model
+  kServers,           ///< on the servers of variables; all replicas wait for each other
+  kServersAtOwnPace,  ///< on the servers of variables, asynchronously: workers do not wait for each other
+  kNobody,            ///< no reduction: every replica keeps its own
 };
 WhoReduces who_reduces(const Strategy& strategy, const Plan& plan);
 
-/// Variables lie on servers.
+/// True if variables are stored on servers.
 inline bool on_servers(WhoReduces who) { return who == WhoReduces::kServers || who == WhoReduces::kServersAtOwnPace; }
 
-/// A network that reduces (SHARP) is there for some collective of the plan's.
+/// True if some collective of the plan uses a network that reduces (SHARP).
 bool network_adds(const Plan& plan);
 
-/// The least possible times (core/strategy/bounds.h) are those of it: every replica gets the sum of all gradients, whole, and updates by
-/// itself.
+/// True if the lower bounds of core/strategy/bounds.h apply: every replica gets the complete sum of
+/// all gradients and updates on its own.
 bool has_bounds(const Workload& workload, const Strategy& strategy, const Plan& plan);
 
 }  // namespace tutti::core

@@ -4,13 +4,13 @@
 
 namespace tutti::core {
 
-/// What something that is no message has of a resource.
+/// The use of a resource by something that is not a message.
 struct LinkUse {
-  ResourceId resource = -1;  ///< -1: none, only its link's load is recorded
+  ResourceId resource = -1;  ///< -1: none, only the load of the link is recorded
   LinkId link = -1;
   Bandwidth rate;
-  Time busy;      ///< for how long if it has the resource to itself, and that carries what it usually does
-  Bytes carried;  ///< over the link meanwhile
+  Time busy;      ///< the duration if it has the resource to itself at its nominal rate
+  Bytes carried;  ///< over the link in that time
 };
 
 }  // namespace tutti::core

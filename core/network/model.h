@@ -5,7 +5,7 @@
 
 namespace tutti::core {
 
-/// What decides who waits for whom on the way (docs/networks.md).
+/// The contention model: decides which messages wait for which others (docs/networks.md).
 enum class NetworkModel { kFifo, kIdeal, kFair };
 
 constexpr std::string_view to_string(NetworkModel model) {
@@ -17,7 +17,7 @@ constexpr std::string_view to_string(NetworkModel model) {
   return "";
 }
 
-/// The model of that name; nothing if there is none.
+/// Returns the model of that name; nullopt if there is none.
 constexpr std::optional<NetworkModel> parse_network_model(std::string_view name) {
   for (const NetworkModel model : {NetworkModel::kFifo, NetworkModel::kIdeal, NetworkModel::kFair}) {
     if (to_string(model) == name) return model;

@@ -9,7 +9,8 @@
 namespace tutti::core {
 namespace {
 
-/// Resources of a part besides its links: a send and a receive port per kind of link, and two copy engines.
+/// The number of resources of a part in addition to its links: a send and a receive port per kind
+/// of link, and two copy engines.
 constexpr ResourceId kPerPart = 2 * kLinkKinds + 2;
 
 bool crosses_network(const std::vector<Hop>& stretch) {
@@ -165,7 +166,7 @@ void PathBook::append_ideal(const std::vector<Hop>& stretch, std::vector<PathHop
   hops.push_back(receive);
 }
 
-/// What one message gets of a link that it has to itself.
+/// Returns the rate of a single message on an otherwise idle link.
 Bandwidth PathBook::rate_of(const Hop& link) const {
   const bool limited = link.kind == LinkKind::kNetwork && cluster_.network() && cluster_.network()->connection;
   return limited ? std::min(link.bandwidth, *cluster_.network()->connection) : link.bandwidth;
@@ -191,7 +192,7 @@ std::vector<PathHop> PathBook::hops_of(const std::vector<Hop>& route, Engine eng
   return hops;
 }
 
-/// From the port on which the message leaves the network.
+/// Marks the hops from the port on which the message leaves the network as the receiver's.
 void PathBook::mark_received(const std::vector<Hop>& route, std::vector<PathHop>& hops) const {
   const auto down = std::find_if(route.begin(), route.end(), [](const Hop& hop) { return hop.from.part < 0; });
   const ResourceId port_down =

@@ -12,54 +12,60 @@
 
 namespace tutti::core {
 
-/// Something that serves one message after the other: a link, a device's port, a copy engine.
+/// A resource that serves one message after the other: a link, a device's port, a copy engine.
 using ResourceId = std::int64_t;
 
-/// One resource on a message's way. A message enters it when its head has come through all hops that lead here.
+/// One resource on a message's path. A message enters it when its head has passed all hops that
+/// lead here.
 struct PathHop {
   ResourceId resource = 0;
   Bandwidth rate;
   Time latency;                  ///< from here to the next hop, or to the receiver
-  LinkId link = -1;              ///< whose load this is; -1: none (a port or an engine)
-  bool staged = false;           ///< the message must be here as a whole first
-  bool received = false;         ///< of a path to far away: the receiver's, no longer the sender's
-  std::uint16_t parents = 0;     ///< hops that lead here; 0: the sender
+  LinkId link = -1;              ///< the link that counts the load; -1: none (a port or an engine)
+  bool staged = false;           ///< the message must have arrived here completely first
+  bool received = false;         ///< on a path to a distant worker: belongs to the receiver, not the sender
+  std::uint16_t parents = 0;     ///< number of hops that lead here; 0: the sender
   std::uint16_t first_next = 0;  ///< index into Path::next
-  std::uint16_t nexts = 0;       ///< hops that follow; 0: a receiver
-  std::uint16_t receiver = 0;    ///< which, if no hop follows
-  /// A message that comes more slowly than the hop's rate does not hold it meanwhile: others pass in between, as packets of
-  /// several connections do. Only where hosts' threads feed links.
+  std::uint16_t nexts = 0;       ///< number of hops that follow; 0: a receiver
+  std::uint16_t receiver = 0;    ///< the receiver's index, if no hop follows
+  /// True if a message that arrives more slowly than the hop's rate does not occupy the hop
+  /// exclusively: others pass in between, like packets of several connections. Only where threads
+  /// of hosts feed links.
   bool unheld = false;
-  /// Not a link but threads of a host, and what they take (core/cluster/host_transport.h); `rate` is that of one thread, or a
-  /// link's rate that does not limit. Null: a link, port or engine.
+  /// The costs of a host's threads (core/cluster/host_transport.h), if this hop is threads; `rate`
+  /// is then that of one thread, or a link's rate that does not limit. Null: a link, port or
+  /// engine.
   const HostEndpoint* host = nullptr;
 };
 
-/// How a message gets from a sender to a receiver, or to several (multicast), or from several senders, added up on the
-/// way, to one receiver (in-switch reduction): hops that form a chain, a tree, or a tree the other way about.
+/// A message's path: from a sender to one receiver, to several (multicast), or from several
+/// senders, reduced on the way, to one receiver (in-switch reduction). The hops form a chain, a
+/// tree, or an inverted tree.
 struct Path {
   std::vector<PathHop> hops;
   std::vector<std::uint16_t> next;
-  std::vector<std::uint16_t> roots;  ///< hops that the sender (or senders) start with
+  std::vector<std::uint16_t> roots;  ///< the hops at the sender, or at the senders
   bool chain = true;
   std::int32_t away = 0;  ///< see PathBook::unicast()
 
-  /// Along the way to receiver 0: all latencies, and per stretch without staging the narrowest link. An uncontended
-  /// message takes their sum; whatever it takes beyond that it was queued.
+  /// The sum of the latencies along the path to receiver 0, and below the narrowest link of each
+  /// stretch between stagings. They give the time of a message without contention; the rest of its
+  /// time is queueing.
   Time latency;
   struct Stretch {
-    Bandwidth narrowest;  ///< or what a connection carries, if that is less
+    Bandwidth narrowest;  ///< or the limit of a connection, if that is lower
     LinkKind kind = LinkKind::kPcie;
     LinkId link = -1;
   };
   std::vector<Stretch> stretches;
 
-  bool by_hosts = false;  ///< threads of hosts are on the way
+  bool by_hosts = false;  ///< the path includes threads of hosts
 
-  /// What hosts' threads take of a message that is alone, in addition to latency and transfer.
+  /// Returns the time that threads of hosts add to latency and transfer of a message without
+  /// contention.
   [[nodiscard]] Time of_hosts(Bytes bytes) const { return by_hosts ? time_of_hosts(bytes) : Time(); }
 
-  /// Links that carry the message although their hops are not modelled (ideal), each once.
+  /// Links that carry the message although their hops are not modelled (`ideal`), each once.
   std::vector<LinkId> silent_links;
 
  private:
@@ -74,19 +80,21 @@ class PathBook {
  public:
   PathBook(const Cluster& cluster, NetworkModel model);
 
-  /// From one device to another, for a lane driven by `engine`. `away` 0: they are where they are; else `to` stands for the same
-  /// device of a worker so far away (Peer::away). REQUIRES: there is a route (the scenario was checked).
+  /// Returns the path from one device to another, for a lane driven by `engine`. With `away` other
+  /// than 0, `to` stands for the same device of the worker at that distance (Peer::away). REQUIRES:
+  /// there is a route (the scenario was checked).
   std::int32_t unicast(PartId from, PartId to, Staging staging, Engine engine, std::int32_t away = 0);
-  /// From one device to many. REQUIRES: all in one worker.
+  /// Returns the path from one device to several. REQUIRES: all in one worker.
   std::int32_t multicast(PartId from, const std::vector<PartId>& to);
-  /// From many devices, added up in a switch, to one of them. REQUIRES: all in one worker, joined by a switch that can.
+  /// Returns the path from several devices, reduced in a switch, to one of them. REQUIRES: all in
+  /// one worker, joined by a switch that supports reduction.
   std::int32_t switch_reduce(const std::vector<PartId>& from, PartId to);
 
-  /// One link and nothing else, without its latency.
+  /// Returns a path of only this link, without its latency.
   std::int32_t link_alone(LinkId link);
 
   [[nodiscard]] const Path& path(std::int32_t id) const { return paths_[static_cast<std::size_t>(id)]; }
-  /// Resource numbers are below this.
+  /// The number of resources: all resource ids are below it.
   [[nodiscard]] ResourceId resources() const { return resources_; }
 
  private:

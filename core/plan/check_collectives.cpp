@@ -1,8 +1,8 @@
-// Looks for ranks that wait for each other forever. Three things are compared for every
+// Looks for ranks that wait for each other forever. Three properties are compared for every
 // communicator: which collectives each of its roles takes part in and how often, in which steps,
-// and in which order. What is left are circles through several communicators: all programs are put
-// into one graph in which the tasks of a collective are one node, because none of them is complete
-// before all have started; a deadlock is a cycle of that graph.
+// and in which order. That leaves cycles through several communicators: all programs are combined
+// into one graph in which the tasks of a collective are a single node, because none of them
+// completes before all have started; a deadlock is a cycle of that graph.
 
 #include "core/plan/check_collectives.h"
 

@@ -9,8 +9,8 @@
 
 namespace tutti::core {
 
-/// The programs of a plan and the communicators between them, as far as the checker has to know
-/// them. Replicas that run the same program are one role.
+/// The programs of a plan and the communicators between them, as the checker sees them. Replicas
+/// that run the same program form one role.
 struct PlanView {
   struct Role {
     const Program* program = nullptr;
@@ -18,15 +18,15 @@ struct PlanView {
   };
   struct Communicator {
     std::string name;
-    std::vector<std::int32_t> roles;  ///< whose replicas are its members, ascending
-    /// Its members carry out one collective after the other in the order in which they issue them,
-    /// as NCCL does with the collectives of a communicator on a stream. Else collectives are
-    /// matched by their keys and may overlap.
+    std::vector<std::int32_t> roles;  ///< the roles whose replicas are its members, ascending
+    /// True if its members execute one collective after the other in the order in which they issue
+    /// them, as NCCL does with the collectives of a communicator on a stream. Otherwise collectives
+    /// are matched by their keys and may overlap.
     bool one_at_a_time = false;
   };
-  /// What a communicate task takes part in.
+  /// The collective of a communicate task.
   struct Use {
-    std::int32_t communicator = -1;  ///< -1: only a gate knows, which starts it in the same order everywhere
+    std::int32_t communicator = -1;  ///< -1: decided by a gate, which starts collectives in the same order on all ranks
     std::int64_t collective = 0;     ///< the same number on all ranks
   };
   std::vector<Role> roles;
@@ -34,9 +34,9 @@ struct PlanView {
   std::function<Use(std::int32_t role, const Task& task)> use;
 };
 
-/// Returns what is wrong with a plan: what keeps one of its programs from ending and, if nothing
-/// does, what ranks would wait for from each other forever, or might if timing is unlucky. Takes
-/// any programs, also damaged ones.
+/// Returns the problems of a plan: what prevents one of its programs from ending and, if there is
+/// nothing, deadlocks between ranks, certain ones and those that depend on timing. Accepts any
+/// programs, even damaged ones.
 /// Cost: linear in the tasks and edges of all roles, and in the collectives that blocks repeat.
 std::vector<PlanProblem> problems_of(const PlanView& plan);
 

@@ -1,6 +1,6 @@
-// Checks columns in one pass from front to back. That edges lead to higher numbers is most of the
-// proof: there is no cycle, and if every task but the end has a successor, every task leads to the
-// end. What is left are counts of predecessors, holds and blocks.
+// Checks columns in one pass from front to back. Most of the proof is that edges lead to higher
+// numbers: there is no cycle, and if every task but the end has a successor, every task leads to
+// the end. The other checks are those of predecessor counts, holds and blocks.
 
 #include <algorithm>
 #include <limits>

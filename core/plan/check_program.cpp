@@ -1,9 +1,9 @@
-// Looks for what keeps one program from ending. Indices come first: the other checks follow them. A
-// held task counts as a successor of the task that opens its hold, so that a cycle through a hold
-// is a cycle like any other.
+// Looks for reasons why one program would not end. Indices are checked first, since the other
+// checks follow them. A held task counts as a successor of the task that opens its hold, so that a
+// cycle through a hold is a cycle like any other.
 //
-// A program has no edges from one step to another: every step begins when the one before it has
-// ended. So a cycle inside the step is a cycle for good, and none can hide behind "one step back".
+// A program has no edges between steps: every step begins when the previous one has ended. So every
+// cycle lies within one step.
 
 #include "core/plan/check_program.h"
 
@@ -146,7 +146,7 @@ class ProgramChecker {
 
   // --- edges ---
 
-  /// What every task waits for, by task: predecessors, and the openers of holds.
+  /// Collects the tasks that each task waits for: predecessors, and the tasks that open holds.
   void find_predecessors() {
     std::vector<TaskId> opener(slot(program_.holds), kNoTask);
     for (TaskId t = 0; t < program_.size(); ++t) {
@@ -279,7 +279,7 @@ class ProgramChecker {
       add(PlanProblemCode::kBlockNeverEnds, block.entry,
           fmt::format("the block that begins with {} has {} iterations; expected at least 1", name(block.entry),
                       block.repeat));
-    // What the exit waits for inside of its block.
+    // The tasks inside the block that the exit waits for.
     std::vector<bool> awaited(slot(block.tasks.count), false);
     std::vector<TaskId> open{block.exit};
     awaited[slot(block.exit - block.tasks.first)] = true;

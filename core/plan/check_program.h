@@ -6,9 +6,9 @@
 
 namespace tutti::core {
 
-/// Returns what keeps a program from being run to its end; empty if nothing does. Takes any
-/// program, also a damaged one: a program without problems can be run without reading out of bounds
-/// and ends once everything it asks for is complete.
+/// Returns the problems that prevent a program from running to its end; empty if there are none.
+/// Accepts any program, even a damaged one. A program without problems can be run without reading
+/// out of bounds, and ends once everything that it requests is complete.
 /// Cost: linear in tasks and edges.
 std::vector<PlanProblem> problems_of(const Program& program);
 

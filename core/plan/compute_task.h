@@ -6,7 +6,8 @@
 
 namespace tutti::core {
 
-/// What an executor keeps of a compute task that a runner asked it for (Host::compute): compute streams do one after the other.
+/// An executor's record of a compute task that a runner requested (Host::compute). A compute stream
+/// runs one at a time.
 struct ComputeTask {
   ComputeTask() = default;
   ComputeTask(TaskId task_id, const Task& task, Time time, std::int64_t bound_ppm)
@@ -22,7 +23,7 @@ struct ComputeTask {
   std::int32_t pack = -1;   ///< label, as in Task
   std::int32_t index = -1;  ///< label, as in Task: the backward segment
   Time duration;
-  std::int64_t compute_bound_ppm = 0;  ///< what of it multiprocessors limit, in millionths; memory limits the rest
+  std::int64_t compute_bound_ppm = 0;  ///< the share limited by multiprocessors, in millionths; memory limits the rest
 };
 
 }  // namespace tutti::core

@@ -7,16 +7,16 @@
 
 namespace tutti::core {
 
-/// The order in which a replica issues the tasks of a program that take time, and which parts of it
-/// do not depend on timing.
+/// The order in which a replica issues the compute and communicate tasks of a program, and which
+/// parts of it do not depend on timing.
 ///
-/// The order is that of a run in which every task is complete as soon as those before it are; tasks
-/// that are skipped in some steps take part, and a block runs once. Task q follows task p whatever
-/// the timing if everything that p waits for is complete before something that takes time and that
-/// q waits for. The compute stream is first in, first out, so a computation also waits for the one
-/// that is certainly issued before it.
-/// Cost: linear in tasks and edges where what follows each other in the order is also close in the
-/// graph, as it is in training steps.
+/// The order is that of a run in which every task completes as soon as those before it have; tasks
+/// that are skipped in some steps are included, and a block runs once. Task q certainly follows
+/// task p if everything that p waits for is complete before some compute or communicate task that q
+/// waits for. The compute stream is a FIFO queue, so a computation also waits for the one that is
+/// certainly issued before it.
+/// Cost: linear in tasks and edges if neighbours in the order are also close in the graph, as in
+/// training steps.
 class IssueOrder {
  public:
   /// REQUIRES: problems_of(program) is empty; `program` outlives the order.
@@ -24,13 +24,13 @@ class IssueOrder {
 
   /// Compute and communicate tasks, in the order in which they are issued.
   [[nodiscard]] const std::vector<TaskId>& tasks() const { return issued_; }
-  /// True if `before` is issued before `after` whatever the timing. REQUIRES: that is their order
-  /// in tasks().
+  /// True if `before` is issued before `after` for every timing. REQUIRES: that is their order in
+  /// tasks().
   [[nodiscard]] bool is_certain(TaskId before, TaskId after) const;
-  /// The computation that is certainly issued just before `task` on the compute stream, and so is
-  /// complete before it; kNoTask: none.
+  /// Returns the computation that is certainly issued just before `task` on the compute stream, and
+  /// so completes before it; kNoTask: none.
   [[nodiscard]] TaskId earlier_on_stream(TaskId task) const { return earlier_[static_cast<std::size_t>(task)]; }
-  /// Tasks that `task` waits for: its predecessors, and the one that opens its hold.
+  /// Visits the tasks that `task` waits for: its predecessors, and the one that opens its hold.
   template <class Visit>
   void each_awaited(TaskId task, const Visit& visit) const {
     const auto t = static_cast<std::size_t>(task);
@@ -39,18 +39,18 @@ class IssueOrder {
 
  private:
   void run();
-  /// The task or join whose completion alone releases `task`, through marks with one predecessor
-  /// each; kNoTask: the begin of the step. `several`: `task` waits for several.
+  /// Returns the task or join whose completion alone releases `task`, through marks with one
+  /// predecessor each; kNoTask: the beginning of the step. `several` is set if `task` waits for
+  /// several.
   [[nodiscard]] TaskId released_by(TaskId task, bool& several) const;
 
   const Program& program_;
   std::vector<std::int32_t> first_before_;
   std::vector<TaskId> before_;
   std::vector<TaskId> issued_;
-  std::vector<std::int32_t> completed_;  ///< by task: its place in the order of completions
-  std::vector<TaskId> earlier_;          ///< by task
-  mutable std::vector<std::uint8_t>
-      seen_;  ///< by task: 1 reached, 2 reached behind something that takes time; for is_certain
+  std::vector<std::int32_t> completed_;     ///< by task: its index in the order of completions
+  std::vector<TaskId> earlier_;             ///< by task
+  mutable std::vector<std::uint8_t> seen_;  ///< by task: 1 reached, 2 after a task that takes time; for is_certain
   mutable std::vector<TaskId> touched_;
 };
 

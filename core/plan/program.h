@@ -1,22 +1,27 @@
 #pragma once
 
-// A program is the task graph of one training step of one replica. All replicas that do the same work share one program;
-// how long its computation takes is a separate column (Durations), one for each kind of device, so that a cluster of several
-// kinds of GPU still has one graph.
+// A program is the task graph of one training step of one replica. All replicas that do the same
+// work share a program. The durations of its computation are a separate column (Durations), one for
+// each kind of device, so a cluster with several kinds of GPU still has a single graph.
 //
-// A program knows nothing of gradients, packs or frameworks: a task computes, communicates or marks a point, and its label is
-// passed through to whoever carries it out. The runner (runner.h) says when each task starts. The rules that make a run of a
-// program deterministic, so that two executors do the same in the same order:
+// A program does not refer to gradients, packs or frameworks: a task computes, communicates or
+// marks a point, and its label is passed to the executor. The runner (runner.h) decides when each
+// task starts. These rules make a run deterministic, so that two executors do the same in the same
+// order:
 //
-// 1. A task starts when all its predecessors are complete. The successors of a completed task are looked at in the order in
-//    which their edges were added, each with everything that follows from it at once before the next (depth first).
-// 2. Marks complete in the moment in which they start. They are no events, and take no time.
-// 3. Held tasks wait for one more task, which opens their hold. They then start in the order in which they became ready,
-//    not in the order of their edges, before the successors of the task that opened it.
-// 4. A task that does not take part in a step (every_steps) completes in the moment in which it would start.
-// 5. A block of tasks runs several times, one iteration after the other: it has one entry and one exit, which waits for all of
-//    it. The predecessors of the entry count for the first iteration, the successors of the exit for the last.
-// 6. The step ends when its end task starts. That is the last task: it waits for all others.
+// 1. A task starts when all its predecessors are complete. The successors of a completed task are
+//    visited in the order in which their edges were added, each with all its consequences before
+//    the next (depth first).
+// 2. Marks complete at the moment at which they start. They are not events, and take no time.
+// 3. Held tasks also wait for one more task, which opens their hold. They then start in the order
+//    in which they became ready, not in the order of their edges, before the successors of the task
+//    that opened it.
+// 4. A task that is skipped in a step (every_steps) completes at the moment at which it would
+//    start.
+// 5. A block of tasks runs several times, one iteration after the other: it has one entry, and one
+//    exit that waits for all of it. The predecessors of the entry count for the first iteration,
+//    the successors of the exit for the last.
+// 6. The step ends when its end task starts, which is the last task: it waits for all others.
 
 #include <cstdint>
 #include <string>
@@ -39,14 +44,14 @@ struct IndexRange {
   bool operator==(const IndexRange&) const = default;
 };
 
-/// How long a compute task takes.
+/// The duration of a compute task.
 struct TaskCost {
   enum class Kind : std::uint8_t {
     kTime,     ///< row `value` of Durations, scaled by the pace of the replica in this step
     kShares,   ///< the parts `shares` of row `value`, rounded so that the parts of a row add up exactly
-    kCopy,     ///< `value` bytes at the device's copy rate; the pace does not matter
-    kMemory,   ///< `value` bytes at the device's memory rate; the pace does not matter
-    kOwnTime,  ///< `value` picoseconds, scaled by the pace: of programs that know the time of each task
+    kCopy,     ///< `value` bytes at the device's copy rate, independent of the pace
+    kMemory,   ///< `value` bytes at the device's memory rate, independent of the pace
+    kOwnTime,  ///< `value` picoseconds, scaled by the pace: for programs with a time for each task
   };
   Kind kind = Kind::kTime;
   std::int64_t value = 0;
@@ -64,14 +69,14 @@ struct Task {
   };
   Kind kind = Kind::kMark;
   ComputeKind compute = ComputeKind::kForward;  ///< label of a compute task
-  bool reported = false;                        ///< marks: Host::mark is called
+  bool reported = false;                        ///< marks only: Host::mark is called
   std::int32_t pack = -1;                       ///< label: the pack that the task belongs to; -1: none
   std::int32_t index = -1;                      ///< label: a backward segment, or an exchange of the plan; -1: none
-  std::int32_t hold = -1;                       ///< the task starts once this hold is open; -1: it is not held
+  std::int32_t hold = -1;                       ///< the hold that the task waits for; -1: it is not held
   std::int32_t opens = -1;                      ///< the hold that this task opens when it is complete; -1: none
-  std::int32_t every_steps = 1;                 ///< takes part in steps s with (s + 1) % every_steps == 0
-  std::int32_t number = 0;                      ///< of a communication within its step, in the first iteration
-  std::int32_t number_stride = 0;               ///< what every further iteration of its block adds to `number`
+  std::int32_t every_steps = 1;                 ///< executed only in steps s with (s + 1) % every_steps == 0
+  std::int32_t number = 0;                      ///< of a communication in its step, in the first iteration
+  std::int32_t number_stride = 0;               ///< added to `number` in each further iteration of its block
   TaskCost cost;
 
   bool operator==(const Task&) const = default;
@@ -91,7 +96,7 @@ struct Block {
   TaskId entry = kNoTask;
   TaskId exit = kNoTask;
   std::int32_t repeat = 1;
-  IndexRange joins;  ///< those of its tasks
+  IndexRange joins;  ///< the joins among its tasks
 
   bool operator==(const Block&) const = default;
 };
@@ -99,54 +104,59 @@ struct Block {
 /// The durations of a program's tasks on one kind of device.
 struct Durations {
   struct Row {
-    Time time;                           ///< at the pace as stated
-    std::int64_t compute_bound_ppm = 0;  ///< what of it multiprocessors limit, in millionths; memory limits the rest
+    Time time;                           ///< at the nominal pace
+    std::int64_t compute_bound_ppm = 0;  ///< share limited by multiprocessors, in millionths; memory limits the rest
   };
   std::vector<Row> rows;
 };
 
-/// A task graph, complete and checked. Made by ProgramBuilder; never changed.
-/// Memory: 56 bytes for each task and 4 for each edge, whatever the number of replicas that run it.
+/// A complete and checked task graph, made by ProgramBuilder. Immutable.
+/// Memory: 56 bytes for each task and 4 for each edge, independent of the number of replicas that
+/// run it.
 struct Program {
   std::vector<Task> tasks;
-  std::vector<std::int32_t> first_edge;  ///< of each task, in `successors`; one more at the end
+  std::vector<std::int32_t> first_edge;  ///< by task: its first edge in `successors`; one more at the end
   std::vector<TaskId> successors;
-  std::vector<std::int32_t> join;          ///< of each task: its index in `predecessors`; -1: it has at most one
-  std::vector<std::int32_t> predecessors;  ///< of each task with several: how many
+  std::vector<std::int32_t> join;          ///< by task: its index in `predecessors`; -1: it has at most one predecessor
+  std::vector<std::int32_t> predecessors;  ///< by join (a task with several predecessors): the number of predecessors
   std::vector<TaskId> roots;               ///< tasks without predecessors, in the order in which they start
   std::vector<Block> blocks;
   std::vector<Share> shares;
-  std::int64_t share_whole = 1;  ///< what the shares are parts of
+  std::int64_t share_whole = 1;  ///< the total that shares are parts of
   std::int32_t holds = 0;
   TaskId end = kNoTask;
 
   [[nodiscard]] std::int32_t size() const { return static_cast<std::int32_t>(tasks.size()); }
-  /// The block that `task` is in; -1: none.
+  /// Returns the index of the block that contains `task`; -1: none.
   [[nodiscard]] std::int32_t block_of(TaskId task) const;
 
   bool operator==(const Program&) const = default;
 };
 
-/// Puts a program together, task by task.
+/// Builds a program task by task.
 class ProgramBuilder {
  public:
   TaskId add(const Task& task);
-  /// `to` starts after `from`. Edges of one task are followed in the order in which they were added.
+  /// Adds an edge: `to` starts after `from`. Edges of one task are followed in the order in which
+  /// they were added.
   void edge(TaskId from, TaskId to);
-  /// The parts of a row that a task with kShares takes.
+  /// Adds the parts of a row for a task with kShares.
   IndexRange add_shares(const std::vector<Share>& shares);
-  /// A hold that add()ed tasks may wait for and one of them opens.
+  /// Adds a hold, which added tasks may wait for and one of them opens.
   std::int32_t add_hold() { return program_.holds++; }
-  /// The tasks from `entry` to the last one added run `repeat` times; the last one is the exit.
+  /// Makes the tasks from `entry` to the last one added a block that runs `repeat` times; the last
+  /// one is the exit.
   void repeat_since(TaskId entry, std::int32_t repeat);
   void set_share_whole(std::int64_t whole) { program_.share_whole = whole; }
   [[nodiscard]] std::int32_t size() const { return program_.size(); }
   [[nodiscard]] Task& task(TaskId id) { return program_.tasks[static_cast<std::size_t>(id)]; }
 
-  /// The program, whose step ends when `end` starts.
-  /// REQUIRES: problems_of() the result is empty (checked: a program that can never end is our own mistake).
+  /// Returns the program, whose step ends when `end` starts.
+  /// REQUIRES: problems_of() the result is empty (checked: a program that can never end is a bug in
+  /// Tutti).
   Program build(TaskId end) &&;
-  /// The same for a program that comes from outside: whoever calls this has to look at problems_of() the result before it is run.
+  /// Returns a program from outside, unchecked: callers must check problems_of() the result before
+  /// they run it.
   Program build_unchecked(TaskId end) &&;
 
  private:

@@ -8,14 +8,15 @@
 
 namespace tutti::core {
 
-/// The world as a runner sees it: virtual in the simulator, clocks and processes in a real run.
+/// The environment of a runner: virtual in the simulator, clocks and processes in a real run.
 class Host {
  public:
   virtual ~Host() = default;
-  /// Queues a compute task on the replica's compute stream, which does one task after the other; Runner::done follows.
+  /// Queues a compute task on the replica's compute stream, which runs one task at a time;
+  /// Runner::done follows.
   virtual void compute(TaskId id, const Task& task, Time duration, std::int64_t compute_bound_ppm) = 0;
-  /// The replica takes part in the collective of `task` from now on; Runner::done follows. `number`: its place among the
-  /// communications of the step that are numbered (Task::number), the same on all replicas.
+  /// The replica joins the collective of `task`; Runner::done follows. `number`: the index among
+  /// the numbered communications of the step (Task::number), the same on all replicas.
   virtual void communicate(TaskId id, const Task& task, std::int64_t number) = 0;
   /// A reported mark is reached.
   virtual void mark(const Task& task) = 0;
@@ -23,25 +24,27 @@ class Host {
   virtual void step_done() = 0;
 };
 
-/// Says what one replica does next: starts every task of its program as soon as the rules in program.h allow. The same for
-/// a simulated and a real replica. A deterministic state machine: it knows no time, only the order of completions.
+/// Decides what one replica does next: starts every task of its program as soon as the rules in
+/// program.h allow. Simulated and real replicas share it. A deterministic state machine: it sees no
+/// times, only the order of completions.
 /// Memory: 4 bytes for each task with several predecessors, and a bit for each task.
 class Runner {
  public:
   /// REQUIRES: `program` and `durations` outlive the runner; the rates that its costs use are positive.
   Runner(const Program& program, const Durations& durations, const ComputeRates& rates);
 
-  /// Starts a step. `pace_ppm`: how much slower (or faster) the replica computes in it; 1'000'000 = as stated.
+  /// Starts a step. `pace_ppm`: its compute time relative to the nominal one; 1'000'000 = nominal.
   void begin_step(std::int64_t pace_ppm, Host& host);
-  /// A task that the host was asked for is complete. REQUIRES: it was asked for in this step, and not yet complete.
+  /// Completes a task. REQUIRES: the host was asked for it in this step, and it is not yet
+  /// complete.
   void done(TaskId task, Host& host);
 
  private:
-  /// Tasks that are still to be looked at, from `next` on.
+  /// A list of tasks still to be visited, from `next` on.
   struct Frame {
     enum class Of : std::uint8_t {
       kSuccessors,  ///< of task `index`; `next` is an edge
-      kHeld,        ///< tasks that hold `index` kept, in the order of their arrival
+      kHeld,        ///< tasks that wait for hold `index`, in the order of their arrival
       kEntry,       ///< the entry of block `index`, for its next iteration
     };
     Of of;
@@ -63,12 +66,12 @@ class Runner {
 
   std::int32_t step_ = -1;
   std::int64_t pace_ppm_ = 1'000'000;
-  std::vector<std::int32_t> missing_;    ///< by join: predecessors that are not complete
+  std::vector<std::int32_t> missing_;    ///< by join: number of incomplete predecessors
   std::vector<bool> asked_;              ///< by task: the host was asked for it, and it is not complete
   std::vector<std::int32_t> iteration_;  ///< by block
   struct Hold {
     bool open = false;
-    std::vector<TaskId> arrived;  ///< what waits for it, in the order in which it became ready
+    std::vector<TaskId> arrived;  ///< the tasks that wait for it, in the order in which they became ready
   };
   std::vector<Hold> holds_;
   std::vector<Frame> frames_;  ///< a stack: the innermost is last

@@ -8,24 +8,23 @@
 
 namespace tutti::core {
 
-/// The rates of a device that costs in bytes refer to, in bytes per second.
+/// A device's rates for costs in bytes, in bytes per second.
 struct ComputeRates {
   Bandwidth copy;
   Bandwidth memory;
 };
 
-/// Returns a time as a replica takes it that is slower (or faster) than stated: by `pace_ppm`
-/// millionths.
+/// Returns the time that a replica with this pace takes, in millionths of the nominal time `t`.
 inline Time at_pace(Time t, std::int64_t pace_ppm) {
   if (pace_ppm == 1'000'000) return t;
   return Time(static_cast<std::int64_t>(static_cast<Wide>(t.count()) * static_cast<Wide>(pace_ppm) / 1'000'000));
 }
 
-/// Returns what `parts` of a time come to, of which there are `whole`: each part is cut at whole
-/// picoseconds, so that all parts add up to the time.
+/// Returns the time of `parts` of `time`, which is divided into `whole` units: each part is cut at
+/// whole picoseconds, so that all parts add up to the time.
 Time shares_of(Time time, std::span<const Share> parts, std::int64_t whole);
 
-/// Returns how long a task takes on a device. `shares`: Program::shares, parts of `share_whole`.
+/// Returns the duration of a task on a device. `shares`: Program::shares, parts of `share_whole`.
 /// REQUIRES: the cost's row and shares exist; the rates that it uses are positive.
 inline Time duration_of(const TaskCost& cost, std::int64_t pace_ppm, const Durations& durations,
                         const ComputeRates& rates, std::span<const Share> shares, std::int64_t share_whole) {
@@ -42,7 +41,7 @@ inline Time duration_of(const TaskCost& cost, std::int64_t pace_ppm, const Durat
       share_whole);
 }
 
-/// Returns what of the task multiprocessors limit, in millionths.
+/// Returns the share of a task's time that multiprocessors limit, in millionths.
 inline std::int64_t compute_bound_of(const TaskCost& cost, const Durations& durations) {
   return cost.kind == TaskCost::Kind::kTime ? durations.rows[static_cast<std::size_t>(cost.value)].compute_bound_ppm
                                             : 0;

@@ -9,28 +9,27 @@
 namespace tutti::core {
 
 /// A number for each of a few tasks of a program that may have very many: a hash table with linear
-/// probing, 8 bytes for each of its places, of which a third to two thirds are taken while it
-/// grows.
+/// probing, 8 bytes per slot, filled by one to two thirds while it grows.
 class TaskCounts {
  public:
-  /// The task's number, or null if it has none. Valid until the next change.
+  /// Returns the task's number, or null if it has none. Valid until the next change.
   [[nodiscard]] std::int32_t* find(TaskId task) {
     if (count_ == 0) return nullptr;
     Place& place = places_[place_of(task)];
     return place.task == task ? &place.number : nullptr;
   }
-  /// REQUIRES: the task has none.
+  /// Adds a number. REQUIRES: the task has none.
   void insert(TaskId task, std::int32_t number) {
     if (3 * (count_ + 1) > 2 * places_.size()) grow();
     places_[place_of(task)] = {task, number};
     ++count_;
   }
-  /// REQUIRES: the task has one.
+  /// Removes a number. REQUIRES: the task has one.
   void erase(TaskId task) {
     const std::size_t mask = places_.size() - 1;
     std::size_t hole = place_of(task);
     for (std::size_t i = (hole + 1) & mask; places_[i].task != kNoTask; i = (i + 1) & mask) {
-      // What lies behind the hole moves into it, unless its home lies between them.
+      // Entries after the hole move into it, unless their home slot lies between the two.
       if (((i - home_of(places_[i].task)) & mask) < ((i - hole) & mask)) continue;
       places_[hole] = places_[i];
       hole = i;
@@ -50,7 +49,7 @@ class TaskCounts {
   [[nodiscard]] std::size_t home_of(TaskId task) const {
     return static_cast<std::size_t>(static_cast<std::uint32_t>(task) * 0x9e3779b9u >> shift_);
   }
-  /// The place of the task, or the free one where it belongs.
+  /// Returns the slot of the task, or the free slot where it belongs.
   [[nodiscard]] std::size_t place_of(TaskId task) const {
     std::size_t i = home_of(task);
     while (places_[i].task != kNoTask && places_[i].task != task) i = (i + 1) & (places_.size() - 1);

@@ -6,7 +6,8 @@
 
 namespace tutti::core {
 
-/// `schedule` on the elements of every rank's data from `offset` on. Scratch stays where it is.
+/// Returns `schedule` applied to the elements of every rank's data from `offset` on. Scratch
+/// offsets do not change.
 std::unique_ptr<Schedule> at_offset(std::shared_ptr<const Schedule> schedule, std::int64_t offset);
 
 }  // namespace tutti::core

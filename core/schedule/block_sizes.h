@@ -6,11 +6,13 @@
 
 namespace tutti::core {
 
-/// How much of each block travels, where blocks are buffers that need not be full: experts' slots in an all-to-all.
+/// The number of elements to send in each block, if blocks are buffers that need not be full: the
+/// expert slots of an all-to-all.
 class BlockSizes {
  public:
   virtual ~BlockSizes() = default;
-  /// Elements that `from` gives `to`, the first of the block. Never more than a block has.
+  /// Returns how many elements `from` sends to `to`: the first ones of the block, at most the whole
+  /// block.
   [[nodiscard]] virtual std::int64_t of(Rank from, Rank to) const = 0;
 
  protected:

@@ -1,4 +1,5 @@
-// The checker runs a schedule on symbols (symbolic_run.h) in several orders, and looks at what is left in the end.
+// The checker runs a schedule on symbols (symbolic_run.h) in several orders, and examines the final
+// state.
 
 #include "core/schedule/checker.h"
 

@@ -11,75 +11,83 @@
 
 namespace tutti::core {
 
-/// What a collective makes of what its n ranks hold. "Blocks" are n equal parts of the buffer, the r-th of them rank r's.
+/// The kinds of collectives. "Blocks" are n equal parts of the buffer; block r belongs to rank r.
 enum class CollectiveKind : std::uint8_t {
-  kAllReduce,      ///< everyone gets the sum of all buffers
-  kReduceScatter,  ///< rank r gets the sum of everyone's block r
-  kAllGather,      ///< everyone gets everyone's block
-  kBroadcast,      ///< everyone gets the root's buffer
+  kAllReduce,      ///< every rank gets the sum of all buffers
+  kReduceScatter,  ///< rank r gets the sum of block r over all ranks
+  kAllGather,      ///< every rank gets the blocks of all ranks
+  kBroadcast,      ///< every rank gets the root's buffer
   kReduce,         ///< the root gets the sum of all buffers
-  kAllToAll,       ///< rank r gets block r of everyone, that of rank s as its block s
-  kGather,         ///< the root gets everyone's block
+  kAllToAll,       ///< rank r gets block r of every rank; that of rank s becomes its block s
+  kGather,         ///< the root gets the blocks of all ranks
   kScatter,        ///< rank r gets the root's block r
-  kSendReceive,    ///< rank r gets the buffer of rank r - 1, the first that of the last
+  kSendReceive,    ///< rank r gets the buffer of rank r - 1, rank 0 that of the last
 };
 
-/// "all_reduce", "reduce_scatter", …, "sendrecv": the names of nccl-tests' programs without their _perf.
+/// Returns the name of nccl-tests' program without _perf: "all_reduce", "reduce_scatter", …,
+/// "sendrecv".
 std::string_view to_string(CollectiveKind kind);
 std::optional<CollectiveKind> parse_collective(std::string_view name);
-/// Every kind there is.
+/// Returns all kinds.
 std::vector<CollectiveKind> collective_kinds();
 
-/// It adds: an operation makes a difference.
+/// True if the collective reduces, so that a reduction operation applies.
 bool reduces(CollectiveKind kind);
-/// One rank is the root.
+/// True if one rank is the root.
 bool has_root(CollectiveKind kind);
-/// It deals in blocks, so that the buffer has to divide by the number of ranks.
+/// True if the collective divides the buffer into blocks, so that its size must be a multiple of
+/// the number of ranks.
 bool has_blocks(CollectiveKind kind);
-/// Inputs may lie where the output is to be. (What all_to_all and sendrecv put there would have been sent from there.)
+/// True if inputs may be stored in the output buffer. In all_to_all and sendrecv, outputs would
+/// overwrite unsent inputs.
 bool can_be_in_place(CollectiveKind kind);
-/// Nobody is through before everyone has begun.
+/// True if no rank can finish before every rank has begun.
 bool synchronises(CollectiveKind kind);
 
-/// What a collective has to achieve, by ranks' `data` buffers. Each input has its place in the buffer, which is where it
-/// lies at first (in place) or `input_shift` elements in front of there (out of place); an output comes to its place
-/// whatever the inputs' shift. The element of an input whose place is x is called its element x.
+/// The required result of a collective, in terms of the ranks' `data` buffers. Each input has a
+/// place in the buffer. It is stored there at first (in place), or `input_shift` elements after
+/// that (out of place); outputs are written to their places in either case. Element x of an input
+/// is the one whose place is x.
 ///
-/// {elements, contributors, receivers} alone: every element of every receiver's data becomes the sum of that
-/// element of all contributors, each exactly once. All-reduce: both are everyone.
+/// With {elements, contributors, receivers} alone, every element of every receiver's data becomes
+/// the sum of that element over all contributors, each exactly once. For an all-reduce, both are
+/// all ranks.
 struct Contract {
-  std::int64_t elements = 0;  ///< without those that inputs are shifted by
+  std::int64_t elements = 0;  ///< without the shift of inputs
   RankSet contributors;
   RankSet receivers;
   CollectiveKind kind = CollectiveKind::kAllReduce;
   std::int64_t input_shift = 0;
-  std::shared_ptr<const BlockSizes> filled = nullptr;  ///< of an all-to-all: null if its blocks are full
+  std::shared_ptr<const BlockSizes> filled = nullptr;  ///< only for an all-to-all; null if all blocks are full
 
   static Contract all_reduce(std::int32_t ranks, std::int64_t elements) {
     return {elements, {0, ranks, 1}, {0, ranks, 1}};
   }
-  /// Between ranks 0 … ranks - 1. `root` is of no matter to kinds that have none; it may be a helper's, which then has a
-  /// data buffer, too.
-  /// REQUIRES: `elements` divides by `ranks` if the kind has blocks; `out_of_place` or the kind can be in place.
+  /// The contract between ranks 0 … ranks - 1. `root` is ignored for kinds that have none; it may
+  /// be a helper, which then has a data buffer too.
+  /// REQUIRES: `elements` is a multiple of `ranks` if the kind has blocks; `out_of_place`, or the
+  /// kind can be in place.
   static Contract of(CollectiveKind kind, std::int32_t ranks, std::int64_t elements, Rank root, bool out_of_place);
 
-  /// Of each rank's data buffer.
+  /// The number of elements of each rank's data buffer.
   [[nodiscard]] std::int64_t buffer_elements() const { return elements + input_shift; }
-  /// Of the kinds that have one.
+  /// The root, for the kinds that have one.
   [[nodiscard]] Rank root() const {
     return kind == CollectiveKind::kReduce || kind == CollectiveKind::kGather ? receivers.first : contributors.first;
   }
-  /// Ranks 0 … members() - 1 take part. REQUIRES: made by of().
+  /// The number of members; ranks 0 … members() - 1 take part. REQUIRES: made by of().
   [[nodiscard]] std::int32_t members() const {
     return contributors.count > receivers.count ? contributors.count : receivers.count;
   }
-  /// Elements of a block, or of everything if the kind has none.
+  /// The number of elements of a block, or of the whole buffer if the kind has none.
   [[nodiscard]] std::int64_t block() const { return has_blocks(kind) ? elements / members() : elements; }
 
-  /// The place of a rank's input; of no elements if it contributes none. It lies `input_shift` behind that.
+  /// Returns the place of a rank's input, with no elements if it contributes none. It is stored
+  /// `input_shift` elements after that.
   [[nodiscard]] Range input(Rank rank) const;
 
-  /// What of one rank's input is, or is added to, what of another's output: the places of both.
+  /// A part of one rank's input that becomes, or is added to, a part of another rank's output: the
+  /// places of both.
   struct Part {
     Range source;
     Range target;
@@ -92,7 +100,8 @@ struct Contract {
     RankSet from;
     std::int64_t first = 0;
   };
-  /// All that the rank gets, in order. Cost: one entry per contributor, or one in all where they are added.
+  /// Returns all outputs of the rank, in order. Cost: one entry per contributor, or one in total if
+  /// the kind reduces.
   [[nodiscard]] std::vector<Output> outputs(Rank rank) const;
 };
 

@@ -4,7 +4,8 @@
 
 namespace tutti::core {
 
-/// From where an input lies to its place, which is `input_shift` in front of that (contract.h).
+/// Returns a step that copies an input to its place, from `input_shift` elements after it
+/// (contract.h).
 inline Step copy_of_input(const Range& place, std::int64_t input_shift) {
   Step step;
   step.kind = StepKind::kCopy;

@@ -7,15 +7,16 @@
 
 namespace tutti::core {
 
-/// "send", "receive-reduce-send", …: the names that every output uses.
+/// Returns the name that all outputs use: "send", "receive-reduce-send", ….
 std::string_view to_string(StepKind kind);
 std::string_view to_string(Engine engine);
 
-/// One step in one line: `receive-reduce-send  data[4..8) ← rank 3 lane 0  → rank 1 lane 0  after lane 2 step 5`.
+/// Formats one step as a line: `receive-reduce-send  data[4..8) ← rank 3 lane 0  → rank 1 lane 0
+/// after lane 2 step 5`.
 std::string to_string(const Step& step, Rank rank, std::int32_t ranks);
 
-/// The lanes and steps of `schedule`, rank by rank, for people. `name(rank)` is put behind each rank ("w0/gpu1").
-/// Cost: every step once; meant for small groups.
+/// Prints the lanes and steps of `schedule`, rank by rank. `name(rank)` is printed after each rank
+/// ("w0/gpu1"). Cost: every step once; meant for small groups.
 std::string print(const Schedule& schedule, const std::function<std::string(Rank)>& name);
 
 }  // namespace tutti::core

@@ -4,10 +4,10 @@
 
 namespace tutti::core {
 
-/// What a collective makes of the elements that it adds up. A mean is a sum that is divided when it is complete.
+/// The reduction operation of a collective. A mean is a sum that is divided once it is complete.
 enum class Reduction { kSum, kMean, kMin, kMax, kProduct };
 
-/// "sum", "mean", "min", "max", "prod".
+/// Returns "sum", "mean", "min", "max" or "prod".
 std::string_view to_string(Reduction reduction);
 
 }  // namespace tutti::core

@@ -10,7 +10,8 @@
 
 namespace tutti::core {
 
-/// Who sends what a step receives: the k-th message that a lane sends to another is the k-th that is received there from it.
+/// Finds the sender of each message: the k-th message that a lane sends to another is the k-th that
+/// is received there from it.
 class Senders {
  public:
   struct Sender {
@@ -23,7 +24,7 @@ class Senders {
   /// Cost: all steps of the schedule, in time and memory.
   explicit Senders(const Schedule& schedule);
 
-  /// Nothing if the step receives nothing, or whatever comes first (kReceiveAny).
+  /// Returns the sender; nullopt if the step receives nothing, or accepts any sender (kReceiveAny).
   [[nodiscard]] std::optional<Sender> of(Rank rank, Lane lane, std::int64_t step) const;
 
  private:
@@ -31,7 +32,7 @@ class Senders {
   using Connection = std::pair<LaneId, LaneId>;  ///< from, to
   struct Receipt {
     LaneId from;
-    std::size_t number = 0;  ///< of the messages on its connection
+    std::size_t number = 0;  ///< index among the messages on its connection
   };
   std::map<Connection, std::vector<std::int64_t>> sent_;  ///< the sender's steps
   std::map<LaneId, std::map<std::int64_t, Receipt>> received_;

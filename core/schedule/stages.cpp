@@ -1,6 +1,7 @@
-// Every lane of every stage is a lane of the composed schedule: those of stage 0 first, then those of stage 1, …. A
-// lane of stage k begins with one nop per lane of the stage before (on this rank), each waiting for that lane's end;
-// the stage's own steps follow, with ranks and lanes translated. All of it is computed per question; nothing is stored.
+// All lanes of the stages are lanes of the composed schedule: those of stage 0 first, then those of
+// stage 1, …. A lane of stage k begins with one nop per lane of the previous stage (on this rank),
+// each of which waits for the end of that lane. The stage's own steps follow, with translated ranks
+// and lanes. Everything is computed on request; nothing is stored.
 
 #include "core/schedule/stages.h"
 
@@ -208,7 +209,7 @@ class Stages : public Schedule {
     return place;
   }
 
-  /// Where the stage's lanes begin on another rank.
+  /// Returns the index of the stage's first lane on another rank.
   [[nodiscard]] Lane first_lane(const Stage& of, Rank rank) const {
     Lane lane = 0;
     for (const Stage& stage : stages_) {

@@ -4,17 +4,17 @@
 
 namespace tutti::core {
 
-/// A device's place in the group of a collective, from 0.
+/// The index of a device in the group of a collective, from 0.
 using Rank = std::int32_t;
-/// A rank's lane of steps, from 0.
+/// The index of a lane of steps within a rank, from 0.
 using Lane = std::int32_t;
 
 enum class Buffer : std::uint8_t {
-  kData,     ///< the pack: holds the rank's input at first and its output in the end
-  kScratch,  ///< of the schedule's own; undefined at first
+  kData,     ///< the pack: the rank's input at first, its output in the end
+  kScratch,  ///< temporary storage of the schedule; undefined at first
 };
 
-/// `count` elements of a buffer from element `offset` on.
+/// A range of a buffer: `count` elements from element `offset` on.
 struct Range {
   Buffer buffer = Buffer::kData;
   std::int64_t offset = 0;
@@ -24,10 +24,10 @@ struct Range {
   auto operator<=>(const Range&) const = default;
 };
 
-/// What a step does. Kinds below the line are made of parts that happen one after the other for the whole range:
+/// The kinds of steps. The fused kinds (kReceiveSend …) process the whole range part by part:
 /// receive, then reduce or keep, then send.
 enum class StepKind : std::uint8_t {
-  kNop,                    ///< nothing (to wait for more than one thing)
+  kNop,                    ///< no operation; used to wait for more than one lane
   kSend,                   ///< sends `source` to `to`
   kReceive,                ///< receives into `target` from `from`
   kReceiveAny,             ///< receives the next message that arrives on any connection into this lane, see Step
@@ -39,18 +39,19 @@ enum class StepKind : std::uint8_t {
   kReduce,                 ///< adds up `inputs` ranges, see Step
   kScale,                  ///< multiplies `target` by Step::factor
   kUpdate,  ///< takes the time of `inputs` passes over `target` in the device's memory, and leaves it as it is
-  // One message for a whole group of ranks, where the fabric can do it.
+  // One message for a whole group of ranks, if the fabric supports it.
   kMulticast,     ///< sends `source` to lane `to.lane` of every rank in `group`; each edge of the tree carries it once
   kSwitchReduce,  ///< the switch adds up `source` of every rank in `group` and delivers the sum to `target` here
 };
 
-/// One end of a connection, seen from the other. Written relative to the rank at hand where the algorithm is the same
-/// for every rank, so that ranks nobody can tell apart look alike.
+/// The peer at the other end of a connection. It is relative to the own rank if the algorithm is
+/// the same for every rank, so that steps of symmetric ranks compare equal.
 struct Peer {
-  std::int32_t value = 0;  ///< a rank, or with `relative` what to add to one's own, modulo the group
+  std::int32_t value = 0;  ///< a rank, or if `relative` an offset from the own rank, modulo the group's size
   Lane lane = 0;
   bool relative = false;
-  /// Where one worker stands for all (sim/folding/folded_schedule.h): how far away the peer's worker is; 0 is the own one.
+  /// If one worker represents all (sim/folding/folded_schedule.h): the distance of the peer's
+  /// worker; 0: the own worker.
   std::int32_t away = 0;
 
   [[nodiscard]] Rank rank(Rank own, std::int32_t ranks) const {
@@ -65,13 +66,14 @@ struct Peer {
   static Peer ahead(std::int32_t delta, Lane lane) { return {delta, lane, true, 0}; }
 };
 
-/// Before the step begins, `lane` of the same rank must have completed `count` steps. `lane` -1: no condition.
+/// A dependency: `lane` of the same rank must have completed `count` steps before the step begins.
+/// `lane` -1: none.
 struct Wait {
   Lane lane = -1;
   std::int64_t count = 0;
 };
 
-/// Ranks first, first + stride, … : `count` of them.
+/// A strided set of `count` ranks: first, first + stride, ….
 struct RankSet {
   Rank first = 0;
   std::int32_t count = 0;
@@ -83,7 +85,7 @@ struct RankSet {
   }
 };
 
-/// One step of one lane of one rank.
+/// One step of one lane of one rank. Used fields depend on the kind.
 struct Step {
   StepKind kind = StepKind::kNop;
   Wait wait;
@@ -92,9 +94,11 @@ struct Step {
   Range source;
   Range target;
 
-  /// kReduce: `target` becomes the sum of `inputs` ranges of `source`'s buffer; input i begins at source.offset +
-  /// i · `stride`, each is target.count long. With `accumulate` what `target` held is added too.
-  /// kReceiveAny: a message from arrival slot s goes to target.offset + s · `stride` (Schedule::arrival_slot).
+  /// kReduce: `target` becomes the sum of `inputs` ranges of `source`'s buffer; input i begins at
+  /// source.offset + i · `stride`, and each has target.count elements. With `accumulate`, the old
+  /// content of `target` is added too.
+  /// kReceiveAny: a message with arrival slot s goes to target.offset + s · `stride`
+  /// (Schedule::arrival_slot).
   std::int32_t inputs = 0;
   bool accumulate = false;
   std::int64_t stride = 0;
@@ -114,7 +118,7 @@ constexpr bool sends(StepKind kind) {
          kind == StepKind::kReceiveReduceCopySend || kind == StepKind::kMulticast;
 }
 
-/// The step adds what it receives to something of its own.
+/// True if the step adds what it receives to data of its own.
 constexpr bool reduces_received(StepKind kind) {
   return kind == StepKind::kReceiveReduce || kind == StepKind::kReceiveReduceSend ||
          kind == StepKind::kReceiveReduceCopySend;

@@ -10,25 +10,25 @@
 
 namespace tutti::core {
 
-/// Sums as symbols: the set of ranks whose contribution each contains. Sets are interned, so a sum is one 32-bit number and
-/// adding two is a table look-up.
+/// Symbolic sums: the set of ranks whose contributions each sum contains. Sets are interned, so a
+/// sum is a 32-bit number and an addition is a table look-up.
 class Sums {
  public:
   using Id = std::uint32_t;
   static constexpr Id kUndefined = 0;
-  static constexpr Id kTwice = 1;   ///< some contribution is in there more than once
-  static constexpr Id kUnlike = 2;  ///< elements were added that are not each other's like
+  static constexpr Id kTwice = 1;   ///< some contribution is included more than once
+  static constexpr Id kUnlike = 2;  ///< a sum of elements that do not correspond to each other
 
   explicit Sums(std::int32_t ranks) : words_((static_cast<std::size_t>(ranks) + 63) / 64) { sets_.assign(3, {}); }
 
-  /// What rank `rank` contributes.
+  /// Returns the contribution of one rank.
   Id single(Rank rank);
   Id add(Id a, Id b);
 
-  /// Ranks whose contribution is in there; 0 of kUndefined, kTwice and kUnlike.
+  /// The number of ranks whose contribution is included; 0 for kUndefined, kTwice and kUnlike.
   [[nodiscard]] std::int32_t contributions(Id id) const;
   [[nodiscard]] bool contains(Id id, Rank rank) const;
-  /// "everything", "all but the contribution of rank 3", …
+  /// Describes a sum: "everything", "all but the contribution of rank 3", …
   [[nodiscard]] std::string show(Id id, const RankSet& contributors) const;
 
  private:

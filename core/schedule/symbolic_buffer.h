@@ -7,49 +7,51 @@
 
 namespace tutti::core {
 
-/// When something was last touched, by which lane. Lanes are counted over all ranks.
+/// The latest access of a lane to an element. Lanes are numbered over all ranks.
 struct Access {
   std::uint32_t lane = 0;
   std::uint32_t count = 0;  ///< 0: never
 };
 
-/// A stretch of elements that are the sums of the same ranks' inputs, in a message or a buffer.
+/// Consecutive elements of a message or buffer that are sums of the same ranks' inputs.
 struct Stretch {
   std::int64_t count = 0;
   Sums::Id sum = Sums::kUndefined;
-  std::int64_t first = 0;  ///< which element of those inputs the first one is of; the others follow it
+  std::int64_t first = 0;  ///< index of the first element in those inputs; the others follow it
   bool operator==(const Stretch&) const = default;
 };
-/// What a message, or a range of a buffer, holds: stretches one behind the other.
+/// The content of a message or a range of a buffer: consecutive stretches.
 using Content = std::vector<Stretch>;
 
 [[nodiscard]] std::int64_t length_of(const Content& content);
-/// Element by element; what is beyond the end of `more` stays as it is. An empty `sum` becomes `more`. What are not the
-/// same elements of the inputs become Sums::kUnlike.
+/// Adds `more` to `sum`, element by element; elements of `sum` beyond the end of `more` do not
+/// change. An empty `sum` becomes `more`. Sums of elements that do not correspond become
+/// Sums::kUnlike.
 void add_to(Content& sum, const Content& more, Sums& sums);
 
-/// A buffer of symbols. Neighbours that have always been treated alike are one cell, so a buffer takes memory for the
-/// edges of the ranges that steps name, not for its elements.
+/// A buffer of symbols. Adjacent elements with the same history share a cell, so memory grows with
+/// the number of range boundaries in the steps, not with the number of elements.
 class SymbolicBuffer {
  public:
   struct Cell {
     std::int64_t begin = 0;
     std::int64_t end = 0;
     Sums::Id sum = Sums::kUndefined;
-    std::int64_t first = 0;  ///< as that of a Stretch
+    std::int64_t first = 0;  ///< as in a Stretch
     Access written;
     std::vector<Access> read;
   };
 
-  /// Undefined.
+  /// Makes a buffer with undefined content.
   explicit SymbolicBuffer(std::int64_t elements);
-  /// REQUIRES: inside the buffer; nothing has been read or written yet.
+  /// Sets the initial content of a range. REQUIRES: inside the buffer; nothing has been read or
+  /// written yet.
   void fill(std::int64_t offset, const Stretch& content);
 
   [[nodiscard]] std::int64_t elements() const { return elements_; }
   [[nodiscard]] const std::vector<Cell>& cells() const { return cells_; }
-  /// The cells that make up [begin, end), exactly. REQUIRES: 0 ≤ begin ≤ end ≤ elements().
-  /// Valid until the next call.
+  /// The cells that exactly cover [begin, end). Valid until the next call. REQUIRES: 0 ≤ begin ≤
+  /// end ≤ elements().
   struct Cells {
     Cell* first;
     Cell* last;
@@ -59,7 +61,8 @@ class SymbolicBuffer {
   Cells cells_of(std::int64_t begin, std::int64_t end);
 
  private:
-  /// Index of the cell that begins at `at`, which is made to; cells_.size() for the end.
+  /// Returns the index of the cell that begins at `at`, splitting a cell if necessary;
+  /// cells_.size() for the end.
   std::size_t cut(std::int64_t at);
 
   std::int64_t elements_;

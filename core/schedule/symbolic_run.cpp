@@ -230,7 +230,7 @@ void SymbolicRun::switch_reduce(std::size_t number, const Step& step) {
   write(number, step.target, sum);
 }
 
-/// Something that `rank` did lies before the lane's step at hand.
+/// True if some step of `rank` is ordered before the lane's current step.
 bool SymbolicRun::has_heard_of(std::size_t number, Rank rank) const {
   if (rank == lanes_[number].rank) return true;
   for (Lane l = 0; l < schedule_.lanes(rank); ++l) {

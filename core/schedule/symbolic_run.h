@@ -17,28 +17,30 @@
 
 namespace tutti::core {
 
-/// Runs a schedule on symbols in place of numbers: what each buffer holds is told as whose contributions are in it. Whoever
-/// uses it decides which lane goes on next: the checker to try many orders, the window to follow what a run recorded.
+/// Runs a schedule on symbols in place of numbers: each buffer records whose contributions it
+/// contains. The caller decides which lane proceeds next: the checker tries many orders, the GUI
+/// follows the order of a recorded run.
 ///
-/// Whether two lanes of a rank touch the same element with nothing that orders them is told by vector clocks (as race
-/// detectors for threads do it): each lane counts its steps, a message carries its sender's clock, a wait copies the
-/// awaited lane's clock as it was after the awaited step. An access is ordered after an earlier one of another lane if the
-/// accessor's clock has reached that lane's count.
+/// Races between lanes of a rank (accesses to the same element without any ordering) are detected
+/// with vector clocks, as race detectors for threads do: each lane counts its steps, a message
+/// carries its sender's clock, a wait copies the awaited lane's clock as of the awaited step. An
+/// access is ordered after an earlier one of another lane if the accessor's clock has reached that
+/// lane's count.
 ///
-/// Lanes are numbered over all ranks. Cost of a step: the stretches of its ranges that differ, and a search among the
-/// cells of its buffer; with races looked for, also a word per lane.
+/// Lanes are numbered over all ranks. Cost of a step: the number of stretches in its ranges, and a
+/// search among the cells of its buffer; with race detection, also a word per lane.
 class SymbolicRun {
  public:
   enum class Races { kIgnored, kLookedFor };
-  /// Every rank of `contract.contributors` holds its input, all else is undefined. Races are looked for while
-  /// steps times lanes, over all ranks, is at most 2^25.
-  /// REQUIRES: `schedule` outlives it.
+  /// At first every rank of `contract.contributors` holds its input; all else is undefined. Races
+  /// are detected while steps times lanes, over all ranks, is at most 2^25. REQUIRES: `schedule`
+  /// outlives it.
   SymbolicRun(const Schedule& schedule, const Contract& contract, Races races);
 
   struct LaneState {
     Rank rank = 0;
     Lane lane = 0;
-    std::int64_t next = 0;  ///< steps that are done
+    std::int64_t next = 0;  ///< number of steps that are done
     std::int64_t steps = 0;
     [[nodiscard]] bool done() const { return next >= steps; }
   };
@@ -48,25 +50,27 @@ class SymbolicRun {
     return first_lane_[static_cast<std::size_t>(rank)] + static_cast<std::size_t>(lane);
   }
 
-  /// Does the lane's next step, or the half of it that can be done now; false if something keeps it from that.
-  /// A step that takes whatever arrives takes the oldest, or with `sender` what that lane sent.
+  /// Executes the lane's next step, or the half of it that can be done now; returns false if it is
+  /// blocked. A step that receives from any lane takes the oldest message, or the one that lane
+  /// `sender` sent.
   bool try_step(std::size_t number, std::optional<std::size_t> sender = std::nullopt);
 
-  /// What keeps a lane from its next step.
+  /// The reason why a lane's next step is blocked.
   struct Obstacle {
     enum class Kind { kNone, kLane, kMessage, kAnyMessage, kSlot };
     Kind kind = Kind::kNone;
-    std::size_t lane = 0;  ///< the one that has to move first; not of kAnyMessage
+    std::size_t lane = 0;  ///< the lane that must proceed first; unused for kAnyMessage
   };
   [[nodiscard]] Obstacle obstacle(std::size_t number, std::optional<std::size_t> sender = std::nullopt);
-  /// The same in words; "" if nothing does.
+  /// Describes the obstacle; "" if there is none.
   [[nodiscard]] std::string obstacle_in_words(std::size_t number);
 
-  /// Calls with sender, receiver and how many messages of the one the other has not taken.
+  /// Calls `tell` with each sender, receiver and the number of messages between them that were
+  /// never received.
   void untaken(const std::function<void(std::size_t from, std::size_t to, std::size_t messages)>& tell) const;
   [[nodiscard]] const SymbolicBuffer& data(Rank rank) const { return data_[static_cast<std::size_t>(rank)]; }
   [[nodiscard]] Sums& sums() { return sums_; }
-  /// What is wrong with the steps done so far. Nothing goes on once there is something.
+  /// The problems of the steps done so far. Execution stops at the first one.
   [[nodiscard]] const std::vector<Violation>& problems() const { return problems_; }
 
  private:
@@ -79,17 +83,18 @@ class SymbolicRun {
     Clock clock;
     std::vector<Clock> history;       ///< the clock after each step, if clocks are kept
     std::deque<std::size_t> arrived;  ///< senders, in order of arrival: for kReceiveAny
-    /// What the first half of a receive-…-send step has taken and not sent on yet. Its slot is free by then.
+    /// The content that the first half of a receive-…-send step has received and not yet sent. Its
+    /// slot is already free.
     std::optional<Content> in_hand;
   };
 
-  /// What is at fault besides the lane's step at hand: another lane, an element.
+  /// What is at fault in addition to the lane's current step: another lane, an element.
   struct Besides {
     Rank rank = -1;
     Lane lane = -1;
     std::int64_t element = -1;
   };
-  /// The message begins with the place of the lane's step at hand.
+  /// Adds a violation. The message begins with the location of the lane's current step.
   template <class... Args>
   void complain(ViolationKind kind, std::size_t number, Besides besides, fmt::format_string<Args...> format,
                 Args&&... args);

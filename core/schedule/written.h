@@ -6,8 +6,8 @@
 
 namespace tutti::core {
 
-/// A schedule as a list of its steps: for small groups, for schedules that come from elsewhere, and for tests that
-/// break one on purpose.
+/// A schedule stored as a list of steps: for small groups, for imported schedules, and for tests
+/// that break one on purpose.
 class WrittenSchedule : public Schedule {
  public:
   struct LaneSteps {
@@ -22,7 +22,7 @@ class WrittenSchedule : public Schedule {
   };
 
   explicit WrittenSchedule(std::vector<RankLanes> ranks_of_lanes) : ranks_(std::move(ranks_of_lanes)) {}
-  /// Writes out `schedule`. Cost: one step() per step.
+  /// Copies all steps of `schedule` into lists. Cost: one step() per step.
   static WrittenSchedule of(const Schedule& schedule);
 
   [[nodiscard]] std::vector<RankLanes>& written() { return ranks_; }

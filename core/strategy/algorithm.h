@@ -10,8 +10,8 @@
 
 namespace tutti::core {
 
-/// An algorithm that moves a pack's bytes. Each has one row in core/strategy/algorithm_table.cpp,
-/// which states everything that the rest of Tutti asks about it.
+/// The algorithms that move a pack's bytes. Each has one row in core/strategy/algorithm_table.cpp
+/// with all the properties that the rest of Tutti needs.
 enum class BaseAlgorithm : std::uint8_t {
   kRing,
   kXring,
@@ -33,12 +33,12 @@ enum class BaseAlgorithm : std::uint8_t {
 /// A strategy's algorithm: one for all replicas, or one inside every worker and another across
 /// workers.
 struct AlgorithmChoice {
-  /// What every worker does first; nothing: `across` has all replicas.
+  /// The algorithm that every worker runs first; nullopt: `across` covers all replicas.
   std::optional<BaseAlgorithm> inside;
   BaseAlgorithm across = BaseAlgorithm::kRing;
 
   constexpr AlgorithmChoice() = default;
-  /// Implicit: a base algorithm is a choice.
+  /// Implicit: a base algorithm is a valid choice.
   constexpr AlgorithmChoice(BaseAlgorithm alone) : across(alone) {}
   constexpr AlgorithmChoice(BaseAlgorithm inside_workers, BaseAlgorithm across_workers)
       : inside(inside_workers), across(across_workers) {}
@@ -47,17 +47,17 @@ struct AlgorithmChoice {
   friend constexpr auto operator<=>(const AlgorithmChoice&, const AlgorithmChoice&) = default;
 };
 
-/// Returns its name in scenarios: "ring", "nccl/pscpu".
+/// Returns the name in scenarios: "ring", "nccl/pscpu".
 std::string to_string(AlgorithmChoice algorithm);
-/// Returns the algorithm of that name or alias ("rechd" and "nccl/rechd" are TensorFlow's), if it
-/// exists.
+/// Returns the algorithm with that name or alias ("rechd" and "nccl/rechd" are TensorFlow's);
+/// nullopt if there is none.
 std::optional<AlgorithmChoice> parse_algorithm(std::string_view name);
 /// Returns why the combination `name` ("nccl/psgpu") of two known algorithms does not exist, and
-/// which do. Returns nothing if it exists, or if `name` is no combination of known names.
+/// which ones do; nullopt if it exists, or if `name` is not a combination of known names.
 std::optional<std::string> why_no_combination(std::string_view name);
-/// Returns the names and then the aliases of all algorithms that a scenario can ask for.
+/// Returns the names and then the aliases of all algorithms that a scenario can select.
 std::vector<std::string> algorithm_names();
-/// Returns every algorithm that a scenario can ask for, once: base algorithms, then combinations.
+/// Returns every algorithm that a scenario can select, once: base algorithms, then combinations.
 std::vector<AlgorithmChoice> algorithms();
 
 }  // namespace tutti::core

@@ -6,7 +6,7 @@
 
 namespace tutti::core {
 
-// Problems of those settings that a single algorithm has (AlgorithmTraits::find_problems).
+// Checks of settings that only a single algorithm has (AlgorithmTraits::find_problems).
 
 void find_tf_ring_problems(const Strategy& strategy, const Cluster& cluster, std::vector<StrategyProblem>& problems);
 void find_reduction_to_one_device_problems(const Strategy& strategy, const Cluster& cluster,

@@ -28,8 +28,8 @@
 namespace tutti::core::schedules {
 namespace {
 
-// A double tree sends messages of this size: so many that all hops have one to carry, but none that
-// are short beside the bytes of a link's latency.
+// The minimum message size of a double tree: small enough for pipelining over all hops, but not so
+// small that latency dominates.
 constexpr Bytes kLeastTreeMessage{16 << 10};
 constexpr Bytes kMostTreeMessage{512 << 10};
 

@@ -1,7 +1,7 @@
 #pragma once
 
-// How the algorithms of the table make their schedules of what core/algorithm has, where that takes
-// more than a call.
+// Functions for the algorithm table that build schedules from those in core/algorithm, where that
+// takes more than a call.
 
 #include <memory>
 #include <vector>
@@ -29,11 +29,13 @@ Made reduction_to_one_device(const ScheduleRequest& request);
 Made hierarchical_copy(const ScheduleRequest& request);
 Made custom(const ScheduleRequest& request);
 
-// --- inside workers, around what goes across ---
+// --- inside workers, before and after the stage across workers ---
 using Across = Stage (*)(const ScheduleRequest& request);
-/// NCCL's all-reduce in every worker, `across` among the first GPUs, NCCL's broadcast.
+/// Runs NCCL's all-reduce in every worker, `across` among the first GPUs, then NCCL's broadcast in
+/// every worker.
 std::vector<CollectiveStage> around_by_nccl(const ScheduleRequest& request, Across across);
-/// Every worker's GPUs add on its host, `across` among the hosts, and back.
+/// Sums the data of every worker's GPUs on its host, runs `across` among the hosts, then copies
+/// back.
 std::vector<CollectiveStage> around_by_pscpu(const ScheduleRequest& request, Across across);
 
 // --- across workers ---

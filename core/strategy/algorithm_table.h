@@ -1,9 +1,9 @@
 #pragma once
 
-// What each algorithm can do, as data. Nothing else in Tutti compares algorithms by name: whoever
-// has to know something about one asks its traits. A new algorithm is a row in algorithm_table.cpp
-// and a file with its schedule in core/algorithm. (Whether workers can be folded into one is not
-// stated here but by the schedule: Schedule::same_everywhere().)
+// The properties of each algorithm, as data. No other code compares algorithms by name; it uses
+// their traits instead. A new algorithm is a row in algorithm_table.cpp and a file with its
+// schedule in core/algorithm. (Whether several workers can be simulated as one is a property of the
+// schedule: Schedule::same_everywhere().)
 
 #include <cstdint>
 #include <initializer_list>
@@ -35,62 +35,63 @@ class CollectiveKinds {
   std::uint32_t bits_ = 0;
 };
 
-/// Where an algorithm sums.
+/// The devices on which an algorithm sums.
 enum class SumsOn : std::uint8_t {
   kReplicas,
-  kHosts,      ///< the workers' CPUs, which are ranks of their own where replicas are GPUs
+  kHosts,      ///< the workers' CPUs, which are separate ranks if replicas are GPUs
   kOneDevice,  ///< which also divides a mean, before it copies results back to all
 };
 
-/// How much of the data NCCL moves.
+/// The part of the data that NCCL moves.
 enum class NcclPart : std::uint8_t { kNone, kInsideWorkers, kAll };
 
-/// What limits the number of shards.
+/// The limit on the number of shards.
 enum class ShardLimit : std::uint8_t {
-  kNoShards,          ///< there are none
+  kNoShards,          ///< shards are not supported
   kReplicasOfWorker,  ///< rings are rotated against each other by replicas of a worker
   kWorkers,           ///< their CPUs sum the shards
   kReplicas,          ///< which sum the shards
-  kOwn,               ///< find_problems says
+  kOwn,               ///< checked by find_problems
 };
 
-/// The closed form of its time (docs/algorithms.md).
+/// The closed form of an algorithm's time (docs/algorithms.md).
 enum class ClosedFormKind : std::uint8_t { kNone, kRings, kHalves, kDoubling };
 
-/// What an algorithm, or a combination of two, can do and needs, and its defaults.
+/// The capabilities, requirements and defaults of an algorithm, or of a combination of two.
 struct AlgorithmTraits {
   AlgorithmChoice algorithm;
   std::string name;
   std::vector<std::string> aliases = {};
   bool has_name_in_scenarios = true;
 
-  // --- what it does ---
+  // --- capabilities ---
   CollectiveKinds on_gpus = {};
   CollectiveKinds on_cpus = {};  ///< empty: it needs GPUs
   SumsOn sums_on = SumsOn::kReplicas;
   NcclPart nccl = NcclPart::kNone;
-  /// Ranks are replicas with equal roles, so that any partition's groups can carry it out.
+  /// True if ranks are replicas with equal roles, so that it also works in the groups of a
+  /// partition.
   bool works_in_groups = false;
-  /// Its settings are those of TensorFlow's collective runtime (Strategy::tf_runtime), and only its
-  /// all-reduce has several rings.
+  /// True if its settings are those of TensorFlow's collective runtime (Strategy::tf_runtime),
+  /// where only the all-reduce has several rings.
   bool in_tf_runtime = false;
   bool reads_inputs_in_place = false;  ///< reduces out of place without a copy of the inputs
-  /// Can leave an odd device out of the sum (Strategy::hierarchical_copy).
+  /// True if it can leave an odd device out of the sum (Strategy::hierarchical_copy).
   bool drops_odd_device = false;
-  bool chooses_device = false;  ///< Strategy::reduce_to says on which device it sums
+  bool chooses_device = false;  ///< Strategy::reduce_to selects the device that sums
   ClosedFormKind closed_form = ClosedFormKind::kNone;
 
-  // --- what it needs ---
-  bool power_of_two = false;  ///< of replicas; of a combination: of workers
+  // --- requirements ---
+  bool power_of_two = false;  ///< requires a power of two of replicas; in a combination, of workers
   int min_replicas = 1;
   ShardLimit shards = ShardLimit::kNoShards;
   bool channels = false;          ///< Strategy::channels
   bool lanes_cut_evenly = false;  ///< pad_packs also pads to the lanes that share the buffer
-  /// Returns the elements that travel of `elements` among `ranks` with `shards`; null: it pads
-  /// nothing.
+  /// Returns the padded number of elements for `elements` among `ranks` with `shards`; null: no
+  /// padding.
   std::int64_t (*padded)(std::int64_t elements, std::int64_t ranks, std::int64_t shards) = nullptr;
-  bool pads_by_copy = false;  ///< a device copies a pack that is padded
-  /// Adds problems of its own settings; null: there are none.
+  bool pads_by_copy = false;  ///< a device copies a pack in order to pad it
+  /// Adds problems with its own settings; null: it has none.
   void (*find_problems)(const Strategy& strategy, const Cluster& cluster,
                         std::vector<StrategyProblem>& problems) = nullptr;
 
@@ -98,29 +99,29 @@ struct AlgorithmTraits {
   Merging merging = Merging::kConcat;
   Launch launch = Launch::kConcurrent;
   Staging staging = Staging::kViaHost;
-  bool waits_for_workers = false;  ///< Strategy::waits_for_workers, where it works across workers
+  bool waits_for_workers = false;  ///< Strategy::waits_for_workers, if it works across workers
 
-  // --- who else has it ---
-  /// That of CommunicationOptions, which knows bytes_per_pack.
+  // --- names in frameworks ---
+  /// The implementation in CommunicationOptions, which has bytes_per_pack.
   std::string_view tf_implementation = {};
-  std::string_view torch_backend = {};  ///< that of torch.distributed
-  bool in_horovod = false;              ///< NCCL, MPI or Gloo have it
+  std::string_view torch_backend = {};  ///< the backend of torch.distributed
+  bool in_horovod = false;              ///< NCCL, MPI or Gloo implement it
 
-  // --- how it makes schedules ---
-  /// Makes the schedule of a collective over all replicas; null: it has none of its own.
+  // --- schedules ---
+  /// Makes the schedule of a collective over all replicas; null: it works only in combinations.
   std::shared_ptr<const Schedule> (*schedule)(const ScheduleRequest& request) = nullptr;
 
-  /// As the first half of a combination: sums inside every worker, onto its first GPU or onto its
-  /// host, has `across` (if there are several workers) and brings results back. Null: it does not
+  /// As the first half of a combination: sums inside every worker, onto its first GPU or its host,
+  /// runs `across` (if there are several workers) and distributes the results. Null: it does not
   /// work inside workers.
   std::vector<CollectiveStage> (*around)(const ScheduleRequest& request,
                                          Stage (*across)(const ScheduleRequest&)) = nullptr;
   bool inside_ends_on_hosts = false;
   /// As the second half: the all-reduce among the workers' first GPUs, or among their hosts, after
-  /// the other half.
+  /// the first half.
   Stage (*across_first_gpus)(const ScheduleRequest& request) = nullptr;
   Stage (*across_hosts)(const ScheduleRequest& request) = nullptr;
-  std::string_view why_not_across = {};  ///< if it has neither
+  std::string_view why_not_across = {};  ///< the reason, if both are null
 
   [[nodiscard]] bool needs_gpus() const { return on_cpus.empty(); }
   [[nodiscard]] bool supports(CollectiveKind kind, bool gpus) const {
@@ -129,14 +130,14 @@ struct AlgorithmTraits {
   [[nodiscard]] bool uses_nccl() const { return nccl != NcclPart::kNone; }
 };
 
-/// Returns the traits of an algorithm. REQUIRES: it exists: parse_algorithm() returned it, or it is
-/// a base algorithm.
+/// Returns the traits of an algorithm. REQUIRES: parse_algorithm() returned it, or it is a base
+/// algorithm.
 const AlgorithmTraits& traits(AlgorithmChoice algorithm);
 
-/// Returns the traits of every algorithm that a scenario can ask for, in the order of algorithms().
+/// Returns the traits of every algorithm that a scenario can select, in the order of algorithms().
 const std::vector<AlgorithmTraits>& all_traits();
 
-/// Returns the names of those algorithms for which `predicate` holds: "ring, tf_ring and nccl".
+/// Returns the names of the algorithms for which `predicate` is true: "ring, tf_ring and nccl".
 template <class Predicate>
 std::string names_where(Predicate predicate, std::string_view last = " and ") {
   std::vector<std::string> names;

@@ -7,7 +7,7 @@
 namespace tutti::core {
 namespace {
 
-/// What may cross a cut, and the least latency of doing so.
+/// The capacity across a cut, and the least latency across it.
 struct Capacity {
   Wide bytes_per_second = 0;
   Time latency = kNever;
@@ -33,7 +33,7 @@ Time time_for(Bytes bytes, std::int64_t times, const Capacity& capacity) {
   return std::min(kLongestDuration, Time(static_cast<std::int64_t>(ps)));
 }
 
-/// What the links that leave (or enter) a part carry together.
+/// Returns the total capacity of the links that leave (or enter) a part.
 Capacity links_of(const Machine& machine, int part, bool leaving) {
   Capacity capacity;
   for (const MachineLink& link : machine.links()) {
@@ -52,7 +52,8 @@ Capacity ports_of(const Cluster& cluster, const Machine& machine) {
   return capacity;
 }
 
-/// Something that so many times all the bytes must get through, from the moment when they are there.
+/// A cut through which all bytes must pass a given number of times, from the moment at which they
+/// are ready.
 struct Cut {
   /// Which gradients it has to wait for: those of its own group of workers, those of any other replica (its result
   /// needs them), or not even all of them (the replicas that are ready may begin among themselves).
@@ -131,7 +132,7 @@ class Cuts {
     return latest;
   }
 
-  /// Of alike cuts one is enough.
+  /// Identical cuts are added only once.
   void add(const Cut& cut) {
     const bool known = std::any_of(cuts_.begin(), cuts_.end(), [&](const Cut& c) {
       return c.what == cut.what && c.group == cut.group &&
@@ -181,7 +182,8 @@ class Cuts {
     add({Cut::Start::kEarliest, 0, 2 * (cluster_.replicas() - 1), capacity, Cut::What::kAllDevices, -1});
   }
 
-  /// What a worker sends waits for its own gradients, what it receives for those of another: the latest is one of both.
+  /// A worker's sends wait for its own gradients, its receives for those of another worker; the
+  /// later of the two counts.
   void workers() {
     Capacity all;
     for (std::size_t g = 0; g < cluster_.groups().size(); ++g) {
@@ -193,7 +195,7 @@ class Cuts {
     if (!network_adds_) add({Cut::Start::kEarliest, 0, 2 * (cluster_.workers() - 1), all, Cut::What::kAllCards, -1});
   }
 
-  /// The same for workers that share their links to all others: a leaf's, a group's.
+  /// Adds the cuts of workers that share their links to all others: those of a leaf or a group.
   void switches(const Fabric::Domains& domains) {
     if (domains.count < 2) return;
     Capacity one, all;

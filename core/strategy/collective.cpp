@@ -72,11 +72,11 @@ class CollectiveMaker {
       made.schedule = traits_.schedule(request_);
     } else {
       stages = traits_.around(request_, across());
-      // What has no part of NCCL's is one schedule.
+      // Without parts of NCCL's, the collective is a single schedule.
       if (!traits_.uses_nccl())
         made.schedule = in_stages(layout(), request_.elements, schedules_of(std::exchange(stages, {})));
     }
-    // Who sums on one device divides there, before results go out.
+    // Algorithms that sum on one device divide there, before results are distributed.
     if (strategy.reduction == Reduction::kMean && replicas > 1 && traits_.sums_on != SumsOn::kOneDevice) {
       if (stages.empty()) stages.push_back({{StageScope::kEveryone, made.schedule}});
       stages.push_back({{StageScope::kEveryone,
@@ -89,7 +89,7 @@ class CollectiveMaker {
  private:
   [[nodiscard]] StageGroup layout() const { return {request_.workers(), request_.per_worker, request_.hosts}; }
 
-  /// What goes across workers, by where the first half leaves the sums.
+  /// Returns the stage across workers, which depends on where the first half leaves the sums.
   [[nodiscard]] auto across() const -> Stage (*)(const ScheduleRequest&) {
     const auto half = traits_.inside_ends_on_hosts ? traits_.across_hosts : traits_.across_first_gpus;
     TUTTI_CHECK(request_.strategy.algorithm.inside && half != nullptr, "{} has no part across workers", traits_.name);

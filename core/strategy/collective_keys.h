@@ -7,8 +7,8 @@
 
 namespace tutti::core {
 
-/// The numbers by which TensorFlow's workers, who build their graphs each by itself, mean the same group and the same
-/// collective: keys are handed out in the order in which they are asked for, which is the same everywhere.
+/// The keys by which TensorFlow's workers, which build their graphs independently, identify a group
+/// and a collective. Keys are assigned in the order of requests, which is the same on all workers.
 /// SOURCE: tensorflow/python/distribute/cross_device_utils.py, CollectiveKeys (1.15; one counter for all collectives here).
 class CollectiveKeys {
  public:
@@ -27,9 +27,10 @@ class CollectiveKeys {
   std::int64_t next_variable_ = 1'000'000;
 };
 
-/// The order in which collectives of one device are launched that nothing else orders, by their instance keys: the largest
-/// first. Answers indices. It is kept by edges between the operations of a graph (`collective_deterministic_sequential_execution`) or,
-/// with NCCL, by waiting until the one before has been launched.
+/// Returns the launch order of one device's collectives that are not ordered otherwise, as indices:
+/// by instance key, the largest first. TensorFlow enforces it with edges between the operations of
+/// a graph (`collective_deterministic_sequential_execution`) or, with NCCL, by waiting until the
+/// previous one has been launched.
 /// SOURCE: tensorflow/core/graph/collective_order.cc.
 std::vector<int> launch_order(const std::vector<std::int64_t>& instance_keys);
 

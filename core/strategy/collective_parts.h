@@ -10,54 +10,62 @@
 
 namespace tutti::core {
 
-/// One of the collectives that a collective consists of.
+/// A collective that is part of another collective.
 struct CollectivePart {
-  /// Among all its ranks; or NCCL's among the first worker's replicas, as the rings that it would be.
+  /// It is among all ranks of the whole; or it is NCCL's among the first worker's replicas, as
+  /// equivalent rings.
   Collective collective;
-  /// NCCL carries it out in every worker by itself.
+  /// NCCL executes it in every worker separately.
   bool inside_workers = false;
 };
 
-/// What a collective consists of in which NCCL does something inside every worker. A rank begins a part when it is through with those before; who is no
-/// replica has none of those inside workers. Lanes of the whole's schedule are those of the parts' schedules, in their order.
+/// The parts of a collective for which NCCL executes something inside every worker. A rank begins a
+/// part when it has completed those before; ranks that are not replicas skip parts inside workers.
+/// The lanes of the whole's schedule are those of the parts' schedules, in order.
 struct CollectiveParts {
   std::vector<CollectivePart> all;
   StageGroup layout;
-  /// NCCL's parts have its choice and times, and are to be simulated so, in place of the whole's schedule.
+  /// True if NCCL's parts have its choice and times, and are simulated with them instead of the
+  /// whole's schedule.
   bool timed = false;
 
   [[nodiscard]] bool takes_part(const CollectivePart& part, Rank rank) const {
     return !part.inside_workers || rank < layout.replicas();
   }
-  /// The part's schedule has lanes of the whole's; so many are those of a rank.
+  /// The number of lanes that the part has on a rank in the schedule of the whole.
   [[nodiscard]] std::int32_t lanes(const CollectivePart& part, Rank rank) const {
     if (!takes_part(part, rank)) return 0;
     return part.collective.schedule->lanes(part.inside_workers ? rank % layout.per_worker : rank);
   }
 };
 
-/// Those by which a collective is to be simulated; null: by its schedule, or NCCL's time of the whole.
+/// Returns the parts with which a collective is simulated; null: it is simulated by its schedule,
+/// or NCCL's time of the whole.
 inline const CollectiveParts* timed_parts(const Collective& collective) {
   return collective.parts && collective.parts->timed ? collective.parts.get() : nullptr;
 }
 
-/// A stage of a collective (core/schedule/stages.h), and what NCCL is asked for if it is NCCL's: inside every worker.
+/// A stage of a collective (core/schedule/stages.h) and, if NCCL executes it inside every worker,
+/// NCCL's operation.
 struct CollectiveStage {
   struct ByNccl {
     CollectiveKind kind = CollectiveKind::kAllReduce;
     std::int64_t elements = 0;
-    Rank root = 0;  ///< in its worker
+    Rank root = 0;  ///< as a rank within its worker
   };
   Stage stage;
   std::optional<ByNccl> nccl = std::nullopt;
 };
 
-/// The schedule of what consists of such parts, with some of its own for NCCL's: `inside` answers of a part which, on ranks of a worker; null: the part's rings.
+/// Returns the schedule of the whole, with given schedules for NCCL's parts: `inside` returns the
+/// schedule of a part on the ranks of a worker; null: the part's rings.
 std::unique_ptr<Schedule> schedule_of(const CollectiveParts& parts, std::int64_t elements,
                                       const std::function<std::shared_ptr<const Schedule>(const Collective&)>& inside);
 
-/// Has `whole` consist of these stages: its schedule, and its parts if some are NCCL's and workers have more than one replica.
-/// REQUIRES: its group, elements and contributors are those of `layout`; NCCL's stages are of StageScope::kInsideWorkers.
+/// Sets the stages of `whole`: its schedule, and its parts if some are NCCL's and workers have more
+/// than one replica.
+/// REQUIRES: its group, elements and contributors are those of `layout`; NCCL's stages have
+/// StageScope::kInsideWorkers.
 void compose(Collective& whole, const StageGroup& layout, std::vector<CollectiveStage> stages);
 
 }  // namespace tutti::core

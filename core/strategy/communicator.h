@@ -11,44 +11,45 @@
 
 namespace tutti::core {
 
-/// A collective that replicas carry out while they compute, at even distances: the k-th of n in a pass when k/n of the
-/// pass is computed.
+/// A collective that replicas execute while they compute, at regular intervals: the k-th of n in a
+/// pass when k/n of the pass is computed.
 struct Exchange {
   CollectiveKind collective = CollectiveKind::kAllReduce;
   DataType type = DataType::kFloat32;
   std::int64_t elements = 0;  ///< as Collective counts them
   std::int32_t per_forward = 0;
   std::int32_t per_backward = 0;
-  std::optional<VaryingSizes> sizes = std::nullopt;  ///< of an all-to-all whose blocks are not full
-  bool overlaps = false;  ///< computation goes on, and waits at the end of the pass; else it waits at once
+  std::optional<VaryingSizes> sizes = std::nullopt;  ///< only for an all-to-all whose blocks are not full
+  bool overlaps = false;  ///< true: computation continues, and waits at the end of the pass; false: it waits at once
 
   [[nodiscard]] Bytes bytes() const { return elements * size_of(type); }
 };
 
-/// Groups of replicas that communicate among themselves beside the gradients: of tensor or expert parallelism. What one
-/// replica asks for on a communicator is done one after the other there (a stream), beside everything else.
+/// Groups of replicas that communicate among themselves in addition to the gradients: tensor or
+/// expert parallelism. A replica's exchanges on one communicator run one after the other (a
+/// stream), concurrently with everything else.
 struct Communicator {
   std::string name;
   Partition partition;
-  bool splits_model = false;  ///< gradients are reduced among the replicas that have the same place in their groups
+  bool splits_model = false;  ///< gradients are reduced among the replicas with the same rank in their groups
   Strategy strategy;          ///< its algorithm, channels, staging and launch_overhead
   std::vector<Exchange> exchanges;
 };
 
-/// Exchanges of one kind in a pass that a step may have.
+/// The maximum number of exchanges of one kind in each pass of a step.
 inline constexpr std::int32_t kMostExchanges = 1 << 20;
 
-/// An exchange of the plan.
+/// An exchange of a plan.
 struct PlannedExchange {
   int communicator = 0;
   Exchange exchange;
   std::int32_t collective = -1;  ///< in Plan::collectives
 };
 
-/// What keeps a communicator from being (texts, empty if nothing does): its algorithm and sizes.
+/// Returns the problems of a communicator's algorithm and sizes as texts; empty if there are none.
 std::vector<std::string> problems_of(const Communicator& communicator, const Cluster& cluster);
 
-/// "tensor: 2 groups of 8, in each step 48 all_reduce of 16.8 MB"
+/// Describes an exchange: "tensor: 2 groups of 8, in each step 48 all_reduce of 16.8 MB".
 std::string describe(const PlannedExchange& exchange, const Communicator& communicator, std::int32_t micro_batches);
 
 }  // namespace tutti::core

@@ -1,13 +1,15 @@
 #pragma once
 
-// The links that a collective of NCCL's goes over, and what each of them carries.
+// The links that a collective of NCCL's uses, and the bytes on each of them.
 //
-// The time model (core/nccl/time) knows how many bytes leave the busiest GPU for others of its node, and how many leave the busiest node. Which links those
-// cross follows from the routes of the machines' files: along the rings of NCCL's channels, and for sends and receives from every sender to every receiver.
-// Two routes are NCCL's own:
-//   PXN  what is sent to a GPU of another node goes by NVLink to the GPU beside the card on the receiver's rail, and leaves there
-//   NVB  between two GPUs of a node without an NVLink of their own it goes through the memory of a GPU that has one to both
-// From the bytes follows a bound: no collective is over before its busiest link can have carried them.
+// The time model (core/nccl/time) gives the number of bytes that leave the busiest GPU for others
+// of its node, and the busiest node. The links that they cross follow from the routes in the
+// machine files: along the rings of NCCL's channels and, for sends and receives, from every sender
+// to every receiver. Two kinds of routes are specific to NCCL: PXN  a message to a GPU of another
+// node goes by NVLink to the GPU next to the card on the receiver's rail, and leaves there
+//   NVB  a message between two GPUs of a node without a common NVLink goes through the memory of a
+//   GPU that has one to both
+// The bytes give a lower bound: a collective takes at least the transfer time of its busiest link.
 
 #include <cstdint>
 #include <memory>
@@ -23,23 +25,27 @@ namespace tutti::core {
 
 class NcclLinks {
  public:
-  /// `group`: the collective's own, or another that executes the same. REQUIRES: collective.nccl is set.
+  /// `group`: the collective's own, or another that executes the same collective. REQUIRES:
+  /// collective.nccl is set.
   NcclLinks(const Collective& collective, const Group& group, PathBook& paths);
 
-  /// What all its data has of each resource, if it takes what `time` says. A GPU's links and the cards are busy for as long as the time model says, by
-  /// their part of what the busiest of them carries, but never for less than their bytes take; what lies between them is busy for as long as the bytes take.
+  /// Returns the use of each resource by the collective's data if it takes the time `time`. A GPU's
+  /// links and the cards are busy in proportion to the busiest of them, which is busy for the time
+  /// that the model gives, but at least for the transfer time of their bytes; links in between are
+  /// busy for the transfer time of their bytes.
   [[nodiscard]] std::vector<LinkUse> uses(const nccl::CollectiveTime& time) const;
 
   /// The busiest link, and the least time in which it can carry its bytes.
   struct Busiest {
     Time least;
     LinkId link = -1;
-    bool of_device = false;  ///< a GPU's own link, or a card's port: the time model has figures for it
+    bool of_device = false;  ///< a GPU's own link, or a card's port: the time model has parameters for it
   };
-  /// Of the links inside nodes and the cards' ports; what lies between the ports of a fabric is left out.
+  /// Returns the busiest of the links inside nodes and the cards' ports; links between the ports of
+  /// a fabric are ignored.
   [[nodiscard]] Busiest busiest(const nccl::CollectiveTime& time) const;
 
-  /// What joins the GPUs of a worker.
+  /// The kind of link between the GPUs of a worker.
   [[nodiscard]] LinkKind inside() const { return inside_; }
 
   bool operator==(const NcclLinks&) const = default;
@@ -51,14 +57,14 @@ class NcclLinks {
     ResourceId resource = -1;
     LinkId link = -1;
     Bandwidth rate;
-    Bandwidth ceiling;  ///< what the link cannot exceed
+    Bandwidth ceiling;  ///< the bandwidth that the link cannot exceed
     bool of_device = false;
     Part part = Part::kOnTheWay;
-    double near = 0;  ///< elements of one round, to ranks of the same worker
-    double far = 0;   ///< … of others
+    double near = 0;  ///< elements per round to ranks of the same worker
+    double far = 0;   ///< elements per round to ranks of other workers
     bool operator==(const Place&) const = default;
   };
-  /// What one place carries, bytes.
+  /// The load of one place, in bytes.
   struct Load {
     double near = 0;
     double far = 0;
@@ -70,31 +76,35 @@ class NcclLinks {
 
   std::vector<Place> places_;
   LinkKind inside_ = LinkKind::kPcie;
-  double most_of_gpu_ = 0;     ///< elements that a rank sends to others of its worker, or gets from them
-  double most_of_worker_ = 0;  ///< to others, or from them
+  double most_of_gpu_ = 0;     ///< elements that a rank sends to, or receives from, others of its worker
+  double most_of_worker_ = 0;  ///< elements that a worker sends to, or receives from, others
 };
 
-/// How many rings stand for the ways of a collective that NCCL does by `choice` between `gpus` of every worker: as many
-/// as it has channels, each of which leaves a node by one network card. Nothing: all that the machine's file has. Where
-/// that has none, and where data does not go by channels (NVLS, a network that reduces), one leaves from every GPU.
+/// Returns the number of rings that represent the routes of a collective that NCCL executes by
+/// `choice` between `gpus` of every worker: one per channel, each of which leaves a node by one
+/// network card. nullopt: all rings of the machine's file. If the file has none, or data does not
+/// use channels (NVLS, a network that reduces), one ring leaves from every GPU.
 std::optional<int> channels_of_ways(const nccl::Communicator& communicator, const std::optional<nccl::Choice>& choice,
                                     const Cluster& cluster, int gpus, bool across_workers);
 
-/// The bound of one kind of collective on machines that are all alike, whatever their number: what links carry is in proportion to what the time model says, so
-/// that two of them say it for any number.
+/// The lower bound of one kind of collective on identical machines, for any number of them: the
+/// bytes on links are proportional to the figures of the time model, so the loads of two machines
+/// suffice.
 class NcclLinkBound {
  public:
-  /// `network`: what joins the machines, if that is known. REQUIRES: every machine is one node to NCCL.
+  /// `network`: the network between the machines, if known. REQUIRES: every machine is one node to
+  /// NCCL.
   NcclLinkBound(std::shared_ptr<const Machine> machine, const std::optional<Network>& network,
                 const std::shared_ptr<const nccl::Communicator>& communicator, CollectiveKind kind, Rank root);
 
-  /// Has the collective take no less than its links need. It must be of the kind and between the ranks given.
+  /// Raises the collective's time to the bound. It must be of the given kind, between the given
+  /// ranks.
   void apply(nccl::CollectiveTime& time) const;
 
  private:
   std::shared_ptr<const Cluster> cluster_;
-  std::shared_ptr<const NcclLinks> by_channels_;  ///< of what goes by rings and trees, and of sends
-  std::shared_ptr<const NcclLinks> by_heads_;     ///< of NVLS and networks that reduce
+  std::shared_ptr<const NcclLinks> by_channels_;  ///< for algorithms with rings and trees, and for sends
+  std::shared_ptr<const NcclLinks> by_heads_;     ///< for NVLS and networks that reduce
 };
 
 }  // namespace tutti::core

@@ -23,7 +23,7 @@ constexpr std::array<std::uint64_t, 32> kRoots{
 
 constexpr std::uint64_t kLn2 = 2'977'044'472u;  ///< 2^32 · ln 2
 
-/// Evenly from 1 … 2^64 - 1, told by what it is for.
+/// Returns a number from 1 … 2^64 - 1, uniformly distributed, which depends only on the arguments.
 std::uint64_t draw(std::uint64_t seed, std::int64_t replica, std::int32_t step) {
   // Three rounds, so that neighbours in any of the three are unrelated.
   Random by_seed(seed ^ 0x6e6f697365u);  // jitter of the same seed is something else

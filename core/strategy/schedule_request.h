@@ -21,16 +21,16 @@ struct ScheduleRequest {
   int index = 0;              ///< the pack's number
   std::int32_t replicas = 1;
   std::int32_t per_worker = 1;
-  bool hosts = false;  ///< the workers' hosts are ranks behind the replicas
+  bool hosts = false;  ///< the workers' hosts are ranks after the replicas
 
   [[nodiscard]] std::int32_t workers() const { return replicas / per_worker; }
   [[nodiscard]] std::int32_t ranks() const { return replicas + (hosts ? workers() : 0); }
   [[nodiscard]] std::int64_t elements_in(Bytes bytes) const { return std::max<std::int64_t>(1, bytes / size_of(type)); }
-  /// What moves and reduces on the replicas outside of NCCL.
+  /// The engine that moves and reduces data on the replicas outside of NCCL.
   [[nodiscard]] Engine engine() const {
     return cluster.part(cluster.replica(0)).kind == PartKind::kGpu ? Engine::kCopyEngine : Engine::kCpu;
   }
-  /// Out of place, by how much inputs lie behind their places.
+  /// The distance of inputs after their places if the collective is out of place; else 0.
   [[nodiscard]] std::int64_t shift() const { return strategy.out_of_place ? elements : 0; }
   [[nodiscard]] Contract contract() const {
     return Contract::of(strategy.collective, replicas, elements, strategy.root, strategy.out_of_place);

@@ -6,7 +6,8 @@
 
 namespace tutti::core {
 
-/// What keeps variables from lying on servers in this cluster: texts with fields, as problems_of() has them.
+/// Returns the problems that prevent variables on servers in this cluster: texts with fields, like
+/// problems_of().
 std::vector<StrategyProblem> problems_of_servers(const Strategy& strategy, const Cluster& cluster);
 
 }  // namespace tutti::core

@@ -11,28 +11,30 @@
 
 namespace tutti::core {
 
-/// Which of several places a variable is put on; in creation order, ties go to the first.
+/// How variables are placed on devices; in creation order, with ties decided in favour of the first
+/// device.
 enum class Placement : std::uint8_t {
-  kRoundRobin,     ///< one after the other
-  kGreedyBytes,    ///< where the fewest bytes lie so far
-  kLeastElements,  ///< where the fewest elements lie so far
-  kByHash,         ///< part by part, where the hash of its key says (core/framework/byteps/keys.h); place() does not
+  kRoundRobin,     ///< round-robin
+  kGreedyBytes,    ///< on the device with the fewest bytes so far
+  kLeastElements,  ///< on the device with the fewest elements so far
+  kByHash,         ///< part by part, by the hash of its key (core/framework/byteps/keys.h); place() does not support it
 };
 std::string_view to_string(Placement placement);
 
-/// Something that is put somewhere.
+/// A variable to be placed.
 struct Placed {
   std::int64_t elements = 0;
   Bytes bytes;
-  bool pinned = false;  ///< it lies elsewhere already, and takes no turn
+  bool pinned = false;  ///< it is on another device already, and is skipped
 };
 
-/// The place of each, from 0 on; -1 of what is pinned. Cost: places for each.
+/// Returns the device of each variable, from 0; -1 for pinned ones. Cost: `places` for each
+/// variable.
 /// SOURCE: tensorflow/python/training/device_setter.py, _RoundRobinStrategy; tensorflow/contrib/training/device_setter.py,
 /// GreedyLoadBalancingStrategy; tensorflow/benchmarks variable_mgr_util.py, ParamServerDeviceSetter.
 std::vector<int> place(const std::vector<Placed>& variables, int places, Placement placement);
 
-/// Variables lie on one device each, which adds up their gradients.
+/// Variables that are stored on one device each, which adds up their gradients.
 struct Servers {
   enum class On : std::uint8_t {
     kHosts,     ///< the CPUs of workers `first` … `first` + `count` - 1
@@ -43,42 +45,44 @@ struct Servers {
   int count = 1;
   Placement placement = Placement::kRoundRobin;
 
-  /// By which device of every worker gradients and variables go.
+  /// The device of every worker through which gradients and variables are sent.
   enum class Relay : std::uint8_t {
-    kNone,           ///< every replica for itself
-    kHost,           ///< its CPU
+    kNone,           ///< every replica separately
+    kHost,           ///< the worker's CPU
     kReplicaInTurn,  ///< replica i mod G for variable i
-    kByLoad,         ///< its CPU for fewer than 65536 elements, else the replica that has the fewest elements so far
+    kByLoad,         ///< the CPU for fewer than 65536 elements, else the replica with the fewest elements so far
   };
   Relay push = Relay::kNone;
   Relay pull = Relay::kNone;
 
-  /// Replicas read the variables when their next step begins; else they hold copies, which are brought up to date at once.
+  /// True: replicas read the variables when their next step begins. False: they hold copies that
+  /// are updated at once.
   bool reads = true;
-  /// The device that adds up gradients updates the variable; else every replica its own.
+  /// True: the device that adds up gradients updates the variable. False: every replica updates its
+  /// own copy.
   bool updates = true;
-  /// Workers do not wait for each other.
+  /// Workers do not wait for each other (asynchronous training).
   bool asynchronous = false;
 };
 
 /// TensorFlow's HierarchicalCopyAllReduce.
 struct HierarchicalCopy {
-  /// Pack i is added up on device i mod n, and on the one as far into the other half.
+  /// The devices that add up pack i: device i mod n, and the corresponding one of the other half.
   enum class Topology : std::uint8_t { kDgx1, kGcpV100 };
   Topology topology = Topology::kDgx1;
-  bool drops_odd = false;  ///< as TensorFlow does; else an odd device is one more in the second group
+  bool drops_odd = false;  ///< as TensorFlow does; otherwise an odd device belongs to the second group
 };
 
-/// The two devices that add up pack `index`, and how many devices are in the first group.
+/// The two devices that add up pack `index`, and the size of the first group.
 struct CopyRoots {
-  int first = 0;   ///< where everything is added up
-  int second = 0;  ///< the other group's
-  int group = 1;   ///< devices 0 … group - 1 are the first group, whichever root that has
+  int first = 0;   ///< the final sum
+  int second = 0;  ///< the sum of the other group
+  int group = 1;   ///< devices 0 … group - 1 are the first group, whichever root it has
 };
-/// REQUIRES: at least 2 devices; 8 of kGcpV100.
+/// Returns the roots of a pack. REQUIRES: at least 2 devices; 8 with kGcpV100.
 CopyRoots copy_roots(HierarchicalCopy::Topology topology, int devices, std::int64_t index);
 
-/// "on the CPUs of workers 2 to 3, greedy by bytes"
+/// Describes servers: "on the CPUs of workers 2 to 3, greedy by bytes".
 std::string describe(const Servers& servers);
 
 }  // namespace tutti::core

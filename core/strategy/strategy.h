@@ -22,7 +22,7 @@
 
 namespace tutti::core {
 
-/// How gradients become one buffer (core/proto/scenario.proto, Strategy.Merging).
+/// How gradients are merged into one buffer (core/proto/scenario.proto, Strategy.Merging).
 enum class Merging { kScopedAllocator, kConcat, kSeparate };
 enum class Launch { kConcurrent, kSerial };
 /// The order of serial launches: the order in which packs are handed over, or descending instance
@@ -30,31 +30,32 @@ enum class Launch { kConcurrent, kSerial };
 enum class LaunchOrder { kByPacking, kAsHandedOver, kDescendingKeys };
 enum class Update { kPerPack, kAfterAll, kOnServers };
 
-/// What keeps a strategy from running: a text that names the field (before the colon) and the remedy.
+/// A problem that prevents a strategy from running: a text with the field (before the colon) and
+/// the remedy.
 struct StrategyProblem {
   std::string field;
   std::string text;
   ProblemCode code = ProblemCode::kConflict;
 };
 
-/// How a strategy handles sparse gradients, if not by the algorithm's usual gather of rows.
+/// How a strategy handles sparse gradients, if it does not simply gather rows by its algorithm.
 struct SparseRules {
-  std::optional<StrategyProblem> refused;                 ///< there are none
-  std::optional<StrategyProblem> refused_if_rows_differ;  ///< replicas with different numbers of rows are not possible
-  bool on_servers = true;                                 ///< those of variables on servers may be sparse
+  std::optional<StrategyProblem> refused;                 ///< no sparse gradients are supported
+  std::optional<StrategyProblem> refused_if_rows_differ;  ///< replicas must have the same number of rows
+  bool on_servers = true;                                 ///< gradients of variables on servers may be sparse
   bool over_first_device = false;              ///< each is gathered on the first device, and copied from there to all
-  std::optional<AlgorithmChoice> gathered_by;  ///< whatever reduces dense gradients
-  bool lengths_first = false;                  ///< replicas tell each other how many rows they have
-  std::string whole_if_rows_differ;    ///< the variable is then reduced as a dense one: by whom; "": rows are gathered
-  bool after_last_pack = false;        ///< of serial launches: all that is sparse comes after the last dense pack
-  bool indices_beside_values = false;  ///< of concurrent launches: indices do not wait for values
+  std::optional<AlgorithmChoice> gathered_by;  ///< independent of the algorithm for dense gradients
+  bool lengths_first = false;                  ///< replicas first exchange their numbers of rows
+  std::string whole_if_rows_differ;  ///< the component that then reduces it as a dense gradient; "": rows are gathered
+  bool after_last_pack = false;      ///< serial launches: sparse gradients come after the last dense pack
+  bool indices_beside_values = false;  ///< concurrent launches: indices do not wait for values
 };
 
-/// How variables that replicas keep by themselves are brought together for a checkpoint.
+/// How variables that replicas keep separately are aggregated for a checkpoint.
 struct CheckpointRules {
   std::optional<StrategyProblem> refused;
   bool on_cpu = false;                ///< copied to the worker's CPU and added up there
-  std::optional<AlgorithmChoice> by;  ///< whatever reduces gradients
+  std::optional<AlgorithmChoice> by;  ///< independent of the algorithm for gradients
 };
 
 class Framework;
@@ -87,20 +88,20 @@ struct Strategy {
   int num_packs = 0;
   Bytes agg_small_grads_max_bytes;
   int agg_small_grads_max_group = 10;
-  bool agg_small_grads_exact_group = false;  ///< rather than up to two more
+  bool agg_small_grads_exact_group = false;  ///< otherwise groups have up to two more
   int all_reduce_merge_scope = 1;
   bool merge_scope_asked = false;
-  int chunks_by_count = 0;  ///< so many packs of equally many gradients, the last first (TensorFlow 2.1); 0: not so
-  bool pad_packs = false;   ///< to what cuts evenly
-  TfRuntime tf_runtime;     ///< of tf_ring
-  std::shared_ptr<const Framework> framework;  ///< what all that was made of, if a framework chose it (core/framework)
-  std::optional<Servers> servers;              ///< where variables lie, if not on every replica
-  /// Of reduction_to_one_device: the rank that adds; nothing: the first worker's CPU.
+  int chunks_by_count = 0;  ///< packs with equally many gradients each, the last first (TensorFlow 2.1); 0: unused
+  bool pad_packs = false;   ///< to a size that can be cut evenly
+  TfRuntime tf_runtime;     ///< only for tf_ring
+  std::shared_ptr<const Framework> framework;  ///< the framework that chose these settings, if any (core/framework)
+  std::optional<Servers> servers;              ///< the devices that store variables, if not every replica does
+  /// Only for reduction_to_one_device: the rank that adds; nullopt: the first worker's CPU.
   std::optional<Rank> reduce_to = Rank{0};
-  HierarchicalCopy hierarchical_copy;  ///< of hierarchical_copy
-  bool independent = false;            ///< every replica keeps its gradients to itself
-  std::string distribution_name;  ///< by whom variables are held, for the reader: "MirroredStrategy (NcclAllReduce)"
-  std::string reduced_by;  ///< by what of the framework: "CollectiveAllReduce TF_2_4, implementation NCCL"; or ""
+  HierarchicalCopy hierarchical_copy;  ///< only for hierarchical_copy
+  bool independent = false;            ///< every replica keeps its gradients to itself; nothing is reduced
+  std::string distribution_name;       ///< for display: what holds variables, "MirroredStrategy (NcclAllReduce)"
+  std::string reduced_by;  ///< for display: the reducer, "CollectiveAllReduce TF_2_4, implementation NCCL"; or ""
   SparseRules sparse;
   CheckpointRules checkpoint;
 
@@ -109,39 +110,41 @@ struct Strategy {
   Reduction reduction = Reduction::kSum;
   Update update = Update::kPerPack;
   Staging staging = Staging::kViaHost;
-  bool staging_asked = false;  ///< rather than the algorithm's default
+  bool staging_asked = false;  ///< set explicitly; otherwise the algorithm's default
   std::optional<Launch> launch_asked;
   std::optional<Merging> merging_asked;
   std::optional<Update> update_asked;
-  /// nccl/…: what goes across workers waits until NCCL is through on every GPU of its worker, as TensorFlow's control edges have
-  /// it, and not on the first alone.
+  /// nccl/…: the stage across workers waits until NCCL is done on every GPU of its worker, as with
+  /// TensorFlow's control edges, not only on the first GPU.
   bool waits_for_workers = false;
   Time launch_overhead;
   bool launch_overhead_asked = false;
   std::optional<Compression> compression;
 
   LaunchOrder launch_order = LaunchOrder::kByPacking;
-  bool instance_keys = false;    ///< packs have keys whatever their order (collective_keys.h)
-  std::optional<Time> timeout;   ///< of either timer of a collective
-  Notes notes;                   ///< for the plan's reader: how it came about
-  std::string reduce_to_device;  ///< as it was written; lowered to reduce_to
-  /// Fields above that a framework's options set, and where those are written: "num_packs" →
-  /// "tensorflow.tf_cnn_benchmarks.gradient_repacking". Problems of the fields are reported there.
+  bool instance_keys = false;    ///< packs have instance keys in any launch order (collective_keys.h)
+  std::optional<Time> timeout;   ///< of each of a collective's two timers
+  Notes notes;                   ///< for readers of the plan: why it is as it is
+  std::string reduce_to_device;  ///< as written in the scenario; lowered to reduce_to
+  /// The fields above that were set by options of a framework, and where those are written:
+  /// "num_packs" → "tensorflow.tf_cnn_benchmarks.gradient_repacking". Problems with the fields are
+  /// reported there.
   std::map<std::string, std::string> written_as;
 
-  /// The defaults that depend on the algorithm, as TensorFlow has them: NCCL's collectives are serialised and read GPU
+  /// Returns TensorFlow's defaults for an algorithm: NCCL's collectives are serialised and read GPU
   /// memory directly; ring and nccl are CollectiveReduce ops, which the ScopedAllocator merges.
   static Strategy for_algorithm(AlgorithmChoice algorithm);
-  /// Takes an algorithm with what usually goes with it, but for what is asked for.
+  /// Sets the algorithm with its defaults, except for settings that were requested explicitly.
   void take(AlgorithmChoice algorithm);
-  /// Takes the merging and the launches that are asked for, if any are.
+  /// Applies the requested merging and launches, if any.
   void take_what_is_asked();
 };
 
-/// Ranks of one collective, helpers included.
+/// The maximum number of ranks of one collective, including helpers.
 inline constexpr std::int64_t kMostRanks = 2'000'000'000;
 
-/// What keeps `strategy` from running on `cluster`. Of a strategy with a spec problems_on() tells it (all_reduce_spec.h).
+/// Returns the problems that prevent `strategy` from running on `cluster`. If it has a spec, use
+/// problems_on() (all_reduce_spec.h).
 std::vector<StrategyProblem> problems_of(const Strategy& strategy, const Cluster& cluster);
 
 }  // namespace tutti::core

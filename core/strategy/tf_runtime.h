@@ -12,28 +12,30 @@
 
 namespace tutti::core {
 
-/// What TensorFlow's collective runtime leaves to be set (strategy { tf_ring { … } }).
+/// The settings of TensorFlow's collective runtime (strategy { tf_ring { … } }).
 struct TfRuntime {
-  std::vector<std::int32_t> subdiv_offsets;  ///< one ring each; empty: one ring, or by what follows
+  std::vector<std::int32_t> subdiv_offsets;  ///< one ring per offset; empty: one, or by the next field
   std::optional<int> max_subdivs_per_device;
   Bytes align{64};            ///< of chunks
   bool tasks_by_name = true;  ///< task 10 comes before task 2
   std::string gpu_ring_order;
 };
 
-/// The devices of a task in the order in which TensorFlow's rings visit them. GPUs advertise a link of strength 1 to each GPU
-/// whose memory they can access, which here are those that no CPU lies between; CPUs advertise none.
+/// Returns the devices of a task in the order in which TensorFlow's rings visit them. GPUs
+/// advertise a link of strength 1 to each GPU whose memory they can access, which here means that
+/// no CPU is on the route; CPUs advertise none.
 /// SOURCE: tensorflow/core/common_runtime/gpu/gpu_device.cc (GetInterconnectMaps), collective_param_resolver_local.cc.
 std::vector<std::int32_t> device_order(const Machine& machine, int replicas, const std::string& gpu_ring_order);
 
-/// Whether all workers' machines have their devices in the same order; if not, Tutti takes them by their names.
+/// True if all workers' machines have their devices in the same order. If not, Tutti orders them by
+/// name.
 bool same_device_order(const Cluster& cluster, const TfRuntime& runtime);
 
-/// Where the runtime puts the replicas of the cluster.
+/// Returns the order in which the runtime arranges the replicas of the cluster.
 TaskOrder task_order(const Cluster& cluster, const TfRuntime& runtime);
 
-/// The rings of a reduction of `bytes`. `shards`: 2 is tf_cnn_benchmarks' collective#2, a second ring that starts half of
-/// the worker's devices further on, the other way about.
+/// Returns the rings of a reduction of `bytes`. `shards`: 2 is tf_cnn_benchmarks' collective#2, a
+/// second ring in the opposite direction that starts at an offset of half of the worker's devices.
 std::vector<Subdivision> subdivisions(const Cluster& cluster, const TfRuntime& runtime, int shards, Bytes bytes);
 
 }  // namespace tutti::core

@@ -8,19 +8,21 @@
 
 namespace tutti::core {
 
-/// One time that a collective of a plan is carried out. The same on all replicas.
+/// One execution of a collective of a plan. The same on all replicas.
 struct Occurrence {
   std::uint64_t seed = 0;  ///< of the run
   std::int32_t step = 0;
-  std::int64_t number = 0;  ///< among those of the same collective in this step
+  std::int64_t number = 0;  ///< index among the executions of the same collective in this step
 };
 
-/// Sizes that change from one occurrence of an all-to-all to the next: of tokens that go to experts. A function of its settings and
-/// arguments alone, so that all executors, and all processes of one, compute the same.
+/// Sizes of an all-to-all that vary between executions: tokens that are sent to experts. They
+/// depend only on settings and arguments, so that all executors, and all processes of a run,
+/// compute the same sizes.
 ///
-/// `capacity` elements of each block are the most. An expert (the replica that has it) is popular or not: in each pair of
-/// occurrences, all that goes to it fills its blocks to a share of capacity that is drawn evenly between `least_filled_ppm` and
-/// 1'000'000 millionths. The second of a pair brings back what the first gave out: tokens are dispatched, and combined.
+/// A block holds at most `capacity` elements. Experts (replicas) differ in popularity: for each
+/// pair of executions, all blocks sent to an expert are filled to a share of the capacity that is
+/// drawn uniformly between `least_filled_ppm` and 1'000'000 millionths. The second execution of a
+/// pair returns what the first sent: tokens are dispatched, and combined.
 struct VaryingSizes {
   std::int64_t least_filled_ppm = 1'000'000;
 
@@ -28,8 +30,9 @@ struct VaryingSizes {
                                                      const Occurrence& occurrence) const;
 };
 
-/// The all-to-all with these sizes in place of full blocks: its schedule, and the time of one that is timed, which is that of the
-/// rank that sends or receives most. REQUIRES: the collective is an all-to-all that every rank carries out directly.
+/// Returns the all-to-all with these sizes in place of full blocks: its schedule and, if it has a
+/// time, the time for the rank that sends or receives most. REQUIRES: a direct all-to-all between
+/// all ranks.
 Collective with_sizes(const Collective& full, std::shared_ptr<const BlockSizes> sizes);
 
 }  // namespace tutti::core

@@ -28,17 +28,19 @@ class SourceMap {
     places_[{&message, field, index}] = at;
   }
 
-  /// Something that was written in the message is not in it, because it did not fit.
+  /// Records that something written in the message was left out of it because it did not fit.
   void add_misfit(const google::protobuf::Message& message) { misfits_.insert(&message); }
-  /// True if everything that was written in the message, and in the messages inside it, is in it. A message that is not
-  /// whole differs from what its author wrote, so nothing is built of it.
+  /// True if everything that was written in the message, and in the messages inside it, is in it.
+  /// Nothing is built from a message that is not whole, since it differs from what its author
+  /// wrote.
   [[nodiscard]] bool whole(const google::protobuf::Message& message) const { return !misfits_.contains(&message); }
 
-  /// Where the message begins.
+  /// Returns the location where the message begins.
   [[nodiscard]] Location at(const google::protobuf::Message& message) const;
-  /// Where the value of a field stands (`index` for repeated fields); where its message begins if it was not written.
+  /// Returns the location of a field's value (`index` for repeated fields); where its message
+  /// begins if it was not written.
   [[nodiscard]] Location at(const google::protobuf::Message& message, const std::string& field, int index = 0) const;
-  /// The file as a whole.
+  /// Returns the location that stands for the file as a whole.
   [[nodiscard]] Location file() const { return {file_, 0, 0}; }
 
  private:
@@ -48,10 +50,11 @@ class SourceMap {
   std::set<const google::protobuf::Message*> misfits_;
 };
 
-/// What problems are about: "Network", or "Network.latency_us".
+/// Returns the subject of a problem as the schema names it: "Network", or "Network.latency_us".
 std::string schema_name(const google::protobuf::Message& message, const std::string& field = "");
 
-/// Messages in fields that the schema of the message around them does not have: those of programs that bring schemas along.
+/// Messages in fields that the schema of the enclosing message does not define; used by programs
+/// that add schemas of their own.
 class GuestMessages {
  public:
   GuestMessages();
@@ -59,15 +62,17 @@ class GuestMessages {
   GuestMessages& operator=(GuestMessages&&) noexcept;
   ~GuestMessages();
 
-  /// Messages of type `host` may have a field `field` that holds a message like `prototype`.
+  /// Allows messages of type `host` to have a field `field` that holds a message of the same type
+  /// as `prototype`.
   void expect(const google::protobuf::Descriptor& host, const std::string& field,
               const google::protobuf::Message& prototype);
   [[nodiscard]] bool expected(const google::protobuf::Descriptor& host, const std::string& field) const;
-  /// A message for a field that is expected, which stays where it is; null if there is one already.
+  /// Adds a message for an expected field and returns it; null if there is one already. Its address
+  /// does not change.
   google::protobuf::Message* add(const std::string& field);
-  /// The message that was written in `field`; null if none was.
+  /// Returns the message that was written in `field`; null if none was.
   [[nodiscard]] const google::protobuf::Message* find(const std::string& field) const;
-  /// What is expected, in that order.
+  /// Calls `visitor` for each expected field, in the order in which they were declared.
   void visit(const std::function<void(const google::protobuf::Descriptor& host, const std::string& field,
                                       const google::protobuf::Descriptor& message)>& visitor) const;
 
@@ -76,10 +81,12 @@ class GuestMessages {
   std::vector<Guest> guests_;
 };
 
-/// Fills `message` from a document, by the message's schema. Every value that does not fit is a problem, and is left
-/// out, so that the messages around it are not whole (SourceMap::whole()): unknown fields and enum values (with the nearest known name), wrong types, numbers that do not fit or are not
-/// finite, fields given twice. JSON's conventions (camel-case names, numbers in quotes, null) are accepted with
-/// `json`. `guests`: what may be written besides; what was is in there then.
+/// Fills `message` from a document according to the message's schema. Every value that does not fit
+/// is reported and left out, so that the messages around it are not whole (SourceMap::whole()):
+/// unknown fields and enum values (with the nearest known name), wrong types, numbers that do not
+/// fit or are not finite, fields given twice. With `json`, JSON's conventions (camel-case names,
+/// numbers in quotes, null) are accepted. `guests`: additional fields that are allowed; receives
+/// those that were written.
 void bind(const Value& document, google::protobuf::Message& message, SourceMap& sources, Problems& problems,
           GuestMessages* guests = nullptr);
 

@@ -10,38 +10,41 @@
 
 namespace tutti::core {
 
-/// A table of comma-separated values with a header line (RFC 4180: quotes around cells that hold commas, quotes or line
-/// breaks; "" for a quote). Lines that begin with '#' before the header are remarks; `# key: value` among them are
-/// kept. Behind the header such a line is a row like any other.
+/// A table of comma-separated values with a header line (RFC 4180: cells that hold commas, quotes
+/// or line breaks are in quotes; "" for a quote). Lines before the header that begin with '#' are
+/// remarks; those of the form `# key: value` are kept. After the header such a line is a row like
+/// any other.
 struct CsvTable {
   struct Cell {
     std::string text;
     Position at;
   };
   struct Row {
-    std::vector<Cell> cells;  ///< as many as there are columns
+    std::vector<Cell> cells;  ///< one per column
   };
   std::map<std::string, Cell> remarks;
   std::vector<Cell> columns;
   std::vector<Row> rows;
-  std::vector<Row> uneven;  ///< with more or fewer cells, if those were to be kept
+  std::vector<Row> uneven;  ///< rows with more or fewer cells, if they are kept
 
-  /// The index of a column, or -1.
+  /// Returns the index of a column, or -1.
   [[nodiscard]] int column(std::string_view name) const;
-  /// The indices of columns that have to be there; a problem for each that is not.
+  /// Returns the indices of required columns; reports each one that is missing.
   [[nodiscard]] std::vector<std::size_t> required(const std::vector<const char*>& names, const std::string& file,
                                                   Problems& problems) const;
 };
 
-/// What becomes of rows with more or fewer cells than the header: a problem each, or a list of their own.
+/// How rows with more or fewer cells than the header are treated: each is a problem, or they go to
+/// a separate list.
 enum class UnevenRows { kAreProblems, kAreKept };
 
-/// Reports rows with more or fewer cells than the header (unless they are kept), quotes that never close, a missing header, columns of the same
-/// name, bytes that are not UTF-8.
+/// Parses a table. Reports rows with more or fewer cells than the header (unless they are kept),
+/// quotes that never close, a missing header, columns with the same name, and bytes that are not
+/// UTF-8.
 CsvTable parse_csv(std::string_view text, const std::string& file, Problems& problems,
                    UnevenRows uneven = UnevenRows::kAreProblems);
 
-/// A text as a cell: in quotes if it needs them.
+/// Returns a text as a cell: in quotes if necessary.
 std::string csv_cell(std::string_view text);
 
 }  // namespace tutti::core

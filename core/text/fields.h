@@ -9,28 +9,28 @@
 
 namespace tutti::core {
 
-/// The values from `least` to `most`; `least` itself only if `or_equal`.
+/// The range from `least` to `most`, without `least` itself unless `or_equal`.
 struct Bounds {
   double least = 0;
   double most = 0;
   bool or_equal = true;
 };
 
-/// Reads the fields of bound messages and reports those that are missing or out of bounds, so that the same mistake
-/// gets the same words everywhere: `what: field must be above 0 (got -5)`.
+/// Reads the fields of bound messages and reports those that are missing or out of bounds, so that
+/// the same mistake always gets the same wording: `what: field must be above 0 (got -5)`.
 class Fields {
  public:
   Fields(const SourceMap& sources, Problems& problems) : sources_(sources), problems_(problems) {}
 
   [[nodiscard]] bool has(const google::protobuf::Message& message, const std::string& field) const;
 
-  /// The field's value; nothing if it is absent, or out of bounds (a problem).
+  /// Returns the field's value; nullopt if it is absent, or out of bounds (a problem).
   std::optional<double> number(const google::protobuf::Message& message, const std::string& field,
                                const std::string& what, Bounds bounds);
-  /// The same where absence is a problem too. `remedy` says what to write.
+  /// Like number(), but absence is a problem too. `remedy` says what to write.
   std::optional<double> required(const google::protobuf::Message& message, const std::string& field,
                                  const std::string& what, Bounds bounds, const std::string& remedy = "");
-  /// A whole number, likewise.
+  /// Like number(), for a whole number.
   std::optional<std::int64_t> integer(const google::protobuf::Message& message, const std::string& field,
                                       const std::string& what, std::int64_t least, std::int64_t most);
 

@@ -1,4 +1,4 @@
-// JSON read through RapidJSON's event reader, because a reader of events can be asked where it stands.
+// JSON is read through RapidJSON's event reader, because it can report its position at each event.
 
 #include <rapidjson/error/en.h>
 #include <rapidjson/memorystream.h>
@@ -28,8 +28,8 @@ class Cursor {
     return position_;
   }
 
-  /// Where the token begins that follows everything read before: past white space and whatever begins no value.
-  /// (RapidJSON announces brackets now before, now after it has stepped over them.)
+  /// Returns the position of the next token: after white space and characters that begin no value.
+  /// (RapidJSON reports brackets sometimes before, sometimes after it has passed them.)
   Position next_token() {
     std::size_t offset = next_;
     while (offset < text_.size() && std::string_view(" \t\r\n:,}]").find(text_[offset]) != std::string_view::npos)

@@ -1,6 +1,7 @@
 #pragma once
 
-// What a scenario may ask for. The bounds are far beyond any hardware; inside them no time or size overflows.
+// Limits on the values of a scenario. They are far beyond any hardware; within them no time or size
+// overflows.
 
 #include <cstdint>
 

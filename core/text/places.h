@@ -15,24 +15,26 @@ class Descriptor;
 
 namespace tutti::core {
 
-/// Where each field of a text was written, by its path: "strategy.byteps.partition_bytes", "conditions.slow[1].worker". Stages
-/// that work on values, after the messages were read, complain at these places.
+/// The position of each field of a text, by its path: "strategy.byteps.partition_bytes",
+/// "conditions.slow[1].worker". Later stages, which work on values instead of messages, report
+/// problems at these positions.
 class Places {
  public:
   Places() = default;
   explicit Places(std::string file) : file_(std::move(file)) {}
-  /// Those of a text whose fields are those of `type`. Fields that the type does not have keep the names that they were written by.
+  /// Returns the positions of the fields of a text of message type `type`. Fields that the type
+  /// does not have keep the names by which they were written.
   static Places of(const Value& document, const google::protobuf::Descriptor& type, const std::string& file);
 
-  /// The first of several places of one path is kept.
+  /// Adds a position; if the path has one already, that one is kept.
   void add(const std::string& path, Position at) { places_.try_emplace(path, at); }
 
   [[nodiscard]] bool has(std::string_view path) const { return places_.contains(path); }
-  /// Where the value of the field stands. If it was not written: where the message around it begins; or the one around that. The
-  /// text as a whole has the path "".
+  /// Returns the location of the field's value; if it was not written, that of the nearest
+  /// enclosing message that was. The path "" is the text as a whole.
   [[nodiscard]] Location at(std::string_view path) const;
-  /// Returns what problems at `path` are about, as the schema names it: "Strategy.shards", "Scenario" for "". A path that
-  /// the schema does not have is returned as it is.
+  /// Returns the subject of problems at `path` as the schema names it: "Strategy.shards",
+  /// "Scenario" for "". A path that the schema does not have is returned unchanged.
   [[nodiscard]] std::string schema_name(std::string_view path) const;
 
  private:
@@ -41,7 +43,7 @@ class Places {
   std::map<std::string, Position, std::less<>> places_;
 };
 
-/// What is wrong with values that were read from a text, told at the places of their fields.
+/// Reports problems with values that were read from a text, at the positions of their fields.
 class Complaints {
  public:
   Complaints(const Places& places, Problems& problems) : places_(places), problems_(problems) {}
@@ -54,11 +56,12 @@ class Complaints {
   void complain_at(std::string_view path, ProblemCode code, fmt::format_string<Args...> format, Args&&... args) {
     problems_.add({code, places_.schema_name(path)}, places_.at(path), format, std::forward<Args>(args)...);
   }
-  /// `value` if it lies between the two; else nothing, and a problem in the words of Fields::integer(). `field`: the last of `path`.
+  /// Returns `value` if it lies in the range; otherwise nullopt, and a problem worded like those of
+  /// Fields::integer(), with the last part of `path` as the field.
   std::optional<std::int64_t> in_range(std::string_view path, std::string_view what, std::int64_t value,
                                        std::int64_t least, std::int64_t most);
 
-  /// The field was written.
+  /// True if the field was written.
   [[nodiscard]] bool has(std::string_view path) const { return places_.has(path); }
   [[nodiscard]] const Problems& problems() const { return problems_; }
 

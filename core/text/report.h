@@ -22,8 +22,8 @@ struct Fraction {
   double of_whole = 0;
 };
 
-/// Values with names, in the order in which they are written. Text, JSON and the window write the same report: JSON has
-/// the values that have a name, text those that have a title.
+/// Named values in the order in which they are written. Text, JSON and the GUI write the same
+/// report: JSON has the values with a name, text those with a title.
 ///
 ///     Report pack{{"pack", 3, "pack"}, {"bytes", info.bytes, "bytes"}, {"ready_us", ready, "ready"}};
 ///     to_json(pack)      {"pack": 3, "bytes": 102400, "ready_us": 12.5}
@@ -48,8 +48,9 @@ class Report {
   std::vector<ReportField> fields_;
 };
 
-/// A value with its unit. JSON writes times in microseconds (a picosecond is their sixth decimal) and rates in GB/s, and
-/// the names of fields say so; text shows them with the unit that suits them. Nothing (of an optional) is left out of JSON.
+/// A value with its unit. JSON writes times in microseconds (with six decimals, down to a
+/// picosecond) and rates in GB/s, and the field names say so; text picks a suitable unit. An empty
+/// optional is left out of JSON.
 class ReportValue {
  public:
   using List = std::vector<ReportValue>;
@@ -58,7 +59,8 @@ class ReportValue {
                                Bytes, Bandwidth, Fraction, Report, List>;
 
   ReportValue() = default;
-  /// Of a number, a text, a quantity, a report, a list of such values, or an optional one.
+  /// Makes a value of a number, a text, a quantity, a report, a list of such values, or an optional
+  /// one.
   template <class T>
   requires(!std::same_as<T, ReportValue>) ReportValue(const T& value) : content_(content_of(value)) {}
 
@@ -93,13 +95,13 @@ class ReportValue {
 };
 
 struct ReportField {
-  std::string name;  ///< in JSON; empty: text alone has it
+  std::string name;  ///< in JSON; empty: only in text
   ReportValue value;
-  std::string title{};  ///< in text: the heading of a table's column, or a label; empty: JSON alone has it
-  std::string text{};   ///< that text shows instead of the value with its unit
+  std::string title{};  ///< in text: the heading of a table's column, or a label; empty: only in JSON
+  std::string text{};   ///< shown in text instead of the value with its unit
 };
 
-/// The report, or value, of each item, as a list.
+/// Returns a list with the report or value of each item.
 template <class Items, class Make>
 ReportValue list_of(const Items& items, Make make) {
   std::vector<ReportValue> list;
@@ -107,19 +109,20 @@ ReportValue list_of(const Items& items, Make make) {
   return list;
 }
 
-/// Nothing if the text is empty, so that JSON has no such field.
+/// Returns no value if the text is empty, so that JSON omits the field.
 inline ReportValue unless_empty(const std::string& text) { return text.empty() ? ReportValue() : ReportValue(text); }
-/// JSON has a null in place of nothing.
+/// Returns the value; JSON gets null if there is none.
 inline ReportValue or_null(ReportValue value) {
   return std::holds_alternative<ReportValue::Nothing>(value.content()) ? ReportValue(nullptr) : value;
 }
 
-/// What text shows of a value: "12.3 ms", "102 MB", "8". REQUIRES: it is neither a report nor a list.
+/// Returns the value as text shows it: "12.3 ms", "102 MB", "8". REQUIRES: neither a report nor a
+/// list.
 std::string shown(const ReportValue& value);
-/// What text shows of a field.
+/// Returns the field as text shows it.
 inline std::string shown(const ReportField& field) { return field.text.empty() ? shown(field.value) : field.text; }
 
-/// The report as one JSON object, with a line break at its end.
+/// Returns the report as one JSON object, with a line break at its end.
 std::string to_json(const Report& report);
 
 }  // namespace tutti::core

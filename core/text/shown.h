@@ -1,6 +1,7 @@
 #pragma once
 
-// Text of others (names of files, variables, machines) as files of other programs may hold it.
+// Escapes text from outside (names of files, variables, machines) for the file formats of other
+// programs.
 
 #include <string>
 #include <string_view>
@@ -9,10 +10,11 @@
 
 namespace tutti::core {
 
-/// U+FFFD, which stands for what cannot be shown.
+/// U+FFFD, the replacement character for what cannot be shown.
 inline constexpr std::string_view kUnknown = "\uFFFD";
 
-/// `text` with kUnknown for each byte that is not UTF-8: names of files may be anything, exports may not.
+/// Returns `text` with kUnknown in place of each byte that is not UTF-8: file names may hold any
+/// bytes, exports may not.
 inline std::string as_utf8(std::string_view text) {
   std::string safe;
   for (;;) {
@@ -24,8 +26,9 @@ inline std::string as_utf8(std::string_view text) {
   }
 }
 
-/// `text` between the tags of XML or HTML, or as the value of an attribute in double quotes. XML 1.0 knows three control characters,
-/// and has no U+FFFE and U+FFFF; these are shown as kUnknown.
+/// Returns `text` escaped for XML or HTML, between tags or inside a double-quoted attribute. XML
+/// 1.0 allows only three control characters, and neither U+FFFE nor U+FFFF; the others become
+/// kUnknown.
 std::string as_xml(std::string_view text);
 
 }  // namespace tutti::core

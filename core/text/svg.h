@@ -5,7 +5,8 @@
 
 namespace tutti::core {
 
-/// Colours that colour-blind eyes tell apart. SOURCE: Okabe & Ito, "Color Universal Design", 2008.
+/// Colours that colour-blind people can distinguish. SOURCE: Okabe & Ito, "Color Universal Design",
+/// 2008.
 namespace palette {
 inline constexpr const char* kBlack = "#000000";
 inline constexpr const char* kOrange = "#e69f00";
@@ -17,20 +18,20 @@ inline constexpr const char* kPurple = "#cc79a7";
 inline constexpr const char* kGrey = "#999999";
 }  // namespace palette
 
-/// An SVG picture on a white background, put together element by element; later ones lie on top.
-/// Lengths are pixels from the upper left corner. `more` is the text of further attributes, with a
-/// space before it.
+/// An SVG picture on a white background, built element by element; later ones lie on top. Lengths
+/// are pixels from the upper left corner. `more` is the text of further attributes, with a leading
+/// space.
 class SvgPicture {
  public:
-  /// Text whose baseline begins at (x, y). It may be any text: it is escaped.
+  /// Adds text whose baseline begins at (x, y). It is escaped.
   void text(double x, double y, std::string_view content, std::string_view more = "");
   void line(double x1, double y1, double x2, double y2, std::string_view stroke, std::string_view more = "");
   void circle(double x, double y, double radius, std::string_view fill, std::string_view more = "");
-  /// A line through points that are written as "x,y ".
+  /// Adds a line through points that are written as "x,y ".
   void polyline(std::string_view points, std::string_view stroke, std::string_view more = "");
-  /// An element, as it is.
+  /// Adds an SVG element unchanged.
   void add(std::string_view element) { body_ += element; }
-  /// The whole file.
+  /// Returns the whole file.
   [[nodiscard]] std::string document(double width, double height) const;
 
  private:

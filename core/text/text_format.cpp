@@ -92,8 +92,9 @@ class TextParser {
     failed_ = true;
   }
 
-  /// Skips to where a field seems to begin: at a name with ':' or '{' behind it, or with anything behind it if a new line
-  /// begins with it; or to a bracket that may close the message at hand. Every call moves on, or stops at a bracket.
+  /// Skips to the apparent beginning of a field: a name before ':' or '{', or any name at the
+  /// beginning of a line; or to a bracket that may close the current message. Every call moves on,
+  /// or stops at a bracket.
   void recover() {
     const int line = tokens_.previous().line;
     int open = 0;
@@ -126,7 +127,7 @@ class TextParser {
       if (cut_off_) return;
       if (!begun_) {
         if (ended()) {
-          // Of messages in each other the innermost is told: what is around it may be whole but for that.
+          // Only the innermost message is reported: those around it may otherwise be complete.
           if (closing.empty()) return;
           problems_.add({ProblemCode::kSyntax}, {file_, message.at.line, message.at.column},
                         "this is not closed; a '{}' is missing", closing);
@@ -165,7 +166,8 @@ class TextParser {
     const bool colon = accept(":");
     if (!colon && !is("{") && !is("<")) {
       complain("':' after \"" + field.name + "\"");
-      // What looks like the value is read as the value: a field left out would bring complaints of its own.
+      // If it looks like a value it is read as one: dropping the field would cause further
+      // problems.
       if (!at_value_after_colon()) return;
       failed_ = false;
     }

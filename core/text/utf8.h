@@ -5,8 +5,8 @@
 
 namespace tutti::core {
 
-/// How many bytes of `text`, from its beginning on, are UTF-8; all of them if it has no flaw. Surrogates, characters
-/// spelled longer than need be and those beyond U+10FFFF are flaws (RFC 3629, section 4).
+/// Returns how many leading bytes of `text` are valid UTF-8; all of them if it has no flaw.
+/// Surrogates, overlong encodings and characters beyond U+10FFFF are flaws (RFC 3629, section 4).
 inline std::size_t valid_utf8(std::string_view text) {
   std::size_t at = 0;
   const auto byte = [&](std::size_t ahead) -> unsigned {

@@ -25,8 +25,8 @@ class TrackList;
 
 namespace tutti::core {
 
-/// What the blocks of a timeline hold, the spans themselves aside: gathered block by block, of each only what is in sane
-/// ranges (see TimelineReader). For the reader alone.
+/// The contents of a timeline's blocks except for the spans themselves, collected block by block,
+/// with only values in valid ranges (see TimelineReader). Used only by the reader.
 struct BlockContents {
   RunInfo run;
   std::vector<Track> tracks;
@@ -38,22 +38,23 @@ struct BlockContents {
   std::vector<TimelineReader::SpanBlock> span_blocks;
   std::unordered_set<TrackId> known_tracks;
 
-  /// Takes what is in the block from `offset` to `end` of the file. False if it is damaged; then nothing of it is taken, or only
-  /// what stands before the damage.
+  /// Adds the content of the block from `offset` to `end` of the file. Returns false if it is
+  /// damaged; then nothing of it is added, or only what comes before the damage.
   bool take(const proto::Block& block, std::uint64_t offset, std::uint64_t end);
 
-  /// The spans of a block. Nothing if the columns differ in length, there are none, or one holds what cannot be.
+  /// Returns the spans of a block; nullopt if the columns differ in length, are empty, or hold an
+  /// invalid value.
   static std::optional<std::vector<Span>> decode(const proto::SpanColumns& c);
-  /// Of spans that decode() gave.
+  /// Describes spans that decode() returned.
   static TimelineReader::SpanBlock describe(const std::vector<Span>& spans, TrackId track, std::uint64_t offset,
                                             std::uint64_t end);
 
-  /// Where a block is, as the index says.
+  /// The position of a block according to the index.
   struct IndexEntry {
     std::int32_t content = 0;         ///< a proto::Block::ContentCase
-    TimelineReader::SpanBlock block;  ///< of other blocks the offsets only
+    TimelineReader::SpanBlock block;  ///< for blocks without spans only the offsets
   };
-  /// Appends what a block of the index names. False if it cannot be.
+  /// Appends the entries of an index block. Returns false if it is invalid.
   static bool take_index(const proto::BlockIndex& c, std::vector<IndexEntry>& entries);
 
  private:

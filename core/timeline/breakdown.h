@@ -10,8 +10,8 @@
 
 namespace tutti::core {
 
-/// The time of a causal chain of schedule steps, divided by what it is spent on. The parts of one chain add up to its
-/// length exactly.
+/// The time of a causal chain of schedule steps, divided by cause. The parts of a chain add up
+/// exactly to its length.
 struct Breakdown {
   Time launch;                        ///< launching the collective
   std::array<Time, kLinkKinds> wire;  ///< transfer of bytes, by the kind of the route's slowest link
@@ -38,7 +38,7 @@ struct Breakdown {
   }
 };
 
-/// Returns all parts with the names that reports use: "link latency", "transfer over nvlink links", …
+/// Returns all parts with their names in reports: "link latency", "transfer over nvlink links", …
 std::vector<std::pair<std::string, Time>> named_parts(const Breakdown& parts);
 
 }  // namespace tutti::core

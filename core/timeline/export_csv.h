@@ -10,7 +10,7 @@
 
 namespace tutti::core {
 
-/// The tables that a timeline has.
+/// The tables that can be exported from a timeline.
 enum class CsvContent { kSpans, kPacks, kSteps, kLinks, kPath };
 std::optional<CsvContent> parse_csv_content(std::string_view name);
 

@@ -6,15 +6,15 @@
 
 namespace tutti::core {
 
-/// Adds up for how long one replica had packs in flight in a training step, and for how long of
-/// that it computed nothing. The latter is part of the former, whatever it is told.
+/// Measures how long one replica had packs in flight in a training step, and how much of that time
+/// it computed nothing (exposed communication). The latter never exceeds the former, for any input.
 class ExposedTime {
  public:
-  /// Forgets the step before.
+  /// Resets all times for a new step.
   void begin_step();
-  /// The compute stream was busy. Calls come in order of time.
+  /// Records that the compute stream was busy. Calls come in order of time.
   void computed(Time start, Time end) { add(computed_, start, end); }
-  /// At least one pack was in flight. Calls come in order of time.
+  /// Records that at least one pack was in flight. Calls come in order of time.
   void in_flight(Time start, Time end) { add(in_flight_, start, end); }
 
   [[nodiscard]] Time communication() const;
@@ -26,7 +26,7 @@ class ExposedTime {
   };
   static void add(std::vector<Stretch>& stretches, Time start, Time end);
 
-  // Disjoint, in order of time. What follows without a gap is one stretch, so there are few.
+  // Disjoint, in order of time. Adjacent intervals are merged, so there are few.
   std::vector<Stretch> computed_;
   std::vector<Stretch> in_flight_;
 };

@@ -15,15 +15,17 @@ namespace tutti::core {
 
 class ByteSource;
 
-/// Reads timeline files, also those that were cut off or whose index is gone, and survives those that are damaged or made
-/// up: what it gives out is in sane ranges (times from 0 to a little beyond kHorizon, counts not negative), so that sums
-/// and differences do not overflow, and takes memory in proportion to the file.
+/// Reads timeline files, including truncated ones and those without an index, and tolerates damaged
+/// or forged ones: all returned values are in valid ranges (times from 0 to a little beyond
+/// kHorizon, counts not negative), so that sums and differences do not overflow. Memory is
+/// proportional to the file.
 class TimelineReader {
  public:
-  /// A block of spans: where it is, and what it covers. Enough to decide whether to read it.
+  /// The position of a block of spans and its range of time, from which callers decide whether to
+  /// read it.
   struct SpanBlock {
     std::uint64_t offset = 0;
-    std::uint64_t end = 0;  ///< offset behind it
+    std::uint64_t end = 0;  ///< offset after its last byte
     TrackId track = 0;
     Time first_start;
     Time last_end;
@@ -32,15 +34,16 @@ class TimelineReader {
     bool operator==(const SpanBlock&) const = default;
   };
 
-  /// Whether blocks of spans are looked at when the file is opened, which takes as long as reading them, so that damage() knows of
-  /// all of them; or only when they are read, for who reads all of them anyway and calls leave_out().
+  /// When blocks of spans are checked: on opening, so that damage() covers all of them, which takes
+  /// as long as reading them; or only when they are read, for callers that read all of them anyway
+  /// and call leave_out().
   enum class Check { kNow, kWhenRead };
 
-  /// ERRORS: unreadable, no file (a pipe, …), not a timeline, nothing in it is whole.
+  /// ERRORS: unreadable, not a file (a pipe, …), not a timeline, without any intact block.
   static Expected<TimelineReader> open(const std::string& path, Check spans = Check::kNow);
-  /// The same for bytes at hand; `name` is what errors call them.
+  /// Like open(), for bytes in memory; errors call them `name`.
   static Expected<TimelineReader> from_bytes(std::string bytes, const std::string& name, Check spans = Check::kNow);
-  /// The same for bytes from anywhere.
+  /// Like open(), for bytes from any source.
   static Expected<TimelineReader> from_source(std::shared_ptr<const ByteSource> source, const std::string& name,
                                               Check spans = Check::kNow);
 
@@ -57,19 +60,20 @@ class TimelineReader {
   /// Only of workers that do not wait for each other.
   [[nodiscard]] const std::optional<SteadyState>& steady() const;
   [[nodiscard]] const std::vector<SpanBlock>& span_blocks() const;
-  /// What the file lacks, in words that go on from "the file …" and end with no full stop; empty if it is whole. What is whole
-  /// was read: of a file that was cut off what stands before that; of one that is damaged what the index leads to, or whatever
-  /// of the blocks one behind the other holds.
+  /// Describes the damage of the file, as a phrase that continues "the file …", without a full
+  /// stop; empty if it is intact. The intact parts were read: of a truncated file, those before the
+  /// end; of a damaged one, those that the index refers to, or the sequence of blocks up to the
+  /// damage.
   [[nodiscard]] const std::string& damage() const;
   [[nodiscard]] bool complete() const { return damage().empty(); }
 
-  /// Reads the spans of a block, and no other bytes than those of the block. Any number of threads may read at once.
-  /// ERRORS: the block is damaged: with Check::kNow, since it was opened.
+  /// Reads the spans of a block, and no bytes outside of it. Thread-safe. ERRORS: the block is
+  /// damaged; with Check::kNow, it was damaged after opening.
   [[nodiscard]] Expected<std::vector<Span>> read(const SpanBlock& block) const;
-  /// Takes blocks that turned out to be damaged out of span_blocks(), and tells of them in damage().
+  /// Removes blocks that turned out to be damaged from span_blocks(), and adds them to damage().
   void leave_out(const std::vector<SpanBlock>& damaged);
 
-  /// Feeds everything to a sink in the order in which an executor would. ERRORS: as read().
+  /// Sends everything to a sink in the order in which an executor would. ERRORS: as read().
   Expected<void> replay(TimelineSink& sink) const;
 
  private:

@@ -10,32 +10,33 @@
 
 namespace tutti::core {
 
-/// What one replica did in a step.
+/// The times of one replica in a step.
 struct ReplicaParts {
   std::string device;
-  Time start;  ///< its own step began
+  Time start;  ///< beginning of its own step
   Time forward, backward, other_compute;
   Time communication;  ///< at least one pack in flight
-  Time exposed;        ///< of that, nothing was computed
-  Time slowed = {};    ///< of what it computed: StepRecord::slowed
+  Time exposed;        ///< part of `communication`: nothing was computed
+  Time slowed = {};    ///< part of the computation: StepRecord::slowed
 };
 
-/// The record of a step that goes from `start`, when the one before had ended everywhere, to `end`, with the parts of
-/// the replica that computed longest. If that replica was ahead of others, what it did before `start` is left out, so
-/// that the parts are parts of the step. The rest of the step is waiting(record): the replica waited for others to
-/// begin or to end theirs.
+/// Returns the record of a step from `start`, when the previous one had ended on all replicas, to
+/// `end`, with the parts of the replica that computed longest. If that replica was ahead of others,
+/// its time before `start` is excluded, so that the parts lie within the step. The rest of the step
+/// is waiting(record): the replica waited for others to begin or end theirs.
 StepRecord step_record(std::int32_t step, Time start, Time end, const ReplicaParts& longest);
 
-/// A part of a training step under the names that reports use.
+/// A part of a training step with its names in reports.
 template <class T>
 struct NamedStepPart {
   const char* name;      ///< in JSON, without a unit
-  const char* title;     ///< in text and in the window
-  T value;               ///< a time, or a pair of times that are compared
+  const char* title;     ///< in text and in the GUI
+  T value;               ///< a time, or a pair of times to compare
   bool adds_up = false;  ///< the sum of these parts is the step
 };
 
-/// Returns the parts of a StepRecord, of StepParts, or of a PartsComparison, in the order in which reports have them.
+/// Returns the parts of a StepRecord, of StepParts, or of a PartsComparison, in the order of
+/// reports.
 template <class Step>
 auto named_step_parts(const Step& step) {
   return std::array<NamedStepPart<decltype(step.forward)>, 7>{
@@ -48,7 +49,7 @@ auto named_step_parts(const Step& step) {
        {"slowed_by_communication", "slowed by communication", step.slowed}}};
 }
 
-/// Returns the parts whose sum is the step; waiting() is one of them only where there is any.
+/// Returns the parts whose sum is the step; waiting() is included only if it is not zero.
 template <class Step>
 auto parts_that_add_up(const Step& step) {
   std::vector<NamedStepPart<decltype(step.forward)>> parts;

@@ -9,13 +9,14 @@
 
 namespace tutti::core {
 
-/// What a training step goes into. Forward, backward, other computation, what is exposed and waiting() add up to it.
+/// The parts of a training step. Forward, backward, other computation, exposed communication and
+/// waiting() add up to it.
 struct StepParts {
   Time time, forward, backward, other_compute, communication, exposed;
   Time slowed = {};  ///< StepRecord::slowed
 };
 
-/// What a researcher wants to know of a run, taken from its timeline: as it comes into being, or from a file.
+/// The key results of a run, collected from its timeline: during the run, or from a file.
 class Summary : public DeafSink {
  public:
   void begin(const RunInfo& run) override { info_ = run; }
@@ -38,27 +39,29 @@ class Summary : public DeafSink {
   /// The same for what the step goes into: the mean of each part over the steps that step_time() is the mean of. Nothing if no step
   /// ended.
   [[nodiscard]] std::optional<StepParts> steady_parts() const;
-  /// "the only step", "step 1", "mean of steps 1 to 4": what step_time() and steady_parts() are of. Empty if no step ended.
+  /// Describes the steps of step_time() and steady_parts(): "the only step", "step 1", "mean of
+  /// steps 1 to 4"; empty if no step has ended.
   [[nodiscard]] std::string steady_basis() const;
-  /// The first step from which on all take the same time to the picosecond; -1 if the last two differ.
+  /// Returns the first step from which on all take the same time, to the picosecond; -1 if the last
+  /// two differ.
   [[nodiscard]] int steady_from() const;
-  /// Whom the steady steps waited for most.
+  /// The device that the steady steps waited for most often.
   struct Awaited {
     std::string device;
-    int steps = 0;  ///< in which it was the last whose gradients were ready
-    Time mean;      ///< per steady step: how much later than the others' it was on average; all last ones counted
+    int steps = 0;  ///< number of steps in which its gradients were the last to be ready
+    Time mean;      ///< mean delay per steady step compared with the others' average, over all last devices
     int of_steps = 0;
   };
-  /// Over the steps that step_time() is the mean of. Nothing if it is not known.
+  /// Returns it for the steps of step_time(); nullopt if it is not known.
   [[nodiscard]] std::optional<Awaited> awaited() const;
   /// The packs of the last step, in plan order.
   [[nodiscard]] std::vector<PackRecord> last_packs() const;
   /// The links by busy share, busiest first.
   [[nodiscard]] std::vector<LinkRecord> busiest_links() const;
-  /// End of the last step: what busy shares refer to.
+  /// The end of the last step, which busy shares refer to.
   [[nodiscard]] Time length() const { return steps_.empty() ? Time() : steps_.back().end; }
 
-  /// The critical path of the last step in sentences, one per stretch.
+  /// Describes the critical path of the last step, one sentence per piece.
   [[nodiscard]] std::vector<std::string> path_in_words() const;
 
  private:

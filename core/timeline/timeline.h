@@ -9,16 +9,17 @@
 
 namespace tutti::core {
 
-/// What is written down of a run. Times are picoseconds since the start of the run. docs/timelines.md describes the file.
+/// The record of a run. Times are picoseconds since the start of the run. docs/timelines.md
+/// describes the file.
 
-/// How much is recorded per device and link. Each level includes the ones before it.
+/// The detail of the record per device and link. Each level includes the ones before it.
 enum class RecordLevel {
   kNone,   ///< steps and packs as a whole, link totals, the critical path
   kPacks,  ///< per device: computation, and each pack in flight
   kSteps,  ///< and every step of every lane
 };
 
-/// What made the timeline.
+/// The origin of a timeline, and the plan of the run.
 struct RunInfo {
   std::string scenario;  ///< its name
   std::string scenario_file;
@@ -31,26 +32,27 @@ struct RunInfo {
   std::string cluster;  ///< "2 × dgx1-v100, 16 GPUs", …
   std::string workload;
   std::string strategy;
-  std::string timing;  ///< where computation times come from
+  std::string timing;  ///< the source of computation times
   std::int64_t replicas = 0;
   Bytes gradient_bytes;
-  Time communication_bound;  ///< no algorithm reduces the gradients in less
+  Time communication_bound;  ///< lower bound of the all-reduce, for any algorithm
   std::string bound_reason;
-  Time step_bound;  ///< no step takes less
-  /// A real run without the workers' devices: their buffers lay in the worker's memory, and what is said to be a link between
-  /// them is a copy by the one thread that did everything else there too.
+  Time step_bound;  ///< lower bound of the step time
+  /// A real run without the workers' devices: their buffers were in the memory of the worker, and
+  /// what appears as a link between them is a copy by the worker's only thread.
   bool devices_in_memory = false;
   std::vector<std::string> notes;
-  /// The plan: what the pack numbers below stand for.
+  /// A pack of the plan, to which the pack numbers below refer.
   struct PackInfo {
     std::vector<std::string> gradients;
     Bytes bytes;
     std::string type;
-    /// "Ring LL128, 24 channels × 640 threads": what NCCL makes of it, where that was simulated.
+    /// NCCL's choice, if it was simulated: "Ring LL128, 24 channels × 640 threads".
     std::string nccl;
-    /// Between what and what of its predicted time eight of ten measurements lay; 0: not known.
+    /// The range, relative to the predicted time, that contains 8 of 10 measurements; 0: not known.
     double band_low = 0, band_high = 0;
-    /// The link by which the model's time for it was capped: that could not carry its bytes in less. Empty, as it should be: none.
+    /// The link that raised the model's time for it, because it could not carry the bytes in less.
+    /// Empty, as it should be: none.
     std::string capped_at = {};
   };
   std::vector<PackInfo> packs;
@@ -68,22 +70,22 @@ struct Track {
   std::int32_t worker = 0;
   std::string device;      ///< "gpu0"
   std::int32_t slot = 0;   ///< packs in flight at the same time have different slots
-  std::int32_t lane = -1;  ///< kLane: of the collective's schedule
+  std::int32_t lane = -1;  ///< kLane: the lane in the collective's schedule
 };
 
-/// What a span is. Numbers below 32 are StepKinds, from 32 on ComputeKinds.
+/// The kind of a span. Numbers below 32 are StepKinds, from 32 on ComputeKinds.
 struct SpanKind {
   static constexpr std::int32_t kFirstCompute = 32;
   static constexpr std::int32_t kPackInFlight = 48;
-  static constexpr std::int32_t kExchange = 50;  ///< in flight; its number in the scenario is the span's index
-  static constexpr std::int32_t kChannel = 49;   ///< all that one of NCCL's channels did of a pack, on its own lane
+  static constexpr std::int32_t kExchange = 50;  ///< in flight; the span's index is its number in the scenario
+  static constexpr std::int32_t kChannel = 49;   ///< all work of an NCCL channel for a pack, on a separate lane
 };
 std::string span_name(std::int32_t kind);
 
 struct Span {
   Time start;
   Time duration;
-  Time wait;  ///< at its beginning: until what it waited for began to happen
+  Time wait;  ///< at its beginning: until the event that it waited for began
   std::int32_t kind = 0;
   std::int32_t step = 0;  ///< training step
   std::int32_t pack = -1;
@@ -93,36 +95,38 @@ struct Span {
   std::int64_t peer_index = -1;  ///< and its step
 };
 
-/// One training step, over all replicas; its parts are those of the replica that ended it last.
+/// One training step over all replicas; its parts are those of the replica that ended it last.
 struct StepRecord {
   std::int32_t step = 0;
-  Time start;  ///< when the step before ended everywhere
+  Time start;  ///< when the previous step had ended on all replicas
   Time end;
-  std::string slowest;  ///< device of that replica
+  std::string slowest;  ///< the device of that replica
   Time forward;
   Time backward;
   Time other_compute;  ///< copies and updates
   Time communication;  ///< at least one pack in flight on that replica
-  Time exposed;        ///< of that, what is not covered by computation there
+  Time exposed;        ///< part of that: not covered by computation there
   /// The device whose gradients were ready last; empty if there is only one, or it is not known.
   std::string awaited = {};
-  /// How much later than the others' on average, as far as it needed longer for them than they did.
+  /// Its delay compared with the others' average, as far as its longer computation caused it.
   Time awaited_for = {};
-  /// How much longer than alone computation took for what communication had of the device; part of the three above.
+  /// The extra time of computation because communication used the device too; included in the three
+  /// parts above.
   Time slowed = {};
-  /// Of real runs: for how long, of all workers at most, the thread that moves a worker's bytes stood ready while the cores ran
-  /// others. Not all of it is lost: some of it the thread had nothing to do. 0 where it is not known.
+  /// Real runs only: the time that the thread which moves a worker's bytes was ready but without a
+  /// core; the maximum over all workers. Not all of it is lost, since the thread had nothing to do
+  /// for some of it. 0: not known.
   Time core_wait = {};
 };
 
-/// One pack of one step, over all ranks.
+/// One pack of one step over all ranks.
 struct PackRecord {
   std::int32_t step = 0;
   std::int32_t pack = 0;
-  Time ready;        ///< when its gradients were, on the last replica
-  Time first_start;  ///< when the first replica launched it,
-  Time last_start;   ///< and the last
-  Time end;          ///< when the last rank was through
+  Time ready;        ///< when its gradients were ready on the last replica
+  Time first_start;  ///< when the first replica launched it
+  Time last_start;   ///< when the last replica launched it
+  Time end;          ///< when the last rank completed it
 };
 
 struct LinkRecord {
@@ -130,22 +134,23 @@ struct LinkRecord {
   LinkKind kind = LinkKind::kPcie;
   Bandwidth bandwidth;
   Bytes bytes;
-  Time busy;  ///< what the bytes take at that bandwidth, and NCCL's as long as its time model has the link busy
+  Time busy;  ///< transfer time of the bytes at that bandwidth; for NCCL, the time of its model
   Time bin_width;
   std::vector<std::int64_t> bins;  ///< bytes per bin; may be empty
 };
 
-/// A piece of the critical path of the last step: what the step's end waited for, from its beginning on, without gaps.
+/// A piece of the critical path of the last step: the chain of waits from its beginning to its end,
+/// without gaps.
 struct PathPiece {
-  std::int32_t kind = 0;  ///< a compute span's, kPackInFlight or kExchange
+  std::int32_t kind = 0;  ///< that of a compute span, kPackInFlight or kExchange
   std::string device;
   std::int32_t pack = -1;
   std::string layer;  ///< kBackward: up to the gradients of this layer; an exchange: its communicator
   Time start;
   Time end;
   Breakdown parts;           ///< of a pack in flight
-  std::string slowest_link;  ///< longest single transfer of the chain
-  std::string queued_at;     ///< longest single wait
+  std::string slowest_link;  ///< link of the longest single transfer of the chain
+  std::string queued_at;     ///< resource of the longest single wait
   Time queued_time;
 };
 
@@ -178,7 +183,7 @@ class TimelineSink {
   virtual void end() = 0;
 };
 
-/// Keeps nothing: a base for those that want to hear of one thing alone.
+/// Ignores everything: the base of sinks that need only some of the calls.
 class DeafSink : public TimelineSink {
  public:
   void begin(const RunInfo&) override {}
@@ -193,7 +198,7 @@ class DeafSink : public TimelineSink {
   void end() override {}
 };
 
-/// Hands everything to two sinks.
+/// Forwards everything to two sinks.
 class TimelineTee : public TimelineSink {
  public:
   TimelineTee(TimelineSink& first, TimelineSink& second) : first_(first), second_(second) {}

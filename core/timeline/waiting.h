@@ -9,10 +9,11 @@ struct PartsComparison;
 struct StepParts;
 struct StepRecord;
 
-// What is left of a step when its computation and its exposed communication are taken off: the replica that the step's parts are
-// of had nothing to compute and no pack in flight, since others were behind. (Its thread waited for a core, in a real run.)
+// The rest of a step after computation and exposed communication: the replica whose parts are
+// recorded had nothing to compute and no pack in flight, since others were behind. (In a real run
+// its thread waited for a core.)
 
-/// True for a time above 0; for a pair in compare.h, if one of both is.
+/// True for a time above 0; for a pair (compare.h), if either is.
 inline bool is_any(Time time) { return time > Time(); }
 
 Time waiting(const StepRecord& step);

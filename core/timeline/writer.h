@@ -11,11 +11,11 @@
 
 namespace tutti::core {
 
-/// Writes a timeline as a file of blocks while it comes into being (docs/timelines.md). At most 256 Ki spans are held
-/// back. A file that was cut off can be read up to its last whole block.
+/// Writes a timeline during a run, as a file of blocks (docs/timelines.md). Buffers at most 256 Ki
+/// spans. A truncated file can be read up to its last complete block.
 class TimelineWriter : public TimelineSink {
  public:
-  /// Writes to `out`, which must stay; nothing is written before begin().
+  /// Writes to `out`, which must outlive the writer; nothing is written before begin().
   explicit TimelineWriter(std::ostream& out);
   ~TimelineWriter() override;
 
@@ -29,11 +29,12 @@ class TimelineWriter : public TimelineSink {
   void steady(const SteadyState& state) override;
   void note(const std::string& text) override;
   void end() override;
-  /// Writes what is held back, in blocks that are shorter than usual: it survives this process. For runs that take real time; of
-  /// a simulation the file would depend on how fast the machine is.
+  /// Writes all buffered data, in shorter blocks than usual, so that it survives a crash of this
+  /// process. Only for real runs; in a simulation, the file would depend on the speed of the
+  /// machine.
   void flush();
 
-  /// Everything arrived at `out` (no disk was full).
+  /// True if everything was written to `out` (no disk was full).
   [[nodiscard]] bool good() const;
   [[nodiscard]] std::int64_t spans() const;
 
@@ -45,13 +46,13 @@ class TimelineWriter : public TimelineSink {
 /// The first and the last eight bytes of a timeline file.
 inline constexpr std::string_view kTimelineMagic("TUTTITL1", 8);
 inline constexpr std::string_view kTimelineEnd("TUTTIEND", 8);
-/// No block is longer in the file.
+/// The maximum length of a block in the file.
 inline constexpr std::uint64_t kLongestBlock = 1u << 20;
-/// No block of spans, and no index block, has more entries.
+/// The maximum number of entries in a block of spans or an index block.
 inline constexpr std::size_t kSpansPerBlock = 4096;
-/// No other block has more.
+/// The maximum number of entries in any other block.
 inline constexpr std::size_t kRecordsPerBlock = 1024;
-/// Longer texts are cut, except the scenario's.
+/// The length to which texts are truncated, except for the scenario.
 inline constexpr std::size_t kLongestText = 64u << 10;
 
 }  // namespace tutti::core

@@ -14,7 +14,7 @@ struct LayerTime {
   std::string layer;
   Time forward;
   Time backward;
-  std::vector<std::string> variables;  ///< whose gradients its backward pass yields
+  std::vector<std::string> variables;  ///< whose gradients its backward pass computes
 };
 
 /// A measured profile of a model: its layers in the order of the forward pass.
@@ -29,7 +29,7 @@ struct LayerTimes {
 /// Reads a profile: CSV with the columns layer, forward_us, backward_us, variables (names separated by spaces; may be
 /// empty) and the remark `# batch: n`. ERRORS: like those of load_model.
 Expected<LayerTimes> load_layer_times(const std::string& path);
-/// The same for a text that is at hand; `path` is what errors call it.
+/// Like load_layer_times(), for a text in memory; errors call it `path`.
 Expected<LayerTimes> read_layer_times(const std::string& text, const std::string& path);
 
 }  // namespace tutti::core

@@ -213,7 +213,7 @@ class JsonModelReader {
     }
     if (!seen.contains("shape"))
       complain(item.at, {ProblemCode::kMissing, "shape"}, "a variable needs a shape; [] is a scalar's");
-    // A name that is no text has been told.
+    // A name that is not a text was already reported.
     if (seen.contains("name") == cells.contains("name")) reader_.add(cells, item.at);
   }
 

@@ -10,11 +10,12 @@
 
 namespace tutti::core {
 
-/// Of a gradient of which a replica has only some rows (TensorFlow's IndexedSlices).
+/// The parameters of a sparse gradient, which has only some rows on a replica (TensorFlow's
+/// IndexedSlices).
 struct Slices {
-  std::int64_t rows = 0;  ///< the most that a replica has
+  std::int64_t rows = 0;  ///< the maximum over all replicas
   DataType index_type = DataType::kInt64;
-  bool differ = false;  ///< not all replicas have as many
+  bool differ = false;  ///< the number of rows differs between replicas
 };
 
 /// A trainable tensor.
@@ -23,17 +24,19 @@ struct Variable {
   std::vector<std::int64_t> shape;
   DataType type = DataType::kFloat32;
   std::int64_t elements = 1;
-  /// Position of its layer in the forward pass; variables of one layer have the same. Default: its place in the list.
+  /// The position of its layer in the forward pass, equal for all variables of a layer. Default:
+  /// its index in the list.
   std::int64_t layer = 0;
-  /// Operations per sample. Absent where nobody counted.
+  /// Operations per sample; nullopt if not known.
   std::optional<double> forward_flops;
   std::optional<double> backward_flops;
-  /// Measured, for `Model::batch` samples. Absent where nobody measured.
+  /// Measured times for `Model::batch` samples; nullopt if not measured.
   std::optional<Time> forward;
   std::optional<Time> backward;
   std::optional<Slices> slices = std::nullopt;
 
-  /// Of one row, the first dimension's. REQUIRES: a shape with elements.
+  /// The number of elements per row (index of the first dimension). REQUIRES: a shape with
+  /// elements.
   [[nodiscard]] std::int64_t row_elements() const { return elements / shape.front(); }
   [[nodiscard]] Bytes bytes() const { return elements * size_of(type); }
 };
@@ -48,16 +51,19 @@ struct Model {
   std::vector<Variable> variables;
 };
 
-/// Reads a list of variables: CSV with the columns name, shape (2x3x4; empty for a scalar), type, and optionally layer,
-/// forward_flops, backward_flops, forward_us, backward_us; or JSON with the same keys (shape as a list), either
-/// `{"variables": […]}` or the bare list. A remark `# batch: n` (CSV) or key "batch" (JSON) belongs to the measured
-/// times. ERRORS: unreadable, unknown columns, missing names, bad shapes and types, negative or overflowing numbers,
-/// two variables of one name: all of them, with their places.
+/// Reads a list of variables: CSV with the columns name, shape (2x3x4; empty for a scalar), type,
+/// and optionally layer, forward_flops, backward_flops, forward_us, backward_us; or JSON with the
+/// same keys (shape as a list), either `{"variables": […]}` or the bare list. A remark `# batch: n`
+/// (CSV) or key "batch" (JSON) belongs to the measured times.
+/// ERRORS: unreadable, unknown columns, missing names, bad shapes and types, negative or
+/// overflowing numbers, two variables of one name: all of them, with their locations.
 Expected<Model> load_model(const std::string& path);
-/// The same for a text that is at hand; `path` is what errors call it, and its ending says which form it has.
+/// Like load_model(), for a text in memory; errors call it `path`, and its extension determines the
+/// format.
 Expected<Model> read_model(const std::string& text, const std::string& path);
 
-/// The elements of a shape; nothing if it has a negative side or more than 2^46 elements.
+/// Returns the number of elements of a shape; nullopt if a dimension is negative or there are more
+/// than 2^46 elements.
 std::optional<std::int64_t> elements_of(const std::vector<std::int64_t>& shape);
 
 }  // namespace tutti::core

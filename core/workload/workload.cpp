@@ -55,7 +55,7 @@ void scale_to(std::vector<Time>& parts, Time total) {
   if (parts.empty()) return;
   const Time before = std::accumulate(parts.begin(), parts.end(), Time());
   if (before == Time()) {
-    // Nothing is known about the layers: every gradient the same share.
+    // Nothing is known about the layers: every gradient gets the same share.
     for (std::size_t i = 0; i < parts.size(); ++i) {
       const auto n = static_cast<std::int64_t>(parts.size());
       const auto k = static_cast<std::int64_t>(i);
@@ -128,8 +128,8 @@ class WorkloadMaker {
     return std::any_of(workload_.gradients.begin(), workload_.gradients.end(), test);
   }
 
-  /// A figure belongs to the layer; it may stand with any of its variables. Layers without one take no time, and
-  /// whoever reads the result should know.
+  /// A figure belongs to a layer, and may be given for any of its variables. Layers without one
+  /// take no time, which the description of the result mentions.
   template <class Test>
   [[nodiscard]] std::string layers_without(Test test) const {
     const auto without =
@@ -148,7 +148,7 @@ class WorkloadMaker {
   }
 
   [[nodiscard]] Time default_update(std::size_t group) const {
-    // Of the variables, whatever type their gradients travel in.
+    // The size of the variables, independent of the type in which gradients are sent.
     Bytes variables;
     for (const Variable& variable : options_.model.variables) {
       // Of what is gathered, only the rows that anybody has touched.
@@ -160,7 +160,7 @@ class WorkloadMaker {
     return transfer_time(kUpdatePasses, variables, device(group).device.memory);
   }
 
-  /// Layers whose forward times nobody knows take as long a share as backward.
+  /// Layers without a known forward time get the same share as in the backward pass.
   void share_out_forward(StepTimes& times) const {
     if (options_.forward) times.forward = *options_.forward;
     Time known;

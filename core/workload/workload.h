@@ -10,20 +10,21 @@
 
 namespace tutti::core {
 
-/// Passes over the variables that a momentum update makes: read weight, gradient and momentum, write weight and
-/// momentum.
+/// The number of accesses to the variables in a momentum update: read weight, gradient and
+/// momentum, write weight and momentum.
 inline constexpr std::int64_t kUpdatePasses = 5;
 
-/// A stretch of the backward pass, at whose end some gradients are ready.
+/// A part of the backward pass, after which some gradients are ready.
 struct BackwardSegment {
   std::string layer;
   std::vector<int> variables;  ///< indices
 };
 
-/// How values that replicas keep by themselves become one when they are read (tf.VariableAggregation).
+/// The reduction of values that replicas keep separately, when they are read
+/// (tf.VariableAggregation).
 enum class OnReadAggregation : std::uint8_t { kSum, kMean, kOnlyFirstReplica };
 
-/// A variable that replicas keep by themselves and that is brought together when it is saved.
+/// A variable that replicas keep separately, and that is aggregated when it is saved.
 struct OnReadVariable {
   std::string name;
   DataType type = DataType::kFloat32;
@@ -31,40 +32,41 @@ struct OnReadVariable {
   OnReadAggregation aggregation = OnReadAggregation::kMean;
 };
 
-/// How long the parts of one replica's step take on one kind of worker.
+/// The durations of the parts of one replica's training step on one kind of worker.
 struct StepTimes {
-  Time forward;                ///< one pass
-  std::vector<Time> backward;  ///< one pass, per segment
-  Time update;                 ///< of all variables together
-  std::vector<Time> accumulate =
-      {};  ///< per segment, in every pass but the first: adding its gradients to those before
-  /// What of a pass is limited by multiprocessors, in millionths; the rest waits for memory. Without `backward_compute_bound`:
-  /// all of it.
+  Time forward;                       ///< one pass
+  std::vector<Time> backward;         ///< one pass, per segment
+  Time update;                        ///< of all variables together
+  std::vector<Time> accumulate = {};  ///< per segment, in every pass but the first: adding to earlier gradients
+  /// The share of a pass that is limited by multiprocessors, in millionths; the rest waits for
+  /// memory. If `backward_compute_bound` is empty, all of the backward pass is.
   std::int64_t forward_compute_bound = 1'000'000;
   std::vector<std::int64_t> backward_compute_bound = {};  ///< per segment
-  /// The forward pass by the segments' layers, in the order of the segments (so the last one is computed first).
+  /// The forward pass by the segments' layers, in the order of the segments (so the last one is
+  /// computed first).
   std::vector<Time> forward_by_segment = {};
 
   [[nodiscard]] Time backward_total() const;
   [[nodiscard]] Time accumulate_total() const;
-  /// Of a segment in pass `pass`, counted from 0. Without `accumulate` adding takes no time.
+  /// The time of a segment in pass `pass`, counted from 0. Without `accumulate`, accumulation takes
+  /// no time.
   [[nodiscard]] Time backward_in_pass(std::size_t segment, std::int32_t pass) const {
     return backward[segment] + (pass > 0 && !accumulate.empty() ? accumulate[segment] : Time());
   }
-  /// What of that is limited by multiprocessors: none of the adding.
+  /// The share of that time that is limited by multiprocessors; none of the accumulation is.
   [[nodiscard]] std::int64_t compute_bound_in_pass(std::size_t segment, std::int32_t pass) const;
-  /// All but the last of `passes` forward and backward passes, with the additions in them.
+  /// The time of all but the last of `passes` forward and backward passes, with accumulation.
   [[nodiscard]] Time early_passes(std::int32_t passes) const;
 };
 
-/// What every replica computes in a step, and what its gradients are.
+/// The computation of a replica in a training step, and its gradients.
 struct Workload {
   std::string name;
-  std::vector<Variable> gradients;        ///< in creation order, with the type in which they travel
+  std::vector<Variable> gradients;        ///< in creation order, with the type in which they are communicated
   std::vector<BackwardSegment> segments;  ///< in the order of the backward pass; each gradient is in exactly one
   std::vector<StepTimes> times;           ///< per group of workers (Cluster::groups)
-  std::int32_t micro_batches = 1;         ///< forward and backward passes of a step; gradients leave in the last
-  std::string timing;                     ///< where the times come from, in words
+  std::int32_t micro_batches = 1;         ///< forward and backward passes per step; gradients are sent in the last
+  std::string timing;                     ///< a description of where the times come from
   std::vector<OnReadVariable> on_read = {};
   std::int32_t checkpoint_every = 0;  ///< steps; 0: nothing is saved
 
@@ -85,21 +87,22 @@ struct WorkloadOptions {
   std::optional<std::int64_t> compute_bound_ppm;  ///< of both passes
 };
 
-/// Forward and backward passes that a step may have.
+/// The maximum number of forward and backward passes in a step.
 inline constexpr std::int32_t kMostMicroBatches = 1 << 16;
 
-/// What keeps a workload from being made: a text for the user, and the field of the scenario's workload that it is about
-/// (empty: the workload as a whole).
+/// A reason why a workload cannot be made: a text for the user, and the field of the scenario's
+/// workload that it concerns (empty: the workload as a whole).
 struct WorkloadProblem {
   std::string field;
   std::string text;
   ProblemCode code = ProblemCode::kInvalid;
 };
 
-/// Times, best source first: measured per layer (`layer_times`, or times in the variable list), else FLOPs of the
-/// layers at `flops_efficiency` of the device's peak rate (a layer without either takes no time, and `timing` says so);
-/// `forward` and `backward` then scale them. A model with
-/// neither runs its backward pass in no time, or evenly over its gradients, last-created first, if `backward` is given.
+/// Makes a workload. Its times come from the best source available: times measured per layer
+/// (`layer_times`, or times in the variable list), else FLOPs of the layers at `flops_efficiency`
+/// of the device's peak rate (a layer without either takes no time, and `timing` says so);
+/// `forward` and `backward` then scale them. Without both, the backward pass takes no time, or, if
+/// `backward` is given, that time divided evenly over the gradients, last-created first.
 /// ERRORS: a profile that does not fit the model, a device without a rate for the type, no batch.
 tl::expected<Workload, std::vector<WorkloadProblem>> make_workload(const WorkloadOptions& options,
                                                                    const Cluster& cluster);

@@ -43,7 +43,7 @@ namespace {
 constexpr std::string_view kBytePsPath = "strategy.byteps";
 constexpr std::string_view kBytePsServersPath = "strategy.byteps.servers_on_workers";
 
-/// Where partitions lie; nothing, and a problem, if that cannot be told.
+/// Returns the servers that store partitions; nullopt, and a problem, if they cannot be determined.
 std::optional<Servers> servers_of(const BytePs& options, const Cluster& cluster, Complaints& complaints) {
   const std::int64_t workers = cluster.workers() - cluster.servers();
   Servers servers;

@@ -9,28 +9,31 @@
 
 namespace tutti::core {
 
-/// BytePS, by the names of its settings (core/proto/framework has their units and defaults).
+/// The settings of BytePS, with BytePS's names (core/proto/framework has units and defaults).
 struct BytePs {
   Bytes partition;
-  std::int64_t credit = 0;  ///< partitions of a worker that are reduced at a time, by priority; 0: as many as are ready
+  std::int64_t credit = 0;  ///< partitions of a worker in flight, by priority; 0: no limit
   KeyHash hash = KeyHash::kDjb2;
-  /// It is BytePS whole, which pushes partitions to servers and pulls them, and not its partitions alone, by some algorithm.
+  /// True: BytePS as a whole, which pushes partitions to servers and pulls them. False: only its
+  /// partitioning, with some other algorithm.
   bool pushes = false;
   std::optional<std::int64_t> servers_on_workers;
 };
 
-/// A tensor is cut into parts of `partition` bytes, the last of what is left. Answers the parts' elements.
+/// Returns the elements of the parts when a tensor is cut into parts of `partition` bytes; the last
+/// has the remainder.
 /// SOURCE: byteps/common/operations.cc, PartitionTensor.
 std::vector<std::int64_t> partitions_of_byteps(BucketGradient gradient, Bytes partition);
-/// `asked` as BytePS takes it: up to the next multiple of a page (4096 bytes) per GPU of a worker.
+/// Returns `asked` rounded up as BytePS does: to a multiple of a page (4096 bytes) per GPU of a
+/// worker.
 /// SOURCE: byteps/common/global.cc.
 Bytes byteps_partition(Bytes asked, int replicas_per_worker);
 
-/// All partitions of the gradients, as these become ready.
+/// Returns all partitions of the gradients, in the order in which these become ready.
 std::vector<Bucket> partitions_of(const BytePs& options, const Workload& workload, int replicas_per_worker);
 
 std::shared_ptr<const Framework> byteps(const BytePs& options);
-/// The options that a strategy gives it, and complaints of what contradicts them.
+/// Reads the options of a strategy, and reports contradictions.
 std::shared_ptr<const Framework> read_byteps(const StrategyText& text);
 
 FrameworkKind byteps_kind();

@@ -4,7 +4,7 @@
 namespace tutti::core {
 namespace {
 
-/// What is of its servers, beside an algorithm.
+/// Refuses options of BytePS's servers if an algorithm is set.
 void refuse_without_servers(const proto::BytePs& byteps, Fields& fields) {
   const auto only_there = [&](bool said, const char* field) {
     if (said)
@@ -16,7 +16,7 @@ void refuse_without_servers(const proto::BytePs& byteps, Fields& fields) {
   only_there(byteps.has_servers_on_workers(), "servers_on_workers");
 }
 
-/// What is of algorithms, beside its servers.
+/// Refuses fields of algorithms if BytePS's servers are used.
 void refuse_with_servers(const proto::Strategy& s, Fields& fields) {
   const auto refuse = [&](bool said, const char* field) {
     if (said)
@@ -44,7 +44,7 @@ std::shared_ptr<const Framework> read_byteps(const StrategyText& text) {
   options.credit = fields.integer(message, "scheduling_credit", "byteps", 0, 1 << 20).value_or(0);
   options.hash = static_cast<KeyHash>(message.key_hash_fn());
   options.pushes = text.message.algorithm().empty();
-  // How many there may be depends on the cluster.
+  // The maximum depends on the cluster, and is checked later.
   if (message.has_servers_on_workers()) options.servers_on_workers = message.servers_on_workers();
   refuse_merging(text, "byteps");
   if (options.pushes)

@@ -10,11 +10,12 @@ enum class KeyHash : std::uint8_t { kDjb2, kNaive, kBuiltIn, kSdbm };
 /// Returns BytePS's name of a hash function: "djb2", "naive", "built_in" or "sdbm".
 std::string_view to_string(KeyHash hash);
 
-/// The key of a tensor's partition; tensors are numbered in the order in which they were declared.
+/// Returns the key of a tensor's partition; tensors are numbered in the order in which they were
+/// declared.
 /// SOURCE: byteps/common/operations.cc, InitTensor.
 constexpr std::uint64_t byteps_key(std::uint64_t tensor, std::uint64_t partition) { return (tensor << 16) + partition; }
 
-/// Modulo the number of servers the one that the partition lies on.
+/// Returns the hash of a key; modulo the number of servers, it gives the server of the partition.
 /// SOURCE: byteps/common/global.cc, Hash_Naive, Hash_BuiltIn (with coefficient 1), Hash_DJB2, Hash_SDBM, EncodeDefaultKey.
 std::uint64_t byteps_hash(KeyHash hash, std::uint64_t key);
 

@@ -4,8 +4,9 @@
 
 namespace tutti::core {
 
-/// BytePS's plan: every partition of a gradient two packs, a push that adds it up at its server, and a pull that answers it. A partition's push
-/// is REDUCE, COPYD2H and PUSH of BytePS, its pull PULL, COPYH2D and BROADCAST. Replicas that are CPUs push and pull by themselves.
+/// Makes BytePS's plan: two packs for every partition of a gradient, a push that sums it on its
+/// server, and the pull of that push. A push is BytePS's REDUCE, COPYD2H and PUSH; a pull is PULL,
+/// COPYH2D and BROADCAST. Replicas that are CPUs push and pull directly.
 /// ERRORS: sparse gradients, compression.
 /// REQUIRES: as make_plan(); strategy.servers is set.
 tl::expected<Plan, StrategyProblem> plan_push_pull(const BytePs& options, const PlanInput& input);

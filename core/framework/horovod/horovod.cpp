@@ -29,7 +29,8 @@ CycleRule::Settings cycles_of(const Horovod& horovod, const Workload& workload, 
 
 namespace {
 
-/// What keeps Horovod from fusing packs of this strategy; nothing if all is well.
+/// Returns the problem that prevents Horovod from fusing packs of this strategy; nullopt if there
+/// is none.
 std::optional<StrategyProblem> problem_of_fusion(const Strategy& strategy,
                                                  const std::vector<Communicator>& communicators) {
   if (!traits(strategy.algorithm).in_horovod)
@@ -78,7 +79,8 @@ class HorovodFramework final : public FrameworkOf<Horovod> {
   }
 
   [[nodiscard]] std::optional<std::vector<TriedValues>> tried_values(const Workload& workload) const override {
-    // What Horovod's own search goes over, and shorter cycles. SOURCE: horovod/common/parameter_manager.cc.
+    // The values of Horovod's own search, and shorter cycles. SOURCE:
+    // horovod/common/parameter_manager.cc.
     return std::vector<TriedValues>{
         {"strategy.horovod.cycle_time_ms", {"0.25", "0.5", "1", "2.5", "5", "10", "25", "50", "100"}},
         {"strategy.horovod.fusion_threshold", tried_bytes(workload)}};

@@ -5,16 +5,17 @@
 
 namespace tutti::core {
 
-/// Horovod, by the names of its settings (core/proto/framework has their units and defaults).
+/// The settings of Horovod, with Horovod's names (core/proto/framework has units and defaults).
 struct Horovod {
   Bytes fusion_threshold;
   Time cycle;
   std::int32_t cache_capacity = 1024;  ///< gradients
 };
 
-/// Its cycles on this cluster. In each, workers agree on what is ready on all of them: with a response cache by two bitwise ANDs
-/// over everybody's bits, each of ⌈log2 W⌉ rounds there and as many back; without, or the first time, requests besides go to the
-/// coordinator and its responses to everybody.
+/// Returns the settings of Horovod's cycles on this cluster. In each cycle workers agree on the
+/// tensors that are ready on all of them: with a response cache by two bitwise ANDs over the cache
+/// bits of all ranks, each of ⌈log2 W⌉ rounds there and back; without it, or the first time,
+/// requests also go to the coordinator and its responses to all ranks.
 /// SOURCE: horovod/common/controller.cc, ComputeResponseList, CoordinateCacheAndState.
 CycleRule::Settings cycles_of(const Horovod& horovod, const Workload& workload, const Cluster& cluster);
 

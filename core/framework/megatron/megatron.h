@@ -9,17 +9,19 @@
 
 namespace tutti::core {
 
-/// Megatron Core's DistributedDataParallel, by the names of its settings (core/proto/framework has their units and defaults).
+/// The settings of Megatron Core's DistributedDataParallel, with its names (core/proto/framework
+/// has units and defaults).
 struct Megatron {
   bool overlap_grad_reduce = false;
   std::optional<std::int64_t> bucket_size;  ///< elements
 };
 
-/// Every type has a buffer of its own, in which a bucket is closed once it holds `elements` OR MORE. Buckets in the order of the types'
-/// first gradients, then as they are filled.
+/// Returns the buckets: every type has its own buffer, in which a bucket is closed once it holds
+/// `elements` OR MORE. Buckets are in the order of the types' first gradients, then in the order in
+/// which they are filled.
 /// SOURCE: megatron/core/distributed/param_and_grad_buffer.py.
 std::vector<std::vector<int>> buckets_of_megatron(std::span<const BucketGradient> gradients, std::int64_t elements);
-/// The size of a bucket where nobody says: so that a ring's chunks hold a million elements.
+/// Returns the default size of a bucket, for which a ring's chunks hold a million elements.
 /// SOURCE: megatron/core/distributed/distributed_data_parallel.py.
 std::int64_t usual_megatron_bucket(std::int64_t replicas);
 

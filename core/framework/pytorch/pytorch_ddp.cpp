@@ -40,7 +40,7 @@ std::vector<std::vector<int>> buckets_of_ddp(std::span<const BucketGradient> gra
 namespace {
 
 constexpr std::int64_t kDdpMebibyte = std::int64_t{1} << 20;
-/// What DistributedDataParallel takes where it is not told otherwise.
+/// The defaults of DistributedDataParallel.
 constexpr std::int64_t kDdpFirstBucket = kDdpMebibyte;
 constexpr std::int64_t kDdpBucketMb = 25;
 
@@ -85,7 +85,7 @@ std::shared_ptr<const Framework> read_ddp(const StrategyText& text) {
   const auto mebibytes = fields.number(message, "bucket_cap_mb", "pytorch_ddp", {0, 1e6});
   ddp.bucket_cap =
       Bytes(static_cast<std::int64_t>(mebibytes.value_or(kDdpBucketMb) * static_cast<double>(kDdpMebibyte)));
-  // Only where nobody says a cap is the first bucket's smaller.
+  // The first bucket is smaller only if no cap is set.
   ddp.first_bucket = mebibytes ? ddp.bucket_cap : Bytes(kDdpFirstBucket);
   if (const auto bytes = fields.integer(message, "first_bucket_bytes", "pytorch_ddp", 0, kMostBucketBytes))
     ddp.first_bucket = Bytes(*bytes);

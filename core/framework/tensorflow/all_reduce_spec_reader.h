@@ -13,12 +13,13 @@ class AllReduceSpec;
 
 namespace tutti::core {
 
-/// Reads the spec that is written at `path` ("strategy.tensorflow.multi_worker_all_reduce.all_reduce_spec"). Nothing, and problems, if
-/// something is wrong with it.
+/// Reads the spec at `path` ("strategy.tensorflow.multi_worker_all_reduce.all_reduce_spec").
+/// Returns nullopt, with problems, if it is invalid.
 std::optional<AllReduceSpec> all_reduce_spec_from(const proto::AllReduceSpec& message, const std::string& path,
                                                   Fields& fields, Complaints& complaints);
 
-/// Complains about an entry at its place in the scenario. `text`: of a spec that was written as one.
+/// Complains about an entry at its place in the scenario. `text`: the spec, if it was written as a
+/// string.
 void complain_about(const SpecProblem& problem, const AllReduceSpec& spec, const std::string& text,
                     const std::string& path, Complaints& complaints);
 

@@ -72,7 +72,7 @@ class CollectiveAllReduceLowering {
           "twice as long before it fails",
           *options_.timeout_seconds);
     }
-    // Only the optimizers of 2.3 and later can be told to leave the aggregation to the program.
+    // Only the optimizers of 2.3 and later have an option to leave aggregation to the program.
     const bool waits = all_reduce_.aggregates_gradients && all_reduce_.generation >= Generation::kTf24;
     strategy_.update = strategy_.update_asked.value_or(waits ? Update::kAfterAll : Update::kPerPack);
     strategy_.instance_keys = true;
@@ -87,7 +87,7 @@ class CollectiveAllReduceLowering {
 
   void choose_algorithm() {
     const Implementation asked = options_.implementation;
-    // In a graph the strategy says so to the session as well, which no hint can change.
+    // In graph mode the strategy also sets the session's config, which a hint cannot override.
     const bool by_config = all_reduce_.collective_nccl.value_or(asked == Implementation::kNccl && !all_reduce_.eager &&
                                                                 all_reduce_.generation >= Generation::kTf21);
     hint_ = all_reduce_.generation == Generation::kTf115  ? Implementation::kAuto

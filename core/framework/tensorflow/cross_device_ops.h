@@ -6,14 +6,16 @@
 
 namespace tutti::core {
 
-/// Of tf.distribute's classes.
+/// The CrossDeviceOps classes of tf.distribute.
 enum class CrossDeviceOps : std::uint8_t { kNcclAllReduce, kHierarchicalCopyAllReduce, kReductionToOneDevice };
 std::string_view to_string(CrossDeviceOps ops);
-/// What TensorFlow takes where nobody says. SOURCE: cross_device_ops.py, choose_the_best, select_cross_device_ops.
+/// Returns TensorFlow's default. SOURCE: cross_device_ops.py, choose_the_best,
+/// select_cross_device_ops.
 CrossDeviceOps choose_the_best(bool all_gpus, bool nccl_registered);
 
-/// What is wrong with num_packs of NcclAllReduce or HierarchicalCopyAllReduce, by TensorFlow's words; empty if nothing is.
-/// `zero_is_none`: since 2.1 0 means that nothing is packed.
+/// Returns the problem with num_packs of NcclAllReduce or HierarchicalCopyAllReduce, in
+/// TensorFlow's words; empty if there is none. `zero_is_none`: 0 means that nothing is packed
+/// (since 2.1).
 std::string problem_of_num_packs(CrossDeviceOps ops, std::int64_t num_packs, bool zero_is_none);
 
 }  // namespace tutti::core

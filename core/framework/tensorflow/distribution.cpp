@@ -187,7 +187,7 @@ class DistributionLowering {
     take(copies);
   }
 
-  /// Of one worker: its GPUs or its CPU.
+  /// Servers with one worker: its GPUs or its CPU.
   [[nodiscard]] Servers on_own_devices(const TfCnnBenchmarks& t) const {
     Servers servers;
     if (!t.on_cpu && on_gpus()) {
@@ -198,7 +198,8 @@ class DistributionLowering {
     return servers;
   }
 
-  /// Those of the cluster, or the first workers' CPUs; nothing (and a problem) if it cannot be told.
+  /// Servers of the cluster, or the first workers' CPUs; nullopt (and a problem) if this cannot be
+  /// determined.
   std::optional<Servers> on_several_workers(const TfCnnBenchmarks& t) {
     if (t.servers_on_workers) {
       const auto count = complaints_.in_range("strategy.tensorflow.tf_cnn_benchmarks.servers_on_workers",

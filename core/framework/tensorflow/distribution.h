@@ -14,13 +14,14 @@
 
 namespace tutti::core {
 
-// Strategies of tf.distribute, and modes of tf_cnn_benchmarks, that say who holds the variables (core/proto/framework/tensorflow.proto).
-// MultiWorkerMirroredStrategy is CollectiveAllReduce.
+// Strategies of tf.distribute, and modes of tf_cnn_benchmarks, that determine which devices hold
+// the variables (core/proto/framework/tensorflow.proto). MultiWorkerMirroredStrategy is
+// CollectiveAllReduce.
 
 struct OneDevice {};
 
 struct Mirrored {
-  std::optional<CrossDeviceOps> cross_device_ops;  ///< nothing: as TensorFlow chooses
+  std::optional<CrossDeviceOps> cross_device_ops;  ///< nullopt: TensorFlow's default
   std::optional<std::int64_t> num_packs;
   bool tf_1_15 = false;
   bool nccl_kernels = true;
@@ -50,15 +51,17 @@ struct TfCnnBenchmarks {
   bool gcp_v100 = false;  ///< network_topology
   std::optional<std::int64_t> servers_on_workers;
 };
-/// "parameter_server", …: as the flag has it.
+/// Returns the value of the flag: "parameter_server", ….
 std::string_view to_string(TfCnnBenchmarks::VariableUpdate mode);
 
 using Distribution = std::variant<OneDevice, Mirrored, CentralStorage, ParameterServer, TfCnnBenchmarks>;
-/// The field of a strategy's `tensorflow` that says it: "mirrored".
+/// Returns the field of a strategy's `tensorflow` for the distribution: "mirrored".
 std::string_view field_of(const Distribution& distribution);
 
-/// Makes `strategy` what the strategy of tf.distribute or the mode of tf_cnn_benchmarks is on `cluster`.
-/// ERRORS (complaints, at the field): clusters that it does not work on, as TensorFlow says it, with the remedy.
+/// Sets `strategy` to what the strategy of tf.distribute or the mode of tf_cnn_benchmarks does on
+/// `cluster`.
+/// ERRORS (complaints, at the field): clusters that it does not support, in TensorFlow's words,
+/// with the remedy.
 void lower_distribution(const Distribution& distribution, const Cluster& cluster, Strategy& strategy,
                         Complaints& complaints);
 

@@ -109,7 +109,7 @@ TfCnnBenchmarks tf_cnn_benchmarks_from(const proto::TfCnnBenchmarks& message) {
   if (message.has_cross_replica_sync()) flags.cross_replica_sync = message.cross_replica_sync();
   flags.hierarchical_copy = message.hierarchical_copy();
   flags.gcp_v100 = message.network_topology() == proto::TfCnnBenchmarks::GCP_V100;
-  // How many there may be depends on the cluster.
+  // The maximum depends on the cluster, and is checked later.
   if (message.has_servers_on_workers()) flags.servers_on_workers = message.servers_on_workers();
   return flags;
 }

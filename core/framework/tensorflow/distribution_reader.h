@@ -11,8 +11,9 @@ class Strategy;
 
 namespace tutti::core {
 
-/// The strategy of tf.distribute that holds variables, or the mode of tf_cnn_benchmarks, that a strategy's `tensorflow` says; nothing if it
-/// says none. ERRORS (of `fields`): flags that other modes have; fields of the strategy that do nothing where variables are on servers.
+/// Reads the strategy of tf.distribute, or the mode of tf_cnn_benchmarks, from a strategy's
+/// `tensorflow`; nullopt if it has none. ERRORS (of `fields`): flags of other modes; fields of the
+/// strategy that have no effect with variables on servers.
 std::optional<Distribution> distribution_from(const proto::Strategy& message, Fields& fields);
 
 }  // namespace tutti::core

@@ -10,7 +10,8 @@ namespace tutti::core {
 
 struct Strategy;
 
-/// How MultiWorkerAllReduce, tf_cnn_benchmarks and CollectiveAllReduce before TensorFlow 2.2 pack gradients.
+/// The packing settings of MultiWorkerAllReduce, tf_cnn_benchmarks and CollectiveAllReduce before
+/// TensorFlow 2.2.
 struct TensorFlowPacking {
   int num_packs = 0;
   Bytes agg_small_grads_max_bytes;
@@ -21,15 +22,16 @@ struct TensorFlowPacking {
   void apply(Strategy& strategy) const;
 };
 
-/// The names of these fields in a message; "": it has none.
+/// The names of these fields in a message; "": the message does not have it.
 struct TensorFlowPackingFields {
-  std::string what;  ///< that errors begin with
+  std::string what;  ///< the beginning of error messages
   std::string num_packs;
   bool agg_small_grads = false;
   std::string merge_scope;
 };
 
-/// ERRORS (complaints): values out of bounds; fields that do nothing by themselves.
+/// Reads the settings. ERRORS (complaints): values out of range; fields that have no effect on
+/// their own.
 TensorFlowPacking packing_from(const google::protobuf::Message& message, const TensorFlowPackingFields& names,
                                Fields& fields);
 

@@ -1,5 +1,6 @@
-// Reads a strategy's `tensorflow`: which of its strategies reduces the gradients, and how it packs them. What contradicts each
-// other within TensorFlow cannot be written; what is left to refuse are fields of the strategy around it.
+// Reads a strategy's `tensorflow`: the strategy that reduces the gradients, and its packing. The
+// schema excludes contradictions within `tensorflow`; only conflicting fields of the enclosing
+// strategy have to be refused.
 
 #include <algorithm>
 

@@ -38,7 +38,7 @@ std::vector<GateDecision> CreditGate::start() {
 
 void CreditGate::visit_state(StateVisitor& visitor) {
   visitor.same(credit_.count());
-  // What is under way names its step, which is another one a step later.
+  // Items in flight contain their step's number, which changes with every step.
   if (!ready_.empty() || !done_.empty() || !waiting_.empty()) visitor.unfit();
 }
 

@@ -11,12 +11,15 @@
 
 namespace tutti::core {
 
-/// Items start in the order of their priority, as far as a credit of bytes in flight allows: BytePS's scheduled queue of one worker.
+/// Starts items in the order of their priority while their bytes fit into a credit: BytePS's
+/// scheduled queue of one worker.
 ///
-/// An item that is ready on all replicas of the worker starts if the credit left is no less than its bytes. Of several the one with
-/// the lowest priority starts first, then the one of the earliest step. One that is too large is passed over for those behind it. The credit
-/// is given back when the item is complete on all the worker's replicas.
-/// SOURCE: byteps/common/scheduled_queue.cc. (There it is given back one stage earlier, before the copies to the CPU.)
+/// An item that is ready on all replicas of the worker starts if its bytes do not exceed the
+/// remaining credit. The item with the lowest priority value goes first, then the one of the
+/// earliest step. An item that is too large is skipped in favour of those after it. The credit is
+/// returned when the item is complete on all replicas of the worker.
+/// SOURCE: byteps/common/scheduled_queue.cc. (BytePS returns it one stage earlier, before the
+/// copies to the CPU.)
 class CreditGate final : public Gate {
  public:
   CreditGate(GateItems items, Bytes credit, GateMembers members)
@@ -24,11 +27,12 @@ class CreditGate final : public Gate {
 
   std::vector<GateDecision> ready(const GateRequest& request, Time now) override;
   std::vector<GateDecision> done(const GateRequest& request) override;
-  /// Steps are not seen: between steps nothing waits, and the credit is whole.
+  /// Visits the credit. Steps are not part of the state: between steps nothing waits, and the
+  /// credit is complete.
   void visit_state(StateVisitor& visitor) override;
 
  private:
-  /// Priority, step, item: the order in which items start.
+  /// The order in which items start: priority, step, item.
   using Turn = std::tuple<std::int64_t, std::int32_t, std::int32_t>;
   using Key = std::pair<std::int32_t, std::int32_t>;  ///< step and item
 
@@ -37,12 +41,12 @@ class CreditGate final : public Gate {
 
   GateItems items_;
   GateMembers members_;
-  Bytes credit_;                              ///< left
-  std::map<Key, std::int64_t> ready_, done_;  ///< on how many replicas, until they are so on all
+  Bytes credit_;                              ///< remaining
+  std::map<Key, std::int64_t> ready_, done_;  ///< the number of replicas, until it is all of them
   std::set<Turn> waiting_;
 };
 
-/// Every worker has a CreditGate, which decides alone.
+/// Gives every worker a CreditGate, which decides independently.
 class CreditRule final : public GateRule {
  public:
   explicit CreditRule(Bytes credit) : credit_(credit) {}
@@ -56,7 +60,7 @@ class CreditRule final : public GateRule {
   [[nodiscard]] std::vector<std::int64_t> settings() const override { return {credit_.count()}; }
 
  private:
-  Bytes credit_;  ///< of a worker's items in flight
+  Bytes credit_;  ///< limit on a worker's bytes in flight
 };
 
 }  // namespace tutti::core

@@ -32,7 +32,7 @@ std::vector<GateDecision> CycleGate::ready(const GateRequest& request, Time now)
 
 // --- rounds ---
 
-/// Rounds that nobody held have begun, one after the other.
+/// Accounts for the idle rounds that the executor skipped, one after the other.
 void CycleGate::pass_idle_rounds(Time now) {
   if (!options_.idle || in_round_ || announced_ || next_ >= now) return;
   const Time period = std::max(options_.cycle, *options_.idle);

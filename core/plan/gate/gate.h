@@ -1,13 +1,14 @@
 #pragma once
 
-// A gate decides when communication that is ready may start, and what travels together: in the order of priorities within a
-// credit (BytePS), in cycles on which all processes agree (Horovod), one after the other, or behind a barrier. It is a policy
-// alone: it has no clock and sends no messages. Its executor, virtual or real, tells it what happened and when, carries out its
-// decisions, and, for gates that work in rounds, makes the processes agree. The same requests in the same order give the same
-// decisions.
+// A gate decides when communication that is ready may start, and which items are fused: in the
+// order of priorities within a credit (BytePS), in cycles on which all processes agree (Horovod),
+// one after the other, or after a barrier. It is only a policy: it has no clock and sends no
+// messages. Its executor, simulated or real, reports events with their times, executes its
+// decisions and, for gates that work in rounds, runs the agreement between processes. The same
+// requests in the same order give the same decisions.
 //
-// Decisions are answered, not called back: an executor first gets to know all that follows from what it has told, and then starts
-// it. What it starts may be complete at once, and be told from inside.
+// Decisions are return values, not callbacks: an executor first receives all consequences of an
+// event, and then starts them. What it starts may complete at once and be reported recursively.
 
 #include <cstdint>
 #include <memory>
@@ -19,30 +20,31 @@
 
 namespace tutti::core {
 
-/// A communication of every training step, as a gate sees it. It is named by its index among the items of the gate.
+/// A communication in every training step, as a gate sees it. It is identified by its index among
+/// the items of the gate.
 struct GateItem {
   Bytes bytes;
-  /// The lowest goes first.
+  /// The item with the lowest value goes first.
   std::int64_t priority = 0;
-  /// Only items of the same kind may travel as one (the data type, say).
+  /// Only items of the same kind may be fused (the kind is the data type, for example).
   int kind = 0;
-  /// It never travels with others.
+  /// True if it is never fused with others.
   bool alone = false;
-  /// It passes the gate at all.
+  /// False if it bypasses the gate.
   bool passes = true;
 };
 
 /// The items of a gate; gates of several workers share them.
 using GateItems = std::shared_ptr<const std::vector<GateItem>>;
 
-/// One item of one step of one replica.
+/// An item of one step, on one replica.
 struct GateRequest {
   std::int64_t replica = 0;
   std::int32_t step = 0;
   std::int32_t item = 0;
 };
 
-/// Items of a step that travel as one, in the order in which they lie in its buffer.
+/// Items of a step that are fused, in the order of their data in the buffer.
 struct GateBatch {
   std::int32_t step = 0;
   std::vector<std::int32_t> items;
@@ -50,28 +52,29 @@ struct GateBatch {
   bool operator==(const GateBatch&) const = default;
 };
 
-/// Replicas first_replica … first_replica + replicas - 1 start `batch`, in this order. Every batch is in the answer of the call that
-/// decided it, even if no replica starts it yet; batches come in the same order everywhere.
+/// Replicas first_replica … first_replica + replicas - 1 start `batch`, in the order of the
+/// decisions. Every batch is returned by the call that decided it, even if no replica starts it
+/// yet; batches have the same order on all processes.
 struct GateDecision {
   std::int64_t first_replica = 0;
   std::int64_t replicas = 1;
   std::shared_ptr<const GateBatch> batch;
 };
 
-/// What a process says in a round. All processes of a round have equally many numbers; what they agree on is, number by number,
-/// the least that any of them said.
+/// A process's report in a round. All processes of a round report equally many numbers; they agree
+/// on the minimum of each.
 struct GateProposal {
   std::int32_t step = 0;
   std::vector<std::int64_t> numbers;
 };
 
-/// Whose requests one gate object hears in a run.
+/// The replicas that one gate object serves in a run.
 enum class GateScope : std::uint8_t {
-  kWorker,  ///< those of one worker's replicas; every worker has a gate of its own, which decides alone
-  kAll,     ///< those of all replicas; where each process has a part of them, gates of processes agree in rounds
+  kWorker,  ///< those of one worker; every worker has its own gate, which decides independently
+  kAll,     ///< all; if each process has some of them, the gates of the processes agree in rounds
 };
 
-/// The replicas whose requests a gate hears.
+/// The replicas that a gate serves.
 struct GateMembers {
   std::int64_t first_replica = 0;
   std::int64_t replicas = 1;
@@ -81,21 +84,23 @@ class Gate {
  public:
   virtual ~Gate() = default;
 
-  /// A replica has the item ready, at `now`. Answers what starts by that.
+  /// Reports that an item is ready on a replica at `now`. Returns what starts as a result.
   virtual std::vector<GateDecision> ready(const GateRequest& request, Time now) = 0;
-  /// A batch is complete on a replica; `request.item` is any of its items. Answers what starts by that.
-  /// REQUIRES: a decision started it there.
+  /// Reports that a batch is complete on a replica; `request.item` is any of its items. Returns
+  /// what starts as a result. REQUIRES: a decision started it there.
   virtual std::vector<GateDecision> done(const GateRequest& request) = 0;
 
-  /// When a round begins, if one is needed after what was told last and its time was not answered already; nothing otherwise. Ask after every
-  /// call of ready() and end_round(). `now` never decreases over calls.
+  /// Returns the time of the next round if the latest events require one and its time was not
+  /// returned before. Call it after every call of ready() and end_round(). `now` never decreases
+  /// over calls.
   virtual std::optional<Time> next_round(Time now);
-  /// The round begins. Answers what these replicas say in it.
+  /// Begins the round. Returns the report of these replicas.
   virtual GateProposal begin_round(Time now);
-  /// The processes of the round agreed, at `now`. Answers what starts.
+  /// Ends the round: the processes agreed at `now`. Returns what starts.
   virtual std::vector<GateDecision> end_round(const GateProposal& agreed, Time now);
 
-  /// Visits all state that decides what happens next. A gate that does not say what its state is cannot be remembered.
+  /// Visits all state that determines what happens next. The state of a gate without an override
+  /// cannot be remembered.
   virtual void visit_state(StateVisitor& visitor) { visitor.unfit(); }
 
  protected:
@@ -104,7 +109,7 @@ class Gate {
   Gate& operator=(const Gate&) = default;
 };
 
-/// What all processes agree on when one says `a` and another `b`. REQUIRES: they are of the same step and length.
+/// Returns the agreement between processes that report `a` and `b`. REQUIRES: same step and length.
 GateProposal least_of(const GateProposal& a, const GateProposal& b);
 
 }  // namespace tutti::core

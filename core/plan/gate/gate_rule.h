@@ -11,16 +11,17 @@
 
 namespace tutti::core {
 
-/// How an executor holds the rounds of its gates.
+/// How an executor runs the rounds of its gates.
 struct GateRounds {
-  /// How far apart they begin, if not as the rule says: of runs at another scale of time.
+  /// Overrides the cycle time of the rule, for runs on another time scale.
   std::optional<Time> cycle = std::nullopt;
-  /// Rounds in which nothing is ready are not held. The gate counts them, at GateRule::agreement() each.
+  /// True if rounds without ready items are skipped. The gate accounts for each of them with
+  /// GateRule::agreement().
   bool skip_idle = false;
 };
 
-/// A gate as a plan states it: the policy and its settings. It makes the gates of a run, and answers whatever else is asked about
-/// them, so that nobody asks which policy it is.
+/// The gate of a plan: the policy and its settings. It makes the gates of a run and provides the
+/// policy's properties, so that no other code distinguishes policies.
 class GateRule {
  public:
   virtual ~GateRule() = default;
@@ -28,18 +29,19 @@ class GateRule {
   [[nodiscard]] virtual GateScope scope() const = 0;
   [[nodiscard]] virtual std::unique_ptr<Gate> make(GateItems items, GateMembers members,
                                                    const GateRounds& rounds) const = 0;
-  /// Items may travel together. Their collectives are made, and their times asked for, when that is decided.
+  /// True if items may be fused. Their collectives are made, and their times looked up, when that
+  /// is decided.
   [[nodiscard]] virtual bool fuses() const { return false; }
-  /// How far apart rounds begin; zero: there are none.
+  /// The time between the beginnings of rounds; zero: there are no rounds.
   [[nodiscard]] virtual Time cycle() const { return {}; }
-  /// How long processes take to agree in a round in which something of `step` is.
+  /// The time that an agreement takes in a round with items of `step`.
   [[nodiscard]] virtual Time agreement(std::int32_t) const { return {}; }
 
-  /// When an item starts, in words: "in the cycle after it is ready everywhere".
+  /// Describes when an item starts: "in the cycle after it is ready everywhere".
   [[nodiscard]] virtual std::string starts_when() const = 0;
-  /// "credit", "cycles": no two policies have the same.
+  /// Returns the unique name of the policy: "credit", "cycles".
   [[nodiscard]] virtual std::string_view name() const = 0;
-  /// All settings. Rules of one name with equal settings do the same.
+  /// Returns all settings. Rules with equal names and settings behave identically.
   [[nodiscard]] virtual std::vector<std::int64_t> settings() const = 0;
 
  protected:
