@@ -34,8 +34,8 @@ struct TuttiNcclChannel {
   std::int32_t channels;      ///< the number of channels of the operation
   std::int64_t operation;     ///< counted from 0 on this communicator; operations without elements do not count
   std::int32_t channel;
-  std::int32_t function;   ///< the function of the operation: a TuttiNcclFunction
-  std::int64_t bytes;      ///< the operation's elements in bytes, as NCCL counts them; -1: a type that Tutti does not use
+  std::int32_t function;  ///< the function of the operation: a TuttiNcclFunction
+  std::int64_t bytes;  ///< the operation's elements in bytes, as NCCL counts them; -1: a type that Tutti does not use
   std::uint64_t begin_ns;  ///< by the device's global timer
   std::uint64_t end_ns;
 };
