@@ -11,10 +11,10 @@ struct ExportOptions {
   std::string to;  ///< perfetto, csv, svg
   std::string table = "spans";
   std::string output;           ///< "-": standard output
-  std::string format = "text";  ///< of what is said about it
+  std::string format = "text";  ///< of the messages about the export
 };
 
-/// `tutti export`: a timeline in another form.
+/// `tutti export`: converts a timeline to another format.
 int export_timeline(const ExportOptions& options, const Environment& environment);
 
 }  // namespace tutti::tools

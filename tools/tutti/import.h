@@ -10,17 +10,17 @@ namespace tutti::tools {
 
 struct ImportTfConfigOptions {
   std::string from = "env";  ///< file, or "env"
-  InitOptions scenario;      ///< all but its nodes
+  InitOptions scenario;      ///< everything except its nodes
 };
 
 struct ImportOptions {
   ImportTfConfigOptions tf_config;
   ImportNcclTopologyOptions nccl_topology;
-  bool is_topology = false;  ///< the second of both was asked for
+  bool is_topology = false;  ///< nccl-topology was requested
 };
 
-/// `tutti import tf-config` writes a scenario to start from with as many workers as TF_CONFIG has; `tutti import
-/// nccl-topology` is import_nccl_topology().
+/// `tutti import tf-config` writes a new scenario with as many workers as TF_CONFIG has; `tutti
+/// import nccl-topology` is import_nccl_topology().
 int import_files(const ImportOptions& options, const Environment& environment);
 
 }  // namespace tutti::tools

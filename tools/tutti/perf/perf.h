@@ -19,18 +19,18 @@ struct PerfOptions {
   double factor = 2;
   std::string type = "float32";
   std::string op = "sum";                  ///< sum, prod, max, min, avg
-  std::string collective = "all_reduce";   ///< as nccl-tests' programs are called
-  std::optional<std::int64_t> root;        ///< default 0; of the collectives that have one
-  std::string place = "both";              ///< out, in, both: which halves of the table
-  RealOptions real;                        ///< of a real run, as the next two
+  std::string collective = "all_reduce";   ///< the names of nccl-tests' programs
+  std::optional<std::int64_t> root;        ///< default 0; for collectives that have a root
+  std::string place = "both";              ///< out, in, both: the halves of the table
+  RealOptions real;                        ///< for a real run, as are the next two
   std::optional<std::int32_t> iterations;  ///< default 20
   std::optional<std::int32_t> warm_up;     ///< default 5
   std::string format = "text";
-  NcclPerfOptions nccl;  ///< with a cluster instead of a scenario
+  NcclPerfOptions nccl;  ///< for a cluster instead of a scenario
 };
 
-/// `tutti perf`: the table of nccl-tests for a collective on a scenario's cluster, by its algorithm. Of a process that others coordinate: the
-/// life of their worker.
+/// `tutti perf`: prints the table of nccl-tests for a collective on a scenario's cluster, with its
+/// algorithm. A process that joins another's run works as its worker instead.
 int perf(const PerfOptions& options, const Environment& environment);
 
 }  // namespace tutti::tools
