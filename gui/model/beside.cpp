@@ -148,7 +148,7 @@ std::vector<DifferenceRow> rows_of_differences(const std::vector<core::StepCompa
   return rows;
 }
 
-/// What the trace asks about its spans.
+/// The interface to the two sides of the combined trace.
 class Parts : public TraceParts {
  public:
   Parts(Sources sources, Alignment alignment, std::shared_ptr<const BesideRows> rows, core::Numbers packs,
@@ -233,7 +233,7 @@ std::vector<SpanId> Parts::of_pack(std::size_t side, const core::Track& like, st
   return found;
 }
 
-/// Those of that kind; of those that have the index, if that matters.
+/// Returns the spans of that kind, restricted to those with the index if that matters.
 std::vector<SpanId> Parts::with_index(std::size_t side, const std::vector<SpanId>& own,
                                       std::optional<std::int64_t> index, int kind) const {
   std::vector<SpanId> found;
@@ -288,7 +288,7 @@ std::vector<SpanId> Parts::partners(SpanId span) const {
         whole->kind == SpanKind::kFirstCompute + static_cast<std::int32_t>(core::ComputeKind::kBackward);
     const auto index = has_layer ? index_of_layer(side, whole->index) : std::nullopt;
     there = has_layer && !index ? std::vector<SpanId>() : with_index(other, there, index, whole->kind);
-    // What a step computes several times, once for each micro-batch, is told apart by its order.
+    // Computations that a step does once for each micro-batch are distinguished by their order.
     const std::vector<SpanId> mine = with_index(side, of_pack(side, row.track, whole->step, whole->pack, false),
                                                 has_layer ? std::optional(whole->index) : std::nullopt, whole->kind);
     const auto pass = static_cast<std::size_t>(

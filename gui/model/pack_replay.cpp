@@ -129,7 +129,7 @@ bool PackReplay::push(std::size_t wanted) {
     const SymbolicRun::Obstacle obstacle = run_->obstacle(number, sender);
     if (obstacle.kind == SymbolicRun::Obstacle::Kind::kNone) return false;
     if (obstacle.kind == SymbolicRun::Obstacle::Kind::kAnyMessage) {
-      // Whose message it took is not known: whoever can go on might have sent it.
+      // The sender of the message is unknown: any lane that can advance might have sent it.
       bool moved = false;
       for (std::size_t other = 0; other < run_->lanes() && !moved; ++other)
         moved = std::find(chain.begin(), chain.end(), other) == chain.end() && run_->try_step(other);

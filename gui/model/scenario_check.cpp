@@ -60,7 +60,7 @@ PlacedProblem place(const core::Problem& problem, const core::ScenarioText& text
   if (at.line < 1) return made;
   const std::size_t offset = text.places().offset(at);
   made.text = word_at(text.text(), offset);
-  // What is missing from the scenario as a whole is told at its beginning, where a field may stand.
+  // Problems of the scenario as a whole are reported at its beginning, where a field may also be.
   const bool whole = at.line == 1 && at.column == 1;
   made.field = whole ? core::FieldPath() : text.path_at(offset);
   const core::Value* const value = text.find(made.field);
@@ -98,7 +98,8 @@ Parts parts_of(const core::Scenario& scenario) {
   return parts;
 }
 
-/// Who exchanges what beside the gradients, and what that means for these.
+/// Adds the communicators that exchange data in addition to gradients, and their effect on the
+/// gradients.
 void tell_communicators(const core::Scenario& scenario, Card& card) {
   for (const core::PlannedExchange& exchange : scenario.plan.exchanges) {
     const core::Communicator& of = scenario.communicators[static_cast<std::size_t>(exchange.communicator)];

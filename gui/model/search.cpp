@@ -57,7 +57,7 @@ std::bitset<64> kinds_named(const std::string& word, const Trace& trace) {
   return whole.any() || parts.none() ? whole : parts & kinds_in(trace);
 }
 
-/// Where a span stands in the order in which they are gone through.
+/// The position of a span in the search order.
 using Place = std::pair<Time, std::size_t>;
 
 /// The first span of another row that comes behind `from`.

@@ -38,7 +38,7 @@ std::optional<std::pair<std::int32_t, std::string>> part_of(const std::string& n
   return std::pair(static_cast<std::int32_t>(worker), name.substr(slash + 1));
 }
 
-/// What a device of that name is taken for where nothing else tells.
+/// Guesses the kind of a device from its name, if nothing else is known.
 Topology::Kind guessed(const std::string& name) {
   if (name.starts_with("gpu")) return Topology::Kind::kGpu;
   if (name.starts_with("cpu")) return Topology::Kind::kCpu;

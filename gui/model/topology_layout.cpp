@@ -283,7 +283,7 @@ class Layouter {
     if (free) return between(a, b);
     const double from = a.centre().x, to = b.centre().x, y = std::max(a.bottom(), b.bottom());
     const double depth = 2 * std::clamp(kArcShare * std::abs(to - from), kLeastArc, kMostArc);
-    // Ends beside each other, so that the arcs of one node are told apart.
+    // Endpoints are next to each other, so that the arcs of one node can be distinguished.
     const double inset = std::clamp((to - from) / 16, -a.width / 3, a.width / 3);
     Line2 line;
     constexpr int kPieces = 14;

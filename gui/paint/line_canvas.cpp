@@ -83,7 +83,7 @@ void LineCanvas::span_pixels(const std::vector<Column>& columns, const SpanLooks
   for (int y = 0; y < shown; ++y) std::copy_n(line_beside(y), columns.size(), first + y * stride_);
 }
 
-/// What draw_columns() fills, as few rectangles.
+/// Paints the area that draw_columns() fills, as few rectangles.
 void LineCanvas::span_shapes(const std::vector<Column>& columns, const SpanLooks& looks, int gap, int height) {
   for (std::size_t x = 0; x < columns.size(); ++x) {
     if (columns[x].filled == 0) continue;
@@ -189,7 +189,7 @@ void LineCanvas::box(Time start, Time end, Pixel filled) {
   if (to - from > 3) fill(from, from + 1, device(kGap), height_ - device(kGap), scene_.theme.background);
 }
 
-/// Pixels of the line at hand: from … to - 1, lines top … bottom - 1 counted from its top.
+/// Fills pixels from … to - 1 of lines top … bottom - 1, counted from the top of the current line.
 void LineCanvas::fill(int from, int to, int top, int bottom, Pixel filled) {
   if (shapes_) return shape(QRect(from, top_ + top, to - from, bottom - top), filled);
   for (int y = std::max(0, top_ + top); y < std::min(size_.height(), top_ + bottom); ++y)

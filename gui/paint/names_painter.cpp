@@ -61,7 +61,8 @@ class NamePainter {
     return {text.left(), text.top(), text.width(), line.height / 2 + 1};
   }
 
-  /// Which of two timelines the line is of, at its right; answers what is left of the line for its name.
+  /// Paints the side that the line belongs to, at its right; returns the rest of the line for its
+  /// name.
   QRect side(const Line& line, const QRect& box, const QRect& text) {
     const auto width_of = [&](const std::string& words) {
       return painter_.fontMetrics().horizontalAdvance(QString::fromStdString(words)) + 2;

@@ -80,7 +80,7 @@ SweepPanel::SweepPanel(Workshop workshop, QWidget* parent)
   connect(stop_, &QToolButton::clicked, this, &SweepPanel::stop);
   connect(&reader_, &SweepReader::read, this, &SweepPanel::take);
   connect(&reader_, &SweepReader::failed, this, [this](const QString& why) {
-    // What is on the screen stays, also when its file goes away.
+    // The plot stays on the screen even if its file disappears.
     opening_.clear();
     emit failed(why);
   });

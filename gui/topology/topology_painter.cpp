@@ -17,7 +17,7 @@ using Kind = Topology::Kind;
 
 /// Below these scales there would be nothing but grey: texts, the two directions of a link, what devices hold.
 constexpr double kTextScale = 0.4, kFineScale = 0.22;
-/// Texts are so many pixels high where there is room for them.
+/// The heights of texts in pixels, where there is room for them.
 constexpr double kNamePixels = 10, kFigurePixels = 9;
 /// More messages than that are small dots without names.
 constexpr std::size_t kFewFlights = 60;
@@ -217,7 +217,7 @@ class TopologyPainter {
     small.setBold(true);
     painter_.setFont(small);
     const Pixel strong = theme().spans[core::SpanKind::kPackInFlight].colour;
-    // Those of the pack that is looked at above the others.
+    // The messages of the selected pack are drawn above the others.
     for (const bool of_pack : {false, true}) {
       for (const TopologyMoment::Flight& flight : scene_.moment.flights) {
         if (flight.of_pack != of_pack || flight.transfer->bytes.count() == 0) continue;
@@ -272,7 +272,7 @@ void paint_held(QPainter& painter, const QRectF& box, const std::vector<PackRepl
     const double left = box.left() + box.width() * static_cast<double>(piece.offset) / elements;
     const double width = box.width() * static_cast<double>(piece.count) / elements;
     const double share = static_cast<double>(piece.contributions) / std::max(1, moment.contributors);
-    // What is there is to be seen, however small its share.
+    // Every piece must be visible, however small its share.
     const double height = piece.contributions > 0 ? std::max(2.0, box.height() * share) : 0;
     const QRectF column(left, box.bottom() - height, width, height);
     const Pixel filled = held_colour(theme, piece.contributions, moment.contributors);

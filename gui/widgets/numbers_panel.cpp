@@ -20,7 +20,8 @@ using core::Time;
 
 namespace {
 
-/// Of more spans than this the numbers of all that is in view would be old before they are there.
+/// Above this number of spans, the numbers of the visible range would be outdated before they are
+/// computed.
 constexpr std::int64_t kQuick = 2'000'000;
 
 /// Of more spans, or rows (of each a block is read), the numbers would hold up a gesture: a thread works them out.
@@ -105,7 +106,7 @@ void NumbersPanel::begin_job(const Wanted& wanted, bool bytes) {
   });
 }
 
-/// What it has worked out is not shown.
+/// Discards the job's result.
 void NumbersPanel::end_job() {
   if (!job_) return;
   job_->cancel = true;

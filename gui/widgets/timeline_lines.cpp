@@ -1,4 +1,4 @@
-// Which lines there are, which of them are in view, and the ways from one to another.
+// The lines of the timeline: which of them are in view, and navigation between them.
 
 #include "gui/widgets/timeline_view.h"
 

@@ -26,7 +26,7 @@ using core::Time;
 
 namespace {
 
-/// So many packs, and so many spans, are listed.
+/// The maximum number of packs, and of spans, in the list.
 constexpr std::size_t kMost = 300;
 constexpr int kDifferenceColumn = 6;
 constexpr int kWidestTitle = 130;

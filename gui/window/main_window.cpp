@@ -442,7 +442,7 @@ void MainWindow::dragEnterEvent(QDragEnterEvent* event) {
   if (event->mimeData()->hasUrls() && event->mimeData()->urls().front().isLocalFile()) event->acceptProposedAction();
 }
 
-/// Of two files the second is put beside the first.
+/// If two files are dropped, the second one is compared with the first.
 void MainWindow::dropEvent(QDropEvent* event) {
   const QList<QUrl> files = event->mimeData()->urls();
   if (files.size() > 1) return open_both(files[0].toLocalFile(), files[1].toLocalFile());
@@ -463,7 +463,7 @@ void MainWindow::closeEvent(QCloseEvent* event) {
   event->accept();
 }
 
-// --- what is told ---
+// --- messages ---
 
 void MainWindow::tell(const QString& text) {
   // Beside the progress, and the moment under the mouse.

@@ -9,7 +9,7 @@
 namespace tutti::tools {
 namespace {
 
-/// Of this process's standard output.
+/// The state of this process's standard output.
 struct StandardOutput {
   bool errors_as_json = false;
   bool begun = false;

@@ -196,7 +196,7 @@ int execute(core::Executor& executor, const std::string& doing, const ExecuteOpt
   if (besides.band_of && !stop.load() && !summary.steps().empty()) band = besides.band_of(*scenario, control);
   // Of scenarios in which other orders of packs change the step, both ends may lie on one side of it.
   if (band) band = StepBand{std::min(band->low, summary.step_time()), std::max(band->high, summary.step_time())};
-  // What was computed is printed even if the timeline is lost.
+  // The results are printed even if the timeline is lost.
   Expected<void> kept;
   const bool keeps =
       file && (output_failed || !summary.steps().empty() || !std::filesystem::is_regular_file(options.timeline));

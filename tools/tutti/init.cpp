@@ -25,7 +25,7 @@ struct NamedList {
   const char* name;
   std::vector<std::string> entries;
 };
-/// What scenarios can name.
+/// The names that scenarios can use.
 std::vector<NamedList> lists_of(const Library& library) {
   return {{"machines", library.names(Library::Kind::kMachine)},
           {"links", library.names(Library::Kind::kLink)},
@@ -98,7 +98,7 @@ DragonflyAsked dragonfly_of(std::int64_t nodes) {
   return best;
 }
 
-/// A shape that holds so many workers: leaves of 16 and 8 spines; or dragonfly_of() them.
+/// Returns a shape that holds this many workers: leaves of 16 and 8 spines, or dragonfly_of() them.
 std::string shape_text(const InitOptions& options) {
   if (options.network == "fat_tree") {
     return "    # Workers with their cards on one leaf, and switches that join the leaves.\n"
@@ -193,7 +193,7 @@ int init(const InitOptions& options, const Environment& environment) {
                   "--network and --link join workers, and --nodes 1 leaves one; take more nodes");
   const std::string target = options.output.empty() || options.output == "-" ? "(the new scenario)" : options.output;
   const std::string text = scenario_to_start_from(options, library);
-  // What is written must run; whatever is wrong with the request shows here.
+  // The output must be a valid scenario; errors of the request show here.
   const auto scenario = core::read_scenario(text, target, library);
   if (!scenario) {
     // There is no file yet whose lines could be pointed at.

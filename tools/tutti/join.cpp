@@ -27,7 +27,8 @@ std::optional<std::string> environment_variable(const std::string& name) {
   return value ? std::optional<std::string>(value) : std::nullopt;
 }
 
-/// A name that nobody knows yet may become anyone's.
+/// A name that cannot be resolved yet may turn out to be that of another machine, so it is not
+/// near.
 bool is_near(const std::string& host) { return real::is_loopback(host).value_or(false); }
 /// By its very text, and not by what this machine takes a name for.
 bool is_said_near(const std::string& host) { return host == "localhost" || host.starts_with("127."); }

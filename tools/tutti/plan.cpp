@@ -147,7 +147,7 @@ std::string by_nccl(const Collective& collective) {
   return text + took + (capped.empty() ? "" : ", capped at " + capped);
 }
 
-/// A line per pack. What is the same for all of them is told once, above.
+/// Prints a line per pack. What all packs have in common is printed once, above.
 std::string packs_table(const Scenario& scenario) {
   struct Column {
     std::string heading;

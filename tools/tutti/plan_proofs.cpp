@@ -70,7 +70,8 @@ LoweredParts lowered_parts(const core::CollectiveParts& planned, const Collectiv
   return {std::move(schedule), std::move(words)};
 }
 
-/// What the checker has to hold of a schedule: a word per element of every buffer of every rank.
+/// Returns the size of the checker's state for a schedule: a word per element of every buffer of
+/// every rank.
 std::int64_t words_to_check(const Collective& collective) {
   const Schedule& schedule = *collective.schedule;
   std::int64_t words = 0;

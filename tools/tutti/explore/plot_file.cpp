@@ -34,7 +34,7 @@ class ScratchFolder {
  public:
   ScratchFolder() {
     std::error_code none;
-    // mkdtemp() puts a name that nobody has in place of the six X, which have to be the last.
+    // mkdtemp() replaces the six X, which have to be the last characters, by a unique name.
     std::string name = (fs::temp_directory_path(none) / "tutti-plot-XXXXXX").string();
     if (::mkdtemp(name.data())) path_ = name;
   }

@@ -104,7 +104,7 @@ int tell_results(SweepStore& store, const SweepOptions& options, Format format,
   return print_out(sweep_text(store, outcomes, options.rows, *notes));
 }
 
-/// What ranks of one sweep must have in common.
+/// Returns what the ranks of one sweep must have in common.
 std::string identity(const core::SweepInfo& info) {
   std::string text = info.version + '\0' + info.scenario_text + '\0';
   for (const std::string& said : info.set) text += said + '\0';

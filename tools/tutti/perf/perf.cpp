@@ -105,7 +105,7 @@ struct Request {
   std::optional<real::TcpExecutorOptions> real;  ///< none: simulated
 };
 
-/// Which collective, its root, and which halves of the table.
+/// Reads the collective, its root, and the halves of the table.
 Expected<void> read_collective(const PerfOptions& options, Request& request) {
   const auto kind = core::parse_collective(options.collective);
   if (!kind) {
@@ -231,7 +231,7 @@ class Measuring {
  private:
   [[nodiscard]] std::int64_t ranks() const { return scenario_.cluster->replicas(); }
 
-  /// What of the scenario is not in the table, in words.
+  /// Describes the parts of the scenario that the table ignores.
   [[nodiscard]] std::vector<std::string> left_out() const {
     std::string what;
     const auto add = [&what](bool there, const char* name) {

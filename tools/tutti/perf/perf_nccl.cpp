@@ -125,7 +125,8 @@ Expected<NcclPerfSubject> subject_of(const NcclPerfRequest& request, const Envir
       (*machine)->name(), options.nodes, known->system, std::move(*settings), std::move(known->communicator), *machine};
 }
 
-/// What the machines' links need at least; nothing where their file does not say which ways NCCL takes.
+/// Returns the lower bound set by the machines' links; nullopt if their file does not describe
+/// NCCL's paths.
 std::optional<core::NcclLinkBound> link_bound(const NcclPerfRequest& request, const NcclPerfSubject& subject) {
   if (!subject.kind || subject.comm.nodes != subject.machines) return std::nullopt;
   return core::NcclLinkBound(subject.kind, std::nullopt, std::make_shared<const nccl::Communicator>(subject.comm),

@@ -101,7 +101,7 @@ class Printer {
            "of ten measurements lay\n";
   }
 
-  /// What NCCL_COLLNET_ENABLE=1 is taken to mean here.
+  /// Describes how NCCL_COLLNET_ENABLE=1 is interpreted here.
   [[nodiscard]] std::string of_collnet() const {
     if (!subject_.settings.collnet.value_or(false)) return "";
     if (subject_.comm.collnet)
@@ -148,7 +148,7 @@ class Printer {
                              out;
   }
 
-  /// Sizes in a row that the same setting would be quicker for are told together.
+  /// Consecutive sizes with the same faster setting are reported together.
   [[nodiscard]] static std::string quicker(const std::vector<NcclPerfRow>& rows) {
     std::string out;
     for (std::size_t first = 0, end = 0; first < rows.size(); first = end) {
