@@ -58,7 +58,8 @@ class EndsBySignal {
 
 void say(const QString& what) { std::fprintf(stderr, "tutti: %s\n", qUtf8Printable(what)); }
 
-/// Empty if the window is as large as was asked for. (The panels of what is open need their room.)
+/// Returns a message if the window does not have the requested size; empty if it has. (The panels
+/// need a minimum of space.)
 QString wrong_size(const tutti::gui::MainWindow& window, const QSize& wanted) {
   if (wanted.isEmpty() || window.size() == wanted) return {};
   const QSize least = window.minimumSizeHint().expandedTo(window.minimumSize());

@@ -101,8 +101,9 @@ PackBegins moves_of_packs(const Trace& first, const Trace& second, const std::ar
   return moves;
 }
 
-/// Where the steps begin on the axis: each side's as far behind its last one as they are in its file, at least, and behind all
-/// that `reach` tells of the second. Nothing if that goes beyond all times.
+/// Returns where the steps begin on the axis. A step begins after everything that `reach` contains
+/// of the steps before it, and, on each side, at least as long after the side's previous step as in
+/// its file. nullopt if that exceeds the representable times.
 std::optional<std::map<std::int32_t, Time>> begins_on_axis(const std::array<StepTimes, 2>& times,
                                                            const StepTimes& reach) {
   std::set<std::int32_t> steps;

@@ -103,7 +103,7 @@ std::vector<core::StepComparison> compare_steps(const Sources& sources, const co
   return steps;
 }
 
-/// As few rows as they need to stand beside each other, but three at most.
+/// Arranges differences in as few rows as they need without overlap, but at most three.
 std::vector<DifferenceRow> in_rows(const std::string& name, std::vector<Difference> all) {
   constexpr std::size_t kMostRows = 3;
   std::stable_sort(all.begin(), all.end(),
@@ -122,7 +122,8 @@ std::vector<DifferenceRow> in_rows(const std::string& name, std::vector<Differen
 
 std::vector<DifferenceRow> rows_of_differences(const std::vector<core::StepComparison>& steps,
                                                const std::vector<Side>& sides, Align align, const std::string& apart) {
-  // Where the two are side by side, from the first that begins to the last that ends; else where the first is.
+  // With steps side by side, from the earlier start to the later end; otherwise the range of the
+  // first.
   const auto where = [align](const TimeRange& a, const TimeRange& b) {
     return align == Align::kStart ? a : TimeRange{std::min(a.from, b.from), std::max(a.to, b.to)};
   };

@@ -16,7 +16,7 @@ constexpr std::size_t kOpenLanes = 8;
 constexpr std::size_t kOpenDevices = 16;
 constexpr std::size_t kOpenLinks = 12;
 
-/// As the last part of a key.
+/// Returns the name as the last part of a key.
 std::string behind(const std::string& timeline) { return timeline.empty() ? "" : '/' + timeline; }
 
 /// Rows of both sides in one order; the same of both one above the other.

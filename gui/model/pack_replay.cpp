@@ -102,7 +102,8 @@ Rank PackReplay::rank(std::int32_t device) const {
   return device < 0 || rank == devices_.end() ? -1 : static_cast<Rank>(rank - devices_.begin());
 }
 
-/// Whom the lane's next step takes its message from, as recorded: it matters to steps that take whatever arrives.
+/// Returns the lane from which the lane's next step received its message, as recorded. This matters
+/// for steps that accept any message.
 std::optional<std::size_t> PackReplay::sender_of(std::size_t number) const {
   const SymbolicRun::LaneState& lane = run_->lane(number);
   const std::int32_t device = devices_[static_cast<std::size_t>(lane.rank)];

@@ -96,7 +96,7 @@ std::optional<SpanId> nearest(const Trace& trace, const Query& query, Way way, S
   return near ? near : around;
 }
 
-/// By what a person would call it.
+/// Returns the name by which a person would refer to the row.
 std::string full_name(const Trace::Row& row) {
   return lower(row.timeline + '/' + row.group + "/w" + std::to_string(row.track.worker) + '/' + row.track.device + '/' +
                row.name);

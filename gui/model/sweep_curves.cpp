@@ -153,7 +153,7 @@ class Drawing {
     std::sort(entries.begin(), entries.end(), [more](const Entry& a, const Entry& b) {
       if (a.place.line != b.place.line) return a.place.line < b.place.line;
       if (a.place.x != b.place.x) return a.place.x < b.place.x;
-      // What is known to its end tells more than what is not.
+      // A complete result is preferred to an incomplete one.
       if (a.point.given_up != b.point.given_up) return b.point.given_up;
       if (a.point.value != b.point.value) return more ? a.point.value > b.point.value : a.point.value < b.point.value;
       return a.point.point < b.point.point;

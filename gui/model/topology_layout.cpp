@@ -41,7 +41,8 @@ class Inside {
     width_ = 0;
     for (const auto& row : rows_) width_ = std::max(width_, width_of(row));
     place_rows();
-    // What most is joined to stands evenly; the others above and below what they are joined to, from there outwards.
+    // The row to which most nodes are connected is spaced evenly; from there outwards, the other
+    // nodes are placed above and below what they are connected to.
     const int anchor = !rows_[3].empty() ? 3 : !rows_[1].empty() ? 1 : 2;
     spread(anchor);
     for (int row = anchor - 1; row >= 0; --row) gather(row);

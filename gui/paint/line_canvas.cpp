@@ -149,8 +149,8 @@ void LineCanvas::counter(const Counter& counter) {
   }
 }
 
-/// A closed group: how many of its devices compute, of its lanes do something. Of two timelines the first's in the upper half, the
-/// second's in the lower.
+/// Paints a collapsed group: how many of its devices compute, or how many of its lanes are busy.
+/// With two timelines, the first is in the upper half and the second in the lower half.
 void LineCanvas::utilisation(const Line& group) {
   const auto of_second = [&](std::size_t r) { return scene_.trace.rows()[r].side == 1; };
   const bool second = std::any_of(group.rows.begin(), group.rows.end(), of_second);

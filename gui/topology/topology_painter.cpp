@@ -121,7 +121,8 @@ class TopologyPainter {
     painter_.drawPolyline(polygon);
   }
 
-  /// Of a link one sees both directions; of who sent to whom it has to be said.
+  /// Links are drawn in both directions; lines between devices that sent to each other need an
+  /// arrow head.
   void paint_arrow_head(const QPolygonF& line, double width) {
     const QPointF tip = line.back(), along = tip - line[line.size() - 2];
     const double length = std::max(1e-9, std::hypot(along.x(), along.y()));

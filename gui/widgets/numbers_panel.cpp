@@ -24,7 +24,8 @@ namespace {
 /// computed.
 constexpr std::int64_t kQuick = 2'000'000;
 
-/// Of more spans, or rows (of each a block is read), the numbers would hold up a gesture: a thread works them out.
+/// Above this number of spans, or of rows (a block is read for each), the computation would delay a
+/// gesture and runs in a thread.
 constexpr std::int64_t kAtOnce = 20'000;
 constexpr std::size_t kRowsAtOnce = 64;
 

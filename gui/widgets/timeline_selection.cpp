@@ -69,7 +69,7 @@ void TimelineView::set_path_only(bool on) {
 void TimelineView::next_on_path() { step_along_path(1); }
 void TimelineView::previous_on_path() { step_along_path(-1); }
 
-/// To the piece of the path after (before) the one at hand, and to the span that it is, where one is recorded.
+/// Goes to the next (previous) part of the critical path, and selects its span if one is recorded.
 void TimelineView::step_along_path(int by) {
   if (!trace_) return;
   // With two timelines, along the path of the one that has the selection.

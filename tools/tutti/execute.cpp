@@ -164,7 +164,8 @@ int execute(core::Executor& executor, const std::string& doing, const ExecuteOpt
       writer->flush();
       written = now;
     }
-    // A full disk is noticed now, not after hours; and whoever reads the file as it grows has something to read.
+    // Detects a full disk now rather than after hours, and lets other programs read the file as it
+    // grows.
     if (file) file->stream().flush();
     output_failed = writer && !writer->good();
     if (output_failed || interrupt.happened()) stop.store(true);
@@ -194,7 +195,8 @@ int execute(core::Executor& executor, const std::string& doing, const ExecuteOpt
   }
   std::optional<StepBand> band;
   if (besides.band_of && !stop.load() && !summary.steps().empty()) band = besides.band_of(*scenario, control);
-  // Of scenarios in which other orders of packs change the step, both ends may lie on one side of it.
+  // In scenarios in which the order of packs changes the step time, both ends may be on one side of
+  // it.
   if (band) band = StepBand{std::min(band->low, summary.step_time()), std::max(band->high, summary.step_time())};
   // The results are printed even if the timeline is lost.
   Expected<void> kept;

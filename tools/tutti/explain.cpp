@@ -92,7 +92,7 @@ std::vector<PackCosts> pack_costs(const core::Scenario& scenario, const core::Su
     PackCosts costs;
     costs.pack = record.pack;
     costs.bytes = scenario.plan.collective(pack).bytes();
-    // What is gathered, or is no gradient, is not reduced as the strategy reduces.
+    // Packs that are gathered, or are not gradients, are not reduced by the strategy's reduction.
     const bool reduced = !pack.payload.reduction && scenario.plan.collective(pack).kind == scenario.strategy.collective;
     if (who == core::WhoReduces::kAllReplicas &&
         (reduced || scenario.plan.collective(pack).kind == core::CollectiveKind::kAllReduce))

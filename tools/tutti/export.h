@@ -11,7 +11,7 @@ struct ExportOptions {
   std::string to;  ///< perfetto, csv, svg
   std::string table = "spans";
   std::string output;           ///< "-": standard output
-  std::string format = "text";  ///< of the messages about the export
+  std::string format = "text";  ///< the format of messages about the export
 };
 
 /// `tutti export`: converts a timeline to another format.

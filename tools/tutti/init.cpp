@@ -69,7 +69,7 @@ std::string usual_algorithm(const InitOptions& options, const Library& library) 
   return machine && !(*machine)->gpus().empty() ? "nccl" : "ring";
 }
 
-/// The networks that can be asked for by name; their shapes are something to start from.
+/// The networks that can be requested by name; their shapes are a starting point.
 const std::vector<std::string> kNetworks{"one_switch", "rails", "fat_tree", "dragonfly"};
 
 struct DragonflyAsked {

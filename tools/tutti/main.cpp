@@ -1,4 +1,4 @@
-// The command line: who answers what was asked (options/ says what can be).
+// The command line: calls the function of each command (options/ defines their options).
 
 #include <fcntl.h>
 #include <unistd.h>

@@ -48,7 +48,8 @@ Expected<std::shared_ptr<const Schedule>> lowered(const Collective& planned, std
                             planned.elements, planned.root});
 }
 
-/// What NCCL does inside workers as it would execute it, or where that is not lowered, as rings; which, in words.
+/// NCCL's schedule inside workers, as NCCL would execute it; or rings, if that cannot be lowered.
+/// `words` says which.
 struct LoweredParts {
   std::shared_ptr<const Schedule> schedule;
   std::string words;
@@ -136,8 +137,8 @@ Expected<std::string> prove_pack(const Scenario& scenario, std::size_t number) {
   const core::Strategy strategy = strategy_of(scenario.strategy, pack);
   const core::Cluster& cluster = *scenario.cluster;
   const auto& partition = scenario.plan.partition;
-  // What goes to a server and comes from it is proved as it is: where it lies depends on its size.
-  // What is sparse or saved is not reduced as the strategy reduces gradients.
+  // Packs on servers are proved at full size: their location depends on it. Sparse or saved data is
+  // not reduced by the strategy's reduction of gradients.
   const bool as_it_is =
       core::on_servers(core::who_reduces(scenario.strategy, scenario.plan)) || pack.payload.reduction.has_value();
   Collective small = as_it_is ? planned

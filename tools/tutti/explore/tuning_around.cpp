@@ -127,14 +127,13 @@ const Sensitivity* Tuning::lost_case() const {
 }
 
 Expected<bool> Tuning::add_snippets() {
-  // Nothing of what was asked for can be: there is nothing to recommend.
+  // No requested setting is valid: there is nothing to recommend.
   if (!result_.is_advice()) return true;
   Progress progress("simulating what to paste");
   const Told& recommended = result_.recommended();
   auto snippets = core::snippets_of(recommended.scenario, library_);
   for (std::string& note : snippets.notes) result_.notes.push_back(std::move(note));
-  // Settings that pack alike are run again: their frameworks launch and update in ways of their
-  // own.
+  // Settings with the same packing are run again: their frameworks launch and update differently.
   sim::Evaluator evaluator({recommended.scenario.text, base_.path, {}}, library_, simulator_,
                            sim::Evaluator::Shares::kNo);
   if (most_work_) evaluator.leave_out_beyond(*most_work_);

@@ -52,8 +52,9 @@ class Timing : public core::DeafSink {
   }
   void note(const std::string& note) override { notes.push_back(note); }
 
-  /// Microseconds: where each rank has told how long it took it, the mean of that, as nccl-tests has it: no clock is held
-  /// against another's then. Else from the first rank's start to the last one's end. Nothing if the run was interrupted.
+  /// Returns the time in microseconds. If each rank has reported its duration, their mean, as in
+  /// nccl-tests, which does not compare clocks of different ranks; else the time from the first
+  /// rank's start to the last one's end. nullopt if the run was interrupted.
   [[nodiscard]] std::optional<double> us() const {
     if (!whole_) return std::nullopt;
     return ranks_ > 0 ? of_ranks_ / ranks_ : core::to_us(*whole_);
@@ -66,7 +67,7 @@ class Timing : public core::DeafSink {
   int ranks_ = 0;
 };
 
-/// As nccl-tests names them.
+/// Parses the name of an operation in nccl-tests.
 std::optional<core::Reduction> parse_op(const std::string& name) {
   if (name == "sum") return core::Reduction::kSum;
   if (name == "prod") return core::Reduction::kProduct;
@@ -205,7 +206,7 @@ class Measuring {
     if (request.in_place && core::can_be_in_place(kind)) halves_.push_back(false);
   }
 
-  /// Answers the exit status: what was measured is printed whatever it is.
+  /// Runs all sizes and returns the exit status. Measured rows are printed whatever it is.
   int all(PerfTable& table) {
     if (elements_.empty()) {
       return refuse({ProblemCode::kTooSmall, "-e"}, "-e: {} between {} ranks needs at least {} bytes, 16 for each",
@@ -245,7 +246,7 @@ class Measuring {
     return {fmt::format("one collective of all replicas is timed alone; left out of the scenario: {}", what)};
   }
 
-  /// Nothing if it was interrupted.
+  /// Runs one size; returns nullopt if interrupted.
   Expected<std::optional<PerfRow>> row(std::int64_t elements, std::vector<std::string>& notes) {
     PerfRow row;
     row.bytes = elements * core::size_of(request_.what.type).count();

@@ -74,7 +74,7 @@ class Printer {
  private:
   [[nodiscard]] std::string heading() const {
     const nccl::System& s = subject_.system;
-    // Where GPUs reach each other by the network alone, a machine is several nodes.
+    // If GPUs reach each other only over the network, a machine is several nodes to NCCL.
     const std::string nodes = s.nodes == subject_.machines ? "" : fmt::format("to NCCL {} nodes of ", s.nodes);
     std::string text =
         fmt::format("# {} as NCCL {} does it on {} x {}, {}{} GPU{} each, {} ranks\n",
@@ -169,7 +169,7 @@ class Printer {
                        : "# by this model NCCL's choice is not the quickest, even at the low end of its band:\n" + out;
   }
 
-  /// All that could be chosen, and why the winner won.
+  /// Lists all candidates, and why the winner was chosen.
   [[nodiscard]] std::string explained(const NcclPerfRow& row) const {
     std::string out = fmt::format("\n{} bytes\n", row.bytes);
     const std::string narrowest = row.time.narrowest;
