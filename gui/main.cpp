@@ -1,4 +1,5 @@
-// tutti-view: the window, as a program of its own, so that `tutti` needs no Qt. `tutti view` starts it.
+// tutti-view: the window, as a separate program, so that `tutti` does not need Qt. `tutti view`
+// starts it.
 
 #include <fcntl.h>
 #include <unistd.h>

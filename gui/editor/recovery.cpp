@@ -1,5 +1,6 @@
-// A recovery file is JSON: the text of a scenario and what is known of its file. Its name is that of the scenario and a random
-// part, so that editors do not meet; NAME.lock beside it is locked for as long as the editor lives.
+// A recovery file is JSON: the text of a scenario and the known facts about its file. Its name
+// consists of the scenario's name and a random part, so that no two editors use the same file.
+// NAME.lock next to it is locked while the editor lives.
 
 #include "gui/editor/recovery.h"
 

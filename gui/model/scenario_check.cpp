@@ -18,7 +18,8 @@ namespace {
 
 bool is_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
 
-/// A problem of a whole message is often one of a field that is not written: the first that its words name.
+/// A problem of a whole message is often about a field that is not set: the first one that its text
+/// names.
 std::optional<std::string> unwritten_field(const core::ScenarioText& text, const core::FieldPath& message,
                                            const std::string& words) {
   const core::FieldType* const field = message.empty() ? nullptr : text.type(message);

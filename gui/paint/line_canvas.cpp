@@ -134,7 +134,8 @@ void LineCanvas::load(const core::LinkRecord& link) {
   }
 }
 
-/// The most that it is at each pixel, so that no peak vanishes; the highest of all is the line's height.
+/// Draws the maximum of the counter at each pixel, so that no peak vanishes; the maximum over the
+/// run has the full height of the line.
 void LineCanvas::counter(const Counter& counter) {
   const int room = height_ - 2 * device(kGap);
   const Pixel edge = blend(scene_.theme.load, scene_.theme.text, 0.4);

@@ -18,7 +18,7 @@ using core::SweepStore;
 
 namespace {
 
-/// So often it is looked at whether there is more; and what is read often takes no more than a tenth of a core.
+/// How often the file is checked for new points. Reading takes at most a tenth of a core.
 constexpr std::chrono::milliseconds kLook{400};
 constexpr int kRest = 10;
 

@@ -15,7 +15,8 @@ namespace {
 
 using Kind = Topology::Kind;
 
-/// Below these scales there would be nothing but grey: texts, the two directions of a link, what devices hold.
+/// Below these scales, details would only be grey: texts, the two directions of a link, the content
+/// of devices.
 constexpr double kTextScale = 0.4, kFineScale = 0.22;
 /// The heights of texts in pixels, where there is room for them.
 constexpr double kNamePixels = 10, kFigurePixels = 9;

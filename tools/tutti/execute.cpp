@@ -104,7 +104,8 @@ Expected<void> override_steps(const ExecuteOptions& options, core::RunOptions& r
   return {};
 }
 
-/// The timeline could not be written to its end: leaves what can be read of it, and says where. `steps`: of the run.
+/// Handles a timeline that could not be completed: leaves the readable part and reports its path.
+/// `steps`: those of the run.
 void leave_unfinished(OutputFile& file, std::int32_t steps) {
   const std::string part = file.leave();
   if (part.empty()) return;

@@ -51,7 +51,8 @@ std::string list_json(const Library& library) {
   return to_json(report);
 }
 
-/// The shipped profile of a model on that machine's devices ("…_v100" for "dgx1-v100"), if there is one.
+/// Returns the shipped profile of a model on that machine's devices ("…_v100" for "dgx1-v100"), if
+/// there is one.
 std::string profile_of(const Library& library, const std::string& model, const std::string& machine) {
   for (const std::string& name : library.names(Library::Kind::kLayerTimes)) {
     if (!name.starts_with(model + "_")) continue;

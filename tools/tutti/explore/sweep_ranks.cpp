@@ -1,4 +1,5 @@
-// Between rank 0 and the others: connections that have shaken hands (real/join), on them texts behind their lengths (real/wire/frame.h).
+// The protocol between rank 0 and the other ranks: over connections whose handshake is done
+// (real/join), length-prefixed texts (real/wire/frame.h).
 //
 //     another rank                        rank 0
 //       "hello RANK DIGEST"     ──▶
@@ -6,10 +7,12 @@
 //       "done N\n" + outcome    ──▶
 //                               ◀──       "point N", …
 //
-// A rank has a connection for each of its threads, which does one point at a time. Twice a second each rank says "alive" on all
-// of them, whatever its threads do, and rank 0 to those that wait for a point. A connection that ends without an answer gives its
-// point back, and so does one on which nothing has come for too long. Rank 0 closes that with a last word, "late": a rank that
-// was stopped and wakes up hears that others do its points, and what it has to say of them is not taken.
+// A rank has a connection for each of its threads; each processes one point at a time. Twice a
+// second every rank sends "alive" on all its connections, independent of its threads, and rank 0
+// sends it to those that wait for a point. If a connection ends without a result, or is silent for
+// too long, its point is assigned again. Rank 0 closes a silent connection with a final "late": a
+// rank that was suspended and resumes thus learns that others have its points and that its results
+// are rejected.
 
 #include "tools/tutti/explore/sweep_ranks.h"
 
@@ -260,7 +263,8 @@ class Leader {
     }
   }
 
-  /// Something to do for who has nothing; or the end, if all is done. While others are at the last points it waits: they may die.
+  /// Assigns a point to an idle connection, or ends it if all points are completed. While others
+  /// process the last points, it waits: they may die.
   void feed(Helper& helper) {
     if (helper.gone || helper.rank < 0 || helper.point) return;
     if (left_ == 0) {

@@ -1,4 +1,5 @@
-// Options of the commands that look at a scenario and at others like it.
+// Options of the commands that examine a scenario and variations of it (plan, explain, sweep,
+// tune).
 
 #include <CLI/CLI.hpp>
 
@@ -20,8 +21,7 @@ void add_plan(CLI::App& app, PlanOptions& o) {
   c->add_flag("--variables", o.variables, "List the gradients of every pack by name");
   c->add_flag("--schedule", o.schedule, "Print every schedule step of one pack or exchange (small groups only)");
   c->add_option("--pack", o.pack, "Number of the pack whose schedule steps --schedule prints")->capture_default_str();
-  c->add_option("--exchange", o.exchange,
-                "Number of the exchange (not pack) whose schedule steps --schedule prints");
+  c->add_option("--exchange", o.exchange, "Number of the exchange (not pack) whose schedule steps --schedule prints");
   c->add_flag(
       "--check", o.check,
       "Prove by symbolic execution that every schedule computes the right result and that no rank waits forever");
