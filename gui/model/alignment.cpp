@@ -18,7 +18,7 @@ using StepTimes = std::map<std::int32_t, TimeRange>;
 
 using Stop = std::atomic<bool>;
 
-/// Calls `each` with the spans of one training step at a time, row by row; ends early if it is
+/// Calls `take` with the spans of one training step at a time, row by row; ends early if it is
 /// stopped.
 template <class Take>
 void for_each_stretch(const Trace& trace, const Stop& stop, Take take) {
