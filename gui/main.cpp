@@ -1,4 +1,5 @@
-// tutti-view: the window, as a program of its own, so that `tutti` needs no Qt. `tutti view` starts it.
+// tutti-view: the window, as a separate program, so that `tutti` does not need Qt. `tutti view`
+// starts it.
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -46,7 +47,7 @@ class EndsBySignal {
   EndsBySignal& operator=(const EndsBySignal&) = delete;
 
  private:
-  /// A signal handler reaches nothing but globals. Whoever sends a second signal does not want to wait.
+  /// A signal handler can only access globals. A second signal ends the program at once.
   static void on_signal(int number) {
     std::signal(number, SIG_DFL);
     static_cast<void>(!::write(pipe_[1], "", 1));
@@ -58,7 +59,8 @@ class EndsBySignal {
 
 void say(const QString& what) { std::fprintf(stderr, "tutti: %s\n", qUtf8Printable(what)); }
 
-/// Empty if the window is as large as was asked for. (The panels of what is open need their room.)
+/// Returns a message if the window does not have the requested size; empty if it has. (The panels
+/// need a minimum of space.)
 QString wrong_size(const tutti::gui::MainWindow& window, const QSize& wanted) {
   if (wanted.isEmpty() || window.size() == wanted) return {};
   const QSize least = window.minimumSizeHint().expandedTo(window.minimumSize());
@@ -78,14 +80,15 @@ QString write_window(tutti::gui::MainWindow& window, const tutti::gui::Options& 
   return window.grab().save(options.screenshot) ? QString() : options.screenshot + QStringLiteral(" cannot be written");
 }
 
-/// Where windows of this user keep changes that nobody has saved.
+/// Returns the directory in which this user's windows keep unsaved changes.
 QString recovery_folder() {
   const QString data = QStandardPaths::writableLocation(QStandardPaths::AppLocalDataLocation);
   return data.isEmpty() ? QString() : data + QStringLiteral("/recovery");
 }
 
-/// Once open (at once if nothing is to be opened): draws, writes and ends, without a display if there is none. What cannot be had ends
-/// it with a line that says so, and without a picture.
+/// When everything is open (immediately if there is nothing to open), draws and writes the picture
+/// and ends the program; works without a display. If something that was requested is not available,
+/// ends with an error message and writes no picture.
 int write_screenshot(QApplication& app, tutti::gui::MainWindow& window, const tutti::gui::Options& options) {
   using tutti::gui::MainWindow;
   const auto refuse = [](const QString& why) {
@@ -110,7 +113,7 @@ int write_screenshot(QApplication& app, tutti::gui::MainWindow& window, const tu
   return QApplication::exec();
 }
 
-/// For a person: what is not there is told in the window, and to whoever started it.
+/// Shows the window. Requested items that are missing are reported in the window and on stderr.
 int show_window(QApplication& app, tutti::gui::MainWindow& window, const tutti::gui::Options& options) {
   if (options.file.isEmpty()) QTimer::singleShot(0, &window, [&window] { window.offer_recovery(); });
   const auto go = [&window, &options] {
@@ -155,7 +158,7 @@ int main(int argc, char** argv) {
   }
   QApplication::setOrganizationName(QStringLiteral("tutti"));
   QApplication::setApplicationName(QStringLiteral("tutti-view"));
-  // A picture is the same whoever asks for it, and leaves no trace in anyone's settings.
+  // A picture must not depend on a user's settings or change them.
   const QTemporaryDir settings;
   if (screenshot) QSettings::setPath(QSettings::NativeFormat, QSettings::UserScope, settings.path());
   tutti::gui::Workshop workshop = tutti::gui::make_workshop(tutti::gui::own_worker_program());

@@ -52,7 +52,7 @@ constexpr Option kOptions[] = {
      "cost"},
     {"error", "Go to the N-th largest error between two timelines: 1, 2, …", "number"}};
 
-/// Those that ask for a place in a timeline.
+/// The options that name a place in a timeline.
 constexpr const char* kPlaces[] = {"from-us", "to-us", "at-us", "device", "find"};
 
 using Wrong = std::optional<QString>;
@@ -171,7 +171,7 @@ Wrong read_place(const QCommandLineParser& parser, Options& options) {
 
 Time time_of(double us) { return Time(static_cast<std::int64_t>(us * 1e6)); }
 
-/// Of the times that are asked for those that the run does not reach.
+/// Returns the requested times that are after the end of the run.
 QStringList beyond_the_end(const Options& options, Time end) {
   QStringList missing;
   for (const auto& [name, time] : {std::pair("from-us", &options.from_us), std::pair("to-us", &options.to_us),
@@ -226,7 +226,7 @@ tl::expected<Options, QString> read_options(const QCoreApplication& app) {
   return options;
 }
 
-/// Of a sweep.
+/// Applies the options of a sweep.
 static QStringList show_plot(MainWindow& window, const Options& options) {
   SweepChoice choice;
   choice.x = options.x.toStdString();

@@ -77,7 +77,7 @@ core::Expected<bool> run_sweep(SweepOrder order, const core::Library& library, c
     if (!change) return tl::make_unexpected(change.error());
     set.push_back(std::move(*change));
   }
-  // What is wrong with the scenario is told once, rather than of every point.
+  // A problem of the scenario is reported once, rather than for every point.
   const auto scenario = core::read_scenario(order.info.scenario_text, order.info.scenario_file, library, set);
   if (!scenario) return tl::make_unexpected(scenario.error());
   if (order.info.axes.empty()) {

@@ -17,7 +17,7 @@ struct FormModel::Node {
   bool filled = false;
   std::vector<std::unique_ptr<Node>> below{};
 
-  /// What is below it are the fields of a message.
+  /// Returns true if the lines below this one are the fields of a message.
   [[nodiscard]] bool is_message() const {
     return !type || (type->message && line != Line::kList && line != Line::kAdd);
   }
@@ -65,7 +65,7 @@ core::FieldPath FormModel::path_of(const Node& node) const {
   return path;
 }
 
-/// Makes the lines below a node when somebody looks.
+/// Creates the lines below a node on demand.
 void FormModel::fill(Node& node) const {
   if (node.filled) return;
   node.filled = true;
@@ -219,7 +219,7 @@ QString FormModel::problem(const QModelIndex& index) const {
   if (at.line == Line::kAdd) return {};
   core::FieldPath path = path_of(at);
   const auto found = problems_.find(path);
-  // What is wrong with an element that is not written is told at its list.
+  // The problem of an element that is not written is shown at its list.
   const bool elsewhere = at.line == Line::kList && text_->count(path) > 0;
   return found == problems_.end() || elsewhere ? QString() : QString::fromStdString(found->second);
 }

@@ -12,9 +12,10 @@
 
 namespace tutti::gui {
 
-/// A scenario's text as a tree of fields: a line for every field of the schema, written or not, and for every element of
-/// repeated ones. Rows are created from the schema on demand. Changing a value only emits the
-/// change to make in the text (edited()); the tree is updated when the text is.
+/// A scenario's text as a tree of fields, with a line for every field of the schema, set or not,
+/// and for every element of repeated ones. Rows are created from the schema on demand. Changing a
+/// value only emits the change to make in the text (edited()); the tree is updated when the text
+/// is.
 class FormModel : public QAbstractItemModel {
   Q_OBJECT
 

@@ -55,7 +55,7 @@ void FormDelegate::setEditorData(QWidget* editor, const QModelIndex& index) cons
   const QString value = index.data(Qt::EditRole).toString();
   auto* const box = qobject_cast<QComboBox*>(editor);
   if (!box) {
-    // What somebody is typing is not taken away because a check came back.
+    // A finished check must not discard what the user is typing.
     auto* const line = qobject_cast<QLineEdit*>(editor);
     if (!line->isModified()) line->setText(value);
     return;
@@ -106,7 +106,7 @@ bool FormView::event(QEvent* event) {
   return QTreeView::event(event);
 }
 
-/// What Enter and a double click do.
+/// The action of Enter and of a double click.
 void FormView::use(const QModelIndex& index) {
   const QModelIndex value = index.siblingAtColumn(FormModel::kValue);
   if (model_.line(index) == FormModel::Line::kAdd) {

@@ -1,5 +1,6 @@
-// A recovery file is JSON: the text of a scenario and what is known of its file. Its name is that of the scenario and a random
-// part, so that editors do not meet; NAME.lock beside it is locked for as long as the editor lives.
+// A recovery file is JSON: the text of a scenario and the known facts about its file. Its name
+// consists of the scenario's name and a random part, so that no two editors use the same file.
+// NAME.lock next to it is locked while the editor lives.
 
 #include "gui/editor/recovery.h"
 
@@ -19,13 +20,13 @@ namespace {
 
 constexpr auto kEnding = ".recovery.json";
 
-/// The same for every way to write a path.
+/// Returns the same string for all ways to write a path.
 QString identity(const QString& path) {
   const QFileInfo file(path);
   return file.exists() ? file.canonicalFilePath() : file.absoluteFilePath();
 }
 
-/// Locks what belongs to a recovery file; null if somebody who is alive has done so.
+/// Locks a recovery file; returns null if a running editor has locked it.
 std::unique_ptr<QLockFile> lock_of(const QString& file) {
   auto lock = std::make_unique<QLockFile>(file + QStringLiteral(".lock"));
   lock->setStaleLockTime(0);  // a window may be open for days
@@ -69,7 +70,7 @@ core::Expected<void> RecoveryFile::keep(const UnsavedText& unsaved) {
   };
   if (file_.isEmpty()) {
     if (!QDir().mkpath(folder_)) return fail(folder_, QStringLiteral("the folder cannot be made"));
-    // Nobody else is to read what somebody has not even saved.
+    // Other users must not be able to read unsaved text.
     QFile::setPermissions(folder_, QFileDevice::ReadOwner | QFileDevice::WriteOwner | QFileDevice::ExeOwner);
     const QString name =
         unsaved.path.isEmpty() ? QStringLiteral("untitled") : QFileInfo(unsaved.path).completeBaseName();

@@ -224,7 +224,7 @@ bool ScenarioEditor::save_to(const QString& path) {
   return true;
 }
 
-// --- changes that nobody has saved ---
+// --- unsaved changes ---
 
 /// Lets the recovery file follow the text.
 void ScenarioEditor::keep_changes() {

@@ -65,7 +65,7 @@ Expected<std::string> ScenarioFile::take(const ScenarioBytes& read) {
                       line, end - at, kMostBytesOfALine));
     at = end + 1;
   }
-  // Some characters mean the end of a line or a frame to a text document.
+  // A text document treats some characters as the end of a line or a frame.
   QTextDocument document;
   document.setPlainText(QString::fromStdString(lines));
   if (lines.find('\0') != std::string::npos ||

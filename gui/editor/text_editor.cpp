@@ -23,7 +23,8 @@ class LineNumbers : public QWidget {
 
 namespace {
 
-/// Remarks step back behind what counts. (In JSON there are none, and a '#' outside of a string is wrong anyway.)
+/// Comments are drawn fainter than fields. (JSON has none, and there a '#' outside of a string is
+/// an error anyway.)
 class Remarks : public QSyntaxHighlighter {
  public:
   explicit Remarks(TextEditor& editor) : QSyntaxHighlighter(editor.document()), editor_(editor) {}

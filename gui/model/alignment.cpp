@@ -12,12 +12,14 @@ namespace {
 /// Times of a sane run; those of a file that was made up could overflow when they are added up.
 constexpr Time kSane(core::kHorizon.count() / 8);
 
-/// When a side's training steps begin and end: as recorded, else from the first of its spans to the last.
+/// Returns when a side's training steps begin and end: as recorded, or else from the first of their
+/// spans to the last.
 using StepTimes = std::map<std::int32_t, TimeRange>;
 
 using Stop = std::atomic<bool>;
 
-/// Calls with each stretch of spans of one training step, row by row; with no more once it is stopped.
+/// Calls `take` with the spans of one training step at a time, row by row; ends early if it is
+/// stopped.
 template <class Take>
 void for_each_stretch(const Trace& trace, const Stop& stop, Take take) {
   for (const Trace::Row& row : trace.rows()) {
@@ -48,7 +50,8 @@ StepTimes times_of_steps(const Trace& trace, const Stop& stop) {
 using PackOfStep = std::pair<std::int32_t, std::int32_t>;
 using PackBegins = std::map<PackOfStep, Time>;
 
-/// When packs are in flight on all devices: as recorded, else where the last device was seen to launch it.
+/// Returns when packs are in flight on all devices: as recorded, or else from the launch on the
+/// last device.
 PackBegins begins_of_packs(const Trace& trace, const Stop& stop) {
   PackBegins begins;
   for (const core::PackRecord& pack : trace.packs()) begins.try_emplace({pack.step, pack.pack}, pack.last_start);
@@ -101,8 +104,9 @@ PackBegins moves_of_packs(const Trace& first, const Trace& second, const std::ar
   return moves;
 }
 
-/// Where the steps begin on the axis: each side's as far behind its last one as they are in its file, at least, and behind all
-/// that `reach` tells of the second. Nothing if that goes beyond all times.
+/// Returns where the steps begin on the axis. A step begins after everything that `reach` contains
+/// of the steps before it, and, on each side, at least as long after the side's previous step as in
+/// its file. nullopt if that exceeds the representable times.
 std::optional<std::map<std::int32_t, Time>> begins_on_axis(const std::array<StepTimes, 2>& times,
                                                            const StepTimes& reach) {
   std::set<std::int32_t> steps;

@@ -103,7 +103,7 @@ std::vector<core::StepComparison> compare_steps(const Sources& sources, const co
   return steps;
 }
 
-/// As few rows as they need to stand beside each other, but three at most.
+/// Arranges differences in as few rows as they need without overlap, but at most three.
 std::vector<DifferenceRow> in_rows(const std::string& name, std::vector<Difference> all) {
   constexpr std::size_t kMostRows = 3;
   std::stable_sort(all.begin(), all.end(),
@@ -122,7 +122,8 @@ std::vector<DifferenceRow> in_rows(const std::string& name, std::vector<Differen
 
 std::vector<DifferenceRow> rows_of_differences(const std::vector<core::StepComparison>& steps,
                                                const std::vector<Side>& sides, Align align, const std::string& apart) {
-  // Where the two are side by side, from the first that begins to the last that ends; else where the first is.
+  // With steps side by side, from the earlier start to the later end; otherwise the range of the
+  // first.
   const auto where = [align](const TimeRange& a, const TimeRange& b) {
     return align == Align::kStart ? a : TimeRange{std::min(a.from, b.from), std::max(a.to, b.to)};
   };
@@ -148,7 +149,7 @@ std::vector<DifferenceRow> rows_of_differences(const std::vector<core::StepCompa
   return rows;
 }
 
-/// What the trace asks about its spans.
+/// The interface to the two sides of the combined trace.
 class Parts : public TraceParts {
  public:
   Parts(Sources sources, Alignment alignment, std::shared_ptr<const BesideRows> rows, core::Numbers packs,
@@ -233,7 +234,7 @@ std::vector<SpanId> Parts::of_pack(std::size_t side, const core::Track& like, st
   return found;
 }
 
-/// Those of that kind; of those that have the index, if that matters.
+/// Returns the spans of that kind, restricted to those with the index if that matters.
 std::vector<SpanId> Parts::with_index(std::size_t side, const std::vector<SpanId>& own,
                                       std::optional<std::int64_t> index, int kind) const {
   std::vector<SpanId> found;
@@ -288,7 +289,7 @@ std::vector<SpanId> Parts::partners(SpanId span) const {
         whole->kind == SpanKind::kFirstCompute + static_cast<std::int32_t>(core::ComputeKind::kBackward);
     const auto index = has_layer ? index_of_layer(side, whole->index) : std::nullopt;
     there = has_layer && !index ? std::vector<SpanId>() : with_index(other, there, index, whole->kind);
-    // What a step computes several times, once for each micro-batch, is told apart by its order.
+    // Computations that a step does once for each micro-batch are distinguished by their order.
     const std::vector<SpanId> mine = with_index(side, of_pack(side, row.track, whole->step, whole->pack, false),
                                                 has_layer ? std::optional(whole->index) : std::nullopt, whole->kind);
     const auto pass = static_cast<std::size_t>(

@@ -65,7 +65,7 @@ bool BesideRows::add_as_they_are(const Trace& source, std::size_t side, std::siz
     const Time by = delays.of_step(step);
     if (shifts.empty() || shifts.back().second != by) shifts.emplace_back(first, by);
   }
-  // What is not moved shares its times, too.
+  // Rows that are not moved also share their times.
   if (shifts.size() > 1 || (shifts.size() == 1 && shifts.front().second != Time())) {
     auto moved = row.spans.moved(shifts);
     if (!moved) return false;

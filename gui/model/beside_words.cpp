@@ -18,7 +18,7 @@ namespace {
 
 using Names = std::array<std::string, 2>;
 
-/// What the executor says of itself, in a word.
+/// Returns the kind of executor, in a word.
 std::string sort_of(const RunInfo& run) {
   for (const char* const word : {"simulated", "emulated"}) {
     if (run.executor.starts_with(word)) return word;
@@ -36,7 +36,8 @@ std::vector<std::string> parts_of(const std::string& text) {
   return parts;
 }
 
-/// Of two names that are too long for a row only what tells them apart, with whole words; nothing is cut of those that are short.
+/// Shortens two names that are too long for a row to the whole words in which they differ. Short
+/// names are not changed.
 Names told_apart(const Names& names) {
   constexpr std::size_t kShort = 14;
   if (std::max(names[0].size(), names[1].size()) <= kShort) return names;
@@ -92,7 +93,8 @@ std::string list(const std::set<std::int32_t>& numbers) {
   return text;
 }
 
-/// What each has alone of a set, in a sentence each: "real alone has workers 2 to 3".
+/// Adds a sentence for each side with the elements that only its set has: "real alone has workers 2
+/// to 3".
 void tell_own(const std::array<std::set<std::int32_t>, 2>& sets, const Names& names, const std::string& what,
               std::vector<std::string>& sentences) {
   for (std::size_t s = 0; s < 2; ++s) {

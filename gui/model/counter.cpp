@@ -46,7 +46,7 @@ std::int64_t Counter::at(Time t) const {
   return next == 0 ? 0 : values_[next - 1];
 }
 
-/// What it is at `from`, and every value that it takes until `to`: up the levels from both ends.
+/// The maximum of the value at `from` and all values until `to`: goes up the levels from both ends.
 std::int64_t Counter::most(Time from, Time to) const {
   TUTTI_CHECK(from < to, "from {} to {}", from.count(), to.count());
   std::int64_t best = at(from);

@@ -51,7 +51,7 @@ void tell_empty_rows(const Trace& trace, core::TrackKind kind, const char* what,
     lost.push_back(fmt::format("{} in {} of {} rows", what, empty == rows ? "all" : std::to_string(empty), rows));
 }
 
-/// What a run would have recorded, and is not in its file.
+/// Describes what the run should have recorded but is missing from its file.
 std::string what_is_lost(const Trace& trace) {
   const core::RunInfo& run = trace.run();
   std::vector<std::string> lost;

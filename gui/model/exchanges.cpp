@@ -11,7 +11,7 @@ using core::Time;
 
 namespace {
 
-/// Of one device.
+/// The exchanges of one device.
 struct Seen {
   std::int32_t step;
   std::int64_t exchange;  ///< its number in the scenario

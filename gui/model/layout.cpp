@@ -16,7 +16,7 @@ constexpr std::size_t kOpenLanes = 8;
 constexpr std::size_t kOpenDevices = 16;
 constexpr std::size_t kOpenLinks = 12;
 
-/// As the last part of a key.
+/// Returns the name as the last part of a key.
 std::string behind(const std::string& timeline) { return timeline.empty() ? "" : '/' + timeline; }
 
 /// Rows of both sides in one order; the same of both one above the other.
@@ -180,7 +180,8 @@ void Layout::add(Line line) {
   all_.push_back(std::move(line));
 }
 
-/// What a stranger can take in at first: a few devices, their lanes where they are few.
+/// Collapses groups so that a new user is not overwhelmed: a few devices stay open, and their lanes
+/// if there are few.
 void Layout::close_what_is_much() {
   const auto inside = [this](const Line& group, Line::Kind kind) {
     return static_cast<std::size_t>(

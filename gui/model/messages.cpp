@@ -40,19 +40,20 @@ class Stretches {
   std::map<std::pair<std::size_t, SpanRow::Index>, std::vector<Span>> read_;
 };
 
-/// Whether `to` says that it received what `from`, of the lane that it names, sent.
+/// Returns true if `to` records that it received the message of `from` from that lane.
 bool is_received_from(const Span& to, const Span& from) {
   return to.step == from.step && to.pack == from.pack && to.peer_index == from.index;
 }
 
 bool is_lane(const Trace::Row& row) { return row.track.kind == core::TrackKind::kLane; }
 
-/// Whether a span of that kind may have received something.
+/// Returns true if spans of that kind may receive a message.
 bool may_receive(int kind) {
   return kind <= static_cast<int>(core::StepKind::kSwitchReduce) && receives(static_cast<core::StepKind>(kind));
 }
 
-/// When the pack of that step was over everywhere; the end of the run if nobody says.
+/// Returns when the pack of that step had completed everywhere; the end of the run if that is not
+/// recorded.
 Time end_of_pack(const Trace& trace, std::size_t side, const Span& span) {
   for (const core::PackRecord& pack : trace.sides()[side].packs) {
     if (pack.step == span.step && pack.pack == span.pack) return pack.end;

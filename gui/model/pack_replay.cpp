@@ -102,7 +102,8 @@ Rank PackReplay::rank(std::int32_t device) const {
   return device < 0 || rank == devices_.end() ? -1 : static_cast<Rank>(rank - devices_.begin());
 }
 
-/// Whom the lane's next step takes its message from, as recorded: it matters to steps that take whatever arrives.
+/// Returns the lane from which the lane's next step received its message, as recorded. This matters
+/// for steps that accept any message.
 std::optional<std::size_t> PackReplay::sender_of(std::size_t number) const {
   const SymbolicRun::LaneState& lane = run_->lane(number);
   const std::int32_t device = devices_[static_cast<std::size_t>(lane.rank)];
@@ -129,7 +130,7 @@ bool PackReplay::push(std::size_t wanted) {
     const SymbolicRun::Obstacle obstacle = run_->obstacle(number, sender);
     if (obstacle.kind == SymbolicRun::Obstacle::Kind::kNone) return false;
     if (obstacle.kind == SymbolicRun::Obstacle::Kind::kAnyMessage) {
-      // Whose message it took is not known: whoever can go on might have sent it.
+      // The sender of the message is unknown: any lane that can advance might have sent it.
       bool moved = false;
       for (std::size_t other = 0; other < run_->lanes() && !moved; ++other)
         moved = std::find(chain.begin(), chain.end(), other) == chain.end() && run_->try_step(other);

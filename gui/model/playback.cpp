@@ -25,7 +25,7 @@ Time Playback::per_second(const TimeRange& range) const {
 
 void Playback::advance(std::int64_t milliseconds, const TimeRange& range) {
   if (!playing_) return;
-  // In parts of a picosecond, so that many short frames come to the same as one long one.
+  // Fractions of a picosecond, so that many short frames add up to the same as one long frame.
   constexpr Wide kParts = static_cast<Wide>(kMillisecondsForRange) << -kSlowest;
   const Wide passed = (static_cast<Wide>(range.length().count()) * milliseconds << (speed_ - kSlowest)) + rest_;
   rest_ = passed % kParts;
@@ -62,7 +62,7 @@ Time previous_event(const Trace& trace, const std::vector<std::size_t>& rows, Ti
     const SpanRow::Index from = spans.first_from(t);
     if (from == 0) continue;
     best = std::max(best, spans.start(from - 1));
-    // Of those that ended before, the last one; the one that covers `t` has not.
+    // The last of the spans that ended before `t`; the one that covers `t` has not ended.
     if (spans.end(from - 1) < t) best = std::max(best, spans.end(from - 1));
     if (from > 1 && spans.end(from - 2) < t) best = std::max(best, spans.end(from - 2));
   }

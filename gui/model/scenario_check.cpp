@@ -18,7 +18,8 @@ namespace {
 
 bool is_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
 
-/// A problem of a whole message is often one of a field that is not written: the first that its words name.
+/// A problem of a whole message is often about a field that is not set: the first one that its text
+/// names.
 std::optional<std::string> unwritten_field(const core::ScenarioText& text, const core::FieldPath& message,
                                            const std::string& words) {
   const core::FieldType* const field = message.empty() ? nullptr : text.type(message);
@@ -60,7 +61,7 @@ PlacedProblem place(const core::Problem& problem, const core::ScenarioText& text
   if (at.line < 1) return made;
   const std::size_t offset = text.places().offset(at);
   made.text = word_at(text.text(), offset);
-  // What is missing from the scenario as a whole is told at its beginning, where a field may stand.
+  // Problems of the scenario as a whole are reported at its beginning, where a field may also be.
   const bool whole = at.line == 1 && at.column == 1;
   made.field = whole ? core::FieldPath() : text.path_at(offset);
   const core::Value* const value = text.find(made.field);
@@ -98,7 +99,8 @@ Parts parts_of(const core::Scenario& scenario) {
   return parts;
 }
 
-/// Who exchanges what beside the gradients, and what that means for these.
+/// Adds the communicators that exchange data in addition to gradients, and their effect on the
+/// gradients.
 void tell_communicators(const core::Scenario& scenario, Card& card) {
   for (const core::PlannedExchange& exchange : scenario.plan.exchanges) {
     const core::Communicator& of = scenario.communicators[static_cast<std::size_t>(exchange.communicator)];

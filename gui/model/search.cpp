@@ -57,7 +57,7 @@ std::bitset<64> kinds_named(const std::string& word, const Trace& trace) {
   return whole.any() || parts.none() ? whole : parts & kinds_in(trace);
 }
 
-/// Where a span stands in the order in which they are gone through.
+/// The position of a span in the search order.
 using Place = std::pair<Time, std::size_t>;
 
 /// The first span of another row that comes behind `from`.
@@ -96,7 +96,7 @@ std::optional<SpanId> nearest(const Trace& trace, const Query& query, Way way, S
   return near ? near : around;
 }
 
-/// By what a person would call it.
+/// Returns the name by which a person would refer to the row.
 std::string full_name(const Trace::Row& row) {
   return lower(row.timeline + '/' + row.group + "/w" + std::to_string(row.track.worker) + '/' + row.track.device + '/' +
                row.name);

@@ -6,7 +6,8 @@ namespace tutti::gui {
 
 namespace {
 
-/// As std::lower_bound, from a place that is known to be the right one or before it. Cost: logarithmic in how much before.
+/// Like std::lower_bound, but starts at a place at or before the result. Cost: logarithmic in the
+/// distance.
 std::size_t walk(const std::vector<std::int64_t>& times, std::size_t from, std::int64_t t) {
   std::size_t reach = 1;
   while (from + reach <= times.size() && times[from + reach - 1] < t) {

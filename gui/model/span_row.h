@@ -18,12 +18,12 @@ namespace tutti::gui {
 /// The spans of one row of the window, indexed so that any time range can be drawn at any zoom
 /// without visiting each span. Three queries suffice to paint a pixel:
 ///
-///   first_from(t)       which spans it touches (sorted_times.h)
-///   busy(from, to)      how much of that time is covered: running sums of durations
-///   longest(first, end) whose colour the pixel gets (longest_spans.h)
+///   first_from(t)       the spans that it touches (sorted_times.h)
+///   busy(from, to)      how much of its time they cover: running sums of durations
+///   longest(first, end) the span whose colour it gets (longest_spans.h)
 ///
-/// Copies share what they hold. A span takes 21 bytes, and 1.6 in what finds it, so ten million take 226 MB. Anything else that
-/// is known of a span stays in the file.
+/// Copies share their data. A span takes 21 bytes, and 1.6 bytes in the search structures, so ten
+/// million spans take 226 MB. All other data of a span stays in the file.
 class SpanRow {
  public:
   using Index = SortedTimes::Index;

@@ -22,7 +22,7 @@ namespace {
 constexpr const char* kSpeedUp = "speed_up";
 constexpr const char* kEfficiency = "share_of_least";
 
-/// In the cost's unit; nothing if it cannot be told.
+/// Returns the value in the cost's unit; nullopt if it is unknown.
 std::optional<double> value_of(const Outcome& outcome, const std::string& cost) {
   if (outcome.status != Outcome::Status::kDone) return std::nullopt;
   if (cost == kSpeedUp) return core::to_ms(outcome.step);
@@ -110,7 +110,7 @@ class Drawing {
   struct Place {
     std::size_t line = 0, x = 0;
   };
-  /// Where a point belongs; nothing if it is not drawn.
+  /// Returns the place of a point; nullopt if it is not drawn.
   [[nodiscard]] std::optional<Place> place_of(std::int64_t point) const {
     const std::vector<std::int64_t> rows = data_.space->rows(point);
     const auto value = [&](const SweepColumn& column) {
@@ -153,7 +153,7 @@ class Drawing {
     std::sort(entries.begin(), entries.end(), [more](const Entry& a, const Entry& b) {
       if (a.place.line != b.place.line) return a.place.line < b.place.line;
       if (a.place.x != b.place.x) return a.place.x < b.place.x;
-      // What is known to its end tells more than what is not.
+      // A complete result is preferred to an incomplete one.
       if (a.point.given_up != b.point.given_up) return b.point.given_up;
       if (a.point.value != b.point.value) return more ? a.point.value > b.point.value : a.point.value < b.point.value;
       return a.point.point < b.point.point;
@@ -192,7 +192,8 @@ class Drawing {
     }
   }
 
-  /// The same of a step that was measured; nothing if the cost is not made of the step's time alone.
+  /// Returns the value of a measured step; nullopt if the cost does not depend on the step time
+  /// alone.
   [[nodiscard]] std::optional<double> measured_value(core::Time step, const Place& place, std::int64_t point) const {
     const std::string id = drawn_.cost->id;
     if (id == "step_time") return core::to_ms(step);
@@ -284,7 +285,7 @@ class Drawing {
 }  // namespace
 
 const std::vector<SweepCost>& sweep_costs() {
-  // What people look at first comes first.
+  // Ordered by importance to the reader.
   static const std::vector<SweepCost> costs = [] {
     std::vector<SweepCost> all;
     const auto add_times = [&](auto wanted) {

@@ -31,10 +31,10 @@ const SweepCost* find_sweep_cost(const std::string& id);
 struct SweepChoice {
   std::string x;  ///< a field; "": the field with the most numbers
   std::optional<std::string>
-      by;  ///< a line for each value of this field; "": one line. Nothing: what has few names, if there is any
+      by;  ///< a line for each value of this field; "": one line; nullopt: a field with few names, if any
   std::string cost = "step_time";
   std::map<std::string, std::string>
-      only;  ///< of these fields, this value alone; of others that are not drawn, the best
+      only;  ///< fields fixed at one value; of other fields that are not drawn, the best value is used
   Scale x_scale = Scale::kAuto, y_scale = Scale::kAuto;
   bool operator==(const SweepChoice&) const = default;
 };

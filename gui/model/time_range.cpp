@@ -14,7 +14,7 @@ using core::Time;
 
 namespace {
 
-/// Nothing in a run is shorter than a picosecond, and no window is wider than so many pixels.
+/// Nothing in a run is shorter than a picosecond, and no window is wider than this many pixels.
 constexpr Time kNarrowestView{10'000};
 constexpr std::size_t kMostKept = 200;
 

@@ -25,7 +25,7 @@ Topology::Kind kind_of(PartKind kind) {
   return Topology::Kind::kPart;
 }
 
-/// "w12/gpu1" → 12, "gpu1". Nothing if it is no such name.
+/// Parses "w12/gpu1" as 12 and "gpu1"; returns nullopt for other names.
 std::optional<std::pair<std::int32_t, std::string>> part_of(const std::string& name) {
   const std::size_t slash = name.find('/');
   if (slash == std::string::npos || slash < 2 || slash > 10 || name[0] != 'w') return std::nullopt;
@@ -38,7 +38,7 @@ std::optional<std::pair<std::int32_t, std::string>> part_of(const std::string& n
   return std::pair(static_cast<std::int32_t>(worker), name.substr(slash + 1));
 }
 
-/// What a device of that name is taken for where nothing else tells.
+/// Guesses the kind of a device from its name, if nothing else is known.
 Topology::Kind guessed(const std::string& name) {
   if (name.starts_with("gpu")) return Topology::Kind::kGpu;
   if (name.starts_with("cpu")) return Topology::Kind::kCpu;

@@ -41,7 +41,8 @@ class Inside {
     width_ = 0;
     for (const auto& row : rows_) width_ = std::max(width_, width_of(row));
     place_rows();
-    // What most is joined to stands evenly; the others above and below what they are joined to, from there outwards.
+    // The row to which most nodes are connected is spaced evenly; from there outwards, the other
+    // nodes are placed above and below what they are connected to.
     const int anchor = !rows_[3].empty() ? 3 : !rows_[1].empty() ? 1 : 2;
     spread(anchor);
     for (int row = anchor - 1; row >= 0; --row) gather(row);
@@ -283,7 +284,7 @@ class Layouter {
     if (free) return between(a, b);
     const double from = a.centre().x, to = b.centre().x, y = std::max(a.bottom(), b.bottom());
     const double depth = 2 * std::clamp(kArcShare * std::abs(to - from), kLeastArc, kMostArc);
-    // Ends beside each other, so that the arcs of one node are told apart.
+    // Endpoints are next to each other, so that the arcs of one node can be distinguished.
     const double inset = std::clamp((to - from) / 16, -a.width / 3, a.width / 3);
     Line2 line;
     constexpr int kPieces = 14;

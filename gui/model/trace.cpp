@@ -136,7 +136,7 @@ void Trace::list_blocks() {
   }
 }
 
-/// What is left is the timeline from now on, for whoever reads it again, too.
+/// From now on, the timeline consists of the undamaged blocks, also for later readers of the file.
 void Trace::leave_out(const std::vector<Block>& damaged) {
   if (damaged.empty()) return;
   reader_->leave_out(damaged);

@@ -15,10 +15,10 @@
 
 namespace tutti::gui {
 
-/// How opening a timeline is watched and stopped.
+/// Progress reporting and cancellation of opening a timeline.
 struct OpenControl {
   const std::atomic<bool>* cancel = nullptr;
-  std::function<void(double share)> progress{};  ///< called by any thread
+  std::function<void(double share)> progress{};  ///< called from any thread
 };
 
 /// A span of a trace.
@@ -30,12 +30,13 @@ struct SpanId {
 
 class Trace;
 
-/// What is said of something, as names and values, in the order in which a reader wants them.
+/// Names and values that describe something, in the order in which they are shown.
 using Facts = std::vector<std::pair<std::string, std::string>>;
 
-/// One of the timelines that a trace shows: all that is said of its run as a whole, at the times at which it is shown.
+/// One of the timelines that a trace shows: everything about its run as a whole, at the times at
+/// which it is shown.
 struct Side {
-  std::string name;  ///< "simulated", …; empty if it is the only one
+  std::string name;  ///< "simulated", …; empty if there is only one
   core::RunInfo run;
   std::vector<core::StepRecord> steps;
   std::vector<core::PackRecord> packs;
@@ -45,80 +46,83 @@ struct Side {
   std::string damage{};  ///< as core::TimelineReader::damage() has it; empty: all of the run is there
 };
 
-/// Something that two sides did, and how long each took.
+/// Something that both sides did, with its duration on each.
 struct Difference {
-  TimeRange at;  ///< where it is shown
+  TimeRange at;  ///< the range at which it is shown
   core::Pair time;
   std::string what;  ///< "step 2", "pack 3"
 };
-/// Differences of one sort that do not overlap: a line of the window.
+/// Differences of one kind that do not overlap; shown as one line of the window.
 struct DifferenceRow {
   std::string name;
-  std::vector<Difference> differences;  ///< by time
+  std::vector<Difference> differences;  ///< ordered by time
 };
 
-/// A stretch of the time axis that counts from 0.
+/// A section of the time axis that counts from 0.
 struct AxisStretch : TimeRange {
   std::string name;  ///< "step 2"
 };
 
-/// What a trace that was put together of others asks of whoever did that (see beside.h).
+/// The interface through which a trace that combines others accesses them (see beside.h).
 class TraceParts {
  public:
   virtual ~TraceParts() = default;
-  /// As Trace::spans().
+  /// Reads spans, like Trace::spans().
   [[nodiscard]] virtual core::Expected<std::vector<core::Span>> spans(std::size_t row, SpanRow::Index first,
                                                                       SpanRow::Index end) const = 0;
-  /// The trace that a span comes from, and where it is there.
+  /// Returns the trace that a span comes from, and the span there.
   [[nodiscard]] virtual std::pair<const Trace*, SpanId> origin(SpanId span) const = 0;
-  /// The same thing on the other side; none if there it is not, several if it stands for all of a pack there.
+  /// Returns the matching spans of the other side: none if there is no match, several if the span
+  /// stands for all of a pack there.
   [[nodiscard]] virtual std::vector<SpanId> partners(SpanId span) const = 0;
-  /// What is to be said of a span beside its partners.
+  /// Returns the facts about a span, in addition to its matches.
   [[nodiscard]] virtual Facts facts(SpanId span) const = 0;
   [[nodiscard]] virtual Facts facts() const = 0;
-  /// A side's own trace.
+  /// Returns a side's own trace.
   [[nodiscard]] virtual const std::shared_ptr<const Trace>& source(std::size_t side) const = 0;
-  /// When what is shown at `shown` was in the side's own run, as the step there has it (packs may be moved apart from their step); in a
-  /// pause: when the side had ended its step.
+  /// Returns the time in the side's own run that is shown at `shown`, according to the step (packs
+  /// may be moved apart from their step). In a pause: the time at which the side had completed its
+  /// step.
   [[nodiscard]] virtual core::Time own(std::size_t side, core::Time shown) const = 0;
 };
 
-/// A timeline as the window holds it: what is in the file about the run as a whole, and for each row what it takes to draw
-/// it; or two of them on one time axis. Read once, then never changed, so any thread may look at it.
+/// A timeline in memory: the data about the run as a whole and, for each row, the index for drawing
+/// it; or two timelines on one time axis. It is read once and immutable afterwards, so it can be
+/// used by any thread.
 class Trace {
  public:
-  /// A row of spans, in the order in which a person would list them: by worker, device, and there computation, packs,
-  /// lanes.
+  /// A row of spans. Rows are ordered as a person would list them: by worker, by device, and there
+  /// computation, packs, lanes.
   struct Row {
     core::Track track;
     std::string group;  ///< "worker 0"
     std::string name;   ///< "compute", "packs", "packs, slot 1", "lane 3"
     SpanRow spans;
     std::size_t side = 0;
-    std::string timeline{};  ///< name of the side
-    /// From which span on the row is of which training step.
+    std::string timeline{};  ///< the name of the side
+    /// The index of the first span of each training step, with the step's number.
     std::vector<std::pair<SpanRow::Index, std::int32_t>> steps{};
   };
 
-  /// Blocks of spans that are damaged are left out; damage() tells of them. ERRORS: unreadable, not a timeline, nothing in it can
-  /// be drawn (kRequest); cancelled (kRun).
+  /// Reads a file. Damaged blocks of spans are left out; damage() describes them. ERRORS:
+  /// unreadable, not a timeline, nothing in it can be drawn (kRequest); cancelled (kRun).
   /// Cost: 20 ns per span on each of the machine's cores.
   static core::Expected<std::shared_ptr<const Trace>> open(const std::string& path, const OpenControl& control = {});
-  /// The same for bytes at hand; `name` is what errors call them.
+  /// Reads a timeline in memory; `name` is its name in error messages.
   static core::Expected<std::shared_ptr<const Trace>> from_bytes(const std::string& bytes, const std::string& name,
                                                                  const OpenControl& control = {});
-  /// The same for bytes from anywhere. Reads every block of spans once.
+  /// Reads a timeline from any source. Reads every block of spans once.
   static core::Expected<std::shared_ptr<const Trace>> from_source(std::shared_ptr<const core::ByteSource> source,
                                                                   const std::string& name,
                                                                   const OpenControl& control = {});
 
-  /// Put together of others. REQUIRES: tracks have the numbers of their rows.
+  /// Combines other traces. REQUIRES: tracks have the numbers of their rows.
   Trace(std::vector<Side> sides, std::vector<Row> rows, std::vector<AxisStretch> axis,
         std::vector<DifferenceRow> differences, std::shared_ptr<const TraceParts> parts);
 
-  /// One, or two.
+  /// Returns the sides: one or two.
   [[nodiscard]] const std::vector<Side>& sides() const { return sides_; }
-  /// Of the first side.
+  /// run(), steps() and similar functions return those of the first side.
   [[nodiscard]] const core::RunInfo& run() const { return sides_.front().run; }
   [[nodiscard]] const std::vector<core::StepRecord>& steps() const { return sides_.front().steps; }
   /// Only of workers that do not wait for each other.
@@ -126,34 +130,36 @@ class Trace {
   [[nodiscard]] const std::vector<core::PackRecord>& packs() const { return sides_.front().packs; }
   [[nodiscard]] const std::vector<core::LinkRecord>& links() const { return sides_.front().links; }
   [[nodiscard]] const std::vector<core::PathPiece>& path() const { return sides_.front().path; }
-  /// False: the run or the file did not end well; damage() says how.
+  /// Returns false if the run or the file ended early; damage() describes how.
   [[nodiscard]] bool complete() const { return damage().empty(); }
   [[nodiscard]] const std::string& damage() const { return sides_.front().damage; }
-  /// Where the time axis counts anew; none if it counts through.
+  /// Returns where the time axis restarts at 0; empty if it does not.
   [[nodiscard]] const std::vector<AxisStretch>& axis() const { return axis_; }
   [[nodiscard]] const std::vector<DifferenceRow>& differences() const { return differences_; }
-  /// Null if it is of one file.
+  /// Returns the access to the combined traces; null if the trace is of one file.
   [[nodiscard]] const TraceParts* parts() const { return parts_.get(); }
 
   [[nodiscard]] const std::vector<Row>& rows() const { return rows_; }
   [[nodiscard]] std::int64_t spans() const { return spans_; }
-  /// When the last thing ends.
+  /// Returns when the last span ends.
   [[nodiscard]] core::Time length() const { return length_; }
-  /// The row of a track; nothing if it has no spans.
+  /// Returns the row of a track; nullopt if it has no spans.
   [[nodiscard]] std::optional<std::size_t> row_of(core::TrackId track) const;
 
-  /// All that is known of a span: read from the file; at the time at which it is shown. ERRORS: the file has changed since.
+  /// Reads a span from the file, with the time at which it is shown. ERRORS: the file has changed
+  /// since it was opened.
   [[nodiscard]] core::Expected<core::Span> span(std::size_t row, SpanRow::Index index) const;
-  /// The same of first … end - 1 of a row. Cost: of the blocks that they lie in.
+  /// Reads spans first … end - 1 of a row. Cost: linear in the blocks that contain them.
   [[nodiscard]] core::Expected<std::vector<core::Span>> spans(std::size_t row, SpanRow::Index first,
                                                               SpanRow::Index end) const;
 
   /// Returns the reader of the file, for any thread. REQUIRES: the trace is of one file.
   [[nodiscard]] const core::TimelineReader& reader() const { return *reader_; }
-  /// Calls with each span of a row, in order of time. ERRORS: the file has changed since. REQUIRES: the trace is of one file.
+  /// Calls `each` with every span of a row, in order of time. ERRORS: the file has changed since it
+  /// was opened. REQUIRES: the trace is of one file.
   core::Expected<void> read_row(std::size_t row, const std::function<void(const core::Span&)>& each) const;
 
-  /// Bytes of memory for rows.
+  /// Returns the bytes of memory for rows.
   [[nodiscard]] std::size_t memory() const;
 
  private:
@@ -166,10 +172,10 @@ class Trace {
   void leave_out(const std::vector<core::TimelineReader::SpanBlock>& damaged);
   void measure();
 
-  std::optional<core::TimelineReader> reader_;  ///< nothing: it was put together
+  std::optional<core::TimelineReader> reader_;  ///< nullopt: the trace combines others
   std::vector<Side> sides_;
   std::vector<Row> rows_;
-  std::vector<std::vector<std::size_t>> blocks_;  ///< of each row: numbers of reader_.span_blocks(), by time
+  std::vector<std::vector<std::size_t>> blocks_;  ///< for each row: indices into reader_.span_blocks(), ordered by time
   std::vector<AxisStretch> axis_;
   std::vector<DifferenceRow> differences_;
   std::shared_ptr<const TraceParts> parts_;
@@ -177,9 +183,10 @@ class Trace {
   core::Time length_;
 };
 
-/// What a row is called: "compute", "packs, slot 1", "lane 3".
+/// Returns the name of a row: "compute", "packs, slot 1", "lane 3".
 std::string name_of_row(const core::Track& track);
-/// The order in which a person would list rows: by worker, device, and there computation, packs, lanes.
+/// The order in which a person would list rows: by worker, by device, and there computation, packs,
+/// lanes.
 bool is_listed_before(const core::Track& a, const core::Track& b);
 
 }  // namespace tutti::gui

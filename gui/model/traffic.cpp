@@ -20,7 +20,7 @@ namespace {
 
 constexpr std::size_t kFan = 16;
 constexpr std::int64_t kMostRanks = 1024;
-/// What a damaged file may claim beyond that is not believed, so that sums over all messages do not overflow.
+/// Larger sizes, from a damaged file, are ignored, so that sums over all messages do not overflow.
 constexpr core::Bytes kLargestMessage{std::int64_t{1} << 39};
 constexpr std::int64_t kLastIndex = std::int64_t{1} << 62;
 

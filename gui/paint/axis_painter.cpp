@@ -7,7 +7,7 @@ namespace tutti::gui {
 
 using core::Time;
 
-/// Those in `piece`, counted from its beginning on.
+/// Paints the ticks in `piece`, counted from its beginning.
 static void paint_ticks(QPainter& painter, const Scene& scene, const Ticks& ticks, const TimeRange& piece,
                         const QRect& axis, ShortTexts& texts, const QRegion& covered) {
   const Time from = std::max(scene.range.from, piece.from), to = std::min(scene.range.to, piece.to);

@@ -83,7 +83,7 @@ void LineCanvas::span_pixels(const std::vector<Column>& columns, const SpanLooks
   for (int y = 0; y < shown; ++y) std::copy_n(line_beside(y), columns.size(), first + y * stride_);
 }
 
-/// What draw_columns() fills, as few rectangles.
+/// Paints the area that draw_columns() fills, as few rectangles.
 void LineCanvas::span_shapes(const std::vector<Column>& columns, const SpanLooks& looks, int gap, int height) {
   for (std::size_t x = 0; x < columns.size(); ++x) {
     if (columns[x].filled == 0) continue;
@@ -134,7 +134,8 @@ void LineCanvas::load(const core::LinkRecord& link) {
   }
 }
 
-/// The most that it is at each pixel, so that no peak vanishes; the highest of all is the line's height.
+/// Draws the maximum of the counter at each pixel, so that no peak vanishes; the maximum over the
+/// run has the full height of the line.
 void LineCanvas::counter(const Counter& counter) {
   const int room = height_ - 2 * device(kGap);
   const Pixel edge = blend(scene_.theme.load, scene_.theme.text, 0.4);
@@ -149,8 +150,8 @@ void LineCanvas::counter(const Counter& counter) {
   }
 }
 
-/// A closed group: how many of its devices compute, of its lanes do something. Of two timelines the first's in the upper half, the
-/// second's in the lower.
+/// Paints a collapsed group: how many of its devices compute, or how many of its lanes are busy.
+/// With two timelines, the first is in the upper half and the second in the lower half.
 void LineCanvas::utilisation(const Line& group) {
   const auto of_second = [&](std::size_t r) { return scene_.trace.rows()[r].side == 1; };
   const bool second = std::any_of(group.rows.begin(), group.rows.end(), of_second);
@@ -189,7 +190,7 @@ void LineCanvas::box(Time start, Time end, Pixel filled) {
   if (to - from > 3) fill(from, from + 1, device(kGap), height_ - device(kGap), scene_.theme.background);
 }
 
-/// Pixels of the line at hand: from … to - 1, lines top … bottom - 1 counted from its top.
+/// Fills pixels from … to - 1 of lines top … bottom - 1, counted from the top of the current line.
 void LineCanvas::fill(int from, int to, int top, int bottom, Pixel filled) {
   if (shapes_) return shape(QRect(from, top_ + top, to - from, bottom - top), filled);
   for (int y = std::max(0, top_ + top); y < std::min(size_.height(), top_ + bottom); ++y)

@@ -53,7 +53,7 @@ class NamePainter {
     texts_.draw(painter_, box.adjusted(0, 0, right, 0), "•", colour(scene_.theme.path), kRight);
   }
 
-  /// How high it is, in the lower half; answers the upper one.
+  /// Paints the maximum of the counter in the lower half; returns the upper half.
   QRect counter(const Line& line, const QRect& text) {
     texts_.draw(painter_, text.adjusted(0, line.height / 2, 0, -1),
                 scene_.traffic ? most_of(counters_of(*scene_.traffic)[line.number]) : "not worked out yet",
@@ -61,7 +61,8 @@ class NamePainter {
     return {text.left(), text.top(), text.width(), line.height / 2 + 1};
   }
 
-  /// Which of two timelines the line is of, at its right; answers what is left of the line for its name.
+  /// Paints the side that the line belongs to, at its right; returns the rest of the line for its
+  /// name.
   QRect side(const Line& line, const QRect& box, const QRect& text) {
     const auto width_of = [&](const std::string& words) {
       return painter_.fontMetrics().horizontalAdvance(QString::fromStdString(words)) + 2;
@@ -75,7 +76,7 @@ class NamePainter {
     return text.adjusted(0, 0, -wide - 10, 0);
   }
 
-  /// The same of the other timeline has the name.
+  /// Returns true if the line above shows the same name for the other timeline.
   [[nodiscard]] bool is_said_above(std::size_t number) const {
     if (number == 0) return false;
     const Line& line = scene_.layout.lines()[number];

@@ -57,7 +57,7 @@ const std::vector<Column>& RowRaster::columns_of(const SpanRow& spans) {
       columns_[x] = {};
     } else if (touching == 1) {
       const SpanRow::Index span = reaches_in ? first - 1 : first;
-      // The same as far as it reaches alone.
+      // The following pixels that only this span touches are identical.
       const std::int64_t until = spans.end(span).count();
       while (next < columns_.size() && places_[next + 1] == last && edges_[next + 1] <= until) ++next;
       const Column column{static_cast<std::uint8_t>(spans.kind(span)), false, Column::kFull};

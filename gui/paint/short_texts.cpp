@@ -8,7 +8,8 @@ namespace {
 
 /// Texts that are kept; then they are forgotten and worked out anew.
 constexpr int kMost = 4096;
-/// Room is rounded down to that, so that texts that are cut are the same ones while the view is zoomed.
+/// Widths are rounded down to a multiple of this, so that shortened texts stay the same while the
+/// view is zoomed.
 constexpr int kGrain = 4;
 
 }  // namespace

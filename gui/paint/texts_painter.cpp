@@ -134,7 +134,7 @@ class TextPainter {
   const Scene& scene_;
   QRect lines_;
   ShortTexts& texts_;
-  int top_ = 0;  ///< of the line at hand
+  int top_ = 0;  ///< the top of the current line
   int height_ = 0;
 };
 

@@ -29,7 +29,8 @@ SpanLooks span_looks() {
   set(SpanKind::kPackInFlight, {kOrange, 0, 8});
   set(SpanKind::kChannel, {kOrange, 0, 8});
   set(SpanKind::kExchange, {kYellow, 0, 8});
-  // What goes out fills the upper part of the row, what comes in the lower, what does both all of it.
+  // Sends fill the upper part of the row, receives the lower part, and steps that do both all of
+  // it.
   set(StepKind::kSend, {kOrange, 0, 5});
   set(StepKind::kMulticast, {kYellow, 0, 5});
   set(StepKind::kReceive, {kSky, 3, 8});

@@ -20,7 +20,8 @@ static void fill_rest(QImage& image, const Scene& scene, qreal scale) {
   }
 }
 
-/// Lines share no pixel, so each core takes the next one; those that are pinned come last: the others scroll beneath them.
+/// Lines share no pixel, so each core takes the next one. Pinned lines are painted last, since the
+/// others scroll beneath them.
 PaintedLines paint_lines(const Scene& scene, const QSize& size, qreal scale, QImage before) {
   const auto device = [scale](int logical) { return std::max(1, static_cast<int>(std::lround(logical * scale))); };
   const QSize pixels(device(size.width()), device(size.height()));

@@ -296,7 +296,7 @@ QColor curve_colour(std::size_t curve, const Theme& theme) {
   // Okabe and Ito's, those first that are far apart; the last is the text's, black or white.
   constexpr std::array<Pixel, 7> kColours{0xff0072b2, 0xffd55e00, 0xff009e73, 0xffcc79a7, 0xffe69f00, 0xff56b4e9, 0};
   const Pixel chosen = kColours[curve % kColours.size()];
-  // By night the dark blue is too near to the background.
+  // In the dark theme, the dark blue is too similar to the background.
   if (chosen == 0xff0072b2 && text_on(theme.background) == 0xffffffff) return QColor::fromRgb(0xff3d9bd6);
   return QColor::fromRgb(chosen == 0 ? theme.text : chosen);
 }

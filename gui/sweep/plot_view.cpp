@@ -115,7 +115,7 @@ void PlotView::step_along(int by) {
   select(CurvePlace{selected_->curve, static_cast<std::size_t>(index)});
 }
 
-/// By height, at the value of the field: lines cross.
+/// Steps to the next curve by height at this value of the field, since curves cross.
 void PlotView::step_across(int up) {
   if (!selected_) return select(curves_.best);
   const CurvePoint from = curves_.at(*selected_);

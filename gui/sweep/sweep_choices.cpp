@@ -116,7 +116,7 @@ void SweepChoices::show_filters(const SweepCurves& drawn) {
     const bool is_drawn = field.name == drawn.x || field.name == drawn.by;
     if (!is_drawn && field.values.size() > 1 && field.values.size() <= kMostListed) shown.push_back(&field);
   }
-  // As it is, if it is for the same fields: a list that somebody has open stays.
+  // If the fields are the same, the list is not changed: the user may have it open.
   QStringList names;
   for (const SweepField* const field : shown) names << text_of(field->name);
   if (filters_->property("fields").toStringList() != names || !filters_->layout()) {

@@ -24,10 +24,11 @@ namespace tutti::gui {
 
 namespace {
 
-/// More than that is no plot, and would be made anew at every key that somebody presses; the command line takes more.
+/// Larger sweeps cannot be plotted, and the values would be generated again on every key; the
+/// command line accepts more.
 constexpr std::int64_t kMostValues = 200'000;
 
-/// What is varied most.
+/// The fields that are varied most often.
 const QStringList& common_fields() {
   static const QStringList fields{QStringLiteral("strategy.bytes_per_pack"),
                                   QStringLiteral("strategy.num_packs"),
@@ -54,7 +55,7 @@ void collect(const core::MessageType& message, const QString& inside, QStringLis
   }
 }
 
-/// Those that the schema has, the common ones first.
+/// The fields of the schema, the common ones first.
 const QStringList& all_fields() {
   static const QStringList fields = [] {
     QStringList known;

@@ -80,7 +80,7 @@ SweepPanel::SweepPanel(Workshop workshop, QWidget* parent)
   connect(stop_, &QToolButton::clicked, this, &SweepPanel::stop);
   connect(&reader_, &SweepReader::read, this, &SweepPanel::take);
   connect(&reader_, &SweepReader::failed, this, [this](const QString& why) {
-    // What is on the screen stays, also when its file goes away.
+    // The plot stays on the screen even if its file disappears.
     opening_.clear();
     emit failed(why);
   });
@@ -297,7 +297,7 @@ void SweepPanel::open_point(std::int64_t point) {
   QString timeline = folder_.filePath(QStringLiteral("%1 point %2.tutti").arg(stem).arg(point));
   for (int again = 2; QFileInfo::exists(timeline); ++again)
     timeline = folder_.filePath(QStringLiteral("%1 point %2 (%3).tutti").arg(stem).arg(point).arg(again));
-  // As the sweep read them, whatever has become of the files since.
+  // Uses the files as the sweep read them, even if they have changed since.
   point_run_.start({*backend, data_->info.scenario_text, data_->info.scenario_file, core::Library(data_->files),
                     timeline.toStdString(), *changes});
 }

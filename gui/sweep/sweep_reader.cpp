@@ -18,7 +18,7 @@ using core::SweepStore;
 
 namespace {
 
-/// So often it is looked at whether there is more; and what is read often takes no more than a tenth of a core.
+/// How often the file is checked for new points. Reading takes at most a tenth of a core.
 constexpr std::chrono::milliseconds kLook{400};
 constexpr int kRest = 10;
 
@@ -63,7 +63,7 @@ void SweepReader::join(const QStringList& timelines) {
 
 /// In the thread.
 void SweepReader::work(const std::string& path, const std::shared_ptr<Course>& course) {
-  // Whoever was told to stop, or follows another file by now, is told nothing.
+  // Results for a reader that was stopped or follows another file are discarded.
   const auto say = [&](auto what) {
     tell(this, [this, course, what] {
       if (course == course_) what();

@@ -15,9 +15,10 @@ namespace {
 
 using Kind = Topology::Kind;
 
-/// Below these scales there would be nothing but grey: texts, the two directions of a link, what devices hold.
+/// Below these scales, details would only be grey: texts, the two directions of a link, the content
+/// of devices.
 constexpr double kTextScale = 0.4, kFineScale = 0.22;
-/// Texts are so many pixels high where there is room for them.
+/// The heights of texts in pixels, where there is room for them.
 constexpr double kNamePixels = 10, kFigurePixels = 9;
 /// More messages than that are small dots without names.
 constexpr std::size_t kFewFlights = 60;
@@ -121,7 +122,8 @@ class TopologyPainter {
     painter_.drawPolyline(polygon);
   }
 
-  /// Of a link one sees both directions; of who sent to whom it has to be said.
+  /// Links are drawn in both directions; lines between devices that sent to each other need an
+  /// arrow head.
   void paint_arrow_head(const QPolygonF& line, double width) {
     const QPointF tip = line.back(), along = tip - line[line.size() - 2];
     const double length = std::max(1e-9, std::hypot(along.x(), along.y()));
@@ -217,7 +219,7 @@ class TopologyPainter {
     small.setBold(true);
     painter_.setFont(small);
     const Pixel strong = theme().spans[core::SpanKind::kPackInFlight].colour;
-    // Those of the pack that is looked at above the others.
+    // The messages of the selected pack are drawn above the others.
     for (const bool of_pack : {false, true}) {
       for (const TopologyMoment::Flight& flight : scene_.moment.flights) {
         if (flight.of_pack != of_pack || flight.transfer->bytes.count() == 0) continue;
@@ -272,7 +274,7 @@ void paint_held(QPainter& painter, const QRectF& box, const std::vector<PackRepl
     const double left = box.left() + box.width() * static_cast<double>(piece.offset) / elements;
     const double width = box.width() * static_cast<double>(piece.count) / elements;
     const double share = static_cast<double>(piece.contributions) / std::max(1, moment.contributors);
-    // What is there is to be seen, however small its share.
+    // Every piece must be visible, however small its share.
     const double height = piece.contributions > 0 ? std::max(2.0, box.height() * share) : 0;
     const QRectF column(left, box.bottom() - height, width, height);
     const Pixel filled = held_colour(theme, piece.contributions, moment.contributors);

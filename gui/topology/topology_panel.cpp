@@ -123,7 +123,7 @@ void TopologyPanel::fill_sides() {
   sides_->setCurrentIndex(static_cast<int>(side_));
 }
 
-/// Of two timelines one is read once it is looked at.
+/// With two timelines, one is read when it is first shown.
 void TopologyPanel::begin() {
   player_.reset();
   topology_.reset();

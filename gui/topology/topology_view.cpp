@@ -275,7 +275,8 @@ void TopologyView::keyPressEvent(QKeyEvent* event) {
 }
 
 bool TopologyView::event(QEvent* event) {
-  // These keys mean something here while the topology has the focus; elsewhere they are the window's shortcuts.
+  // These keys have a meaning here while the topology has the focus; elsewhere they are the
+  // window's shortcuts.
   if (event->type() == QEvent::ShortcutOverride) {
     const auto* const key = static_cast<QKeyEvent*>(event);
     const QList<int> ours{Qt::Key_Left, Qt::Key_Right, Qt::Key_Up,    Qt::Key_Down, Qt::Key_N,

@@ -159,7 +159,8 @@ void MarksPanel::fill() {
   view_.update();
 }
 
-/// Where a mark's name is written, and what of it; empty if it is out of view.
+/// Returns the rectangle of a mark's name and the part of the name that fits; empty if it is out of
+/// view.
 static std::pair<QRect, QString> flag_of(const Mark& mark, const Placement& place, const QFontMetrics& metrics) {
   if (mark.at.to < place.scene.range.from || mark.at.from > place.scene.range.to) return {};
   const QString text = metrics.elidedText(QString::fromStdString(mark.text), Qt::ElideRight, kFlag);

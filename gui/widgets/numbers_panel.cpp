@@ -20,10 +20,12 @@ using core::Time;
 
 namespace {
 
-/// Of more spans than this the numbers of all that is in view would be old before they are there.
+/// Above this number of spans, the numbers of the visible range would be outdated before they are
+/// computed.
 constexpr std::int64_t kQuick = 2'000'000;
 
-/// Of more spans, or rows (of each a block is read), the numbers would hold up a gesture: a thread works them out.
+/// Above this number of spans, or of rows (a block is read for each), the computation would delay a
+/// gesture and runs in a thread.
 constexpr std::int64_t kAtOnce = 20'000;
 constexpr std::size_t kRowsAtOnce = 64;
 
@@ -105,7 +107,7 @@ void NumbersPanel::begin_job(const Wanted& wanted, bool bytes) {
   });
 }
 
-/// What it has worked out is not shown.
+/// Discards the job's result.
 void NumbersPanel::end_job() {
   if (!job_) return;
   job_->cancel = true;

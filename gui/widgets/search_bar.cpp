@@ -29,7 +29,7 @@ SearchBar::SearchBar(TimelineView& view, FoundPanel& found)
   addWidget(filter_);
   connect(search_, &QLineEdit::returnPressed, this, [this] { find(true); });
   connect(filter_, &QLineEdit::textChanged, &view_, &TimelineView::filter);
-  // What was found is of the timeline before.
+  // The histogram belongs to the previous timeline.
   connect(&view_, &TimelineView::trace_changed, &found_, [this] { found_.show_durations({}); });
   connect(&found_, &FoundPanel::narrowed, this, &SearchBar::narrow);
 }

@@ -16,7 +16,8 @@ using core::Time;
 namespace {
 
 constexpr int kFrameMs = 16;
-/// What lies between two frames if the window was busy with something else: it does not jump over all of that.
+/// The longest time between two frames that counts: if the window was busy for longer, the cursor
+/// does not jump over all of that time.
 constexpr qint64 kLongestFrameMs = 200;
 
 }  // namespace

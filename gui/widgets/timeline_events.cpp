@@ -1,4 +1,4 @@
-// What mouse and keyboard do, and what is under the mouse.
+// Handling of mouse and keyboard, and lookup of what is under the mouse.
 
 #include "gui/widgets/timeline_view.h"
 

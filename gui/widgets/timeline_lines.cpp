@@ -1,4 +1,4 @@
-// Which lines there are, which of them are in view, and the ways from one to another.
+// The lines of the timeline: which of them are in view, and navigation between them.
 
 #include "gui/widgets/timeline_view.h"
 
@@ -20,8 +20,8 @@ void TimelineView::filter(const QString& text) {
   lines_have_changed();
 }
 
-/// Their lines are there before it is known what they hold, so that nothing moves when it is. Of two timelines nothing is worked
-/// out: the room is for comparing.
+/// Counters have their lines before their values are known, so that nothing moves when they are.
+/// With two timelines there are no counters: the space is for comparing.
 void TimelineView::show_counters(bool on) {
   counters_ = on;
   const bool has = on && trace_ && trace_->sides().size() == 1;
@@ -81,7 +81,8 @@ void TimelineView::pin_or_unpin() {
   lines_have_changed();
 }
 
-/// Of the row, the span that covers the middle of the selected one, else the middle of the view; else the next, else the last.
+/// Returns the span of the row that covers the middle of the selected span, or else the middle of
+/// the view; if there is none, the next span, or else the last.
 std::optional<SpanId> TimelineView::nearest_span(std::size_t row) const {
   const SpanRow& spans = trace_->rows()[row].spans;
   if (spans.size() == 0) return std::nullopt;

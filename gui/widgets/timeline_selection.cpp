@@ -1,4 +1,4 @@
-// What is selected, and the ways from one span to another.
+// The selection, and navigation between spans.
 
 #include "gui/widgets/timeline_view.h"
 
@@ -69,10 +69,10 @@ void TimelineView::set_path_only(bool on) {
 void TimelineView::next_on_path() { step_along_path(1); }
 void TimelineView::previous_on_path() { step_along_path(-1); }
 
-/// To the piece of the path after (before) the one at hand, and to the span that it is, where one is recorded.
+/// Goes to the next (previous) part of the critical path, and selects its span if one is recorded.
 void TimelineView::step_along_path(int by) {
   if (!trace_) return;
-  // Of two timelines, along that in which something is selected.
+  // With two timelines, along the path of the one that has the selection.
   const std::size_t side = selected_ ? trace_->rows()[selected_->row].side : 0;
   const std::vector<core::PathPiece>& path = trace_->sides()[side].path;
   if (path.empty()) return;

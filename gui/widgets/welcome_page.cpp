@@ -15,7 +15,7 @@ constexpr int kBetween = 12;
 constexpr int kCardWidth = 296;
 constexpr qsizetype kMostAbout = 220;
 
-/// As much as fits on a card, up to the end of a sentence or a word.
+/// Shortens a text to what fits on a card, at the end of a sentence or a word.
 QString shortened(const QString& text) {
   if (text.size() <= kMostAbout) return text;
   const QString head = text.left(kMostAbout);
@@ -75,7 +75,7 @@ WelcomePage::WelcomePage(const std::vector<Example>& examples, QWidget* parent)
   layout->addStretch(3);
 }
 
-/// As many beside each other as there is room for.
+/// Places as many cards side by side as there is room for.
 void WelcomePage::place_cards(int columns) {
   if (columns == columns_) return;
   columns_ = columns;

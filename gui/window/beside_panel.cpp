@@ -26,7 +26,7 @@ using core::Time;
 
 namespace {
 
-/// So many packs, and so many spans, are listed.
+/// The maximum number of packs, and of spans, in the list.
 constexpr std::size_t kMost = 300;
 constexpr int kDifferenceColumn = 6;
 constexpr int kWidestTitle = 130;
@@ -223,7 +223,8 @@ void BesidePanel::put_together(bool again) {
 }
 
 void BesidePanel::show_beside(Beside beside, bool again) {
-  // What was in view stays there: a span that is selected, else the time of the first at the left edge.
+  // Keeps the view at the same content: at the selected span, or else at the time of the first
+  // timeline at the left edge.
   std::optional<std::pair<std::size_t, SpanId>> selected;
   std::optional<TimeRange> range;
   const TimeRange seen = view_.view().range();

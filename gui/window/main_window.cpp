@@ -191,7 +191,8 @@ void MainWindow::make_beside() {
             progress_->hide();
             overview_->show_trace(trace);
             if (again) return view_->replace_trace(trace, range);
-            // Marks are at times of one timeline. What two need most is room; T brings the topology of either one.
+            // Marks have times of a single timeline. Two timelines need the space; T shows the
+            // topology of either one.
             marks_->read_beside({});
             put_topology_away(true);
             view_->show_trace(trace);
@@ -363,7 +364,7 @@ void MainWindow::open_scenario(const ScenarioBytes& file) {
   remember_file(file.path);
   show_desk();
   if (run_opened_) return desk_->run();
-  // What is known of it, problems too, belongs to what is to be seen.
+  // The picture has to include the summary and the problems of the scenario.
   connect(&desk_->editor(), &ScenarioEditor::checked, this, &MainWindow::opened, Qt::SingleShotConnection);
 }
 
@@ -424,7 +425,7 @@ void MainWindow::show_trace(const std::shared_ptr<const Trace>& trace, const QSt
   if (!of_desk && !desk_->isVisible()) setWindowTitle(tr("%1 — Tutti").arg(QFileInfo(path).fileName()));
   QString told = tr("%1 spans in %2 rows").arg(trace->spans()).arg(trace->rows().size());
   if (!trace->complete()) told += tr("; the file %1").arg(QString::fromStdString(trace->damage()));
-  // That more happened than is drawn is not to be taken for nothing having happened.
+  // Notes tell the user that more happened than is drawn.
   for (const std::string& note : trace->run().notes) {
     if (note.starts_with("spans ") || note.starts_with("not all spans "))
       told += QStringLiteral("; ") + QString::fromStdString(note);
@@ -442,7 +443,7 @@ void MainWindow::dragEnterEvent(QDragEnterEvent* event) {
   if (event->mimeData()->hasUrls() && event->mimeData()->urls().front().isLocalFile()) event->acceptProposedAction();
 }
 
-/// Of two files the second is put beside the first.
+/// If two files are dropped, the second one is compared with the first.
 void MainWindow::dropEvent(QDropEvent* event) {
   const QList<QUrl> files = event->mimeData()->urls();
   if (files.size() > 1) return open_both(files[0].toLocalFile(), files[1].toLocalFile());
@@ -463,7 +464,7 @@ void MainWindow::closeEvent(QCloseEvent* event) {
   event->accept();
 }
 
-// --- what is told ---
+// --- messages ---
 
 void MainWindow::tell(const QString& text) {
   // Beside the progress, and the moment under the mouse.

@@ -1,4 +1,4 @@
-// What of the main window is about sweeps.
+// The functions of the main window for sweeps.
 
 #include <QFileInfo>
 #include <QProgressBar>

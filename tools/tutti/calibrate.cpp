@@ -27,7 +27,7 @@ using core::ClusterFigure;
 using core::Determination;
 using core::Report;
 
-/// What a cluster file of ours begins with; other files are not written over.
+/// The first line of cluster files that Tutti wrote; other files are not overwritten.
 constexpr const char* kFileMagic = "# The cluster of ";
 
 std::string show_figure(const ClusterFigure& figure, double value) {

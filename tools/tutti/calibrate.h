@@ -15,7 +15,7 @@ struct CalibrateOptions {
   bool lane_steps = false;
   std::vector<std::string> logs;
   std::vector<std::string> keep;
-  std::string output;  ///< the cluster file, if any
+  std::string output;  ///< the cluster file to write, if any
   std::string format = "text";
   std::int32_t rows = 12;  ///< of times in the text
 
@@ -26,7 +26,7 @@ struct CalibrateOptions {
   bool suggest = false;          ///< what to measure next
 };
 
-/// `tutti calibrate`: the figures of a scenario's cluster from what was measured on it.
+/// `tutti calibrate`: derives the parameters of a scenario's cluster from measurements.
 int calibrate(const CalibrateOptions& options, const Environment& environment);
 
 }  // namespace tutti::tools

@@ -9,7 +9,7 @@
 namespace tutti::tools {
 namespace {
 
-/// Of this process's standard output.
+/// The state of this process's standard output.
 struct StandardOutput {
   bool errors_as_json = false;
   bool begun = false;
@@ -37,7 +37,7 @@ std::string as_json(const core::Error& error, int status) {
 void report_errors_as_json() { standard_output().errors_as_json = true; }
 
 void write_reported_error() {
-  // That it cannot be written either is not said.
+  // A failure to write the error itself is not reported.
   if (!standard_output().begun) static_cast<void>(std::fputs(standard_output().error.c_str(), stdout));
 }
 

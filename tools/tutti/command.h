@@ -11,57 +11,61 @@ namespace tutti::tools {
 /// Exit statuses, as promised to scripts.
 enum ExitStatus : int {
   kDone = 0,
-  kRunFailed = 1,    ///< something went wrong while it ran, or it was interrupted
-  kWrongRequest = 2  ///< nothing was done; the request has to change
+  kRunFailed = 1,    ///< the run failed or was interrupted
+  kWrongRequest = 2  ///< the request was invalid and nothing was done
 };
 
 enum class Format { kText, kJson };
-/// The value of --format. ERRORS: it is neither "text" nor "json".
+/// Parses the value of --format. ERRORS: it is neither "text" nor "json".
 core::Expected<Format> format_of(const std::string& written);
 
-/// What every command gets.
+/// The environment that every command gets.
 struct Environment {
   core::Library library;
 };
 
-/// With `--format json`: the first error that report() prints is kept as `{"error": {"status": …, "problems": […]}}`, with
-/// the code, field and place of each problem. Said once, when the words are known.
+/// For `--format json`: from now on, the first error that report() prints is also stored as
+/// `{"error": {"status": …, "problems": […]}}`, with the code, field and place of each problem.
+/// Called once, when the command line is known.
 void report_errors_as_json();
-/// Writes that error to stdout, unless a result is there. Called at the end.
+/// Writes the stored error to stdout, unless a result was printed. Called at the end.
 void write_reported_error();
 
-/// Prints an error, one line per problem, to stderr. Answers the exit status that goes with it.
+/// Prints an error to stderr, one line per problem. Returns its exit status.
 int report(const core::Error& error);
 
-/// A request that is refused, in the words of fmt::format.
+/// Returns the error of a rejected request, with a message in the syntax of fmt::format.
 template <class... Args>
 tl::unexpected<core::Error> refused(core::ProblemKind kind, fmt::format_string<Args...> format, Args&&... args) {
   return tl::unexpected(core::Error::request(std::move(kind), fmt::format(format, std::forward<Args>(args)...)));
 }
-/// What was wrong, passed on.
+/// Returns the error of `result`, to pass it on.
 template <class T>
 tl::unexpected<core::Error> failed(const core::Expected<T>& result) {
   return tl::unexpected(result.error());
 }
-/// Reports it. Answers the exit status.
+/// Reports a rejected request. Returns the exit status.
 template <class... Args>
 int refuse(core::ProblemKind kind, fmt::format_string<Args...> format, Args&&... args) {
   return report(refused(std::move(kind), format, std::forward<Args>(args)...).value());
 }
-/// Says something on stderr that nobody has to hear: that stderr cannot be written to is no failure.
+/// Prints an unimportant message to stderr; errors of stderr are ignored.
 void tell(const std::string& text);
 
-/// Writes to stdout. Answers the exit status: like stdout_failed() if not all of it arrived.
+/// Writes to stdout. Returns the exit status: that of stdout_failed() if not everything could be
+/// written.
 int print_out(const std::string& text);
 
-/// Ends a command whose standard output took no more, for the reason `error` (an errno): reports a full disk, but says
-/// nothing about a pipe that its reader has closed (`| head`) and so needs no more. Answers kRunFailed, in both cases.
+/// Ends a command whose standard output failed with `error` (an errno). Reports a full disk, but
+/// ignores a pipe whose reader has closed it (`
+/// head`), since that reader needs no more. Returns kRunFailed in both cases.
 int stdout_failed(int error);
 
-/// The error with `option` as what its problems are about, where they do not say.
+/// Returns the error with `option` as the field of all problems that name none.
 core::Error about(const std::string& option, core::Error error);
 
-/// One of the choices of a command line option; an error that lists them if it is none.
+/// Parses one of the choices of a command line option. ERRORS: it is not a valid choice; the
+/// message lists them.
 template <class T, class Parse>
 core::Expected<T> choice(const std::string& option, const std::string& written, const std::string& choices,
                          Parse parse) {

@@ -11,10 +11,10 @@ struct CompareOptions {
   std::string a;
   std::string b;
   std::string format = "text";
-  std::int32_t rows = 12;  ///< of packs
+  std::int32_t rows = 12;  ///< number of packs in the text
 };
 
-/// `tutti compare`: two timelines, pack by pack and step by step.
+/// `tutti compare`: compares two timelines, pack by pack and step by step.
 int compare(const CompareOptions& options, const Environment& environment);
 
 }  // namespace tutti::tools

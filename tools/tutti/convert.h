@@ -9,11 +9,11 @@ namespace tutti::tools {
 
 struct ConvertOptions {
   std::vector<std::string> files;
-  std::string output;  ///< of one file; empty: each is written over
+  std::string output;  ///< for a single file; empty: each file is overwritten
   std::string format = "text";
 };
 
-/// `tutti convert`: rewrites scenarios of an older form.
+/// `tutti convert`: rewrites scenarios in an older format.
 int convert(const ConvertOptions& options, const Environment& environment);
 
 }  // namespace tutti::tools

@@ -104,7 +104,8 @@ Expected<void> override_steps(const ExecuteOptions& options, core::RunOptions& r
   return {};
 }
 
-/// The timeline could not be written to its end: leaves what can be read of it, and says where. `steps`: of the run.
+/// Handles a timeline that could not be completed: leaves the readable part and reports its path.
+/// `steps`: those of the run.
 void leave_unfinished(OutputFile& file, std::int32_t steps) {
   const std::string part = file.leave();
   if (part.empty()) return;
@@ -164,7 +165,8 @@ int execute(core::Executor& executor, const std::string& doing, const ExecuteOpt
       writer->flush();
       written = now;
     }
-    // A full disk is noticed now, not after hours; and whoever reads the file as it grows has something to read.
+    // Detects a full disk now rather than after hours, and lets other programs read the file as it
+    // grows.
     if (file) file->stream().flush();
     output_failed = writer && !writer->good();
     if (output_failed || interrupt.happened()) stop.store(true);
@@ -194,9 +196,10 @@ int execute(core::Executor& executor, const std::string& doing, const ExecuteOpt
   }
   std::optional<StepBand> band;
   if (besides.band_of && !stop.load() && !summary.steps().empty()) band = besides.band_of(*scenario, control);
-  // Of scenarios in which other orders of packs change the step, both ends may lie on one side of it.
+  // In scenarios in which the order of packs changes the step time, both ends may be on one side of
+  // it.
   if (band) band = StepBand{std::min(band->low, summary.step_time()), std::max(band->high, summary.step_time())};
-  // What was computed is printed even if the timeline is lost.
+  // The results are printed even if the timeline is lost.
   Expected<void> kept;
   const bool keeps =
       file && (output_failed || !summary.steps().empty() || !std::filesystem::is_regular_file(options.timeline));

@@ -38,7 +38,7 @@ using core::Time;
 
 /// A collective with more steps than this, over all ranks, is not run by itself: some ten seconds.
 constexpr std::int64_t kMostSteps = 20'000'000;
-/// Of the step: what saves less is no news.
+/// As a fraction of the step: smaller savings are not listed.
 constexpr double kWorthTelling = 0.001;
 
 /// One pack: from what no algorithm beats to what it took.
@@ -54,7 +54,7 @@ struct PackCosts {
   std::shared_ptr<const core::nccl::CollectiveTime> nccl;  ///< of the whole; null: not by its model, or parts are
 };
 
-/// What became of a what-if; nothing: there is no such scenario.
+/// The outcome of a what-if; nullopt: the scenario is invalid.
 struct Answer {
   core::WhatIf question;
   std::optional<Outcome> outcome;
@@ -92,7 +92,7 @@ std::vector<PackCosts> pack_costs(const core::Scenario& scenario, const core::Su
     PackCosts costs;
     costs.pack = record.pack;
     costs.bytes = scenario.plan.collective(pack).bytes();
-    // What is gathered, or is no gradient, is not reduced as the strategy reduces.
+    // Packs that are gathered, or are not gradients, are not reduced by the strategy's reduction.
     const bool reduced = !pack.payload.reduction && scenario.plan.collective(pack).kind == scenario.strategy.collective;
     if (who == core::WhoReduces::kAllReplicas &&
         (reduced || scenario.plan.collective(pack).kind == core::CollectiveKind::kAllReduce))

@@ -10,11 +10,11 @@ namespace tutti::tools {
 struct ExplainOptions {
   ScenarioOptions scenario;
   std::string format = "text";
-  int rows = 12;    ///< packs and what-ifs in the text
-  int threads = 0;  ///< 0: as many as there are cores
+  int rows = 12;    ///< number of packs and of what-ifs in the text
+  int threads = 0;  ///< 0: the number of cores
 };
 
-/// `tutti explain`: why a step takes what it takes, and what would help.
+/// `tutti explain`: shows why a step takes as long as it does, and what would make it faster.
 int explain(const ExplainOptions& options, const Environment& environment);
 
 }  // namespace tutti::tools

@@ -11,7 +11,7 @@ struct ExportOptions {
   std::string to;  ///< perfetto, csv, svg; msccl, of a scenario
   std::string table = "spans";
   std::string output;           ///< "-": standard output
-  std::string format = "text";  ///< of what is said about it
+  std::string format = "text";  ///< the format of messages about the export
 };
 
 /// `tutti export`: a timeline in another form, or the algorithm of a scenario.

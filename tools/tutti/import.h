@@ -11,7 +11,7 @@ namespace tutti::tools {
 
 struct ImportTfConfigOptions {
   std::string from = "env";  ///< file, or "env"
-  InitOptions scenario;      ///< all but its nodes
+  InitOptions scenario;      ///< everything except its nodes
 };
 
 struct ImportOptions {

@@ -155,7 +155,8 @@ std::string graphs_json(const SearchResult& found, const Channels& channels, std
                         {"graphs", core::list_of(all(found.graphs), graph_report)}});
 }
 
-/// What of a graph is otherwise in a dump: "8 channels, the dump has 16; …". Empty if nothing is.
+/// Returns the differences from a graph of a dump: "8 channels, the dump has 16; …". Empty if there
+/// are none.
 std::string differences(const Graph& found, const Graph& dumped) {
   std::vector<std::string> all;
   const auto differ = [&all](const char* what, const auto& ours, const auto& theirs) {
@@ -287,7 +288,7 @@ core::Expected<std::string> cluster_of(const ImportNcclTopologyOptions& options,
   if (!like) return failed(like);
   auto text = cluster_text(topology, words, **like, settings);
   if (!text) return text;
-  // What is written must be a cluster; whatever is wrong with the request shows here.
+  // The output must be a valid cluster; errors of the request show here.
   const auto scenario = core::read_scenario(
       "cluster {\n" + *text +
           "}\nworkload { variable { name: \"a\" shape: 1 } update_ms: 0 } strategy { algorithm: \"ring\" }",

@@ -25,7 +25,7 @@ struct NamedList {
   const char* name;
   std::vector<std::string> entries;
 };
-/// What scenarios can name.
+/// The names that scenarios can use.
 std::vector<NamedList> lists_of(const Library& library) {
   return {{"machines", library.names(Library::Kind::kMachine)},
           {"links", library.names(Library::Kind::kLink)},
@@ -52,7 +52,8 @@ std::string list_json(const Library& library) {
   return to_json(report);
 }
 
-/// The shipped profile of a model on that machine's devices ("…_v100" for "dgx1-v100"), if there is one.
+/// Returns the shipped profile of a model on that machine's devices ("…_v100" for "dgx1-v100"), if
+/// there is one.
 std::string profile_of(const Library& library, const std::string& model, const std::string& machine) {
   for (const std::string& name : library.names(Library::Kind::kLayerTimes)) {
     if (!name.starts_with(model + "_")) continue;
@@ -70,7 +71,7 @@ std::string usual_algorithm(const InitOptions& options, const Library& library) 
   return machine && !(*machine)->gpus().empty() ? "nccl" : "ring";
 }
 
-/// The networks that can be asked for by name; their shapes are something to start from.
+/// The networks that can be requested by name; their shapes are a starting point.
 const std::vector<std::string> kNetworks{"one_switch", "rails", "fat_tree", "dragonfly"};
 
 struct DragonflyAsked {
@@ -99,7 +100,7 @@ DragonflyAsked dragonfly_of(std::int64_t nodes) {
   return best;
 }
 
-/// A shape that holds so many workers: leaves of 16 and 8 spines; or dragonfly_of() them.
+/// Returns a shape that holds this many workers: leaves of 16 and 8 spines, or dragonfly_of() them.
 std::string shape_text(const InitOptions& options) {
   if (options.network == "fat_tree") {
     return "    # Workers with their cards on one leaf, and switches that join the leaves.\n"
@@ -194,7 +195,7 @@ int init(const InitOptions& options, const Environment& environment) {
                   "--network and --link join workers, and --nodes 1 leaves one; take more nodes");
   const std::string target = options.output.empty() || options.output == "-" ? "(the new scenario)" : options.output;
   const std::string text = scenario_to_start_from(options, library);
-  // What is written must run; whatever is wrong with the request shows here.
+  // The output must be a valid scenario; errors of the request show here.
   const auto scenario = core::read_scenario(text, target, library);
   if (!scenario) {
     // There is no file yet whose lines could be pointed at.

@@ -27,9 +27,10 @@ std::optional<std::string> environment_variable(const std::string& name) {
   return value ? std::optional<std::string>(value) : std::nullopt;
 }
 
-/// A name that nobody knows yet may become anyone's.
+/// A name that cannot be resolved yet may turn out to be that of another machine, so it is not
+/// near.
 bool is_near(const std::string& host) { return real::is_loopback(host).value_or(false); }
-/// By its very text, and not by what this machine takes a name for.
+/// Returns true if the text itself is local, without resolving names.
 bool is_said_near(const std::string& host) { return host == "localhost" || host.starts_with("127."); }
 
 Expected<std::string> read_secret(const JoinOptions& options, const real::Variables& variables) {
@@ -252,7 +253,8 @@ int join_run(const PartInRun& part, std::int32_t number, const std::string& list
   if (end.done) return kDone;
   if (quiet && end.told) return kRunFailed;
   const int status = report(end.done.error());
-  // Launchers kill all the others when one has failed. Rank 0 has files to end, and its status tells for all.
+  // Launchers kill all other processes when one has failed, but rank 0 has to complete its files.
+  // Its exit status reports the failure for all.
   return part.launch && end.told && status == kRunFailed ? static_cast<int>(kDone) : status;
 }
 

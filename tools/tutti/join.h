@@ -11,27 +11,29 @@
 
 namespace tutti::tools {
 
-/// The part of this process in a run: it coordinates, or it joins.
+/// The role of this process in a run: it coordinates the run, or it joins one.
 struct PartInRun {
   bool coordinates = true;
   real::Gathering gathering;                                ///< if it coordinates
-  std::function<std::optional<real::Appointment>()> where;  ///< if it joins
+  std::function<std::optional<real::Appointment>()> where;  ///< if it joins: finds the coordinator
   std::optional<real::Launch> launch;
   std::chrono::duration<double> wait{60};
   std::shared_ptr<real::RendezvousFile> rendezvous;
 };
 
-/// What options and the variables of launchers make of this process. `join` is the coordinator's HOST:PORT, if it was
-/// given: then it joins, whatever launched it.
-/// ERRORS (requests): they contradict each other; nobody says where the coordinator is; without a secret, other machines
-/// would be let in.
+/// Returns the role of this process, according to the options and the variables of launchers.
+/// `join` is the coordinator's HOST:PORT, if given: then the process joins, regardless of any
+/// launcher.
+/// ERRORS (requests): contradictions; the coordinator's address is unknown; there is no secret, and
+/// processes of other machines could connect.
 core::Expected<PartInRun> part_in_run(const JoinOptions& options, const std::string& join,
                                       const real::Variables& variables);
-/// The same by the variables of this process.
+/// Does the same with the environment variables of this process.
 core::Expected<PartInRun> own_part(const JoinOptions& options, const std::string& join = "");
 
-/// Lives as a worker of a run that somebody else coordinates, and answers the exit status. `number`: which worker, or -1;
-/// `listen`: HOST:PORT for its peers, if not empty; `quiet`: whoever started it says what goes wrong.
+/// Runs as a worker of a run that another process coordinates, and returns the exit status.
+/// `number`: the worker's index, or -1; `listen`: HOST:PORT for its peers, if not empty; `quiet`:
+/// does not print errors, since the process that started it does.
 int join_run(const PartInRun& part, std::int32_t number, const std::string& listen, bool quiet);
 
 }  // namespace tutti::tools

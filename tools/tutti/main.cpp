@@ -1,4 +1,4 @@
-// The command line: who answers what was asked (options/ says what can be).
+// The command line: calls the function of each command (options/ defines their options).
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -50,7 +50,7 @@ bool asks_for_json(const std::vector<std::string>& words) {
   return false;
 }
 
-/// What each command does with its options.
+/// The function that executes each command.
 using Commands = std::map<std::string, std::function<int(const Environment&)>>;
 
 template <class Options>

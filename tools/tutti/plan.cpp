@@ -71,7 +71,7 @@ std::string rank_name(const Collective& collective, Rank rank) {
   return collective.group.cluster().part_name(collective.group.device(rank));
 }
 
-/// The collective whose steps are asked for.
+/// Returns the collective whose steps are requested.
 const Collective& chosen(const Scenario& scenario, const PlanOptions& options) {
   return options.exchange
              ? scenario.plan.collective(scenario.plan.exchanges[static_cast<std::size_t>(*options.exchange)])
@@ -91,7 +91,7 @@ std::vector<std::string> member_texts(const Scenario& scenario, const Pack& pack
   return names;
 }
 
-/// As many names as a line holds, and how many are left.
+/// Returns as many names as a line holds, and the number of the remaining ones.
 std::string some_names(const Scenario& scenario, const Pack& pack) {
   std::string text;
   const std::vector<std::string> names = member_texts(scenario, pack);
@@ -134,7 +134,8 @@ std::string way_of(const Scenario& scenario, const Pack& pack) {
   return strategy.shards == 1 ? name : fmt::format("{}, {} shards", name, strategy.shards);
 }
 
-/// "w4/cpu0": where a variable lies, or where its gradients are added up. Of workers that do not wait: for the first of them.
+/// Returns the rank that holds a variable, or that sums its gradients: "w4/cpu0". With asynchronous
+/// workers: that of the first worker.
 std::string where_it_lies(const Collective& collective) { return rank_name(collective, collective.root); }
 
 /// "Ring LL128, 24 channels × 640 threads, 312 us": its choice, and what that takes alone.
@@ -147,7 +148,7 @@ std::string by_nccl(const Collective& collective) {
   return text + took + (capped.empty() ? "" : ", capped at " + capped);
 }
 
-/// A line per pack. What is the same for all of them is told once, above.
+/// Prints a line per pack. What all packs have in common is printed once, above.
 std::string packs_table(const Scenario& scenario) {
   struct Column {
     std::string heading;

@@ -13,15 +13,15 @@ struct PlanOptions {
   ScenarioOptions scenario;
   std::string format = "text";
   bool variables = false;                ///< name every gradient in the text
-  bool schedule = false;                 ///< print the steps of one pack, or exchange
+  bool schedule = false;                 ///< print the steps of one pack or exchange
   bool check = false;                    ///< prove the schedules
-  std::int32_t pack = 0;                 ///< of `schedule`
-  std::optional<std::int32_t> exchange;  ///< of `schedule`, in place of a pack
+  std::int32_t pack = 0;                 ///< the pack for `schedule`
+  std::optional<std::int32_t> exchange;  ///< the exchange for `schedule`, instead of a pack
   std::string graph;                     ///< file to draw the step into, if any
   bool simulate = true;                  ///< times and critical path of `graph` are simulated
 };
 
-/// `tutti plan`: what would travel, and how.
+/// `tutti plan`: shows what a training step communicates, and how.
 int plan(const PlanOptions& options, const Environment& environment);
 
 }  // namespace tutti::tools

@@ -50,7 +50,7 @@ std::size_t group_of_worker(const core::Cluster& cluster, std::int64_t worker) {
   return group;
 }
 
-/// What a collective is known to take alone: NCCL's time. Else only its launch.
+/// Returns the known duration of a collective: NCCL's time, or else only its launch.
 core::Time known_duration(const core::Plan& plan, const Task& task) {
   core::Time time = planned_of(plan, task).launch_overhead;
   for (const auto& nccl : core::nccl_times(planned_of(plan, task).first)) time += nccl->whole();

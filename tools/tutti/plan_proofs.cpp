@@ -48,7 +48,8 @@ Expected<std::shared_ptr<const Schedule>> lowered(const Collective& planned, std
                             planned.elements, planned.root});
 }
 
-/// What NCCL does inside workers as it would execute it, or where that is not lowered, as rings; which, in words.
+/// NCCL's schedule inside workers, as NCCL would execute it; or rings, if that cannot be lowered.
+/// `words` says which.
 struct LoweredParts {
   std::shared_ptr<const Schedule> schedule;
   std::string words;
@@ -70,7 +71,8 @@ LoweredParts lowered_parts(const core::CollectiveParts& planned, const Collectiv
   return {std::move(schedule), std::move(words)};
 }
 
-/// What the checker has to hold of a schedule: a word per element of every buffer of every rank.
+/// Returns the size of the checker's state for a schedule: a word per element of every buffer of
+/// every rank.
 std::int64_t words_to_check(const Collective& collective) {
   const Schedule& schedule = *collective.schedule;
   std::int64_t words = 0;
@@ -135,8 +137,8 @@ Expected<std::string> prove_pack(const Scenario& scenario, std::size_t number) {
   const core::Strategy strategy = strategy_of(scenario.strategy, pack);
   const core::Cluster& cluster = *scenario.cluster;
   const auto& partition = scenario.plan.partition;
-  // What goes to a server and comes from it is proved as it is: where it lies depends on its size.
-  // What is sparse or saved is not reduced as the strategy reduces gradients.
+  // Packs on servers are proved at full size: their location depends on it. Sparse or saved data is
+  // not reduced by the strategy's reduction of gradients.
   const bool as_it_is =
       core::on_servers(core::who_reduces(scenario.strategy, scenario.plan)) || pack.payload.reduction.has_value();
   Collective small = as_it_is ? planned

@@ -5,24 +5,25 @@
 
 namespace tutti::tools {
 
-/// How processes of one run find each other: what run and worker have in common.
+/// The options by which the processes of a run find each other; common to run and worker.
 struct JoinOptions {
   std::string listen;       ///< "HOST:PORT"
-  std::string secret_file;  ///< holds the secret; else TUTTI_SECRET does
-  std::string rendezvous;   ///< "HOST:PORT", a folder or a file, where the launcher does not say where rank 0 is
+  std::string secret_file;  ///< file with the secret; by default the secret is in TUTTI_SECRET
+  std::string rendezvous;   ///< "HOST:PORT", a folder or a file: needed if the launcher does not say where rank 0 is
   std::string launcher = "auto";
   std::optional<double> wait_seconds;
 };
 
-/// What all commands that run for real have in common.
+/// The options of all commands that run for real.
 struct RealOptions {
   JoinOptions join;
   std::string transport;                  ///< tcp (the default) or shm
-  std::optional<int> streams;             ///< TCP connections between each two workers; 1
+  std::optional<int> streams;             ///< TCP connections between each pair of workers; default 1
   std::optional<double> timeout_seconds;  ///< default 60
 };
 
-/// What they come to, but for how workers come together. ERRORS (requests): an option is wrong.
+/// Returns the executor's options, without how workers find each other. ERRORS (requests): an
+/// option is invalid.
 core::Expected<real::TcpExecutorOptions> executor_options(const RealOptions& options, const std::string& backend);
 
 struct RealRunOptions : ExecuteOptions {
@@ -34,17 +35,16 @@ struct RealRunOptions : ExecuteOptions {
   std::optional<double> time_scale;
 };
 
-/// `tutti run`: replays a scenario with processes and sockets.
+/// `tutti run`: executes a scenario with processes and sockets.
 int run_for_real(const RealRunOptions& options, const Environment& environment);
 
 struct WorkerOptions : JoinOptions {
   std::string join;  ///< "10.0.0.1:4711"
   std::int32_t worker = -1;
-  std::int32_t child_of =
-      0;  ///< the coordinator's process, which started this one and says what goes wrong; 0: none did
+  std::int32_t child_of = 0;  ///< the coordinator's process, which started this one and reports errors; 0: none
 };
 
-/// `tutti worker`: one worker process of a run.
+/// `tutti worker`: runs one worker process of a run.
 int worker(const WorkerOptions& options, const Environment& environment);
 
 }  // namespace tutti::tools

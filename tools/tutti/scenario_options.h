@@ -10,7 +10,7 @@
 
 namespace tutti::tools {
 
-/// A scenario, and what of it is to be otherwise.
+/// A scenario's file and the changes to it.
 struct ScenarioOptions {
   std::string file;
   std::vector<std::string> set;  ///< "strategy.shards=4"
@@ -21,18 +21,21 @@ struct ScenarioOptions {
   [[nodiscard]] std::vector<std::string> settings() const;
 };
 
-/// --set. ERRORS (requests): as parse_override().
+/// Parses the values of --set. ERRORS (requests): as parse_override().
 core::Expected<std::vector<core::Override>> settings_of(const std::vector<std::string>& set);
 
-/// The text of a scenario's file. ERRORS (requests): it cannot be read; it is a sweep's.
+/// Returns the text of a scenario's file. ERRORS (requests): it cannot be read; it is a sweep's.
 core::Expected<std::string> read_scenario_file(const std::string& path);
-/// Says on stderr which fields of a scenario are of an older form, and what to write in their place; nothing if none are.
+/// Warns on stderr about fields of an older format, with their replacements; prints nothing if
+/// there are none.
 void warn_of_old_form(const std::string& text, const std::string& path);
 
-/// Reads the scenario with its changes. ERRORS: see core/edit/overrides.h; the files.
+/// Reads the scenario and applies the changes. ERRORS: see core/edit/overrides.h; a file cannot be
+/// read.
 core::Expected<core::Scenario> load_scenario(const ScenarioOptions& options, const Environment& environment);
 
-/// TF_CONFIG from a file, or from the environment ("env"), with workers that train. ERRORS: see core/cluster/tf_config.h.
+/// Reads TF_CONFIG from a file or from the environment ("env"); it has to contain workers that
+/// train. ERRORS: see core/cluster/tf_config.h.
 core::Expected<core::TfConfig> load_tf_config(const std::string& from);
 
 }  // namespace tutti::tools

@@ -11,8 +11,9 @@
 namespace tutti::tools {
 namespace {
 
-/// What one core moves of an emulated message in a second (written, sent, received and read: copies), and what a message
-/// costs besides. Low figures of a small machine: a run that is too slow is still right.
+/// The bytes of emulated messages that one core moves per second (written, sent, received and read:
+/// copies), and the additional cost of each message. Conservative values of a small machine: a run
+/// that is too slow is still correct.
 constexpr double kBytesPerSecond = 1e9;
 constexpr double kSecondsPerMessage = 30e-6;
 /// A process that has slept notices a message after so long, where it has to wait for its core.

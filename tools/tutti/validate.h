@@ -18,7 +18,8 @@ struct ValidateOptions {
   std::string format = "text";
 };
 
-/// `tutti validate`: predicts every row of published tables of nccl-tests from their facts alone, and says how far off that is.
+/// `tutti validate`: predicts every row of published nccl-tests tables from the facts of the
+/// systems alone, and reports the errors.
 int validate(const ValidateOptions& options, const Environment& environment);
 
 }  // namespace tutti::tools

@@ -7,11 +7,12 @@
 
 namespace tutti::tools {
 
-/// A row of a table on errors: rows, median, mean, 90th percentile, bias, share inside the bands, their width and score.
+/// Returns the cells of a row in a table of errors: number of rows, median, mean, 90th percentile,
+/// bias, share inside the bands, their width and score.
 std::vector<std::string> quality_cells(const std::string& name, const core::nccl::Quality& q,
                                        const core::nccl::BandQuality& bands);
 
-/// A page with a log-log plot of every table, measured and predicted. It needs no other file.
+/// Returns a page with a log-log plot of every table, measured and predicted. It is self-contained.
 std::string validation_page(const core::nccl::Validation& validation);
 
 }  // namespace tutti::tools

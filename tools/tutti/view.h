@@ -5,11 +5,11 @@
 
 namespace tutti::tools {
 
-/// Where tutti-view should be: beside this program.
+/// Returns where tutti-view should be: in the directory of this program.
 std::string window_program();
 
-/// `tutti view`: becomes tutti-view, the window's own program, which lies beside this one where Qt was there to build it.
-/// What the words mean is its business.
+/// `tutti view`: replaces this process by tutti-view, the window's own program, which is in the
+/// same directory if Qt was available when it was built. tutti-view parses the arguments.
 int view(const std::vector<std::string>& words);
 
 }  // namespace tutti::tools

@@ -8,9 +8,10 @@
 
 namespace tutti::tools {
 
-/// --points and --over, in this order. ERRORS (requests): the file; as parse_axis() and read_points().
+/// Returns the axes of --points and --over, in this order. ERRORS (requests): the file; as
+/// parse_axis() and read_points().
 core::Expected<std::vector<core::Axis>> axes_of(const std::string& points, const std::vector<std::string>& over);
-/// So many, or as many as there are cores if it is 0.
+/// Returns `asked`, or the number of cores if it is 0.
 int threads_of(int asked);
 
 }  // namespace tutti::tools

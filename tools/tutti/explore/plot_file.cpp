@@ -34,7 +34,7 @@ class ScratchFolder {
  public:
   ScratchFolder() {
     std::error_code none;
-    // mkdtemp() puts a name that nobody has in place of the six X, which have to be the last.
+    // mkdtemp() replaces the six X, which have to be the last characters, by a unique name.
     std::string name = (fs::temp_directory_path(none) / "tutti-plot-XXXXXX").string();
     if (::mkdtemp(name.data())) path_ = name;
   }
@@ -51,7 +51,8 @@ class ScratchFolder {
   std::string path_;
 };
 
-/// Runs it to its end, without a display. ERRORS: it cannot be started; it ended with another status than 0.
+/// Runs a program to its end, without a display. ERRORS: it cannot be started; its exit status is
+/// not 0.
 Expected<void> run_window(std::vector<std::string> words) {
   std::vector<std::string> environment{"QT_QPA_PLATFORM=offscreen"};
   for (char** entry = ::environ; *entry; ++entry) {

@@ -29,7 +29,8 @@ using core::Outcome;
 using core::ProblemCode;
 using core::SweepStore;
 
-/// Of the points that a report lists, what is extrapolated: each thing once, with how many of them it is of.
+/// Returns notes on the extrapolations in the points that a report lists: each one once, with the
+/// number of points that it applies to.
 Expected<std::vector<std::string>> notes_on(SweepStore& store, const std::vector<std::int64_t>& points) {
   const auto files = store.files();
   if (!files) return failed(files);
@@ -71,7 +72,7 @@ Expected<void> check_names(const SweepOptions& options, const std::string& datab
   return {};
 }
 
-/// All that was asked for beside the database. Answers the exit status.
+/// Prints and writes all requested results in addition to the database. Returns the exit status.
 int tell_results(SweepStore& store, const SweepOptions& options, Format format,
                  const std::vector<std::string>& inputs) {
   Outcomes outcomes(static_cast<std::size_t>(store.space().size()));
@@ -104,7 +105,7 @@ int tell_results(SweepStore& store, const SweepOptions& options, Format format,
   return print_out(sweep_text(store, outcomes, options.rows, *notes));
 }
 
-/// What ranks of one sweep must have in common.
+/// Returns what the ranks of one sweep must have in common.
 std::string identity(const core::SweepInfo& info) {
   std::string text = info.version + '\0' + info.scenario_text + '\0';
   for (const std::string& said : info.set) text += said + '\0';
@@ -117,8 +118,8 @@ std::string identity(const core::SweepInfo& info) {
   return text;
 }
 
-/// This process's part, if a launcher started several. TF_CONFIG describes a training job rather than who does a sweep: it counts
-/// only where it is asked for.
+/// Returns this process's part, if a launcher started several. TF_CONFIG describes a training job
+/// rather than a sweep, so it counts only if it is requested explicitly.
 Expected<std::optional<PartInRun>> launched_part(const JoinOptions& options) {
   if (options.launcher == "auto" && !options.listen.empty() && std::getenv("TF_CONFIG") != nullptr)
     return refused({ProblemCode::kUnused, "--listen"},
@@ -133,7 +134,8 @@ Expected<std::optional<PartInRun>> launched_part(const JoinOptions& options) {
   return std::optional<PartInRun>();
 }
 
-/// So many threads in each of the ranks of one machine; of several machines it is not known how many share one.
+/// Returns the number of threads per rank: the cores of one machine divided by its ranks. With
+/// several machines it is unknown how many ranks share one.
 int threads_of_rank(int asked, const real::Launch& launch) {
   if (asked > 0 || !launch.one_machine) return std::max(1, asked);
   return std::max(1, threads_of(0) / launch.size);

@@ -11,24 +11,24 @@
 namespace tutti::tools {
 
 struct SweepOptions {
-  ScenarioOptions scenario;       ///< or the file of a sweep that is there, of which is told
+  ScenarioOptions scenario;       ///< or the file of an existing sweep, which is then reported
   std::vector<std::string> over;  ///< "strategy.shards=1,2,4"
   std::string points;             ///< CSV file: a table of fields that vary together
-  std::string output;             ///< SQLite file; default: the scenario's name with .sweep, in the working folder
-  JoinOptions join;               ///< of several processes that a launcher started
-  std::optional<double> timeout_seconds;  ///< likewise: how long one of them may say nothing; 60
-  int threads = 0;                        ///< 0: as many as there are cores
+  std::string output;             ///< SQLite file; default: the scenario's name with .sweep, in the working directory
+  JoinOptions join;               ///< for a sweep of several processes that a launcher started
+  std::optional<double> timeout_seconds;  ///< also: after how long a silent process has failed; 60
+  int threads = 0;                        ///< 0: the number of cores
   std::string format = "text";
-  std::string csv;  ///< files to write besides
+  std::string csv;  ///< additional files to write
   std::string json;
   std::string plot;
-  std::string x, by;  ///< of the plot: fields
+  std::string x, by;  ///< fields of the plot
   std::string cost = "step_time";
-  std::string measured;  ///< CSV file with what was measured
-  int rows = 10;         ///< best points in the text
+  std::string measured;  ///< CSV file with measurements
+  int rows = 10;         ///< number of best points in the text
 };
 
-/// `tutti sweep`: predicts a scenario at many points, and keeps what comes of it.
+/// `tutti sweep`: predicts a scenario at many points and stores the results.
 int sweep(const SweepOptions& options, const Environment& environment);
 
 }  // namespace tutti::tools

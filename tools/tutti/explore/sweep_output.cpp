@@ -77,7 +77,7 @@ std::string best_points(const core::SweepStore& store, const Outcomes& outcomes,
   return fmt::format("the best of {} points\n", points.size()) + table.text(2) + '\n';
 }
 
-/// Of each field's values, the best step time that any point with it has.
+/// Lists, for each value of each field, the best step time of all points with that value.
 std::string by_field(const core::SweepStore& store, const Outcomes& outcomes) {
   const std::vector<std::string>& fields = store.space().fields();
   std::vector<std::map<std::string, Time>> best(fields.size());

@@ -1,4 +1,5 @@
-// Between rank 0 and the others: connections that have shaken hands (real/join), on them texts behind their lengths (real/wire/frame.h).
+// The protocol between rank 0 and the other ranks: over connections whose handshake is done
+// (real/join), length-prefixed texts (real/wire/frame.h).
 //
 //     another rank                        rank 0
 //       "hello RANK DIGEST"     ──▶
@@ -6,10 +7,12 @@
 //       "done N\n" + outcome    ──▶
 //                               ◀──       "point N", …
 //
-// A rank has a connection for each of its threads, which does one point at a time. Twice a second each rank says "alive" on all
-// of them, whatever its threads do, and rank 0 to those that wait for a point. A connection that ends without an answer gives its
-// point back, and so does one on which nothing has come for too long. Rank 0 closes that with a last word, "late": a rank that
-// was stopped and wakes up hears that others do its points, and what it has to say of them is not taken.
+// A rank has a connection for each of its threads; each processes one point at a time. Twice a
+// second every rank sends "alive" on all its connections, independent of its threads, and rank 0
+// sends it to those that wait for a point. If a connection ends without a result, or is silent for
+// too long, its point is assigned again. Rank 0 closes a silent connection with a final "late": a
+// rank that was suspended and resumes thus learns that others have its points and that its results
+// are rejected.
 
 #include "tools/tutti/explore/sweep_ranks.h"
 
@@ -45,7 +48,7 @@ using State = real::Handshake::State;
 constexpr std::size_t kLongest = std::size_t{1} << 20;
 constexpr auto kLook = std::chrono::milliseconds(20);
 constexpr auto kSayAlive = std::chrono::milliseconds(500);
-/// Ranks that come when everything is done are told so, if they come so soon.
+/// How long rank 0 waits, after everything is completed, to tell late ranks so.
 constexpr auto kLateComers = std::chrono::seconds(10);
 
 /// False if the other side is gone. Messages are short, so that a connection takes them at once.
@@ -72,7 +75,8 @@ void send_word(const real::Socket& socket, std::string_view word) {
   if (::poll(&file, 1, 0) == 1 && (file.revents & POLLOUT) != 0) send_text(socket, word);
 }
 
-/// What has come, without waiting. False if the other side is gone.
+/// Reads what has arrived, without waiting. Returns false if the other side has closed the
+/// connection.
 bool read_some(const real::Socket& socket, real::FrameReader& reader) {
   char buffer[16384];
   for (;;) {
@@ -142,7 +146,8 @@ class Leader {
       stop_.store(stop_.load() || left_ > 0);
       news_.notify_all();
     }
-    // Everyone is told, also who comes late: a rank that finds nobody fails, and takes the others with it.
+    // All ranks are notified, including late ones: a rank that cannot connect fails, and launchers
+    // then kill the others.
     const auto until = Clock::now() + kLateComers;
     const auto missing = [&] { return std::ssize(ranks_) < part_.gathering.ranks - 1 || !helpers_.empty(); };
     while (!stop_.load() && missing() && Clock::now() < until && !sweep_.stop()) look(reception);
@@ -258,7 +263,8 @@ class Leader {
     }
   }
 
-  /// Something to do for who has nothing; or the end, if all is done. While others are at the last points it waits: they may die.
+  /// Assigns a point to an idle connection, or ends it if all points are completed. While others
+  /// process the last points, it waits: they may die.
   void feed(Helper& helper) {
     if (helper.gone || helper.rank < 0 || helper.point) return;
     if (left_ == 0) {
@@ -297,10 +303,10 @@ class Leader {
   std::set<int> silent_;  ///< ranks that have
   std::size_t left_;
   std::vector<std::unique_ptr<Helper>> helpers_;
-  std::set<int> ranks_;  ///< that have come
+  std::set<int> ranks_;  ///< ranks that have joined
   std::atomic<bool> stop_{false};
 
-  std::mutex mutex_;  ///< of what follows
+  std::mutex mutex_;  ///< guards the following members
   std::condition_variable news_;
   std::deque<std::int64_t> queue_;
   std::deque<std::pair<std::int64_t, Outcome>> done_;  ///< by this process
@@ -334,7 +340,7 @@ class Lines {
   void say_alive() {
     const std::lock_guard lock(mutex_);
     for (Line* line : lines_) {
-      // Who is sending says by that that it is alive.
+      // A line that is sending is alive anyway.
       const std::unique_lock sending(line->sending, std::try_to_lock);
       if (sending) send_word(line->socket, "alive");
     }

@@ -41,7 +41,7 @@ core::Plot curve_plot(const TuneResult& result) {
   return plot;
 }
 
-/// All that was tried, in the order of the space.
+/// Writes all points that were tried, in the order of the space.
 void write_tried(Tuning& tuning, std::ostream& out) {
   for (const std::string& field : tuning.space().fields()) out << core::csv_cell(field) << ',';
   out << "status,stopped_early,compared,step_time_us\r\n";

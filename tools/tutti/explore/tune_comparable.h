@@ -10,31 +10,36 @@
 
 namespace tutti::tools {
 
-/// Which points of a space have a step time that can be compared with that of the scenario as it is.
+/// Decides which points of a space have a step time that is comparable with that of the current
+/// scenario.
 class ComparablePoints {
  public:
-  /// All outlive it. `base`: the scenario of which the points are; `now`: as it is.
+  /// `base`: the scenario that the points modify; `now`: the current scenario. REQUIRES: all
+  /// arguments outlive this object.
   ComparablePoints(const core::Space& space, const sim::BaseScenario& base, const core::Library& library,
                    const core::Scenario& now)
       : space_(space), base_(base), library_(library), travel_(core::travel_of(now)) {}
 
-  /// Why a point's step time says nothing against that of the scenario as it is; empty if they can be compared.
+  /// Returns why a point's step time is not comparable with that of the current scenario; empty if
+  /// it is.
   [[nodiscard]] std::string why_not(std::int64_t point);
-  /// What a point has besides packing: that decides who moves the packs.
+  /// Returns the settings of a point other than packing: these decide which programs move the
+  /// packs.
   [[nodiscard]] std::string key_of(std::int64_t point) const;
-  /// ERRORS: there is no such scenario.
+  /// Returns the scenario at a point. ERRORS: it is invalid.
   [[nodiscard]] core::Expected<core::Scenario> with_point(std::int64_t point) const {
     return with(space_.overrides(point));
   }
-  /// True if the same programs move gradients in the scenario as it is and in `other`.
+  /// Returns true if the same programs move the gradients in the current scenario and in `other`.
   [[nodiscard]] bool same_movers(const core::Scenario& other) const {
     return core::same_movers(travel_, core::travel_of(other));
   }
 
-  /// The rows of each axis, divided. Simulating many points that cannot be compared would say nothing.
+  /// The rows of each axis, split into comparable and other rows, so that points that cannot be
+  /// compared are not simulated.
   struct Rows {
     std::vector<std::vector<std::int64_t>> compared, others;  ///< by axis
-    bool nothing = false;                                     ///< all rows of an axis are others
+    bool nothing = false;                                     ///< true if all rows of an axis are in `others`
   };
   [[nodiscard]] Rows rows() const;
 
@@ -44,7 +49,7 @@ class ComparablePoints {
   const core::Space& space_;
   const sim::BaseScenario& base_;
   const core::Library& library_;
-  core::Travel travel_;                       ///< as it is now
+  core::Travel travel_;                       ///< that of the current scenario
   std::map<std::string, std::string> known_;  ///< by key_of()
 };
 

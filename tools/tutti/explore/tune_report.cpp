@@ -21,7 +21,7 @@ using core::Time;
 
 namespace {
 
-/// What differs by less along a curve is called the same.
+/// Smaller differences along a curve are reported as equal.
 constexpr double kFlat = 0.01;
 
 /// Returns the time of the packs on the critical path of the last step, by what it is spent on.
@@ -154,7 +154,7 @@ std::string settings(const TuneResult& r, const std::vector<std::string>& values
   return text;
 }
 
-/// What is faster only as long as links are as the cluster's figures say.
+/// Reports the setting that is faster only if the links are as the cluster states.
 std::string lost_part(const TuneResult& r) {
   std::string text;
   for (const Lost& one : r.lost) {
@@ -168,7 +168,7 @@ std::string lost_part(const TuneResult& r) {
                    text + '\n';
 }
 
-/// What seems to be faster, and why that says nothing.
+/// Reports the setting that seems to be faster, and why that is not comparable.
 std::string rival_part(const TuneResult& r) {
   if (!r.rival) return "";
   const Time recommended = r.recommended().outcome.step;

@@ -13,42 +13,42 @@
 
 namespace tutti::tools {
 
-/// A scenario that was simulated with all that is to be told of it.
+/// A simulated scenario with everything that is reported about it.
 struct Told {
   core::Scenario scenario;
   core::Summary summary;
   core::Outcome outcome;
 };
 
-/// What the cost is around the best setting along one axis, all others as they are there.
+/// The cost along one axis around the best setting; all other fields are fixed at the best.
 struct AxisCurve {
   std::string field;
-  std::vector<std::pair<std::string, core::Outcome>> values;  ///< in the axis' order
-  std::size_t best = 0;                                       ///< which of them the best setting has
+  std::vector<std::pair<std::string, core::Outcome>> values;  ///< in the order of the axis
+  std::size_t best = 0;                                       ///< index of the best setting's value
 };
 
-/// The two settings where the cluster is not what its figures say.
+/// Both settings on a cluster with changed parameters.
 struct Sensitivity {
   std::string what;  ///< "half the bandwidth of all links"
   core::Time now, best;
 };
 
-/// A snippet, and what the step takes by its framework's own packing.
+/// A snippet, and the step time with the packing by its own framework.
 struct PromisedSnippet {
   core::Snippet snippet;
   core::Outcome outcome;
   std::string why_not;  ///< why it is not recommended; empty if it is
 };
 
-/// A setting that seems to be faster than what is recommended, by times that say nothing against
-/// those.
+/// A setting that seems to be faster than the recommended one, but by times that are not
+/// comparable.
 struct Rival {
   std::vector<std::string> values;
   core::Outcome outcome;
-  std::string why;  ///< it cannot be compared
+  std::string why;  ///< why it cannot be compared
 };
 
-/// A setting that is faster than what is recommended, but would be slower than what there is on a
+/// A setting that is faster than the recommended one, but would be slower than the current one on a
 /// cluster with other links.
 struct Lost {
   std::vector<std::string> values;
@@ -58,27 +58,27 @@ struct Lost {
 
 struct TuneResult {
   Told now;
-  /// Of what can be compared with `now`; nothing: none of that can be, or comes near to what there
-  /// is.
+  /// The best of the settings that are comparable with `now`; nullopt: none of them is comparable,
+  /// or comes close to the current one.
   std::optional<Told> best;
   std::optional<Rival> rival;
   std::vector<Lost> lost;
   core::Advice advice;
   std::vector<std::string> fields;
-  std::vector<std::string> values;  ///< of the best
+  std::vector<std::string> values;  ///< those of the best setting
   std::int64_t tried = 0, stopped = 0, refused = 0, left_out = 0, in_all = 0, beside = 0;
-  std::int64_t not_comparable = 0;  ///< points that were simulated
+  std::int64_t not_comparable = 0;  ///< number of simulated points that are not comparable
   double promised = 0;
-  std::string refusal;  ///< why the first setting that cannot be cannot
+  std::string refusal;  ///< why the first invalid setting is invalid
   std::uint64_t seed = 0;
   std::vector<AxisCurve> curves;
   std::vector<Sensitivity> sensitivity;
-  std::vector<PromisedSnippet> snippets;  ///< of what is recommended
+  std::vector<PromisedSnippet> snippets;  ///< snippets for the recommended setting
   std::vector<std::string> notes;
 
-  /// False if nothing that was tried can be.
+  /// Returns false if no setting that was tried is valid.
   [[nodiscard]] bool is_advice() const { return best || stopped > 0 || not_comparable > 0; }
-  /// The best, or what there is if nothing is to be changed.
+  /// Returns the best setting, or the current one if no change is advised.
   [[nodiscard]] const Told& recommended() const { return advice.change ? *best : now; }
 };
 

@@ -20,7 +20,7 @@ namespace {
 /// faster.
 constexpr std::int64_t kOthers = 8;
 
-/// Whether NCCL carries out packs in times of its own.
+/// Returns true if packs are executed by NCCL, with its predicted times.
 bool by_nccl(const core::Scenario& scenario) {
   return std::any_of(scenario.plan.packs.begin(), scenario.plan.packs.end(),
                      [&](const core::Pack& pack) { return !core::nccl_times(scenario.plan.collective(pack)).empty(); });
@@ -100,7 +100,7 @@ Expected<bool> Tuning::search() {
   const std::int64_t at_most = options_.evaluations - kept_from_search();
   core::Tuner tuner(space_, {at_most, options_.seed, core::TunerOptions().enough, least_step(), rows_.compared});
   const auto most = static_cast<double>(std::min(at_most, tuner.size()));
-  // What a file has from before counts when the tuner asks for it.
+  // Results that the file already contained count when the tuner asks for them.
   auto all = trials_.search(tuner, result_.now.outcome.step,
                             [&](std::int64_t told) { progress.update(static_cast<double>(told) / most); });
   if (!all || !*all) return all;

@@ -1,4 +1,4 @@
-// What a tuning finds out around the best settings.
+// Exploration around the best settings of a tuning.
 
 #include <algorithm>
 #include <iterator>
@@ -17,7 +17,7 @@ std::pair<std::int64_t, std::int64_t> Tuning::around_best(std::size_t axis, cons
   std::vector<std::int64_t> rows = space_.rows(*best_);
   const std::int64_t for_other_clusters = now_elsewhere_.front() ? kCases : 2 * kCases;
   std::int64_t spare = std::max<std::int64_t>(0, left() - for_other_clusters);
-  // What was stopped early is run to its end for a curve.
+  // Points that were stopped early are run to their end for a curve.
   const auto affordable = [&](std::int64_t i) {
     rows[axis] = order[static_cast<std::size_t>(i)];
     const auto known = tried().find(space_.point(rows));
@@ -56,7 +56,7 @@ Expected<bool> Tuning::add_curve(std::size_t axis, const std::vector<std::int64_
     rows[axis] = order[static_cast<std::size_t>(i)];
     points.push_back(space_.point(rows));
   }
-  // What was stopped early is run to its end here.
+  // Points that were stopped early are run to their end here.
   trials_.forget_given_up(points);
   result_.beside +=
       std::count_if(points.begin(), points.end(), [&](std::int64_t point) { return !tried().contains(point); });
@@ -127,14 +127,13 @@ const Sensitivity* Tuning::lost_case() const {
 }
 
 Expected<bool> Tuning::add_snippets() {
-  // Nothing of what was asked for can be: there is nothing to recommend.
+  // No requested setting is valid: there is nothing to recommend.
   if (!result_.is_advice()) return true;
   Progress progress("simulating what to paste");
   const Told& recommended = result_.recommended();
   auto snippets = core::snippets_of(recommended.scenario, library_);
   for (std::string& note : snippets.notes) result_.notes.push_back(std::move(note));
-  // Settings that pack alike are run again: their frameworks launch and update in ways of their
-  // own.
+  // Settings with the same packing are run again: their frameworks launch and update differently.
   sim::Evaluator evaluator({recommended.scenario.text, base_.path, {}}, library_, simulator_,
                            sim::Evaluator::Shares::kNo);
   if (most_work_) evaluator.leave_out_beyond(*most_work_);

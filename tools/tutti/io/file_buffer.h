@@ -11,27 +11,28 @@
 
 namespace tutti::tools {
 
-/// What is written to a stream goes to an open file, which is closed in the end. Unlike std::filebuf it remembers why
-/// the first failure was: errno may have changed by the time someone asks the stream. After that it writes nothing more, so
-/// that the file holds the beginning of what was written, without a gap.
+/// A stream buffer that writes to an open file and closes it at the end. Unlike std::filebuf it
+/// stores the errno of the first failure: errno may have changed when the stream is checked. After
+/// a failure nothing more is written, so that the file contains the beginning of the output without
+/// a gap.
 class FileBuffer final : public std::streambuf {
  public:
-  /// write(2), or what a test has in its place.
+  /// write(2), or a replacement in tests.
   using Write = std::function<ssize_t(int file, const void* bytes, std::size_t count)>;
 
-  /// Takes over `file`, a descriptor.
+  /// Takes ownership of the descriptor `file`.
   explicit FileBuffer(int file, Write write = ::write) : file_(file), write_(std::move(write)) { empty(); }
   FileBuffer(const FileBuffer&) = delete;
   FileBuffer& operator=(const FileBuffer&) = delete;
   ~FileBuffer() override { close(); }
 
-  /// Writes out what is held back and closes the file.
+  /// Writes the buffered bytes and closes the file.
   void close() {
     if (file_ < 0) return;
     sync();
     if (::close(std::exchange(file_, -1)) != 0) fail();
   }
-  /// Why something was not written, an errno; 0 if everything was.
+  /// Returns the errno of the first failure; 0 if everything was written.
   [[nodiscard]] int error() const { return error_; }
 
  protected:

@@ -6,11 +6,12 @@
 
 namespace tutti::tools {
 
-/// What ends a program, if nobody minds.
+/// The signals that end a program by default.
 inline constexpr std::array<int, 3> kEndingSignals{SIGINT, SIGTERM, SIGHUP};
 
-/// While one exists, Ctrl-C (and SIGTERM, and SIGHUP) sets a flag instead of ending the program, so that files end whole.
-/// A second one ends it at once. Signals that are ignored (nohup, a shell's background jobs) stay ignored.
+/// While an object exists, Ctrl-C (and SIGTERM, and SIGHUP) sets a flag instead of ending the
+/// program, so that files are completed. A second signal ends it at once. Signals that are ignored
+/// (nohup, a shell's background jobs) stay ignored.
 class Interrupt {
  public:
   Interrupt();

@@ -37,8 +37,8 @@ struct GroupFiles {
 const GroupFiles kVersion1{"/memory.limit_in_bytes", "/memory.usage_in_bytes", "total_inactive_file"};
 const GroupFiles kVersion2{"/memory.max", "/memory.current", "inactive_file"};
 
-/// Lowers `free` to what the group at `path` in `folder` leaves, and each of those around it. Of a container the path is
-/// that of its host: what is not there is passed over.
+/// Lowers `free` to what the group at `path` in `folder`, and each group around it, leaves. In a
+/// container `path` may be that on the host: directories that do not exist are skipped.
 void limit_by(const std::string& folder, std::string path, const GroupFiles& files,
               std::optional<std::uint64_t>& free) {
   while (true) {

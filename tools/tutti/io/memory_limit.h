@@ -6,26 +6,28 @@
 
 namespace tutti::tools {
 
-/// Where the kernel says how much memory there is. Tests have files of their own.
+/// The files in which the kernel reports memory. Tests use their own files.
 struct MemoryFiles {
   std::string meminfo = "/proc/meminfo";
-  std::string groups = "/proc/self/cgroup";  ///< the control groups of this process
-  std::string cgroup = "/sys/fs/cgroup";     ///< the folder in which they lie
+  std::string groups = "/proc/self/cgroup";  ///< lists the control groups of this process
+  std::string cgroup = "/sys/fs/cgroup";     ///< the directory of the control groups
 };
 
-/// Memory in bytes that a process can still take without harm to others: what the kernel calls available (`MemAvailable` of
-/// proc(5)'s meminfo), or what its control groups leave if that is less: the limit less the usage of each of them up to the
-/// root, where pages of files that can be dropped do not count as used. (`memory.max`, `memory.current` and `inactive_file`
-/// of `memory.stat` of the kernel's cgroup-v2.rst; `memory.limit_in_bytes`, `memory.usage_in_bytes` and
-/// `total_inactive_file` of cgroup-v1/memory.rst.) Files that are not there or say nothing limit nothing; nothing if all do
-/// not.
+/// Returns the bytes of memory that this process can still use without harm to others: the memory
+/// that the kernel calls available (`MemAvailable` of proc(5)'s meminfo), or what its control
+/// groups leave if that is less. A group leaves its limit minus its usage, not counting file pages
+/// that can be dropped; all groups up to the root count. (`memory.max`, `memory.current` and
+/// `inactive_file` of `memory.stat` in the kernel's cgroup-v2.rst; `memory.limit_in_bytes`,
+/// `memory.usage_in_bytes` and `total_inactive_file` in cgroup-v1/memory.rst.) Files that are
+/// missing or have no value limit nothing; nullopt if none of them limits.
 std::optional<std::uint64_t> free_memory(const MemoryFiles& files = {});
 
-/// From here on allocations fail, and the command ends with a message, where the machine would have nothing left: a simulation
-/// that is too large for it must not take others down, nor be killed without a word.
+/// Limits this process so that allocations fail, and the command ends with a message, before the
+/// machine runs out of memory. A simulation that is too large must not take down other programs, or
+/// be killed without a message.
 void stay_within_memory();
 
-/// Of stay_within_memory, in bytes; nothing if it set no limit.
+/// Returns the limit that stay_within_memory() set, in bytes; nullopt if it set none.
 std::optional<std::uint64_t> memory_limit();
 
 }  // namespace tutti::tools

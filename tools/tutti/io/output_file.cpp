@@ -57,12 +57,12 @@ void remove_on_signals(const std::string& path) {
   if (path.size() >= sizeof unfinished) return;
   std::memcpy(unfinished, path.c_str(), path.size() + 1);
   for (const int number : kEndingSignals) {
-    // Whoever ignores a signal (nohup) or catches it has a reason.
+    // A signal that is ignored (nohup) or handled stays so.
     if (const auto before = std::signal(number, remove_unfinished); before != SIG_DFL) std::signal(number, before);
   }
 }
 
-/// Where a symbolic link leads, so that it goes on leading there; the path itself if it is none.
+/// Returns the target of a symbolic link, so that the link is kept; the path itself if it is none.
 std::string followed(fs::path path) {
   std::error_code status;
   for (int links = 0; links < 40 && fs::is_symlink(path, status); ++links) {
@@ -71,7 +71,7 @@ std::string followed(fs::path path) {
   return path.string();
 }
 
-/// Whether what is lost with a file is nothing, or something that begins like this.
+/// Returns true if the file that would be overwritten is empty or begins with `beginning`.
 bool empty_or_begins(const std::string& path, std::string_view beginning) {
   std::string found(beginning.size(), '\0');
   std::ifstream file(path, std::ios::binary);

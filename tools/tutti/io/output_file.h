@@ -12,10 +12,11 @@
 
 namespace tutti::tools {
 
-/// A file that appears under its name only once it is whole; until then its content grows beside it as NAME.part (or
-/// NAME.2.part, … where that is taken: what is there may be all that is left of an earlier run). What was there before
-/// stays until then. Dropped without keep() or leave(), it leaves nothing behind; nor does it when a signal ends the program, unless
-/// an Interrupt catches that. Pipes and devices, such as /dev/null, are written to as they are.
+/// A file that appears under its name only when it is complete. Until then its content is written
+/// to NAME.part next to it (or NAME.2.part, … if that exists: it may be all that is left of an
+/// earlier run), and an existing file stays. If it is destroyed without keep() or leave(), or a
+/// signal ends the program and no Interrupt catches it, nothing is left behind. Pipes and devices,
+/// such as /dev/null, are written to directly.
 class OutputFile {
  public:
   /// `inputs` are the files that are being read. An existing file is replaced only if it is empty
@@ -28,10 +29,11 @@ class OutputFile {
   ~OutputFile();
 
   [[nodiscard]] std::ostream& stream() { return *stream_; }
-  /// ERRORS (kRun): the disk is full, or the name cannot be taken.
+  /// Completes the file and gives it its name. ERRORS (kRun): the disk is full, or the name is not
+  /// available.
   core::Expected<void> keep();
-  /// Of a file that cannot be written to its end: leaves what was written under the name that it has so far, and returns
-  /// that; empty for a pipe or a device.
+  /// For a file that cannot be completed: keeps what was written under its temporary name and
+  /// returns that; empty for a pipe or a device.
   std::string leave();
 
  private:
@@ -42,12 +44,12 @@ class OutputFile {
         stream_(std::make_unique<std::ostream>(buffer_.get())) {}
 
   std::string path_;
-  std::string part_;  ///< what grows until it is kept; empty once kept or moved from, and of pipes and devices
+  std::string part_;  ///< the temporary file; empty once kept or moved from, and for pipes and devices
   std::unique_ptr<FileBuffer> buffer_;
   std::unique_ptr<std::ostream> stream_;
 };
 
-/// Writes a file as a whole. ERRORS: as OutputFile.
+/// Writes a complete file. ERRORS: as OutputFile.
 core::Expected<void> write_file(const std::string& path, const std::vector<std::string>& inputs,
                                 const std::function<void(std::ostream&)>& write);
 core::Expected<void> write_file(const std::string& path, const std::vector<std::string>& inputs,

@@ -7,8 +7,8 @@
 
 namespace tutti::tools {
 
-/// Tells how far long work is, on stderr: a bar that redraws itself on a terminal, a line every few seconds elsewhere.
-/// Work that is over within a second shows nothing.
+/// Shows the progress of long work on stderr: a bar that is redrawn on a terminal, otherwise a line
+/// every few seconds. Work of less than a second shows nothing.
 class Progress {
  public:
   explicit Progress(std::string what);
@@ -16,9 +16,9 @@ class Progress {
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
 
-  /// Takes the bar away, for what is to be written there, until the next update.
+  /// Removes the bar until the next update, so that other text can be written.
   void clear();
-  /// `share` of the work is done, 0 … 1.
+  /// Sets the completed share of the work, 0 … 1.
   void update(double share);
 
  private:

@@ -1,4 +1,4 @@
-// Options of the commands that hold predictions against what was measured.
+// Options of the commands that compare predictions with measurements.
 
 #include <CLI/CLI.hpp>
 

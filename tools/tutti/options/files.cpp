@@ -1,4 +1,4 @@
-// Options of the commands that make files of others, or show them.
+// Options of the commands that convert files, or show them.
 
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>

@@ -1,4 +1,5 @@
-// Options of the commands that look at a scenario and at others like it.
+// Options of the commands that examine a scenario and variations of it (plan, explain, sweep,
+// tune).
 
 #include <CLI/CLI.hpp>
 

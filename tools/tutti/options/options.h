@@ -1,6 +1,7 @@
 #pragma once
 
-// What can be asked of each command. Nothing else in the program includes CLI11, which takes seconds to compile.
+// The options of each command. Nothing else in the program includes CLI11, which takes seconds to
+// compile.
 
 #include "tools/tutti/calibrate.h"
 #include "tools/tutti/compare.h"
@@ -24,7 +25,8 @@ class App;
 
 namespace tutti::tools {
 
-/// Each adds its command to the program: what it is for, its options, and where they are put.
+/// Each function adds a command to the program: its help, its options, and the variables for their
+/// values.
 void add_simulate(CLI::App& app, SimulateOptions& o);
 void add_run(CLI::App& app, RealRunOptions& o);
 void add_worker(CLI::App& app, WorkerOptions& o);

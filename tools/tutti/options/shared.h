@@ -1,6 +1,6 @@
 #pragma once
 
-// Options that several commands have.
+// Options that several commands share.
 
 #include <string>
 
@@ -13,7 +13,8 @@ class Option;
 
 namespace tutti::tools {
 
-/// A scenario's name goes on into timelines and JSON, which take nothing but UTF-8.
+/// Returns an error message if `path` is not UTF-8; else "". Timelines and JSON contain the
+/// scenario's name and must be UTF-8.
 std::string not_utf8(const std::string& path);
 
 /// The format of a command's results.
@@ -24,16 +25,16 @@ void add_calibration(CLI::App* c, ScenarioOptions& o);
 /// The scenario, and what of it is to be otherwise.
 CLI::Option* add_scenario(CLI::App* c, ScenarioOptions& o, const std::string& what);
 
-/// What simulate and run have in common.
+/// Adds the options that simulate and run share.
 void add_execution(CLI::App* c, ExecuteOptions& o, const std::string& verb);
 
-/// How processes of one run find each other.
+/// Adds the options by which the processes of a run find each other.
 void add_joining(CLI::App* c, JoinOptions& o);
 
-/// What all commands that run for real have in common.
+/// Adds the options of all commands that run for real.
 void add_real(CLI::App* c, RealOptions& o);
 
-/// What a new scenario is made of, and where it goes.
+/// Adds the options of a new scenario: its parts and its file.
 void add_new_scenario(CLI::App* c, InitOptions& o);
 
 }  // namespace tutti::tools

@@ -15,7 +15,7 @@ using core::ProblemCode;
 
 namespace {
 
-/// The command that the words have come to.
+/// Returns the innermost command that the arguments name.
 const CLI::App* innermost(const CLI::App* app) {
   while (!app->get_subcommands().empty()) app = app->get_subcommands().back();
   return app;

@@ -9,8 +9,9 @@ class ParseError;
 
 namespace tutti::tools {
 
-/// What is wrong with the words of a command line, in our words: which one is not known, and what was probably meant.
-/// REQUIRES: `app` has parsed them, and threw `error`, which is neither help nor version.
+/// Returns the error for an invalid command line in Tutti's own words: the unknown argument, and
+/// what was probably meant. REQUIRES: `app` has parsed the arguments and threw `error`, which is
+/// neither help nor version.
 core::Error wrong_words(const CLI::App& app, const CLI::ParseError& error);
 
 }  // namespace tutti::tools

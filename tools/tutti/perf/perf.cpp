@@ -53,8 +53,9 @@ class Timing : public core::DeafSink {
   }
   void note(const std::string& note) override { notes.push_back(note); }
 
-  /// Microseconds: where each rank has told how long it took it, the mean of that, as nccl-tests has it: no clock is held
-  /// against another's then. Else from the first rank's start to the last one's end. Nothing if the run was interrupted.
+  /// Returns the time in microseconds. If each rank has reported its duration, their mean, as in
+  /// nccl-tests, which does not compare clocks of different ranks; else the time from the first
+  /// rank's start to the last one's end. nullopt if the run was interrupted.
   [[nodiscard]] std::optional<double> us() const {
     if (!whole_) return std::nullopt;
     return ranks_ > 0 ? of_ranks_ / ranks_ : core::to_us(*whole_);
@@ -67,7 +68,7 @@ class Timing : public core::DeafSink {
   int ranks_ = 0;
 };
 
-/// As nccl-tests names them.
+/// Parses the name of an operation in nccl-tests.
 std::optional<core::Reduction> parse_op(const std::string& name) {
   if (name == "sum") return core::Reduction::kSum;
   if (name == "prod") return core::Reduction::kProduct;
@@ -106,7 +107,7 @@ struct Request {
   std::optional<real::TcpExecutorOptions> real;  ///< none: simulated
 };
 
-/// Which collective, its root, and which halves of the table.
+/// Reads the collective, its root, and the halves of the table.
 Expected<void> read_collective(const PerfOptions& options, Request& request) {
   const auto kind = core::parse_collective(options.collective);
   if (!kind) {
@@ -206,7 +207,7 @@ class Measuring {
     if (request.in_place && core::can_be_in_place(kind)) halves_.push_back(false);
   }
 
-  /// Answers the exit status: what was measured is printed whatever it is.
+  /// Runs all sizes and returns the exit status. Measured rows are printed whatever it is.
   int all(PerfTable& table) {
     if (elements_.empty()) {
       return refuse({ProblemCode::kTooSmall, "-e"}, "-e: {} between {} ranks needs at least {} bytes, 16 for each",
@@ -232,7 +233,7 @@ class Measuring {
  private:
   [[nodiscard]] std::int64_t ranks() const { return scenario_.cluster->replicas(); }
 
-  /// What of the scenario is not in the table, in words.
+  /// Describes the parts of the scenario that the table ignores.
   [[nodiscard]] std::vector<std::string> left_out() const {
     std::string what;
     const auto add = [&what](bool there, const char* name) {
@@ -246,7 +247,7 @@ class Measuring {
     return {fmt::format("one collective of all replicas is timed alone; left out of the scenario: {}", what)};
   }
 
-  /// Nothing if it was interrupted.
+  /// Runs one size; returns nullopt if interrupted.
   Expected<std::optional<PerfRow>> row(std::int64_t elements, std::vector<std::string>& notes) {
     PerfRow row;
     row.bytes = elements * core::size_of(request_.what.type).count();

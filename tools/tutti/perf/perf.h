@@ -26,11 +26,11 @@ struct PerfOptions {
   std::optional<std::int32_t> iterations;  ///< default 20
   std::optional<std::int32_t> warm_up;     ///< default 5
   std::string format = "text";
-  NcclPerfOptions nccl;  ///< with a cluster instead of a scenario
+  NcclPerfOptions nccl;  ///< for a cluster instead of a scenario
 };
 
-/// `tutti perf`: the table of nccl-tests for a collective on a scenario's cluster, by its algorithm. Of a process that others coordinate: the
-/// life of their worker.
+/// `tutti perf`: prints the table of nccl-tests for a collective on a scenario's cluster, with its
+/// algorithm. A process that joins another's run works as its worker instead.
 int perf(const PerfOptions& options, const Environment& environment);
 
 }  // namespace tutti::tools

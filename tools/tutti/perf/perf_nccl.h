@@ -12,36 +12,37 @@
 
 namespace tutti::tools {
 
-/// What of `tutti perf` is for NCCL's own choice and time.
+/// The options of `tutti perf` for predicting NCCL's own choice and time.
 struct NcclPerfOptions {
   std::string cluster;  ///< machine: name of a shipped one, or file
   std::int32_t nodes = 1;
-  std::optional<std::int32_t> gpus;    ///< of each node; default all
-  std::optional<std::string> network;  ///< default: what the machine's card states
+  std::optional<std::int32_t> gpus;    ///< per node; default: all
+  std::optional<std::string> network;  ///< default: the network of the machine's card
   std::optional<std::string> version;  ///< default 2.28.9
   std::optional<std::string> driving;  ///< who calls NCCL; default process_per_gpu
   std::string calibration;             ///< file of measured times; empty: none
   bool explain = false;
   std::string against;  ///< log of nccl-tests
 
-  /// The first of the options that make no sense without a cluster, if one was given.
+  /// Returns the first given option that requires a cluster; null if there is none.
   [[nodiscard]] const char* first_given() const;
 };
 
-/// What is to be timed.
+/// A request for a table.
 struct NcclPerfRequest {
   NcclPerfOptions options;
   std::vector<std::string> set;  ///< "NCCL_ALGO=Ring"
   Format format = Format::kText;
   core::CollectiveKind collective = core::CollectiveKind::kAllReduce;
-  core::Rank root = 0;  ///< where it has one
+  core::Rank root = 0;  ///< if the collective has one
   core::DataType type = core::DataType::kFloat32;
   core::Reduction reduction = core::Reduction::kSum;
-  std::string op = "sum";           ///< as nccl-tests names it
-  std::vector<std::int64_t> sizes;  ///< elements of the whole, before any rounding
+  std::string op = "sum";           ///< as named by nccl-tests
+  std::vector<std::int64_t> sizes;  ///< total number of elements, before any rounding
 };
 
-/// The table of nccl-tests as NCCL would make it on the cluster: what it chooses, and what that takes by Tutti's model. Answers the exit status.
+/// Prints the table of nccl-tests that NCCL would produce on the cluster: NCCL's choice, and its
+/// time according to Tutti's model. Returns the exit status.
 int perf_nccl(const NcclPerfRequest& request, const Environment& environment);
 
 }  // namespace tutti::tools

@@ -26,7 +26,7 @@ std::optional<QuickerSetting> QuickerSettings::than(const NcclPerfRow& row,
     if (one.off || chosen) continue;
     const std::pair<std::string, std::string> algorithm{"NCCL_ALGO", to_string(one.algorithm)};
     const std::pair<std::string, std::string> protocol{"NCCL_PROTO", to_string(one.protocol)};
-    // As few variables as it takes.
+    // Tries as few variables as possible.
     for (const Variables& more : {Variables{protocol}, Variables{algorithm}, Variables{algorithm, protocol}}) {
       const auto found = with(more, row.bytes, one);
       if (!found) continue;
@@ -38,7 +38,7 @@ std::optional<QuickerSetting> QuickerSettings::than(const NcclPerfRow& row,
   return by_more_than_the_band ? best : std::nullopt;
 }
 
-/// Nothing if that is not what NCCL chooses then.
+/// Returns the setting with these variables; nullopt if NCCL does not choose it then.
 std::optional<QuickerSetting> QuickerSettings::with(const Variables& more, std::int64_t bytes,
                                                     const nccl::Candidate& wanted) {
   for (const auto& [name, value] : more) {

@@ -13,15 +13,19 @@
 
 namespace tutti::tools {
 
-/// Where NCCL's own estimate has it choose what takes longer by Tutti's model (Ring LL of 128 KiB over two DGX-1): which of its variables would have
-/// brought something quicker. Only of what NCCL itself would consider there, so that nobody is told to force LL128 where links do not carry it, and only
-/// by more than the row is uncertain: if what it chooses takes longer at the low end of the row's band than the other is predicted to. (Both are on one
-/// system, and what that does otherwise than the model both do: the other's own band is not asked for.)
+/// Finds NCCL variables that make NCCL faster where its own estimate leads it to a slow choice
+/// according to Tutti's model (such as Ring LL for 128 KiB on two DGX-1).
+///
+/// Only choices that NCCL itself would consider there are suggested, so that no suggestion forces
+/// LL128 on links that do not support it. A suggestion must also be faster than the row's
+/// uncertainty: NCCL's choice at the low end of its band must take longer than the prediction for
+/// the other. (The band of the other is ignored: both run on the same system, and its deviations
+/// from the model apply to both.)
 class QuickerSettings {
  public:
   using Variables = std::vector<std::pair<std::string, std::string>>;
-  /// `variables`: those that were set; what they say stays. `bound`: what links need, which holds for other settings as
-  /// well. All arguments outlive it.
+  /// `variables`: those that are set; suggestions do not change them. `bound`: the limits of the
+  /// links, which hold for other settings as well. REQUIRES: all arguments outlive this object.
   QuickerSettings(const NcclPerfRequest& request, const NcclPerfSubject& subject, const Variables& variables,
                   const core::nccl::Parameters& parameters, const core::nccl::ErrorBands& bands,
                   std::shared_ptr<const core::nccl::Calibration> calibration,
@@ -34,7 +38,8 @@ class QuickerSettings {
         calibration_(std::move(calibration)),
         bound_(bound) {}
 
-  /// `row` has its size, choice and band. REQUIRES: `considered` are the candidates of the operation.
+  /// Returns a faster setting for `row`, which has its size, choice and band; nullopt if there is
+  /// none. REQUIRES: `considered` are the candidates of the operation.
   [[nodiscard]] std::optional<QuickerSetting> than(const NcclPerfRow& row,
                                                    const std::vector<core::nccl::Candidate>& considered);
 
@@ -49,7 +54,7 @@ class QuickerSettings {
   const core::nccl::ErrorBands& bands_;
   std::shared_ptr<const core::nccl::Calibration> calibration_;
   const std::optional<core::NcclLinkBound>& bound_;
-  std::map<std::string, std::optional<core::nccl::Predictor>> predictors_;  ///< by what is set besides
+  std::map<std::string, std::optional<core::nccl::Predictor>> predictors_;  ///< by the additional variables
 };
 
 }  // namespace tutti::tools

@@ -75,7 +75,7 @@ class Printer {
  private:
   [[nodiscard]] std::string heading() const {
     const nccl::System& s = subject_.system;
-    // Where GPUs reach each other by the network alone, a machine is several nodes.
+    // If GPUs reach each other only over the network, a machine is several nodes to NCCL.
     const std::string nodes = s.nodes == subject_.machines ? "" : fmt::format("to NCCL {} nodes of ", s.nodes);
     std::string text =
         fmt::format("# {} as NCCL {} does it on {} x {}, {}{} GPU{} each, {} ranks\n",
@@ -108,7 +108,7 @@ class Printer {
                       request_.options.calibration));
   }
 
-  /// What NCCL_COLLNET_ENABLE=1 is taken to mean here.
+  /// Describes how NCCL_COLLNET_ENABLE=1 is interpreted here.
   [[nodiscard]] std::string of_collnet() const {
     if (!subject_.settings.collnet.value_or(false)) return "";
     if (subject_.comm.collnet)
@@ -155,7 +155,7 @@ class Printer {
                              out;
   }
 
-  /// Sizes in a row that the same setting would be quicker for are told together.
+  /// Consecutive sizes with the same faster setting are reported together.
   [[nodiscard]] static std::string quicker(const std::vector<NcclPerfRow>& rows) {
     std::string out;
     for (std::size_t first = 0, end = 0; first < rows.size(); first = end) {
@@ -176,7 +176,7 @@ class Printer {
                        : "# by this model NCCL's choice is not the quickest, even at the low end of its band:\n" + out;
   }
 
-  /// All that could be chosen, and why the winner won.
+  /// Lists all candidates, and why the winner was chosen.
   [[nodiscard]] std::string explained(const NcclPerfRow& row) const {
     std::string out = fmt::format("\n{} bytes\n", row.bytes);
     const std::string narrowest = row.time.narrowest;

@@ -12,22 +12,22 @@
 
 namespace tutti::tools {
 
-/// What would have been quicker than NCCL's choice.
+/// A setting that is faster than NCCL's choice.
 struct QuickerSetting {
   std::string set;  ///< "NCCL_ALGO=Ring NCCL_PROTO=Simple"
   double us = 0;
 };
 
-/// One size.
+/// A row of the table: one size.
 struct NcclPerfRow {
   std::int64_t bytes = 0;
-  std::int64_t count = 0;  ///< elements as the collective is told them
+  std::int64_t count = 0;  ///< elements, as passed to the collective
   core::nccl::Prediction time;
   core::nccl::ErrorBand band;
-  std::optional<core::nccl::Choice> choice;       ///< nothing of sends and receives
-  std::vector<core::nccl::Candidate> candidates;  ///< likewise none
-  std::optional<QuickerSetting> quicker;          ///< by the model, and by more than the band
-  std::optional<double> measured_us;              ///< of the log
+  std::optional<core::nccl::Choice> choice;       ///< nullopt for sends and receives
+  std::vector<core::nccl::Candidate> candidates;  ///< empty for sends and receives
+  std::optional<QuickerSetting> quicker;          ///< faster by the model, by more than the band
+  std::optional<double> measured_us;              ///< from the log
 
   [[nodiscard]] double algbw() const { return static_cast<double>(bytes) / time.us() / 1e3; }
 };

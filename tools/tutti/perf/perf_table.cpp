@@ -40,7 +40,7 @@ std::string name_of(core::CollectiveKind kind) {
   return name;
 }
 
-/// As nccl-tests fills the column: it gives sendrecv an operation too.
+/// Returns the contents of nccl-tests' redop column, which also shows an operation for sendrecv.
 std::string redop(const PerfSubject& subject) {
   const bool has = core::reduces(subject.collective) || subject.collective == core::CollectiveKind::kSendReceive;
   return has ? subject.op : "none";

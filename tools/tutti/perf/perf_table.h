@@ -14,18 +14,18 @@
 
 namespace tutti::tools {
 
-/// What a table of nccl-tests is about.
+/// The run that a table of nccl-tests is about.
 struct PerfSubject {
   const core::Scenario& scenario;
   core::DataType type = core::DataType::kFloat32;
   core::CollectiveKind collective = core::CollectiveKind::kAllReduce;
-  std::string op{};          ///< as nccl-tests names it
-  core::Rank root = 0;       ///< of a collective that has one
-  bool out_of_place = true;  ///< the table has this half,
-  bool in_place = true;      ///< and this one
+  std::string op{};          ///< as named by nccl-tests
+  core::Rank root = 0;       ///< for a collective that has one
+  bool out_of_place = true;  ///< the table has the out-of-place half
+  bool in_place = true;      ///< the table has the in-place half
   std::string backend{};     ///< sim, tcp, cuda, nccl
   std::string transport{};   ///< between workers; empty if simulated
-  bool joined = false;       ///< workers came from elsewhere
+  bool joined = false;       ///< workers were started by others
 };
 
 /// One half of a row.
@@ -36,31 +36,36 @@ struct PerfTime {
 };
 
 struct PerfRow {
-  std::int64_t bytes = 0;  ///< of the whole: the larger of what a rank gives and gets
-  std::int64_t count = 0;  ///< elements as the collective is told them: of a block, if it deals in blocks
+  std::int64_t bytes = 0;  ///< total: the larger of a rank's input and output
+  std::int64_t count = 0;  ///< elements as passed to the collective: of one block, if it works on blocks
   std::optional<PerfTime> out_of_place;
-  std::optional<PerfTime> in_place;  ///< nothing if the collective cannot be, too
+  std::optional<PerfTime> in_place;  ///< nullopt if the collective cannot be in place
 };
 
-/// Elements of the whole that nccl-tests makes of a size of so many elements: what deals in blocks has blocks of whole 16 bytes.
+/// Returns the number of elements that nccl-tests uses for a size of `elements` elements:
+/// collectives on blocks use blocks of a multiple of 16 bytes.
 /// SOURCE: NVIDIA/nccl-tests src/*.cu, GetCollByteCount.
 std::int64_t rounded_elements(core::CollectiveKind kind, std::int64_t ranks, std::int64_t elements,
                               core::DataType type);
 
-/// A number as nccl-tests prints it: as many decimals as fit.
+/// Formats a number as nccl-tests does, with as many decimals as fit.
 std::string perf_number(double value);
 
-/// Prints what is measured to standard output. What was added is not lost, whatever comes after.
+/// Prints measurements to standard output. Rows that were added are printed even if a later one
+/// fails.
 class PerfTable {
  public:
   virtual ~PerfTable() = default;
-  /// A size is done; `notes` came up with it. Answers the exit status: not kDone if standard output takes no more.
+  /// Adds a completed size; `notes` are new with it. Returns the exit status: not kDone if standard
+  /// output has failed.
   virtual int add(const PerfRow& row, const std::vector<std::string>& notes) = 0;
-  /// All sizes are done, or `error` is why there are no more. Answers likewise.
+  /// Ends the table; if `error` is given, it is why there are no more sizes. Returns the exit
+  /// status, as add().
   virtual int end(const core::Error* error) = 0;
 };
 
-/// Text comes row by row, JSON at the end. REQUIRES: the subject's scenario outlives it.
+/// Creates a table. Text is printed row by row, JSON at the end. REQUIRES: the subject's scenario
+/// outlives the table.
 std::unique_ptr<PerfTable> make_perf_table(Format format, const PerfSubject& subject);
 
 }  // namespace tutti::tools

@@ -18,7 +18,7 @@ using core::Time;
 
 namespace {
 
-/// Of a step: below, whom the others waited for is no news.
+/// As a fraction of the step: shorter waits for another worker are not reported.
 constexpr double kWorthTelling = 0.005;
 
 std::string plural(std::int64_t n, const std::string& what) {
@@ -37,7 +37,8 @@ std::string heading(const Summary& summary) {
                      plural(static_cast<std::int64_t>(info.packs.size()), "pack"));
 }
 
-/// What no algorithm beats on the scenario's cluster. (Of a run on other hardware it would say nothing.)
+/// Adds the lower bound of any algorithm on the scenario's cluster. (It does not apply to runs on
+/// other hardware.)
 void add_bound(Table& table, const Summary& summary) {
   const RunInfo& info = summary.info();
   const double above = share(summary.step_time(), info.step_bound) - 1;
@@ -47,7 +48,7 @@ void add_bound(Table& table, const Summary& summary) {
   table.row({"  communication", show(info.communication_bound), "", info.bound_reason});
 }
 
-/// What the numbers of the step are of, and from which step on nothing changes.
+/// Returns which steps the numbers are of, and from which step on nothing changes.
 std::string basis(const Summary& summary) {
   const int steady = summary.steady_from();
   if (steady < 0 || summary.steady_state()) return summary.steady_basis();

@@ -8,15 +8,16 @@
 
 namespace tutti::tools {
 
-/// A field's value, as a table names it.
+/// Formats the value of a field for a table.
 inline std::string shown_value(const std::string& value) { return value.empty() ? "not set" : value; }
 
-/// Columns of text, lined up. Cells of a column are right-aligned unless its heading begins with '<'.
+/// Aligned columns of text. The cells of a column are right-aligned unless its heading begins with
+/// '<'.
 class Table {
  public:
   explicit Table(std::vector<std::string> headings);
   void row(std::vector<std::string> cells);
-  /// Every line begins with `indent` blanks.
+  /// Returns the text; each line begins with `indent` blanks.
   [[nodiscard]] std::string text(int indent) const;
 
  private:
@@ -24,13 +25,13 @@ class Table {
   std::vector<std::vector<std::string>> rows_;
 };
 
-/// The fields of each row that have a title, as the columns of a table with at most `most` rows; a line says how many there
-/// are beyond (`--rows` shows all). A title may begin with '?' (the column is left out if it is empty in all rows), then
-/// with '<' or '>' (left- or right-aligned; right by default, and ">" alone is a column without a heading).
-/// REQUIRES: all rows have the same titles.
+/// Formats the titled fields of each row as a table with at most `most` rows; a last line gives the
+/// number of further rows (`--rows` shows all). A title may begin with '?' (the column is left out
+/// if it is empty in all rows), then with '<' or '>' (left- or right-aligned; right by default, and
+/// ">" alone is a column without a heading). REQUIRES: all rows have the same titles.
 std::string table_text(const std::vector<core::Report>& rows, int indent, int most = std::numeric_limits<int>::max());
 
-/// "note: …", a line each.
+/// Formats each note as a line "note: …".
 std::string note_lines(const std::vector<std::string>& notes);
 
 }  // namespace tutti::tools
