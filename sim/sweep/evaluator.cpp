@@ -13,18 +13,19 @@ using core::Scenario;
 
 namespace {
 
-/// Looks at a run's steps as they end, and stops it when it is hopeless.
+/// Watches the ends of a run's steps, and stops the run when it is hopeless.
 class Watch : public core::Summary {
  public:
   Watch(core::Time hopeless, std::int32_t steps) : hopeless_(hopeless), expected_(steps) {}
 
   void step(const core::StepRecord& step) override {
     Summary::step(step);
-    // The first step is not like the others; with the second there is one to judge by.
+    // The first step differs from the others, so the second is the first to judge by.
     if (!all_ended() && steps().size() >= 2 && step_time() > hopeless_) stop_.store(true);
   }
   [[nodiscard]] bool all_ended() const { return std::ssize(steps()) >= expected_; }
-  /// All steps together are over by then, unless they are hopeless. One long step is stopped in its midst by that.
+  /// The end time of all steps together unless they are hopeless. It also stops a single long step
+  /// before its end.
   [[nodiscard]] core::Time until() const {
     return hopeless_.count() > core::kNever.count() / expected_ ? core::kNever : hopeless_ * expected_;
   }
@@ -36,7 +37,7 @@ class Watch : public core::Summary {
   std::atomic<bool> stop_{false};
 };
 
-/// What a run came to that was stopped since it was slow.
+/// The outcome of a run that was stopped because it was slow.
 Outcome stopped(const Watch& watch, core::Time hopeless) {
   Outcome outcome;
   if (!watch.steps().empty()) outcome = core::outcome_of(watch);
