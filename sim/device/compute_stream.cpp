@@ -72,15 +72,16 @@ Time ComputeStream::lost_to(Wide bytes) const {
       quotient_up(bytes * wide(memory_bound()) * wide(core::kPicosecondsPerSecond), wide(kAll) * wide(memory_)));
 }
 
-/// What kernels that hold multiprocessors, and additions and copies of the device, keep the task from doing: so many `unit()`.
+/// Returns the loss of the task through multiprocessors held by kernels, and through reductions and
+/// copies of the device, in `unit()`s.
 Wide ComputeStream::lost_to(Wide held, Wide busy) const {
   return wide(compute_bound_) * held * wide(threads_) + wide(memory_bound()) * busy * wide(multiprocessors_or_one());
 }
 
-/// Of lost_to(), in a picosecond.
+/// Returns the units of lost_to() per picosecond.
 Wide ComputeStream::unit() const { return wide(kAll) * wide(multiprocessors_or_one()) * wide(threads_); }
 
-/// The task has done all of its work before `t`, by when so many bytes were moved.
+/// True if the task has done all of its work before `t`, with that many bytes moved until then.
 bool ComputeStream::is_done(Time t, Wide moved) const {
   const Wide lost = lost_to(held_until(t) - at_start_.held, busy_until(t) - at_start_.busy);
   return t - start_ - lost_to(moved - at_start_.bytes) - time_of(quotient_up(lost, unit())) >= duration_;
