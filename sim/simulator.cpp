@@ -21,8 +21,8 @@ using core::Scenario;
 
 constexpr double kFewSteps = 100e3;  // of lanes; some hundredth of a second
 
-/// Interpreter::kMostLanes of a collective can be simulated. Packs of one algorithm differ in their number only by their size,
-/// if at all.
+/// Collectives of at most Interpreter::kMostLanes lanes can be simulated. Packs of one algorithm
+/// differ in the number of lanes only by their size, if at all.
 std::int64_t lanes_of(const Scenario& scenario) {
   std::map<int, const core::Collective*> largest;  // by entry of the spec
   for (const core::Pack& pack : scenario.plan.packs) {
@@ -69,23 +69,23 @@ core::Error too_many_lanes(const Scenario& scenario, const std::string& why_not_
       {scenario.file, 0, 0});
 }
 
-/// NCCL's collectives whose time is known take few events, whatever their ranks; but where they go is looked up for each way of each rank, which takes as
-/// long as some 15 steps of a lane.
+/// NCCL's timed collectives take few events, whatever their number of ranks. But their links are
+/// looked up for each route of each rank, which takes as long as some 15 steps of a lane.
 double steps_to_look_up(const Scenario& scenario) {
   double ways = 0;
   for (const core::Pack& pack : scenario.plan.packs) {
     const core::Collective& collective = scenario.plan.collective(pack);
     const core::Schedule& schedule = *collective.schedule;
     if (collective.nccl) ways += static_cast<double>(schedule.ranks()) * schedule.lanes(0);
-    // Packs share their ways inside workers, which are looked up once, and expected by each.
+    // Packs share their routes inside workers, which are looked up once, and announced for each.
     if (const core::CollectiveParts* const parts = core::timed_parts(collective)) ways += parts->layout.replicas();
   }
   constexpr double kStepsOfAWay = 15;
   return kStepsOfAWay * ways;
 }
 
-/// Short runs are simulated whole: nobody gains by less. A timeline that shows one worker only is for runs that take too
-/// long otherwise.
+/// Short runs are simulated completely, since folding would save little. A timeline of one worker
+/// only is for runs that would otherwise take too long.
 bool is_worth_folding(const Scenario& scenario, const core::RecordOptions& record) {
   constexpr double kStepsWithTimeline = 50e6;  // some ten seconds
   return steps_of(scenario) + steps_to_look_up(scenario) >
@@ -96,7 +96,7 @@ bool remembers(Remembers how, const Scenario& scenario) {
   return how == Remembers::kAlways || (how == Remembers::kWhereItPays && steps_of(scenario) > kFewSteps);
 }
 
-/// The one worker is the first.
+/// The simulated worker is the first.
 bool records_others(const core::RecordOptions& record) {
   return record.level != core::RecordLevel::kNone && record.first_worker > 0;
 }

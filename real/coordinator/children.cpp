@@ -18,7 +18,7 @@ using core::Error;
 using core::Expected;
 
 Expected<void> Children::start(const ChildOrder& order) {
-  // The secret goes by the environment: arguments can be read by others on this machine.
+  // The secret is passed in the environment, since other users of this machine can read arguments.
   std::vector<std::string> settings;
   for (char** entry = environ; *entry; ++entry) {
     if (!std::string_view(*entry).starts_with("TUTTI_SECRET=")) settings.emplace_back(*entry);
@@ -37,7 +37,8 @@ Expected<void> Children::start(const ChildOrder& order) {
   arguments.push_back(nullptr);
   posix_spawnattr_t attributes;
   posix_spawnattr_init(&attributes);
-  // A group of its own: Ctrl-C reaches the coordinator alone, which then ends its workers in order.
+  // A separate process group, so that Ctrl-C reaches only the coordinator, which then ends its
+  // workers in order.
   posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP);
   posix_spawnattr_setpgroup(&attributes, 0);
   pid_t id = -1;
@@ -55,11 +56,12 @@ Expected<void> Children::start(const ChildOrder& order) {
 
 bool end_with_parent(pid_t parent) {
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-  // A parent that died before this sends no signal any more; whoever has taken its place is another process.
+  // A parent that died before this call sends no signal any more; getppid() then returns another
+  // process.
   return ::getppid() == parent;
 }
 
-/// The exit status of a worker that has told what it found wrong.
+/// The exit status of a worker that has reported its failure.
 constexpr int kFailedRun = 1;
 
 void Children::look_at(Child& child) {
@@ -88,7 +90,7 @@ Children::~Children() {
     for (Child& child : children_) look_at(child);
     return std::any_of(children_.begin(), children_.end(), [](const Child& c) { return !c.end; });
   };
-  // Those that were told to finish get a moment to do so.
+  // Workers that were told to finish get a moment to do so.
   for (int i = 0; i < 100 && running(); ++i) std::this_thread::sleep_for(std::chrono::milliseconds(10));
   for (const Child& child : children_) {
     if (child.end) continue;

@@ -8,10 +8,10 @@ namespace tutti::real {
 
 namespace {
 
-/// Those that count are the last before a step and the first after it.
+/// The number of samples kept: the last before a step and the first after it matter.
 constexpr std::size_t kMostFences = 8;
 
-/// By how much an offset may have changed over this time.
+/// Returns the maximum change of an offset over this time.
 std::int64_t drift_over(std::int64_t ns) {
   // Rounded up, and in this order so that it never overflows.
   return std::abs(ns) / 1'000'000 * ClockOffset::kMostDriftPpm +
@@ -47,7 +47,7 @@ ClockOffset::Estimate ClockOffset::at(std::int64_t theirs_ns) const {
     least = std::max(least, fence.least - drift);
     most = std::min(most, fence.most + drift);
   }
-  // Any two overlap where the later one was taken, and so all of them everywhere.
+  // Any two intervals overlap at the time of the later one, and so all of them overlap everywhere.
   const std::int64_t half = (most - least) / 2;
   return {least + half, std::max<std::int64_t>(half + 1, 0)};
 }

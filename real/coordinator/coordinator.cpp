@@ -25,7 +25,8 @@ using proto::Control;
 
 namespace {
 
-/// Of the time that packs were in flight, the share of waiting for cores from which the user hears of it.
+/// The share of waiting for cores, of the time with packs in flight, from which on the user is
+/// told.
 constexpr double kWorthTelling = 0.1;
 
 /// … and the medium.
@@ -58,7 +59,8 @@ class Coordinator {
   void take_what_is_whole();
   void keep_timeline();
   [[nodiscard]] std::int32_t steps_in_a_batch() const;
-  /// When everyone begins the next step, of our clock: late enough for all to have heard of it.
+  /// Returns when all workers begin the next step, by our clock: late enough for all to have
+  /// received the message.
   [[nodiscard]] std::int64_t next_start_ns() const;
   [[nodiscard]] bool emulates() const { return time_scale_ > 0; }
   /// Workers have GPUs in the scenario alone.
@@ -142,7 +144,7 @@ void Coordinator::begin_timeline() {
                             : fmt::format("run {} {}, {}", how(options_.backend), medium, where));
   info.network_model.clear();
   if (!emulates()) {
-    // The scenario's least possible times are those of other hardware.
+    // The scenario's lower bounds are those of other hardware.
     info.bound_reason.clear();
     info.communication_bound = info.step_bound = Time();
   }
@@ -200,7 +202,7 @@ Expected<void> Coordinator::start_workers() {
   order.join = listener_.address();
   order.secret = gathering.secret;
   if (is_every_address(order.join.host)) {
-    // Others will reach it by the address at which they reached the coordinator.
+    // Other workers will reach it by the address at which they reached the coordinator.
     order.join.host = "127.0.0.1";
     order.listen = "0.0.0.0:0";  // nothing more than the user has opened
   }
@@ -210,7 +212,7 @@ Expected<void> Coordinator::start_workers() {
   return {};
 }
 
-/// A worker that has joined over loopback listens there, unless it was told otherwise.
+/// A worker that has joined over loopback listens there, unless another address was given.
 std::string Coordinator::unreachable() const {
   const auto near = [](const Member& m) { return is_loopback(m.address.host).value_or(false); };
   std::optional<std::size_t> inside;
@@ -274,7 +276,7 @@ Expected<void> Coordinator::assign() {
   return {};
 }
 
-/// Worker 0 names the communicator that all ranks are in.
+/// Worker 0 creates the identifier of the communicator of all ranks.
 Expected<void> Coordinator::hand_round_nccl_id() {
   if (!needs_nccl_id(options_.backend, scenario_)) return {};
   auto ids = crew_.from_everyone(Control::kNcclId, "has not named the run's communicator");
@@ -290,7 +292,7 @@ Expected<void> Coordinator::hand_round_nccl_id() {
   return {};
 }
 
-/// What workers say of their devices and of what went on there, each thing once.
+/// Reports the workers' notes on their devices and the run, each once.
 void Coordinator::take_notes(const Crew::Messages& ready) {
   for (const auto& message : ready) {
     for (const std::string& note : message->ready().note()) {
@@ -309,7 +311,8 @@ std::int64_t Coordinator::next_start_ns() const {
   return now + (emulates() ? 20'000'000 : 1'000'000) + 20'000 * static_cast<std::int64_t>(crew_.size()) + far_ns;
 }
 
-/// Those that fit into the memory of the machine with most workers: every step has buffers of its own.
+/// Returns how many steps fit into the memory of the machine with most workers, since every step
+/// has its own buffers.
 std::int32_t Coordinator::steps_in_a_batch() const {
   std::map<std::string, std::int64_t> on_host;
   std::int64_t most = 1;
@@ -346,8 +349,8 @@ Expected<void> Coordinator::take_results(std::int32_t step) {
   return {};
 }
 
-/// A run that is stopped, or fails, in the middle of a batch: workers told, when they heard of it, of the steps that they
-/// had ended; those that all have are whole.
+/// For a run that is stopped, or fails, in the middle of a batch: workers reported the steps that
+/// they had ended; steps that all have ended are complete.
 void Coordinator::take_what_is_whole() {
   while (auto results = crew_.already_from_everyone(Control::kStep)) {
     for (std::size_t w = 0; w < results->size(); ++w) {
@@ -358,9 +361,11 @@ void Coordinator::take_what_is_whole() {
   }
 }
 
-/// Called now and then while workers are waited for: whoever writes the timeline has what happened soon, also of a long batch.
+/// Called now and then while waiting for workers, so that the timeline is written early, also
+/// during a long batch.
 void Coordinator::keep_timeline() {
-  // Clocks of other machines are compared after the batch, too; until then their times would be less exact.
+  // Clocks of other machines are compared after the batch, too; until then their times would be
+  // less exact.
   if (!crew_.several_machines()) settle();
 }
 

@@ -20,11 +20,12 @@ using proto::Control;
 
 namespace {
 
-/// How long words of others are waited for, once something has gone wrong: the first to tell is seldom who did it.
+/// How long to wait for other workers' reports after a failure: the first to report is seldom the
+/// cause.
 constexpr std::chrono::milliseconds kLastWords{1000};
 constexpr int kPingsAtATime = 8;
 
-/// The worker knows no more than that it has waited in vain: somebody else knows why.
+/// True if the worker only knows that it has waited in vain: another one knows why.
 bool only_waited(const Error& said) { return kind_of(said).code == ProblemCode::kTimeout && kind_of(said).worker < 0; }
 
 double seconds(Crew::Clock::duration d) { return std::chrono::duration<double>(d).count(); }
@@ -55,7 +56,7 @@ Error Crew::as_said_by(std::size_t worker, const Error& said) const {
 }
 
 bool Crew::cancelled() {
-  // Whoever wants to stop the run says so when it is told how far it is.
+  // The user may cancel from within the progress callback.
   if (control_.progress && Clock::now() - told_progress_ > std::chrono::milliseconds(100)) {
     told_progress_ = Clock::now();
     control_.progress(share_);
@@ -64,7 +65,7 @@ bool Crew::cancelled() {
   return stopped_;
 }
 
-// --- talking ---
+// --- messages ---
 
 Expected<void> Crew::tell(std::size_t worker, const Control& message) {
   if (members_[worker].channel && members_[worker].channel->send(message)) return {};
@@ -171,14 +172,14 @@ Expected<void> Crew::align_clocks() {
       Control ping;
       ping.mutable_ping()->set_sent_ns(ControlChannel::now_ns());
       if (auto told = tell(w, ping); !told) return told;
-      // One after the other: an answer that lies unread looks late.
+      // One after the other: a reply that waits to be read looks late.
       if (!take_answer(w, ping.ping().sent_ns())) return tl::make_unexpected(find_cause());
     }
   }
   return {};
 }
 
-/// Waits a moment for the answer to that ping. False if the worker is gone.
+/// Waits briefly for the reply to that ping. Returns false if the worker is gone.
 bool Crew::take_answer(std::size_t worker, std::int64_t sent_ns) {
   Member& member = members_[worker];
   const auto until = Clock::now() + std::chrono::milliseconds(100);
@@ -196,7 +197,7 @@ bool Crew::take_answer(std::size_t worker, std::int64_t sent_ns) {
   }
 }
 
-// --- what went wrong ---
+// --- failures ---
 
 std::optional<Error> Crew::failure_of(std::size_t worker) const {
   for (const auto& message : members_[worker].inbox) {
@@ -227,8 +228,8 @@ std::optional<Error> Crew::trouble(const std::string& due) {
   return standstill();
 }
 
-/// Everyone waits, has nothing due, and somebody waits for another one: what is waited for is lost. (A message on its way
-/// is due at whoever keeps the clock of the link that it is on.)
+/// All workers wait, nothing is due, and at least one waits for another: a message is lost. (A
+/// message in flight is due at the worker that emulates the link it is on.)
 std::optional<Error> Crew::standstill() const {
   std::optional<std::size_t> waiting;
   for (std::size_t w = 0; w < size(); ++w) {
@@ -246,7 +247,7 @@ Error Crew::find_cause() {
   const Clock::time_point until = Clock::now() + kLastWords;
   while (true) {
     take_all_that_came();
-    // Whoever stops the run may stop its workers too.
+    // Whoever cancels the run may stop its workers too.
     if (cancelled()) return Error::run({ProblemCode::kStopped}, "stopped");
     const bool last_word = Clock::now() >= until;
     if (auto cause = known_cause(last_word)) return *cause;
@@ -268,7 +269,7 @@ std::optional<Error> Crew::known_cause(bool last_word) {
       first_waited = waited;
     }
   }
-  // From who is blamed to whom that one blames.
+  // Follows the chain of blame from worker to worker.
   std::string because;
   std::size_t culprit = first.value_or(0);
   for (std::size_t i = 0; first && i < size(); ++i) {
@@ -279,20 +280,20 @@ std::optional<Error> Crew::known_cause(bool last_word) {
     const std::optional<Error> of_blamed = failure_of(blamed);
     if (!of_blamed) {
       if (members_[blamed].gone) because = fmt::format("; {} says: {}", name(culprit), said.message());
-      // A process closes its connections before it can be seen how it ended.
+      // A process closes its connections before its exit status is available.
       if (members_[blamed].gone && !last_word && children_.started(blamed)) return std::nullopt;
       if (members_[blamed].gone)
         return failed(blamed, ProblemCode::kLost, fmt::format("is gone ({}){}", members_[blamed].doing, because));
       if (!last_word) return std::nullopt;
       break;
     }
-    // It waits for what was found wrong meanwhile, and knows no more.
+    // The blamed worker has only waited itself, so the report that blames it is the best.
     if (only_waited(*of_blamed)) return as_said_by(culprit, said);
     culprit = blamed;
   }
   if (first) {
     const Error said = *failure_of(culprit);
-    // Whoever waits in vain tells of it; whom it waits for has been silent for as long.
+    // A worker that waits in vain reports it; the worker it waits for has been silent for as long.
     if (const auto w = silent(timeout_ * 3 / 5); w && *w != culprit) {
       return failed(
           *w, ProblemCode::kLost,
@@ -329,7 +330,8 @@ void Crew::dismiss(const Error* why, bool come_again) {
     if (!member.channel->send(message)) member.gone = true;
     member.channel->end_sending();
   }
-  // Closing at once could take back what was just said: it is waited until they close, which they do when they heard it.
+  // Closing at once could discard what was just sent. So wait until they close, which they do after
+  // reading it.
   const Clock::time_point until = Clock::now() + kLastWords;
   const auto someone = [this] {
     return std::any_of(members_.begin(), members_.end(), [](const Member& m) { return m.channel && !m.gone; });

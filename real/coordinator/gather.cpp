@@ -22,10 +22,10 @@ using State = Handshake::State;
 
 namespace {
 
-/// So many more than there are workers may be about to introduce themselves at a time.
+/// How many more connections than workers may be between handshake and introduction at a time.
 constexpr std::size_t kMostIntroducing = 64;
 
-/// Someone who has shaken hands and is about to say what it is.
+/// A connection that has completed the handshake and is about to introduce itself.
 struct Introducing {
   ControlChannel channel;
   Introduction who;
@@ -33,7 +33,7 @@ struct Introducing {
   Clock::time_point until;
 };
 
-/// Who was turned away, for whoever wonders why somebody never came.
+/// Rejected peers, for the error about a worker that never came.
 struct Strangers {
   int without_secret = 0;
   int others = 0;
@@ -127,7 +127,7 @@ class Gatherer {
     return {};
   }
 
-  /// Someone who has joined and left again leaves its place to another, unless it was started here.
+  /// If a worker has joined and left again, another may take its place, unless it was started here.
   void make_room() {
     crew_.greet();
     for (std::size_t w = 0; w < crew_.size(); ++w) {
@@ -145,7 +145,7 @@ class Gatherer {
                                             fmt::format("a worker at {} is Tutti {}, this is Tutti {}; use one version",
                                                         event.host, event.peer.version, protocol())));
     }
-    // Who has shaken hands and then says nothing has no claim to memory, nor to keep others out.
+    // A peer that is silent after the handshake must neither use much memory nor keep others out.
     const std::size_t room = crew_.size() + kMostIntroducing;
     if (introducing_.size() >= room) introducing_.erase(introducing_.begin());
     introducing_.push_back({ControlChannel(std::move(event.socket), ControlChannel::kLongestIntroduction), event.peer,
@@ -166,7 +166,7 @@ class Gatherer {
     introducing_ = std::move(waiting);
   }
 
-  /// The place for someone who does not mind which; kAnyWorker if there is none.
+  /// Returns a free place for a worker that accepts any; kAnyWorker if there is none.
   [[nodiscard]] std::int64_t first_free() const {
     for (const std::size_t free : missing()) {
       if (!spawned(free)) return static_cast<std::int64_t>(free);
@@ -179,7 +179,7 @@ class Gatherer {
     std::int64_t w = guest.who.joiner;
     const bool full = w == kAnyWorker ? first_free() == kAnyWorker
                                       : w >= 0 && w < workers && crew_[static_cast<std::size_t>(w)].channel.has_value();
-    // Whoever has the place may have left a moment ago, and this one come in its stead.
+    // The worker in this place may have left a moment ago, to be replaced by this one.
     if (full) make_room();
     if (w == kAnyWorker) w = first_free();
     if (w == kAnyWorker)
@@ -246,7 +246,7 @@ void turn_away(const Gathering& gathering, std::size_t others, const Listener& l
       refuse(told.back(), why);
     }
   }
-  // Closing at once could take back what was said.
+  // Closing at once could discard what was sent.
   for (ControlChannel& channel : told) {
     while (Clock::now() < until) {
       const auto message = channel.receive(Clock::now() + std::chrono::milliseconds(200));

@@ -15,7 +15,7 @@ using core::Time;
 
 namespace {
 constexpr std::int64_t kLongestNs = 1'000'000'000'000'000;
-/// No device has as many lanes, or packs in flight.
+/// More than the lanes, or the packs in flight, of any device.
 constexpr std::int32_t kMostRows = 100'000'000;
 
 bool same_lengths(const proto::SpanColumns& c) {
@@ -46,7 +46,7 @@ std::string StepMerger::problem_of(const proto::StepResult& part, std::int32_t w
   if (part.pack_size() != static_cast<int>(scenario_.plan.packs.size()) ||
       part.replica_size() != (server ? 0 : cluster.replicas_per_worker()) || part.track_size() != part.spans_size())
     return "sent times that are not those of this plan";
-  // A server has no replica, and tells of nothing but spans.
+  // A server has no replica, and reports only spans.
   std::int64_t begin = server ? 0 : part.replica(0).start_ns();
   for (int i = 0; server && i < part.spans_size(); ++i) {
     if (part.spans(i).start_ps_size() > 0) begin = part.spans(i).start_ps(0);
@@ -101,7 +101,8 @@ void StepMerger::merge(std::int32_t step, const std::vector<WorkerPart>& parts) 
   std::vector<InRun> in_run;
   for (const WorkerPart& part : parts) {
     in_run.emplace_back([this, &part](std::int64_t ns) {
-      // A clock whose bound is wider than what lies between two events may put them out of order, not before the batch.
+      // If the bound of a clock exceeds the distance of two events, it may reorder them, but not to
+      // before the batch.
       const Time since = scenario_time(std::max<std::int64_t>(part.to_ours(ns) - origin_ns_, 0));
       return std::min(origin_ + since, core::kHorizon);
     });
@@ -125,7 +126,8 @@ void StepMerger::merge(std::int32_t step, const std::vector<WorkerPart>& parts) 
     }
   }
   core::StepRecord record = core::step_record(step, length_, end, longest);
-  // Emulated times are those of the scenario's links, whoever has the cores; what came too late is counted elsewhere.
+  // Emulated times are those of the scenario's links, independent of waiting for cores; late
+  // messages are counted elsewhere.
   for (const WorkerPart& part : parts) {
     if (time_scale_ == 0) record.core_wait = std::max(record.core_wait, scenario_time(part.result->core_wait_ns()));
   }
@@ -177,7 +179,7 @@ std::optional<core::TrackId> StepMerger::track_of(const proto::TrackInfo& row) {
   return known->second;
 }
 
-/// On which track each lane's spans of each pack are, so that receivers can say who sent.
+/// Registers the track of each lane's spans of each pack, so that receivers can refer to senders.
 void StepMerger::note_lanes(const proto::StepResult& part) {
   for (int i = 0; i < part.track_size(); ++i) {
     const proto::TrackInfo& row = part.track(i);
@@ -198,7 +200,8 @@ void StepMerger::write_spans(const proto::TrackInfo& row, const proto::SpanColum
   for (int i = 0; i < columns.start_ps_size(); ++i) {
     const std::int64_t start = columns.start_ps(i);
     core::Span span;
-    // Every moment is carried over by itself, so that what followed one another still does in a clock that runs slower.
+    // Every time is converted separately, so that the order of events is kept even if the clock is
+    // slower.
     span.start = in_run(start);
     span.duration = in_run(start + columns.duration_ps(i)) - span.start;
     span.wait = in_run(start + columns.wait_ps(i)) - span.start;

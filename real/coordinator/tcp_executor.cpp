@@ -18,7 +18,7 @@ using core::Expected;
 
 namespace {
 
-/// Of a whole crew as processes of one machine.
+/// The memory need of all workers as processes of one machine.
 constexpr std::int64_t kMostHere = 64;
 
 Expected<void> problems_of(const core::Scenario& scenario, const Gathering& gathering, bool emulates, Backend backend) {
@@ -98,7 +98,7 @@ Expected<void> problems_of(const core::Scenario& scenario, const Gathering& gath
   return {};
 }
 
-/// All workers are to be processes of this machine: they fit into its memory.
+/// Checks that all workers fit into this machine's memory, if all are to be processes of it.
 Expected<void> check_memory_here(const TcpExecutorOptions& options, const core::Scenario& scenario) {
   MemoryOptions memory;
   memory.backend = options.backend;
@@ -118,7 +118,7 @@ Expected<void> check_memory_here(const TcpExecutorOptions& options, const core::
 TcpExecutor::TcpExecutor(TcpExecutorOptions options)
     : options_(std::move(options)), others_(std::max(options_.gathering.ranks - 1, 0)) {}
 
-/// Listens where workers come to. It is announced once.
+/// Listens for workers. The address is announced once.
 Expected<void> TcpExecutor::open() {
   if (listener_) return {};
   auto listener = Listener::open(options_.gathering.listen);

@@ -5,7 +5,7 @@
 namespace tutti::real {
 namespace {
 
-/// A kernel whose time never comes, because the device's clock is not what it was, ends so long after it should have.
+/// The time limit of a kernel whose end never comes because the device's clock has changed.
 constexpr std::chrono::microseconds kTolerance{50};
 
 }  // namespace
@@ -56,7 +56,7 @@ int BusyStreams::ask(core::Rank rank, int device, Clock::time_point end) {
   if (stream->busy.size() == 1 && stream->clock.is_old(Clock::now())) {
     if (const int error = stream->clock.align(api_, stream->stream, busy.stamps); error != 0) return error;
   }
-  // Behind others that are still busy it begins later, and is never busy for longer than this.
+  // After others that are still busy it begins later, and is never busy for longer than this.
   const std::chrono::nanoseconds most = std::max(end - Clock::now() + kTolerance, Clock::duration::zero());
   const int error =
       api_.busy(stream->stream, stream->clock.to_device(end), static_cast<std::uint64_t>(most.count()), busy.stamps);

@@ -19,10 +19,11 @@ using core::Expected;
 
 namespace {
 
-/// Streams of a rank: lanes beyond share them. A device carries out so many at the same time, and no more.
+/// The maximum number of streams of a rank: further lanes share them. A device executes only that
+/// many concurrently.
 constexpr core::Lane kStreamsPerRank = 16;
 constexpr core::Lane kOutside = -1;
-/// Between looks at a device that takes its time.
+/// The interval between polls of a device with long work.
 constexpr std::chrono::microseconds kPause{50};
 
 std::string name_of(int device, const TuttiCudaDeviceInfo& info) {
@@ -103,7 +104,7 @@ Expected<void> CudaDevices::open_gpus() {
 }
 
 CudaDevices::~CudaDevices() {
-  // Nothing may be under way in what is freed now.
+  // No work may be in flight that uses the memory freed now.
   busy_.stop();
   for (auto& [key, queue] : queues_) {
     if (!queue.stream) continue;
@@ -140,14 +141,14 @@ std::vector<std::string> CudaDevices::notes() const {
 
 // --- errors ---
 
-/// Notes the first error of a device. False if there is or was one.
+/// Records the first error of a device. Returns false if there is or was one.
 bool CudaDevices::right(int error, const std::string& doing, const Gpu* gpu) {
   if (error != 0 && failure_.empty())
     failure_ = cuda_error(api_, error, doing, gpu ? name_of(gpu->device, gpu->info) : "");
   return failure_.empty();
 }
 
-/// Memory that nobody will use for long: the run is about to end. Pages cost nothing before they are touched.
+/// Returns memory that is used only until the run ends. Pages cost nothing before they are touched.
 std::byte* CudaDevices::substitute(std::int64_t bytes) {
   void* const memory = ::mmap(nullptr, static_cast<std::size_t>(bytes), PROT_READ | PROT_WRITE,
                               MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -214,7 +215,7 @@ void CudaDevices::copy_now(std::byte* to, const std::byte* from, std::int64_t by
 
 // --- work ---
 
-/// Null if a device has failed.
+/// Returns null if a device has failed.
 CudaDevices::Queue* CudaDevices::queue_of(core::Rank rank, core::Lane lane) {
   Queue& queue = queues_[{rank, lane < 0 ? lane : lane % kStreamsPerRank}];
   if (queue.stream) return &queue;
@@ -223,7 +224,7 @@ CudaDevices::Queue* CudaDevices::queue_of(core::Rank rank, core::Lane lane) {
   return right(api_.make_stream(queue.gpu->device, 1, &queue.stream), "making a stream", queue.gpu) ? &queue : nullptr;
 }
 
-/// Null if the device has failed.
+/// Returns null if the device has failed.
 TuttiCudaEvent* CudaDevices::event_of(Gpu& gpu) {
   TuttiCudaEvent* event = nullptr;
   if (!gpu.events.empty()) {
@@ -308,7 +309,7 @@ bool CudaDevices::compute(core::Rank rank, Clock::time_point end) {
 }
 
 Expected<void> CudaDevices::poll(WorkListener& listener) {
-  // Whoever is told asks for more: so first all that is done, then the telling.
+  // Listeners request more work, so collect all that is done first, then notify.
   for (std::size_t i = 0; i < active_.size() && failure_.empty();) {
     Queue& queue = *active_[i];
     while (!queue.pending.empty()) {
@@ -347,7 +348,7 @@ Devices::Clock::time_point CudaDevices::next_due() const {
   return active_.empty() ? due : std::min(due, look_again);
 }
 
-// --- streams for others ---
+// --- streams for other libraries ---
 
 void* CudaDevices::outside_stream(core::Rank rank) {
   if (!failure_.empty() || !gpu_of(rank)) return nullptr;

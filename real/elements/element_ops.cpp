@@ -11,7 +11,7 @@ namespace {
 
 using core::DataType;
 
-/// The best loops that this machine can run. Chosen once: it will not change.
+/// Returns the best loops for this machine. Chosen once.
 const Kernels& kernels() {
   static const Kernels chosen =
       __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") ? v3_kernels() : baseline_kernels();

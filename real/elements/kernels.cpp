@@ -12,7 +12,8 @@
 namespace tutti::real {
 namespace {
 
-/// What elements are computed in: small floats as float, integers as unsigned (so that they wrap around).
+/// The type in which elements are computed: float for small floats, unsigned for integers (so that
+/// they wrap around).
 template <class Element>
 struct Wider {
   using Type = Element;

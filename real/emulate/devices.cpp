@@ -8,7 +8,7 @@ namespace tutti::real {
 using core::Bytes;
 using core::Time;
 
-/// How long the device would take, at one thread's part of its rate.
+/// Returns how long the device would take, at one thread's part of its rate.
 Time EmulatedDevices::cost(const Work& work, const core::DeviceRates& rates) const {
   const Bytes bytes = work.count * core::size_of(work.type);
   const auto at = [&](std::int64_t times, core::Bandwidth rate) {

@@ -45,10 +45,11 @@ struct EmulatedNetwork::Message {
 
 namespace {
 
-/// A piece whose sender's lane is from here on tells of a slot: content is the moment at which it became free.
+/// A piece in the reverse direction reports a freed slot: its content is the time at which it
+/// became free.
 constexpr core::Lane kSlotLane = 1 << 24;
 
-/// Whose slot such a piece tells of.
+/// Returns the channel whose slot such a piece reports.
 Channel freed_by(const Channel& back) {
   return {back.collective, back.to, back.to_lane, back.from, back.from_lane - kSlotLane};
 }
@@ -104,7 +105,7 @@ EmulatedNetwork::MessagePointer EmulatedNetwork::new_message(const Piece& piece,
 
 // --- links ---
 
-/// The head of the message is at the hop: what sim::Network::serve does in virtual time.
+/// The head of the message is at the hop: as sim::Network::serve, in real time.
 void EmulatedNetwork::serve(const MessagePointer& message, std::size_t index, Clock::time_point head_here) {
   const std::vector<PathHop>& hops = paths_.path(message->path).hops;
   const PathHop& hop = hops[index];
@@ -127,7 +128,7 @@ void EmulatedNetwork::serve(const MessagePointer& message, std::size_t index, Cl
   const std::size_t next = index + 1;
   const Clock::time_point arrives = later(hops[next].staged ? tail : later(head, of_host), latency);
   if (next == message->own_hops && !message->local) return hand_over(message, arrives);
-  // At once if it is there at once: before others that come to the link at the same moment.
+  // At once if it arrives now: before others that reach the link at the same moment.
   if (arrives == head_here) return serve(message, next, arrives);
   timers_.at(arrives, [this, message, next] { serve(message, next, timers_.now()); });
 }
@@ -173,7 +174,7 @@ bool EmulatedNetwork::send(const Piece& piece, const std::byte* payload, Ticket 
   return false;
 }
 
-/// The sender's last link lets the head go; it comes to the receiver's first at `head`.
+/// The head leaves the sender's last link, and reaches the receiver's first at `head`.
 void EmulatedNetwork::hand_over(const MessagePointer& message, Clock::time_point head) {
   message->stamp = {message->began.time_since_epoch().count(), head.time_since_epoch().count(),
                     message->tail.time_since_epoch().count()};
@@ -222,7 +223,7 @@ void EmulatedNetwork::sent(Ticket below) {
   give_back(message, ticket);
 }
 
-/// The piece has really left; it counts as gone when the first link is through with its message.
+/// The piece has really left; it counts as sent when the first link has taken its message.
 /// Ticket 0: a stamp, or what was kept here.
 void EmulatedNetwork::give_back(const MessagePointer& message, Ticket ticket) {
   if (ticket == 0) return;
@@ -233,8 +234,8 @@ void EmulatedNetwork::give_back(const MessagePointer& message, Ticket ticket) {
   }
 }
 
-/// The first link has taken the whole message: the interpreter may have its memory back. If the message has not yet come
-/// to the last link of this worker, it is kept here.
+/// The first link has taken the whole message: the interpreter may reuse its memory. If the message
+/// has not reached the last link of this worker yet, it is copied.
 void EmulatedNetwork::let_go(const MessagePointer& message) {
   message->buffer_free = true;
   if (!message->local && !message->handed_over) {
@@ -259,7 +260,7 @@ void EmulatedNetwork::fail(core::Rank peer, const std::string& what) {
   failure_ = core::Error::run({core::ProblemCode::kProtocol, "", worker}, fmt::format("worker {} {}", worker, what));
 }
 
-/// A stamp may be of that time.
+/// True if a stamp may have this time.
 bool EmulatedNetwork::may_say(std::int64_t from_ns, std::int64_t to_ns) const {
   const std::int64_t latest = later(timers_.clock(), furthest_).time_since_epoch().count();
   return from_ns >= opened_.time_since_epoch().count() && from_ns <= to_ns && to_ns <= latest;
@@ -324,7 +325,7 @@ void EmulatedNetwork::arrived(const Piece& piece) {
   deliver(message);
 }
 
-/// Told by its stamp: when the interpreter may know.
+/// The slot is free at the time of its stamp: the interpreter is notified then.
 void EmulatedNetwork::slot_arrived(const Channel& freed) {
   if (!receiver_->is_open(freed.collective)) return;  // one of the last of a collective that is over here
   if (!may_say(slot_stamp_, slot_stamp_))
@@ -337,12 +338,12 @@ void EmulatedNetwork::slot_arrived(const Channel& freed) {
   });
 }
 
-/// Between ranks of this process. Others tell by a piece with a stamp.
+/// Between ranks of this process. Other slots are reported by a piece with a stamp.
 bool EmulatedNetwork::slot_freed(const Channel& channel) {
   return traffic_.find(channel) && is_local(channel.to) && receiver_->slot_freed(channel);
 }
 
-/// The last link has let the message go.
+/// The message has left the last link.
 void EmulatedNetwork::arrive(const MessagePointer& message) {
   message->due = true;
   if (message->here == static_cast<std::int64_t>(message->bytes.size())) deliver(message);

@@ -17,7 +17,8 @@ namespace {
 
 constexpr std::int64_t kPicoseconds = 1000;  // in a nanosecond
 
-/// The first replica of every worker tells the first of all, which tells them what all have: the least of everybody's flags.
+/// An all-reduce of flags by minimum: the first replica of every worker sends to the first of all,
+/// which sends the result to them.
 core::Collective agreement_of(const core::Cluster& cluster, std::int64_t flags) {
   const auto per_worker = static_cast<std::int32_t>(cluster.replicas_per_worker());
   const auto workers = static_cast<std::int32_t>(cluster.replicas() / per_worker);
@@ -51,7 +52,7 @@ Cycles::Cycles(const core::Scenario& scenario, std::vector<Rank> replicas, std::
   const core::PlanGate gates(scenario.plan);
   TUTTI_CHECK(gates.any() && gates.scope() == core::GateScope::kAll, "no cycles among {} packs",
               scenario.plan.packs.size());
-  // Every cycle is held: without messages nobody knows that nothing is ready anywhere.
+  // Every cycle takes place: without messages no worker knows that nothing is ready anywhere.
   gate_ = gates.make({replicas_.front(), std::ssize(replicas_)}, {core::Time(kPicoseconds * period.count()), false});
   for (int p = 0; p < static_cast<int>(scenario.plan.packs.size()); ++p) packs_in_step_ += gates.holds(p) ? 1 : 0;
 }
@@ -75,7 +76,8 @@ void Cycles::begin(Clock::time_point begin) {
   timers_.at(begin, [this] { begin_cycle(); });
 }
 
-/// They follow those of the plan, in the same order everywhere. Steps do not matter to that: all have the number of the last.
+/// Tags follow those of the plan, in the same order everywhere. Steps do not matter for that: all
+/// have the number of the last.
 CollectiveTag Cycles::next_tag() {
   return {static_cast<std::uint32_t>(first_ + count_ - 1),
           static_cast<std::uint32_t>(scenario_.plan.packs.size()) + numbers_++};
@@ -113,7 +115,7 @@ void Cycles::go_on() {
   }
 }
 
-/// What is ready on all, as all know it.
+/// Decides on what is ready on all workers.
 void Cycles::agreed() {
   over_.push_back(*std::exchange(agreement_at_, std::nullopt));
   const auto* const flags = reinterpret_cast<const std::int32_t*>(flags_.get());
@@ -131,7 +133,7 @@ void Cycles::agreed() {
     timers_.at(origin_ + std::chrono::nanoseconds(next->count() / kPicoseconds), [this] { begin_cycle(); });
 }
 
-// --- what travels together ---
+// --- fused packs ---
 
 const core::Collective& Cycles::collective_of(core::DataType type, std::int64_t elements) {
   auto& known = made_[{type, elements}];
@@ -141,7 +143,8 @@ const core::Collective& Cycles::collective_of(core::DataType type, std::int64_t 
   return *known;
 }
 
-/// Batches are opened in their order, which is the same on all workers, also while the replicas here are busy with those before.
+/// Batches are opened in order, which is the same on all workers, even while replicas here are busy
+/// with earlier ones.
 void Cycles::carry_out(const std::vector<core::GateDecision>& decisions) {
   for (const core::GateDecision& decision : decisions) {
     const CollectiveTag tag = open(decision.batch);
@@ -193,7 +196,7 @@ void Cycles::start(CollectiveTag tag, std::size_t replica) {
   collectives_.start(tag, replicas_[replica]);
 }
 
-/// Into the buffer in which they travel, or out of it.
+/// Copies into the fusion buffer, or out of it.
 void Cycles::copy(const Fused& fused, std::size_t replica, bool out) {
   if (fused.buffers.empty()) return;
   const std::int64_t item = core::size_of(fused.collective->type).count();

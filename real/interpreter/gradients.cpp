@@ -94,7 +94,7 @@ std::optional<WrongElement> Gradients::find_wrong(std::int32_t step, std::size_t
   }
   const int answered = scenario_.plan.packs[pack].answers;
   if (answered < 0) return find_wrong_element(reduced(step, pack), collective.contract(), ranks, results);
-  // What comes back is what the other pack brought together: the sum of everybody's.
+  // The pull delivers the result of the push: the sum over all replicas.
   results.resize(replicas_.size());
   return find_wrong_element(reduced(step, static_cast<std::size_t>(answered)), collective.elements, replicas_, results);
 }

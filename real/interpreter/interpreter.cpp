@@ -18,7 +18,7 @@ using Clock = Transport::Clock;
 
 namespace {
 
-/// Lanes of so many steps are written down once; 10 KiB each at most.
+/// Lanes of at most this many steps cache them; 10 KiB each at most.
 constexpr std::int64_t kFewSteps = 64;
 
 }  // namespace
@@ -101,7 +101,7 @@ Interpreter::Known Interpreter::known_step(const Lane& lane, std::int64_t index)
   return known;
 }
 
-/// Opens a closed one of the same kind again. Null if there is none.
+/// Reopens a closed collective of the same kind. Returns null if there is none.
 Interpreter::Instance* Interpreter::reopen(CollectiveTag tag, const core::Collective& collective,
                                            const std::vector<Rank>& ranks) {
   const auto same = [&](const Instances::node_type& node) {
@@ -173,12 +173,12 @@ std::byte* Interpreter::at(const Lane& lane, const Range& range) const {
   return base + range.offset * lane.instance->item;
 }
 
-/// The connection that the step at hand sends on.
+/// Returns the connection that the current step sends on.
 Channel Interpreter::outgoing(const Lane& lane) const {
   return {lane.instance->tag, lane.rank, lane.number, lane.now->to, lane.now->step.to.lane};
 }
 
-/// Work of the step at hand: where and with what kind of numbers. What to do is the caller's to say.
+/// Returns work of the current step with place and type of numbers. The caller sets the operation.
 Work Interpreter::work_of(const Lane& lane, Work::Kind kind) const {
   Work work;
   work.kind = kind;
@@ -189,7 +189,7 @@ Work Interpreter::work_of(const Lane& lane, Work::Kind kind) const {
   return work;
 }
 
-/// Where the step at hand receives to.
+/// Returns where the current step receives to.
 std::byte* Interpreter::target_of(const Lane& lane) const {
   const Step& step = lane.now->step;
   Range target = step.target;
@@ -235,7 +235,7 @@ void Interpreter::run(Lane& lane) {
   }
 }
 
-/// Begins the step at hand, or goes on with it after a wait. False if the lane has to wait.
+/// Starts the current step, or continues it after a wait. Returns false if the lane has to wait.
 bool Interpreter::begin(Lane& lane) {
   if (!lane.begun) {
     if (lane.known.empty()) lane.asked = known_step(lane, lane.next);
@@ -273,7 +273,7 @@ bool Interpreter::begin(Lane& lane) {
   return work(lane);
 }
 
-/// Reductions, copies and scaling inside the rank. False if the device needs time for it.
+/// Reductions, copies and scaling inside the rank. Returns false if the device needs time for it.
 bool Interpreter::work(Lane& lane) {
   const Step& step = lane.now->step;
   if (step.kind == StepKind::kNop) {
@@ -329,7 +329,8 @@ void Interpreter::worked(Ticket ticket) {
   }
 }
 
-/// The step at hand has done all but, maybe, wait for what it sends to leave. The lane goes on.
+/// The current step has done everything except, perhaps, wait for its sends to leave. The lane
+/// continues.
 void Interpreter::pass(Lane& lane) {
   if (watch_steps_) {
     const StepDone done{lane.instance->tag, lane.rank,   lane.number,      lane.next, lane.now->step,
@@ -359,7 +360,7 @@ void Interpreter::pass(Lane& lane) {
   lane.departing.push_back(std::move(departing));
 }
 
-/// More steps are complete: lanes that waited for just that go on.
+/// More steps are complete: lanes that waited for that continue.
 void Interpreter::count_complete(Lane& lane) {
   if (lane.waiting.empty()) return;
   std::sort(lane.waiting.begin(), lane.waiting.end(),
@@ -376,7 +377,8 @@ void Interpreter::count_complete(Lane& lane) {
   lane.waiting.resize(still);
 }
 
-/// The step at hand, not yet begun, must not go on before what earlier ones send has left.
+/// True if the current step, not yet begun, must not start before the sends of earlier ones have
+/// left.
 bool Interpreter::must_wait_for_sends(const Lane& lane) const {
   constexpr std::size_t kMostDeparting = 16;
   const Step& step = lane.now->step;

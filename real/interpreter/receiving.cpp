@@ -20,14 +20,14 @@ bool keeps_as_it_is(StepKind kind) {
 
 }  // namespace
 
-/// The lane is in the middle of a message of this connection. (Then it is the only one there: the next begins when this
-/// one has come to its end, and the lane is then no longer kInMessage.)
+/// True if the lane is in the middle of a message of this connection. (It is then the only one
+/// there: the next begins when this one has ended, and the lane is then no longer kInMessage.)
 bool Interpreter::takes_from(const Lane& lane, const Connection& connection) {
   return lane.in == &connection && lane.state == Lane::State::kInMessage;
 }
 
-/// Null if nothing has come from there yet.
-/// Cost: that of as many comparisons as the lane has senders; one for whoever has sent last.
+/// Returns null if nothing has arrived from there yet.
+/// Cost: as many comparisons as the lane has senders; one for the last sender.
 Interpreter::Connection* Interpreter::connection_of(Lane& lane, Rank from, core::Lane from_lane) {
   auto& all = lane.connections;
   for (std::size_t i = 0; i < all.size(); ++i) {
@@ -38,7 +38,7 @@ Interpreter::Connection* Interpreter::connection_of(Lane& lane, Rank from, core:
   return nullptr;
 }
 
-/// Null if the schedule has no such lane.
+/// Returns null if the schedule has no such lane.
 Interpreter::Connection* Interpreter::new_connection(Lane& lane, const Channel& channel) {
   const Instance& instance = *lane.instance;
   if (channel.from < 0 || channel.from >= instance.ranks_in_all || channel.from_lane < 0 ||
@@ -49,7 +49,8 @@ Interpreter::Connection* Interpreter::new_connection(Lane& lane, const Channel& 
   return lane.connections.back().get();
 }
 
-/// The connection whose front message is for the step at hand. False if it has not begun to come.
+/// Finds the connection whose front message is for the current step. Returns false if it has not
+/// begun to arrive.
 bool Interpreter::find_message(Lane& lane) {
   if (lane.receives_any) {
     if (lane.any.empty()) return false;
@@ -63,7 +64,8 @@ bool Interpreter::find_message(Lane& lane) {
   return true;
 }
 
-/// Takes the next message of the step's connection; goes on with what is there of it. False if there is more to come.
+/// Takes the next message of the step's connection, and processes what has arrived of it. Returns
+/// false if it is incomplete.
 bool Interpreter::take_message(Lane& lane) {
   Instance& instance = *lane.instance;
   const Step& step = lane.now->step;
@@ -99,8 +101,8 @@ bool Interpreter::take_message(Lane& lane) {
   return lane.state == Lane::State::kReady;
 }
 
-/// Where the piece goes, if it is one that the schedule can send: whatever else a peer says is refused before anything is
-/// kept for it.
+/// Returns where the piece goes if the schedule can send it; any other piece is rejected before
+/// anything is stored for it.
 Interpreter::Lane* Interpreter::lane_for(Instance& instance, const Piece& piece) {
   const Channel& channel = piece.channel;
   if (channel.to < 0 || channel.to >= instance.ranks_in_all || channel.to_lane < 0) return nullptr;
@@ -113,7 +115,8 @@ Interpreter::Lane* Interpreter::lane_for(Instance& instance, const Piece& piece)
   return fits ? &lanes[static_cast<std::size_t>(channel.to_lane)] : nullptr;
 }
 
-/// Notes a message that begins, or goes on. Null if it does not follow from what came before.
+/// Records the beginning or the continuation of a message. Returns null if it does not follow from
+/// what came before.
 Interpreter::Connection* Interpreter::enter(Lane& lane, const Piece& piece) {
   const Channel& channel = piece.channel;
   Connection* const used_before = connection_of(lane, channel.from, channel.from_lane);
@@ -127,7 +130,7 @@ Interpreter::Connection* Interpreter::enter(Lane& lane, const Piece& piece) {
   if (last && last->received < last->total) return nullptr;
   const std::uint32_t ahead = (piece.message - connection.number) % Piece::kMessageNumbers;
   if (connection.begun > 0 && (ahead == 0 || ahead > Piece::kMessageNumbers / 2)) return nullptr;  // it came before
-  // More than there are steps to take them, or slots to wait in, are not of this schedule.
+  // The schedule has no more messages than steps to take them, or slots for them to wait in.
   const auto waiting = static_cast<std::int64_t>(connection.messages.size());
   if (waiting >= lane.credits || connection.begun++ >= lane.steps) return nullptr;
   connection.number = piece.message;
@@ -135,7 +138,8 @@ Interpreter::Connection* Interpreter::enter(Lane& lane, const Piece& piece) {
   begun.total = piece.total;
   connection.messages.push_back(std::move(begun));
   if (lane.receives_any) lane.any.push_back(&connection);
-  // The lane may be waiting for just this; then it takes the message now, and the bytes need not be kept.
+  // The lane may be waiting for just this message; it then takes it now, and the bytes need not be
+  // buffered.
   if (lane.state != Lane::State::kOnMessage) return &connection;
   const bool wanted =
       lane.receives_any || (lane.now->from == channel.from && lane.now->step.from.lane == channel.from_lane);
@@ -150,8 +154,8 @@ Interpreter::Connection* Interpreter::enter(Lane& lane, const Piece& piece) {
   return &connection;
 }
 
-/// If the step at hand has taken the message, the bytes go where the step wants them, or to a piece's room from which
-/// they are reduced at once; else they are kept until their step comes.
+/// If the current step has taken the message, the bytes go to their final place, or to a buffer
+/// from which they are reduced at once; otherwise they are buffered until their step begins.
 std::byte* Interpreter::place(const Piece& piece) {
   static std::byte nowhere;
   Instance* const instance = find(piece.channel.collective);
@@ -160,7 +164,8 @@ std::byte* Interpreter::place(const Piece& piece) {
   if (!connection) return nullptr;
   Lane& lane = *to;
   Inbound& message = connection->messages.back();
-  // Between here and arrived() the step may come to take the message; what was decided here stands.
+  // The step may take the message between this call and arrived(); the decision made here stays
+  // valid.
   message.in_place = false;
   if (piece.length == 0) return &nowhere;
   const bool local = transport_.is_local(piece.channel.from);
@@ -188,7 +193,7 @@ void Interpreter::arrived(const Piece& piece) {
   if (lane.state == Lane::State::kReady) make_ready(lane);
 }
 
-/// The piece is not kept, unless its message has to wait for its step.
+/// The piece is not stored, unless its message has to wait for its step.
 bool Interpreter::take(const Piece& piece, const std::byte* bytes) {
   Instance* const instance = find(piece.channel.collective);
   Lane* const found = instance ? lane_for(*instance, piece) : nullptr;
@@ -215,7 +220,7 @@ bool Interpreter::take(const Piece& piece, const std::byte* bytes) {
   return true;
 }
 
-/// Memory for one piece of the message at hand.
+/// Returns memory for one piece of the current message.
 std::byte* Interpreter::room_for(Lane& lane, std::int64_t bytes, bool for_host) {
   if (!lane.room || lane.room_bytes < bytes || lane.room_for_host != for_host) {
     lane.room = devices_.take(lane.rank, bytes, for_host);
@@ -225,8 +230,8 @@ std::byte* Interpreter::room_for(Lane& lane, std::int64_t bytes, bool for_host) 
   return lane.room.get();
 }
 
-/// `length` bytes of the message at hand are at `bytes`: does with them what the step says. `in_place`: that is where
-/// the step wants them.
+/// `length` bytes of the current message are at `bytes`: processes them as the step requires.
+/// `in_place`: that is their final place.
 void Interpreter::consume(Lane& lane, const std::byte* bytes, std::int64_t offset, std::int64_t length, bool in_place) {
   const Step& step = lane.now->step;
   TUTTI_CHECK(offset == lane.consumed, "rank {} lane {}: byte {} after {}", lane.rank, lane.number, offset,
@@ -252,13 +257,13 @@ void Interpreter::consume(Lane& lane, const std::byte* bytes, std::int64_t offse
   work.target = result;
   const Ticket ticket = ++next_ticket_;
   if (devices_.perform(work, ticket)) return piece_done(lane, result, offset, length);
-  // The next piece must not come to where this one still is.
+  // The next piece must not overwrite this one.
   Devices::Memory room = bytes == lane.room.get() ? std::move(lane.room) : Devices::Memory();
   works_.try_emplace(ticket,
                      PendingWork{PendingWork::What::kPieceIn, &lane, result, offset, length, {}, std::move(room)});
 }
 
-/// Adds and sends on what is kept nowhere, in stretches that stay in the cache.
+/// Reduces and forwards data that is not stored, in parts that stay in the cache.
 void Interpreter::reduce_and_pass_on(Lane& lane, const std::byte* bytes, std::int64_t offset, std::int64_t length) {
   const std::int64_t total = lane.in->messages.front().total;
   Work work = work_of(lane, Work::Kind::kCombine);
@@ -285,7 +290,7 @@ void Interpreter::reduce_and_pass_on(Lane& lane, const std::byte* bytes, std::in
   if (lane.finished == total) after_message(lane);
 }
 
-/// A piece of the message at hand was reduced or kept.
+/// A piece of the current message was reduced or stored.
 void Interpreter::piece_done(Lane& lane, const std::byte* result, std::int64_t offset, std::int64_t length) {
   const std::int64_t total = lane.in->messages.front().total;
   lane.finished += length;
@@ -293,7 +298,8 @@ void Interpreter::piece_done(Lane& lane, const std::byte* result, std::int64_t o
   if (lane.finished == total) after_message(lane);
 }
 
-/// The message was reduced or kept to the end: its slot is free, and if it goes on, that is what is left to do.
+/// The message was completely reduced or stored: its slot is free, and if it is to be forwarded,
+/// only that remains.
 void Interpreter::after_message(Lane& lane) {
   Connection& connection = *lane.in;
   connection.messages.pop_front();

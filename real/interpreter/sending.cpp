@@ -11,9 +11,9 @@ using core::StepKind;
 
 namespace {
 
-/// Between memories of devices: every piece is a copy that has to be started.
+/// Piece size between memories of devices: every piece is a copy that has to be launched.
 constexpr std::int64_t kDevicePieceBytes = 4 << 20;
-/// Buffers that a lane may have on the way from its device to the transport.
+/// The maximum number of a lane's buffers on the way from its device to the transport.
 constexpr int kMostBounces = 16;
 
 }  // namespace
@@ -55,7 +55,7 @@ bool Interpreter::slot_freed(const Channel& channel) {
   return true;
 }
 
-/// The message of a fused step was taken whole, and there is a slot for it now.
+/// The message of a fused step was received completely, and there is a slot for it now.
 void Interpreter::send_held(Lane& lane) {
   lane.holds = false;
   const Step& step = lane.now->step;
@@ -63,8 +63,8 @@ void Interpreter::send_held(Lane& lane) {
   send_whole(lane, kept ? lane.kept.get() : at(lane, step.target), step.target.count * lane.instance->item);
 }
 
-/// Hands `length` bytes of a message of `total`, from `offset` on, to the transport, piece by piece. A message without
-/// bytes is one empty piece.
+/// Passes `length` bytes of a message of `total`, from `offset` on, to the transport, piece by
+/// piece. A message without bytes is one empty piece.
 void Interpreter::send_pieces(Lane& lane, const Channel& channel, const std::byte* bytes, std::int64_t total,
                               std::int64_t offset, std::int64_t length) {
   const bool between_devices = !lane.host_reaches && transport_.is_local(channel.to);
@@ -88,7 +88,7 @@ void Interpreter::send_pieces(Lane& lane, const Channel& channel, const std::byt
   } while (done < length);
 }
 
-/// Sends a piece from a room of its own.
+/// Sends a piece from a separate buffer.
 void Interpreter::send_room(Lane& lane, Devices::Memory room, const Piece& piece) {
   ++pieces_;
   if (transport_.send(piece, room.get(), next_ticket())) return;
@@ -104,7 +104,7 @@ std::uint32_t Interpreter::number_of(const Lane& lane) {
   return static_cast<std::uint32_t>(step_of(lane)) % Piece::kMessageNumbers;
 }
 
-/// For the next piece. Nothing is remembered of one that leaves at once.
+/// Returns the ticket of the next piece. Nothing is stored for a piece that leaves at once.
 Ticket Interpreter::next_ticket() {
   if (free_tickets_.empty()) {
     sends_.emplace_back();
@@ -113,13 +113,14 @@ Ticket Interpreter::next_ticket() {
   return free_tickets_.back();
 }
 
-/// A piece has not left at once: its ticket counts.
+/// A piece has not left at once, so its ticket is used.
 void Interpreter::take_ticket(Lane& lane, Devices::Memory bounce) {
   sends_[free_tickets_.back() - 1] = {&lane, step_of(lane), std::move(bounce)};
   free_tickets_.pop_back();
 }
 
-/// Moves as much of what is to go out as may be under way from the device's memory to where the transport reaches it.
+/// Copies outgoing data from the device's memory to buffers that the transport can access, as much
+/// as the limit allows.
 void Interpreter::send_out(Lane& lane) {
   while (!lane.outbound.empty() && lane.bounces < kMostBounces) {
     Outbound& out = lane.outbound.front();

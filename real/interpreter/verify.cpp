@@ -19,13 +19,14 @@ std::uint64_t mixed(std::uint64_t z) {
   return z ^ (z >> 31);
 }
 
-/// The random bits behind an input (SplitMix64 of the numbers' combination, see core/base/random.h).
+/// Returns the random bits of an input (SplitMix64 of the combined numbers, see
+/// core/base/random.h).
 std::uint64_t bits_of(std::uint64_t key, Rank rank, std::int64_t element) {
   return mixed(key +
                0x9e3779b97f4a7c15u * (static_cast<std::uint64_t>(element) * 65'537 + static_cast<std::uint32_t>(rank)));
 }
 
-/// Bits of a type's significand, the hidden one included.
+/// Returns the bits of a type's significand, including the hidden one.
 int significand_bits(DataType type) {
   switch (type) {
     case DataType::kFloat32: return 24;
@@ -36,7 +37,7 @@ int significand_bits(DataType type) {
   }
 }
 
-/// The result is one of the inputs.
+/// True if the result is one of the inputs.
 bool chooses(Operation operation) { return operation == Operation::kMin || operation == Operation::kMax; }
 bool is_half(DataType type) { return type == DataType::kFloat16 || type == DataType::kBfloat16; }
 
@@ -136,21 +137,22 @@ std::optional<WrongElement> find_wrong_integer(const Reduced& reduced, const Out
   return std::nullopt;
 }
 
-/// Rounding errors of half a last place that a result may have gathered.
+/// Returns the number of rounding errors of half a last place that a result may have accumulated.
 int roundings(const Reduced& reduced, const Output& output) {
   const bool exact = is_half(reduced.type) || chooses(reduced.operation) || output.from.count == 1;
   if (exact) return reduced.factor == 1 ? 0 : 1;
   return output.from.count + 1;
 }
 
-/// `Real` has more bits than the type: what the reference rounds itself is lost in the tolerance.
+/// `Real` has more bits than the type: the rounding errors of the reference are negligible against
+/// the tolerance.
 template <class Real>
 std::optional<WrongElement> find_wrong_real(const Reduced& reduced, const Output& output,
                                             const std::vector<Rank>& ranks,
                                             const std::vector<const std::byte*>& buffers) {
   const double unit = std::ldexp(1, -significand_bits(reduced.type));
   const double bound = roundings(reduced, output) * unit;
-  // Block by block and rank by rank, so that inputs of several elements are made at once.
+  // Block by block and rank by rank, so that inputs of several elements are computed at once.
   std::array<Real, 256> block;
   for (std::int64_t begin = 0; begin < output.at.count; begin += std::ssize(block)) {
     const std::int64_t count = std::min<std::int64_t>(std::ssize(block), output.at.count - begin);
@@ -185,7 +187,7 @@ std::optional<WrongElement> find_wrong(const Reduced& reduced, const Output& out
   }
 }
 
-/// Out of place: the rank's input is still what it was.
+/// Out of place: checks that the rank's input is unchanged.
 std::optional<WrongElement> find_changed_input(const Reduced& reduced, const core::Contract& contract, Rank rank,
                                                const std::byte* buffer) {
   Output input{contract.input(rank), {rank, 1, 1}, contract.input(rank).offset};
@@ -219,7 +221,7 @@ void fill_inputs(const Reduced& reduced, const core::Contract& contract, Rank ra
 std::optional<WrongElement> find_wrong_element(const Reduced& reduced, const core::Contract& contract,
                                                const std::vector<Rank>& ranks,
                                                const std::vector<const std::byte*>& buffers) {
-  // Where everyone gets the same, what is expected is worked out once for all ranks here.
+  // If all ranks get the same result, it is computed once for all ranks here.
   if (contract.kind == core::CollectiveKind::kAllReduce) {
     for (const Output& output : contract.outputs(contract.receivers.first)) {
       if (auto wrong = find_wrong(reduced, output, ranks, buffers)) return wrong;

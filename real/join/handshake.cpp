@@ -42,7 +42,7 @@ std::string version_bytes(std::string version) {
   return version;
 }
 
-/// What a stranger wrote in place of a version is not printed as it is.
+/// An unauthenticated peer's version text is sanitised before it is printed.
 std::string version_in(std::string_view bytes) {
   std::string version(bytes.substr(0, std::min(bytes.find('\0'), bytes.size())));
   for (char& c : version) c = c > ' ' && c < 127 ? c : '?';
@@ -133,7 +133,7 @@ void Handshake::take_proof(std::string_view bytes) {
     output_ = std::string(1, kSecretDiffers) + std::string(sizeof(Sha256), '\0');
     return end(State::kWrongSecret);
   }
-  // Only who holds the secret learns whom it has reached.
+  // Only a peer that holds the secret learns which worker it has reached.
   const bool meant = peer_.purpose == self_.purpose && peer_.listener == self_.listener;
   const char verdict = meant ? kWelcome : kRunDiffers;
   output_ = std::string(1, verdict) + std::string(bytes_of(listener_proof(bytes, verdict)));

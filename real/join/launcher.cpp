@@ -15,7 +15,7 @@ namespace {
 
 constexpr int kMostRanks = 1 << 20;
 
-/// Numbers of one launcher, with every variable named in what goes wrong.
+/// Reads numbers of one launcher; errors name every variable involved.
 class Reader {
  public:
   explicit Reader(const Variables& variables) : variables_(variables) {}
@@ -26,7 +26,7 @@ class Reader {
     return value;
   }
 
-  /// A number that has to be there, from `least` on and below `limit`.
+  /// Reads a required number, from `least` on and below `limit`.
   int number(const std::string& name, int least, int limit) {
     const auto value = text(name);
     if (!value) return complain({ProblemCode::kMissing, name}, name + " is not set"), least;
@@ -49,7 +49,7 @@ class Reader {
     return number(name, 0, kMostRanks);
   }
 
-  /// `kind`: about which variable.
+  /// `kind`: the variable that the error is about.
   void complain(core::ProblemKind kind, const std::string& what) { problems_.add(std::move(kind), {}, "{}", what); }
   [[nodiscard]] bool good() const { return problems_.empty(); }
   Expected<std::optional<Launch>> result(Launch launch) {
@@ -63,7 +63,7 @@ class Reader {
   core::Problems problems_;
 };
 
-/// rank < size, from two variables.
+/// Reads rank < size from two variables.
 void read_place(Reader& reader, Launch& launch, const std::string& rank, const std::string& size) {
   launch.size = reader.number(size, 1, kMostRanks);
   launch.rank = reader.number(rank, 0, kMostRanks);
@@ -136,7 +136,7 @@ Expected<std::optional<Launch>> slurm(Reader reader) {
     }
     return reader.result(std::move(launch));
   }
-  // Of the machine where srun was called: within a batch script that of rank 0.
+  // The address of the machine where srun was called: within a batch script that of rank 0.
   if (const auto host = reader.text("SLURM_LAUNCH_NODE_IPADDR")) {
     launch.address = Address{*host, static_cast<int>(20'000 + port % 10'000)};
     launch.address_from = "SLURM_LAUNCH_NODE_IPADDR";
@@ -153,8 +153,9 @@ Expected<std::optional<Launch>> tf_config(const Reader& reader) {
   return std::move(*launch);
 }
 
-/// Whether the variables of a launcher are there. A batch script that Slurm runs has SLURM_PROCID too, but no step: it is
-/// one process, whatever the job's tasks are. RANK and WORLD_SIZE alone may mean anything.
+/// True if the variables of a launcher are set. A batch script that Slurm runs has SLURM_PROCID
+/// too, but no step: it is one process, whatever the job's tasks are. RANK and WORLD_SIZE alone are
+/// ambiguous.
 bool is_there(LauncherKind kind, const Reader& reader) {
   const auto set = [&](const char* name) { return reader.text(name).has_value(); };
   switch (kind) {
@@ -220,7 +221,7 @@ std::optional<std::string> first_host(const std::string& list) {
   if (digits_end == std::string::npos || digits_end == open + 1) return std::nullopt;
   const std::size_t close = list.find(']', open);
   if (close == std::string::npos) return std::nullopt;
-  // What stands behind the brackets belongs to the name: rack[1-2]n4.
+  // Text after the brackets belongs to the name: rack[1-2]n4.
   const std::size_t rest_end = std::min(list.find_first_of(",[", close), list.size());
   if (rest_end < list.size() && list[rest_end] == '[') return std::nullopt;
   return first + list.substr(open + 1, digits_end - open - 1) + list.substr(close + 1, rest_end - close - 1);

@@ -18,7 +18,7 @@ namespace {
 
 constexpr std::chrono::seconds kOneTry{10};
 
-/// Why there is no point in trying again; nothing if there is.
+/// Returns why trying again is pointless; nothing if it is not.
 std::optional<Error> final_word(const Reception::Event& event, const Address& at) {
   const std::string place = to_string(at);
   switch (event.state) {
@@ -132,7 +132,7 @@ class Mesh {
     return workers;
   }
 
-  /// They may have come in any order: whoever made them says in a byte which is which.
+  /// Connections may arrive in any order, so their maker sends a byte with the number of each.
   Expected<void> number_streams(const std::function<Expected<void>()>& idle) {
     for (std::size_t w = 0; w < sockets_.size() && streams_ > 1; ++w) {
       for (std::size_t i = 0; i < sockets_[w].size() && static_cast<std::int32_t>(w) < meeting_.worker; ++i) {
@@ -155,7 +155,7 @@ class Mesh {
     return {};
   }
 
-  /// Nothing if it does not come.
+  /// Returns nothing if it does not come.
   Expected<std::optional<std::size_t>> read_byte(const Socket& socket, const std::function<Expected<void>()>& idle) {
     while (Clock::now() < meeting_.until) {
       if (auto wanted = idle(); !wanted) return tl::make_unexpected(wanted.error());
@@ -180,7 +180,7 @@ class Mesh {
     }
     if (!event.reached) return {};  // a stranger
     const std::string at = to_string(meeting_.peers[static_cast<std::size_t>(w)]);
-    // A listener that was flooded may have closed the connection; it is worth another try.
+    // An overloaded listener may have closed the connection, so try again.
     if (event.failure == "the connection was closed" && Clock::now() < meeting_.until) {
       ::poll(nullptr, 0, 20);
       reach(w);

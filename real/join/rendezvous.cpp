@@ -54,7 +54,7 @@ std::optional<Appointment> RendezvousFile::read() const {
   const Socket file(::open(path_.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
   struct stat status {};
   if (!file || ::fstat(file.get(), &status) != 0) return std::nullopt;
-  // In a folder where everybody writes, anybody may have put it there.
+  // In a folder that everyone can write to, another user may have created the file.
   if (!S_ISREG(status.st_mode) || status.st_uid != ::geteuid() || (status.st_mode & 077) != 0) return std::nullopt;
   std::array<char, 512> bytes{};
   const ssize_t got = ::read(file.get(), bytes.data(), bytes.size());
@@ -75,7 +75,7 @@ core::Expected<void> RendezvousFile::write(const Appointment& appointment) {
         {core::ProblemCode::kSystem},
         fmt::format("{}: cannot be written: {}; name another folder with --rendezvous", path_, std::strerror(errno))));
   };
-  // Written beside its name and moved there: nobody reads half of it.
+  // Written to a temporary file and renamed, so that a reader never sees half of it.
   std::string part = path_ + ".XXXXXX";
   const Socket file(::mkostemp(part.data(), O_CLOEXEC));  // for its owner alone
   if (!file) return failed();

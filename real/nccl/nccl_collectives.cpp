@@ -20,11 +20,11 @@ using core::Rank;
 
 namespace {
 
-/// Between looks at communicators while nothing but waiting is to be done.
+/// The interval between polls of communicators while there is nothing to do but wait.
 constexpr std::chrono::milliseconds kLook{2};
-/// What NCCL gets to tell of the last channels of a batch.
+/// The time limit for NCCL's report of the last channels of a batch.
 constexpr std::chrono::milliseconds kLastWords{200};
-/// What a communicator gets to end in order.
+/// The time limit for a communicator to end regularly.
 constexpr std::chrono::seconds kFarewell{5};
 
 std::string nccl_error(const TuttiNcclApi& api, int error, const std::string& doing,
@@ -65,7 +65,7 @@ Expected<std::unique_ptr<NcclCollectives>> NcclCollectives::open(const TuttiNccl
   std::unique_ptr<NcclCollectives> made(new NcclCollectives(api, transport, devices, std::move(options)));
   if (made->options_.follow_channels)
     made->following_ = api.follow_channels() ? Following::kYes : Following::kOtherProfiler;
-  // What earlier communicators of this process have left is of no interest, and not to be taken for these ones'.
+  // Reports from earlier communicators of this process must not be taken for those of these.
   TuttiNcclChannel left[64];
   while (made->following_ == Following::kYes && api.take_channels(left, 64) > 0) {
   }
@@ -112,14 +112,14 @@ Expected<void> NcclCollectives::make_communicators(const std::function<bool()>& 
   return failed();
 }
 
-/// In progress counts as right; whoever has to know asks for the state.
+/// In progress counts as success; callers that need the result ask for the state.
 bool NcclCollectives::right(int answer, const std::string& doing) {
   if (answer == 0 || answer == kTuttiNcclInProgress || !failure_.empty()) return failure_.empty();
   failure_ = nccl_error(api_, answer, doing, communicators_.empty() ? nullptr : communicators_.front());
   return false;
 }
 
-/// The first error of a communicator; else in progress, if one is; else 0.
+/// Returns the first error of a communicator; else in progress, if one is; else 0.
 int NcclCollectives::state_of_all() {
   int all = 0;
   for (TuttiNcclCommunicator* const communicator : communicators_) {
@@ -203,7 +203,7 @@ void NcclCollectives::open(CollectiveTag tag, const core::Collective& collective
 }
 
 void NcclCollectives::start(CollectiveTag tag, Rank rank) {
-  // A host helps across workers, and does so from the beginning; where there is one worker it has nothing to do.
+  // A host helps between workers, from the beginning; with one worker it has nothing to do.
   if (devices_.host_reaches(rank)) return stages() ? lowered_->start(tag, rank) : listener_->rank_done(tag, rank);
   Pack& pack = packs_.at(tag);
   TUTTI_CHECK(pack.phase == Phase::kStarting && pack.missing > 0, "rank {} starts pack {} twice", rank, tag.pack);
@@ -224,14 +224,14 @@ void NcclCollectives::enter(Pack& pack, Phase phase) {
     case Phase::kReducing:
       if (stages() && alone) return enter(pack, Phase::kAcross);
       if (stages()) return queued_.push_back(&pack);
-      // Where processes share the communicator, everyone takes its packs in the same order.
+      // If processes share the communicator, all of them issue its packs in the same order.
       while (!in_order_.empty() && packs_.at(in_order_.front()).phase == Phase::kReducing) {
         queued_.push_back(&packs_.at(in_order_.front()));
         in_order_.pop_front();
       }
       return;
     case Phase::kAcross:
-      // Only the first rank has something to do there; the others are through at once.
+      // Only the first rank has work there; the others are done at once.
       for (const Rank rank : options_.ranks) lowered_->start(pack.tag, rank);
       return;
     case Phase::kSpreading:
@@ -241,7 +241,7 @@ void NcclCollectives::enter(Pack& pack, Phase phase) {
   }
 }
 
-/// The rank has come to the end of the pack's phase.
+/// The rank has completed the pack's phase.
 void NcclCollectives::through(Pack& pack, Rank rank) {
   const CollectiveTag tag = pack.tag;
   ++moved_;
@@ -254,7 +254,7 @@ void NcclCollectives::through(Pack& pack, Rank rank) {
   if (last) enter(pack, pack.phase == Phase::kReducing ? Phase::kAcross : Phase::kSpreading);
 }
 
-/// Of what goes across workers.
+/// Called for the schedules between workers.
 void NcclCollectives::rank_done(CollectiveTag tag, Rank rank) {
   if (devices_.host_reaches(rank)) return listener_->rank_done(tag, rank);
   through(packs_.at(tag), rank);
@@ -274,7 +274,8 @@ TuttiNcclFunction NcclCollectives::function_of(const Pack& pack) const {
   }
 }
 
-/// One end of everything that goes from rank to rank, its own part included where that does not lie in its place.
+/// One rank's part of a collective that consists of sends and receives, including its own part if
+/// that has to be moved.
 /// SOURCE: NVIDIA/nccl-tests src/alltoall.cu, gather.cu, scatter.cu, sendrecv.cu.
 int NcclCollectives::ask_for_parts(const Pack& pack, std::size_t rank, void* stream) {
   const core::Contract contract = pack.collective->contract();
@@ -300,7 +301,8 @@ int NcclCollectives::ask_for_parts(const Pack& pack, std::size_t rank, void* str
   return answer;
 }
 
-/// What the pack's phase is to NCCL, on one of the ranks here. Inputs and outputs lie where the contract has them.
+/// Calls NCCL for the pack's phase, on one of the ranks here. Inputs and outputs lie where the
+/// contract has them.
 int NcclCollectives::ask(const Pack& pack, std::size_t rank, void* stream) {
   TuttiNcclCommunicator* const communicator = communicators_[rank];
   const core::Collective& collective = *pack.collective;
@@ -331,7 +333,7 @@ int NcclCollectives::ask(const Pack& pack, std::size_t rank, void* stream) {
   return ask_for_parts(pack, rank, stream);
 }
 
-/// Hands the operation of the pack's phase to NCCL, on all ranks here as one group.
+/// Issues the operation of the pack's phase to NCCL, on all ranks here as one group.
 void NcclCollectives::issue(Pack& pack) {
   issuing_ = &pack;
   const bool spreads = pack.phase == Phase::kSpreading;
@@ -345,7 +347,8 @@ void NcclCollectives::issue(Pack& pack) {
     right(ask(pack, i, stream), doing);
   }
   right(api_.group_end(), doing);
-  // A rank that is alone has no kernel of NCCL's, and no channels; of sends and receives the profiler does not ask.
+  // A single rank has no NCCL kernel, and no channels; the profiler does not cover sends and
+  // receives.
   const TuttiNcclFunction function = function_of(pack);
   if (function == kTuttiNcclOther) return;
   if (following_ != Following::kYes || std::max(options_.ranks_in_all, own_ranks()) < 2) return;
@@ -355,7 +358,7 @@ void NcclCollectives::issue(Pack& pack) {
   channels_due_ += static_cast<std::int64_t>(communicators_.size());
 }
 
-/// Once NCCL has put everything on the streams: what comes behind it there, and who is told.
+/// Once NCCL has put everything on the streams: adds the work after it, and the notifications.
 Expected<void> NcclCollectives::after_issue() {
   const int state = state_of_all();
   right(state, "putting a pack on the streams");
@@ -382,7 +385,7 @@ Expected<void> NcclCollectives::after_issue() {
   return {};
 }
 
-/// A peer that is gone shows in the state of the communicator.
+/// A lost peer shows in the state of the communicator.
 Expected<void> NcclCollectives::looked_at() {
   const Clock::time_point now = Clock::now();
   if (now - looked_ < kLook) return {};
@@ -403,7 +406,8 @@ void NcclCollectives::listen_to_channels() {
   }
 }
 
-/// Operations are told apart by counting alone, on both sides. So what NCCL says it was has to be what it was asked for.
+/// Both sides only count operations to identify them. So the operation that NCCL reports has to
+/// match the issued one.
 void NcclCollectives::hear(const TuttiNcclChannel& channel) {
   const auto who = static_cast<std::size_t>(channel.communicator);
   if (who >= options_.ranks.size() || channel.operation < given_up_) return;
@@ -431,7 +435,7 @@ void NcclCollectives::hear_the_rest() {
     std::this_thread::sleep_for(std::chrono::microseconds(200));
   if (following_ == Following::kYes && !asked_.empty() && heard_ == 0) following_ = Following::kNoProfiler;
   if (following_ == Following::kYes) unheard_ += channels_due_;
-  // What is told of them from now on comes too late for whoever writes it down.
+  // Channels that are reported from now on are too late to be recorded.
   given_up_ += static_cast<std::int64_t>(asked_.size());
   asked_.clear();
   channels_due_ = 0;

@@ -15,7 +15,7 @@ using core::Rank;
 
 namespace {
 
-/// FNV-1a over words; what is left over counts as one.
+/// FNV-1a over words; the remaining bytes count as one.
 std::uint64_t hash_of(const std::byte* bytes, std::int64_t count) {
   std::uint64_t hash = 0xcbf29ce484222325u;
   for (std::int64_t at = 0; at < count; at += 8) {
@@ -70,7 +70,7 @@ void OwnPace::add_part(int number_of_pack, std::int64_t group) {
   parts_.push_back(std::move(part));
 }
 
-/// As it is when the run begins.
+/// Sets the variable's initial value.
 void OwnPace::place_variable(const Part& part) {
   const int v = variable_of(part);
   if (variables_.contains(v)) return;
@@ -89,7 +89,7 @@ bool OwnPace::is_here(Rank rank) const {
   return rank / cluster.replicas_per_worker() == worker_;
 }
 
-/// Of all that is ever added to a variable each is so small that halves stay exact.
+/// All values added to a variable are so small that sums in half precision stay exact.
 Reduced OwnPace::reduced(std::int32_t step, const Part& part) const {
   const std::int64_t all =
       std::min<std::int64_t>(scenario_.cluster->replicas() * std::int64_t{scenario_.run.steps} + 1, 1 << 30);
@@ -122,7 +122,7 @@ std::optional<std::uint32_t> OwnPace::pack_of(CollectiveTag tag) const {
   return tag.pack % packs;
 }
 
-/// A question's is that of what it asks for.
+/// The tag of a request is derived from that of the requested read.
 const OwnPace::Part* OwnPace::find(CollectiveTag tag) const {
   const auto all = static_cast<std::uint32_t>(std::ssize(scenario_.plan.packs) * scenario_.plan.partition->groups());
   const auto found = part_of_number_.find(tag.pack % all);
@@ -179,7 +179,7 @@ void OwnPace::begin(Collectives& collectives) {
   for (std::int32_t step = first_; step < first_ + count_; ++step) {
     for (const Part& part : parts_) {
       if (part.question && lies_here(part)) collectives.start(question(step, part), part.root);
-      // What is read is sent when it is asked for; a CPU on the way passes on what comes.
+      // A read is sent when it is requested; a CPU in between forwards what arrives.
       for (const Rank rank : part.ranks) {
         if (rank == rank_of_host_ && !(is_read(part) && rank == part.root)) collectives.start(tag(step, part), rank);
       }
@@ -245,7 +245,7 @@ void OwnPace::apply(std::int32_t step, const Part& part) {
   events_.push_back({false, v, step, static_cast<std::size_t>(&part - parts_.data())});
 }
 
-// --- what came of it ---
+// --- verification ---
 
 Error OwnPace::wrong(std::int32_t step, const Part& part, const std::string& what) const {
   return Error::run(
@@ -263,7 +263,8 @@ Expected<void> OwnPace::verify_push(std::int32_t step, const Part& part) const {
                                                found->element, found->got, found->expected, found->tolerance)));
 }
 
-/// What happened is gone through again, from the variables as they were, in the order in which it did: so every bit is the same.
+/// Replays the log from the variables' earlier values, in the same order, so that every bit is the
+/// same.
 Expected<void> OwnPace::verify() {
   for (const Event& event : events_) {
     const Part& part = parts_[event.part];
@@ -293,7 +294,7 @@ std::vector<ReadSeen> OwnPace::take_reads() {
       if (!is_read(part)) continue;
       const std::int64_t bytes = part.collective.bytes().count();
       for (const Rank rank : part.ranks) {
-        // A CPU on the way has nothing of its own.
+        // A CPU that only forwards has no data of its own.
         if (rank == rank_of_host_ && rank != part.root) continue;
         const std::byte* there = data(step, part, rank);
         std::vector<std::byte> fetched;

@@ -27,7 +27,7 @@ core::Expected<void*> load_module(const std::string& name, const char* entry, co
                                                           "the module in TUTTI_MODULES",
                                                           what, file, made_with)));
   }
-  // Its symbols stay its own: what it was built with need not be what the program was built with.
+  // Its symbols stay local, since it may be built with other libraries than the program.
   void* const module = ::dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (!module) {
     const char* const why = ::dlerror();

@@ -11,7 +11,7 @@
 namespace tutti::real {
 namespace {
 
-/// In stretches that stay in the cache while all inputs are added to them.
+/// Processed in parts that stay in the cache while all inputs are added.
 void reduce(const Work& work) {
   constexpr std::int64_t kStretch = 16 << 10;
   const std::int64_t item = core::size_of(work.type).count();
@@ -46,7 +46,7 @@ void perform_here(const Work& work) {
   }
 }
 
-/// Blocks that were given back. In front of each lies how long it is.
+/// Freed blocks. Each has its length stored in front.
 class HostDevices::Store {
  public:
   Store() = default;
@@ -56,7 +56,7 @@ class HostDevices::Store {
   }
 
   std::byte* take(std::size_t bytes) {
-    // The one given back last is the one that is still in the cache.
+    // The last freed block is the one that is still in the cache.
     for (std::size_t i = blocks_.size(); i-- > 0;) {
       const std::size_t room = room_of(blocks_[i]);
       if (room < bytes || room > 2 * bytes + kSmall) continue;

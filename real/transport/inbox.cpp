@@ -16,7 +16,7 @@ using core::Expected;
 
 namespace {
 
-/// An inbox: a bell, counts by sender, then a ring by sender.
+/// The layout of an inbox: a bell, counts by sender, then a ring by sender.
 struct Layout {
   std::size_t workers = 0;
   std::size_t page = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
@@ -34,7 +34,8 @@ struct Layout {
   }
 };
 
-/// What workers tell each other over their connection: where the inbox is, then whether the other's was reached.
+/// The messages between workers over their connection: where the inbox is, then whether the other's
+/// could be mapped.
 struct Offer {
   std::array<char, 8> magic{'T', 'U', 'T', 'T', 'I', 'S', 'H', 'M'};
   std::int64_t process = 0;
@@ -42,7 +43,7 @@ struct Offer {
   std::uint32_t payload_bytes = kPayloadBytes;
 };
 
-/// Sends or receives exactly so many bytes. False if that does not come about, or is no longer wanted.
+/// Sends or receives exactly that many bytes. Returns false if that fails, or is no longer wanted.
 template <class Move>
 bool exactly(int socket, short event, std::size_t bytes, Patience& patience, Move move) {
   for (std::size_t done = 0; done < bytes;) {
@@ -75,7 +76,7 @@ tl::unexpected<Error> gone(const InboxPeer& peer, const Patience& patience) {
                                         fmt::format("worker {} does not exchange shared memory", peer.worker)));
 }
 
-/// Both rings between this worker, `number`, and a peer, whose inbox is where its offer says.
+/// Maps both rings between this worker, `number`, and a peer, whose inbox is where its offer says.
 Expected<void> map(InboxPeer& peer, const SharedMemory& own, std::size_t number, const Offer& offer,
                    const Layout& layout) {
   if (offer.magic != Offer().magic || offer.payload_bytes != kPayloadBytes)
@@ -102,8 +103,8 @@ Expected<void> map(InboxPeer& peer, const SharedMemory& own, std::size_t number,
   return {};
 }
 
-/// Tells every peer where the own inbox is, and maps theirs. The outer result is an error if a peer does not take part,
-/// the inner one if its memory cannot be reached.
+/// Tells every peer where this worker's inbox is, and maps theirs. The outer result is an error if
+/// a peer does not take part, the inner one if its memory cannot be accessed.
 Expected<Expected<void>> reach_all(const SharedMemory& own, std::size_t number, const Layout& layout,
                                    const std::vector<InboxPeer*>& peers, Patience& patience) {
   Offer offer;
@@ -142,7 +143,7 @@ Expected<Inbox> Inbox::exchange(std::size_t workers, std::size_t own, const std:
   auto all = reach_all(*memory, own, layout, peers, patience);
   if (!all) return tl::make_unexpected(all.error());
   Expected<void>& reached = *all;
-  // Nobody goes on before all have reached all: until then the inboxes have to stay open.
+  // No worker continues before all have mapped all inboxes, which have to stay open until then.
   const char word = reached ? 'y' : 'n';
   for (InboxPeer* const peer : peers) {
     if (!write_exactly(peer->socket, &word, 1, patience)) return gone(*peer, patience);

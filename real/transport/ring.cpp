@@ -8,7 +8,7 @@ namespace {
 
 constexpr std::size_t kStampBytes = sizeof(std::uint64_t);
 
-/// What stands in front of a message that comes in one piece: what its header does not say of itself anyway.
+/// The short header of a message in one piece, without the fields that follow from that.
 struct ShortHeader {
   std::uint32_t kind_and_number = 0;
   CollectiveTag collective;
@@ -16,7 +16,7 @@ struct ShortHeader {
   std::uint32_t length = 0;
 };
 static_assert(sizeof(ShortHeader) == 32);
-/// Beside Header::Kind.
+/// A value in addition to those of Header::Kind.
 constexpr std::uint32_t kWholeMessage = 3;
 
 std::atomic_ref<std::uint64_t> stamp_at(std::byte* line) {
@@ -54,7 +54,8 @@ std::uint64_t random_number() {
   return (std::uint64_t{device()} << 32 | device()) | 1;
 }
 
-/// Room for `needed` more bytes after `written`. False if there is none, or the reader is mad.
+/// Reserves `needed` more bytes after `written`. Returns false if there is no space, or the
+/// reader's count is invalid.
 bool has_room(std::size_t needed, std::uint64_t written, std::size_t bytes, std::uint64_t& taken,
               const std::atomic<std::uint64_t>& taken_now) {
   if (written + needed - taken <= bytes) return true;

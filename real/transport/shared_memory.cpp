@@ -58,7 +58,7 @@ Expected<SharedMemory> SharedMemory::open(std::int64_t process, int number, std:
   SharedMemory memory(::open(path.c_str(), O_RDWR | O_CLOEXEC));
   if (memory.file_ < 0) return failed(path);
   struct stat about {};
-  // Memory that shrinks behind a mapping would end this process.
+  // Memory that shrinks under a mapping would kill this process.
   const bool as_said = ::fstat(memory.file_, &about) == 0 && about.st_size == static_cast<off_t>(bytes) &&
                        (::fcntl(memory.file_, F_GET_SEALS) & kSeals) == kSeals;
   if (!as_said)

@@ -23,16 +23,16 @@ using core::Expected;
 
 namespace {
 
-/// Several fit into a ring (inbox.h).
+/// Several pieces fit into a ring (inbox.h).
 constexpr std::int64_t kShmPieceBytes = 64 << 10;
-/// So many calls of poll() may go by before a peer that sleeps is woken for what it has got, if they find something to do.
+/// How many successful calls of poll() may pass before a sleeping peer is woken for its messages.
 constexpr int kMostUnsettled = 2;
-/// A sleeper looks whether its peers are still there so often.
+/// How often a sleeping worker checks that its peers are still there.
 constexpr std::chrono::milliseconds kLongestShmSleep{10};
-/// Looks between two offers of the core, where every worker can have one to itself; elsewhere one.
+/// The number of polls between two yields, if there is a core for every worker; otherwise one.
 constexpr int kLooks = 30;
 
-/// Cores that this process may run on.
+/// Returns the number of cores that this process may run on.
 int cores() {
   cpu_set_t set;
   CPU_ZERO(&set);
@@ -92,15 +92,15 @@ struct ShmTransport::State {
     return place < worker_of.size() && worker_of[place] == peer.worker;
   }
 
-  /// The peer is at fault: it is gone, or has sent what it must not send.
+  /// The peer is at fault: it is gone, or violates the protocol.
   void fail(const Peer& peer, core::ProblemCode code, const std::string& what) {
     if (!failure) failure = Error::run({code, "", peer.worker}, fmt::format("worker {} {}", peer.worker, what));
   }
 
   // --- moving ---
 
-  /// Wakes peers that sleep and have got something since. The fence waits until that is out of this core; after what is
-  /// short, poll() leaves it for a moment in which there is nothing better to do.
+  /// Wakes peers that sleep and have new messages. The fence waits until those have left this core;
+  /// after short messages, poll() defers it to a moment with nothing better to do.
   void settle() {
     unsettled = 0;
     std::atomic_thread_fence(std::memory_order_seq_cst);
@@ -110,7 +110,7 @@ struct ShmTransport::State {
     }
   }
 
-  /// Comes after what the peer is to see, and a fence.
+  /// To be called after the changes that the peer is to see, and a fence.
   static void ring(const Peer& peer) {
     if (peer.bell->sleeping.load(std::memory_order_relaxed) == 0) return;
     peer.bell->rung.fetch_add(1, std::memory_order_release);
@@ -147,7 +147,7 @@ struct ShmTransport::State {
     return moved;
   }
 
-  /// Takes what is in the ring, once round at most, so that others get their turn.
+  /// Takes what is in the ring, at most one round, so that other rings get their turn.
   bool read(Peer& peer) {
     bool moved = false;
     std::size_t taken = 0;
@@ -194,7 +194,7 @@ struct ShmTransport::State {
     return moved;
   }
 
-  /// As move(), looking several times.
+  /// Calls move() several times.
   bool look() {
     for (int i = 0; i < (crowded ? 1 : kLooks); ++i) {
       if (move() || failure) return true;
@@ -213,7 +213,7 @@ struct ShmTransport::State {
     }
     bell.sleeping.store(1, std::memory_order_seq_cst);
     std::atomic_thread_fence(std::memory_order_seq_cst);
-    // What came before they could know that we sleep.
+    // For messages that came before peers could know that this worker sleeps.
     const auto left = std::min<std::chrono::nanoseconds>(until - Clock::now(), kLongestShmSleep);
     if (!move() && !failure && left.count() > 0) {
       futex_wait(bell.rung, rung, left);
@@ -223,12 +223,12 @@ struct ShmTransport::State {
     for (Peer* const peer : others) peer->out->wait_for_room(false);
   }
 
-  /// Nobody sends anything over the connections; they close when a process ends.
+  /// Nothing is sent over the connections; they close when a process ends.
   void look_after_peers() {
     if (::poll(sockets.data(), sockets.size(), 0) <= 0) return;
     for (std::size_t i = 0; i < others.size(); ++i) {
       if (sockets[i].revents == 0) continue;
-      // What it wrote before still counts.
+      // Messages that it wrote before still count.
       if (!read(*others[i]) && others[i]->in->empty())
         fail(*others[i], core::ProblemCode::kLost, "has closed its connection");
     }

@@ -23,24 +23,25 @@ using ErrorCode = boost::system::error_code;
 
 namespace {
 
-/// Headers and small payloads are read through a buffer, so many bytes at once; what is left of a payload then goes
-/// straight to its place.
+/// Headers and small payloads are read through a buffer of this size; the rest of a payload is then
+/// read directly into its destination.
 constexpr std::size_t kAhead = kReadBufferBytes / 4;
-/// Long pieces: a process that turns from sending to receiving and back for every 128 KiB takes a third longer for 1 MiB
-/// (two processes, two cores; longer than this gains nothing more).
+/// Long pieces: switching between sending and receiving for every 128 KiB makes 1 MiB take a third
+/// longer (two processes, two cores; longer pieces than this gain nothing more).
 constexpr std::int64_t kPieceBytes = 512 << 10;
 static_assert(kPieceBytes <= kMostPieceBytes);
-/// The caller may have something else to look after.
+/// The caller may have other work to do.
 constexpr std::chrono::milliseconds kLongestSleep{20};
-/// Bytes that are taken from one socket before the others get their turn.
+/// The bytes that are taken from one socket before the others get their turn.
 constexpr std::size_t kMostPerTurn = 1 << 20;
 /// Messages handed to the kernel in one call.
 constexpr int kMostAtOnce = 32;
-/// Elements are read in place where they lie so; else they are copied first.
+/// Elements are read in place if they are aligned; otherwise they are copied first.
 constexpr std::size_t kAlignment = 8;
 
-/// BBR, the default of some kernels, paces even loopback to half of what CUBIC carries. Where CUBIC is kept for the
-/// privileged, Reno does as well on loopback; elsewhere the kernel's default stays then.
+/// BBR, the default of some kernels, paces even loopback to half of what CUBIC carries. If CUBIC is
+/// reserved for privileged processes, Reno is as fast on loopback; otherwise the kernel's default
+/// is kept.
 void choose_congestion_control(tcp::socket& socket) {
   const int file = socket.native_handle();
   if (::setsockopt(file, IPPROTO_TCP, TCP_CONGESTION, "cubic", 5) == 0) return;
@@ -77,9 +78,9 @@ struct TcpTransport::State {
     bool writable = true;      ///< not known to be full
   };
 
-  /// Messages go over a peer's streams in turns, each to its end: the n-th over the n-th stream, and around. So whoever
-  /// reads them in the same turns gets them in their order, and the kernel takes in what the other streams carry
-  /// meanwhile.
+  /// Messages use a peer's streams in turn, each for a whole message: the n-th message the n-th
+  /// stream, and around. So a reader that follows the same turns gets them in order, and meanwhile
+  /// the kernel receives what the other streams carry.
   struct Peer {
     std::int32_t worker = 0;
     std::vector<std::unique_ptr<Stream>> streams;
@@ -118,14 +119,14 @@ struct TcpTransport::State {
     return place < worker_of.size() && worker_of[place] == peer.worker;
   }
 
-  /// The peer is at fault: it is gone, or has sent what it must not send.
+  /// The peer is at fault: it is gone, or violates the protocol.
   void fail(const Peer& peer, core::ProblemCode code, const std::string& what) {
     if (!failure) failure = core::Error::run({code, "", peer.worker}, fmt::format("worker {} {}", peer.worker, what));
   }
 
   // --- writing ---
 
-  /// Hands the kernel what it takes. True if something moved.
+  /// Passes the kernel as much as it takes. Returns true if something moved.
   bool write(Peer& peer, Stream& stream) {
     bool moved = false;
     while (stream.writable && !stream.queue.empty()) {
@@ -178,7 +179,8 @@ struct TcpTransport::State {
 
   // --- reading ---
 
-  /// Takes what the kernel has, up to a bound, so that others get their turn. True if something moved.
+  /// Takes what the kernel has, up to a bound, so that other sockets get their turn. Returns true
+  /// if something moved.
   bool read(Peer& peer) {
     bool moved = false;
     if (peer.early) {
@@ -210,8 +212,9 @@ struct TcpTransport::State {
     return moved;
   }
 
-  /// What is left of a payload goes straight to its place, and only the next header behind it to the buffer; where no
-  /// payload is being read, what comes goes to the buffer, short messages whole.
+  /// The rest of a payload is read directly into its destination, and only the next header after it
+  /// into the buffer; if no payload is being read, data goes to the buffer, with short messages
+  /// whole.
   static ssize_t receive(Stream& stream, std::size_t& asked) {
     if (stream.begin == stream.end) stream.begin = stream.end = 0;
     const std::size_t missing =
@@ -235,12 +238,12 @@ struct TcpTransport::State {
                      piece.channel.collective.pack, piece.channel.from, piece.channel.to, piece.length, piece.total));
   }
 
-  /// Goes through what has been read, stream after stream, until one has to be read from.
+  /// Processes what has been read, stream after stream, until one has to be read from.
   void parse(Peer& peer) {
     while (!failure && parse_one(peer, peer.reading())) peer.read_on();
   }
 
-  /// The rest of a message. False if it has not come to its end.
+  /// Reads the rest of a message. Returns false if it is incomplete.
   bool parse_one(Peer& peer, Stream& stream) {
     if (!stream.in_payload) {
       if (!parse_header(peer, stream)) return false;
@@ -257,7 +260,8 @@ struct TcpTransport::State {
     return true;
   }
 
-  /// False if it is not there, or not to be taken. What is short and has come as a whole is taken with it.
+  /// Reads a header. Returns false if it is incomplete, or cannot be accepted yet. A short message
+  /// that has arrived completely is taken with it.
   bool parse_header(Peer& peer, Stream& stream) {
     if (stream.end - stream.begin < kHeaderBytes) {
       keep_room(stream);
@@ -305,11 +309,12 @@ struct TcpTransport::State {
 
   // --- waiting ---
 
-  /// Sleeps until a socket has something, or takes something that is waiting for it.
+  /// Sleeps until a socket is readable, or writable with data pending for it.
   void sleep(Clock::time_point until) {
     watch(true);
     const auto left = std::min<std::chrono::nanoseconds>(until - Clock::now(), kLongestSleep).count();
-    // Also without a sleep: who only ever looks must not take a socket for full for ever.
+    // Also without sleeping: a caller that only polls must learn when a full socket has space
+    // again.
     for (Peer* const peer : others) {
       for (const std::unique_ptr<Stream>& stream : peer->streams) stream->writable = true;
     }
@@ -318,7 +323,8 @@ struct TcpTransport::State {
     ::ppoll(sockets.data(), sockets.size(), &most, nullptr);
   }
 
-  /// What is of interest: of each peer the stream whose turn it is to be read, and where there is something to write.
+  /// The events to wait for: of each peer the stream whose turn it is to be read, and those with
+  /// data to write.
   void watch(bool writes) {
     std::size_t i = 0;
     for (Peer* const peer : others) {
@@ -332,7 +338,7 @@ struct TcpTransport::State {
     }
   }
 
-  /// Moves what can be moved without waiting. Of several sockets only those are read that have something.
+  /// Moves what can be moved without waiting. Of several sockets only those with data are read.
   bool move() {
     bool moved = false;
     for (Peer* const peer : others) moved = write(*peer) || moved;
@@ -394,7 +400,7 @@ bool TcpTransport::send(const Piece& piece, const std::byte* payload, Ticket tic
   State::Stream& stream = peer->write_on();
   stream.queue.push_back(
       {encode({Header::Kind::kPiece, piece}), payload, static_cast<std::size_t>(piece.length), ticket, 0, false});
-  // Others are told of what left before only by poll().
+  // Receivers are notified only by poll() of sends that left before.
   if (stream.queue.size() == 1) state_->write(*peer, stream);
   if (stream.queue.empty()) return true;
   stream.queue.back().has_ticket = true;

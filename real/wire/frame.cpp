@@ -14,7 +14,7 @@ std::string framed(std::string_view message) {
 }
 
 core::Expected<std::optional<std::string_view>> FrameReader::next() {
-  // What has been handed out goes once it is the larger part, so that each byte is moved about once.
+  // Returned bytes are erased once they are the larger part, so that each byte is moved about once.
   if (done_ > buffer_.size() / 2) {
     buffer_.erase(0, done_);
     done_ = 0;

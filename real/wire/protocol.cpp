@@ -14,7 +14,7 @@
 namespace tutti::real {
 namespace {
 
-/// The files of a schema, each after those that it imports. Descriptors keep no comments.
+/// Adds the files of a schema, each after those that it imports. Descriptors contain no comments.
 void add(const google::protobuf::FileDescriptor& file, std::set<std::string>& known, std::string& text) {
   if (!known.insert(std::string(file.name())).second) return;
   for (int i = 0; i < file.dependency_count(); ++i) add(*file.dependency(i), known, text);

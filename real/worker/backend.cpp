@@ -31,7 +31,7 @@ std::optional<Backend> parse_backend(const std::string& name) {
 
 namespace {
 
-/// All replicas are GPUs: machines of a cluster have either.
+/// True if all replicas are GPUs: all machines of a cluster have either GPUs or none.
 Expected<void> check_parts(Backend backend, const core::Scenario& scenario) {
   const core::Cluster& cluster = *scenario.cluster;
   std::int64_t worker = 0;
@@ -50,7 +50,7 @@ Expected<void> check_parts(Backend backend, const core::Scenario& scenario) {
   return {};
 }
 
-/// By pack: what the algorithm that moves it can do.
+/// By pack: the properties of the algorithm that moves it.
 std::vector<const core::AlgorithmTraits*> algorithms_of(const core::Scenario& scenario) {
   std::vector<const core::AlgorithmTraits*> algorithms;
   for (const core::Pack& pack : scenario.plan.packs)
@@ -58,7 +58,7 @@ std::vector<const core::AlgorithmTraits*> algorithms_of(const core::Scenario& sc
   return algorithms;
 }
 
-/// NCCL carries out all of the packs, or of all of them what is inside workers.
+/// True if NCCL executes all of the packs, or the part inside workers of all of them.
 Expected<void> check_algorithms(const core::Scenario& scenario) {
   bool whole = false, inside = false;
   for (const core::AlgorithmTraits* algorithm : algorithms_of(scenario)) {
@@ -83,15 +83,16 @@ bool shares_gpus(const BackendOptions& options, int per_worker, int gpus) {
   return options.workers_here * per_worker > gpus;
 }
 
-/// NCCL refuses two ranks on one GPU of one host; and what it takes for different hosts it joins by sockets. So each
-/// process says that it is a host of its own. What the user has set stays. (docs/running-on-gpus.md)
+/// NCCL refuses two ranks on one GPU of one host, but joins ranks on different hosts by sockets. So
+/// each process claims to be a host of its own. The user's own settings are kept.
+/// (docs/running-on-gpus.md)
 void pose_as_host_of_its_own(std::int32_t worker, bool all_here) {
   const std::string name = fmt::format("tutti-worker-{}", worker);
   for (const auto& [setting, value] :
        {std::pair{"NCCL_HOSTID", name.c_str()}, std::pair{"NCCL_NET", "Socket"}, std::pair{"NCCL_P2P_DISABLE", "1"},
         std::pair{"NCCL_SHM_DISABLE", "1"}, std::pair{"NCCL_MNNVL_ENABLE", "0"}})
     ::setenv(setting, value, 0);
-  // Those of other machines would not come in by loopback.
+  // Processes of other machines could not connect over loopback.
   if (all_here) ::setenv("NCCL_SOCKET_IFNAME", "lo", 0);
 }
 

@@ -37,12 +37,12 @@ Expected<void> CoordinatorLine::send(const Control& message) {
   return tl::make_unexpected(gone("the coordinator is gone"));
 }
 
-// --- listening ---
+// --- receiving ---
 
 Expected<std::unique_ptr<Control>> CoordinatorLine::next(Clock::duration silence,
                                                          const std::function<void()>& meanwhile) {
   Clock::time_point until = Clock::now() + silence;
-  // A coordinator that compares clocks wants its answers at once.
+  // A coordinator that compares clocks needs the replies at once.
   Clock::time_point listens_until;
   while (true) {
     if (auto told = interrupted(); !told) return tl::make_unexpected(told.error());
@@ -121,7 +121,7 @@ WorkerEnd CoordinatorLine::end(Expected<void> done) {
   if (!done && !told) {
     Error error = Error::run(kind_of(done.error()), fmt::format("{} ({})", done.error().message(), doing()));
     told = tell(error);
-    // Also if it takes nothing any more: what it said before may still be unread.
+    // Even if it accepts nothing any more: messages that it sent before may still be unread.
     done = tl::make_unexpected(interrupted() ? verdict(std::move(error)) : std::move(error));
   }
   return {std::move(done), (told || said_so_) && !gone_};
@@ -138,7 +138,8 @@ Error CoordinatorLine::verdict(Error error) {
   while (Clock::now() < until) {
     auto message = channel_.receive(until);
     gone_ = !message;
-    // It says why before it goes. Peers may have noticed earlier that it had not, and be gone for that.
+    // It sends the reason before it closes. Peers may have noticed the failure earlier, and have
+    // left because of it.
     if (!message && kind_of(error).worker >= 0) return gone(fmt::format("the coordinator is gone ({})", doing()));
     if (!message || !*message) break;
     if ((*message)->has_finish()) return stopped("the run was stopped");

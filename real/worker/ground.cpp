@@ -6,10 +6,10 @@ namespace tutti::real {
 
 namespace {
 
-/// What a wake-up may be late without anybody waiting longer for it.
+/// The tolerated delay of a wake-up that makes no other process wait longer.
 constexpr std::chrono::milliseconds kForgiven{1};
-/// Whatever is handled late, others wait for no more than its messages, which are under way for their emulated time.
-/// Those that really come too late do count (EmulatedNetwork).
+/// If an event is handled late, others wait only for its messages, which are in flight for their
+/// emulated time. Messages that really arrive too late are counted (EmulatedNetwork).
 constexpr std::chrono::hours kAllForgiven{24};
 
 }  // namespace

@@ -19,7 +19,7 @@ using core::Rank;
 
 namespace {
 
-/// Of a worker of a tiny scenario, measured: what is not shared with the other processes of the program.
+/// For a worker of a tiny scenario, measured: memory not shared with the program's other processes.
 constexpr Bytes kProcess{2'000'000};
 
 class WorkersNeed {
@@ -59,7 +59,7 @@ class WorkersNeed {
                           : Bytes(peers * options_.streams * static_cast<std::int64_t>(kReadBufferBytes));
   }
 
-  /// How many of the steps at once the pack has buffers for.
+  /// Returns for how many of the concurrent steps the pack has buffers.
   [[nodiscard]] std::int64_t sets_of(const Pack& pack) {
     if (options_.loop) return 1;
     const std::int32_t together = std::min(options_.steps_at_once, scenario_.run.steps);
@@ -100,14 +100,15 @@ class WorkersNeed {
     if (on_host(rank)) need_.buffers += schedule.scratch(own) * core::size_of(type) * sets;
   }
 
-  /// A pack at a time: one rank's input when it is filled, all ranks' results when they are compared.
+  /// One pack at a time: one rank's input when it is filled, all ranks' results when they are
+  /// checked.
   void add_copies(Bytes buffer, std::int64_t gpus) {
     if (gpus == 0) return;
     filled_ = std::max(filled_, buffer);
     compared_ = std::max(compared_, buffer * gpus);
   }
 
-  /// Every worker has collectives of its own, in which a server has a part, too.
+  /// Every worker has collectives of its own, which also involve servers.
   void add_at_own_pace() {
     const std::int64_t sets = std::min(options_.steps_at_once, scenario_.run.steps);
     std::set<int> variables;
@@ -126,7 +127,7 @@ class WorkersNeed {
           }
           add_scratch(schedule, rank, own, collective.type, sets);
           if (rank != host_ || ranks.to_cluster(collective.root) != host_) return;
-          // The variable, and what it was before the steps at hand.
+          // The variable, and its value before the current steps.
           if (variables.insert(pack.payload.members.front().variable).second) need_.buffers += collective.bytes() * 2;
         };
         for (const Rank rank : replicas_) add(rank);

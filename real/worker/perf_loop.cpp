@@ -51,7 +51,7 @@ PerfLoop::PerfLoop(const core::Scenario& scenario, std::int32_t worker, Transpor
     barrier_ = make_barrier();
     for (std::size_t r = 0; r < replicas_; ++r)
       barrier_data_.push_back(devices.take(ranks_[r], barrier_->buffer_bytes().count(), false));
-    // Two comparisons and three barriers are not counted by the options.
+    // Two checks and three barriers are not counted by the options.
     collectives_->let_peers_be_ahead({static_cast<std::uint32_t>(loop_.warm_up + loop_.iterations) + 5, 0});
   }
   open(0);
@@ -66,7 +66,7 @@ std::unique_ptr<core::Collective> PerfLoop::make_barrier() const {
       core::make_collective(*scenario_.cluster, strategy, core::DataType::kInt32, 1, 0));
 }
 
-/// The iterations: a comparison, a barrier, those that warm up, a barrier, the timed ones, a barrier, a comparison.
+/// The iterations: a check, a barrier, the warm-up, a barrier, the timed ones, a barrier, a check.
 bool PerfLoop::is_barrier(std::uint32_t iteration) const {
   const auto warm = static_cast<std::uint32_t>(loop_.warm_up);
   const auto timed = static_cast<std::uint32_t>(loop_.iterations);
@@ -107,7 +107,7 @@ Expected<WorkerStep> PerfLoop::run(const std::function<bool()>& idle) {
   return step;
 }
 
-/// Nobody goes on before all have come here.
+/// Returns when all ranks have arrived.
 Expected<void> PerfLoop::barrier(const std::function<bool()>& idle) {
   if (!barrier_) return {};
   TUTTI_CHECK(is_barrier(iteration_), "iteration {} is no barrier", iteration_);
@@ -131,7 +131,7 @@ WorkerStep PerfLoop::as_step(Clock::time_point start, Clock::time_point end) con
   return result;
 }
 
-/// An iteration on fresh inputs whose results are compared.
+/// Runs an iteration on fresh inputs and checks its results.
 Expected<void> PerfLoop::checked(const std::function<bool()>& idle) {
   const Reduced reduced = reduced_of(scenario_.strategy.reduction, collective_, std::uint64_t{iteration_} << 32);
   const std::int64_t bytes = collective_.buffer_bytes().count();
@@ -150,7 +150,7 @@ Expected<void> PerfLoop::checked(const std::function<bool()>& idle) {
     if (!bounce[r].empty()) devices_.copy_now(bounce[r].data(), places_[r], bytes);
     results.push_back(bounce[r].empty() ? places_[r] : bounce[r].data());
   }
-  // What a device that has failed did not copy is no wrong result.
+  // Data that a failed device did not copy is no wrong result.
   if (auto polled = devices_.poll(*collectives_); !polled) return polled;
   const auto wrong = find_wrong_element(reduced, collective_.contract(), ranks, results);
   if (!wrong) return {};
@@ -167,7 +167,8 @@ Expected<void> PerfLoop::iterate(std::int32_t times, const std::function<bool()>
   return {};
 }
 
-/// While the first messages of the iteration are under way, the one before is closed and the one after it opened.
+/// While the first messages of the iteration are in flight, closes the one before and opens the one
+/// after it.
 Expected<void> PerfLoop::one(const std::function<bool()>& idle) {
   const CollectiveTag tag{iteration_, 0};
   ranks_left_ = ranks_.size();
@@ -175,7 +176,8 @@ Expected<void> PerfLoop::one(const std::function<bool()>& idle) {
   if (auto polled = collectives_->poll(); !polled) return polled;
   if (iteration_ > 0) collectives_->close({iteration_ - 1, 0});
   open(++iteration_);
-  // The clock is read only where nothing moves: short messages take no longer than a few readings of it.
+  // The clock is read only if nothing moves: short messages take no longer than a few readings of
+  // it.
   Clock::time_point moved{};
   for (std::int64_t seen = collectives_->moved(); ranks_left_ > 0;) {
     const Clock::time_point until = std::min(devices_.next_due(), collectives_->next_due());

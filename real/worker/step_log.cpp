@@ -126,8 +126,8 @@ void StepLog::channel(const ChannelDone& done) {
   row->add(span);
 }
 
-/// An emulated moment that was handled late may lie before one that was not: then a span begins where the one before
-/// ended, and has no length below nothing.
+/// An emulated event that was handled late may have an earlier time than one that was not. A span
+/// then begins where the one before ended, and its length is at least 0.
 void StepLog::Tail::add(Span span) const {
   const Time last = span.start + span.duration;
   const Time begun = span.start + span.wait;
@@ -138,7 +138,7 @@ void StepLog::Tail::add(Span span) const {
   spans->push_back(span);
 }
 
-/// Where a span of the row goes; nothing once as many as were asked for have been recorded.
+/// Returns where to append a span of the row; nothing once the requested number has been recorded.
 std::optional<StepLog::Tail> StepLog::tail_of(std::int32_t step, TrackKind kind, Rank rank, std::int32_t slot,
                                               core::Lane lane) {
   if (spans_ >= options_.most_spans) {

@@ -27,7 +27,7 @@ using Clock = CoordinatorLine::Clock;
 
 namespace {
 
-/// Steps that have ended are told of no later, so that the coordinator can write them down.
+/// The maximum delay until ended steps are reported, so that the coordinator can record them.
 constexpr std::chrono::milliseconds kMostUntold{500};
 
 std::chrono::milliseconds heartbeat_interval(double timeout_seconds) {
@@ -35,7 +35,7 @@ std::chrono::milliseconds heartbeat_interval(double timeout_seconds) {
       std::clamp<std::int64_t>(static_cast<std::int64_t>(timeout_seconds * 200), 20, 1000));
 }
 
-/// A worker's way through one run, step by step.
+/// A worker's part in one run, phase by phase.
 class Worker {
  public:
   Worker(const WorkerJoin& join, CoordinatorFound found, Listener listener)
@@ -46,7 +46,7 @@ class Worker {
     return line_.end(std::move(done));
   }
 
-  /// Once work() is done: the coordinator expects this worker for another run.
+  /// After work(): true if the coordinator expects this worker for another run.
   [[nodiscard]] bool wanted_again() const { return wanted_again_; }
   [[nodiscard]] const Appointment& appointment() const { return found_.appointment; }
   [[nodiscard]] std::int32_t number() const { return worker_; }
@@ -76,7 +76,8 @@ class Worker {
     scenario_ = read_plan(order);
     if (!*scenario_) return tl::make_unexpected(scenario_->error());
     if (auto sane = check_assignment(order, **scenario_); !sane) return sane;
-    // Before anyone has met: so nobody on this machine has made buffers yet.
+    // Before workers connect to each other, so no process on this machine has allocated buffers
+    // yet.
     if (auto fits = check_memory(**scenario_, need_of(order, **scenario_), order.workers_here(), join_.free_memory);
         !fits)
       return fits;
@@ -119,7 +120,7 @@ class Worker {
     hello.set_clock(join_.clock.identity.empty() ? clock_identity() : join_.clock.identity);
     hello.set_host_name(host_name());
     if (auto sent = line_.send(message); !sent) return tl::make_unexpected(sent.error());
-    // The others may take their time; the coordinator tells now and then that it is still there.
+    // Other workers may take their time; the coordinator's heartbeat shows that it is alive.
     auto assigned = line_.next(std::chrono::seconds(60), {});
     if (!assigned) return tl::make_unexpected(assigned.error());
     if (!(*assigned)->has_assignment()) return tl::make_unexpected(not_due("an assignment"));
@@ -139,7 +140,7 @@ class Worker {
     const auto collectives = collectives_for(*backend, scenario, ground_->transport(), ground_->devices(), line_);
     if (!collectives) return tl::make_unexpected(collectives.error());
     options.scale = ground_->scale();
-    // Whoever waits here may wait for what takes long there only because it is slowed down.
+    // Waiting may take longer only because the emulation is slowed down.
     if (ground_->emulates())
       options.timeout =
           std::min<std::chrono::duration<double>>(options.timeout * std::max(1.0, order.time_scale()), kLongestHere);
@@ -184,8 +185,8 @@ class Worker {
 
   Expected<void> run_batch() {
     now_doing("in " + steps_);
-    // Long lists of spans would keep what is running waiting, so steps that are short are told of together; where they are
-    // emulated, that does no harm.
+    // Long lists of spans would delay the running steps, so short steps are reported together; in
+    // an emulation reporting does no harm.
     const bool at_once = ground_->emulates() || !records_steps_;
     Clock::time_point told_at = Clock::now();
     const auto tell_now_and_then = [&] {
@@ -194,7 +195,7 @@ class Worker {
       return tell_of_steps();
     };
     auto ran = run_->run(begin_, [&] {
-      // Only all together can tell that something is lost where one may have to wait for another's slow links.
+      // If a worker may have to wait for another's slow links, only all together can detect a loss.
       if (ground_->emulates()) line_.standing_still(run_->still_since(), [&] { return run_->where_it_stands(); });
       return tell_now_and_then() && line_.still_wanted();
     });
@@ -209,7 +210,7 @@ class Worker {
     return right;
   }
 
-  /// Steps that are over here. False if the coordinator is gone.
+  /// Reports the steps that have ended here. Returns false if the coordinator is gone.
   bool tell_of_steps() {
     for (const WorkerStep& step : run_->take_steps()) {
       Control message;
@@ -242,7 +243,8 @@ class Worker {
 
   void serve() { static_cast<void>(run_->serve(Clock::now() + std::chrono::milliseconds(2))); }
 
-  /// Ready for step `next`, or at the end. True for it to begin, at begin_; false to finish.
+  /// Reports that step `next` can begin, or the end. Returns true if it begins, at begin_; false to
+  /// finish.
   Expected<bool> wait_for_go(std::int32_t next, const std::function<void()>& serve) {
     Control ready;
     ready.mutable_ready();
@@ -252,7 +254,7 @@ class Worker {
     if (run_) tell_of_reads(*ready.mutable_ready());
     if (auto sent = line_.send(ready); !sent) return tl::make_unexpected(sent.error());
     now_doing("waiting for the others");
-    // A peer that has begun already is served; one that is gone is noticed by the coordinator.
+    // A peer that has begun already is served; the coordinator notices one that is gone.
     line_.standing_still(Clock::now(), [] { return std::string(); });
     auto message = line_.next(longest_silence(patience_), serve);
     line_.standing_still(std::nullopt, {});
@@ -287,7 +289,8 @@ class Worker {
   std::set<std::string> noted_;                      ///< what the coordinator has been told of them
 };
 
-/// Where a worker listens for its peers: as it was told, or at the address by which it reaches the coordinator.
+/// Returns where a worker listens for its peers: the given address, or the one by which it reaches
+/// the coordinator.
 Expected<Listener> open_listener(const WorkerJoin& join, const Socket& to_coordinator) {
   return Listener::open(join.listen.value_or(Address{own_host(to_coordinator.get()), 0}));
 }

@@ -95,7 +95,7 @@ std::vector<std::string> WorkerRun::notes() const {
 std::vector<std::string> WorkerRun::last_words() const {
   std::vector<std::string> words = notes();
   for (std::string& word : collectives_->last_words()) words.push_back(std::move(word));
-  // All workers know the same.
+  // The text is the same on all workers, so only the first reports it.
   if (std::string fused = cycles_ && ranks_.front() == 0 ? cycles_->describe() : ""; !fused.empty())
     words.push_back(std::move(fused));
   return words;
@@ -180,7 +180,8 @@ core::Expected<void> WorkerRun::run(Clock::time_point begin, const std::function
   return {};
 }
 
-/// The host is there from the beginning; where a pack answers another, once it is through with that.
+/// The host takes part from the beginning; if a pack answers another, once it has completed that
+/// one.
 void WorkerRun::start_helpers() {
   if (own_pace_) return own_pace_->begin(*collectives_);
   for (std::size_t r = replicas_.size(); r < ranks_.size(); ++r) {
@@ -207,7 +208,7 @@ void WorkerRun::one_less_left(std::int32_t step) {
   log_.waited_for_core(step, std::exchange(waited_for_core_, {}));
 }
 
-/// Everything that can go on goes on.
+/// Continues everything that can continue.
 void WorkerRun::go_on() {
   const auto once = [this] {
     if (auto polled = devices_.poll(*this); !polled && works_) works_ = polled;
@@ -218,7 +219,7 @@ void WorkerRun::go_on() {
   once();
 }
 
-/// Looks for something new, until `until` if need be, and goes on with it.
+/// Polls for events, waiting until `until` if necessary, and continues with them.
 core::Expected<void> WorkerRun::look(Clock::time_point until) {
   if (!works_) return works_;
   until = std::min({until, timers_.next(), devices_.next_due(), collectives_->next_due()});
@@ -244,7 +245,7 @@ core::Expected<void> WorkerRun::verify() {
   if (own_pace_) return options_.verify ? own_pace_->verify() : core::Expected<void>();
   for (std::int32_t step = first_; options_.verify && step < first_ + count_; ++step) {
     auto right = gradients_->verify(step);
-    // What a device that has failed did not copy is no wrong result.
+    // Data that a failed device did not copy is no wrong result.
     if (auto polled = devices_.poll(*this); !polled) return polled;
     if (!right) return right;
   }
@@ -294,14 +295,14 @@ void WorkerRun::computed(Rank rank, Clock::time_point, Clock::time_point end) {
   Replica& replica = **found;
   Task done = replica.on_device.front();
   replica.on_device.pop_front();
-  // A device that is late is late, and so is what stands behind; one whose clock is a little ahead is not early.
+  // If a device is late, later work is late, too; if its clock is slightly ahead, nothing is early.
   done.start = std::max(done.start, replica.device_ended);
   done.end = replica.device_ended = std::max({done.end, end, done.start});
   replica.stream_free = std::max(replica.stream_free, done.end);
   timers_.at(done.end, [this, &replica, done] { compute_done(replica, done); });
 }
 
-/// Some device is still to compute for a while, if it does as it was told.
+/// True if a device is still busy with computation according to its schedule.
 bool WorkerRun::computes(Clock::time_point now) const {
   return std::any_of(replicas_.begin(), replicas_.end(),
                      [&](const auto& r) { return !r->on_device.empty() && r->on_device.front().end > now; });
@@ -318,7 +319,7 @@ std::string WorkerRun::where_it_stands() const {
   return text;
 }
 
-/// The task would be done by now if its thread had a core to itself.
+/// True if the task would be done by now if its thread had a core to itself.
 void WorkerRun::look_after(Replica& replica, Task task) {
   constexpr std::chrono::microseconds kLookAgain{50};
   const auto done = replica.core->take(task.job);
@@ -337,7 +338,8 @@ void WorkerRun::compute_done(Replica& replica, const Task& done) {
                                               : sums.other) += done.end - done.start;
   replica.exposed.computed(stamp(done.start), stamp(done.end));
   log_.computed(replica.step, replica.rank, done.task, done.start, done.end);
-  // What follows on the stream begins where this ended, not where it was noticed: a device's stream is queued ahead.
+  // The next task on the stream begins where this one ended, not where that was noticed: a device's
+  // stream is queued ahead.
   replica.cause = done.end;
   replica.runner.done(done.task.id, replica);
   replica.cause.reset();

@@ -1,4 +1,5 @@
-// Of a worker's run: packs, from the moment their gradients are ready to their end.
+// The part of a worker's run that handles packs, from the moment their gradients are ready to their
+// end.
 
 #include <algorithm>
 
@@ -9,7 +10,7 @@ namespace tutti::real {
 using core::Rank;
 using Clock = Transport::Clock;
 
-/// At once, or when the worker's gate lets it.
+/// Starts the pack at once, or when the worker's gate releases it.
 void WorkerRun::launch(Replica& replica, int pack) {
   if (is_fused(static_cast<std::size_t>(pack))) return cycles_->ask(replica.step, pack, replica.index);
   if (!gate_ || !gates_.holds(pack)) return begin(replica, pack);
@@ -17,7 +18,7 @@ void WorkerRun::launch(Replica& replica, int pack) {
   start(gate_->ready({replica.rank, replica.step, pack}, core::Time()));
 }
 
-/// What the worker's gate has decided.
+/// Executes decisions of the worker's gate.
 void WorkerRun::start(const std::vector<core::GateDecision>& decisions) {
   for (const core::GateDecision& decision : decisions) {
     for (std::int64_t r = 0; r < decision.replicas; ++r) {
@@ -53,13 +54,13 @@ void WorkerRun::rank_done(CollectiveTag collective, Rank rank) {
     const auto pack = own_pace_->pack_of(collective);
     if (!pack) return one_less_left(static_cast<std::int32_t>(collective.step));
     collective.pack = *pack;
-    // What a server does for a worker is in that worker's records.
+    // The work of a server for a worker is in that worker's records.
     if (replicas_.empty()) return one_less_left(static_cast<std::int32_t>(collective.step));
   }
   done(static_cast<std::int32_t>(collective.step), static_cast<int>(collective.pack), rank);
 }
 
-/// The rank's part of a pack is over.
+/// The rank has completed its part of a pack.
 void WorkerRun::done(std::int32_t step, int pack, Rank rank) {
   const CollectiveTag collective = tag_of(step, static_cast<std::size_t>(pack));
   const Clock::time_point now = timers_.now();

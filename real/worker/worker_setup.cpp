@@ -31,7 +31,7 @@ Clock::time_point patience_of(const proto::Assignment& order) {
          std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(order.timeout_seconds()));
 }
 
-/// The name of the communicator of all ranks; empty if there is none.
+/// Returns the identifier of the communicator of all ranks; empty if there is none.
 Expected<std::string> nccl_id(const BackendOptions& backend, const core::Scenario& scenario, CoordinatorLine& line) {
   if (!needs_nccl_id(backend.backend, scenario)) return std::string();
   std::string own;
@@ -118,7 +118,7 @@ Expected<void> check_assignment(const proto::Assignment& order, const core::Scen
     return cannot_be(fmt::format("a time scale of {:g}", scale));
   if (order.transport() != "tcp" && order.transport() != "shm")
     return cannot_be(fmt::format("transport \"{}\"", order.transport()));
-  // What is repeated is the first pack, on replicas of every worker.
+  // A benchmark repeats the first pack, on replicas of every worker.
   if (loops && (scenario.plan.packs.empty() || cluster.servers() > 0 || scenario.plan.partition))
     return cannot_be("a benchmark of a scenario that has none");
   return {};
@@ -133,7 +133,7 @@ Expected<std::vector<int>> meet_others(const proto::Assignment& order, const Coo
   meeting.until = patience_of(order);
   meeting.streams = order.streams();
   meeting.coordinator = line.file();
-  // Who has joined over loopback is on the coordinator's machine; others find it there.
+  // A worker that joined over loopback is on the coordinator's machine; others find it there.
   const bool near = is_loopback(their_host(line.file())).value_or(false);
   for (const proto::Address& peer : order.peer()) {
     Address address{peer.host(), peer.port()};

@@ -34,14 +34,14 @@ void CollectiveEngines::watch_ties() {
   staged_.watch(ties_);
 }
 
-// --- who carries out what ---
+// --- assignment of collectives to engines ---
 
 std::uint32_t CollectiveEngines::handle_of(std::uint32_t engine, std::uint32_t instance) {
   TUTTI_CHECK(instance < 1U << kInstanceBits, "{} collectives are in flight", instance);
   return engine << kInstanceBits | instance;
 }
 
-/// The last engines are the special ones; the interpreter takes every collective.
+/// The last engines are the special ones; the interpreter accepts every collective.
 std::size_t CollectiveEngines::engine_for(const core::Collective& collective) const {
   std::size_t engine = kEngines - 1;
   while (!engines_[engine]->takes(collective)) --engine;
@@ -74,7 +74,7 @@ void CollectiveEngines::Port::step_done(const StepDone& step) {
   listener->step_done(of_handle);
 }
 
-// --- what they have done ---
+// --- work done ---
 
 Time CollectiveEngines::skip_rounds(Time now) {
   for (const CollectiveEngine* const engine : engines_) {
@@ -96,7 +96,7 @@ std::vector<std::string> CollectiveEngines::notes() const {
                       core::show_count(all - rounds_.steps_skipped()), core::show_count(all))};
 }
 
-// --- what they will have to do ---
+// --- work to do ---
 
 namespace {
 

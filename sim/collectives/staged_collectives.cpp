@@ -96,11 +96,11 @@ void StagedCollectives::close(std::uint32_t instance) {
   free_.push(instance);
 }
 
-/// The rank is through with everything before this stage.
+/// The rank has completed everything before this stage.
 void StagedCollectives::enter(Whole& whole, std::size_t stage, Rank rank, Time now, const Trail& trail) {
   const std::vector<CollectivePart>& all = whole.parts->all;
   while (stage < all.size() && !whole.parts->takes_part(all[stage], rank)) ++stage;
-  // Whoever is told of the last rank closes the whole.
+  // The listener closes the instance when it is notified of the last rank.
   if (stage == all.size()) return whole.listener->rank_done(whole.instance, rank, now, trail);
   whole.stages[stage].began[static_cast<std::size_t>(rank)] = trail;
   if (!all[stage].inside_workers) return run_among_all(whole, stage, rank, now);
@@ -133,7 +133,7 @@ void StagedCollectives::run_among_all(Whole& whole, std::size_t stage, Rank rank
   interpreter_.start(static_cast<std::uint32_t>(at.instance), rank, now);
 }
 
-/// A rank is through with the part.
+/// A rank has completed the part.
 void StagedCollectives::part_done(Parts& parts, std::uint32_t instance, Rank rank, Time now, const Trail& trail) {
   Part& part = parts.of.at(instance);
   Whole& whole = *part.whole;
@@ -149,7 +149,7 @@ void StagedCollectives::part_done(Parts& parts, std::uint32_t instance, Rank ran
   enter(whole, stage + 1, first + rank, now, way);
 }
 
-/// A step of the part as one of the whole, by whose schedule lanes and steps are counted.
+/// Converts a step of the part to one of the whole, whose schedule numbers lanes and steps.
 StepDone StagedCollectives::of_whole(const Part& part, const StepDone& step) {
   const Whole& whole = *part.whole;
   const core::Schedule& own = *whole.parts->all[part.stage].collective.schedule;

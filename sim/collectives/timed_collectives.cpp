@@ -12,7 +12,7 @@ using core::Time;
 
 namespace {
 
-/// What the slots of all channels take at once is a piece: a slot of the Simple protocol's buffer.
+/// The size of a piece: one slot of the Simple protocol's buffer, on all channels.
 constexpr double kSlot = 512 << 10;
 constexpr double kMostPieces = 1024;
 
@@ -118,7 +118,7 @@ void TimedCollectives::go_on(const Event& event) {
   begin_piece(job, event.time);
 }
 
-/// The parts of all pieces are the whole.
+/// Adds up so that the parts of all pieces are exactly the whole.
 Network::Hold TimedCollectives::of_piece(const Job& job, Network::Hold hold) {
   const Time carried(hold.carried.count());
   hold.carried = core::Bytes(
@@ -164,7 +164,7 @@ void TimedCollectives::begin_piece(Job& job, Time now) {
   if (job.held == 0) expect_piece(job, job.piece_ends);
 }
 
-/// The piece's share of a link is through.
+/// The piece's share of a link is complete.
 void TimedCollectives::released(const Event& event) {
   const Network::Arrival arrival = network_.deliver(event);
   Job& job = *jobs_.at(arrival.address.instance);
@@ -187,7 +187,8 @@ void TimedCollectives::move_in_memory(const Job& job, Time now) {
   }
 }
 
-/// A thread block of each channel has one of the GPU's, also while it waits for others.
+/// A thread block of each channel holds one of the GPU's multiprocessors, also while it waits for
+/// others.
 void TimedCollectives::hold_multiprocessors(const Job& job, Rank rank, int change, Time now) {
   if (!devices_.any_shared()) return;
   ComputeStream* const stream = devices_.stream(devices_.id(job.group.device(rank)));
@@ -208,7 +209,7 @@ void TimedCollectives::finish(Job& job, Time now) {
   const std::uint32_t instance = job.instance;
   const Rank ranks = job.collective->schedule->ranks();
   for (Rank rank = 0; rank < ranks; ++rank) hold_multiprocessors(job, rank, -time.channels, now);
-  // Whoever is told of the last rank closes the instance.
+  // The listener closes the instance when it is notified of the last rank.
   CollectiveListener& listener = *job.listener;
   for (Rank rank = 0; rank < ranks; ++rank) listener.rank_done(instance, rank, now, trail);
 }

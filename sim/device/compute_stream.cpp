@@ -66,21 +66,22 @@ void ComputeStream::expect_end(Time at, EventQueue& events) {
   events.push({at, replica_, EventKind::kCompute, replica_, ++stamp_});
 }
 
-/// What others moved in memory keeps the task from doing so much.
+/// Returns the loss of the task through bytes that others moved in memory.
 Time ComputeStream::lost_to(Wide bytes) const {
   return time_of(
       quotient_up(bytes * wide(memory_bound()) * wide(core::kPicosecondsPerSecond), wide(kAll) * wide(memory_)));
 }
 
-/// What kernels that hold multiprocessors, and additions and copies of the device, keep the task from doing: so many `unit()`.
+/// Returns the loss of the task through multiprocessors held by kernels, and through reductions and
+/// copies of the device, in `unit()`s.
 Wide ComputeStream::lost_to(Wide held, Wide busy) const {
   return wide(compute_bound_) * held * wide(threads_) + wide(memory_bound()) * busy * wide(multiprocessors_or_one());
 }
 
-/// Of lost_to(), in a picosecond.
+/// Returns the units of lost_to() per picosecond.
 Wide ComputeStream::unit() const { return wide(kAll) * wide(multiprocessors_or_one()) * wide(threads_); }
 
-/// The task has done all of its work before `t`, by when so many bytes were moved.
+/// True if the task has done all of its work before `t`, with that many bytes moved until then.
 bool ComputeStream::is_done(Time t, Wide moved) const {
   const Wide lost = lost_to(held_until(t) - at_start_.held, busy_until(t) - at_start_.busy);
   return t - start_ - lost_to(moved - at_start_.bytes) - time_of(quotient_up(lost, unit())) >= duration_;
@@ -126,7 +127,7 @@ void ComputeStream::hold(int change, Time now, EventQueue& events) {
   held_at_ = now;
   held_by_all_ += change;
   TUTTI_CHECK(held_by_all_ >= 0, "{} multiprocessors are held", held_by_all_);
-  // Something is always left: whatever waits for a computation would else wait forever.
+  // At least one is always left; otherwise whatever waits for a computation would wait forever.
   holding_ = std::min(held_by_all_, multiprocessors_ - 1);
   if (change > 0 || !running_ || expected_ <= now) return;
   const Time end = foreseen_end(now);
@@ -159,7 +160,8 @@ void ComputeStream::serve(Time start, Time end, Time duration, Time now) {
   if (start < end) services_.push_back({start, end, duration});
 }
 
-/// Sums matter to a task that is under way, and to none else but how they grow from its beginning on.
+/// Only the growth of the sums since a task began matters, so they are irrelevant unless one is
+/// running.
 void ComputeStream::visit_state(StateVisitor& visitor) {
   if (running_) return visitor.unfit();
   forget_served(visitor.now());
@@ -188,7 +190,7 @@ Wide ComputeStream::moved_before(Time t) const {
   return sum_of_bytes_.before + (sum_of_bytes_.last < t ? sum_of_bytes_.at_last : 0);
 }
 
-/// A service takes of the device evenly over its time.
+/// A service takes its share of the device evenly over its time.
 Wide ComputeStream::busy_until(Time t) const {
   Wide sum = served_;
   for (const Service& s : services_) {

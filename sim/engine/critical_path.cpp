@@ -11,7 +11,8 @@ using core::Wide;
 
 namespace {
 
-/// A replica that was ahead did the first of it before the step began. Of a pack the parts are shortened alike.
+/// A replica that was ahead did the first part of it before the step began. The parts of a pack are
+/// shortened proportionally.
 void cut_front(PathPiece& piece, Time start) {
   const auto before = static_cast<Wide>((piece.end - piece.start).count());
   const auto left = static_cast<Wide>((piece.end - start).count());
@@ -47,7 +48,7 @@ std::int32_t CriticalPath::add(PathNode node, const Trail& trail) {
   return add(node);
 }
 
-/// From the end back to the beginning, then the right way round.
+/// Collected from the end to the beginning, then reversed.
 std::vector<PathPiece> CriticalPath::pieces(const Cause& last, Time start, const core::Scenario& scenario) const {
   const core::Cluster& cluster = *scenario.cluster;
   std::vector<PathPiece> pieces;

@@ -64,7 +64,7 @@ class Folded : public core::Schedule {
   [[nodiscard]] Place place_of(Rank rank) const {
     const Rank replicas = workers_ * per_worker_;
     if (rank >= replicas) return {rank - replicas, per_worker_};
-    // Most are here or next door, and divisions are what a step costs.
+    // Most peers are here or on the next worker, and divisions dominate the cost of a step.
     if (rank < per_worker_) return {0, rank};
     if (rank < 2 * per_worker_) return {1, rank - per_worker_};
     const Rank first_of_last = replicas - per_worker_;
@@ -74,7 +74,8 @@ class Folded : public core::Schedule {
 
   void fold(Step& step, Rank own) const {
     if (step.kind == StepKind::kMulticast || step.kind == StepKind::kSwitchReduce) {
-      // Both stay inside the worker (PathBook), where ranks have the same numbers; a host may be the last of them.
+      // Both stay inside the worker (PathBook), where ranks have the same numbers; a host may be
+      // the last of them.
       TUTTI_CHECK(step.group.count == 0 || place_of(step.group.at(step.group.count - 1)).worker == 0,
                   "a multicast from rank {} leaves its worker", own);
     } else if (core::sends(step.kind)) {
@@ -83,11 +84,11 @@ class Folded : public core::Schedule {
     if (core::receives(step.kind) && step.kind != StepKind::kReceiveAny) step.from = peer(step.from, own, false);
   }
 
-  /// Of worker 0's `own` rank.
+  /// Returns the rank in the original schedule of worker 0's `own` rank.
   [[nodiscard]] Peer peer(const Peer& peer, Rank own, bool sent_to) const {
     const Place place = place_of(peer.rank(own, all_));
     Peer folded = Peer::at(place.folded, peer.lane);
-    // What comes from worker w comes (workers - w) workers further; exchanging goes both ways alike.
+    // A message from worker w comes over a distance of (workers - w); exchanges are symmetric.
     folded.away =
         sent_to || place.worker == 0 || by_ == Renumbering::kExchange ? place.worker : workers_ - place.worker;
     return folded;

@@ -1,4 +1,4 @@
-// Of the interpreter: how collectives come and go. What they do meanwhile is in interpreter.cpp.
+// The part of the interpreter that opens and closes collectives. interpreter.cpp executes them.
 
 #include <algorithm>
 #include <utility>
@@ -64,7 +64,7 @@ std::uint32_t Interpreter::open(const core::Collective& collective, CollectiveLi
   instance->lanes.resize(static_cast<std::size_t>(lanes));
   for (Rank rank = 0; rank < schedule.ranks(); ++rank) {
     for (Lane l = 0; l < schedule.lanes(rank); ++l) {
-      // Messages may come before the rank has started.
+      // Messages may arrive before the rank has started.
       LaneState& state = lane_at(*instance, lane_number(*instance, rank, l));
       state.rank = rank;
       state.lane = l;
@@ -107,9 +107,10 @@ void Interpreter::close(std::uint32_t id) {
   free_instances_.push(id);
 }
 
-/// By the rank's place in its worker, then by lane, then by worker: so what meets in a worker is in the same order in all of
-/// them, but for what comes from the same place of different workers (docs/decisions/0005). Groups that are not whole
-/// workers: by rank and lane.
+/// Orders lanes by the rank's index in its worker, then by lane, then by worker. So events that
+/// meet in a worker are in the same order on all workers, except those from the same index of
+/// different workers (docs/decisions/0005). Groups that do not consist of whole workers are ordered
+/// by rank and lane.
 void Interpreter::take_turns(Instance& instance) {
   const core::Collective& collective = *instance.collective;
   const core::Cluster& cluster = collective.group.cluster();

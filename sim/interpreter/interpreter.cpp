@@ -14,7 +14,7 @@ using core::Time;
 
 // --- events ---
 
-/// Of the lane's next message.
+/// The order key of the lane's next message.
 std::uint64_t Interpreter::order_of(Instance& instance, std::int32_t lane) {
   LaneState& state = lane_at(instance, lane);
   return event_order(instance.serial, state.turn, ++state.sent);
@@ -48,7 +48,7 @@ void Interpreter::deliver(const Event& event) {
 
 void Interpreter::arrive(const Event& event) { arrived({event.a, event.b}, event.time, nullptr); }
 
-/// `arrival`: what is known of the message, if anybody wants to know.
+/// `arrival`: the message's record; null if it is not needed.
 void Interpreter::arrived(Address address, Time now, const Network::Arrival* arrival) {
   Instance& instance = *instances_[address.instance];
   const auto id = static_cast<std::int32_t>(address.connection);
@@ -68,7 +68,7 @@ void Interpreter::arrived(Address address, Time now, const Network::Arrival* arr
   run(instance, lane, now);
 }
 
-/// The lane goes on that waited for its message to leave.
+/// Continues the lane that waited for its message to leave.
 void Interpreter::buffer_free(const Event& event) {
   const Network::Departure departure = network_.departed(event);
   Instance& instance = *instances_[departure.address.instance];
@@ -87,7 +87,7 @@ void Interpreter::buffer_free(const Event& event) {
   run(instance, lane, event.time);
 }
 
-/// A lane that receives in the order of arrival receives in no other way, so its first receive tells.
+/// A lane that receives in the order of arrival always does so, so its first receive tells.
 bool Interpreter::receives_any(Instance& instance, std::int32_t lane) {
   LaneState& state = lane_at(instance, lane);
   for (std::int64_t i = 0; i < state.steps && state.receiving == Receiving::kUnknown; ++i) {
@@ -135,8 +135,8 @@ void Interpreter::run(Instance& instance, std::int32_t lane, Time now) {
   }
 }
 
-/// Does what can be done of the lane's next step. True if the lane can go on at once; false if it is blocked, scheduled
-/// for later, or through (then the instance may be gone).
+/// Executes what is possible of the lane's next step. Returns true if the lane can continue at
+/// once; false if it is blocked, scheduled for later, or done (then the instance may be gone).
 bool Interpreter::run_step(Instance& instance, std::int32_t lane, Time now) {
   LaneState& state = lane_at(instance, lane);
   if (state.next == state.steps) {
@@ -151,7 +151,8 @@ bool Interpreter::run_step(Instance& instance, std::int32_t lane, Time now) {
 
   if (state.phase == Phase::kFresh) {
     if (now < state.ready) {
-      // Ahead of the clock: nothing that others see may happen yet, but finding out that a message is missing may.
+      // Ahead of the clock: nothing that others can observe may happen yet, but the lane may find
+      // that a message is missing.
       const bool may_look = receives(step.kind) && step.wait_lane < 0;
       if (may_look && !take_message(instance, lane, step)) return false;
       if (may_look) state.phase = Phase::kWorking;
@@ -195,7 +196,7 @@ bool Interpreter::wait_fulfilled(Instance& instance, std::int32_t lane, Time now
   return true;
 }
 
-/// `waiter` goes on once `lane` has completed `count` steps.
+/// `waiter` continues once `lane` has completed `count` steps.
 void Interpreter::add_waiter(Instance& instance, std::int32_t lane, std::int32_t waiter, std::int64_t count) {
   Waiting& waiting = instance.waiting[static_cast<std::size_t>(waiter)];
   Waiting& awaited = instance.waiting[static_cast<std::size_t>(lane)];
@@ -235,7 +236,8 @@ bool Interpreter::take_message(Instance& instance, std::int32_t lane, const AtHa
   return true;
 }
 
-/// Reductions and copies of the step. True if they take time: then the lane is scheduled for their end.
+/// Reductions and copies of the step. Returns true if they take time: the lane is then scheduled
+/// for their end.
 bool Interpreter::work(Instance& instance, std::int32_t lane, const AtHand& step, Time now) {
   const bool copies = step.kind == StepKind::kCopy || step.kind == StepKind::kScale;
   const bool adds = reduces_received(step.kind);
@@ -285,7 +287,7 @@ bool Interpreter::send(Instance& instance, std::int32_t lane, const AtHand& step
   return true;
 }
 
-/// The lane's trail up to the moment when its buffer is free again.
+/// Extends the lane's trail to the moment when its buffer is free again.
 void Interpreter::sent(Instance& instance, std::int32_t lane, std::int32_t path, Bytes bytes, Time now,
                        Time buffer_free) {
   const core::Path& way = network_.paths().path(path);
@@ -334,8 +336,8 @@ bool Interpreter::multicast(Instance& instance, std::int32_t lane, const AtHand&
   return true;
 }
 
-/// Fresh: starts the reduction, whose result comes as a message from the lane to itself. Called again by run_step once
-/// that has arrived.
+/// In phase kFresh: starts the reduction, whose result arrives as a message from the lane to
+/// itself. run_step calls this again once that has arrived.
 bool Interpreter::switch_reduce(Instance& instance, std::int32_t lane, const AtHand& at_hand, Time now) {
   LaneState& state = lane_at(instance, lane);
   const std::int32_t own = connection(instance, lane, lane, 0);
@@ -369,7 +371,7 @@ void Interpreter::complete_step(Instance& instance, std::int32_t lane, Time end)
   }
 }
 
-/// Tells the listener of the step at hand, which is done at `end`.
+/// Reports the current step, which is done at `end`, to the listener.
 void Interpreter::tell(Instance& instance, std::int32_t lane, Time end) {
   const LaneState& state = lane_at(instance, lane);
   Watched& watched = instance.watched[static_cast<std::size_t>(lane)];
@@ -385,7 +387,7 @@ void Interpreter::tell(Instance& instance, std::int32_t lane, Time end) {
   watched.wait = Time();
 }
 
-/// The lane goes on because `from` did.
+/// The lane continues because `from` did: it takes over its trail.
 void Interpreter::take_trail(Instance& instance, std::int32_t lane, std::int32_t from) const {
   if (network_.keeps_trails()) trail_at(instance, lane) = trail_at(instance, from);
 }
@@ -395,7 +397,8 @@ void Interpreter::waited(Instance& instance, std::int32_t lane, Time wait) const
   if (watch_steps_) instance.watched[static_cast<std::size_t>(lane)].wait = wait;
 }
 
-/// The slot of the message in hand is free again; whoever waits for one at the same connection goes on.
+/// The slot of the current message is free again; a lane that waits for a slot of the same
+/// connection continues.
 void Interpreter::free_slot(Instance& instance, std::int32_t lane, Time now) {
   LaneState& state = lane_at(instance, lane);
   Connection& in = instance.connections[static_cast<std::size_t>(std::exchange(state.in_hand, kNone))];

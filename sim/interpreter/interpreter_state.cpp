@@ -94,10 +94,10 @@ std::int64_t Interpreter::rounds_left(const Pace& pace, const std::vector<std::i
     const std::int64_t steps = (state.next - before[i]) / 2;
     if (steps == 0) continue;
     const core::AlikeSteps alike = instance.schedule->alike_from(state.rank, state.lane, before[i]);
-    // The step at hand afterwards has to be like the one at hand now.
+    // The current step after the skip has to be like the current one.
     if (alike.period == 0 || steps % alike.period != 0 || alike.end <= state.next) return 0;
     least = std::min(least, (alike.end - 1 - state.next) / steps);
-    // Who waits for the lane is woken at its step.
+    // Lanes that wait for this one are woken at its step.
     if (state.awaited) least = std::min(least, (instance.waiting[i].wake_at - 1 - state.next) / steps);
   }
   return least;

@@ -11,7 +11,7 @@ using core::Time;
 
 std::int64_t wrapped(std::int64_t number, int bits) { return number & ((std::int64_t{1} << bits) - 1); }
 
-/// Moves everything by so many rounds like the one between two portraits.
+/// Advances all state by a number of rounds like the one between two snapshots.
 class Mover : public StateVisitor {
  public:
   Mover(const Portrait& before, const Portrait& now, std::int64_t rounds)
@@ -49,12 +49,13 @@ class Mover : public StateVisitor {
   std::size_t numbered_ = 0;
 };
 
-/// Whether all that follows from the one follows from the other, later.
+/// True if the future of both snapshots is the same, shifted in time.
 bool looks_like(const Portrait& a, const Portrait& b) {
   return a.same == b.same && a.counted.size() == b.counted.size() && a.bits == b.bits && a.told.size() == b.told.size();
 }
 
-/// Of three a round apart, whose state is the same: whether rounds add the same to every account, and will.
+/// For three snapshots a round apart, with the same state: true if rounds add the same to every
+/// account, and always will.
 bool grow_evenly(const Portrait& a, const Portrait& b, const Portrait& c) {
   for (std::size_t i = 0; i < a.counted.size(); ++i) {
     if (b.counted[i] - a.counted[i] != c.counted[i] - b.counted[i]) return false;
@@ -115,7 +116,7 @@ void Rounds::give_up() {
   portraits_.clear();
 }
 
-/// Rounds of 1, 2, 3, 4, 6, 8, 12, … times the steps that are alike.
+/// The length of rounds is tried as 1, 2, 3, 4, 6, 8, 12, … times the period of identical steps.
 void Rounds::longer_rounds(Portrait last) {
   const std::int64_t times = round_ / pace_->alike.period;
   const bool three = times % 3 == 0;
@@ -125,7 +126,7 @@ void Rounds::longer_rounds(Portrait last) {
   portraits_.push_back(std::move(last));
 }
 
-/// What is to happen in the collective, in order, apart from the rest.
+/// Returns the pending events of the collective, in order, separate from all others.
 std::vector<Event> Rounds::ours(std::vector<Event>& others) const {
   std::vector<Event> all = events_.all();
   const auto rest = std::partition(all.begin(), all.end(), is_ours);
@@ -163,7 +164,7 @@ Portrait Rounds::portrait(Time now) {
   return portrait;
 }
 
-/// So many rounds at once as are alike, and over before anything else happens.
+/// Skips as many rounds as are identical, and end before any other event.
 Time Rounds::skip(Time now) {
   const Portrait before = std::move(portraits_[1]);
   const Portrait last = std::move(portraits_[2]);

@@ -1,4 +1,5 @@
-// The part of the interpreter that slows devices which compute while their lanes run (sim/device/compute_stream.h).
+// The part of the interpreter that slows down devices which compute while their lanes run
+// (sim/device/compute_stream.h).
 
 #include "sim/interpreter/interpreter.h"
 
@@ -9,15 +10,16 @@ using core::Time;
 
 namespace {
 
-/// How often each byte of a step crosses the device's memory, but for what Devices counts as its own time (additions and
-/// copies that no kernel of a collective does).
+/// How often each byte of a step crosses the device's memory, except what Devices counts as its own
+/// time (reductions and copies that are not done by a collective's kernel).
 struct Crossings {
   std::int64_t arriving = 0;  ///< by the time when the step begins: its message is there
   std::int64_t then = 0;
 };
 
-/// A kernel's messages lie in a slot of the receiver's memory (written once, read once); what it adds or passes on stays in
-/// registers meanwhile. SOURCE: NVIDIA/nccl src/device/prims_simple.h. Elsewhere messages go from buffer to buffer.
+/// A kernel's messages lie in a slot of the receiver's memory (written once, read once); data that
+/// it reduces or forwards stays in registers. SOURCE: NVIDIA/nccl src/device/prims_simple.h.
+/// Without kernels messages go from buffer to buffer.
 Crossings crossings(StepKind kind, std::int32_t operands, bool by_kernel) {
   switch (kind) {
     case StepKind::kNop:
@@ -40,7 +42,7 @@ Crossings crossings(StepKind kind, std::int32_t operands, bool by_kernel) {
 
 }  // namespace
 
-/// Who computes on the lane's device; null if nobody does.
+/// Returns the compute stream of the lane's device; null if it has none.
 ComputeStream* Interpreter::stream_beside(const Instance& instance, LaneState& state) {
   if (state.device == kNone) state.device = devices_.id(device_of(instance, state.rank));
   ComputeStream* const stream = devices_.stream(state.device);
@@ -51,8 +53,8 @@ ComputeStream* Interpreter::stream_beside(const Instance& instance, LaneState& s
   return stream;
 }
 
-/// From its first step on, once that waits for nothing but messages, until its last one a kernel's lane is a thread block that
-/// has a multiprocessor, also while it waits.
+/// A kernel's lane is a thread block that holds a multiprocessor, also while it waits: from its
+/// first step on, once that waits for nothing but messages, until its last one.
 void Interpreter::take_multiprocessor(const Instance& instance, LaneState& state, Time now) {
   if (state.driven == Driven::kByKernelThatHolds || state.driven == Driven::kByDevice) return;
   ComputeStream* const stream = stream_beside(instance, state);
@@ -61,7 +63,7 @@ void Interpreter::take_multiprocessor(const Instance& instance, LaneState& state
   stream->hold(1, now, events_);
 }
 
-/// The lane is through.
+/// The lane is done.
 void Interpreter::give_back_multiprocessor(LaneState& state) {
   devices_.stream(state.device)->hold(-1, state.ready, events_);
   state.driven = Driven::kByKernel;

@@ -16,7 +16,8 @@ using core::Time;
 
 namespace {
 
-/// When each hop's end is reached after the last byte has left the sender. Hops come before those that follow them.
+/// Returns when each hop's end is reached after the last byte has left the sender. Hops precede
+/// those that follow them.
 std::vector<Time> lags_of(const Path& path, std::size_t first) {
   std::vector<Time> reached(path.hops.size());
   std::vector<Time> lags;
@@ -47,7 +48,8 @@ FairShare::Link FairLinks::link(LinkId id) {
   return known->second;
 }
 
-/// What all messages that stream through a host's threads share. No link of the cluster: a bottleneck there has no name.
+/// The capacity that all messages streaming through a host's threads share. It is no link of the
+/// cluster: a bottleneck there has no name.
 FairShare::Link FairLinks::threads(core::ResourceId id, const core::HostEndpoint& host) {
   const auto [known, fresh] = links_.try_emplace(id, 0);
   if (fresh) {
@@ -57,7 +59,8 @@ FairShare::Link FairLinks::threads(core::ResourceId id, const core::HostEndpoint
   return known->second;
 }
 
-/// `narrowest` of its links; what is alone slower than that has a limit of its own.
+/// `narrowest`: the minimum bandwidth of its links. A stretch that is slower without competing
+/// traffic has a cap of its own.
 FairShare::Route FairLinks::route(const Stretch& stretch, std::vector<FairShare::Link> links, Bandwidth narrowest) {
   for (const LinkId id : stretch.links) links.push_back(link(id));
   return share_.add_route(links, stretch.alone < narrowest ? stretch.alone : Bandwidth());
@@ -96,7 +99,7 @@ const FairLinks::Way& FairLinks::way(std::int32_t id, const core::PathBook& path
       in_flow = false;
       continue;
     }
-    // Threads that stream take their time for the message itself before the first byte, or behind the last.
+    // Threads that stream take their time per message before the first byte, or after the last.
     const bool behind = in_flow;
     if (hop.host != nullptr && !behind && hop.host->per_message > Time()) serves(hop, false);
     if (hop.host == nullptr || hop.host->thread.count() > 0) {

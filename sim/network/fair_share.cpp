@@ -15,7 +15,8 @@ using core::Time;
 
 namespace {
 
-/// Moves what is at `place` of a binary heap up or down to where it belongs, and tells everyone's new place.
+/// Moves the element at `place` of a binary heap up or down to its position, and reports the new
+/// places of all moved elements.
 template <class Item, class Before, class Placed>
 void sift_heap(std::vector<Item>& heap, std::size_t place, Before before, Placed placed) {
   const Item item = heap[place];
@@ -115,7 +116,7 @@ void FairShare::settle(Time now, std::vector<Done>& done) {
   commit(now);
 }
 
-// --- what changed ---
+// --- changes ---
 
 void FairShare::end_flows(Time now, std::vector<Done>& done) {
   while (!ending_.empty() && group(ending_.front()).next <= now) {
@@ -128,7 +129,7 @@ void FairShare::end_flows(Time now, std::vector<Done>& done) {
   }
 }
 
-/// Those flows of the group's route that are through.
+/// Ends the flows of the group's route that are complete.
 void FairShare::end_flows_of(Group g, Route r, std::vector<Done>& done) {
   RouteState& state = route(r);
   Progress& p = progress(r);
@@ -157,7 +158,7 @@ void FairShare::end_flows_of(Group g, Route r, std::vector<Done>& done) {
     state.group = kNoGroup;
     state.rate = 0;
   }
-  // Only full links have something to give to others now.
+  // Only links that were full have capacity to redistribute.
   for (const Link l : links_of(state)) {
     if (is_full(link(l))) enter(l);
   }
@@ -191,7 +192,7 @@ void FairShare::admit(Time now) {
     }
     state.capacity = capacity;
   }
-  // No link's level is below its capacity over its flows, so what has less than that keeps it.
+  // No link's level is below its capacity over its flows, so routes with less than that keep it.
   for (const Arrival& arrival : arrivals_) {
     const RouteState& state = route(arrival.route);
     lowest_ = std::min(lowest_, state.cap);
@@ -226,7 +227,8 @@ void FairShare::take_off_links(Route r) {
 }
 // --- filling ---
 
-/// Taking in one link after the other could take long; from here on all that hangs together is filled.
+/// Adding one link after the other could take long; from here on the whole connected component is
+/// filled.
 void FairShare::fill_all_links() {
   over_all_links_ = true;
   for (std::size_t i = 0; i < filled_.size(); ++i) {
@@ -250,7 +252,8 @@ void FairShare::visit(Route r) {
   }
 }
 
-/// Finds the routes to be filled: all on the links of the region that do not lie below; and with them further links.
+/// Finds the routes to be filled: all on the links of the region that are not below the lowest
+/// level; and through them further links.
 void FairShare::grow() {
   for (; grown_ < region_.size(); ++grown_) {
     LinkState& l = link(region_[grown_]);
@@ -299,7 +302,7 @@ void FairShare::fill() {
     }
     LinkState& l = link(first.what);
     if (l.rising == 0) continue;
-    // Meanwhile others on the link may have been fixed below its level, which rises by that.
+    // Meanwhile others on the link may have been fixed below its level, which then rises.
     const Rate level = std::max<Rate>(l.left / l.rising, l.capacity > 0 ? 1 : 0);
     if (level > first.level) {
       rising_.push_back({level, first.what});
@@ -327,8 +330,8 @@ void FairShare::fix(Route r, Rate level, Group bottleneck) {
   }
 }
 
-/// Whether the links beside the region can carry what the filled routes would put on them; those that cannot are taken
-/// into the region.
+/// True if the links next to the region can carry what the filled routes would put on them; those
+/// that cannot are added to the region.
 bool FairShare::fits() {
   beside_.clear();
   for (const Route r : filled_) {
@@ -343,7 +346,7 @@ bool FairShare::fits() {
   bool all = true;
   for (const Link id : beside_) {
     LinkState& l = link(id);
-    // A link may be here twice; whoever comes first takes all.
+    // A link may be listed twice; its first entry takes all.
     if (static_cast<Change>(l.load) + l.change > static_cast<Change>(l.capacity)) {
       enter(id);
       all = false;
@@ -372,7 +375,7 @@ void FairShare::commit(Time now) {
   touched_.clear();
 }
 
-/// Puts the route under the clock of its next bottleneck.
+/// Moves the route to the clock of its next bottleneck.
 void FairShare::move(Route r, Time now) {
   RouteState& state = route(r);
   Progress& p = progress(r);
@@ -409,7 +412,7 @@ void FairShare::touch(Group g, Time now) {
   touched_.push_back(g);
 }
 
-/// When the group's next flow ends, at the rate that it has now. REQUIRES: its clock is up to date.
+/// Computes when the group's next flow ends at its current rate. REQUIRES: its clock is up to date.
 void FairShare::refresh(Group g) {
   GroupState& state = group(g);
   state.next = kNever;

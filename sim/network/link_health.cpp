@@ -38,8 +38,8 @@ Bandwidth part_of(Bandwidth bandwidth, std::int64_t share_ppm) {
 
 // --- one link ---
 
-/// Bursts begin as if they had gone on for ever: with one under way by the share of the time that they take, and since
-/// they are memoryless, with a whole one before them.
+/// Bursts begin in their steady state: with a burst in progress with the probability of their share
+/// of the time and, since they are memoryless, with a whole one remaining.
 void LinkCourse::add(const core::BackgroundLoad& load, std::uint64_t seed) {
   const std::int64_t left = kMillion - load.share_ppm;
   if (load.burst == Time()) {
@@ -94,7 +94,7 @@ std::size_t LinkCourse::forget_before(Time now) {
   return forgotten_;
 }
 
-// --- all of them ---
+// --- all links ---
 
 LinkHealth::LinkHealth(const core::Cluster& cluster, const std::vector<core::LinkChange>& changes,
                        const std::vector<core::BackgroundLoad>& background, std::uint64_t seed) {

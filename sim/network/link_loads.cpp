@@ -25,7 +25,8 @@ void LinkLoads::add(LinkId link, Bytes bytes, Time start, Time end) {
     bin = core::saturating_sum(bin, bytes.count());
     return;
   }
-  // Up to each bin's end, the share of the time that has passed; differences of prefixes add up exactly.
+  // The share of the time that has passed at each bin's end; differences of prefixes add up
+  // exactly.
   std::int64_t given = 0;
   const auto length = static_cast<Wide>((end - start).count());
   for (std::int64_t bin = first; bin <= last; ++bin) {

@@ -35,7 +35,7 @@ Time Network::send(std::int32_t path, Bytes bytes, Time now, std::uint64_t order
                    EventQueue& events) {
   if (const std::uint32_t only = keep_trails_ || fair_ ? Sections::kNone : sections_.only_section(path, paths_);
       only != Sections::kNone) {
-    // It is through at once, and nobody will ask for anything but that it has come.
+    // It is complete at once, and only its arrival matters.
     if (ties_) ties_->wants(Ties::Thing::kResource, sections_.first_resource(only), now);
     const Sections::Passage passage = sections_.pass(only, bytes, now, now, resources_, loads_);
     if (!passage.lost) events.push({passage.tail, order, EventKind::kArrive, receiver.instance, receiver.connection});
@@ -112,7 +112,7 @@ Time Network::start(std::uint32_t id, Time now, const Trail* trail, EventQueue& 
 
 namespace {
 
-/// What fits into that time.
+/// Returns the bytes that fit into that time.
 Bytes bytes_in(Time time, core::Bandwidth rate) {
   return Bytes(static_cast<std::int64_t>(static_cast<core::Wide>(time.count()) * static_cast<core::Wide>(rate.count()) /
                                          static_cast<core::Wide>(core::kPicosecondsPerSecond)));
@@ -163,7 +163,8 @@ void Network::reach(const Event& event, EventQueue& events) {
   }
 }
 
-/// The head of the message is where the section at `place` begins, at `now`. Answers when its tail has left the section's first hop.
+/// The head of the message is at `now` at the beginning of the section at `place`. Returns when its
+/// tail has left the section's first hop.
 Time Network::pass(std::uint32_t id, std::uint32_t place, Time now, EventQueue& events) {
   Message& message = messages_[id];
   if (ties_) ties_->wants(Ties::Thing::kResource, sections_.first_resource(sections_.at(place)), now);
@@ -185,14 +186,15 @@ Time Network::pass(std::uint32_t id, std::uint32_t place, Time now, EventQueue& 
   return passage.left;
 }
 
-/// When the message has left the hop if its head enters it at `head` and its tail is there in time.
+/// Returns when the message has left the hop if its head enters it at `head` and its tail arrives
+/// in time.
 Time Network::tail_of(const Message& message, const core::PathHop& hop, Time head) {
   if (head == core::kNever) return head;
   if (health_.changes(hop.link)) return health_.tail(hop.link, message.bytes, hop.rate, head);
   return core::later(head, transfer_time(message.bytes, hop.rate));
 }
 
-/// Links that serve in order look ahead instead.
+/// Links that serve in order compute their changes ahead instead.
 void Network::schedule_changes(EventQueue& events) {
   if (!fair_) return;
   for (std::uint32_t which = 0; which < health_.links().size(); ++which) {
@@ -211,7 +213,7 @@ void Network::schedule_change(std::uint32_t which, std::size_t phase, EventQueue
 }
 
 void Network::change(const Event& event, EventQueue& events) {
-  // If nothing but such changes is to come, nothing will ever happen again: bursts would go on for ever.
+  // If only such changes are pending, nothing will ever happen again: bursts would go on for ever.
   const bool alone = events.size() + 1 == changes_to_come_--;
   const core::LinkId link = health_.links()[event.a];
   LinkCourse& course = health_.course(link);
@@ -221,7 +223,8 @@ void Network::change(const Event& event, EventQueue& events) {
   schedule_change(event.a, event.b + std::size_t{1}, events);
 }
 
-/// The head of the message, which is no chain, is at the hop, at `now`. Answers when its tail leaves it.
+/// The head of the message, whose path is no chain, is at the hop at `now`. Returns when its tail
+/// leaves it.
 Time Network::serve(std::uint32_t id, std::uint16_t index, Time now, EventQueue& events) {
   Message& message = messages_[id];
   const core::Path& path = paths_.path(message.path);
@@ -246,7 +249,7 @@ Time Network::serve(std::uint32_t id, std::uint16_t index, Time now, EventQueue&
   }
   if (hop.link >= 0) loads_.add(hop.link, message.bytes, head, tail);
 
-  // Where the tail will be when it reaches the next hop is known now; the head's arrival there is an event.
+  // When the tail reaches the next hop is known now; the head's arrival there is an event.
   if (hop.nexts == 0) {
     events.push({tail + hop.latency, message.order, EventKind::kDeliver, id, hop.receiver});
     return tail;
@@ -262,7 +265,7 @@ Time Network::serve(std::uint32_t id, std::uint16_t index, Time now, EventQueue&
 
 // --- fair ---
 
-/// The message's stretch is a flow from now on. Answers when its end is known already.
+/// The message's stretch becomes a flow. Returns its end if that is known already.
 Time Network::begin_stretch(std::uint32_t id, Time now, EventQueue& events) {
   Message& message = messages_[id];
   message.stretch_began = now;
@@ -284,7 +287,7 @@ Time Network::begin_stretch(std::uint32_t id, Time now, EventQueue& events) {
   return now;
 }
 
-/// The message's stretch is threads of a host, which serve in order.
+/// The message's stretch is a host's threads, which serve in order.
 Time Network::be_served(std::uint32_t id, const FairLinks::Way& way, Time now, EventQueue& events) {
   Message& message = messages_[id];
   const FairLinks::Stretch& stretch = way.stretches[message.stretch];
@@ -318,7 +321,7 @@ void Network::end_stretch(std::uint32_t id, core::LinkId bottleneck, Time now, E
   Message& message = messages_[id];
   const FairLinks::Way& way = fair_->way(message.path, paths_);
   const FairLinks::Stretch& stretch = way.stretches[message.stretch];
-  // Flows may end 2^-12 ps early; no message is faster than alone.
+  // Flows may end 2^-12 ps early; no message is faster than without competing traffic.
   const Time alone = transfer_time(message.bytes, stretch.alone);
   const Time end = std::max(now, core::later(message.stretch_began, alone));
   const Time shared = end - message.stretch_began - alone;
@@ -326,7 +329,7 @@ void Network::end_stretch(std::uint32_t id, core::LinkId bottleneck, Time now, E
     message.queued_time = shared;
     message.queued_at = bottleneck;
   }
-  // Whoever holds a link says at the end what it carried, and has no buffer of a sender.
+  // The holder of a link reports at the end what it carried, and has no sender's buffer.
   if (message.hold) return events.push({end + way.lags.front(), message.order, EventKind::kReleased, id, 0});
   for (const core::LinkId link : stretch.links) loads_.add(link, message.bytes, message.stretch_began, end);
   if (message.stretch == way.leaves) events.push({end, message.order, EventKind::kSent, id, 0});
@@ -392,7 +395,7 @@ Network::Arrival Network::deliver(const Event& event) {
       arrival.trail.parts.host += hosts;
       explained += hosts;
     }
-    // Receivers of a multicast may be nearer than the one that the path's figures are for.
+    // Receivers of a multicast may be nearer than the one that the path's latency is for.
     const Time rest = event.time - message.sent - explained;
     arrival.trail.parts.queue += rest;
     if (message.queued_time > arrival.trail.queued_time) {

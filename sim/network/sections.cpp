@@ -54,7 +54,7 @@ void Sections::take_apart(std::size_t index, const Path& path) {
   places_.back() |= kLast;
 }
 
-/// The section of hops begin … end - 1, a new one if there is none yet.
+/// Returns the section of hops begin … end - 1, a new one if there is none yet.
 std::uint32_t Sections::section_of(const Path& path, std::size_t begin, std::size_t end) {
   const PathHop& first = path.hops[begin];
   const PathHop& last = path.hops[end - 1];
@@ -80,7 +80,7 @@ void Sections::add_hop(Section& section, const PathHop& hop, bool first) {
               "a message goes along a path that was not expected");
   const bool changes = hop.link >= 0 && health_.changes(hop.link);
   section.in_detail = section.in_detail || changes;
-  // Of engines and ports the rate may depend on the path; a link's never does.
+  // The rate of engines and ports may depend on the path; a link's never does.
   const bool never_waits = !first && hop.link >= 0 && !changes && legs_.back().link >= 0 && !legs_.back().changes &&
                            hop.rate >= legs_.back().rate;
   const Time shift = never_waits ? legs_.back().latency : Time();

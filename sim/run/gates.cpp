@@ -7,7 +7,7 @@ namespace tutti::sim {
 using core::Time;
 
 namespace {
-/// What becomes ready when a round begins is in it.
+/// Packs that become ready at the time when a round begins are included in it.
 constexpr std::uint64_t kAfterOthers = std::numeric_limits<std::uint64_t>::max() - 2;
 enum : std::uint32_t { kBegins, kEnds };
 }  // namespace
@@ -45,7 +45,8 @@ void Gates::forget(const core::GateBatch& batch) {
   fusing_.forget(batch);
 }
 
-/// `asked`: why all of them start; null: each replica starts its part because of what it had ready last.
+/// `asked`: the cause for all replicas; null: each replica starts its part because of its own last
+/// ready pack.
 void Gates::carry_out(const std::vector<core::GateDecision>& decisions, const Asked* asked) {
   for (const core::GateDecision& decision : decisions) {
     const core::GateBatch& batch = *decision.batch;
@@ -79,7 +80,7 @@ void Gates::handle(const Event& event) {
     events_.push({event.time + plan_.rule().agreement(proposal_.step), kAfterOthers, EventKind::kCycle, kEnds, 0});
     return;
   }
-  // One process speaks for all replicas, so what it said is what all agree on.
+  // One process speaks for all replicas, so its proposal is the agreement.
   carry_out(gate.end_round(proposal_, event.time), nullptr);
   await_round(event.time);
 }

@@ -13,7 +13,8 @@ using core::LinkId;
 using core::LinkRecord;
 using core::Time;
 
-/// Like transfer_time, but of a whole run, which may take longer than any message; and what was no message took as long as it had the link.
+/// As transfer_time, for a whole run, which may take longer than any message. Traffic other than
+/// messages counts with the time that it occupied the link.
 Time busy_time(LinkId id, const LinkLoads& loads, core::Bandwidth rate) {
   const core::Bytes bytes = loads.total(id) - loads.held_bytes(id);
   const core::Wide product = static_cast<core::Wide>(bytes.count()) * core::kPicosecondsPerSecond;

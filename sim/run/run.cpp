@@ -124,7 +124,7 @@ core::Expected<void> Run::finish() {
   return {};
 }
 
-// --- what the timeline is told ---
+// --- the beginning of the timeline ---
 
 std::string Run::folding_note() const {
   return fmt::format("simulated {} of {} ranks: one worker stands for all {}, which nothing tells apart",
@@ -137,7 +137,8 @@ LinkRange Run::binned_links(const core::RecordOptions& record) const {
   const auto first_link = [this](std::int64_t worker) {
     return cluster_.first_link(std::clamp<std::int64_t>(worker, 0, cluster_.workers()));
   };
-  // Links between switches come first. Bins take 8 KB for each, so that those of huge networks have none.
+  // Links between switches come first. Bins take 8 KB per link, so links of huge networks have
+  // none.
   constexpr core::LinkId kMostSwitchLinks = 4096;
   const bool switches = record.first_worker <= 0 && cluster_.switch_links() <= kMostSwitchLinks;
   return {switches ? 0 : first_link(record.first_worker), first_link(record.last_worker + 1)};
@@ -173,7 +174,7 @@ core::Error Run::too_long() {
       "bandwidths and times");
 }
 
-// --- what never ends ---
+// --- runs that never end ---
 
 core::Error Run::stuck_forever(const std::string& dead) const {
   std::string waiting;

@@ -1,4 +1,4 @@
-// Of a run: packs and exchanges under way.
+// The part of a run that handles packs and exchanges in flight.
 
 #include <algorithm>
 
@@ -32,13 +32,15 @@ void Run::launch_fused(Replica& replica, const std::shared_ptr<const FusedPacks>
   Flight& flight = flight_of(replica.step, replica.cause, work, first, fused);
   if (replica.in_flight++ == 0) replica.in_flight_since = now_;
   flight.asked[static_cast<std::size_t>(work.place.rank)] = asked.at;
-  // Copies into the buffer and out of it take the stream's time; both are counted in front.
+  // Copies into the fusion buffer and out of it take the stream's time; both are counted before the
+  // launch.
   const Time copies = 2 * transfer_time(fused->copied, cluster_.part(replica.device).device.copy);
   flight.copies[static_cast<std::size_t>(work.place.rank)] = copies;
   start_rank(flight, static_cast<Rank>(work.place.rank), replica.device, asked.cause, now_, copies);
 }
 
-/// The pack or exchange of the replica's step, under way already or with this replica's launch.
+/// Returns the flight of the replica's pack or exchange: an existing one, or a new one with this
+/// launch.
 Flight& Run::flight_of(std::int32_t step, Cause cause, const Work& work, std::int64_t number,
                        const std::shared_ptr<const FusedPacks>& fused) {
   if (Flight* const known = flights_.find(step, number, work.place.group)) return *known;
@@ -63,7 +65,7 @@ Flight& Run::flight_of(std::int32_t step, Cause cause, const Work& work, std::in
     flight.copies.assign(static_cast<std::size_t>(ranks), Time());
   }
   if (answers_.is_answered(work)) flight.through.assign(static_cast<std::size_t>(ranks), false);
-  // Helpers have no program: they are there when the first replica is.
+  // Helpers have no program: they start when the first replica does.
   for (auto rank = static_cast<Rank>(collective.contributors); rank < ranks; ++rank) {
     if (answers_.starts_later(flight, rank)) continue;
     start_rank(flight, rank, collective.group.device(rank), cause, now_);

@@ -1,4 +1,4 @@
-// Of a run: what replicas compute, and how their steps go by.
+// The part of a run that handles the computation of replicas and their steps.
 
 #include <algorithm>
 #include <set>
@@ -60,7 +60,7 @@ void Run::set_up_replicas() {
   }
 }
 
-/// Where computation and communication take from each other; tells where figures are missing.
+/// Lets computation and communication slow each other down; notes which parameters are missing.
 void Run::share_devices() {
   const core::Interference how = scenario_.run.interference;
   if (how == core::Interference::kOff) return;
@@ -103,11 +103,11 @@ void Run::compute(Replica& replica, const ComputeTask& task) {
   if (replica.queue.size() == 1) begin_task(replica);
 }
 
-/// The first of the queue.
+/// Starts the first task of the queue.
 void Run::begin_task(Replica& replica) {
   const auto& [task, asked, asked_by] = replica.queue.front();
   const std::int32_t kind = core::SpanKind::kFirstCompute + static_cast<std::int32_t>(task.kind);
-  // What the task waited for: the stream if it was busy, else whatever put it there.
+  // The cause of the task: the stream if it was busy, else the request.
   const Cause before = now_ > asked && replica.stream_cause.node >= 0 ? replica.stream_cause : asked_by;
   const bool goes_on = task.kind == ComputeKind::kBackward && before.node >= 0 &&
                        path_.node(before.node).kind == kind && path_.node(before.node).replica == replica.index &&
@@ -171,7 +171,8 @@ void Run::end_step(const core::StepRecord& record) {
 
 // --- steps that repeat ---
 
-/// The last replica has begun `step`. If that is as the one before was, it and the rest of them are told now.
+/// The last replica has begun `step`. If it repeats the step before, it and all remaining steps are
+/// recorded now.
 void Run::repeat_if_it_does(std::int32_t step) {
   const bool together = flights_.empty() && std::all_of(replicas_.begin(), replicas_.end(),
                                                         [&](const Replica& r) { return r.step == step; });
@@ -188,7 +189,7 @@ void Run::repeat_if_it_does(std::int32_t step) {
   if (before) repeat(*before, begun, step);
 }
 
-/// All that gates know; nothing if one of them cannot say that.
+/// Returns the state of all gates; nothing if one of them cannot be visited.
 std::optional<std::vector<std::int64_t>> Run::state_of_gates() {
   Portrait portrait = portrait_of(now_, [this](core::StateVisitor& visitor) { gates_.visit_state(visitor); });
   if (!portrait.fit) return std::nullopt;
@@ -222,7 +223,7 @@ void Run::repeat(const Repetition::Step& before, const Repetition::Step& now, st
 
 // --- the critical path ---
 
-/// Everything from which a path may lead back.
+/// Returns all causes from which a critical path may lead back.
 std::vector<Cause*> Run::causes() {
   std::vector<Cause*> all;
   step_ends_.add_causes(all);

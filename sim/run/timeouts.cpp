@@ -15,7 +15,7 @@ using core::Time;
 
 namespace {
 
-/// "w1, w2", and an ellipsis for those beyond the eighth.
+/// "w1, w2", and an ellipsis for those after the eighth.
 std::string named(const std::vector<std::int32_t>& workers) {
   constexpr std::size_t kMostNamed = 8;
   std::string text;
@@ -34,7 +34,7 @@ void Timeouts::launched(Flight& flight, std::int64_t replica, Rank rank, Time no
   const bool last = deadlines_.joins(replica);
   arm(flight, rank, now);
   if (!last) return;
-  // The group is resolved now: what was waiting for that is executed from here on.
+  // The group is resolved now: collectives that waited for it begin to execute.
   flights_.visit([&](const Flight& other) {
     for (std::size_t r = 0; r < other.came.size(); ++r) {
       if (other.came[r] && !other.done[r] && !(&other == &flight && static_cast<Rank>(r) == rank))
@@ -58,7 +58,7 @@ void Timeouts::fires(const Event& event) {
   if (flight->done[static_cast<std::size_t>(timer.rank)] || (!timer.execution && deadlines_.resolved())) return;
   exceeded_ = deadline_exceeded(*flight, timer, event.time);
   sink_.note(exceeded_->message());
-  // What was under way is shown up to here.
+  // Flights in progress are shown up to this time.
   flights_.visit([&](const Flight& open) {
     if (open.ranks_left == 0 || open.work.pack < 0) return;
     const core::Group group = group_of(open);
@@ -92,7 +92,7 @@ core::Error Timeouts::deadline_exceeded(const Flight& flight, const Deadlines::T
           awaited.empty() ? "" : "; waited for: " + awaited));
 }
 
-/// The workers of whose devices some have not started the collective.
+/// Returns the workers with devices that have not started the collective.
 std::vector<std::int32_t> Timeouts::not_come(const Flight& flight) const {
   const core::Group group = group_of(flight);
   std::vector<std::int32_t> workers;

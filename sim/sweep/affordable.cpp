@@ -11,7 +11,7 @@
 namespace tutti::sim {
 namespace {
 
-/// Each some ten seconds: where one stands for all, rounds that repeat the one before are not gone through.
+/// Some ten seconds each. With folding, repeated rounds are skipped, so its limit is higher.
 constexpr double kMostWhole = 5e6, kMostFolded = 20e6;
 
 }  // namespace

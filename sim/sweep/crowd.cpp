@@ -12,7 +12,7 @@
 namespace tutti::sim {
 namespace {
 
-/// How long it takes until a request to stop is noticed.
+/// The maximum delay until a request to stop is noticed.
 constexpr auto kLook = std::chrono::milliseconds(50);
 
 }  // namespace
@@ -64,7 +64,8 @@ bool run_crowd(const CrowdWork& work) {
 std::vector<std::int64_t> spread_out(std::vector<std::int64_t> points) {
   const auto n = static_cast<std::uint64_t>(points.size());
   if (n < 3) return points;
-  // Multiples of the golden ratio are spread the most evenly; the stride nearest to it that visits all of them.
+  // Multiples of the golden ratio are spread most evenly; this is the nearest stride that visits
+  // all points.
   auto stride = static_cast<std::uint64_t>(0.6180339887498949 * static_cast<double>(n));
   while (std::gcd(stride, n) != 1) ++stride;
   std::vector<std::int64_t> ordered;

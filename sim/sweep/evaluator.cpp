@@ -14,7 +14,7 @@ using core::Scenario;
 
 namespace {
 
-/// Looks at a run's steps as they end, and stops it when it is hopeless.
+/// Watches the ends of a run's steps, and stops the run when it is hopeless.
 class Watch : public core::Summary {
  public:
   Watch(core::Time hopeless, const Scenario& scenario)
@@ -44,7 +44,7 @@ class Watch : public core::Summary {
   std::atomic<bool> stop_{false};
 };
 
-/// What a run came to that was stopped since it was slow.
+/// The outcome of a run that was stopped because it was slow.
 Outcome stopped(const Watch& watch, core::Time hopeless) {
   Outcome outcome;
   if (!watch.steps().empty()) outcome = core::outcome_of(watch);

@@ -14,7 +14,7 @@ using core::Outcome;
 
 namespace {
 
-/// Points of a search that are evaluated before it is looked at what they found.
+/// The number of points that a search evaluates before it considers their results.
 constexpr std::size_t kAtATime = 8;
 
 }  // namespace
@@ -63,7 +63,8 @@ Expected<bool> Trials::search(core::Tuner& tuner, core::Time now, const std::fun
   if (progress) watch_ = [&](std::int64_t done) { progress(tuner.told() + done); };
   Expected<bool> all = true;
   for (auto points = tuner.next(); all && *all && !points.empty(); points = tuner.next()) {
-    // A few at a time: what they find tells sooner which of the others are hopeless. How many does not hang on the threads, and so the way does not.
+    // A few at a time, since their results show sooner which of the others are hopeless. The number
+    // does not depend on the threads, so that the search does not either.
     for (std::size_t from = 0; all && *all && from < points.size(); from += kAtATime) {
       const core::Time best = tuner.best() ? tried_.at(*tuner.best()).step : now;
       const core::Time hopeless =

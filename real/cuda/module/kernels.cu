@@ -1,6 +1,7 @@
-// Kernels over elements are bound by memory: a thread moves 16 bytes at a time where all ranges lie alike, and goes on
-// by the width of the grid. A range that begins or ends between 16-byte boundaries has single elements at its ends; ranges
-// that lie differently are gone through by single elements throughout. Nothing is read or written beyond a range.
+// Kernels over elements are memory-bound: a thread moves 16 bytes at a time if all ranges have the
+// same alignment, and advances by the width of the grid. Unaligned elements at the ends are
+// processed singly; ranges with different alignments are processed singly throughout. Nothing is
+// read or written outside a range.
 
 #include "real/cuda/module/kernels.h"
 
@@ -15,8 +16,8 @@ constexpr int kThreads = 256;
 constexpr int kBlocksPerMultiprocessor = 8;  // 2048 threads: as many as there is room for
 constexpr int kVectorBytes = 16;
 
-/// How `count` elements are gone through: `head` single ones up to a 16-byte boundary, `vectors` of 16 bytes, the rest
-/// single again.
+/// How `count` elements are divided: `head` single ones up to a 16-byte boundary, `vectors` of 16
+/// bytes, and the rest as single ones.
 struct Split {
   std::int64_t count = 0;
   std::int64_t head = 0;
@@ -94,7 +95,7 @@ __global__ void __launch_bounds__(kThreads)
       [&](std::int64_t e) { target[e] = combined_element<op>(a[e], b[e]); });
 }
 
-/// Rounds after every input, as the host does, so that both give the same.
+/// Rounds after every input, as the host does, so that both give the same result.
 template <Op op, class Element>
 __global__ void __launch_bounds__(kThreads) reduce_kernel(Element* target, const Element* a, std::int64_t stride,
                                                           std::int64_t inputs, bool accumulate, Split split) {

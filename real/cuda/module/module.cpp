@@ -26,7 +26,8 @@ using tutti::real::cuda::Place;
 static_assert(kTuttiCudaNotReady == cudaErrorNotReady && kTuttiCudaOutOfMemory == cudaErrorMemoryAllocation &&
               kTuttiCudaNoDriver == cudaErrorInsufficientDriver && kTuttiCudaNoDevice == cudaErrorNoDevice);
 
-/// An answer for the program. The runtime's memory of the error goes with it: it must not be taken for a later call's.
+/// Converts an error to a result, and clears it in the runtime, so that it is not taken for a later
+/// call's.
 int answer(cudaError_t error) {
   if (error != cudaSuccess) static_cast<void>(cudaGetLastError());
   return static_cast<int>(error);

@@ -11,15 +11,16 @@
 #include <utility>
 #include <vector>
 
-// NCCL calls from threads of its own: the one that puts kernels on streams begins and ends collectives, another reads what
-// kernels wrote about their channels, mostly after the collective's event has ended. So a collective's event stays until
-// its communicator goes; that is some 32 bytes for each.
+// NCCL calls from its own threads: the one that puts kernels on streams begins and ends
+// collectives; another reads what kernels wrote about their channels, mostly after the collective's
+// event has ended. So a collective's event is kept until its communicator is destroyed, which takes
+// some 32 bytes each.
 
 namespace tutti::real {
 namespace {
 
 constexpr char kPrefix[] = "tutti ";
-/// Beyond that the oldest are forgotten: nobody takes them.
+/// Beyond this number the oldest are dropped, since they are not taken.
 constexpr std::size_t kMostWaiting = 1 << 20;
 
 struct Event {
@@ -50,7 +51,7 @@ struct Log {
   std::set<std::string> names;
 };
 
-/// NCCL gives its plugins no way to tell processes' parts apart but this one.
+/// A global, since NCCL offers its plugins no other way to share data with the program.
 Log& the_log() {
   static Log log;
   return log;
@@ -68,7 +69,7 @@ TuttiNcclFunction function_of(const char* name) {
   return kTuttiNcclOther;
 }
 
-/// What is only moved NCCL counts in bytes (ncclInt8), whatever type it was given.
+/// NCCL counts data that is only moved in bytes (ncclInt8), whatever its type.
 std::int64_t bytes_of(std::size_t count, const char* type) {
   constexpr std::pair<const char*, std::int64_t> types[] = {{"ncclInt8", 1},    {"ncclInt32", 4},    {"ncclInt64", 8},
                                                             {"ncclFloat16", 2}, {"ncclBfloat16", 2}, {"ncclFloat32", 4},
