@@ -1,9 +1,9 @@
-// The plugin goes through the file's lines in their order. A line matches if collective, size,
-// nodes and ranks do (-1: any). The first match whose algorithm and protocol are possible for the
-// call wins, and its channels replace NCCL's; a match that is not possible (NVLS cannot multiply)
-// is passed over. Without a winner the call gets one channel, whatever NCCL would take. So every
-// collective has lines for all sizes, and behind each line whose algorithm depends on the call's
-// type or operation there is one for calls that it is not possible for.
+// The plugin goes through the file's lines in order. A line matches if collective, size, nodes and
+// ranks do (-1: any). The first match whose algorithm and protocol are possible for the call
+// applies, and its channels replace NCCL's; a match that is not possible (NVLS cannot multiply) is
+// skipped. Without a match the call gets one channel, regardless of NCCL's choice. So every
+// collective has lines for all sizes, and each line whose algorithm depends on the call's type or
+// operation is followed by one for calls for which it is not possible.
 
 #include "core/advice/nccl_tuner_file.h"
 

@@ -1,5 +1,6 @@
-// A parser for Protocol Buffers text format that keeps places and reports every mistake. google::protobuf::TextFormat
-// stops at the first one and tells no places for what it accepted; its tokenizer is used here, its parser is not.
+// A parser for the Protocol Buffers text format that keeps positions and reports every mistake.
+// google::protobuf::TextFormat stops at the first mistake and gives no positions for accepted
+// fields; only its tokenizer is used here.
 
 #include <optional>
 #include <utility>
