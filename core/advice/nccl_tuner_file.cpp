@@ -80,7 +80,7 @@ OrWhy<std::vector<nccl::ChoiceRange>> lines_of(const Tuned& nccl, nccl::Function
   for (const Reduction one : {reduction, Reduction::kMean, Reduction::kProduct}) {
     const auto ranges =
         nccl::choices_by_size(nccl.communicator, nccl.model, {function, 0, nccl::element_type(type), one});
-    // Variables may leave nothing for operations that nobody may use.
+    // Variables may leave no algorithm for operations that are never used.
     if (!ranges && first) return tl::make_unexpected(ranges.error().problems().front().text);
     if (!ranges) break;
     std::vector<nccl::ChoiceRange> still_open;

@@ -354,7 +354,7 @@ class Lowering {
     return saved == end ? end : mark(saved);
   }
 
-  /// What packs that are launched or read release first when they are complete.
+  /// Adds the edges from each pack to the packs and tasks that wait for it, before its other edges.
   void serial_launches() {
     for (int p = 0; p < packs(); ++p) {
       if (pack(p).phase == PackPhase::kCheckpoint) continue;

@@ -250,8 +250,8 @@ class TextParser {
   google::protobuf::io::ArrayInputStream stream_;
   mutable Tokenizer tokens_;           // current() and previous() are not const in 3.21
   std::optional<Value::Field> begun_;  ///< a field whose name is read already: recover() had to look behind it
-  int lists_ = 0;                      ///< lists of the message at hand that are open
-  bool failed_ = false;                ///< the field at hand cannot be read on
+  int lists_ = 0;                      ///< open lists of the current message
+  bool failed_ = false;                ///< the rest of the current field cannot be read
   bool cut_off_ = false;               ///< the text ended inside a message, or is read no further
 };
 

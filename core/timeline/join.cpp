@@ -221,7 +221,7 @@ bool join(const Items& a, const Items& b, bool together, const TakePair& take, J
 }
 
 /// NCCL's channel numbers are arbitrary. If both timelines have the same number of channels, they
-/// are paired in order; otherwise none are.
+/// are paired by number; otherwise none are.
 bool join_channels(Items a, Items b, const TakePair& take, JoinCounts& counts) {
   const std::map<Place, std::int64_t> counts_a = channels_by_place(a);
   const std::map<Place, std::int64_t> counts_b = channels_by_place(b);

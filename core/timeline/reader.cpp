@@ -70,7 +70,7 @@ struct TimelineReader::State {
   }
 
   static bool parse(proto::Block& block, std::string_view content) {
-    const google::protobuf::LogSilencer quiet;  // damage is told by our own errors
+    const google::protobuf::LogSilencer quiet;  // damage is reported by our own errors
     return block.ParseFromArray(content.data(), static_cast<int>(content.size()));
   }
 
@@ -143,7 +143,7 @@ struct TimelineReader::State {
                        walk.damaged == 1 ? "it" : "they");
   }
 
-  /// The same for a file that was read without its index.
+  /// Describes the damage of a file that was read without its index.
   [[nodiscard]] std::string damage_of(const Walk& walk) const {
     const std::uint64_t end = bytes->size();
     const bool has_end =
