@@ -1,9 +1,9 @@
-// The plugin goes through the file's lines in their order. A line matches if collective, size,
-// nodes and ranks do (-1: any). The first match whose algorithm and protocol are possible for the
-// call wins, and its channels replace NCCL's; a match that is not possible (NVLS cannot multiply)
-// is passed over. Without a winner the call gets one channel, whatever NCCL would take. So every
-// collective has lines for all sizes, and behind each line whose algorithm depends on the call's
-// type or operation there is one for calls that it is not possible for.
+// The plugin goes through the file's lines in order. A line matches if collective, size, nodes and
+// ranks do (-1: any). The first match whose algorithm and protocol are possible for the call
+// applies, and its channels replace NCCL's; a match that is not possible (NVLS cannot multiply) is
+// skipped. Without a match the call gets one channel, regardless of NCCL's choice. So every
+// collective has lines for all sizes, and each line whose algorithm depends on the call's type or
+// operation is followed by one for calls for which it is not possible.
 
 #include "core/advice/nccl_tuner_file.h"
 
@@ -80,7 +80,7 @@ OrWhy<std::vector<nccl::ChoiceRange>> lines_of(const Tuned& nccl, nccl::Function
   for (const Reduction one : {reduction, Reduction::kMean, Reduction::kProduct}) {
     const auto ranges =
         nccl::choices_by_size(nccl.communicator, nccl.model, {function, 0, nccl::element_type(type), one});
-    // Variables may leave nothing for operations that nobody may use.
+    // Variables may leave no algorithm for operations that are never used.
     if (!ranges && first) return tl::make_unexpected(ranges.error().problems().front().text);
     if (!ranges) break;
     std::vector<nccl::ChoiceRange> still_open;

@@ -122,7 +122,8 @@ class Scale : public Schedule {
   [[nodiscard]] bool same_everywhere(Renumbering, std::int32_t) const override { return !has_root(contract_.kind); }
 
  private:
-  /// Of a collective that adds, all of it is a sum over the same ranks.
+  /// Returns the output of a rank; in a collective that reduces, all of it is a sum over the same
+  /// ranks.
   [[nodiscard]] Range output(Rank rank) const {
     const auto part = contract_.part(contract_.contributors.first, rank);
     return part ? part->target : Range{};

@@ -11,7 +11,7 @@ namespace tutti::core {
 std::int64_t place_by_name(std::int64_t number, std::int64_t count) {
   TUTTI_CHECK(0 <= number && number < count, "{} of {}", number, count);
   // Numbers of as many digits come first if they are smaller than its first digits, shorter ones also if they are those.
-  std::int64_t longer = 1;  // than what is compared, by so many tens
+  std::int64_t longer = 1;  // 10 to the number of digits by which `number` is longer than the others
   for (std::int64_t rest = number; rest >= 10; rest /= 10) longer *= 10;
   std::int64_t place = 0;
   std::int64_t shift = 1;

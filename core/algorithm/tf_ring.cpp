@@ -95,7 +95,7 @@ class TfRing : public Schedule {
     return {ring, position, {n_, filled(ring)}};
   }
 
-  /// Of a rank's own chunk, which is sent in round 0.
+  /// Returns 1 if the rank's own chunk, which is sent in round 0, is not empty; else 0.
   [[nodiscard]] static std::int64_t first_is_filled(const Place& place) {
     return place.rounds.before(1, place.position);
   }

@@ -84,7 +84,7 @@ class Editor {
 
   /// Writes `value` (a literal) as the field at the end of the path, with all messages around it.
   Expected<TextEdits> insert(const FieldPath& path, std::string value) const {
-    std::size_t there = 0;  // so many steps lead to messages that are written
+    std::size_t there = 0;  // the number of leading steps whose messages are written
     while (there + 1 < path.size()) {
       const Value* const next = scenario_.find(head(path, there + 1));
       if (!next || next->kind != Value::Kind::kMessage) break;

@@ -11,11 +11,12 @@
 namespace tutti::core {
 namespace {
 
-/// From one end to the other by so much: then differences between the small ones are seen on a logarithmic axis alone.
+/// The ratio of the ends above which only a logarithmic axis shows differences between small
+/// values.
 constexpr double kFarApart = 12;
-/// Of the axis, for each value that is no number.
+/// The width on the axis of each value that is not a number.
 constexpr double kSlot = 0.07;
-/// Numbers do not lie on the plot's edges.
+/// The margin between numbers and the plot's edges.
 constexpr double kMargin = 0.02;
 
 /// 1, 2 or 5 times a power of ten, about `count` of which make up `range`.
@@ -122,7 +123,7 @@ void PlotAxis::add_ticks(bool bytes) {
     add(2 * std::pow(base, k));
     add(5 * std::pow(base, k));
   }
-  // Of an axis that is shorter than that, even steps tell more.
+  // On a shorter axis, equal steps are more informative.
   constexpr std::size_t kFew = 3;
   if (ticks_.size() >= kFew) return;
   ticks_.clear();

@@ -16,9 +16,10 @@ namespace {
 constexpr std::size_t kBatch = 4;
 /// Points of a space that are looked at; of larger ones as many at random.
 constexpr std::int64_t kMostCandidates = 6000;
-/// What the design takes of all evaluations.
+/// The share of all evaluations that the design takes.
 constexpr double kDesignShare = 0.3;
-/// Along an axis with an order, what is not known is no wider than this share of it in the end, with all else as it is at the best.
+/// The maximum gap between known points along an ordered axis at the end of the search, with the
+/// best values elsewhere.
 constexpr double kGap = 0.06;
 /// Values of an axis without an order that are tried with all else as it is at the best.
 constexpr std::size_t kMostOthers = 64;
@@ -59,7 +60,7 @@ Tuner::Tuner(const Space& space, const TunerOptions& options)
       const auto value = [&](std::int64_t row) { return (*numbers)[static_cast<std::size_t>(row)]; };
       std::stable_sort(order.begin(), order.end(),
                        [&](std::int64_t one, std::int64_t other) { return value(one) < value(other); });
-      // By their ranks: whoever wrote the values spaced them as they matter.
+      // By rank rather than value: the user's spacing of values reflects their importance.
       for (std::size_t r = 0; r < count; ++r)
         places[static_cast<std::size_t>(order[r])] = static_cast<double>(r) / static_cast<double>(count - 1);
     } else {
@@ -190,7 +191,8 @@ std::vector<std::int64_t> Tuner::promising() {
     places.push_back(place(point));
     values.push_back(cost ? std::log(*cost) : worst);  // what cannot be is as bad as the worst that can
   }
-  // What costs several times the best is far from where it matters; how much more is of no interest and bends the rest.
+  // Costs of several times the best one are compressed: their exact values are irrelevant and would
+  // distort the model.
   const double least = std::log(*costs_.at(*best_));
   for (double& value : values) value = std::min(value, least + std::log(2.0) + 0.2 * (value - least - std::log(2.0)));
   Kriging kriging(ordered_);
@@ -246,8 +248,9 @@ std::vector<std::int64_t> Tuner::next() {
   if (promised_ < options_.enough) return over_ = true, std::vector<std::int64_t>();
   std::vector<std::int64_t> points = promising();
   if (promised_ >= options_.enough) return first(points);
-  // Nothing promises more: see that the best is the best along every axis. Then look here and there, since the guess may be wrong
-  // where nothing is known; what is found goes into it.
+  // No point promises an improvement: check that the best one is the best along every axis. Then
+  // try some points anywhere, since the model may be wrong where nothing is known; their costs
+  // improve it.
   std::vector<std::int64_t> around = along_axes();
   if (around.empty() && checks_++ < kChecks) around = anywhere();
   over_ = around.empty();

@@ -1,13 +1,15 @@
-// Lowers a training step of data parallelism, as packing and planning left it, to tasks:
+// Lowers a training step of data parallelism to tasks, after packing and planning:
 //
 //   reads ─▶ forward ─▶ backward 0 ─▶ backward 1 ─▶ … ─▶ [backward done] ─▶ (opens the hold of the unpack marks)
 //                          │ready 3 ─▶ copy ─▶ convert ─▶ pack 3 ─▶ [unpack 3, held] ─▶ copy out, convert back, update
 //                          …                                    └─▶ pack 2 (serial launches)
 //   [all packs and backward done] ─▶ update ─▶ [step done but for its checkpoint] ─▶ checkpoint packs one by one ─▶ [end]
 //
-// Several micro-batches are several passes of forward and backward tasks. Those between the first and the last are equal, and
-// become one block that repeats, so a step of 65,536 micro-batches has as many tasks as one of three.
-// Exchanges (tensor or expert parallelism) are due at points of a pass; they cut its tasks into pieces.
+// Several micro-batches are several passes of forward and backward tasks. Those between the first
+// and the last are identical and become one block that repeats, so a step of 65,536 micro-batches
+// has as many tasks as one of three.
+// Exchanges (tensor or expert parallelism) are due at points of a pass, and divide its tasks into
+// pieces.
 
 #include "core/lowering/step_program.h"
 
@@ -352,7 +354,7 @@ class Lowering {
     return saved == end ? end : mark(saved);
   }
 
-  /// What packs that are launched or read release first when they are complete.
+  /// Adds the edges from each pack to the packs and tasks that wait for it, before its other edges.
   void serial_launches() {
     for (int p = 0; p < packs(); ++p) {
       if (pack(p).phase == PackPhase::kCheckpoint) continue;

@@ -140,7 +140,7 @@ Made pscpu(const ScheduleRequest& r) {
   return shuffle_all_reduce(r.ranks(), r.replicas, std::move(gather), r.elements, r.engine(), Engine::kCpu, r.shift());
 }
 
-/// The same on GPUs; helper i is GPU i / workers of worker i mod workers.
+/// The shuffle with GPUs as helpers; helper i is GPU i / workers of worker i mod workers.
 Made psgpu(const ScheduleRequest& r) {
   if (!r.is(CollectiveKind::kAllReduce)) return direct(r.contract(), r.engine());
   const std::vector<std::vector<int>> groups = group_devices(r.replicas, r.strategy.shards);

@@ -192,8 +192,8 @@ bool can_combine(const AlgorithmTraits& inside, const AlgorithmTraits& across) {
   return inside.inside_ends_on_hosts ? across.across_hosts != nullptr : across.across_first_gpus != nullptr;
 }
 
-/// What a combination can do follows from its halves: an all-reduce on GPUs. Its operations are
-/// ordinary ones of a graph, which no ScopedAllocator merges.
+/// Derives the traits of a combination from its halves: an all-reduce on GPUs. Its operations are
+/// ordinary graph operations, which no ScopedAllocator merges.
 AlgorithmTraits combination_of(const AlgorithmTraits& inside, const AlgorithmTraits& across) {
   AlgorithmTraits both;
   both.algorithm = {inside.algorithm.across, across.algorithm.across};

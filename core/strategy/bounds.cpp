@@ -25,7 +25,7 @@ struct Capacity {
 /// The first whole picosecond by which `times` × `bytes` can have crossed.
 Time time_for(Bytes bytes, std::int64_t times, const Capacity& capacity) {
   const Wide work = static_cast<Wide>(bytes.count()) * static_cast<Wide>(times);
-  // In seconds and what is left of them, so that no product exceeds 128 bits.
+  // Divides into seconds and a remainder, so that no product exceeds 128 bits.
   const Wide seconds = work / capacity.bytes_per_second;
   if (seconds > static_cast<Wide>(kLongestDuration.count() / kPicosecondsPerSecond)) return kLongestDuration;
   const Wide rest = (work % capacity.bytes_per_second) * kPicosecondsPerSecond;

@@ -11,8 +11,9 @@
 namespace tutti::core {
 namespace {
 
-/// What the link cannot exceed: of NVLink and PCIe what vendors state, where the machine's file has a generation. NCCL plans with less (20 of 25 GB/s of a
-/// V100's NVLinks), and systems carry more than that (23).
+/// Returns the bandwidth that a link cannot exceed: for NVLink and PCIe the vendor's figure, if the
+/// machine's file gives a generation. NCCL plans with less (20 of 25 GB/s of a V100's NVLinks), and
+/// real systems reach more than that (23).
 Bandwidth ceiling_of(LinkId link, const Cluster& cluster) {
   const Hop hop = cluster.link(link);
   if (hop.kind == LinkKind::kNetwork) return hop.bandwidth;

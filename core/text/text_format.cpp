@@ -1,5 +1,6 @@
-// A parser for Protocol Buffers text format that keeps places and reports every mistake. google::protobuf::TextFormat
-// stops at the first one and tells no places for what it accepted; its tokenizer is used here, its parser is not.
+// A parser for the Protocol Buffers text format that keeps positions and reports every mistake.
+// google::protobuf::TextFormat stops at the first mistake and gives no positions for accepted
+// fields; only its tokenizer is used here.
 
 #include <optional>
 #include <utility>
@@ -249,8 +250,8 @@ class TextParser {
   google::protobuf::io::ArrayInputStream stream_;
   mutable Tokenizer tokens_;           // current() and previous() are not const in 3.21
   std::optional<Value::Field> begun_;  ///< a field whose name is read already: recover() had to look behind it
-  int lists_ = 0;                      ///< lists of the message at hand that are open
-  bool failed_ = false;                ///< the field at hand cannot be read on
+  int lists_ = 0;                      ///< open lists of the current message
+  bool failed_ = false;                ///< the rest of the current field cannot be read
   bool cut_off_ = false;               ///< the text ended inside a message, or is read no further
 };
 

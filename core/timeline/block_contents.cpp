@@ -25,9 +25,9 @@ class RunningSum {
 
 // --- sane ranges ---
 
-/// What begins before the horizon may end a while after it.
+/// The latest valid time: what begins before the horizon may end some time after it.
 constexpr Time kLatest = kHorizon + 16 * kLongestDuration;
-/// Of workers, slots, lanes. (No cluster has as many.)
+/// The maximum number of workers, slots or lanes. (No cluster has as many.)
 constexpr std::int32_t kMostNumber = 100'000'000;
 
 bool are_times(std::initializer_list<std::int64_t> picoseconds) {
@@ -50,7 +50,7 @@ bool is_sane(const Span& span) {
          span.bytes.count() >= 0 && span.peer >= kNoTrack;
 }
 
-/// As many entries in each column as in the first, and not more than `most`.
+/// True if all columns have as many entries as the first, and at most `most`.
 bool are_columns(std::initializer_list<int> sizes, std::size_t most) {
   const int size = *sizes.begin();
   return static_cast<std::size_t>(size) <= most &&
@@ -262,8 +262,8 @@ bool BlockContents::take_piece(const proto::PathPiece& p) {
       !are_times({p.start_ps(), p.end_ps(), p.queued_ps()})) {
     return false;
   }
-  // Pieces follow each other, and the parts of each add up to no more than its length: whoever adds them up stays
-  // below the end of the last.
+  // Pieces follow each other, and the parts of each add up to at most its length, so that their sum
+  // stays below the end of the last piece.
   if (!path.empty() && Time(p.start_ps()) < path.back().end) return false;
   std::int64_t left = p.end_ps() - p.start_ps();
   const auto part = [&left](std::int64_t t) {

@@ -183,7 +183,7 @@ std::vector<std::string> Comparison::in_words() const {
         "compared together, from the first channel's begin to the last one's end",
         together, most_channels_a, most_channels_b));
   }
-  // Where one of them recorded no lanes at all there is nothing to miss.
+  // If one of them recorded no lanes at all, no steps count as missing.
   if (steps_joined > 0 && steps_only_a + steps_only_b > 0) {
     sentences.push_back(
         fmt::format("{} steps of lanes of the first and {} of the second are in one alone and are not compared",

@@ -45,7 +45,7 @@ std::uint64_t flow_id(TrackId track, std::int32_t step, std::int32_t pack, std::
   return Random(id ^ static_cast<std::uint64_t>(index)).next();
 }
 
-/// Texts that spans share, told to the reader once and then referred to by their place in the list (from 1 on).
+/// Texts that spans share: written once, then referred to by their index in the list, from 1.
 constexpr std::array<const char*, 7> kArguments = {"training step", "pack",     "step of the lane", "bytes",
                                                    "waited ps",     "start ps", "duration ps"};
 enum class Argument { kTrainingStep, kPack, kLaneStep, kBytes, kWaited, kStart, kDuration };
@@ -59,7 +59,7 @@ std::uint64_t interned_id(Text text) {
   return static_cast<std::uint64_t>(text) + 1;
 }
 
-/// What tracks are sorted by: "gpu10" behind "gpu9", and other devices behind GPUs.
+/// Returns the sort key of a track: "gpu10" after "gpu9", and other devices after GPUs.
 auto rank(const Track& track) {
   return std::tuple(track.worker, !track.device.starts_with("gpu"), track.device.size(), std::string_view(track.device),
                     track.kind, track.slot, track.lane);
@@ -117,7 +117,7 @@ class Exporter {
     string.set_name(as_utf8(text));
   }
 
-  /// The number of the span's name, told to the reader in `packet` when it is first used.
+  /// Returns the number of the span's name; writes the name to `packet` on first use.
   std::uint64_t name_id(const Span& span, perfetto::TracePacket& packet) {
     const std::int64_t which = names_layer(span) ? span.index : span.kind >= SpanKind::kFirstCompute ? span.pack : -1;
     const auto [entry, fresh] = names_.try_emplace({span.kind, which}, kUnderWayId + 1 + names_.size());
@@ -237,9 +237,10 @@ class Exporter {
 
   /// Ends a receive, with an arrow from the send that its message came from.
   ///
-  /// An arrow ends where a slice begins, and Perfetto (flow_tracker.cc) wants to have met the send by then; but a receive
-  /// often begins to wait before the send begins. What is surely not before the send is the moment at which the message
-  /// begins to move, so there a slice inside the receive begins, and the arrow is told with the end of that slice.
+  /// An arrow ends at the beginning of a slice, and Perfetto (flow_tracker.cc) must have seen the
+  /// send before that; but a receive often begins to wait before the send begins. The message
+  /// certainly begins to move after the send began, so an inner slice of the receive begins at that
+  /// time, and the arrow is written with the end of that slice.
   void write_arrival(TrackId track, const Span& span) {
     const Time moves = span.start + std::min(span.wait, span.duration);
     const bool waits = nanoseconds_of(moves) > nanoseconds_of(span.start);

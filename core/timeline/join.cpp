@@ -13,7 +13,7 @@
 namespace tutti::core {
 namespace {
 
-/// What a span is on its device, in the first's numbers.
+/// The identity of a span on its device, with the numbers of the first timeline.
 struct Key {
   std::int32_t step = 0;
   std::int32_t pack = -1;
@@ -30,10 +30,10 @@ struct Item {
   TrackId track = kNoTrack;
 };
 
-/// By key; each key once.
+/// Spans by key, with unique keys.
 using Items = std::vector<Item>;
 
-/// A pack of a training step on the device at hand.
+/// A pack of a training step on the current device.
 using Place = std::pair<std::int32_t, std::int32_t>;
 Place place_of(const Key& key) { return {key.step, key.pack}; }
 
@@ -58,7 +58,7 @@ Blocks blocks_of(const TimelineReader& timeline) {
   return blocks;
 }
 
-/// The other way about.
+/// Returns the inverse map.
 Numbers reversed(const Numbers& numbers) {
   Numbers back;
   for (const auto& [a, b] : numbers) back[b] = a;
@@ -86,7 +86,7 @@ struct Side {
   bool keeps_other_packs = false;  ///< the first's, which then find no like
 };
 
-/// Computation that a step has several times, one for each micro-batch, is told apart by its order.
+/// Distinguishes by order the repeated computations of a step, one for each micro-batch.
 void number_passes(Items& items) {
   for (std::size_t i = 1; i < items.size(); ++i) {
     Key before = items[i - 1].key;
@@ -105,7 +105,7 @@ void sort_items(Items& items, bool lanes) {
   std::reverse(items.begin(), items.end());
 }
 
-/// Nothing if no number of the other stands for the span's pack or layer.
+/// Returns the key; nullopt if the span's pack or layer has no number in the other timeline.
 std::optional<Key> key_of(const Side& side, const Track& track, const Span& span, std::int32_t step) {
   Key key{step, -1, -1, 0, 0};
   if (span.pack >= 0) {
@@ -132,7 +132,8 @@ std::optional<Key> key_of(const Side& side, const Track& track, const Span& span
   return key;
 }
 
-/// `others`: spans of the training steps at hand whose pack or layer the first has not.
+/// `others` counts spans of these training steps whose pack or layer does not occur in the first
+/// timeline.
 Expected<Items> items_of(const Side& side, const std::vector<const Track*>& tracks, bool lanes, std::int64_t& others) {
   Items items;
   for (const Track* const track : tracks) {
@@ -183,7 +184,7 @@ Items united(const Items& items, Whole whole) {
   return made;
 }
 
-/// What each lane did of each pack, from its first moment to its last.
+/// Merges all spans of a pack on a lane, from the earliest start to the latest end.
 Items as_channels(const Items& items) {
   return united(items, [](const Key& key) { return Key{key.step, key.pack, key.lane, 0, 0}; });
 }
@@ -219,7 +220,8 @@ bool join(const Items& a, const Items& b, bool together, const TakePair& take, J
   return true;
 }
 
-/// NCCL numbers its channels as it likes. Where there are as many, one stands for the other; else none does.
+/// NCCL's channel numbers are arbitrary. If both timelines have the same number of channels, they
+/// are paired by number; otherwise none are.
 bool join_channels(Items a, Items b, const TakePair& take, JoinCounts& counts) {
   const std::map<Place, std::int64_t> counts_a = channels_by_place(a);
   const std::map<Place, std::int64_t> counts_b = channels_by_place(b);

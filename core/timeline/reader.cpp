@@ -28,7 +28,7 @@ struct TimelineReader::State {
   std::vector<SpanBlock> lost;  ///< damaged blocks of spans that the index leads to
   BlockContents content;
 
-  /// How a way through the file went.
+  /// The result of reading a file block by block.
   struct Walk {
     std::size_t whole = 0;                      ///< blocks
     std::size_t damaged = 0;                    ///< blocks
@@ -47,7 +47,8 @@ struct TimelineReader::State {
     std::uint64_t next = 0;  ///< offset behind it
   };
 
-  /// How long the block is that begins with these bytes, and where in them it begins; nothing if none does.
+  /// Returns the length of the block that begins with these bytes, and the offset of its content;
+  /// nullopt if there is none.
   static std::optional<std::pair<std::uint64_t, std::uint64_t>> length_and_start(std::string_view bytes) {
     google::protobuf::io::CodedInputStream in(reinterpret_cast<const std::uint8_t*>(bytes.data()),
                                               static_cast<int>(std::min<std::size_t>(bytes.size(), kLongestPrefix)));
@@ -57,7 +58,8 @@ struct TimelineReader::State {
     return std::pair(length, static_cast<std::uint64_t>(in.CurrentPosition()));
   }
 
-  /// Where the bytes of the block at `offset` begin and end; nothing if none begins there or the file ends before it does.
+  /// Returns the range of the block at `offset`; nullopt if there is none, or the file ends before
+  /// it does.
   [[nodiscard]] std::optional<std::pair<std::uint64_t, std::uint64_t>> extent_at(std::uint64_t offset,
                                                                                  ReadAhead& ahead) const {
     const auto found = length_and_start(ahead.read(offset, kLongestPrefix));
@@ -68,7 +70,7 @@ struct TimelineReader::State {
   }
 
   static bool parse(proto::Block& block, std::string_view content) {
-    const google::protobuf::LogSilencer quiet;  // damage is told by our own errors
+    const google::protobuf::LogSilencer quiet;  // damage is reported by our own errors
     return block.ParseFromArray(content.data(), static_cast<int>(content.size()));
   }
 
@@ -141,7 +143,7 @@ struct TimelineReader::State {
                        walk.damaged == 1 ? "it" : "they");
   }
 
-  /// The same for a file that was read without its index.
+  /// Describes the damage of a file that was read without its index.
   [[nodiscard]] std::string damage_of(const Walk& walk) const {
     const std::uint64_t end = bytes->size();
     const bool has_end =
@@ -159,7 +161,7 @@ struct TimelineReader::State {
         *walk.stopped_at);
   }
 
-  /// Whether a block begins at `offset` and is one only as far as the file goes.
+  /// True if a block begins at `offset` but the file ends within it.
   [[nodiscard]] bool was_cut_at(std::uint64_t offset) const {
     const std::string prefix = bytes->read(offset, kLongestPrefix);
     google::protobuf::io::CodedInputStream in(reinterpret_cast<const std::uint8_t*>(prefix.data()),
@@ -200,8 +202,9 @@ struct TimelineReader::State {
 
   // --- the two ways through the file ---
 
-  /// What the index at the end of the file says. Nothing if there is none, or its blocks do not lie one behind the other:
-  /// then the same bytes might be read any number of times.
+  /// Returns the entries of the index at the end of the file. nullopt if there is none, or if its
+  /// blocks overlap or are out of order, since the same bytes might then be read any number of
+  /// times.
   [[nodiscard]] std::optional<std::vector<BlockContents::IndexEntry>> index() const {
     constexpr std::uint64_t kTail = 8 + 8;
     if (bytes->size() < kTimelineMagic.size() + kTail) return std::nullopt;

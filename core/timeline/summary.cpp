@@ -130,7 +130,7 @@ bool hang_together(const PathPiece& a, const PathPiece& b) {
   return a.device == b.device || is_exchange(a) || is_exchange(b);
 }
 
-/// Where the last forward pass begins of those that follow each other; `first` if there is none but that.
+/// Returns the beginning of the last of consecutive forward passes; `first` if there is only one.
 std::size_t last_forward_pass(const std::vector<PathPiece>& path, std::size_t first) {
   std::size_t last = first;
   if (!is(path[first], ComputeKind::kForward)) return last;
@@ -147,7 +147,8 @@ std::size_t last_forward_pass(const std::vector<PathPiece>& path, std::size_t fi
   return last;
 }
 
-/// Pieces that are told in one sentence: a backward pass with the copies in between, packs that follow each other, ….
+/// Returns the end of the pieces that one sentence describes: a backward pass with its copies,
+/// consecutive packs, ….
 std::size_t end_of_stretch(const std::vector<PathPiece>& path, std::size_t first) {
   const bool forward = is(path[first], ComputeKind::kForward), backward = is(path[first], ComputeKind::kBackward);
   const auto goes_on = [&](const PathPiece& before, const PathPiece& piece) {
@@ -208,7 +209,8 @@ std::string tell_packs(std::span<const PathPiece> pieces) {
   return text;
 }
 
-/// Of what follows complete packs: "update", "copies out of packs and updates", …; each pack's are neighbours.
+/// Describes what follows complete packs: "update", "copies out of packs and updates", …; pieces of
+/// a pack are adjacent.
 std::string ends_of_packs(std::span<const PathPiece> pieces) {
   const auto some = [&](ComputeKind kind) {
     return std::any_of(pieces.begin(), pieces.end(), [&](const PathPiece& p) { return is(p, kind); });

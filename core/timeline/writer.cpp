@@ -15,7 +15,7 @@ namespace {
 using google::protobuf::io::CodedOutputStream;
 
 constexpr std::size_t kMostHeldSpans = 256 << 10;
-/// After so many spans the steps and packs that ended meanwhile are written.
+/// The number of spans after which the steps and packs that ended in the meantime are written.
 constexpr std::int64_t kSpansBetweenSteps = 16 << 10;
 /// A block with as many bytes takes nothing more. What went in last is at most a handful of texts, so it stays far below
 /// kLongestBlock.
@@ -54,7 +54,7 @@ void fill(proto::SpanColumns& columns, const std::vector<Span>& spans) {
   }
 }
 
-/// Of a block: where it is; of a block of spans also what it covers.
+/// An index entry: the position of a block and, for a block of spans, its range.
 struct IndexEntry {
   std::uint64_t offset = 0;
   proto::Block::ContentCase content = proto::Block::CONTENT_NOT_SET;
@@ -73,7 +73,7 @@ struct Gathered {
   std::size_t bytes = 0;
 
   [[nodiscard]] bool full() const { return records >= kRecordsPerBlock || bytes >= kFullBlock; }
-  /// A record of about so many bytes was put into the list.
+  /// Counts a record of about this many bytes in the list.
   void count(std::size_t bytes_of_record) {
     ++records;
     bytes += bytes_of_record;
@@ -195,7 +195,7 @@ struct TimelineWriter::State {
 
   void flush_spans(TrackId track, std::vector<Span>& list) {
     if (list.empty()) return;
-    // Whoever reads the file as it grows meets a track before its spans.
+    // Programs that read the growing file must find a track before its spans.
     flush(tracks);
     proto::Block block;
     block.mutable_spans()->set_track(track);

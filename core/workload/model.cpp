@@ -239,7 +239,7 @@ class JsonModelReader {
     return refuse(field, "a number");
   }
 
-  /// As the CSV has it.
+  /// Returns the shape in the form of CSV files.
   std::optional<Cell> shape(const Value::Field& field) {
     if (field.value.kind != Value::Kind::kList) return refuse(field, "a list of whole numbers, such as [64, 3, 7, 7]");
     Cell cell{"", field.value.at};

@@ -151,7 +151,7 @@ class WorkloadMaker {
     // The size of the variables, independent of the type in which gradients are sent.
     Bytes variables;
     for (const Variable& variable : options_.model.variables) {
-      // Of what is gathered, only the rows that anybody has touched.
+      // Sparse gradients: at most the rows that all replicas touch.
       variables += variable.slices ? std::min(variable.elements,
                                               cluster_.replicas() * variable.slices->rows * variable.row_elements()) *
                                          size_of(variable.type)

@@ -59,7 +59,7 @@ class PushPullPlanner {
     Pack push = plan_.pack_of({{member.variable, member.first, member.count, 0}},
                               collective(member, server, CollectiveKind::kReduce), strategy_.launch_overhead);
     push.turn = member.variable;
-    // For a mean, the pull's receiver divides the sum.
+    // For a mean, replicas divide the sum after the pull (copied_out).
     push.payload.reduction = Reduction::kSum;
     Pack pull = push;
     pull.collective =
@@ -83,7 +83,7 @@ class PushPullPlanner {
     return made;
   }
 
-  /// Returns the stages of a push through hosts; a pull has the reverse.
+  /// Returns the stages of a push through hosts; those of a pull are in reverse order.
   [[nodiscard]] std::vector<CollectiveStage> by_hosts(DataType type, std::int64_t elements, std::int32_t server,
                                                       bool push) const {
     const std::int32_t g = per_worker_;

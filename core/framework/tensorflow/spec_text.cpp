@@ -122,7 +122,7 @@ class PythonReader {
 
  private:
   using Result = tl::expected<PythonValue, SpecTextProblem>;
-  /// What a spec needs, and one to say that it is too many.
+  /// The maximum nesting of a valid spec, plus one level to detect deeper ones.
   static constexpr int kMostDepth = 8;
 
   void skip_space() {
