@@ -2,10 +2,22 @@
 
 #include <algorithm>
 #include <bit>
+#include <cstddef>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 namespace tutti::core {
+namespace {
+
+/// "0, 1, 2", and an ellipsis for those beyond the eighth.
+std::string listed(const std::vector<Rank>& ranks) {
+  constexpr std::size_t kMostListed = 8;
+  const auto end = ranks.begin() + static_cast<std::ptrdiff_t>(std::min(ranks.size(), kMostListed));
+  return fmt::format("{}{}", fmt::join(ranks.begin(), end, ", "), ranks.size() > kMostListed ? ", …" : "");
+}
+
+}  // namespace
 
 Sums::Id Sums::single(Rank rank) {
   std::vector<std::uint64_t> set(words_, 0);
@@ -42,13 +54,16 @@ std::string Sums::show(Id id, const RankSet& contributors) const {
   if (id == kUndefined) return "nothing";
   if (id == kTwice) return "some contribution twice";
   if (id == kUnlike) return "a sum of elements that do not belong together";
-  std::string missing;
+  std::vector<Rank> present, missing;
   for (std::int32_t i = 0; i < contributors.count; ++i) {
     const Rank r = contributors.at(i);
-    if (!contains(id, r)) missing += fmt::format("{}{}", missing.empty() ? "" : ", ", r);
+    (contains(id, r) ? present : missing).push_back(r);
   }
-  if (!missing.empty()) return "all but the contribution of rank " + missing;
-  return contributions(id) > contributors.count ? "more than it should" : "everything";
+  if (missing.empty()) return contributions(id) > contributors.count ? "more than it should" : "everything";
+  // Whichever list is shorter.
+  if (present.empty()) return "no contribution of a rank that should be in it";
+  return present.size() < missing.size() ? "only the contribution of rank " + listed(present)
+                                         : "all but the contribution of rank " + listed(missing);
 }
 
 Sums::Id Sums::intern(std::vector<std::uint64_t> set) {

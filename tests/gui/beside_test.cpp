@@ -206,7 +206,7 @@ TEST(Beside, WhatDiffersIsSaid) {
   EXPECT_THAT(said, Contains("real alone has worker 2"));
   EXPECT_THAT(said, Contains("simulated alone has training step 2"));
   EXPECT_THAT(said, Contains("real has no load of links"));
-  EXPECT_THAT(said, Contains(HasSubstr("1 of simulated's 4 packs")));
+  EXPECT_THAT(said, Contains(HasSubstr("1 of the 4 packs in simulated")));
 }
 
 TEST(Beside, AligningCanBeStopped) {

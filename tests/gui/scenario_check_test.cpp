@@ -191,7 +191,7 @@ TEST(Suggestions, AreOfFieldsThatThereAre) {
       if (!suggestions(field.full_name, library()).empty()) with.insert(field.full_name);
     }
   }
-  EXPECT_EQ(with.size(), 6u);
+  EXPECT_EQ(with.size(), 7u);
 }
 
 TEST(Examples, AreTheShippedScenariosWithTheirOwnWords) {

@@ -412,7 +412,7 @@ TEST(Liars, NoNumberOfAnAssignmentIsTakenOnTrust) {
       {"a time scale of -1", [](auto& a) { a.set_time_scale(-1); }},
       {"a time scale of nan", [](auto& a) { a.set_time_scale(std::nan("")); }},
       {"transport \"pigeon\"", [](auto& a) { a.set_transport("pigeon"); }},
-      {"a file of kind 5", [](auto& a) { a.add_file()->set_kind(5); }}};
+      {"a file of kind 6", [](auto& a) { a.add_file()->set_kind(6); }}};
   for (const auto& [what, lie] : lies) {
     Control order = assignment();
     lie(*order.mutable_assignment());

@@ -63,20 +63,21 @@ TEST(VariablePartitioner, AxisSizeTakesWholeSlices) {
 }
 
 core::Expected<core::Scenario> scenario_of(const std::string& partitioner, const std::string& workload,
-                                           const std::string& more = "") {
+                                           const std::string& more = "", int workers = 2) {
   return core::read_scenario(
-      fmt::format(
-          "cluster {{ workers {{ machine: \"m\" count: 2 }} workers {{ machine: \"m\" count: 2 server: true }} network "
-          "{{ kind: ONE_SWITCH latency_us: 5 bandwidth_gb_per_s: 1 }} machine {{ name: \"m\" device {{ name: "
-          "\"cpu0\" kind: CPU memory_gb_per_s: 50 }} nic {{ name: \"nic0\" bandwidth_gb_per_s: 10 }} link {{ "
-          "from: \"cpu0\" to: \"nic0\" kind: PCIE bandwidth_gb_per_s: 10 latency_us: 0.5 }} }} }}\nworkload {{ "
-          "{} }}\nstrategy {{ tensorflow {{ parameter_server {{ variable_partitioner {{ {} }} {} }} }} }}\n",
-          workload, partitioner, more),
+      fmt::format("cluster {{ workers {{ machine: \"m\" count: {} }} workers {{ machine: \"m\" count: 2 server: true "
+                  "}} network "
+                  "{{ kind: ONE_SWITCH latency_us: 5 bandwidth_gb_per_s: 1 }} machine {{ name: \"m\" device {{ name: "
+                  "\"cpu0\" kind: CPU memory_gb_per_s: 50 }} nic {{ name: \"nic0\" bandwidth_gb_per_s: 10 }} link {{ "
+                  "from: \"cpu0\" to: \"nic0\" kind: PCIE bandwidth_gb_per_s: 10 latency_us: 0.5 }} }} }}\nworkload {{ "
+                  "{} }}\nstrategy {{ tensorflow {{ parameter_server {{ variable_partitioner {{ {} }} {} }} }} }}\n",
+                  workers, workload, partitioner, more),
       "f", core::Library(std::vector<core::Library::File>()));
 }
 
-core::Scenario valid(const std::string& partitioner, const std::string& workload, const std::string& more = "") {
-  auto scenario = scenario_of(partitioner, workload, more);
+core::Scenario valid(const std::string& partitioner, const std::string& workload, const std::string& more = "",
+                     int workers = 2) {
+  auto scenario = scenario_of(partitioner, workload, more, workers);
   if (!scenario) throw std::runtime_error(scenario.error().message());
   return std::move(*scenario);
 }
@@ -106,14 +107,15 @@ TEST(VariablePartitioner, PartsTakeThePlaceOfTheirVariable) {
 
 /// Parts are variables to the servers: they lie on one after the other, and bytes that one server had are divided.
 TEST(VariablePartitioner, ServersShareOneLargeVariable) {
+  constexpr int kWorkers = 6;
   const std::string one = "variable { name: \"v\" shape: 1000000 forward_ms: 1 backward_ms: 1 }";
   const auto roots = [](const core::Scenario& s) {
     std::set<core::Rank> all;
     for (const core::Pack& pack : s.plan.packs) all.insert(s.plan.collective(pack).root);
     return all.size();
   };
-  const core::Scenario whole = valid("fixed_size { num_shards: 1 }", one);
-  const core::Scenario halves = valid("fixed_size { num_shards: 2 }", one);
+  const core::Scenario whole = valid("fixed_size { num_shards: 1 }", one, "", kWorkers);
+  const core::Scenario halves = valid("fixed_size { num_shards: 2 }", one, "", kWorkers);
   EXPECT_EQ(roots(whole), 1u);
   EXPECT_EQ(roots(halves), 2u);
   const auto step = [](const core::Scenario& s) {
@@ -121,7 +123,7 @@ TEST(VariablePartitioner, ServersShareOneLargeVariable) {
     EXPECT_TRUE(sim::Simulator().run(s, {}, {}, summary));
     return core::to_ms(summary.step_time());
   };
-  // Two workers read and push 4 MB at 1 GB/s, by one port or by two.
+  // Six workers read 4 MB each at 1 GB/s and push as much meanwhile: 24 ms by one port, 12 ms by two.
   EXPECT_LT(step(halves), 0.75 * step(whole));
 }
 
