@@ -30,7 +30,7 @@ constexpr std::int64_t kCap = std::int64_t{1} << 40;  // more than any bound
 std::int64_t capped(std::int64_t value) { return std::min(value, kCap); }
 std::int64_t capped_product(std::int64_t a, std::int64_t b) { return b > 0 && a > kCap / b ? kCap : a * b; }
 
-/// What is known about a node of the program besides what it does.
+/// Facts about a node of the program, apart from what it does.
 struct NodeFacts {
   std::int64_t most = 0;         ///< steps at most
   std::int64_t counting = 1;     ///< operations to count its steps

@@ -36,7 +36,7 @@ class CustomAlgorithm {
   [[nodiscard]] virtual std::int64_t padded(std::int64_t elements) const { return elements; }
   /// Elements with which each chunk, and each piece of one, has one element; nothing if there are no such.
   [[nodiscard]] virtual std::optional<std::int64_t> even_elements() const = 0;
-  /// What the file says and the simulation does not follow; "" if there is nothing.
+  /// Returns a note on settings of the file that have no effect here; "" if there are none.
   [[nodiscard]] virtual std::string note() const { return ""; }
   /// Steps of all ranks.
   [[nodiscard]] virtual std::int64_t total_steps() const = 0;

@@ -295,7 +295,7 @@ class ProgramAlgorithm : public CustomAlgorithm {
         total = std::min(kMost, total + fixed * program_->shape.ranks);
         continue;
       }
-      // Of ranks that differ, the first few stand for all: this is an estimate of work.
+      // If ranks differ, the first few stand for all: this is an estimate of work.
       const Rank some = std::min(program_->shape.ranks, 64);
       std::int64_t steps = 0;
       for (Rank rank = 0; rank < some; ++rank) {

@@ -42,7 +42,7 @@ constexpr std::array kMscclSteps{MscclStepType{"s", StepKind::kSend},
                                  MscclStepType{"re", StepKind::kReduce},
                                  MscclStepType{"nop", StepKind::kNop}};
 
-/// Whether a step of the kind has something to read on its own rank, or to write there.
+/// True if a step of the kind reads or writes memory of its own rank.
 bool has_source(StepKind kind) {
   return kind != StepKind::kReceive && kind != StepKind::kReceiveSend && kind != StepKind::kNop;
 }

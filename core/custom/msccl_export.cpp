@@ -142,7 +142,7 @@ class MscclWriter {
   void write_lane(Lane lane) {
     LaneBlocks mine;
     const std::int64_t count = schedule_.steps(rank_, lane);
-    // What is passed on keeps its two peers together.
+    // A message that is passed on keeps its two peers together.
     for (std::int64_t i = 0; i < count; ++i) {
       const Step step = schedule_.step(rank_, lane, i);
       if (!receives(step.kind) || !sends(step.kind)) continue;

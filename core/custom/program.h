@@ -90,7 +90,7 @@ struct MarkCode {
   std::vector<int> path;  ///< nodes from the lane's to the mark's
 };
 
-/// What keeps an algorithm from being the same to all workers; no text: nothing does.
+/// The reason why an algorithm is not the same on all workers; empty: it is.
 struct Obstacle {
   Position at;
   std::string what;

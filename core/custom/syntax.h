@@ -79,7 +79,7 @@ struct PeerText {
 
 enum class Verb : std::uint8_t { kSend, kReceive, kReduce, kCopy, kAdd };
 
-/// What follows a message that was received.
+/// The action after a received message.
 enum class Then : std::uint8_t { kNothing, kSend, kOnlySend };
 
 struct ActionText {
@@ -137,7 +137,7 @@ struct Requirement {
   std::string why;
 };
 
-/// What is said before the lanes is in `order`: each item sees those before it.
+/// The items before the lanes are in `order`: each one sees those before it.
 struct HeaderItem {
   enum class Kind : std::uint8_t { kParameter, kLet, kRequire, kChunks, kScratch, kSlots };
   Kind kind = Kind::kLet;

@@ -311,7 +311,7 @@ int ValueBuilder::variable(int slot, std::int64_t low, std::int64_t high, bool s
   return add({ValueOp::kVariable, -1, -1, -1, slot}, std::move(facts));
 }
 
-/// Of a sum of variables more is known than of its operands: i + 1 - i is 1.
+/// A sum of variables is known more exactly than its operands: i + 1 - i is 1.
 void ValueBuilder::sharpen(Facts& facts) const {
   if (!facts.linear.is) return;
   Wide low = facts.linear.base;
@@ -391,7 +391,7 @@ Value ValueBuilder::value(int id) const { return compact(facts(id).linear, id); 
 bool ValueBuilder::is_rank_plus(int id) const {
   const LinearForm& linear = facts(id).linear;
   if (!linear.is || linear.coefficients[kRankSlot] != 1) return false;
-  // What is left has to fit a value that needs no tree: the tree would have the rank in it.
+  // The rest has to be a value that needs no tree: the tree would contain the rank.
   return std::count_if(linear.coefficients.begin(), linear.coefficients.end(), [](auto c) { return c != 0; }) <= 3;
 }
 

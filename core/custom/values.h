@@ -105,7 +105,7 @@ class ValueTrees {
   [[nodiscard]] std::int64_t node(int id, const Variables& variables) const;
 };
 
-/// What becomes of a value when all workers are renumbered by w → (w + d) mod workers: it becomes value + step · d, modulo
+/// The change of a value when all workers are renumbered by w → (w + d) mod workers: it becomes value + step · d, modulo
 /// `modulus` (0: exactly). Not `known`: something else.
 struct UnderShift {
   bool known = true;
@@ -153,7 +153,7 @@ class ValueBuilder {
   ValueBuilder(std::int64_t ranks, std::int64_t per_node);
 
   int constant(std::int64_t value);
-  /// The rank at hand.
+  /// The current rank.
   int rank();
   /// A loop's variable between `low` and `high` (both included). `same`: whatever the rank, it takes the same values.
   int variable(int slot, std::int64_t low, std::int64_t high, bool same_shift, bool same_exchange);

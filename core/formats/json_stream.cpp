@@ -124,9 +124,9 @@ bool JsonStream::begin_value() {
   return false;
 }
 
-bool JsonStream::enter_object() {
+bool JsonStream::enter(char bracket) {
   if (!begin_value()) return false;
-  if (next_byte() != '{') {
+  if (next_byte() != bracket) {
     skip();
     return false;
   }
@@ -135,26 +135,14 @@ bool JsonStream::enter_object() {
     return false;
   }
   ++at_;
-  open_.push_back('{');
+  open_.push_back(bracket);
   after_value_ = false;
   return true;
 }
 
-bool JsonStream::enter_array() {
-  if (!begin_value()) return false;
-  if (next_byte() != '[') {
-    skip();
-    return false;
-  }
-  if (open_.size() >= kDeepest) {
-    fail({ProblemCode::kTooLarge}, "values are nested too deeply here");
-    return false;
-  }
-  ++at_;
-  open_.push_back('[');
-  after_value_ = false;
-  return true;
-}
+bool JsonStream::enter_object() { return enter('{'); }
+
+bool JsonStream::enter_array() { return enter('['); }
 
 std::optional<std::string_view> JsonStream::next_key() {
   if (error_ || open_.empty()) return std::nullopt;

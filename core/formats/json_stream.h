@@ -66,6 +66,8 @@ class JsonStream {
   void skip_space();
   bool expect(char c);
   bool begin_value();
+  /// Enters a value that begins with `bracket`; skips any other and returns false.
+  bool enter(char bracket);
   void end_value() { after_value_ = true; }
   std::string_view read_string();
   bool escape(std::string& to);

@@ -721,7 +721,7 @@ class RankTrace::Events {
   std::vector<MeasuredCollective> collectives_;
   std::vector<std::int32_t> step_of_kernel_;
   std::vector<std::size_t> by_step_, first_of_step_;
-  std::vector<MeasuredCollective*> of_step_;  ///< the packs of the step at hand
+  std::vector<MeasuredCollective*> of_step_;  ///< the packs of the current step
   std::vector<std::int32_t> backward_thread_;
   std::vector<std::int64_t> backward_host_;
 };
