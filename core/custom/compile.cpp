@@ -314,7 +314,7 @@ class Compiler {
     ++calls_;
     const std::size_t size = scope_.size();
     const auto hidden = std::pair(hidden_from_, hidden_to_);
-    // Of nested calls, what is visible is a beginning of the scope, and what is hidden lies behind it.
+    // The visible part of nested calls is at the beginning of the scope, the hidden part behind it.
     hidden_from_ = std::min(visible, size);
     hidden_to_ = size;
     for (std::size_t i = 0; i < operands.size(); ++i) define_value(function.parameters[i], operands[i]);

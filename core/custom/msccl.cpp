@@ -1,4 +1,4 @@
-// Chunks of the file stay chunks: offsets are multiplied by what a chunk of the buffer at hand has. The file only knows chunks
+// Chunks of the file stay chunks: offsets are multiplied by the elements of a chunk of the buffer. The file only knows chunks
 // of one size, so that buffers are padded until they divide.
 
 #include "core/custom/msccl.h"

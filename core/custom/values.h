@@ -130,7 +130,7 @@ struct LinearForm {
   std::array<std::int64_t, kSlots> coefficients{};
 };
 
-/// What is known about a value for all ranks and rounds.
+/// Facts about a value that hold for all ranks and rounds.
 struct Facts {
   std::int64_t low = 0;
   std::int64_t high = 0;

@@ -121,7 +121,7 @@ class MaybeGzip final : public ByteInput {
         }
       }
       if (member_ended_) {
-        // What stands behind a member is another one, or padding, which gzip ignores.
+        // Behind a member there is another one, or padding, which gzip ignores.
         if (held_[held_begin_] != '\x1f') return 0;
         inflateReset(&stream_);
         member_ended_ = false;

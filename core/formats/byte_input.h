@@ -22,7 +22,7 @@ class ByteInput {
 /// Opens a file or a pipe. Content that begins as gzip is inflated, in members of any number. Reads in bounded memory.
 /// ERRORS: missing, a folder, unreadable.
 Expected<std::unique_ptr<ByteInput>> open_byte_input(const std::string& path);
-/// The same for bytes at hand, which must stay; `name` is what errors call them.
+/// The same for bytes in memory, which must outlive it; `name` is how errors call them.
 std::unique_ptr<ByteInput> byte_input_of(std::string_view bytes, const std::string& name);
 
 /// The first `most` bytes of a file, inflated: enough to recognise its format. ERRORS: as open_byte_input.

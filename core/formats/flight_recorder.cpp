@@ -29,7 +29,7 @@ std::vector<std::int64_t> flight_ranks(const PlainValue* ranks) {
   return made;
 }
 
-/// Of the shapes [[64, 3], [64]]; -1: there is none, or one is no shape.
+/// The number of elements of shapes such as [[64, 3], [64]]; -1: there is none, or one is no shape.
 std::int64_t elements_of_shapes(const PlainValue* shapes) {
   constexpr std::int64_t kMostElements = std::int64_t{1} << 50;
   if (shapes == nullptr || shapes->items.empty()) return -1;

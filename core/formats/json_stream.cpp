@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <limits>
 
+#include <fmt/format.h>
+
 namespace tutti::core {
 namespace {
 
@@ -144,8 +146,10 @@ bool JsonStream::enter_object() { return enter('{'); }
 
 bool JsonStream::enter_array() { return enter('['); }
 
-std::optional<std::string_view> JsonStream::next_key() {
-  if (error_ || open_.empty()) return std::nullopt;
+/// Passes the comma before the next member or item of the innermost bracket, or its end, `close`. Returns false at the end
+/// and if there is an error.
+bool JsonStream::next_of(char close) {
+  if (error_ || open_.empty()) return false;
   skip_space();
   int c = next_byte();
   if (c == ',' && after_value_) {
@@ -153,21 +157,24 @@ std::optional<std::string_view> JsonStream::next_key() {
     after_value_ = false;
     skip_space();
     c = next_byte();
-  } else if (c != '}' && after_value_) {
-    static_cast<void>(c < 0 ? fail_at_end() : fail({ProblemCode::kSyntax}, "expected ',' or '}' here"));
-    return std::nullopt;
-  }
-  if (c == '}') {
-    ++at_;
-    open_.pop_back();
-    end_value();
-    return std::nullopt;
+  } else if (c >= 0 && c != close && after_value_) {
+    fail({ProblemCode::kSyntax}, fmt::format("expected ',' or '{}' here", close));
+    return false;
   }
   if (c < 0) {
     fail_at_end();
-    return std::nullopt;
+    return false;
   }
-  if (c != '"') {
+  if (c != close) return true;
+  ++at_;
+  open_.pop_back();
+  end_value();
+  return false;
+}
+
+std::optional<std::string_view> JsonStream::next_key() {
+  if (!next_of('}')) return std::nullopt;
+  if (next_byte() != '"') {
     fail({ProblemCode::kSyntax}, "expected a key in quotes here");
     return std::nullopt;
   }
@@ -183,29 +190,7 @@ std::optional<std::string_view> JsonStream::next_key() {
   return scratch_;
 }
 
-bool JsonStream::next_item() {
-  if (error_ || open_.empty()) return false;
-  skip_space();
-  int c = next_byte();
-  if (c == ',' && after_value_) {
-    ++at_;
-    after_value_ = false;
-    skip_space();
-    c = next_byte();
-  } else if (c != ']' && after_value_) {
-    static_cast<void>(c < 0 ? fail_at_end() : fail({ProblemCode::kSyntax}, "expected ',' or ']' here"));
-    return false;
-  }
-  if (c < 0) {
-    fail_at_end();
-    return false;
-  }
-  if (c != ']') return true;
-  ++at_;
-  open_.pop_back();
-  end_value();
-  return false;
-}
+bool JsonStream::next_item() { return next_of(']'); }
 
 std::string_view JsonStream::scalar() {
   if (!begin_value()) return {};

@@ -50,11 +50,11 @@ class JsonStream {
   [[nodiscard]] bool cut_off() const { return cut_off_; }
   /// REQUIRES: failed().
   [[nodiscard]] const Error& error() const { return *error_; }
-  /// Of the next byte, from 0.
+  /// The position of the next byte, from 0.
   [[nodiscard]] std::uint64_t offset() const { return before_buffer_ + at_; }
-  /// Of the next byte, from 1. Counts the lines of at most one buffer.
+  /// The line of the next byte, from 1. Counts the lines of at most one buffer.
   [[nodiscard]] int line() const;
-  /// Of the next byte in its line, from 1, in bytes.
+  /// The column of the next byte, in bytes, from 1.
   [[nodiscard]] int column() const;
   /// Ends reading with a mistake here, of whoever knows what the values mean.
   void fail(ProblemKind kind, const std::string& text);
@@ -68,6 +68,7 @@ class JsonStream {
   bool begin_value();
   /// Enters a value that begins with `bracket`; skips any other and returns false.
   bool enter(char bracket);
+  bool next_of(char close);
   void end_value() { after_value_ = true; }
   std::string_view read_string();
   bool escape(std::string& to);

@@ -15,7 +15,7 @@ namespace tutti::core {
 /// SOURCE: pytorch/kineto libkineto/src/output_json.cpp, include/MetadataFieldCatalog.h; names of fields changed between
 /// PyTorch 1.x and 2.9, so everything but a name, a phase and a time may be absent. docs/formats.md lists what is read.
 
-/// What kind of event it is, by its category.
+/// The kind of an event, by its category.
 enum class KinetoKind : std::uint8_t {
   kCpuOperator,    ///< cpu_op, Operator
   kAnnotation,     ///< user_annotation: ProfilerStep#5, nccl:all_reduce, Optimizer.step#SGD.step
@@ -51,7 +51,7 @@ struct KinetoEvent {
   std::int64_t sequence = -1;
 };
 
-/// What stands outside the events.
+/// The fields outside the events.
 struct KinetoHeader {
   struct Device {
     std::string name;

@@ -17,7 +17,7 @@ class LineStream {
 
   /// The next line without its end, valid until the next call; nothing at the end, or after an error of the input.
   std::optional<std::string_view> next();
-  /// Of the line that next() returned last, from 1.
+  /// The number of the line that next() returned last, from 1.
   [[nodiscard]] int number() const { return number_; }
   [[nodiscard]] const std::optional<Error>& error() const { return error_; }
   [[nodiscard]] const std::string& name() const { return name_; }

@@ -42,7 +42,7 @@ std::string lower(std::string_view text) {
   return made;
 }
 
-/// Of releases before 2.24, which print numbers.
+/// The names for releases before 2.24, which print numbers.
 std::string algorithm_name(std::string_view word) {
   constexpr std::array<const char*, 7> kNames{"tree",      "ring", "collnet_direct", "collnet_chain", "nvls",
                                               "nvls_tree", "pat"};

@@ -9,7 +9,7 @@
 
 namespace tutti::core {
 
-/// What NCCL writes with NCCL_DEBUG=INFO and NCCL_DEBUG_SUBSYS=INIT,GRAPH,TUNING,COLL,NET,ENV: lines with "NCCL INFO", between
+/// The log that NCCL writes with NCCL_DEBUG=INFO and NCCL_DEBUG_SUBSYS=INIT,GRAPH,TUNING,COLL,NET,ENV: lines with "NCCL INFO", between
 /// whatever else a job prints, and behind the prefixes of launchers.
 /// SOURCE: format strings of NVIDIA/nccl, tags 2.7.8 to 2.30.7 (src/debug.cc, init.cc, enqueue.cc, graph/, transport/).
 

@@ -13,7 +13,7 @@ namespace tutti::core {
 /// ERRORS: those of the format's reader, with their place.
 Expected<void> import_file(TraceFormat format, const std::string& path, MeasuredRun& run,
                            const std::function<void(double)>& progress = {});
-/// The same for bytes at hand. `name` is what errors call them.
+/// The same for bytes in memory. `name` is how errors call them.
 Expected<void> import_bytes(TraceFormat format, std::string_view bytes, const std::string& name, MeasuredRun& run);
 
 /// Once all files are read: sorts ranks, and aligns their clocks.

@@ -146,7 +146,7 @@ MeasuredRank& rank_of(MeasuredRun& run, const std::string& host, std::int64_t pi
 /// NCCL counts one rank's argument; nccl-tests, and Tutti, the larger of what a rank gives and gets. -1 if `ranks` is needed and not known.
 std::int64_t size_of_argument(MeasuredKind kind, std::int64_t argument_bytes, std::int64_t ranks);
 
-/// The index of the group, which is added if it is new; -1 beyond 4096 groups. Groups are told apart by name, size and ranks.
+/// The index of the group, which is added if it is new; -1 beyond 4096 groups. Groups differ in name, size or ranks.
 std::int32_t group_index(MeasuredRun& run, const MeasuredGroup& group);
 /// "[0,1,2]" as numbers; nothing if it is shortened or no list.
 std::vector<std::int64_t> rank_list(std::string_view text);

@@ -87,7 +87,7 @@ class NcclLogImport {
     Communicator& made = communicators_[{process, line.communicator}];
     made.rank = line.rank;
     made.ranks = line.ranks;
-    // Pointers differ from process to process; communicators are told apart by their sizes.
+    // Pointers differ from process to process; communicators are distinguished by their sizes.
     made.group = group_index(run_, {fmt::format("communicator of {}", line.ranks), "", line.ranks, {}});
     auto& [ranks, rank] = largest_[process];
     if (line.ranks >= ranks) ranks = line.ranks, rank = line.rank;

@@ -31,7 +31,7 @@ struct Gathering {
   std::function<core::Expected<void>(const Address&)> announce;
   /// Called when all workers have joined.
   std::function<void()> met;
-  /// Another run follows at the same address: workers that were started elsewhere are told to join
+  /// Another run follows at the same address: workers that were started elsewhere get the order to join
   /// again.
   bool come_again = false;
 };

@@ -45,7 +45,7 @@ struct WorkerEnd {
 };
 
 /// Runs a worker process: joins a run, executes its steps, and ends when the coordinator says so or
-/// is gone; joins again if it is told to. Needs no files: the plan comes from the coordinator.
+/// is gone; joins again if it gets the order to. Needs no files: the plan comes from the coordinator.
 /// ERRORS: any failure; it has been reported to the coordinator if possible.
 WorkerEnd work(const WorkerJoin& join);
 

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <filesystem>
 #include <map>
 
 #include "tests/tools/command_line.h"
@@ -132,6 +133,31 @@ strategy { algorithm: "nccl" }
   EXPECT_THAT(kinds_of(core::Expected<int>(tl::unexpected(error_in(other.out)))),
               testing::ElementsAre("conflict Cluster.nccl_calibration"));
   EXPECT_EQ(run_tutti({"simulate", "gone.textproto"}, {.folder = folder.path()}).status, 2);
+}
+
+/// Such a time would make a file that cannot be read again; nccl-tests prints rows of 0 bytes if asked.
+TEST(CalibrateNccl, RefusesTimesThatNothingTakesAndSkipsEmptyCollectives) {
+  const TemporaryFolder folder;
+  const Predicted all_reduce = perf({}, folder);
+  const std::string whole = log(all_reduce, 1.2);
+  const std::pair<const char*, const char*> wrong[] = {
+      {"4096 1024 float sum -1 1000000000000 0.00 0.00 0", "too-large time"},
+      {"4096 1024 float sum -1 0.0000 0 0 0", "too-small time"}};
+  for (const auto& [row, problem] : wrong) {
+    put(folder, "wrong.log", whole + row + "\n");
+    const Outcome o = run_tutti(
+        {"calibrate", "--cluster", "hgx-h100", "--log", "wrong.log", "-o", "wrong.calibration", "--format", "json"},
+        {.folder = folder.path()});
+    EXPECT_EQ(o.status, 2) << row;
+    EXPECT_THAT(kinds_of(core::Expected<int>(tl::unexpected(error_in(o.out)))), testing::ElementsAre(problem));
+    EXPECT_FALSE(std::filesystem::exists(folder.file("wrong.calibration")));
+  }
+  put(folder, "empty.log", whole + "0 0 float sum -1 3.1 0.00 0.00 0\n");
+  ASSERT_EQ(run_tutti({"calibrate", "--cluster", "hgx-h100", "--log", "empty.log", "-o", "empty.calibration"},
+                      {.folder = folder.path()})
+                .status,
+            0);
+  EXPECT_FALSE(perf({"--calibration", "empty.calibration"}, folder).us.empty()) << "the file can be read again";
 }
 
 TEST(CalibrateNccl, RefusesWhatDoesNotFit) {

@@ -69,8 +69,10 @@ Expected<core::TraceFormat> format_of_files(const ImportTraceOptions& options) {
     if (!found)
       return tl::make_unexpected(Error::request(
           {ProblemCode::kUnsupported},
-          fmt::format("this is none of the formats that are read; if it should be, name it: tutti import {} FILE",
-                      fmt::join(core::trace_format_names(), "|")),
+          fmt::format(
+              "this is none of the formats that are read; if it should be, name it: tutti import {} FILE; a log of "
+              "nccl-tests is read by tutti calibrate, and a timeline of Tutti by tutti export",
+              fmt::join(core::trace_format_names(), "|")),
           {file, 0, 0}));
     if (format && *format != *found)
       return tl::make_unexpected(

@@ -15,9 +15,6 @@
 namespace tutti::core::nccl {
 namespace {
 
-constexpr double kLeastUs = 1e-3;  ///< of what takes time at all
-constexpr double kMostUs = 1e10;
-constexpr std::int64_t kMostBytes = std::int64_t{1} << 50;
 constexpr int kMostNodes = 1'000'000;
 constexpr int kMostGpus = 1'000;
 
@@ -116,11 +113,11 @@ class CalibrationReader {
   MeasuredPoint row(const proto::MeasuredTime& written, const CalibratedTable& table) {
     MeasuredPoint made;
     const auto us = [&](const char* field, bool or_zero) {
-      return fields_.required(written, field, "row", {or_zero ? 0 : kLeastUs, kMostUs}).value_or(1);
+      return fields_.required(written, field, "row", {or_zero ? 0 : kLeastMeasuredUs, kMostMeasuredUs}).value_or(1);
     };
     if (!fields_.has(written, "bytes"))
       fields_.complain_at(written, "bytes", ProblemCode::kMissing, "row: bytes is missing");
-    made.at.bytes = fields_.integer(written, "bytes", "row", 1, kMostBytes).value_or(1);
+    made.at.bytes = fields_.integer(written, "bytes", "row", 1, kMostMeasuredBytes).value_or(1);
     made.measured_us = us("measured_us", false);
     made.at.kind = table.kind;
     made.at.ranks = table.nodes * table.gpus;

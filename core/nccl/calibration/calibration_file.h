@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 
@@ -8,7 +9,12 @@
 
 namespace tutti::core::nccl {
 
-/// What a calibration file begins with; other files are not written over.
+/// The range of times and sizes that a calibration can keep, in µs and bytes.
+inline constexpr double kLeastMeasuredUs = 1e-3;
+inline constexpr double kMostMeasuredUs = 1e10;
+inline constexpr std::int64_t kMostMeasuredBytes = std::int64_t{1} << 50;
+
+/// The beginning of a calibration file; other files are not overwritten.
 inline constexpr const char* kCalibrationMagic = "# A calibration of NCCL's times";
 
 /// The fields of proto/calibration.proto. ERRORS: everything that is wrong, each with file:line:column: unknown fields and

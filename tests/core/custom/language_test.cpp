@@ -1,4 +1,4 @@
-// The language of algorithms: what is wrong with a text is told with its place, whatever the text.
+// The language of algorithms: every mistake in a text is reported with its place.
 
 #include <gtest/gtest.h>
 

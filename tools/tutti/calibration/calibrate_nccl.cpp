@@ -114,9 +114,10 @@ std::string nccl_text_of(const NcclOutcome& outcome, const CalibrateOptions& opt
   for (const std::string& note : outcome.notes) text += "\nnote: " + note;
   if (!outcome.notes.empty()) text += '\n';
   if (options.output.empty()) return text + "\n-o FILE writes the calibration\n";
-  return text +
-         fmt::format("\n{} is taken by --calibration {}, or by a scenario:   cluster {{ nccl_calibration: \"{}\" }}\n",
-                     options.output, options.output, options.output);
+  return text + fmt::format(
+                    "\nwritten: {}; to use it, give --calibration {}, or set in a scenario:   cluster {{ "
+                    "nccl_calibration: \"{}\" }}\n",
+                    options.output, options.output, options.output);
 }
 
 std::string nccl_json_of(const NcclOutcome& outcome, const CalibrateOptions& options) {
@@ -135,8 +136,8 @@ std::string nccl_json_of(const NcclOutcome& outcome, const CalibrateOptions& opt
 }
 
 std::string head_of(const NcclOutcome& outcome) {
-  std::string text =
-      fmt::format("# Tutti {}. What of NCCL's predicted times is off here, and by what factor:\n#\n", core::version());
+  std::string text = fmt::format("# Tutti {}. Factors between NCCL's times here and the predicted ones, by part:\n#\n",
+                                 core::version());
   const std::string table = table_text(parts_report(outcome.calibration), 2);
   for (std::size_t at = 0; at < table.size();) {
     const std::size_t end = std::min(table.find('\n', at), table.size());

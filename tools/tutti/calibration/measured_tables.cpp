@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 
 #include "core/measured/nccl_tests.h"
+#include "core/nccl/calibration/calibration_file.h"
 #include "core/nccl/calibration/calibration_names.h"
 #include "core/nccl/collective_time.h"
 #include "core/nccl/known_gpus.h"
@@ -73,7 +74,7 @@ class LogReader {
     const auto kind = core::check_collective(table, ranks);
     if (!kind) return failed(kind);
     if (table.collective.empty())
-      note(fmt::format("{} does not name its program; it is taken for {}", place(table.where), to_string(*kind)));
+      note(fmt::format("{} does not name its program; {} is assumed", place(table.where), to_string(*kind)));
     nccl::CalibratedTable measured{place(table.where),
                                    *kind,
                                    subject->comm.nodes,
@@ -100,6 +101,19 @@ class LogReader {
       ++wrong_;
       return {};
     }
+    if (row.bytes == 0) return {};  // of an empty collective nothing is predicted
+    if (!(timing->us >= nccl::kLeastMeasuredUs && timing->us <= nccl::kMostMeasuredUs)) {
+      return tl::make_unexpected(core::Error::request(
+          {timing->us > nccl::kMostMeasuredUs ? ProblemCode::kTooLarge : ProblemCode::kTooSmall, "time"},
+          fmt::format("a time must be from {:g} to {:g} µs (got {:g}); remove the row if the run failed there",
+                      nccl::kLeastMeasuredUs, nccl::kMostMeasuredUs, timing->us),
+          row.where));
+    }
+    if (row.bytes < 0 || row.bytes > nccl::kMostMeasuredBytes) {
+      return tl::make_unexpected(core::Error::request(
+          {ProblemCode::kTooLarge, "size"},
+          fmt::format("a size must be from 0 to {} bytes (got {})", nccl::kMostMeasuredBytes, row.bytes), row.where));
+    }
     const auto type = core::data_type_of_nccl_name(row.type);
     if (!type) {
       types_.insert(row.type);
@@ -125,21 +139,21 @@ class LogReader {
       asked.nodes = static_cast<std::int32_t>(run.hosts);
       asked.gpus = static_cast<std::int32_t>(run.ranks_of_host);
     } else {
-      note(fmt::format("{} does not list its ranks; it is taken to be of {} node{} (--nodes)", place(table.where),
-                       asked.nodes, asked.nodes == 1 ? "" : "s"));
+      note(fmt::format("{} does not list its ranks; assumed: {} node{} (--nodes)", place(table.where), asked.nodes,
+                       asked.nodes == 1 ? "" : "s"));
     }
     if (!asked.version && !run.nccl_version.empty()) asked.version = run.nccl_version;
     if (!asked.version) {
       const nccl::KnownGpu* const gpu = nccl::find_gpu(run.device);
       asked.version = to_string(gpu == nullptr ? nccl::kDefaultVersion : gpu->usual_version);
-      note(fmt::format("{} does not state its NCCL release; it is taken to be {} (--nccl-version)", place(table.where),
+      note(fmt::format("{} does not state its NCCL release; assumed: {} (--nccl-version)", place(table.where),
                        *asked.version));
     }
     if (!asked.driving) {
       if (const auto driving = run.driving())
         asked.driving = std::string(to_string(*driving));
       else if (run.ranks_of_host != 1)
-        note(fmt::format("{} does not say who calls NCCL; it is taken to be a process per GPU (--driving)",
+        note(fmt::format("{} does not say who calls NCCL; assumed: one process per GPU (--driving)",
                          place(table.where)));
     }
     return asked;
