@@ -28,11 +28,12 @@ namespace {
 
 /// Qt talks about folders and displays that it would like to have.
 void only_what_is_grave(QtMsgType type, const QMessageLogContext&, const QString& text) {
-  if (type == QtCriticalMsg || type == QtFatalMsg) std::fprintf(stderr, "tutti: %s\n", qUtf8Printable(text));
+  if (type == QtCriticalMsg || type == QtFatalMsg)
+    std::fprintf(stderr, "tutti: %s\n", qUtf8Printable(text));
 }
 
-/// While one exists, SIGTERM, SIGINT and SIGHUP end the event loop instead of the program, so that a run is ended, and its
-/// processes and files go, as if the window had been closed.
+/// While one exists, SIGTERM, SIGINT and SIGHUP end the event loop instead of the program, so that
+/// a run is ended, and its processes and files go, as if the window had been closed.
 class EndsBySignal {
  public:
   explicit EndsBySignal(QApplication& app) {
@@ -77,7 +78,9 @@ QString write_window(tutti::gui::MainWindow& window, const tutti::gui::Options& 
   window.numbers().finish();
   if (options.screenshot.endsWith(QLatin1String(".svg"), Qt::CaseInsensitive))
     return window.write_shown(options.screenshot);
-  return window.grab().save(options.screenshot) ? QString() : options.screenshot + QStringLiteral(" cannot be written");
+  return window.grab().save(options.screenshot)
+             ? QString()
+             : options.screenshot + QStringLiteral(" cannot be written");
 }
 
 /// Returns the directory in which this user's windows keep unsaved changes.
@@ -89,7 +92,8 @@ QString recovery_folder() {
 /// When everything is open (immediately if there is nothing to open), draws and writes the picture
 /// and ends the program; works without a display. If something that was requested is not available,
 /// ends with an error message and writes no picture.
-int write_screenshot(QApplication& app, tutti::gui::MainWindow& window, const tutti::gui::Options& options) {
+int write_screenshot(QApplication& app, tutti::gui::MainWindow& window,
+                     const tutti::gui::Options& options) {
   using tutti::gui::MainWindow;
   const auto refuse = [](const QString& why) {
     say(why);
@@ -102,7 +106,8 @@ int write_screenshot(QApplication& app, tutti::gui::MainWindow& window, const tu
     if (!missing.isEmpty()) return;
     // Once more through the event loop: only then everything has its size.
     QTimer::singleShot(0, &window, [&window, &options, refuse] {
-      if (const QString wrong = wrong_size(window, options.size); !wrong.isEmpty()) return refuse(wrong);
+      if (const QString wrong = wrong_size(window, options.size); !wrong.isEmpty())
+        return refuse(wrong);
       const QString wrong = write_window(window, options);
       if (!wrong.isEmpty()) say(wrong);
       QApplication::exit(wrong.isEmpty() ? 0 : 1);
@@ -114,8 +119,10 @@ int write_screenshot(QApplication& app, tutti::gui::MainWindow& window, const tu
 }
 
 /// Shows the window. Requested items that are missing are reported in the window and on stderr.
-int show_window(QApplication& app, tutti::gui::MainWindow& window, const tutti::gui::Options& options) {
-  if (options.file.isEmpty()) QTimer::singleShot(0, &window, [&window] { window.offer_recovery(); });
+int show_window(QApplication& app, tutti::gui::MainWindow& window,
+                const tutti::gui::Options& options) {
+  if (options.file.isEmpty())
+    QTimer::singleShot(0, &window, [&window] { window.offer_recovery(); });
   const auto go = [&window, &options] {
     const QStringList missing = tutti::gui::show_place(window, options);
     for (const QString& why : missing) say(why);
@@ -142,10 +149,12 @@ int main(int argc, char** argv) {
     return 2;
   }
   const bool screenshot = !options->screenshot.isEmpty();
-  const bool no_display = qEnvironmentVariableIsEmpty("DISPLAY") && qEnvironmentVariableIsEmpty("WAYLAND_DISPLAY") &&
+  const bool no_display = qEnvironmentVariableIsEmpty("DISPLAY") &&
+                          qEnvironmentVariableIsEmpty("WAYLAND_DISPLAY") &&
                           qEnvironmentVariableIsEmpty("QT_QPA_PLATFORM");
   if (no_display && !screenshot) {
-    say(QStringLiteral("there is no display here (DISPLAY is not set); --screenshot FILE writes a picture"));
+    say(QStringLiteral(
+        "there is no display here (DISPLAY is not set); --screenshot FILE writes a picture"));
     return 2;
   }
   if (no_display) qputenv("QT_QPA_PLATFORM", "offscreen");
@@ -160,7 +169,8 @@ int main(int argc, char** argv) {
   QApplication::setApplicationName(QStringLiteral("tutti-view"));
   // A picture must not depend on a user's settings or change them.
   const QTemporaryDir settings;
-  if (screenshot) QSettings::setPath(QSettings::NativeFormat, QSettings::UserScope, settings.path());
+  if (screenshot)
+    QSettings::setPath(QSettings::NativeFormat, QSettings::UserScope, settings.path());
   tutti::gui::Workshop workshop = tutti::gui::make_workshop(tutti::gui::own_worker_program());
   if (!screenshot) workshop.recovery_folder = recovery_folder();
   tutti::gui::MainWindow window(std::move(workshop));

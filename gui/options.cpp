@@ -32,7 +32,8 @@ struct Option {
 
 constexpr Option kOptions[] = {
     {"screenshot",
-     "Write a picture of the window (.png; .svg: of its timeline or plot) to this file instead of showing it; needs no "
+     "Write a picture of the window (.png; .svg: of its timeline or plot) to this file instead of "
+     "showing it; needs no "
      "display",
      "file"},
     {"size", "Size of the window in pixels, such as 1600x900", "size"},
@@ -57,8 +58,12 @@ constexpr const char* kPlaces[] = {"from-us", "to-us", "at-us", "device", "find"
 
 using Wrong = std::optional<QString>;
 
-QString value(const QCommandLineParser& parser, const char* name) { return parser.value(QString::fromLatin1(name)); }
-bool is_set(const QCommandLineParser& parser, const char* name) { return parser.isSet(QString::fromLatin1(name)); }
+QString value(const QCommandLineParser& parser, const char* name) {
+  return parser.value(QString::fromLatin1(name));
+}
+bool is_set(const QCommandLineParser& parser, const char* name) {
+  return parser.isSet(QString::fromLatin1(name));
+}
 
 bool is_of(const QString& file, FileKind wanted) {
   const auto kind = file_kind(file.toStdString());
@@ -69,7 +74,8 @@ bool is_scenario(const QString& file) { return is_of(file, FileKind::kScenario);
 Wrong read_files(const QCommandLineParser& parser, Options& options) {
   const QStringList files = parser.positionalArguments();
   if (files.size() > 2)
-    return QStringLiteral("expected one timeline, scenario or sweep, or two timelines; tutti view --help tells more");
+    return QStringLiteral(
+        "expected one timeline, scenario or sweep, or two timelines; tutti view --help tells more");
   options.file = files.value(0);
   options.second = files.value(1);
   options.run = is_set(parser, "run");
@@ -80,24 +86,30 @@ Wrong read_files(const QCommandLineParser& parser, Options& options) {
     const auto second = file_kind(files[1].toStdString());
     if (!second) return QString::fromStdString(second.error().message());
     if (scenario || *second != FileKind::kTimeline)
-      return QStringLiteral("two files are shown together if both are timelines, or the first is a sweep");
+      return QStringLiteral(
+          "two files are shown together if both are timelines, or the first is a sweep");
   }
-  options.svg = files.size() == 1 && files.front().endsWith(QLatin1String(".svg"), Qt::CaseInsensitive);
-  if (options.svg && !value(parser, "screenshot").endsWith(QLatin1String(".png"), Qt::CaseInsensitive))
+  options.svg =
+      files.size() == 1 && files.front().endsWith(QLatin1String(".svg"), Qt::CaseInsensitive);
+  if (options.svg &&
+      !value(parser, "screenshot").endsWith(QLatin1String(".png"), Qt::CaseInsensitive))
     return QStringLiteral("a plot that is there can be drawn as a PNG: --screenshot FILE.png");
   for (const char* const place : kPlaces) {
     if (!is_set(parser, place)) continue;
     const QString name = QString::fromLatin1(place);
-    if (files.isEmpty() || options.sweep) return QStringLiteral("--%1 needs a timeline; name one").arg(name);
+    if (files.isEmpty() || options.sweep)
+      return QStringLiteral("--%1 needs a timeline; name one").arg(name);
     if (scenario && !options.run)
-      return QStringLiteral("--%1 needs a timeline; name one, or make it of the scenario with --run").arg(name);
+      return QStringLiteral(
+                 "--%1 needs a timeline; name one, or make it of the scenario with --run")
+          .arg(name);
   }
   return std::nullopt;
 }
 
 Wrong read_sweep_looks(const QCommandLineParser& parser, Options& options) {
-  for (const auto& [name, field] :
-       {std::pair("x", &options.x), std::pair("by", &options.by), std::pair("cost", &options.cost)}) {
+  for (const auto& [name, field] : {std::pair("x", &options.x), std::pair("by", &options.by),
+                                    std::pair("cost", &options.cost)}) {
     *field = value(parser, name);
     if (is_set(parser, name) && !options.sweep)
       return QStringLiteral("--%1 is of a sweep; name one").arg(QString::fromLatin1(name));
@@ -106,7 +118,8 @@ Wrong read_sweep_looks(const QCommandLineParser& parser, Options& options) {
   if (options.cost.isEmpty() || find_sweep_cost(options.cost.toStdString())) return std::nullopt;
   QStringList names;
   for (const SweepCost& cost : sweep_costs()) names << QString::fromLatin1(cost.id);
-  return QStringLiteral("--cost %1: expected one of %2").arg(options.cost, names.join(QStringLiteral(", ")));
+  return QStringLiteral("--cost %1: expected one of %2")
+      .arg(options.cost, names.join(QStringLiteral(", ")));
 }
 
 Wrong read_two(const QCommandLineParser& parser, Options& options) {
@@ -116,11 +129,13 @@ Wrong read_two(const QCommandLineParser& parser, Options& options) {
   }
   if (is_set(parser, "error")) {
     options.error = value(parser, "error").toInt();
-    if (options.error < 1) return QStringLiteral("--error %1: expected a number from 1 on").arg(value(parser, "error"));
+    if (options.error < 1)
+      return QStringLiteral("--error %1: expected a number from 1 on").arg(value(parser, "error"));
   }
   if (is_set(parser, "align")) {
     options.align = parse_align(value(parser, "align").toStdString());
-    if (!options.align) return QStringLiteral("--align %1: expected start, step or pack").arg(value(parser, "align"));
+    if (!options.align)
+      return QStringLiteral("--align %1: expected start, step or pack").arg(value(parser, "align"));
   }
   return std::nullopt;
 }
@@ -135,13 +150,17 @@ Wrong read_looks(const QCommandLineParser& parser, Options& options) {
     if (!svg && !name.endsWith(QLatin1String(".png"), Qt::CaseInsensitive))
       return QStringLiteral("--screenshot %1: expected a name that ends in .png or .svg").arg(name);
     if (svg && (options.file.isEmpty() || (is_scenario(options.file) && !options.run)))
-      return QStringLiteral("--screenshot %1: an SVG is of a timeline or a sweep; name one, or a .png").arg(name);
+      return QStringLiteral(
+                 "--screenshot %1: an SVG is of a timeline or a sweep; name one, or a .png")
+          .arg(name);
   }
   if (!is_set(parser, "size")) return std::nullopt;
   const QStringList sides = value(parser, "size").split(QLatin1Char('x'));
   options.size = QSize(sides.value(0).toInt(), sides.value(1).toInt());
-  if (sides.size() != 2 || !QRect(1, 1, 10'000, 10'000).contains(options.size.width(), options.size.height()))
-    return QStringLiteral("--size %1: expected WIDTHxHEIGHT, such as 1600x900").arg(value(parser, "size"));
+  if (sides.size() != 2 ||
+      !QRect(1, 1, 10'000, 10'000).contains(options.size.width(), options.size.height()))
+    return QStringLiteral("--size %1: expected WIDTHxHEIGHT, such as 1600x900")
+        .arg(value(parser, "size"));
   return std::nullopt;
 }
 
@@ -152,8 +171,9 @@ Wrong read_place(const QCommandLineParser& parser, Options& options) {
     if (is_set(parser, name) && value(parser, name).trimmed().isEmpty())
       return QStringLiteral("--%1: say what").arg(QString::fromLatin1(name));
   }
-  for (const auto& [name, time] : {std::pair("from-us", &options.from_us), std::pair("to-us", &options.to_us),
-                                   std::pair("at-us", &options.at_us)}) {
+  for (const auto& [name, time] :
+       {std::pair("from-us", &options.from_us), std::pair("to-us", &options.to_us),
+        std::pair("at-us", &options.at_us)}) {
     if (!is_set(parser, name)) continue;
     bool number = false;
     *time = value(parser, name).toDouble(&number);
@@ -162,9 +182,10 @@ Wrong read_place(const QCommandLineParser& parser, Options& options) {
           .arg(QString::fromLatin1(name), value(parser, name));
   }
   if (options.to_us && options.from_us.value_or(0) >= *options.to_us) {
-    return options.from_us ? QStringLiteral("--from-us %1 is not before --to-us %2")
-                                 .arg(value(parser, "from-us"), value(parser, "to-us"))
-                           : QStringLiteral("--to-us %1: expected a time after 0").arg(value(parser, "to-us"));
+    return options.from_us
+               ? QStringLiteral("--from-us %1 is not before --to-us %2")
+                     .arg(value(parser, "from-us"), value(parser, "to-us"))
+               : QStringLiteral("--to-us %1: expected a time after 0").arg(value(parser, "to-us"));
   }
   return std::nullopt;
 }
@@ -174,8 +195,9 @@ Time time_of(double us) { return Time(static_cast<std::int64_t>(us * 1e6)); }
 /// Returns the requested times that are after the end of the run.
 QStringList beyond_the_end(const Options& options, Time end) {
   QStringList missing;
-  for (const auto& [name, time] : {std::pair("from-us", &options.from_us), std::pair("to-us", &options.to_us),
-                                   std::pair("at-us", &options.at_us)}) {
+  for (const auto& [name, time] :
+       {std::pair("from-us", &options.from_us), std::pair("to-us", &options.to_us),
+        std::pair("at-us", &options.at_us)}) {
     if (*time && time_of(**time) > end) {
       missing << QStringLiteral("--%1 %2: the timeline ends at %3 µs")
                      .arg(QString::fromLatin1(name), QString::number(**time, 'g', 15),
@@ -204,19 +226,23 @@ QString find(MainWindow& window, const Options& options, const std::optional<Tim
 
 tl::expected<Options, QString> read_options(const QCoreApplication& app) {
   QCommandLineParser parser;
-  parser.setApplicationDescription(QStringLiteral(
-      "Shows a timeline that tutti simulate or tutti run wrote; or two, the second beside the first; "
-      "opens a scenario to change and run; or plots a sweep of tutti sweep or tutti tune --database, also "
-      "while it runs, with a timeline behind it as a point that was measured."));
+  parser.setApplicationDescription(
+      QStringLiteral("Shows a timeline that tutti simulate or tutti run wrote; or two, the second "
+                     "beside the first; "
+                     "opens a scenario to change and run; or plots a sweep of tutti sweep or tutti "
+                     "tune --database, also "
+                     "while it runs, with a timeline behind it as a point that was measured."));
   parser.addHelpOption();
   parser.addVersionOption();
-  parser.addPositionalArgument(QStringLiteral("file"), QStringLiteral("Timeline, scenario or sweep"),
+  parser.addPositionalArgument(QStringLiteral("file"),
+                               QStringLiteral("Timeline, scenario or sweep"),
                                QStringLiteral("[file [second timeline]]"));
   for (const Option& option : kOptions)
-    parser.addOption(
-        {QString::fromLatin1(option.name), QString::fromUtf8(option.help), QString::fromLatin1(option.value)});
+    parser.addOption({QString::fromLatin1(option.name), QString::fromUtf8(option.help),
+                      QString::fromLatin1(option.value)});
   if (!parser.parse(app.arguments()))
-    return tl::make_unexpected(parser.errorText() + QStringLiteral("; tutti view --help tells more"));
+    return tl::make_unexpected(parser.errorText() +
+                               QStringLiteral("; tutti view --help tells more"));
   if (is_set(parser, "help")) parser.showHelp(0);
   if (is_set(parser, "version")) parser.showVersion();
   Options options;
@@ -235,7 +261,8 @@ static QStringList show_plot(MainWindow& window, const Options& options) {
   QStringList missing;
   for (const auto& [name, field] : {std::pair("x", &options.x), std::pair("by", &options.by)}) {
     QStringList names;
-    for (const SweepField& known : fields_of(*window.sweep().data())) names << QString::fromStdString(known.name);
+    for (const SweepField& known : fields_of(*window.sweep().data()))
+      names << QString::fromStdString(known.name);
     if (!field->isEmpty() && !names.contains(*field))
       missing << QStringLiteral("--%1 %2: that does not vary here; expected one of %3")
                      .arg(QString::fromLatin1(name), *field, names.join(QStringLiteral(", ")));
@@ -253,20 +280,24 @@ QStringList show_place(MainWindow& window, const Options& options) {
   if (!missing.isEmpty()) return missing;
   std::optional<TimeRange> range;
   if (options.from_us || options.to_us) {
-    view.show_range({time_of(options.from_us.value_or(0)), options.to_us ? time_of(*options.to_us) : end});
+    view.show_range(
+        {time_of(options.from_us.value_or(0)), options.to_us ? time_of(*options.to_us) : end});
     range = view.view().range();
   }
   if (!options.find.isEmpty()) {
     if (const QString wrong = find(window, options, range); !wrong.isEmpty()) missing << wrong;
   }
   if (options.error > 0 && !window.beside().go_to_error(options.error - 1))
-    missing << QStringLiteral("--error %1: the list has %2").arg(options.error).arg(window.beside().errors());
+    missing << QStringLiteral("--error %1: the list has %2")
+                   .arg(options.error)
+                   .arg(window.beside().errors());
   if (options.at_us) window.cursor().set_moment(time_of(*options.at_us));
   if (!options.device.isEmpty()) window.topology().parentWidget()->show();
   if (!options.device.isEmpty() || !options.screenshot.isEmpty()) window.traffic().wait();
   if (!options.device.isEmpty() && !window.topology().select_device(options.device)) {
-    missing
-        << QStringLiteral("--device %1: the timeline has no such device (w0/gpu1 is one's form)").arg(options.device);
+    missing << QStringLiteral(
+                   "--device %1: the timeline has no such device (w0/gpu1 is one's form)")
+                   .arg(options.device);
   }
   return missing;
 }

@@ -17,13 +17,13 @@ class MainWindow;
 
 /// The command line options.
 struct Options {
-  QString file;                ///< a timeline, a scenario or a sweep; empty: none
-  QString second;              ///< a timeline to compare with, or to overlay on the sweep; empty: none
-  bool sweep = false;          ///< the file is a sweep
-  bool svg = false;            ///< the file is an SVG picture, which is drawn as a PNG
-  QString x, by, cost;         ///< what to plot of a sweep; empty: the default
-  bool one_line = false;       ///< plot a sweep as a single line
-  bool run = false;            ///< run the scenario at once
+  QString file;           ///< a timeline, a scenario or a sweep; empty: none
+  QString second;         ///< a timeline to compare with, or to overlay on the sweep; empty: none
+  bool sweep = false;     ///< the file is a sweep
+  bool svg = false;       ///< the file is an SVG picture, which is drawn as a PNG
+  QString x, by, cost;    ///< what to plot of a sweep; empty: the default
+  bool one_line = false;  ///< plot a sweep as a single line
+  bool run = false;       ///< run the scenario at once
   std::optional<Align> align;  ///< the alignment of the two timelines
   int error = 0;               ///< row in the list of largest errors, from 1 on; 0: none
   QString screenshot;          ///< a picture to write instead of showing a window; empty: none

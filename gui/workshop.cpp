@@ -32,8 +32,8 @@ std::string no_worker_program(const std::string& program) {
 }
 
 std::string no_gpus() {
-  const auto count =
-      real::CudaDevices::load().and_then([](const TuttiCudaApi* api) { return real::CudaDevices::count(*api); });
+  const auto count = real::CudaDevices::load().and_then(
+      [](const TuttiCudaApi* api) { return real::CudaDevices::count(*api); });
   if (!count) return count.error().message();
   return *count > 0 ? "" : "there is no GPU on this machine";
 }
@@ -45,7 +45,8 @@ std::string no_nccl() {
 
 Backend for_real(std::string id, std::string name, const real::TcpExecutorOptions& options,
                  std::string (*missing)() = nullptr) {
-  Backend backend{std::move(id), std::move(name), options.time_scale ? "emulating" : "running", {}, {}};
+  Backend backend{
+      std::move(id), std::move(name), options.time_scale ? "emulating" : "running", {}, {}};
   backend.missing = [program = options.program, missing] {
     const std::string why = no_worker_program(program);
     return why.empty() && missing ? missing() : why;
@@ -57,20 +58,25 @@ Backend for_real(std::string id, std::string name, const real::TcpExecutorOption
 /// All cores but one, which the window needs.
 int threads() { return std::max(1, static_cast<int>(std::thread::hardware_concurrency()) - 1); }
 
-core::Expected<bool> search(core::SweepStore& store, const SweepOrder& order, const core::Library& library,
-                            const std::vector<core::Override>& set, const SweepWatch& watch) {
+core::Expected<bool> search(core::SweepStore& store, const SweepOrder& order,
+                            const core::Library& library, const std::vector<core::Override>& set,
+                            const SweepWatch& watch) {
   sim::Simulator simulator;
-  sim::Evaluator evaluator({order.info.scenario_text, order.info.scenario_file, set}, library, simulator);
+  sim::Evaluator evaluator({order.info.scenario_text, order.info.scenario_file, set}, library,
+                           simulator);
   sim::Trials trials(
       store.space(), evaluator, threads(), [&] { return watch.cancel->load(); }, &store);
-  if (const auto taken = trials.take_over(library); !taken) return tl::make_unexpected(taken.error());
+  if (const auto taken = trials.take_over(library); !taken)
+    return tl::make_unexpected(taken.error());
   core::Tuner tuner(store.space(), {order.evaluations, 0, core::TunerOptions().enough, 0});
   const auto most = static_cast<double>(std::min(order.evaluations, store.space().size()));
-  return trials.search(tuner, core::kNever,
-                       [&](std::int64_t told) { watch.progress(static_cast<double>(told) / most); });
+  return trials.search(tuner, core::kNever, [&](std::int64_t told) {
+    watch.progress(static_cast<double>(told) / most);
+  });
 }
 
-core::Expected<bool> run_sweep(SweepOrder order, const core::Library& library, const SweepWatch& watch) {
+core::Expected<bool> run_sweep(SweepOrder order, const core::Library& library,
+                               const SweepWatch& watch) {
   std::vector<core::Override> set;
   for (const std::string& said : order.info.set) {
     auto change = core::parse_override("--set", said);
@@ -78,7 +84,8 @@ core::Expected<bool> run_sweep(SweepOrder order, const core::Library& library, c
     set.push_back(std::move(*change));
   }
   // A problem of the scenario is reported once, rather than for every point.
-  const auto scenario = core::read_scenario(order.info.scenario_text, order.info.scenario_file, library, set);
+  const auto scenario =
+      core::read_scenario(order.info.scenario_text, order.info.scenario_file, library, set);
   if (!scenario) return tl::make_unexpected(scenario.error());
   if (order.info.axes.empty()) {
     auto usual = core::usual_axes(*scenario);
@@ -94,7 +101,8 @@ core::Expected<bool> run_sweep(SweepOrder order, const core::Library& library, c
   course.threads = threads();
   course.stop = [&] { return watch.cancel->load(); };
   course.progress = [&](std::int64_t there, std::int64_t in_all, std::int64_t before) {
-    if (in_all > before) watch.progress(static_cast<double>(there - before) / static_cast<double>(in_all - before));
+    if (in_all > before)
+      watch.progress(static_cast<double>(there - before) / static_cast<double>(in_all - before));
   };
   return sim::carry_out(*store, library, set, simulator, course);
 }
@@ -110,8 +118,9 @@ Workshop make_workshop(const std::string& worker_program) {
   Workshop made{core::Library(core::library_folder()), {}, {}};
   made.sweep = run_sweep;
   made.new_scenario = tools::scenario_to_start_from({}, made.library);
-  made.backends.push_back(
-      {"simulate", "Simulate", "simulating", {}, [] { return std::make_unique<sim::Simulator>(); }});
+  made.backends.push_back({"simulate", "Simulate", "simulating", {}, [] {
+                             return std::make_unique<sim::Simulator>();
+                           }});
   real::TcpExecutorOptions options;
   options.program = worker_program;
   made.backends.push_back(for_real("tcp", "Real: TCP", options));

@@ -60,12 +60,15 @@ constexpr std::string_view kCannotStandForAll = "one worker cannot stand for all
 core::Error too_many_lanes(const Scenario& scenario, const std::string& why_not_folded) {
   return core::Error::request(
       {core::ProblemCode::kTooLarge, "Strategy"},
-      fmt::format("one collective of this strategy has {} lanes of messages over its {} ranks; up to {} can be "
+      fmt::format("one collective of this strategy has {} lanes of messages over its {} ranks; up "
+                  "to {} can be "
                   "simulated; take fewer shards, channels or workers{}",
-                  lanes_of(scenario), scenario.plan.widest().schedule->ranks(), Interpreter::kMostLanes,
+                  lanes_of(scenario), scenario.plan.widest().schedule->ranks(),
+                  Interpreter::kMostLanes,
                   why_not_folded.empty()
                       ? ""
-                      : fmt::format(", or make workers alike, so that one can stand for all ({})", why_not_folded)),
+                      : fmt::format(", or make workers alike, so that one can stand for all ({})",
+                                    why_not_folded)),
       {scenario.file, 0, 0});
 }
 
@@ -78,7 +81,8 @@ double steps_to_look_up(const Scenario& scenario) {
     const core::Schedule& schedule = *collective.schedule;
     if (collective.nccl) ways += static_cast<double>(schedule.ranks()) * schedule.lanes(0);
     // Packs share their routes inside workers, which are looked up once, and announced for each.
-    if (const core::CollectiveParts* const parts = core::timed_parts(collective)) ways += parts->layout.replicas();
+    if (const core::CollectiveParts* const parts = core::timed_parts(collective))
+      ways += parts->layout.replicas();
   }
   constexpr double kStepsOfAWay = 15;
   return kStepsOfAWay * ways;
@@ -93,7 +97,8 @@ bool is_worth_folding(const Scenario& scenario, const core::RecordOptions& recor
 }
 
 bool remembers(Remembers how, const Scenario& scenario) {
-  return how == Remembers::kAlways || (how == Remembers::kWhereItPays && steps_of(scenario) > kFewSteps);
+  return how == Remembers::kAlways ||
+         (how == Remembers::kWhereItPays && steps_of(scenario) > kFewSteps);
 }
 
 /// The simulated worker is the first.
@@ -108,16 +113,17 @@ core::Expected<void> Simulator::run(const Scenario& scenario, const core::Record
   const core::Conditions& conditions = scenario.run.conditions;
   if (scenario.run.network_model == core::NetworkModel::kIdeal &&
       !(conditions.links.empty() && conditions.background.empty())) {
-    return tl::make_unexpected(
-        core::Error::request({core::ProblemCode::kConflict, "Run.network_model"},
-                             "conditions: changing links and background traffic need network model fifo or fair; ideal "
-                             "models only the ports at both ends",
-                             {scenario.file, 0, 0}));
+    return tl::make_unexpected(core::Error::request(
+        {core::ProblemCode::kConflict, "Run.network_model"},
+        "conditions: changing links and background traffic need network model fifo or fair; ideal "
+        "models only the ports at both ends",
+        {scenario.file, 0, 0}));
   }
   if (auto proved = core::prove_custom(scenario, core::CustomProof::kQuick); !proved) return proved;
   const bool remember = remembers(remembers_, scenario);
   std::string why_not;
-  if (folds_ == Folds::kAlways || (folds_ == Folds::kWhereItPays && is_worth_folding(scenario, record))) {
+  if (folds_ == Folds::kAlways ||
+      (folds_ == Folds::kWhereItPays && is_worth_folding(scenario, record))) {
     Folding folding = fold(scenario);
     why_not = folding.why_not;
     if (records_others(record)) why_not = "workers other than the first are to be recorded";
@@ -130,11 +136,12 @@ core::Expected<void> Simulator::run(const Scenario& scenario, const core::Record
       why_not = "messages of different workers arrive at the same time, ordered by worker number";
     }
     if (folds_ == Folds::kAlways)
-      return tl::make_unexpected(core::Error::request({core::ProblemCode::kConflict, "Cluster"},
-                                                      fmt::format("{}{}", kCannotStandForAll, why_not),
-                                                      {scenario.file, 0, 0}));
+      return tl::make_unexpected(core::Error::request(
+          {core::ProblemCode::kConflict, "Cluster"},
+          fmt::format("{}{}", kCannotStandForAll, why_not), {scenario.file, 0, 0}));
   }
-  if (lanes_of(scenario) > Interpreter::kMostLanes) return tl::make_unexpected(too_many_lanes(scenario, why_not));
+  if (lanes_of(scenario) > Interpreter::kMostLanes)
+    return tl::make_unexpected(too_many_lanes(scenario, why_not));
   return sim::run(scenario, scenario, record, remember, control, sink).ran;
 }
 
@@ -147,7 +154,8 @@ double work_of(const Scenario& scenario, Folds folds) {
   const double whole = steps_of(scenario) + steps_to_look_up(scenario);
   if (folds == Folds::kNever || (folds == Folds::kWhereItPays && whole <= kFewSteps)) return whole;
   const Folding folding = fold(scenario);
-  return folding.scenario ? steps_of(*folding.scenario) + steps_to_look_up(*folding.scenario) : whole;
+  return folding.scenario ? steps_of(*folding.scenario) + steps_to_look_up(*folding.scenario)
+                          : whole;
 }
 
 }  // namespace tutti::sim

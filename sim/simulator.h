@@ -7,7 +7,8 @@ namespace tutti::sim {
 /// When to simulate one worker on behalf of all identical ones (sim/folding/folding.h). Results are
 /// the same; only the cost of the simulation and the contents of a timeline differ.
 enum class Folds {
-  kWhereItPays,  ///< if workers are identical; if their timeline is kept, only if the run would take long
+  kWhereItPays,  ///< if workers are identical; if their timeline is kept, only if the run would
+                 ///< take long
   kAlways,       ///< the run is refused if it is impossible
   kNever,
 };
@@ -26,7 +27,8 @@ enum class Remembers {
 /// Stateless; several threads may use it concurrently.
 class Simulator : public core::Executor {
  public:
-  explicit Simulator(Folds folds = Folds::kWhereItPays, Remembers remembers = Remembers::kWhereItPays)
+  explicit Simulator(Folds folds = Folds::kWhereItPays,
+                     Remembers remembers = Remembers::kWhereItPays)
       : folds_(folds), remembers_(remembers) {}
 
   core::Expected<void> run(const core::Scenario& scenario, const core::RecordOptions& record,

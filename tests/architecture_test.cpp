@@ -30,7 +30,9 @@ struct Include {
 /// What a line includes; empty if it includes nothing.
 std::string included(const std::string& line) {
   const auto hash = line.find_first_not_of(" \t");
-  if (hash == std::string::npos || line[hash] != '#' || line.find("include", hash) == std::string::npos) return {};
+  if (hash == std::string::npos || line[hash] != '#' ||
+      line.find("include", hash) == std::string::npos)
+    return {};
   const auto open = line.find_first_of("\"<", hash);
   const auto close = line.find_first_of("\">", open + 1);
   if (open == std::string::npos || close == std::string::npos) return {};
@@ -55,15 +57,17 @@ std::vector<Include> includes() {
 }
 
 bool begins_with_any(const std::string& text, const std::vector<std::string>& beginnings) {
-  return std::any_of(beginnings.begin(), beginnings.end(), [&](const std::string& b) { return text.starts_with(b); });
+  return std::any_of(beginnings.begin(), beginnings.end(),
+                     [&](const std::string& b) { return text.starts_with(b); });
 }
 
 TEST(Architecture, FoldersIncludeOnlyWhatTheyMay) {
-  const std::map<std::string, std::set<std::string>> allowed{{"core", {"core"}},
-                                                             {"sim", {"core", "sim"}},
-                                                             {"real", {"core", "real"}},
-                                                             {"gui", {"core", "gui"}},
-                                                             {"tools", {"core", "sim", "real", "gui", "tools"}}};
+  const std::map<std::string, std::set<std::string>> allowed{
+      {"core", {"core"}},
+      {"sim", {"core", "sim"}},
+      {"real", {"core", "real"}},
+      {"gui", {"core", "gui"}},
+      {"tools", {"core", "sim", "real", "gui", "tools"}}};
   const std::set<std::string> ours{"core", "sim", "real", "gui", "tools", "tests"};
   std::size_t seen = 0;
   for (const Include& include : includes()) {
@@ -72,7 +76,8 @@ TEST(Architecture, FoldersIncludeOnlyWhatTheyMay) {
     ++seen;
     // The window's parts know an Executor; what it is, only where its program is put together.
     if (include.file.ends_with("/gui/workshop.cpp") && top != "tests") continue;
-    EXPECT_TRUE(allowed.at(include.folder).contains(top)) << include.file << " includes " << include.included;
+    EXPECT_TRUE(allowed.at(include.folder).contains(top))
+        << include.file << " includes " << include.included;
   }
   EXPECT_GT(seen, 200u);
 }
@@ -80,7 +85,9 @@ TEST(Architecture, FoldersIncludeOnlyWhatTheyMay) {
 TEST(Architecture, TaskGraphsKnowNoGradientsPacksOrClusters) {
   int seen = 0;
   for (const Include& include : includes()) {
-    if (include.file.find("/core/plan/") == std::string::npos || !include.included.starts_with("core/")) continue;
+    if (include.file.find("/core/plan/") == std::string::npos ||
+        !include.included.starts_with("core/"))
+      continue;
     ++seen;
     EXPECT_TRUE(begins_with_any(include.included, {"core/plan/", "core/base/"}))
         << include.file << " includes " << include.included;
@@ -111,18 +118,20 @@ std::vector<std::pair<std::string, std::set<std::string>>> rooms_of_the_page() {
   for (std::string line; std::getline(page, line);) {
     if (line.starts_with("## ")) in_core = line == "## core";
     std::smatch found;
-    if (in_core && std::regex_match(line, found, row)) rooms.emplace_back(found[1], names_in(found[2]));
+    if (in_core && std::regex_match(line, found, row))
+      rooms.emplace_back(found[1], names_in(found[2]));
   }
   return rooms;
 }
 
-/// The build refuses includes that its lists of rooms do not name (cmake/room.cmake). Here the page says the same as the folders and
-/// the includes, and no room knows one below it.
+/// The build refuses includes that its lists of rooms do not name (cmake/room.cmake). Here the page
+/// says the same as the folders and the includes, and no room knows one below it.
 TEST(Architecture, ThePageShowsTheRoomsOfCoreAndWhatTheyInclude) {
   const auto rooms = rooms_of_the_page();
   std::map<std::string, std::set<std::string>> included_by;
   std::set<std::string> folders;
-  for (const fs::directory_entry& entry : fs::directory_iterator(fs::path(test::source_folder()) / "core")) {
+  for (const fs::directory_entry& entry :
+       fs::directory_iterator(fs::path(test::source_folder()) / "core")) {
     if (entry.is_directory()) folders.insert(entry.path().filename().string());
   }
   for (const Include& include : includes()) {
@@ -135,7 +144,8 @@ TEST(Architecture, ThePageShowsTheRoomsOfCoreAndWhatTheyInclude) {
   std::set<std::string> above;
   for (const auto& [room, known] : rooms) {
     EXPECT_EQ(known, included_by[room]) << "docs/source-folders.md, `" << room << "`";
-    for (const std::string& other : known) EXPECT_TRUE(above.contains(other)) << room << " knows " << other;
+    for (const std::string& other : known)
+      EXPECT_TRUE(above.contains(other)) << room << " knows " << other;
     above.insert(room);
   }
   EXPECT_EQ(above, folders);
@@ -144,10 +154,13 @@ TEST(Architecture, ThePageShowsTheRoomsOfCoreAndWhatTheyInclude) {
 /// The folders inside sim, real and gui, as a graph of who includes whom.
 TEST(Architecture, FoldersInsideTheOthersHaveNoCircles) {
   for (const std::string top : {"sim", "real", "gui"}) {
-    std::map<std::string, std::map<std::string, std::string>> included_by;  // and an include that says so
+    std::map<std::string, std::map<std::string, std::string>>
+        included_by;  // and an include that says so
     for (const Include& include : includes()) {
       if (include.folder != top || !include.included.starts_with(top + "/")) continue;
-      const auto folder_of = [](const fs::path& inside) { return std::next(inside.begin())->string(); };
+      const auto folder_of = [](const fs::path& inside) {
+        return std::next(inside.begin())->string();
+      };
       const std::string from = folder_of(fs::relative(include.file, test::source_folder()));
       const std::string to = folder_of(include.included);
       if (from != to) included_by[from].emplace(to, include.file + " includes " + include.included);
@@ -156,8 +169,9 @@ TEST(Architecture, FoldersInsideTheOthersHaveNoCircles) {
     for (bool found = true; found;) {
       found = false;
       for (auto folder = included_by.begin(); folder != included_by.end();) {
-        const bool free = std::none_of(folder->second.begin(), folder->second.end(),
-                                       [&](const auto& other) { return included_by.contains(other.first); });
+        const bool free =
+            std::none_of(folder->second.begin(), folder->second.end(),
+                         [&](const auto& other) { return included_by.contains(other.first); });
         found = found || free;
         folder = free ? included_by.erase(folder) : std::next(folder);
       }
@@ -171,16 +185,20 @@ TEST(Architecture, FoldersInsideTheOthersHaveNoCircles) {
 }
 
 TEST(Architecture, CoreKnowsNoSocketsThreadsCudaOrQt) {
-  const std::set<std::string> forbidden{"thread", "mutex", "condition_variable", "future", "unistd.h", "pthread.h"};
-  const std::vector<std::string> beginnings{
-      "sys/socket", "netinet/", "boost/asio", "boost/beast", "boost/thread", "boost/process", "cuda", "nccl", "Q"};
+  const std::set<std::string> forbidden{"thread", "mutex",    "condition_variable",
+                                        "future", "unistd.h", "pthread.h"};
+  const std::vector<std::string> beginnings{"sys/socket",  "netinet/",     "boost/asio",
+                                            "boost/beast", "boost/thread", "boost/process",
+                                            "cuda",        "nccl",         "Q"};
   for (const Include& include : includes()) {
     if (include.folder != "core") continue;
-    // pread(): several threads read one file, each at its own place. mmap(): programs that are larger than memory.
+    // pread(): several threads read one file, each at its own place. mmap(): programs that are
+    // larger than memory.
     const bool reads_files = include.file.ends_with("/core/timeline/byte_source.cpp") ||
                              include.file.ends_with("/core/plan/program_file.cpp");
     if (reads_files && include.included == "unistd.h") continue;
-    EXPECT_FALSE(forbidden.contains(include.included) || begins_with_any(include.included, beginnings))
+    EXPECT_FALSE(forbidden.contains(include.included) ||
+                 begins_with_any(include.included, beginnings))
         << include.file << " includes " << include.included;
   }
 }
@@ -214,7 +232,8 @@ TEST(Architecture, NobodyComparesAlgorithmsByName) {
       if (entry.path().string().ends_with("core/strategy/algorithm_table.cpp")) continue;
       std::ifstream file(entry.path());
       for (std::string line; std::getline(file, line);) {
-        if (line.find("lgorithm") == std::string::npos && line.find("across") == std::string::npos) continue;
+        if (line.find("lgorithm") == std::string::npos && line.find("across") == std::string::npos)
+          continue;
         ++seen;
         EXPECT_FALSE(std::regex_search(line, by_name)) << entry.path() << ": " << line;
       }

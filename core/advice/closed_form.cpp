@@ -30,14 +30,15 @@ ClosedForm closed_form(const Scenario& scenario, const Pack& pack) {
       const std::int64_t rings = std::max(1, lanes_of(scenario, pack));
       if (rings == 1) return {kRing, fmt::format("n = {} ranks, C = {}", n, chunk(whole, n))};
       return {"(n - 1)·max(kτ, τ + α + add(C)) + (n - 2)·max(kτ, τ + α) + kτ + α, τ = wire(C)",
-              fmt::format("n = {} ranks, k = {} {}, C = {}", n, rings, algorithm.channels ? "channels" : "rings",
-                          chunk(whole, n * rings))};
+              fmt::format("n = {} ranks, k = {} {}, C = {}", n, rings,
+                          algorithm.channels ? "channels" : "rings", chunk(whole, n * rings))};
     }
     case ClosedFormKind::kHalves:
       return {"Σ over log2 n hops of 2(α + wire(c)) + add(c), c halved from hop to hop",
               fmt::format("n = {} ranks, c = {} first", n, chunk(whole, 2))};
     case ClosedFormKind::kDoubling:
-      return {"log2 n · (α + wire(E) + add(E))", fmt::format("n = {} ranks, E = {}", n, chunk(whole, 1))};
+      return {"log2 n · (α + wire(E) + add(E))",
+              fmt::format("n = {} ranks, E = {}", n, chunk(whole, 1))};
     case ClosedFormKind::kNone: break;
   }
   return {};

@@ -37,24 +37,27 @@ void add_pack(const Scenario& scenario, const Pack& pack, KnownTimes links, Trav
 
 std::string why_not(const Travel::Part& now, const Travel::Part& other, const std::string& where,
                     const std::string& network) {
-  const std::string assumed =
-      fmt::format("NCCL's figures for {} are assumed, since there was no measurement to fit them to",
-                  network.empty() ? "this network" : network);
+  const std::string assumed = fmt::format(
+      "NCCL's figures for {} are assumed, since there was no measurement to fit them to",
+      network.empty() ? "this network" : network);
   std::string why;
   const auto add = [&](const std::string& reason) { why += (why.empty() ? "" : "; ") + reason; };
   const bool nccl_changes = now.nccl != other.nccl;
   const KnownTimes nccl_times = now.nccl ? now.nccl_times : other.nccl_times;
   if (nccl_changes && nccl_times == KnownTimes::kAssumed) add(assumed);
   if (other.nccl && !now.nccl && nccl_times == KnownTimes::kLinks)
-    add(fmt::format("NCCL's own times are not known here, and {} it goes by the data sheets of links", where));
-  if (other.messages && !now.messages && other.message_times == KnownTimes::kPriors)
     add(fmt::format(
-        "{} hosts take of its messages what those of other machines took, within a factor of about two, and "
-        "nobody measured it here",
-        where));
+        "NCCL's own times are not known here, and {} it goes by the data sheets of links", where));
+  if (other.messages && !now.messages && other.message_times == KnownTimes::kPriors)
+    add(
+        fmt::format("{} hosts take of its messages what those of other machines took, within a "
+                    "factor of about two, and "
+                    "nobody measured it here",
+                    where));
   if (other.messages && !now.messages && other.message_times == KnownTimes::kLinks)
     add(
-        fmt::format("{} its messages go at the full rate of their links, without what the program takes that sends "
+        fmt::format("{} its messages go at the full rate of their links, without what the program "
+                    "takes that sends "
                     "them, which nobody measured here",
                     where));
   return why;
@@ -79,7 +82,8 @@ bool same_movers(const Travel& a, const Travel& b) {
 }
 
 std::string why_not_comparable(const Travel& now, const Travel& other) {
-  const std::string& network = now.assumed_network.empty() ? other.assumed_network : now.assumed_network;
+  const std::string& network =
+      now.assumed_network.empty() ? other.assumed_network : now.assumed_network;
   std::string why = why_not(now.across, other.across, "between workers", network);
   if (why.empty()) why = why_not(now.inside, other.inside, "inside workers", "");
   return why;

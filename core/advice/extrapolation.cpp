@@ -14,7 +14,8 @@
 namespace tutti::core {
 namespace {
 
-/// Times scale with the batch as long as it is not much smaller or larger than the one that was measured.
+/// Times scale with the batch as long as it is not much smaller or larger than the one that was
+/// measured.
 constexpr double kFarOff = 2;
 
 bool is_of(const Machine& machine, GpuModel model) {
@@ -22,16 +23,19 @@ bool is_of(const Machine& machine, GpuModel model) {
                      [&](const Part& part) { return part.gpu_model == model; });
 }
 
-void add_layer_times(const Scenario& scenario, const proto::Scenario& message, std::vector<std::string>& said) {
+void add_layer_times(const Scenario& scenario, const proto::Scenario& message,
+                     std::vector<std::string>& said) {
   for (const Library::File& file : scenario.files) {
     if (file.kind != Library::Kind::kLayerTimes) continue;
     const auto times = read_layer_times(file.text, file.path);
     if (!times) continue;
-    const std::int64_t batch = message.workload().has_batch() ? message.workload().batch() : times->batch;
+    const std::int64_t batch =
+        message.workload().has_batch() ? message.workload().batch() : times->batch;
     const double ratio = static_cast<double>(batch) / static_cast<double>(times->batch);
     if (ratio > kFarOff || ratio < 1 / kFarOff) {
       said.push_back(
-          fmt::format("extrapolated: layer times were measured at batch {} and are scaled to {}; what does not grow "
+          fmt::format("extrapolated: layer times were measured at batch {} and are scaled to {}; "
+                      "what does not grow "
                       "with the batch is not known",
                       times->batch, batch));
     }
@@ -42,25 +46,29 @@ void add_layer_times(const Scenario& scenario, const proto::Scenario& message, s
       if (seen >= scenario.cluster->workers() - scenario.cluster->servers()) break;
       seen += group.count;
       if (is_of(*group.machine, times->gpu_model)) continue;
-      said.push_back(fmt::format("extrapolated: layer times were measured on {}, and the cluster is of {}",
-                                 to_string(times->gpu_model), group.machine->name()));
+      said.push_back(
+          fmt::format("extrapolated: layer times were measured on {}, and the cluster is of {}",
+                      to_string(times->gpu_model), group.machine->name()));
     }
   }
 }
 
 /// Returns what the cluster's figures were fitted to, from the scenario or a separate file; nullopt
 /// if neither states it.
-std::optional<proto::Calibrated> calibrated_of(const Scenario& scenario, const proto::Scenario& message) {
+std::optional<proto::Calibrated> calibrated_of(const Scenario& scenario,
+                                               const proto::Scenario& message) {
   if (message.cluster().has_calibrated()) return message.cluster().calibrated();
   for (const Library::File& file : scenario.files) {
     if (file.kind != Library::Kind::kCluster) continue;
     const auto cluster = scenario_message("cluster {\n" + file.text + "\n}", file.path);
-    if (cluster && (*cluster)->cluster().has_calibrated()) return (*cluster)->cluster().calibrated();
+    if (cluster && (*cluster)->cluster().has_calibrated())
+      return (*cluster)->cluster().calibrated();
   }
   return std::nullopt;
 }
 
-/// "0, 3 and 7 (128 MB)", "0 to 4 (4.0 kB to 9.1 kB)": which packs, and how large they are. REQUIRES: not empty; in ascending order.
+/// "0, 3 and 7 (128 MB)", "0 to 4 (4.0 kB to 9.1 kB)": which packs, and how large they are.
+/// REQUIRES: not empty; in ascending order.
 std::string packs_in_words(const std::vector<std::size_t>& numbers, const Plan& plan) {
   constexpr std::size_t kMostNamed = 6;
   Bytes least = plan.collective(plan.packs[numbers.front()]).bytes(), most = least;
@@ -74,21 +82,24 @@ std::string packs_in_words(const std::vector<std::size_t>& numbers, const Plan& 
   } else if (numbers.size() > 2 && numbers.back() - numbers.front() + 1 == numbers.size()) {
     text = fmt::format("packs {} to {}", numbers.front(), numbers.back());
   } else if (numbers.size() <= kMostNamed) {
-    text = fmt::format("packs {} and {}", fmt::join(numbers.begin(), numbers.end() - 1, ", "), numbers.back());
+    text = fmt::format("packs {} and {}", fmt::join(numbers.begin(), numbers.end() - 1, ", "),
+                       numbers.back());
   } else {
-    text =
-        fmt::format("{} packs ({}, …)", numbers.size(), fmt::join(numbers.begin(), numbers.begin() + kMostNamed, ", "));
+    text = fmt::format("{} packs ({}, …)", numbers.size(),
+                       fmt::join(numbers.begin(), numbers.begin() + kMostNamed, ", "));
   }
-  return text +
-         (least == most ? fmt::format(" of {}", show(most)) : fmt::format(" of {} to {}", show(least), show(most)));
+  return text + (least == most ? fmt::format(" of {}", show(most))
+                               : fmt::format(" of {} to {}", show(least), show(most)));
 }
 
-void add_calibrated(const Scenario& scenario, const proto::Scenario& message, std::vector<std::string>& said) {
+void add_calibrated(const Scenario& scenario, const proto::Scenario& message,
+                    std::vector<std::string>& said) {
   const auto calibrated = calibrated_of(scenario, message);
   if (!calibrated) return;
   if (calibrated->has_workers() && calibrated->workers() != scenario.cluster->workers()) {
-    said.push_back(fmt::format("extrapolated: the cluster's figures were fitted to {} workers, and it has {}",
-                               calibrated->workers(), scenario.cluster->workers()));
+    said.push_back(
+        fmt::format("extrapolated: the cluster's figures were fitted to {} workers, and it has {}",
+                    calibrated->workers(), scenario.cluster->workers()));
   }
   std::vector<std::size_t> smaller, larger;
   for (std::size_t p = 0; p < scenario.plan.packs.size(); ++p) {
@@ -98,9 +109,10 @@ void add_calibrated(const Scenario& scenario, const proto::Scenario& message, st
   }
   const auto add = [&](const std::vector<std::size_t>& packs, const char* how, std::int64_t than) {
     if (packs.empty()) return;
-    said.push_back(fmt::format("extrapolated: {} {} {} than the {} that the cluster's figures were fitted to",
-                               packs_in_words(packs, scenario.plan), packs.size() == 1 ? "is" : "are", how,
-                               show(Bytes(than))));
+    said.push_back(
+        fmt::format("extrapolated: {} {} {} than the {} that the cluster's figures were fitted to",
+                    packs_in_words(packs, scenario.plan), packs.size() == 1 ? "is" : "are", how,
+                    show(Bytes(than))));
   };
   add(smaller, "smaller", calibrated->least_bytes());
   add(larger, "larger", calibrated->most_bytes());

@@ -8,7 +8,8 @@ int lanes_of(const Scenario& scenario, const Pack& pack) {
   const Collective& whole = scenario.plan.collective(pack);
   const Collective sum =
       scenario.plan.partition
-          ? make_collective(*scenario.cluster, strategy, whole.type, whole.elements, 0, *scenario.plan.partition)
+          ? make_collective(*scenario.cluster, strategy, whole.type, whole.elements, 0,
+                            *scenario.plan.partition)
           : make_collective(*scenario.cluster, strategy, whole.type, whole.elements, 0);
   return sum.schedule->lanes(0);
 }

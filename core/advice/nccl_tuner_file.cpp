@@ -36,15 +36,16 @@ using OrWhy = tl::expected<T, std::string>;
 constexpr nccl::Version kOldestWithFiles{2, 24, 0};
 
 // The plugin's names, in the order of NCCL's enumerators.
-constexpr std::array<const char*, nccl::kFunctions> kFunctionNames = {"broadcast", "reduce", "allgather",
-                                                                      "reducescatter", "allreduce"};
+constexpr std::array<const char*, nccl::kFunctions> kFunctionNames = {
+    "broadcast", "reduce", "allgather", "reducescatter", "allreduce"};
 constexpr std::array<const char*, nccl::kAlgorithms> kAlgorithmNames = {
     "tree", "ring", "collnet_direct", "collnet_chain", "nvls", "nvls_tree", "pat"};
 constexpr std::array<const char*, nccl::kProtocols> kProtocolNames = {"ll", "ll128", "simple"};
 
 /// Variables whose part a file of lines takes over.
 bool is_in_lines(const std::string& variable) {
-  static const std::set<std::string> names{"NCCL_ALGO", "NCCL_PROTO", "NCCL_MIN_NCHANNELS", "NCCL_MAX_NCHANNELS"};
+  static const std::set<std::string> names{"NCCL_ALGO", "NCCL_PROTO", "NCCL_MIN_NCHANNELS",
+                                           "NCCL_MAX_NCHANNELS"};
   return names.contains(variable);
 }
 
@@ -54,7 +55,8 @@ struct Tuned {
   nccl::Model model;
 };
 
-OrWhy<Tuned> tuned(const nccl::Communicator& like, const Variables& variables, std::optional<int> channels) {
+OrWhy<Tuned> tuned(const nccl::Communicator& like, const Variables& variables,
+                   std::optional<int> channels) {
   auto settings = nccl::read_settings(variables, like.version);
   if (!settings) return tl::make_unexpected(settings.error().problems().front().text);
   set_nccl_channels(*settings, channels);
@@ -71,27 +73,29 @@ bool always_possible(nccl::Algorithm algorithm) {
 
 /// The lines of one collective: NCCL's choices by size for calls of `type` and `reduction`, then
 /// for averages and products where the lines before may not be possible for these.
-OrWhy<std::vector<nccl::ChoiceRange>> lines_of(const Tuned& nccl, nccl::Function function, DataType type,
-                                               Reduction reduction) {
+OrWhy<std::vector<nccl::ChoiceRange>> lines_of(const Tuned& nccl, nccl::Function function,
+                                               DataType type, Reduction reduction) {
   std::vector<nccl::ChoiceRange> lines;
   constexpr std::int64_t kLargest = std::numeric_limits<std::int64_t>::max();
   std::vector<nccl::ChoiceRange> open{{0, kLargest, {}}};  // sizes that need another line
   bool first = true;
   for (const Reduction one : {reduction, Reduction::kMean, Reduction::kProduct}) {
-    const auto ranges =
-        nccl::choices_by_size(nccl.communicator, nccl.model, {function, 0, nccl::element_type(type), one});
+    const auto ranges = nccl::choices_by_size(nccl.communicator, nccl.model,
+                                              {function, 0, nccl::element_type(type), one});
     // Variables may leave no algorithm for operations that are never used.
     if (!ranges && first) return tl::make_unexpected(ranges.error().problems().front().text);
     if (!ranges) break;
     std::vector<nccl::ChoiceRange> still_open;
     for (const nccl::ChoiceRange& range : *ranges) {
       for (const nccl::ChoiceRange& gap : open) {
-        const std::int64_t from = std::max(range.first, gap.first), to = std::min(range.last, gap.last);
+        const std::int64_t from = std::max(range.first, gap.first),
+                           to = std::min(range.last, gap.last);
         if (from > to) continue;
-        const bool again =
-            !first && range.choice.algorithm == gap.choice.algorithm && range.choice.protocol == gap.choice.protocol;
+        const bool again = !first && range.choice.algorithm == gap.choice.algorithm &&
+                           range.choice.protocol == gap.choice.protocol;
         if (!again) lines.push_back({from, to, range.choice});
-        if (!always_possible(range.choice.algorithm)) still_open.push_back({from, to, range.choice});
+        if (!always_possible(range.choice.algorithm))
+          still_open.push_back({from, to, range.choice});
       }
     }
     open = std::move(still_open);
@@ -105,10 +109,11 @@ class File {
   void add(nccl::Function function, const std::vector<nccl::ChoiceRange>& lines, std::int64_t nodes,
            std::int64_t ranks) {
     for (const nccl::ChoiceRange& line : lines) {
-      text_ += fmt::format("{},{},{},{},{},{},{},{}\n", kFunctionNames[static_cast<std::size_t>(function)], line.first,
-                           line.last, kAlgorithmNames[static_cast<std::size_t>(line.choice.algorithm)],
-                           kProtocolNames[static_cast<std::size_t>(line.choice.protocol)], line.choice.channels, nodes,
-                           ranks);
+      text_ += fmt::format(
+          "{},{},{},{},{},{},{},{}\n", kFunctionNames[static_cast<std::size_t>(function)],
+          line.first, line.last, kAlgorithmNames[static_cast<std::size_t>(line.choice.algorithm)],
+          kProtocolNames[static_cast<std::size_t>(line.choice.protocol)], line.choice.channels,
+          nodes, ranks);
     }
   }
   OrWhy<void> add_all(const Tuned& nccl, DataType type, std::int64_t nodes, std::int64_t ranks) {
@@ -147,7 +152,8 @@ std::vector<nccl::ChoiceRange> as_rings(const Scenario& scenario) {
 
 /// The communicator of the gradients. What is simulated as rings has it if NCCL's model knows the
 /// machine.
-OrWhy<std::shared_ptr<const nccl::Communicator>> communicator_of(const Scenario& scenario, const Library& library) {
+OrWhy<std::shared_ptr<const nccl::Communicator>> communicator_of(const Scenario& scenario,
+                                                                 const Library& library) {
   const auto of = [](const Scenario& read) {
     const auto& time = read.plan.collective(read.plan.packs.front()).nccl;
     return time ? time->communicator : nullptr;
@@ -155,8 +161,8 @@ OrWhy<std::shared_ptr<const nccl::Communicator>> communicator_of(const Scenario&
   if (auto known = of(scenario)) return known;
   std::string why = scenario.why_rings;
   if (why.empty()) {
-    const auto modelled =
-        read_scenario(scenario.text, scenario.file, library, {*parse_override("tune", "run.nccl=CALIBRATED")});
+    const auto modelled = read_scenario(scenario.text, scenario.file, library,
+                                        {*parse_override("tune", "run.nccl=CALIBRATED")});
     if (modelled && !modelled->plan.packs.empty()) {
       if (auto known = of(*modelled)) return known;
       why = modelled->why_rings;
@@ -177,7 +183,8 @@ Variables without_lines(const Variables& variables) {
 
 }  // namespace
 
-tl::expected<NcclTunerFile, std::string> nccl_tuner_file(const Scenario& recommended, const Library& library) {
+tl::expected<NcclTunerFile, std::string> nccl_tuner_file(const Scenario& recommended,
+                                                         const Library& library) {
   const auto communicator = communicator_of(recommended, library);
   if (!communicator) return tl::make_unexpected(communicator.error());
   const nccl::Communicator& comm = **communicator;
@@ -196,7 +203,8 @@ tl::expected<NcclTunerFile, std::string> nccl_tuner_file(const Scenario& recomme
   if (gradients.nccl) {
     const auto chosen = tuned(comm, variables, recommended.strategy.channels);
     if (!chosen) return tl::make_unexpected(chosen.error());
-    auto lines = lines_of(*chosen, nccl::Function::kAllReduce, gradients.type, recommended.strategy.reduction);
+    auto lines = lines_of(*chosen, nccl::Function::kAllReduce, gradients.type,
+                          recommended.strategy.reduction);
     if (!lines) return tl::make_unexpected(lines.error());
     all_reduces = std::move(*lines);
   } else {
@@ -204,7 +212,8 @@ tl::expected<NcclTunerFile, std::string> nccl_tuner_file(const Scenario& recomme
   }
 
   File file;
-  file.add_comment(fmt::format("NCCL {}, {} nodes, {} ranks", to_string(comm.version), comm.nodes, comm.ranks));
+  file.add_comment(
+      fmt::format("NCCL {}, {} nodes, {} ranks", to_string(comm.version), comm.nodes, comm.ranks));
   file.add_comment("collective,min bytes,max bytes,algorithm,protocol,channels,nodes,ranks");
   file.add_comment("all-reduces of the gradients, as recommended");
   file.add(nccl::Function::kAllReduce, all_reduces, comm.nodes, comm.ranks);
@@ -213,22 +222,28 @@ tl::expected<NcclTunerFile, std::string> nccl_tuner_file(const Scenario& recomme
     if (!recommended.plan.collective(exchange).nccl) continue;
     const nccl::Communicator& other = *recommended.plan.collective(exchange).nccl->communicator;
     if (!seen.emplace(other.nodes, other.ranks).second) continue;
-    const auto channels = recommended.communicators[static_cast<std::size_t>(exchange.communicator)].strategy.channels;
+    const auto channels = recommended.communicators[static_cast<std::size_t>(exchange.communicator)]
+                              .strategy.channels;
     const auto its_own = tuned(other, variables, channels);
     if (!its_own) return tl::make_unexpected(its_own.error());
-    file.add_comment(fmt::format("communicators of {} nodes and {} ranks, as simulated", other.nodes, other.ranks));
+    file.add_comment(fmt::format("communicators of {} nodes and {} ranks, as simulated",
+                                 other.nodes, other.ranks));
     if (auto added = file.add_all(*its_own, gradients.type, other.nodes, other.ranks); !added)
       return tl::make_unexpected(added.error());
   }
   file.add_comment("all else, as NCCL chooses by itself");
-  if (auto added = file.add_all(*own, gradients.type, -1, -1); !added) return tl::make_unexpected(added.error());
+  if (auto added = file.add_all(*own, gradients.type, -1, -1); !added)
+    return tl::make_unexpected(added.error());
 
   NcclTunerFile made;
   made.text = file.take();
   made.remark =
-      "a file for NCCL_TUNER_CONFIG_FILE, with the example tuner of NCCL 2.27.7 or later as NCCL_TUNER_PLUGIN, in "
-      "place of NCCL_ALGO, NCCL_PROTO and NCCL_MIN_NCHANNELS or NCCL_MAX_NCHANNELS; sizes in bytes; all-reduces "
-      "between all GPUs as recommended, other collectives as NCCL chooses by itself, since the plugin gives one "
+      "a file for NCCL_TUNER_CONFIG_FILE, with the example tuner of NCCL 2.27.7 or later as "
+      "NCCL_TUNER_PLUGIN, in "
+      "place of NCCL_ALGO, NCCL_PROTO and NCCL_MIN_NCHANNELS or NCCL_MAX_NCHANNELS; sizes in "
+      "bytes; all-reduces "
+      "between all GPUs as recommended, other collectives as NCCL chooses by itself, since the "
+      "plugin gives one "
       "channel to what has no line; communicators of other sizes have the lines of this one";
   int most = 0;
   for (const nccl::ChoiceRange& line : all_reduces) most = std::max(most, line.choice.channels);

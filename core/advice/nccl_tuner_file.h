@@ -25,6 +25,7 @@ struct NcclTunerFile {
 /// REQUIRES: the algorithm of `recommended` is nccl, and it has packs.
 /// SOURCE: NVIDIA/nccl ext-tuner/example/plugin.c (v2.27.7 to 2.30.7), src/enqueue.cc
 /// (getAlgoInfo).
-tl::expected<NcclTunerFile, std::string> nccl_tuner_file(const Scenario& recommended, const Library& library);
+tl::expected<NcclTunerFile, std::string> nccl_tuner_file(const Scenario& recommended,
+                                                         const Library& library);
 
 }  // namespace tutti::core

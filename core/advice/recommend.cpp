@@ -9,17 +9,19 @@ namespace tutti::core {
 Advice recommend(const Outcome& now, const Outcome& best) {
   Advice advice;
   if (now.step > Time())
-    advice.gain = 1 - static_cast<double>(best.step.count()) / static_cast<double>(now.step.count());
+    advice.gain =
+        1 - static_cast<double>(best.step.count()) / static_cast<double>(now.step.count());
   advice.least_gain = advice.gain - kDifferenceError;
   advice.change = advice.least_gain > 0;
   if (advice.gain <= 0) {
     advice.why = "nothing that was tried is faster than what is there";
   } else if (!advice.change) {
-    advice.why = fmt::format("a gain of {} is inside the error of a predicted difference, {}", show_share(advice.gain),
-                             show_share(kDifferenceError));
+    advice.why = fmt::format("a gain of {} is inside the error of a predicted difference, {}",
+                             show_share(advice.gain), show_share(kDifferenceError));
   } else {
-    advice.why = fmt::format("of the gain of {} at least {} are beyond the error of a predicted difference, {}",
-                             show_share(advice.gain), show_share(advice.least_gain), show_share(kDifferenceError));
+    advice.why = fmt::format(
+        "of the gain of {} at least {} are beyond the error of a predicted difference, {}",
+        show_share(advice.gain), show_share(advice.least_gain), show_share(kDifferenceError));
   }
   return advice;
 }

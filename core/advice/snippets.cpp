@@ -39,22 +39,26 @@ Snippet snippet_of(ProgramSetting setting) {
 /// NCCL's choice where the scenario says something of it, as variables and as a file for its
 /// example tuner plugin.
 void add_nccl(const Scenario& scenario, const Library& library, Snippets& made) {
-  if (traits(scenario.strategy.algorithm).nccl != NcclPart::kAll || scenario.plan.packs.empty()) return;
+  if (traits(scenario.strategy.algorithm).nccl != NcclPart::kAll || scenario.plan.packs.empty())
+    return;
   const bool rings = !scenario.plan.collective(scenario.plan.packs.front()).nccl;
   const auto& variables = scenario.nccl.variables;
   const auto& channels = scenario.strategy.channels;
   std::string exported;
-  bool choice = channels || rings;  // rather than paths and buffers, of which no file for the tuner says anything
+  bool choice =
+      channels ||
+      rings;  // rather than paths and buffers, of which no file for the tuner says anything
   for (const auto& [name, value] : variables) {
     exported += fmt::format(" {}={}", name, value);
     choice = choice || name == "NCCL_ALGO" || name == "NCCL_PROTO" || name.ends_with("_NCHANNELS");
   }
   if (rings) exported += " NCCL_ALGO=Ring NCCL_PROTO=Simple";
-  if (channels) exported += fmt::format(" NCCL_MIN_NCHANNELS={0} NCCL_MAX_NCHANNELS={0}", *channels);
+  if (channels)
+    exported += fmt::format(" NCCL_MIN_NCHANNELS={0} NCCL_MAX_NCHANNELS={0}", *channels);
   // NCCL's own choice needs no setting.
   if (channels || !variables.empty()) {
-    made.list.push_back({"NCCL's variables", Language::kShell, fmt::format("export{}\n", exported), true,
-                         "for trying it out: they hold for every collective of the process"});
+    made.list.push_back({"NCCL's variables", Language::kShell, fmt::format("export{}\n", exported),
+                         true, "for trying it out: they hold for every collective of the process"});
   }
   if (!choice) return;
   auto file = nccl_tuner_file(scenario, library);
@@ -62,7 +66,8 @@ void add_nccl(const Scenario& scenario, const Library& library, Snippets& made) 
     made.notes.push_back("there is no file for NCCL's tuner: " + file.error());
     return;
   }
-  made.list.push_back({"NCCL's tuner", Language::kNcclTuner, std::move(file->text), true, std::move(file->remark)});
+  made.list.push_back(
+      {"NCCL's tuner", Language::kNcclTuner, std::move(file->text), true, std::move(file->remark)});
 }
 
 }  // namespace
@@ -82,7 +87,8 @@ Snippets snippets_of(const Scenario& recommended, const Library& library) {
   const Planned planned{recommended.workload, recommended.strategy, recommended.plan};
   for (const FrameworkKind& kind : framework_kinds()) {
     if (!kind.settings) continue;
-    for (ProgramSetting& setting : kind.settings(planned)) made.list.push_back(snippet_of(std::move(setting)));
+    for (ProgramSetting& setting : kind.settings(planned))
+      made.list.push_back(snippet_of(std::move(setting)));
   }
   add_nccl(recommended, library, made);
   return made;

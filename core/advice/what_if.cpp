@@ -15,7 +15,8 @@ constexpr double kBetter = 2;
 
 class WhatIfMaker {
  public:
-  WhatIfMaker(const proto::Scenario& message, const Scenario& scenario) : message_(message), scenario_(scenario) {}
+  WhatIfMaker(const proto::Scenario& message, const Scenario& scenario)
+      : message_(message), scenario_(scenario) {}
 
   void add(const std::string& what, const proto::Scenario& message) {
     std::string text;
@@ -31,11 +32,12 @@ class WhatIfMaker {
       if (figure.before <= 0) continue;
       std::vector<double> better = values;
       const bool rate = figure.kind == ClusterFigure::Kind::kRate;
-      better[f] = std::clamp(rate ? figure.before * kBetter : figure.before / kBetter, figure.least, figure.most);
+      better[f] = std::clamp(rate ? figure.before * kBetter : figure.before / kBetter, figure.least,
+                             figure.most);
       proto::Scenario message = message_;
       figures.put(better, message);
-      add(fmt::format("{} {}: {:.4g} → {:.4g} {}", rate ? "twice" : "half", figure.name, figure.before, better[f],
-                      rate ? "GB/s" : "µs"),
+      add(fmt::format("{} {}: {:.4g} → {:.4g} {}", rate ? "twice" : "half", figure.name,
+                      figure.before, better[f], rate ? "GB/s" : "µs"),
           message);
     }
     made_.notes = figures.notes();
@@ -43,7 +45,9 @@ class WhatIfMaker {
 
   void add_computation(const Summary& summary) {
     const auto parts = summary.steady_parts();
-    if (!parts || parts->forward + parts->backward <= Time() || scenario_.cluster->groups().size() != 1) return;
+    if (!parts || parts->forward + parts->backward <= Time() ||
+        scenario_.cluster->groups().size() != 1)
+      return;
     proto::Scenario message = message_;
     const StepTimes& times = scenario_.workload.times.front();
     message.mutable_workload()->set_forward_ms(to_ms(times.forward) / kBetter);
@@ -84,7 +88,8 @@ class WhatIfMaker {
     const auto& network = scenario_.cluster->network();
     if (!network || !network->host || message_.cluster().has_file()) return;
     proto::Scenario message = message_;
-    message.mutable_cluster()->mutable_network()->mutable_host_transport()->set_library(proto::HostTransport::OFF);
+    message.mutable_cluster()->mutable_network()->mutable_host_transport()->set_library(
+        proto::HostTransport::OFF);
     add("hosts take nothing of messages (network.host_transport.library: OFF)", message);
   }
 
@@ -106,7 +111,8 @@ class WhatIfMaker {
 
 }  // namespace
 
-Expected<WhatIfs> what_ifs(const Scenario& scenario, const Summary& summary, const Library& library) {
+Expected<WhatIfs> what_ifs(const Scenario& scenario, const Summary& summary,
+                           const Library& library) {
   const auto message = scenario_message(scenario.text, scenario.file);
   if (!message) return tl::make_unexpected(message.error());
   const auto figures = ClusterFigures::of(scenario.text, scenario.file, library);
@@ -120,18 +126,20 @@ Expected<WhatIfs> what_ifs(const Scenario& scenario, const Summary& summary, con
   return maker.take();
 }
 
-Expected<std::string> with_scaled_links(const Scenario& scenario, Scaled what, double factor, const Library& library) {
+Expected<std::string> with_scaled_links(const Scenario& scenario, Scaled what, double factor,
+                                        const Library& library) {
   const auto message = scenario_message(scenario.text, scenario.file);
   if (!message) return tl::make_unexpected(message.error());
   const auto figures = ClusterFigures::of(scenario.text, scenario.file, library);
   if (!figures) return tl::make_unexpected(figures.error());
   std::vector<double> values;
   for (const ClusterFigure& figure : figures->list()) {
-    const bool bandwidth =
-        figure.kind == ClusterFigure::Kind::kRate && figure.name.find(".bandwidth") != std::string::npos;
+    const bool bandwidth = figure.kind == ClusterFigure::Kind::kRate &&
+                           figure.name.find(".bandwidth") != std::string::npos;
     const bool latency = figure.kind == ClusterFigure::Kind::kLatency;
     const bool scales = what == Scaled::kBandwidth ? bandwidth : latency;
-    values.push_back(scales ? std::clamp(figure.before * factor, figure.least, figure.most) : figure.before);
+    values.push_back(scales ? std::clamp(figure.before * factor, figure.least, figure.most)
+                            : figure.before);
   }
   figures->put(values, **message);
   std::string text;

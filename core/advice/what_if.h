@@ -11,13 +11,14 @@ namespace tutti::core {
 
 /// The note for variations of a cluster's parameters if packs have NCCL's own times.
 inline constexpr const char* kNcclIsMeasured =
-    "NCCL's times are those of such machines as they were measured: other figures of links do not make them shorter "
+    "NCCL's times are those of such machines as they were measured: other figures of links do not "
+    "make them shorter "
     "(run { nccl: RINGS } goes by the links)";
 
 /// A scenario that differs from another in one respect.
 struct WhatIf {
-  std::string
-      what;  ///< "twice network.bandwidth (12.5 GB/s)", "packs start as soon as they are ready (launch: CONCURRENT)"
+  std::string what;  ///< "twice network.bandwidth (12.5 GB/s)", "packs start as soon as they are
+                     ///< ready (launch: CONCURRENT)"
   std::string text;  ///< the scenario's text
 };
 
@@ -30,11 +31,13 @@ struct WhatIfs {
   std::vector<WhatIf> list;
   std::vector<std::string> notes;
 };
-Expected<WhatIfs> what_ifs(const Scenario& scenario, const Summary& summary, const Library& library);
+Expected<WhatIfs> what_ifs(const Scenario& scenario, const Summary& summary,
+                           const Library& library);
 
 /// Returns the scenario with the bandwidth or latency of all its links multiplied by `factor`, to
 /// test how much its cost depends on parameters that may be wrong. ERRORS: as what_ifs().
 enum class Scaled { kBandwidth, kLatency };
-Expected<std::string> with_scaled_links(const Scenario& scenario, Scaled what, double factor, const Library& library);
+Expected<std::string> with_scaled_links(const Scenario& scenario, Scaled what, double factor,
+                                        const Library& library);
 
 }  // namespace tutti::core

@@ -21,15 +21,16 @@ class AlongRings : public Schedule {
  protected:
   /// `adding`, `copying`: the kinds of collectives that the algorithm supports, with and without
   /// reduction.
-  AlongRings(const Contract& contract, const RingOptions& options, CollectiveKind adding, CollectiveKind copying)
+  AlongRings(const Contract& contract, const RingOptions& options, CollectiveKind adding,
+             CollectiveKind copying)
       : contract_(contract),
         n_(contract.members()),
         adds_(contract.kind == adding),
         options_(options),
         walk_(n_, options.lanes) {
-    TUTTI_CHECK(
-        (adds_ || contract.kind == copying) && options.input_shift == 0 && options.most_elements_per_message >= 1,
-        "along rings: {}", to_string(contract.kind));
+    TUTTI_CHECK((adds_ || contract.kind == copying) && options.input_shift == 0 &&
+                    options.most_elements_per_message >= 1,
+                "along rings: {}", to_string(contract.kind));
   }
 
   [[nodiscard]] const Contract& contract() const { return contract_; }
@@ -56,7 +57,9 @@ class AlongRings : public Schedule {
   }
 
   /// Returns a step that copies an input to its place.
-  [[nodiscard]] Step copy(const Range& place) const { return copy_of_input(place, contract_.input_shift); }
+  [[nodiscard]] Step copy(const Range& place) const {
+    return copy_of_input(place, contract_.input_shift);
+  }
 
   /// Returns the kind of step of the rank that is `place` ranks after the head of a message's path;
   /// the path has n ranks.

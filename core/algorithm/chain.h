@@ -15,11 +15,10 @@ namespace tutti::core {
 /// contract) the root of a broadcast also copies its input, on a separate lane; a reduce needs no
 /// copy.
 ///
-/// Time of one lane, k equal messages of C bytes: broadcast (n - 1)(α + ⌈C·β⌉) + (k - 1)⌈C·β⌉; reduce
-/// (n - 1)(α + ⌈C·β⌉ + ⌈C·γ⌉) + (k - 1)·max over the chain of what one message takes at a rank.
-/// SOURCE: NVIDIA/nccl src/device/broadcast.h and reduce.h, runRing.
-/// REQUIRES: the contract is that of a broadcast or reduce; `options.input_shift` is 0 (the
-/// contract's applies).
+/// Time of one lane, k equal messages of C bytes: broadcast (n - 1)(α + ⌈C·β⌉) + (k - 1)⌈C·β⌉;
+/// reduce (n - 1)(α + ⌈C·β⌉ + ⌈C·γ⌉) + (k - 1)·max over the chain of what one message takes at a
+/// rank. SOURCE: NVIDIA/nccl src/device/broadcast.h and reduce.h, runRing. REQUIRES: the contract
+/// is that of a broadcast or reduce; `options.input_shift` is 0 (the contract's applies).
 std::unique_ptr<Schedule> chain(const Contract& contract, const RingOptions& options);
 
 /// Returns the broadcast from rank 0 in the order of ranks, on one lane.

@@ -7,7 +7,8 @@ namespace {
 
 class Direct : public Schedule {
  public:
-  Direct(const Contract& contract, Engine engine) : contract_(contract), n_(contract.members()), engine_(engine) {
+  Direct(const Contract& contract, Engine engine)
+      : contract_(contract), n_(contract.members()), engine_(engine) {
     TUTTI_CHECK(contract.kind != CollectiveKind::kAllReduce, "{} ranks all-reduce in one hop", n_);
   }
 
@@ -54,7 +55,9 @@ class Direct : public Schedule {
  private:
   [[nodiscard]] bool adds() const { return reduces(contract_.kind); }
   [[nodiscard]] Rank after(Rank rank, Lane lane) const { return (rank + lane) % n_; }
-  [[nodiscard]] Rank before(Rank rank, Lane lane) const { return (rank - (lane - n_ + 1) + n_) % n_; }
+  [[nodiscard]] Rank before(Rank rank, Lane lane) const {
+    return (rank - (lane - n_ + 1) + n_) % n_;
+  }
 
   [[nodiscard]] std::int64_t size(Rank from, Rank to) const {
     const auto part = contract_.part(from, to);
@@ -64,7 +67,9 @@ class Direct : public Schedule {
     return contract_.input_shift != 0 && size(rank, rank) > 0 ? 1 : 0;
   }
   /// Messages that the rank adds up. (Who gets a sum contributes to it.)
-  [[nodiscard]] std::int32_t inputs(Rank rank) const { return adds() && size(rank, rank) > 0 ? n_ - 1 : 0; }
+  [[nodiscard]] std::int32_t inputs(Rank rank) const {
+    return adds() && size(rank, rank) > 0 ? n_ - 1 : 0;
+  }
 
   [[nodiscard]] Step copy(Rank rank) const {
     const Contract::Part own = *contract_.part(rank, rank);

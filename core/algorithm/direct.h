@@ -18,8 +18,9 @@ namespace tutti::core {
 /// or receives: α + m⌈C·β⌉, plus ⌈m·C·γ⌉ if they are added. m is n - 1, and 1 for sendrecv.
 /// Lanes: 0 keeps and adds; lanes 1 … n - 1 send to the rank 1 … n - 1 positions ahead; lanes n …
 /// 2n - 2 receive from the rank 1 … n - 1 positions behind.
-/// SOURCE: grouped ncclSend and ncclRecv, as nccl-tests has alltoall, gather, scatter and sendrecv (src/*.cu); with sums: the
-/// first half of the shuffle (shuffle.h) with every rank as a gather rank.
+/// SOURCE: grouped ncclSend and ncclRecv, as nccl-tests has alltoall, gather, scatter and sendrecv
+/// (src/*.cu); with sums: the first half of the shuffle (shuffle.h) with every rank as a gather
+/// rank.
 std::unique_ptr<Schedule> direct(const Contract& contract, Engine engine);
 
 }  // namespace tutti::core

@@ -29,7 +29,9 @@ Place place_of(Rank rank, Rank n) {
   const auto bits = [](Rank r) { return static_cast<std::uint32_t>(r); };
   Place place;
   if (rank == 0) {
-    if (n > 1) place.child[static_cast<std::size_t>(place.children++)] = static_cast<Rank>(std::bit_floor(bits(n - 1)));
+    if (n > 1)
+      place.child[static_cast<std::size_t>(place.children++)] =
+          static_cast<Rank>(std::bit_floor(bits(n - 1)));
     return place;
   }
   const Rank bit = Rank{1} << std::countr_zero(bits(rank));
@@ -46,9 +48,12 @@ Place place_of(Rank rank, Rank n) {
 class DoubleTree : public Schedule {
  public:
   DoubleTree(const Contract& contract, std::int64_t most_elements_per_message, Engine engine)
-      : contract_(contract), n_(contract.members()), most_(most_elements_per_message), engine_(engine) {
-    TUTTI_CHECK(contract.kind == CollectiveKind::kAllReduce && most_ >= 1, "double tree: {}, messages of {}",
-                to_string(contract.kind), most_);
+      : contract_(contract),
+        n_(contract.members()),
+        most_(most_elements_per_message),
+        engine_(engine) {
+    TUTTI_CHECK(contract.kind == CollectiveKind::kAllReduce && most_ >= 1,
+                "double tree: {}, messages of {}", to_string(contract.kind), most_);
   }
 
   [[nodiscard]] std::int32_t ranks() const override { return n_; }
@@ -61,7 +66,8 @@ class DoubleTree : public Schedule {
   }
 
   [[nodiscard]] Step step(Rank rank, Lane lane, std::int64_t index) const override {
-    if (n_ == 1) return copy_of_input({Buffer::kData, 0, contract_.elements}, contract_.input_shift);
+    if (n_ == 1)
+      return copy_of_input({Buffer::kData, 0, contract_.elements}, contract_.input_shift);
     const Place place = in_tree(rank, lane);
     const std::int64_t each = per_message(place, lane);
     const Range message = message_of(lane, index / each);
@@ -69,7 +75,8 @@ class DoubleTree : public Schedule {
                        : down(place, lane, index % each, index / each, message);
   }
 
-  void visit_ways(Rank rank, Lane lane, const std::function<void(const Step&)>& visit) const override {
+  void visit_ways(Rank rank, Lane lane,
+                  const std::function<void(const Step&)>& visit) const override {
     if (n_ == 1 || messages(lane) == 0) return;
     for (std::int64_t i = 0; i < per_message(in_tree(rank, lane), lane); ++i) {
       const Step first = step(rank, lane, i);
@@ -83,7 +90,8 @@ class DoubleTree : public Schedule {
 
   // --- the two trees ---
 
-  /// The place in the lane's tree of a rank: in the second tree that of the rank across, or, of an odd number, of the one before.
+  /// The place in the lane's tree of a rank: in the second tree that of the rank across, or, of an
+  /// odd number, of the one before.
   [[nodiscard]] Rank into(Rank rank, Lane lane) const {
     if (is_first(lane)) return rank;
     return n_ % 2 == 0 ? n_ - 1 - rank : (rank + n_ - 1) % n_;
@@ -118,10 +126,12 @@ class DoubleTree : public Schedule {
 
   // --- steps ---
 
-  [[nodiscard]] Step up(const Place& place, Lane lane, std::int64_t part, const Range& message) const {
+  [[nodiscard]] Step up(const Place& place, Lane lane, std::int64_t part,
+                        const Range& message) const {
     Step step;
     step.source = step.target = message;
-    if (part == 0) step.source.offset += contract_.input_shift;  // later ones add to what is summed so far
+    if (part == 0)
+      step.source.offset += contract_.input_shift;  // later ones add to what is summed so far
     if (place.parent != kNobody) step.to = Peer::at(place.parent, lane);
     if (place.children == 0) {
       step.kind = StepKind::kSend;
@@ -137,14 +147,17 @@ class DoubleTree : public Schedule {
                           const Range& message) const {
     Step step;
     step.source = step.target = message;
-    if (part < place.children) step.to = Peer::at(place.child[static_cast<std::size_t>(part)], lane);
+    if (part < place.children)
+      step.to = Peer::at(place.child[static_cast<std::size_t>(part)], lane);
     if (place.parent == kNobody) {
       step.kind = StepKind::kSend;
       step.wait = {lane - 1, (index + 1) * per_message(place, lane - 1)};
       return step;
     }
     step.from = Peer::at(place.parent, lane);
-    step.kind = part > 0 ? StepKind::kSend : place.children == 0 ? StepKind::kReceive : StepKind::kReceiveSend;
+    step.kind = part > 0              ? StepKind::kSend
+                : place.children == 0 ? StepKind::kReceive
+                                      : StepKind::kReceiveSend;
     return step;
   }
 
@@ -156,7 +169,8 @@ class DoubleTree : public Schedule {
 
 }  // namespace
 
-std::unique_ptr<Schedule> double_tree_all_reduce(const Contract& contract, std::int64_t most_elements_per_message,
+std::unique_ptr<Schedule> double_tree_all_reduce(const Contract& contract,
+                                                 std::int64_t most_elements_per_message,
                                                  Engine engine) {
   return std::make_unique<DoubleTree>(contract, most_elements_per_message, engine);
 }

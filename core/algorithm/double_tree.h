@@ -17,10 +17,11 @@ namespace tutti::core {
 /// still a rank). Rank 0 is the root, above the largest power of two below n. The second tree is
 /// the first one mirrored, or shifted by one if n is odd.
 ///
-/// SOURCE: Sanders, Speck, Träff, "Two-tree algorithms for full bandwidth broadcast, reduction and scan", Parallel
-/// Computing 35 (2009); the order of the ranks is NCCL's, NVIDIA/nccl src/graph/trees.cc.
-/// REQUIRES: contract.kind is the all-reduce; most_elements_per_message ≥ 1.
-std::unique_ptr<Schedule> double_tree_all_reduce(const Contract& contract, std::int64_t most_elements_per_message,
+/// SOURCE: Sanders, Speck, Träff, "Two-tree algorithms for full bandwidth broadcast, reduction and
+/// scan", Parallel Computing 35 (2009); the order of the ranks is NCCL's, NVIDIA/nccl
+/// src/graph/trees.cc. REQUIRES: contract.kind is the all-reduce; most_elements_per_message ≥ 1.
+std::unique_ptr<Schedule> double_tree_all_reduce(const Contract& contract,
+                                                 std::int64_t most_elements_per_message,
                                                  Engine engine = Engine::kKernel);
 
 }  // namespace tutti::core

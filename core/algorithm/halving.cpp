@@ -9,7 +9,8 @@ namespace {
 
 /// The exchange between two ranks that differ in one bit.
 enum class Action : std::uint8_t {
-  kExchangeAndAdd,  ///< each gives the half that it does not keep, and adds what it gets to the other
+  kExchangeAndAdd,  ///< each gives the half that it does not keep, and adds what it gets to the
+                    ///< other
   kExchange,        ///< each gives what it holds
   kDown,            ///< the one nearer to the root gives the other its half
   kUp,              ///< the one farther from the root gives what it holds
@@ -33,15 +34,17 @@ class Halving : public PowerOfTwo {
       for (int bit = 0; bit < hops(); ++bit) plan_.push_back({action, bit});
     };
     const Kind kind = contract.kind;
-    TUTTI_CHECK(whole_ ? kind == Kind::kBroadcast || kind == Kind::kReduce
-                       : kind != Kind::kAllReduce && kind != Kind::kAllToAll && kind != Kind::kSendReceive,
-                "{} by {}", to_string(kind), whole_ ? "whole buffers" : "halves");
+    TUTTI_CHECK(
+        whole_ ? kind == Kind::kBroadcast || kind == Kind::kReduce
+               : kind != Kind::kAllReduce && kind != Kind::kAllToAll && kind != Kind::kSendReceive,
+        "{} by {}", to_string(kind), whole_ ? "whole buffers" : "halves");
     if (whole_) {
       if (kind == Kind::kBroadcast) down_from_the_highest(Action::kDown);
       if (kind == Kind::kReduce) up_from_the_lowest(Action::kUpAndAdd);
       return;
     }
-    if (kind == Kind::kReduceScatter || kind == Kind::kReduce) down_from_the_highest(Action::kExchangeAndAdd);
+    if (kind == Kind::kReduceScatter || kind == Kind::kReduce)
+      down_from_the_highest(Action::kExchangeAndAdd);
     if (kind == Kind::kBroadcast || kind == Kind::kScatter) down_from_the_highest(Action::kDown);
     if (kind == Kind::kAllGather || kind == Kind::kBroadcast) up_from_the_lowest(Action::kExchange);
     if (kind == Kind::kGather || kind == Kind::kReduce) up_from_the_lowest(Action::kUp);
@@ -49,7 +52,8 @@ class Halving : public PowerOfTwo {
 
   /// Symmetric if all ranks exchange equal blocks; a root breaks the symmetry.
   [[nodiscard]] bool same_everywhere(Renumbering by, std::int32_t per_worker) const override {
-    return exchanges_workers(by, per_worker) && !has_root(contract().kind) && elements() % ranks() == 0;
+    return exchanges_workers(by, per_worker) && !has_root(contract().kind) &&
+           elements() % ranks() == 0;
   }
 
  private:
@@ -69,10 +73,13 @@ class Halving : public PowerOfTwo {
   }
 
   enum class Side { kNearer, kFarther, kNone };
-  /// Where the rank stands in a hop of the tree: of those whose lower bits are the root's, one of each two has this one, too.
+  /// Where the rank stands in a hop of the tree: of those whose lower bits are the root's, one of
+  /// each two has this one, too.
   [[nodiscard]] Side side_of(Rank rank, int bit) const {
     const Rank differing = (rank ^ contract().root()) & ((Rank{2} << bit) - 1);
-    return differing == 0 ? Side::kNearer : differing == Rank{1} << bit ? Side::kFarther : Side::kNone;
+    return differing == 0                ? Side::kNearer
+           : differing == Rank{1} << bit ? Side::kFarther
+                                         : Side::kNone;
   }
 
   [[nodiscard]] std::int64_t steps_of(const Hop& hop, Rank rank) const {
@@ -88,9 +95,10 @@ class Halving : public PowerOfTwo {
     const bool nearer = !exchange && side_of(rank, hop.bit) == Side::kNearer;
     const bool gives = exchange ? index == 0 : nearer == (hop.action == Action::kDown);
     const bool adds = hop.action == Action::kExchangeAndAdd || hop.action == Action::kUpAndAdd;
-    // What is given down, or to be added, is the partner's half; else it is the own one, and the partner's comes.
-    const bool own_is_given =
-        hop.action == Action::kExchange || hop.action == Action::kUp || hop.action == Action::kUpAndAdd;
+    // What is given down, or to be added, is the partner's half; else it is the own one, and the
+    // partner's comes.
+    const bool own_is_given = hop.action == Action::kExchange || hop.action == Action::kUp ||
+                              hop.action == Action::kUpAndAdd;
     step.kind = gives ? StepKind::kSend : adds ? StepKind::kReceiveReduce : StepKind::kReceive;
     step.source = step.target = gives == own_is_given ? halves.own : halves.other;
     return step;

@@ -16,7 +16,8 @@ class HalvingDoubling : public PowerOfTwo {
 
   [[nodiscard]] std::int64_t hop_steps(Rank) const override { return 4 * hops(); }
 
-  /// Halving: send the given half, receive-reduce the kept one. Doubling: send the kept half, receive the given one.
+  /// Halving: send the given half, receive-reduce the kept one. Doubling: send the kept half,
+  /// receive the given one.
   [[nodiscard]] Step hop_step(Rank rank, std::int64_t index) const override {
     const auto round = static_cast<int>(index / 2);
     const bool halving = round < hops();
@@ -54,7 +55,8 @@ class HalvingDoubling : public PowerOfTwo {
 
 }  // namespace
 
-std::unique_ptr<Schedule> halving_doubling_all_reduce(std::int32_t ranks, std::int64_t elements, Engine engine) {
+std::unique_ptr<Schedule> halving_doubling_all_reduce(std::int32_t ranks, std::int64_t elements,
+                                                      Engine engine) {
   return halving_doubling_all_reduce(Contract::all_reduce(ranks, elements), engine);
 }
 

@@ -17,9 +17,9 @@ namespace tutti::core {
 ///
 /// Time with one port per rank: Σ over hops of 2(α + ⌈c·β⌉) + ⌈c·γ⌉, where c is ⌈elements / 2⌉ in
 /// the first hop and ⌈c / 2⌉ in each following one.
-/// SOURCE: Thakur, Rabenseifner, Gropp, "Optimization of collective communication operations in MPICH", IJHPCA 2005,
-/// section 4.5; order of the hops as in TensorFlow's build_recursive_hd_all_reduce (all_reduce.py).
-/// REQUIRES: `ranks` is a power of two.
+/// SOURCE: Thakur, Rabenseifner, Gropp, "Optimization of collective communication operations in
+/// MPICH", IJHPCA 2005, section 4.5; order of the hops as in TensorFlow's
+/// build_recursive_hd_all_reduce (all_reduce.py). REQUIRES: `ranks` is a power of two.
 std::unique_ptr<Schedule> halving_doubling_all_reduce(std::int32_t ranks, std::int64_t elements,
                                                       Engine engine = Engine::kKernel);
 /// Returns the schedule for a contract; out of place, every rank copies its whole input first.

@@ -22,8 +22,9 @@ class PowerOfTwo : public Schedule {
         engine_(engine) {
     const std::int32_t ranks = n_;
     const std::int64_t elements = contract.elements;
-    TUTTI_CHECK(ranks >= 1 && std::has_single_bit(static_cast<std::uint32_t>(ranks)) && elements >= 0,
-                "ranks = {}, elements = {}", ranks, elements);
+    TUTTI_CHECK(
+        ranks >= 1 && std::has_single_bit(static_cast<std::uint32_t>(ranks)) && elements >= 0,
+        "ranks = {}, elements = {}", ranks, elements);
   }
 
   [[nodiscard]] std::int32_t ranks() const override { return n_; }
@@ -47,7 +48,8 @@ class PowerOfTwo : public Schedule {
   /// True if renumbering by xor maps workers to workers: ranks of a worker differ in the lowest
   /// bits only.
   [[nodiscard]] static bool exchanges_workers(Renumbering by, std::int32_t per_worker) {
-    return by == Renumbering::kExchange && std::has_single_bit(static_cast<std::uint32_t>(per_worker));
+    return by == Renumbering::kExchange &&
+           std::has_single_bit(static_cast<std::uint32_t>(per_worker));
   }
 
   /// A range divided in two; the first half is longer if the length is odd.
@@ -57,7 +59,8 @@ class PowerOfTwo : public Schedule {
   };
   [[nodiscard]] static Split split(const Range& range) {
     const std::int64_t first = (range.count + 1) / 2;
-    return {{range.buffer, range.offset, first}, {range.buffer, range.offset + first, range.count - first}};
+    return {{range.buffer, range.offset, first},
+            {range.buffer, range.offset + first, range.count - first}};
   }
 
   [[nodiscard]] const Contract& contract() const { return contract_; }

@@ -27,7 +27,8 @@ class RecursiveDoubling : public PowerOfTwo {
 
 }  // namespace
 
-std::unique_ptr<Schedule> recursive_doubling_all_reduce(std::int32_t ranks, std::int64_t elements, Engine engine) {
+std::unique_ptr<Schedule> recursive_doubling_all_reduce(std::int32_t ranks, std::int64_t elements,
+                                                        Engine engine) {
   return recursive_doubling_all_reduce(Contract::all_reduce(ranks, elements), engine);
 }
 

@@ -7,15 +7,15 @@
 
 namespace tutti::core {
 
-/// The recursive doubling all-reduce on a power of two of ranks, one lane: the fewest rounds, for short messages.
+/// The recursive doubling all-reduce on a power of two of ranks, one lane: the fewest rounds, for
+/// short messages.
 ///
 /// In hop i (0 … log2 n - 1) ranks that differ in bit i exchange their partial sums, and both add
 /// them. Every rank sends its whole buffer log2 n times.
 ///
 /// Time with one port per rank: log2 n · (α + ⌈N·β⌉ + ⌈N·γ⌉).
-/// SOURCE: Thakur, Rabenseifner, Gropp, "Optimization of collective communication operations in MPICH", IJHPCA 2005,
-/// section 4.5.
-/// REQUIRES: `ranks` is a power of two.
+/// SOURCE: Thakur, Rabenseifner, Gropp, "Optimization of collective communication operations in
+/// MPICH", IJHPCA 2005, section 4.5. REQUIRES: `ranks` is a power of two.
 std::unique_ptr<Schedule> recursive_doubling_all_reduce(std::int32_t ranks, std::int64_t elements,
                                                         Engine engine = Engine::kKernel);
 /// Returns the schedule for a contract; out of place, every rank copies its whole input first.

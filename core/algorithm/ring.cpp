@@ -27,8 +27,9 @@ class Ring : public Schedule {
   Ring(std::int32_t ranks, std::int64_t elements, const RingOptions& options)
       : n_(ranks), elements_(elements), options_(options), walk_(ranks, options.lanes) {
     TUTTI_CHECK(ranks >= 1 && elements >= 0, "ranks = {}, elements = {}", ranks, elements);
-    TUTTI_CHECK(!options_.lanes.empty() && options_.most_elements_per_message >= 1 && options_.credits >= 1,
-                "lanes = {}", options_.lanes.size());
+    TUTTI_CHECK(
+        !options_.lanes.empty() && options_.most_elements_per_message >= 1 && options_.credits >= 1,
+        "lanes = {}", options_.lanes.size());
     if (elements_ > 0) {
       const std::int64_t longest_part = EvenCut{elements_, lane_count()}.size(0);
       const std::int64_t chunk = (longest_part + n_ - 1) / n_;
@@ -39,7 +40,9 @@ class Ring : public Schedule {
   }
 
   [[nodiscard]] std::int32_t ranks() const override { return n_; }
-  [[nodiscard]] std::int32_t lanes(Rank) const override { return static_cast<std::int32_t>(lane_count()); }
+  [[nodiscard]] std::int32_t lanes(Rank) const override {
+    return static_cast<std::int32_t>(lane_count());
+  }
   [[nodiscard]] int credits(Rank, Lane) const override { return options_.credits; }
   [[nodiscard]] Engine engine(Rank, Lane) const override { return options_.engine; }
 
@@ -47,7 +50,8 @@ class Ring : public Schedule {
     const Part& part = parts_[static_cast<std::size_t>(lane)];
     if (n_ == 1) return steps_alone(part);
     const std::int64_t rounds = last_round() + 1;
-    return part.full_loops * rounds + FilledRounds{n_, part.filled}.before(rounds, walk_.position(rank, lane));
+    return part.full_loops * rounds +
+           FilledRounds{n_, part.filled}.before(rounds, walk_.position(rank, lane));
   }
 
   [[nodiscard]] Step step(Rank rank, Lane lane, std::int64_t index) const override {
@@ -59,10 +63,12 @@ class Ring : public Schedule {
     Step step;
     const std::int64_t p = walk_.position(rank, lane);
     const std::int64_t rounds = last_round() + 1;
-    // Divisions are half of what a step costs: most rings have one loop, and every chunk of it filled.
+    // Divisions are half of what a step costs: most rings have one loop, and every chunk of it
+    // filled.
     const std::int64_t loop = part.full_loops == 0 ? 0 : std::min(index / rounds, part.full_loops);
     std::int64_t t = index - loop * rounds;
-    if (loop == part.full_loops && part.filled < n_) t = FilledRounds{n_, part.filled}.round_of(t, p);
+    if (loop == part.full_loops && part.filled < n_)
+      t = FilledRounds{n_, part.filled}.round_of(t, p);
     std::int64_t chunk = p - t;  // modulo n, and t < 2n
     if (chunk < 0) chunk += n_;
     if (chunk < 0) chunk += n_;
@@ -89,11 +95,13 @@ class Ring : public Schedule {
 
   /// With chunks of equal size, the order of ranks makes no difference.
   [[nodiscard]] bool same_everywhere(Renumbering by, std::int32_t per_worker) const override {
-    const bool even = std::all_of(parts_.begin(), parts_.end(), [](const Part& part) { return part.longer == 0; });
+    const bool even = std::all_of(parts_.begin(), parts_.end(),
+                                  [](const Part& part) { return part.longer == 0; });
     return by == Renumbering::kShift && even && walk_.same_after(per_worker);
   }
 
-  /// Rounds in which sums are passed on, and those in which results are; the first and the last of each are not like them.
+  /// Rounds in which sums are passed on, and those in which results are; the first and the last of
+  /// each are not like them.
   [[nodiscard]] AlikeSteps alike_from(Rank, Lane lane, std::int64_t index) const override {
     const Part& part = parts_[static_cast<std::size_t>(lane)];
     if (n_ == 1) return {};
@@ -106,7 +114,8 @@ class Ring : public Schedule {
     return {1, first + (t < n_ ? n_ - 1 : last_round())};
   }
 
-  void visit_ways(Rank rank, Lane lane, const std::function<void(const Step&)>& visit) const override {
+  void visit_ways(Rank rank, Lane lane,
+                  const std::function<void(const Step&)>& visit) const override {
     if (n_ == 1 || steps(rank, lane) == 0) return;
     Step all;  // to one neighbour
     all.kind = StepKind::kSend;
@@ -126,7 +135,9 @@ class Ring : public Schedule {
     std::int64_t filled = 0;
   };
 
-  [[nodiscard]] std::int64_t lane_count() const { return static_cast<std::int64_t>(options_.lanes.size()); }
+  [[nodiscard]] std::int64_t lane_count() const {
+    return static_cast<std::int64_t>(options_.lanes.size());
+  }
   [[nodiscard]] std::int64_t last_round() const { return 2 * (static_cast<std::int64_t>(n_) - 1); }
 
   [[nodiscard]] Part part_of(Lane lane) const {
@@ -157,7 +168,8 @@ class Ring : public Schedule {
   [[nodiscard]] Stretch chunk_of(const Part& part, std::int64_t loop, std::int64_t chunk) const {
     const std::int64_t begin = part.offset + loop * loop_elements_;
     if (loop < part.full_loops) return {begin + chunk * loop_chunk_, loop_chunk_};
-    return {begin + chunk * part.chunk + std::min(chunk, part.longer), part.chunk + (chunk < part.longer ? 1 : 0)};
+    return {begin + chunk * part.chunk + std::min(chunk, part.longer),
+            part.chunk + (chunk < part.longer ? 1 : 0)};
   }
 
   std::int32_t n_;
@@ -171,7 +183,8 @@ class Ring : public Schedule {
 
 }  // namespace
 
-std::unique_ptr<Schedule> ring_all_reduce(std::int32_t ranks, std::int64_t elements, const RingOptions& options) {
+std::unique_ptr<Schedule> ring_all_reduce(std::int32_t ranks, std::int64_t elements,
+                                          const RingOptions& options) {
   return std::make_unique<Ring>(ranks, elements, options);
 }
 

@@ -10,7 +10,9 @@ class RingBlocks : public AlongRings {
   RingBlocks(const Contract& contract, const RingOptions& options)
       : AlongRings(contract, options, CollectiveKind::kReduceScatter, CollectiveKind::kAllGather) {}
 
-  [[nodiscard]] std::int32_t lanes(Rank) const override { return carrying_lanes() + (copies() ? 1 : 0); }
+  [[nodiscard]] std::int32_t lanes(Rank) const override {
+    return carrying_lanes() + (copies() ? 1 : 0);
+  }
 
   [[nodiscard]] std::int64_t steps(Rank, Lane lane) const override {
     if (lane == carrying_lanes()) return block() > 0 ? 1 : 0;
@@ -21,7 +23,8 @@ class RingBlocks : public AlongRings {
   [[nodiscard]] Step step(Rank rank, Lane lane, std::int64_t index) const override {
     if (lane == carrying_lanes()) return copy({Buffer::kData, rank * block(), block()});
     const std::int64_t round = index % n();
-    const std::int64_t behind = adds() ? round + 1 : round;  // whose block it is, in positions of the ring
+    const std::int64_t behind =
+        adds() ? round + 1 : round;  // whose block it is, in positions of the ring
     const std::int64_t position = ((walk().position(rank, lane) - behind) % n() + n()) % n();
     Step step;
     step.kind = kind_at(round);

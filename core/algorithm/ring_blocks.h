@@ -20,11 +20,10 @@ namespace tutti::core {
 /// `options.most_elements_per_message`. Out of place (set by the contract) an all-gather copies the
 /// rank's own block on a separate lane, and sums are written directly to their places.
 ///
-/// Time of one lane whose messages are whole blocks of C bytes: (n - 1)(α + ⌈C·β⌉), and (n - 1)⌈C·γ⌉ more for the
-/// reduce-scatter.
-/// SOURCE: NVIDIA/nccl src/device/reduce_scatter.h and all_gather.h, runRing.
-/// REQUIRES: the contract is that of a reduce-scatter or an all-gather; `options.input_shift` is 0
-/// (the contract's applies).
+/// Time of one lane whose messages are whole blocks of C bytes: (n - 1)(α + ⌈C·β⌉), and (n -
+/// 1)⌈C·γ⌉ more for the reduce-scatter. SOURCE: NVIDIA/nccl src/device/reduce_scatter.h and
+/// all_gather.h, runRing. REQUIRES: the contract is that of a reduce-scatter or an all-gather;
+/// `options.input_shift` is 0 (the contract's applies).
 std::unique_ptr<Schedule> ring_blocks(const Contract& contract, const RingOptions& options = {});
 
 }  // namespace tutti::core

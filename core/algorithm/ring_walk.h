@@ -15,8 +15,10 @@ class RingWalk {
   /// worker size.
   RingWalk(std::int32_t ranks, const std::vector<RingPath>& paths) : n_(ranks), paths_(paths) {
     for (const RingPath& path : paths_) {
-      TUTTI_CHECK(path.local.size() == static_cast<std::size_t>(path.per_worker) && ranks % path.per_worker == 0,
-                  "{} ranks in workers of {}, local order of {}", ranks, path.per_worker, path.local.size());
+      TUTTI_CHECK(path.local.size() == static_cast<std::size_t>(path.per_worker) &&
+                      ranks % path.per_worker == 0,
+                  "{} ranks in workers of {}, local order of {}", ranks, path.per_worker,
+                  path.local.size());
       Places places;
       places.of.resize(path.local.size());
       for (std::size_t i = 0; i < path.local.size(); ++i) {
@@ -38,7 +40,8 @@ class RingWalk {
   [[nodiscard]] Rank rank_at(std::int64_t position, Lane lane) const {
     const RingPath& path = paths_[static_cast<std::size_t>(lane)];
     const auto place = static_cast<std::int32_t>(position);
-    return place - place % path.per_worker + path.local[static_cast<std::size_t>(place % path.per_worker)];
+    return place - place % path.per_worker +
+           path.local[static_cast<std::size_t>(place % path.per_worker)];
   }
 
   /// Returns the same lane of the rank `delta` positions ahead. REQUIRES: |delta| < ranks.

@@ -11,8 +11,9 @@ namespace {
 
 class Shuffle : public Schedule {
  public:
-  Shuffle(std::int32_t ranks, std::int32_t contributors, std::vector<Rank> gather_ranks, std::int64_t elements,
-          Engine contributor_engine, Engine gather_engine, std::int64_t input_shift)
+  Shuffle(std::int32_t ranks, std::int32_t contributors, std::vector<Rank> gather_ranks,
+          std::int64_t elements, Engine contributor_engine, Engine gather_engine,
+          std::int64_t input_shift)
       : ranks_(ranks),
         n_(contributors),
         gather_(std::move(gather_ranks)),
@@ -22,23 +23,27 @@ class Shuffle : public Schedule {
         input_shift_(input_shift) {
     TUTTI_CHECK(n_ >= 1 && n_ <= ranks_ && !gather_.empty() && elements >= 0,
                 "{} contributors of {} ranks, {} gather ranks", n_, ranks_, gather_.size());
-    for (const Rank r : gather_) TUTTI_CHECK(r >= 0 && r < ranks_, "gather rank {} of {}", r, ranks_);
+    for (const Rank r : gather_)
+      TUTTI_CHECK(r >= 0 && r < ranks_, "gather rank {} of {}", r, ranks_);
     by_rank_.resize(gather_.size());
     std::iota(by_rank_.begin(), by_rank_.end(), 0);
-    std::stable_sort(by_rank_.begin(), by_rank_.end(),
-                     [this](std::int32_t a, std::int32_t b) { return gather_rank(a) < gather_rank(b); });
+    std::stable_sort(by_rank_.begin(), by_rank_.end(), [this](std::int32_t a, std::int32_t b) {
+      return gather_rank(a) < gather_rank(b);
+    });
     places_.resize(gather_.size());
     for (std::size_t i = 0; i < by_rank_.size(); ++i) {
       if (i == 0 || gather_rank(by_rank_[i - 1]) != gather_rank(by_rank_[i])) continue;
       const Place& before = place_of(by_rank_[i - 1]);
-      places_[static_cast<std::size_t>(by_rank_[i])] = {before.earlier + 1, scratch_end(by_rank_[i - 1])};
+      places_[static_cast<std::size_t>(by_rank_[i])] = {before.earlier + 1,
+                                                        scratch_end(by_rank_[i - 1])};
     }
   }
 
   [[nodiscard]] std::int32_t ranks() const override { return ranks_; }
 
   [[nodiscard]] std::int32_t lanes(Rank rank) const override {
-    return contributor_lanes(rank) + static_cast<std::int32_t>(pieces_at(rank).size()) * gather_lanes();
+    return contributor_lanes(rank) +
+           static_cast<std::int32_t>(pieces_at(rank).size()) * gather_lanes();
   }
 
   [[nodiscard]] std::int64_t steps(Rank rank, Lane lane) const override {
@@ -72,7 +77,8 @@ class Shuffle : public Schedule {
   }
 
  private:
-  /// A lane on the gather side: of which piece, and which of its lanes (0 collects and sums, 1 … n answer).
+  /// A lane on the gather side: of which piece, and which of its lanes (0 collects and sums, 1 … n
+  /// answer).
   struct GatherLane {
     std::int64_t piece = 0;
     Lane lane = 0;
@@ -80,13 +86,19 @@ class Shuffle : public Schedule {
 
   [[nodiscard]] bool contributes(Rank rank) const { return rank < n_; }
   [[nodiscard]] std::int32_t pieces() const { return static_cast<std::int32_t>(gather_.size()); }
-  [[nodiscard]] Rank gather_rank(std::int64_t piece) const { return gather_[static_cast<std::size_t>(piece)]; }
-  [[nodiscard]] std::int32_t contributor_lanes(Rank rank) const { return contributes(rank) ? pieces() : 0; }
+  [[nodiscard]] Rank gather_rank(std::int64_t piece) const {
+    return gather_[static_cast<std::size_t>(piece)];
+  }
+  [[nodiscard]] std::int32_t contributor_lanes(Rank rank) const {
+    return contributes(rank) ? pieces() : 0;
+  }
   [[nodiscard]] std::int32_t gather_lanes() const { return 1 + n_; }
   /// Messages that a gather rank receives for each of its pieces.
   [[nodiscard]] std::int32_t inputs(Rank rank) const { return n_ - (contributes(rank) ? 1 : 0); }
   /// Out of place: a gather rank's own contribution is copied first to where the sum is to be.
-  [[nodiscard]] std::int64_t copies(Rank rank) const { return input_shift_ != 0 && contributes(rank) ? 1 : 0; }
+  [[nodiscard]] std::int64_t copies(Rank rank) const {
+    return input_shift_ != 0 && contributes(rank) ? 1 : 0;
+  }
   /// Steps of the lane that collects a piece and sums it.
   [[nodiscard]] std::int64_t sum_steps(Rank rank) const {
     return copies(rank) + (inputs(rank) > 0 ? inputs(rank) + 1 : 0);
@@ -95,7 +107,8 @@ class Shuffle : public Schedule {
     return {Buffer::kData, cut_.offset(piece), cut_.size(piece)};
   }
 
-  /// A piece among those that its gather rank gathers: how many come before it, and the elements of scratch they take.
+  /// A piece among those that its gather rank gathers: how many come before it, and the elements of
+  /// scratch they take.
   struct Place {
     std::int32_t earlier = 0;
     std::int64_t scratch = 0;
@@ -103,17 +116,21 @@ class Shuffle : public Schedule {
 
   /// The pieces that `rank` gathers, ascending.
   [[nodiscard]] std::span<const std::int32_t> pieces_at(Rank rank) const {
-    const auto first = std::lower_bound(by_rank_.begin(), by_rank_.end(), rank,
-                                        [this](std::int32_t piece, Rank r) { return gather_rank(piece) < r; });
+    const auto first =
+        std::lower_bound(by_rank_.begin(), by_rank_.end(), rank,
+                         [this](std::int32_t piece, Rank r) { return gather_rank(piece) < r; });
     auto last = first;
     while (last != by_rank_.end() && gather_rank(*last) == rank) ++last;
     return {first, last};
   }
-  [[nodiscard]] const Place& place_of(std::int64_t piece) const { return places_[static_cast<std::size_t>(piece)]; }
+  [[nodiscard]] const Place& place_of(std::int64_t piece) const {
+    return places_[static_cast<std::size_t>(piece)];
+  }
 
   [[nodiscard]] GatherLane gather_lane(Rank rank, Lane lane) const {
     lane -= contributor_lanes(rank);
-    return {pieces_at(rank)[static_cast<std::size_t>(lane / gather_lanes())], lane % gather_lanes()};
+    return {pieces_at(rank)[static_cast<std::size_t>(lane / gather_lanes())],
+            lane % gather_lanes()};
   }
 
   /// The first of the lanes on which `piece` is gathered.
@@ -121,19 +138,23 @@ class Shuffle : public Schedule {
     return contributor_lanes(gather_rank(piece)) + place_of(piece).earlier * gather_lanes();
   }
 
-  /// Scratch for one input after the other; a helper, which has no data of its own, needs a place for the sum too.
+  /// Scratch for one input after the other; a helper, which has no data of its own, needs a place
+  /// for the sum too.
   [[nodiscard]] std::int64_t scratch_end(std::int64_t piece) const {
     const Rank rank = gather_rank(piece);
-    return place_of(piece).scratch + cut_.size(piece) * (inputs(rank) + (contributes(rank) ? 0 : 1));
+    return place_of(piece).scratch +
+           cut_.size(piece) * (inputs(rank) + (contributes(rank) ? 0 : 1));
   }
 
-  /// The piece on lane 0 of contributor `rank`: the one it gathers itself, else another one for each rank, so that the
-  /// gather ranks are not all asked for the same thing at once.
+  /// The piece on lane 0 of contributor `rank`: the one it gathers itself, else another one for
+  /// each rank, so that the gather ranks are not all asked for the same thing at once.
   [[nodiscard]] std::int64_t first_piece(Rank rank) const {
     const std::span<const std::int32_t> own = pieces_at(rank);
     return own.empty() ? rank % pieces() : own.front();
   }
-  [[nodiscard]] std::int64_t piece_on(Rank rank, Lane lane) const { return (first_piece(rank) + lane) % pieces(); }
+  [[nodiscard]] std::int64_t piece_on(Rank rank, Lane lane) const {
+    return (first_piece(rank) + lane) % pieces();
+  }
   [[nodiscard]] Lane lane_of_piece(Rank rank, std::int64_t piece) const {
     return static_cast<Lane>((piece - first_piece(rank) + pieces()) % pieces());
   }
@@ -152,15 +173,16 @@ class Shuffle : public Schedule {
     step.source = step.target = piece_range(piece);
     step.source.offset += input_shift_;
     step.to = Peer::at(gather_rank(piece), first_gather_lane(piece));
-    step.from = Peer::at(gather_rank(piece), first_gather_lane(piece) + answering_lane(piece, rank));
+    step.from =
+        Peer::at(gather_rank(piece), first_gather_lane(piece) + answering_lane(piece, rank));
     return step;
   }
 
   [[nodiscard]] Step gather_step(Rank rank, const GatherLane& at, std::int64_t index) const {
     const std::int64_t size = cut_.size(at.piece);
     const std::int64_t base = place_of(at.piece).scratch;
-    const Range sum =
-        contributes(rank) ? piece_range(at.piece) : Range{Buffer::kScratch, base + size * inputs(rank), size};
+    const Range sum = contributes(rank) ? piece_range(at.piece)
+                                        : Range{Buffer::kScratch, base + size * inputs(rank), size};
     Step step;
     if (at.lane == 0 && index < copies(rank)) {
       step.kind = StepKind::kCopy;
@@ -207,8 +229,8 @@ std::unique_ptr<Schedule> shuffle_all_reduce(std::int32_t ranks, std::int32_t co
                                              std::vector<Rank> gather_ranks, std::int64_t elements,
                                              Engine contributor_engine, Engine gather_engine,
                                              std::int64_t input_shift) {
-  return std::make_unique<Shuffle>(ranks, contributors, std::move(gather_ranks), elements, contributor_engine,
-                                   gather_engine, input_shift);
+  return std::make_unique<Shuffle>(ranks, contributors, std::move(gather_ranks), elements,
+                                   contributor_engine, gather_engine, input_shift);
 }
 
 }  // namespace tutti::core

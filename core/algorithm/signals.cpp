@@ -13,7 +13,9 @@ class Signals : public Schedule {
 
   [[nodiscard]] std::int32_t ranks() const override { return ranks_; }
   [[nodiscard]] std::int32_t lanes(Rank) const override { return 1; }
-  [[nodiscard]] std::int64_t steps(Rank rank, Lane) const override { return rank == 0 ? ranks_ - 1 : 1; }
+  [[nodiscard]] std::int64_t steps(Rank rank, Lane) const override {
+    return rank == 0 ? ranks_ - 1 : 1;
+  }
   [[nodiscard]] Step step(Rank rank, Lane, std::int64_t) const override {
     Step step;
     step.kind = rank == 0 ? StepKind::kReceiveAny : StepKind::kSend;
@@ -22,7 +24,9 @@ class Signals : public Schedule {
     return step;
   }
   [[nodiscard]] Engine engine(Rank, Lane) const override { return engine_; }
-  [[nodiscard]] std::int32_t arrival_slot(Rank, Lane, Rank sender) const override { return sender - 1; }
+  [[nodiscard]] std::int32_t arrival_slot(Rank, Lane, Rank sender) const override {
+    return sender - 1;
+  }
 
  private:
   std::int32_t ranks_;

@@ -8,8 +8,8 @@ namespace {
 /// Sender i (counted without the root) → lane 0 of the root, in any order.
 class StarReduce : public Schedule {
  public:
-  StarReduce(std::int32_t ranks, std::int32_t contributors, Rank root, std::int64_t elements, Engine sender_engine,
-             Engine root_engine, std::int64_t input_shift)
+  StarReduce(std::int32_t ranks, std::int32_t contributors, Rank root, std::int64_t elements,
+             Engine sender_engine, Engine root_engine, std::int64_t input_shift)
       : ranks_(ranks),
         contributors_(contributors),
         root_(root),
@@ -17,12 +17,14 @@ class StarReduce : public Schedule {
         sender_engine_(sender_engine),
         root_engine_(root_engine),
         input_shift_(input_shift) {
-    TUTTI_CHECK(contributors >= 1 && contributors <= ranks && root >= 0 && root < ranks, "{} of {}, root {}",
-                contributors, ranks, root);
+    TUTTI_CHECK(contributors >= 1 && contributors <= ranks && root >= 0 && root < ranks,
+                "{} of {}, root {}", contributors, ranks, root);
   }
 
   [[nodiscard]] std::int32_t ranks() const override { return ranks_; }
-  [[nodiscard]] std::int32_t lanes(Rank rank) const override { return rank == root_ || rank < contributors_ ? 1 : 0; }
+  [[nodiscard]] std::int32_t lanes(Rank rank) const override {
+    return rank == root_ || rank < contributors_ ? 1 : 0;
+  }
   [[nodiscard]] std::int64_t steps(Rank rank, Lane) const override {
     if (elements_ == 0) return 0;
     return rank != root_ ? 1 : copies() + (senders() > 0 ? senders() + 1 : 0);
@@ -53,16 +55,24 @@ class StarReduce : public Schedule {
     }
     return step;
   }
-  [[nodiscard]] std::int64_t scratch(Rank rank) const override { return rank == root_ ? senders() * elements_ : 0; }
-  [[nodiscard]] Engine engine(Rank rank, Lane) const override { return rank == root_ ? root_engine_ : sender_engine_; }
+  [[nodiscard]] std::int64_t scratch(Rank rank) const override {
+    return rank == root_ ? senders() * elements_ : 0;
+  }
+  [[nodiscard]] Engine engine(Rank rank, Lane) const override {
+    return rank == root_ ? root_engine_ : sender_engine_;
+  }
   [[nodiscard]] std::int32_t arrival_slot(Rank, Lane, Rank sender) const override {
     return root_contributes() && sender > root_ ? sender - 1 : sender;
   }
 
  private:
   [[nodiscard]] bool root_contributes() const { return root_ < contributors_; }
-  [[nodiscard]] std::int32_t senders() const { return contributors_ - (root_contributes() ? 1 : 0); }
-  [[nodiscard]] std::int64_t copies() const { return input_shift_ != 0 && root_contributes() ? 1 : 0; }
+  [[nodiscard]] std::int32_t senders() const {
+    return contributors_ - (root_contributes() ? 1 : 0);
+  }
+  [[nodiscard]] std::int64_t copies() const {
+    return input_shift_ != 0 && root_contributes() ? 1 : 0;
+  }
 
   std::int32_t ranks_, contributors_;
   Rank root_;
@@ -73,10 +83,11 @@ class StarReduce : public Schedule {
 
 class StarBroadcast : public Schedule {
  public:
-  StarBroadcast(std::int32_t ranks, std::int32_t receivers, Rank root, std::int64_t elements, Engine engine)
+  StarBroadcast(std::int32_t ranks, std::int32_t receivers, Rank root, std::int64_t elements,
+                Engine engine)
       : ranks_(ranks), receivers_(receivers), root_(root), elements_(elements), engine_(engine) {
-    TUTTI_CHECK(receivers >= 1 && receivers <= ranks && root >= 0 && root < ranks, "{} of {}, root {}", receivers,
-                ranks, root);
+    TUTTI_CHECK(receivers >= 1 && receivers <= ranks && root >= 0 && root < ranks,
+                "{} of {}, root {}", receivers, ranks, root);
   }
 
   [[nodiscard]] std::int32_t ranks() const override { return ranks_; }
@@ -109,8 +120,12 @@ class Scale : public Schedule {
       : ranks_(ranks), contract_(contract), factor_(factor), engine_(engine) {}
 
   [[nodiscard]] std::int32_t ranks() const override { return ranks_; }
-  [[nodiscard]] std::int32_t lanes(Rank rank) const override { return contract_.receivers.contains(rank) ? 1 : 0; }
-  [[nodiscard]] std::int64_t steps(Rank rank, Lane) const override { return output(rank).count == 0 ? 0 : 1; }
+  [[nodiscard]] std::int32_t lanes(Rank rank) const override {
+    return contract_.receivers.contains(rank) ? 1 : 0;
+  }
+  [[nodiscard]] std::int64_t steps(Rank rank, Lane) const override {
+    return output(rank).count == 0 ? 0 : 1;
+  }
   [[nodiscard]] Step step(Rank rank, Lane, std::int64_t) const override {
     Step step;
     step.kind = StepKind::kScale;
@@ -119,7 +134,9 @@ class Scale : public Schedule {
     return step;
   }
   [[nodiscard]] Engine engine(Rank, Lane) const override { return engine_; }
-  [[nodiscard]] bool same_everywhere(Renumbering, std::int32_t) const override { return !has_root(contract_.kind); }
+  [[nodiscard]] bool same_everywhere(Renumbering, std::int32_t) const override {
+    return !has_root(contract_.kind);
+  }
 
  private:
   /// Returns the output of a rank; in a collective that reduces, all of it is a sum over the same
@@ -137,17 +154,20 @@ class Scale : public Schedule {
 
 }  // namespace
 
-std::unique_ptr<Schedule> star_reduce(std::int32_t ranks, std::int32_t contributors, Rank root, std::int64_t elements,
-                                      Engine sender_engine, Engine root_engine, std::int64_t input_shift) {
-  return std::make_unique<StarReduce>(ranks, contributors, root, elements, sender_engine, root_engine, input_shift);
+std::unique_ptr<Schedule> star_reduce(std::int32_t ranks, std::int32_t contributors, Rank root,
+                                      std::int64_t elements, Engine sender_engine,
+                                      Engine root_engine, std::int64_t input_shift) {
+  return std::make_unique<StarReduce>(ranks, contributors, root, elements, sender_engine,
+                                      root_engine, input_shift);
 }
 
-std::unique_ptr<Schedule> star_broadcast(std::int32_t ranks, std::int32_t receivers, Rank root, std::int64_t elements,
-                                         Engine engine) {
+std::unique_ptr<Schedule> star_broadcast(std::int32_t ranks, std::int32_t receivers, Rank root,
+                                         std::int64_t elements, Engine engine) {
   return std::make_unique<StarBroadcast>(ranks, receivers, root, elements, engine);
 }
 
-std::unique_ptr<Schedule> scale_results(std::int32_t ranks, const Contract& contract, double factor, Engine engine) {
+std::unique_ptr<Schedule> scale_results(std::int32_t ranks, const Contract& contract, double factor,
+                                        Engine engine) {
   return std::make_unique<Scale>(ranks, contract, factor, engine);
 }
 

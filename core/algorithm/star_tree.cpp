@@ -6,12 +6,15 @@
 namespace tutti::core {
 namespace {
 
-/// Lane 0 collects from a relay's own children and sends up; lane 1, the root's alone, collects from the others.
+/// Lane 0 collects from a relay's own children and sends up; lane 1, the root's alone, collects
+/// from the others.
 class TreeReduce : public TreeWalk {
  public:
   using TreeWalk::TreeWalk;
 
-  [[nodiscard]] std::int32_t lanes(Rank rank) const override { return !takes_part(rank) ? 0 : is_root(rank) ? 2 : 1; }
+  [[nodiscard]] std::int32_t lanes(Rank rank) const override {
+    return !takes_part(rank) ? 0 : is_root(rank) ? 2 : 1;
+  }
   [[nodiscard]] std::int64_t steps(Rank rank, Lane lane) const override {
     const std::int32_t own = own_children(rank), outer = outer_children(rank);
     if (lane == 1) return outer > 0 ? outer + 1 : 0;
@@ -51,7 +54,8 @@ class TreeReduce : public TreeWalk {
   }
 };
 
-/// Lane 0 receives (the root's does nothing); behind it there is a lane for each child, outer ones first.
+/// Lane 0 receives (the root's does nothing); behind it there is a lane for each child, outer ones
+/// first.
 class TreeBroadcast : public TreeWalk {
  public:
   using TreeWalk::TreeWalk;
@@ -59,21 +63,24 @@ class TreeBroadcast : public TreeWalk {
   [[nodiscard]] std::int32_t lanes(Rank rank) const override {
     return takes_part(rank) ? 1 + outer_children(rank) + own_children(rank) : 0;
   }
-  [[nodiscard]] std::int64_t steps(Rank rank, Lane lane) const override { return lane == 0 && is_root(rank) ? 0 : 1; }
+  [[nodiscard]] std::int64_t steps(Rank rank, Lane lane) const override {
+    return lane == 0 && is_root(rank) ? 0 : 1;
+  }
   [[nodiscard]] Step step(Rank rank, Lane lane, std::int64_t) const override {
     Step step;
     step.source = step.target = {Buffer::kData, 0, elements_};
     if (lane == 0) {
       const Rank from = parent(rank);
-      const std::int32_t number =
-          is_outer(rank) ? number_of_outer(from, rank) : outer_children(from) + number_of_own(from, rank);
+      const std::int32_t number = is_outer(rank) ? number_of_outer(from, rank)
+                                                 : outer_children(from) + number_of_own(from, rank);
       step.kind = StepKind::kReceive;
       step.from = Peer::at(from, 1 + number);
       return step;
     }
     const std::int32_t child = lane - 1, outer = outer_children(rank);
     step.kind = StepKind::kSend;
-    step.to = Peer::at(child < outer ? outer_child(rank, child) : own_child(rank, child - outer), 0);
+    step.to =
+        Peer::at(child < outer ? outer_child(rank, child) : own_child(rank, child - outer), 0);
     if (!is_root(rank)) step.wait = {0, 1};
     return step;
   }
@@ -81,12 +88,22 @@ class TreeBroadcast : public TreeWalk {
 
 class WorkOfRank : public Schedule {
  public:
-  WorkOfRank(std::int32_t ranks, Rank rank, std::int64_t elements, double factor, std::int32_t passes, Engine engine)
-      : ranks_(ranks), rank_(rank), elements_(elements), factor_(factor), passes_(passes), engine_(engine) {}
+  WorkOfRank(std::int32_t ranks, Rank rank, std::int64_t elements, double factor,
+             std::int32_t passes, Engine engine)
+      : ranks_(ranks),
+        rank_(rank),
+        elements_(elements),
+        factor_(factor),
+        passes_(passes),
+        engine_(engine) {}
 
   [[nodiscard]] std::int32_t ranks() const override { return ranks_; }
-  [[nodiscard]] std::int32_t lanes(Rank rank) const override { return rank == rank_ && any() ? 1 : 0; }
-  [[nodiscard]] std::int64_t steps(Rank, Lane) const override { return (scales() ? 1 : 0) + (passes_ > 0 ? 1 : 0); }
+  [[nodiscard]] std::int32_t lanes(Rank rank) const override {
+    return rank == rank_ && any() ? 1 : 0;
+  }
+  [[nodiscard]] std::int64_t steps(Rank, Lane) const override {
+    return (scales() ? 1 : 0) + (passes_ > 0 ? 1 : 0);
+  }
   [[nodiscard]] Step step(Rank, Lane, std::int64_t index) const override {
     Step step;
     step.target = {Buffer::kData, 0, elements_};
@@ -116,8 +133,13 @@ class WorkOfRank : public Schedule {
 
 class CopyInputs : public Schedule {
  public:
-  CopyInputs(std::int32_t ranks, std::int32_t replicas, std::int64_t elements, std::int64_t input_shift, Engine engine)
-      : ranks_(ranks), replicas_(replicas), elements_(elements), input_shift_(input_shift), engine_(engine) {}
+  CopyInputs(std::int32_t ranks, std::int32_t replicas, std::int64_t elements,
+             std::int64_t input_shift, Engine engine)
+      : ranks_(ranks),
+        replicas_(replicas),
+        elements_(elements),
+        input_shift_(input_shift),
+        engine_(engine) {}
 
   [[nodiscard]] std::int32_t ranks() const override { return ranks_; }
   [[nodiscard]] std::int32_t lanes(Rank rank) const override { return rank < replicas_ ? 1 : 0; }
@@ -140,18 +162,19 @@ std::unique_ptr<Schedule> tree_reduce(StarTree tree, std::int64_t elements, Engi
   return std::make_unique<TreeReduce>(std::move(tree), elements, replica_engine, helper_engine);
 }
 
-std::unique_ptr<Schedule> tree_broadcast(StarTree tree, std::int64_t elements, Engine replica_engine,
-                                         Engine helper_engine) {
+std::unique_ptr<Schedule> tree_broadcast(StarTree tree, std::int64_t elements,
+                                         Engine replica_engine, Engine helper_engine) {
   return std::make_unique<TreeBroadcast>(std::move(tree), elements, replica_engine, helper_engine);
 }
 
-std::unique_ptr<Schedule> copy_inputs(std::int32_t ranks, std::int32_t replicas, std::int64_t elements,
-                                      std::int64_t input_shift, Engine engine) {
+std::unique_ptr<Schedule> copy_inputs(std::int32_t ranks, std::int32_t replicas,
+                                      std::int64_t elements, std::int64_t input_shift,
+                                      Engine engine) {
   return std::make_unique<CopyInputs>(ranks, replicas, elements, input_shift, engine);
 }
 
-std::unique_ptr<Schedule> work_of_rank(std::int32_t ranks, Rank rank, std::int64_t elements, double factor,
-                                       std::int32_t passes, Engine engine) {
+std::unique_ptr<Schedule> work_of_rank(std::int32_t ranks, Rank rank, std::int64_t elements,
+                                       double factor, std::int32_t passes, Engine engine) {
   return std::make_unique<WorkOfRank>(ranks, rank, elements, factor, passes, engine);
 }
 

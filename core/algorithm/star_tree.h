@@ -32,24 +32,26 @@ struct StarTree {
 /// Adds the data of all replicas at the root, that of a group at its relay first. Each rank that
 /// adds does so in a single addition of everything it has received. Helpers that add have data
 /// buffers.
-/// Time with one port per rank, G replicas per group with a helper as relay, W groups, the root another helper, N bytes:
-/// α + G⌈N·β⌉ + ⌈(G - 1)·N·γ⌉ inside, then α + W⌈N·β⌉ + ⌈(W - 1)·N·γ⌉.
+/// Time with one port per rank, G replicas per group with a helper as relay, W groups, the root
+/// another helper, N bytes: α + G⌈N·β⌉ + ⌈(G - 1)·N·γ⌉ inside, then α + W⌈N·β⌉ + ⌈(W - 1)·N·γ⌉.
 std::unique_ptr<Schedule> tree_reduce(StarTree tree, std::int64_t elements, Engine replica_engine,
                                       Engine helper_engine);
 
 /// Sends the root's data to all relays, and from these to the replicas of their groups; or directly
 /// to all replicas. With `elements` 0 the messages are empty: they signal to all that the root is
 /// done.
-std::unique_ptr<Schedule> tree_broadcast(StarTree tree, std::int64_t elements, Engine replica_engine,
-                                         Engine helper_engine);
+std::unique_ptr<Schedule> tree_broadcast(StarTree tree, std::int64_t elements,
+                                         Engine replica_engine, Engine helper_engine);
 
-/// Each of the first `replicas` ranks copies its input to its place, out of place (`input_shift`, see Contract).
-std::unique_ptr<Schedule> copy_inputs(std::int32_t ranks, std::int32_t replicas, std::int64_t elements,
-                                      std::int64_t input_shift, Engine engine);
+/// Each of the first `replicas` ranks copies its input to its place, out of place (`input_shift`,
+/// see Contract).
+std::unique_ptr<Schedule> copy_inputs(std::int32_t ranks, std::int32_t replicas,
+                                      std::int64_t elements, std::int64_t input_shift,
+                                      Engine engine);
 
 /// One rank multiplies its data by `factor`, unless that is 1, and then makes `passes` passes over
 /// it: models the update of a variable where it is stored.
-std::unique_ptr<Schedule> work_of_rank(std::int32_t ranks, Rank rank, std::int64_t elements, double factor,
-                                       std::int32_t passes, Engine engine);
+std::unique_ptr<Schedule> work_of_rank(std::int32_t ranks, Rank rank, std::int64_t elements,
+                                       double factor, std::int32_t passes, Engine engine);
 
 }  // namespace tutti::core

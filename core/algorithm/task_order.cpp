@@ -10,8 +10,10 @@ namespace tutti::core {
 
 std::int64_t place_by_name(std::int64_t number, std::int64_t count) {
   TUTTI_CHECK(0 <= number && number < count, "{} of {}", number, count);
-  // Numbers of as many digits come first if they are smaller than its first digits, shorter ones also if they are those.
-  std::int64_t longer = 1;  // 10 to the number of digits by which `number` is longer than the others
+  // Numbers of as many digits come first if they are smaller than its first digits, shorter ones
+  // also if they are those.
+  std::int64_t longer =
+      1;  // 10 to the number of digits by which `number` is longer than the others
   for (std::int64_t rest = number; rest >= 10; rest /= 10) longer *= 10;
   std::int64_t place = 0;
   std::int64_t shift = 1;
@@ -52,15 +54,18 @@ std::int64_t number_by_name(std::int64_t place, std::int64_t count) {
 
 namespace {
 
-/// The devices' places in the order that a user asked for; nothing if it does not name each of them once.
-std::vector<int> asked_order(const std::vector<LinkedDevice>& devices, std::string_view gpu_ring_order) {
+/// The devices' places in the order that a user asked for; nothing if it does not name each of them
+/// once.
+std::vector<int> asked_order(const std::vector<LinkedDevice>& devices,
+                             std::string_view gpu_ring_order) {
   std::vector<int> order;
   if (gpu_ring_order.ends_with(',')) return order;
   while (!gpu_ring_order.empty()) {
     const std::string_view item = gpu_ring_order.substr(0, gpu_ring_order.find(','));
     gpu_ring_order.remove_prefix(std::min(gpu_ring_order.size(), item.size() + 1));
     const auto number = whole_number<int>(item);
-    const auto device = std::find_if(devices.begin(), devices.end(), [&](const auto& d) { return d.number == number; });
+    const auto device = std::find_if(devices.begin(), devices.end(),
+                                     [&](const auto& d) { return d.number == number; });
     if (device == devices.end()) return {};
     const auto place = static_cast<int>(device - devices.begin());
     if (std::find(order.begin(), order.end(), place) != order.end()) return {};
@@ -75,7 +80,8 @@ bool names_each_once(const std::vector<LinkedDevice>& devices, std::string_view 
   return !asked_order(devices, gpu_ring_order).empty();
 }
 
-std::vector<int> ring_device_order(const std::vector<LinkedDevice>& devices, std::string_view gpu_ring_order) {
+std::vector<int> ring_device_order(const std::vector<LinkedDevice>& devices,
+                                   std::string_view gpu_ring_order) {
   std::vector<int> places = asked_order(devices, gpu_ring_order);
   std::vector<bool> been(devices.size());
   for (std::size_t next = 0; places.size() < devices.size();) {
@@ -84,14 +90,17 @@ std::vector<int> ring_device_order(const std::vector<LinkedDevice>& devices, std
     const LinkedDevice::Link* best = nullptr;
     std::size_t best_place = 0;
     for (const LinkedDevice::Link& link : devices[next].links) {
-      const auto peer =
-          std::find_if(devices.begin(), devices.end(), [&](const auto& d) { return d.number == link.peer; });
+      const auto peer = std::find_if(devices.begin(), devices.end(),
+                                     [&](const auto& d) { return d.number == link.peer; });
       const auto place = static_cast<std::size_t>(peer - devices.begin());
-      if (peer == devices.end() || been[place] || (best && best->strength >= link.strength)) continue;
+      if (peer == devices.end() || been[place] || (best && best->strength >= link.strength))
+        continue;
       best = &link;
       best_place = place;
     }
-    next = best ? best_place : static_cast<std::size_t>(std::find(been.begin(), been.end(), false) - been.begin());
+    next =
+        best ? best_place
+             : static_cast<std::size_t>(std::find(been.begin(), been.end(), false) - been.begin());
   }
   std::vector<int> numbers;
   for (const int place : places) numbers.push_back(devices[static_cast<std::size_t>(place)].number);
@@ -106,13 +115,14 @@ TaskOrder::TaskOrder(std::int32_t workers, std::vector<std::int32_t> devices, bo
   TUTTI_CHECK(workers >= 1 && !devices_.empty(), "{} workers of {}", workers, devices_.size());
   for (std::size_t i = 0; i < devices_.size(); ++i) {
     const auto device = static_cast<std::size_t>(devices_[i]);
-    TUTTI_CHECK(device < devices_.size() && place_of_[device] < 0, "device {} of {}", device, devices_.size());
+    TUTTI_CHECK(device < devices_.size() && place_of_[device] < 0, "device {} of {}", device,
+                devices_.size());
     place_of_[device] = static_cast<std::int32_t>(i);
   }
 }
 
-std::vector<std::int32_t> subdivision_offsets(std::int64_t bytes, std::int64_t group_size, std::int64_t tasks,
-                                              std::int64_t max_per_device) {
+std::vector<std::int32_t> subdivision_offsets(std::int64_t bytes, std::int64_t group_size,
+                                              std::int64_t tasks, std::int64_t max_per_device) {
   constexpr std::int64_t kMostBytesOfChunk = 4 << 20;
   constexpr std::int64_t kDefaultPerDevice = 2;
   if (max_per_device == -1) return {0};

@@ -34,7 +34,8 @@ bool names_each_once(const std::vector<LinkedDevice>& devices, std::string_view 
 /// unvisited device (the first of equally strong ones); if there is none, the first unvisited
 /// device is next. `devices` are sorted by name.
 /// SOURCE: tensorflow/core/common_runtime/collective_param_resolver_local.cc.
-std::vector<int> ring_device_order(const std::vector<LinkedDevice>& devices, std::string_view gpu_ring_order);
+std::vector<int> ring_device_order(const std::vector<LinkedDevice>& devices,
+                                   std::string_view gpu_ring_order);
 
 /// The order of a group's replicas in TensorFlow's runtime: tasks one after the other, sorted by
 /// name; inside each task the devices in an order that is the same for all tasks. Ranks are
@@ -46,7 +47,9 @@ class TaskOrder {
   TaskOrder(std::int32_t workers, std::vector<std::int32_t> devices, bool by_name);
 
   [[nodiscard]] std::int32_t workers() const { return workers_; }
-  [[nodiscard]] std::int32_t per_worker() const { return static_cast<std::int32_t>(devices_.size()); }
+  [[nodiscard]] std::int32_t per_worker() const {
+    return static_cast<std::int32_t>(devices_.size());
+  }
   [[nodiscard]] std::int32_t ranks() const { return workers_ * per_worker(); }
   /// Returns the rank of a task's device. REQUIRES: both are positions in the order.
   [[nodiscard]] Rank rank(std::int32_t task, std::int32_t device) const {
@@ -66,7 +69,7 @@ class TaskOrder {
   std::int32_t workers_;
   std::vector<std::int32_t> devices_;
   std::vector<std::int32_t> place_of_;  ///< the inverse of `devices_`
-  bool by_name_;                        ///< tasks are sorted by name, and this differs from the order by number
+  bool by_name_;  ///< tasks are sorted by name, and this differs from the order by number
 };
 
 /// One ring of a group. In each task, position i of m is device (i + |offset|) mod m; if the offset
@@ -92,7 +95,7 @@ struct Subdivision {
 /// (`max_per_device` -1: one subdivision; 0: 2 per device): more of them while chunks are longer
 /// than 4 MiB, rotated against each other, every other one mirrored.
 /// SOURCE: tensorflow/core/common_runtime/ring_alg.cc, GenerateSubdivsInCollectiveParams.
-std::vector<std::int32_t> subdivision_offsets(std::int64_t bytes, std::int64_t group_size, std::int64_t tasks,
-                                              std::int64_t max_per_device);
+std::vector<std::int32_t> subdivision_offsets(std::int64_t bytes, std::int64_t group_size,
+                                              std::int64_t tasks, std::int64_t max_per_device);
 
 }  // namespace tutti::core

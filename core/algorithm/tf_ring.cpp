@@ -14,10 +14,12 @@
 
 namespace tutti::core {
 
-std::int64_t aligned_chunk(std::int64_t elements, std::int64_t chunks, std::int64_t element_bytes, std::int64_t align) {
+std::int64_t aligned_chunk(std::int64_t elements, std::int64_t chunks, std::int64_t element_bytes,
+                           std::int64_t align) {
   const std::int64_t base = (elements + chunks - 1) / chunks;
   if (align <= element_bytes) return base;
-  TUTTI_CHECK(align % element_bytes == 0, "alignment {} of elements of {} bytes", align, element_bytes);
+  TUTTI_CHECK(align % element_bytes == 0, "alignment {} of elements of {} bytes", align,
+              element_bytes);
   const std::int64_t bytes = base * element_bytes;
   const std::int64_t more = bytes < align ? align - bytes : align - bytes % align;
   return base + more / element_bytes;
@@ -25,19 +27,23 @@ std::int64_t aligned_chunk(std::int64_t elements, std::int64_t chunks, std::int6
 
 namespace {
 
-/// Lanes 2s and 2s + 1 of ring s receive and send. Behind them, out of place, comes one that copies what is the rank's own.
+/// Lanes 2s and 2s + 1 of ring s receive and send. Behind them, out of place, comes one that copies
+/// what is the rank's own.
 class TfRing : public Schedule {
  public:
   [[nodiscard]] std::int32_t ranks() const override { return n_; }
-  [[nodiscard]] std::int32_t lanes(Rank) const override { return copying_lane() + (copies() ? 1 : 0); }
+  [[nodiscard]] std::int32_t lanes(Rank) const override {
+    return copying_lane() + (copies() ? 1 : 0);
+  }
   [[nodiscard]] Engine engine(Rank, Lane) const override { return options_.engine; }
 
   [[nodiscard]] std::int64_t steps(Rank rank, Lane lane) const override {
     if (lane == copying_lane()) return own(rank).count > 0 ? 1 : 0;
     const Place place = locate(rank, lane);
     if (n_ == 1) return 0;
-    return sends_on(lane) ? place.rounds.before(last_round_, place.position)
-                          : place.rounds.before(last_round_ + 1, place.position) - first_is_filled(place);
+    return sends_on(lane)
+               ? place.rounds.before(last_round_, place.position)
+               : place.rounds.before(last_round_ + 1, place.position) - first_is_filled(place);
   }
 
   [[nodiscard]] Step step(Rank rank, Lane lane, std::int64_t index) const override {
@@ -46,19 +52,25 @@ class TfRing : public Schedule {
                                   : receive(rank, lane, index);
   }
 
-  void visit_ways(Rank rank, Lane lane, const std::function<void(const Step&)>& visit) const override {
-    if (lane < copying_lane() && sends_on(lane) && steps(rank, lane) > 0) visit(send(rank, lane, 0));
+  void visit_ways(Rank rank, Lane lane,
+                  const std::function<void(const Step&)>& visit) const override {
+    if (lane < copying_lane() && sends_on(lane) && steps(rank, lane) > 0)
+      visit(send(rank, lane, 0));
   }
 
  protected:
   /// `rounds`: how many there are, and one.
   TfRing(const Contract& contract, TfRingOptions options, std::int64_t last_round)
-      : contract_(contract), options_(std::move(options)), n_(options_.order.ranks()), last_round_(last_round) {
+      : contract_(contract),
+        options_(std::move(options)),
+        n_(options_.order.ranks()),
+        last_round_(last_round) {
     TUTTI_CHECK(contract.members() == n_ && !options_.subdivisions.empty() && options_.chunk >= 1,
                 "{} ranks in an order of {}", contract.members(), n_);
   }
 
-  /// The part of the buffer that belongs to a chunk of a ring; only the first `filled()` of them hold anything.
+  /// The part of the buffer that belongs to a chunk of a ring; only the first `filled()` of them
+  /// hold anything.
   [[nodiscard]] virtual Range chunk(std::int64_t number, std::int32_t ring) const = 0;
   [[nodiscard]] virtual std::int64_t filled(std::int32_t ring) const = 0;
   /// True if the data received in this round is added to that of the rank.
@@ -72,7 +84,8 @@ class TfRing : public Schedule {
   [[nodiscard]] Rank rank_at(std::int64_t position, std::int32_t ring) const {
     const auto p = static_cast<std::int32_t>(position);
     const std::int32_t m = options_.order.per_worker();
-    return options_.order.rank(p / m, options_.subdivisions[static_cast<std::size_t>(ring)].device_at(p % m, m));
+    return options_.order.rank(
+        p / m, options_.subdivisions[static_cast<std::size_t>(ring)].device_at(p % m, m));
   }
 
  private:
@@ -82,7 +95,9 @@ class TfRing : public Schedule {
     FilledRounds rounds;
   };
 
-  [[nodiscard]] Lane copying_lane() const { return 2 * static_cast<Lane>(options_.subdivisions.size()); }
+  [[nodiscard]] Lane copying_lane() const {
+    return 2 * static_cast<Lane>(options_.subdivisions.size());
+  }
   [[nodiscard]] bool copies() const { return contract_.input_shift != 0; }
   [[nodiscard]] static bool sends_on(Lane lane) { return lane % 2 == 1; }
 
@@ -116,7 +131,8 @@ class TfRing : public Schedule {
     step.source = step.target = chunk_in(place, round);
     step.to = neighbour(place, +1, lane - 1);
     if (round > 0) {
-      step.wait = {lane - 1, place.rounds.before(round + 1, place.position) - first_is_filled(place)};
+      step.wait = {lane - 1,
+                   place.rounds.before(round + 1, place.position) - first_is_filled(place)};
     } else if (copies()) {
       step.wait = {copying_lane(), 1};
     }
@@ -125,7 +141,8 @@ class TfRing : public Schedule {
 
   [[nodiscard]] Step receive(Rank rank, Lane lane, std::int64_t index) const {
     const Place place = locate(rank, lane);
-    const std::int64_t round = place.rounds.round_of(index + first_is_filled(place), place.position);
+    const std::int64_t round =
+        place.rounds.round_of(index + first_is_filled(place), place.position);
     Step step;
     step.kind = adds(round) ? StepKind::kReceiveReduce : StepKind::kReceive;
     step.source = step.target = chunk_in(place, round);
@@ -149,16 +166,20 @@ class Reduce : public TfRing {
  public:
   Reduce(const Contract& contract, TfRingOptions options)
       : TfRing(contract, std::move(options), 2 * (std::int64_t{contract.members()} - 1)) {
-    TUTTI_CHECK(contract.kind == CollectiveKind::kAllReduce &&
-                    this->options().chunk >= (contract.elements + n() * rings() - 1) / (n() * rings()),
-                "{} elements in chunks of {}", contract.elements, this->options().chunk);
+    TUTTI_CHECK(
+        contract.kind == CollectiveKind::kAllReduce &&
+            this->options().chunk >= (contract.elements + n() * rings() - 1) / (n() * rings()),
+        "{} elements in chunks of {}", contract.elements, this->options().chunk);
   }
 
  private:
-  [[nodiscard]] std::int64_t rings() const { return static_cast<std::int64_t>(options().subdivisions.size()); }
+  [[nodiscard]] std::int64_t rings() const {
+    return static_cast<std::int64_t>(options().subdivisions.size());
+  }
 
   [[nodiscard]] Range chunk(std::int64_t number, std::int32_t ring) const override {
-    const std::int64_t offset = std::min((number * rings() + ring) * options().chunk, contract().elements);
+    const std::int64_t offset =
+        std::min((number * rings() + ring) * options().chunk, contract().elements);
     return {Buffer::kData, offset, std::min(options().chunk, contract().elements - offset)};
   }
   [[nodiscard]] std::int64_t filled(std::int32_t ring) const override {
@@ -173,7 +194,8 @@ class Gather : public TfRing {
  public:
   Gather(const Contract& contract, TfRingOptions options)
       : TfRing(contract, std::move(options), std::int64_t{contract.members()} - 1) {
-    TUTTI_CHECK(contract.kind == CollectiveKind::kAllGather && this->options().subdivisions.size() == 1 &&
+    TUTTI_CHECK(contract.kind == CollectiveKind::kAllGather &&
+                    this->options().subdivisions.size() == 1 &&
                     this->options().subdivisions.front().offset == 0,
                 "a gather in {} subdivisions", this->options().subdivisions.size());
   }
@@ -182,7 +204,9 @@ class Gather : public TfRing {
   [[nodiscard]] Range chunk(std::int64_t number, std::int32_t ring) const override {
     return own(rank_at(number, ring));
   }
-  [[nodiscard]] std::int64_t filled(std::int32_t) const override { return contract().block() > 0 ? n() : 0; }
+  [[nodiscard]] std::int64_t filled(std::int32_t) const override {
+    return contract().block() > 0 ? n() : 0;
+  }
   [[nodiscard]] bool adds(std::int64_t) const override { return false; }
   [[nodiscard]] Range own(Rank rank) const override {
     return {Buffer::kData, rank * contract().block(), contract().block()};

@@ -15,8 +15,10 @@ namespace tutti::core {
 /// chunks may be short or empty. Example: 128 float32 in 8 chunks aligned to 64 bytes: 32 each,
 /// four of them empty. `align` of an element's size or less: no alignment.
 /// REQUIRES: `align` is a multiple of the element's size, or less.
-/// SOURCE: tensorflow/core/common_runtime/base_collective_executor.cc, CollectiveAdapter::AlignedChunkElts.
-std::int64_t aligned_chunk(std::int64_t elements, std::int64_t chunks, std::int64_t element_bytes, std::int64_t align);
+/// SOURCE: tensorflow/core/common_runtime/base_collective_executor.cc,
+/// CollectiveAdapter::AlignedChunkElts.
+std::int64_t aligned_chunk(std::int64_t elements, std::int64_t chunks, std::int64_t element_bytes,
+                           std::int64_t align);
 
 /// The parameters that the rings of one collective share.
 struct TfRingOptions {
@@ -45,7 +47,8 @@ struct TfRingOptions {
 /// longest chunk: `chunk`, or all elements if they are fewer. Out of place the whole input is
 /// copied first.
 /// SOURCE: tensorflow/core/common_runtime/ring_reducer.cc and ring_alg.cc.
-/// REQUIRES: the contract is that of an all-reduce among the order's ranks; n·k chunks hold its elements.
+/// REQUIRES: the contract is that of an all-reduce among the order's ranks; n·k chunks hold its
+/// elements.
 std::unique_ptr<Schedule> tf_ring_reduce(const Contract& contract, TfRingOptions options);
 
 /// TensorFlow's RingGather: every block goes round the ring once: n - 1 hops per block. Each is

@@ -10,11 +10,17 @@ class TreeBlocks : public TreeWalk {
  public:
   using TreeWalk::TreeWalk;  // `elements` of one block
 
-  [[nodiscard]] std::int32_t lanes(Rank rank) const override { return takes_part(rank) ? 1 + children(rank) : 0; }
+  [[nodiscard]] std::int32_t lanes(Rank rank) const override {
+    return takes_part(rank) ? 1 + children(rank) : 0;
+  }
 
  protected:
-  [[nodiscard]] std::int32_t children(Rank rank) const { return outer_children(rank) + own_children(rank); }
-  [[nodiscard]] bool is_outer_child(Rank rank, std::int32_t child) const { return child < outer_children(rank); }
+  [[nodiscard]] std::int32_t children(Rank rank) const {
+    return outer_children(rank) + own_children(rank);
+  }
+  [[nodiscard]] bool is_outer_child(Rank rank, std::int32_t child) const {
+    return child < outer_children(rank);
+  }
   [[nodiscard]] Rank child(Rank rank, std::int32_t number) const {
     const std::int32_t outer = outer_children(rank);
     return number < outer ? outer_child(rank, number) : own_child(rank, number - outer);
@@ -22,7 +28,8 @@ class TreeBlocks : public TreeWalk {
   /// Returns the parent's lane for the rank.
   [[nodiscard]] Lane lane_at_parent(Rank rank) const {
     const Rank up = parent(rank);
-    return 1 + (is_outer(rank) ? number_of_outer(up, rank) : outer_children(up) + number_of_own(up, rank));
+    return 1 + (is_outer(rank) ? number_of_outer(up, rank)
+                               : outer_children(up) + number_of_own(up, rank));
   }
   /// Returns the blocks that are exchanged between the rank and its parent: those of its group, or
   /// its own.
@@ -65,7 +72,9 @@ class TreeScatter : public TreeBlocks {
  public:
   using TreeBlocks::TreeBlocks;
 
-  [[nodiscard]] std::int64_t steps(Rank rank, Lane lane) const override { return lane == 0 && is_root(rank) ? 0 : 1; }
+  [[nodiscard]] std::int64_t steps(Rank rank, Lane lane) const override {
+    return lane == 0 && is_root(rank) ? 0 : 1;
+  }
   [[nodiscard]] Step step(Rank rank, Lane lane, std::int64_t) const override {
     Step step;
     if (lane == 0) {
@@ -85,11 +94,13 @@ class TreeScatter : public TreeBlocks {
 
 }  // namespace
 
-std::unique_ptr<Schedule> tree_gather(StarTree tree, std::int64_t block, Engine replica_engine, Engine helper_engine) {
+std::unique_ptr<Schedule> tree_gather(StarTree tree, std::int64_t block, Engine replica_engine,
+                                      Engine helper_engine) {
   return std::make_unique<TreeGather>(std::move(tree), block, replica_engine, helper_engine);
 }
 
-std::unique_ptr<Schedule> tree_scatter(StarTree tree, std::int64_t block, Engine replica_engine, Engine helper_engine) {
+std::unique_ptr<Schedule> tree_scatter(StarTree tree, std::int64_t block, Engine replica_engine,
+                                       Engine helper_engine) {
   return std::make_unique<TreeScatter>(std::move(tree), block, replica_engine, helper_engine);
 }
 

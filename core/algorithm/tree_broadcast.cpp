@@ -75,7 +75,8 @@ class BroadcastSteps : public Schedule {
       step.kind = StepKind::kCopy;
       return step;
     }
-    const std::size_t waits_for = target < to.tasks ? 0 : to.tasks;  // lanes that send to other tasks
+    const std::size_t waits_for =
+        target < to.tasks ? 0 : to.tasks;  // lanes that send to other tasks
     if (static_cast<std::size_t>(index) < waits_for) {
       step = {};
       step.wait = {static_cast<Lane>(index) + 1, 1};
@@ -95,19 +96,25 @@ class BroadcastSteps : public Schedule {
   };
 
   /// The device of a task that takes part in the tree over tasks.
-  [[nodiscard]] std::int32_t leader(std::int32_t task) const { return task == root_task_ ? root_device_ : 0; }
+  [[nodiscard]] std::int32_t leader(std::int32_t task) const {
+    return task == root_task_ ? root_device_ : 0;
+  }
   [[nodiscard]] BroadcastTree over_tasks() const { return {order_.workers(), root_task_}; }
-  [[nodiscard]] BroadcastTree inside(std::int32_t task) const { return {order_.per_worker(), leader(task)}; }
+  [[nodiscard]] BroadcastTree inside(std::int32_t task) const {
+    return {order_.per_worker(), leader(task)};
+  }
 
   [[nodiscard]] Targets targets(Rank rank) const {
     const std::int32_t task = order_.task(rank);
     const std::int32_t device = order_.device(rank);
     Targets to;
     if (device == leader(task)) {
-      for (const std::int32_t other : over_tasks().sends_to(task)) to.all.push_back(order_.rank(other, leader(other)));
+      for (const std::int32_t other : over_tasks().sends_to(task))
+        to.all.push_back(order_.rank(other, leader(other)));
     }
     to.tasks = to.all.size();
-    for (const std::int32_t other : inside(task).sends_to(device)) to.all.push_back(order_.rank(task, other));
+    for (const std::int32_t other : inside(task).sends_to(device))
+      to.all.push_back(order_.rank(task, other));
     return to;
   }
 
@@ -123,10 +130,13 @@ class BroadcastSteps : public Schedule {
       from = order_.rank(task, inside(task).receives_from(device));
     }
     const std::vector<Rank> all = targets(from).all;
-    return Peer::at(from, 1 + static_cast<Lane>(std::find(all.begin(), all.end(), rank) - all.begin()));
+    return Peer::at(from,
+                    1 + static_cast<Lane>(std::find(all.begin(), all.end(), rank) - all.begin()));
   }
 
-  [[nodiscard]] bool copies(Rank rank) const { return contract_.input_shift != 0 && rank == contract_.root(); }
+  [[nodiscard]] bool copies(Rank rank) const {
+    return contract_.input_shift != 0 && rank == contract_.root();
+  }
 
   Contract contract_;
   TaskOrder order_;
@@ -137,7 +147,8 @@ class BroadcastSteps : public Schedule {
 
 }  // namespace
 
-std::unique_ptr<Schedule> hierarchical_tree_broadcast(const Contract& contract, TaskOrder order, Engine engine) {
+std::unique_ptr<Schedule> hierarchical_tree_broadcast(const Contract& contract, TaskOrder order,
+                                                      Engine engine) {
   return std::make_unique<BroadcastSteps>(contract, std::move(order), engine);
 }
 

@@ -33,6 +33,7 @@ struct BroadcastTree {
 /// one that copies.
 /// SOURCE: tensorflow/core/common_runtime/hierarchical_tree_broadcaster.cc.
 /// REQUIRES: the contract is that of a broadcast among the order's ranks.
-std::unique_ptr<Schedule> hierarchical_tree_broadcast(const Contract& contract, TaskOrder order, Engine engine);
+std::unique_ptr<Schedule> hierarchical_tree_broadcast(const Contract& contract, TaskOrder order,
+                                                      Engine engine);
 
 }  // namespace tutti::core

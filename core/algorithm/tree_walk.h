@@ -14,13 +14,18 @@ namespace tutti::core {
 class TreeWalk : public Schedule {
  public:
   TreeWalk(StarTree tree, std::int64_t elements, Engine replica_engine, Engine helper_engine)
-      : tree_(std::move(tree)), elements_(elements), replica_engine_(replica_engine), helper_engine_(helper_engine) {
-    TUTTI_CHECK(tree_.replicas >= 1 && tree_.replicas <= tree_.ranks && tree_.root >= 0 && tree_.root < tree_.ranks &&
-                    tree_.per_group >= 1 && tree_.groups >= 1,
+      : tree_(std::move(tree)),
+        elements_(elements),
+        replica_engine_(replica_engine),
+        helper_engine_(helper_engine) {
+    TUTTI_CHECK(tree_.replicas >= 1 && tree_.replicas <= tree_.ranks && tree_.root >= 0 &&
+                    tree_.root < tree_.ranks && tree_.per_group >= 1 && tree_.groups >= 1,
                 "{} replicas of {} ranks, root {}", tree_.replicas, tree_.ranks, tree_.root);
-    TUTTI_CHECK(!tree_.relays || (tree_.relays->stride >= 1 && tree_.relays->of(tree_.groups - 1) < tree_.ranks),
+    TUTTI_CHECK(!tree_.relays ||
+                    (tree_.relays->stride >= 1 && tree_.relays->of(tree_.groups - 1) < tree_.ranks),
                 "relays of {} groups among {} ranks", tree_.groups, tree_.ranks);
-    TUTTI_CHECK(!tree_.relays || is_helper(tree_.root) || is_relay(tree_.root), "root {} is no relay", tree_.root);
+    TUTTI_CHECK(!tree_.relays || is_helper(tree_.root) || is_relay(tree_.root),
+                "root {} is no relay", tree_.root);
   }
 
   [[nodiscard]] std::int32_t ranks() const override { return tree_.ranks; }
@@ -33,14 +38,17 @@ class TreeWalk : public Schedule {
   [[nodiscard]] bool is_root(Rank rank) const { return rank == tree_.root; }
   /// Returns the group of a relay; -1 if the rank is not a relay.
   [[nodiscard]] std::int32_t group_of_relay(Rank rank) const {
-    if (!tree_.relays || rank < tree_.relays->first || (rank - tree_.relays->first) % tree_.relays->stride != 0)
+    if (!tree_.relays || rank < tree_.relays->first ||
+        (rank - tree_.relays->first) % tree_.relays->stride != 0)
       return -1;
     const std::int32_t group = (rank - tree_.relays->first) / tree_.relays->stride;
     return group < tree_.groups ? group : -1;
   }
   [[nodiscard]] bool is_relay(Rank rank) const { return group_of_relay(rank) >= 0; }
   [[nodiscard]] bool is_replica(Rank rank) const { return rank < tree_.replicas; }
-  [[nodiscard]] bool takes_part(Rank rank) const { return is_replica(rank) || is_relay(rank) || is_root(rank); }
+  [[nodiscard]] bool takes_part(Rank rank) const {
+    return is_replica(rank) || is_relay(rank) || is_root(rank);
+  }
 
   // --- groups ---
 

@@ -11,8 +11,8 @@ class Xring : public Schedule {
   Xring(std::int32_t ranks, std::int64_t elements, const RingOptions& options)
       : n_(ranks), elements_(elements), options_(options), walk_(ranks, options.lanes) {
     const auto chunks = static_cast<std::int64_t>(n_) * rings();
-    TUTTI_CHECK(ranks >= 1 && elements >= 0 && rings() >= 1 && elements % chunks == 0, "{} elements in {} chunks",
-                elements, chunks);
+    TUTTI_CHECK(ranks >= 1 && elements >= 0 && rings() >= 1 && elements % chunks == 0,
+                "{} elements in {} chunks", elements, chunks);
     chunk_ = elements / chunks;
   }
 
@@ -32,7 +32,8 @@ class Xring : public Schedule {
     const std::int64_t segment = n_ == 1 ? 0 : (p - 1 - round + 3 * n_) % n_;
     Step step;
     step.source = step.target = {Buffer::kData, (segment * rings() + ring) * chunk_, chunk_};
-    if (round <= n_ - 1) step.source.offset += options_.input_shift;  // what is the rank's own, and no sum yet
+    if (round <= n_ - 1)
+      step.source.offset += options_.input_shift;  // what is the rank's own, and no sum yet
     if (n_ == 1) {
       step.kind = StepKind::kCopy;
       return step;
@@ -47,7 +48,8 @@ class Xring : public Schedule {
     return by == Renumbering::kShift && walk_.same_after(per_worker);
   }
 
-  void visit_ways(Rank rank, Lane ring, const std::function<void(const Step&)>& visit) const override {
+  void visit_ways(Rank rank, Lane ring,
+                  const std::function<void(const Step&)>& visit) const override {
     if (n_ == 1 || elements_ == 0) return;
     Step all;  // to one neighbour
     all.kind = StepKind::kSend;
@@ -56,7 +58,9 @@ class Xring : public Schedule {
   }
 
  private:
-  [[nodiscard]] std::int32_t rings() const { return static_cast<std::int32_t>(options_.lanes.size()); }
+  [[nodiscard]] std::int32_t rings() const {
+    return static_cast<std::int32_t>(options_.lanes.size());
+  }
   [[nodiscard]] std::int64_t last_round() const { return 2 * (static_cast<std::int64_t>(n_) - 1); }
   [[nodiscard]] StepKind kind_in(std::int64_t round) const {
     if (round == 0) return StepKind::kSend;
@@ -74,7 +78,8 @@ class Xring : public Schedule {
 
 }  // namespace
 
-std::unique_ptr<Schedule> xring_all_reduce(std::int32_t ranks, std::int64_t elements, const RingOptions& options) {
+std::unique_ptr<Schedule> xring_all_reduce(std::int32_t ranks, std::int64_t elements,
+                                           const RingOptions& options) {
   return std::make_unique<Xring>(ranks, elements, options);
 }
 

@@ -16,9 +16,11 @@ namespace tutti::core {
 /// padded_for_xring(). Every rank sends exactly 2(n - 1) chunks on every ring.
 ///
 /// Time of one ring between equal neighbours: 2(n - 1)(α + ⌈C·β⌉) + (n - 1)⌈C·γ⌉, with C a chunk.
-/// SOURCE: tensorflow/python/distribute/all_reduce.py, build_ring_all_reduce, _build_ring_gather, _build_ring_scatter.
-/// REQUIRES: `elements` is a multiple of ranks · lanes; no limits on credits and message length.
-std::unique_ptr<Schedule> xring_all_reduce(std::int32_t ranks, std::int64_t elements, const RingOptions& options);
+/// SOURCE: tensorflow/python/distribute/all_reduce.py, build_ring_all_reduce, _build_ring_gather,
+/// _build_ring_scatter. REQUIRES: `elements` is a multiple of ranks · lanes; no limits on credits
+/// and message length.
+std::unique_ptr<Schedule> xring_all_reduce(std::int32_t ranks, std::int64_t elements,
+                                           const RingOptions& options);
 
 /// Returns the number of elements sent for `elements`: the next multiple of ranks · rings. SOURCE:
 /// all_reduce.py, _padded_split.

@@ -5,14 +5,15 @@
 
 namespace tutti::core {
 
-/// Prints what was violated, where and with which values, then aborts. Used through TUTTI_CHECK only.
-[[noreturn]] void check_failed(const char* file, int line, const char* condition, fmt::string_view format,
-                               fmt::format_args args);
+/// Prints what was violated, where and with which values, then aborts. Used through TUTTI_CHECK
+/// only.
+[[noreturn]] void check_failed(const char* file, int line, const char* condition,
+                               fmt::string_view format, fmt::format_args args);
 
 namespace detail {
 template <class... Args>
-[[noreturn]] void fail_check(const char* file, int line, const char* condition, fmt::format_string<Args...> format,
-                             const Args&... args) {
+[[noreturn]] void fail_check(const char* file, int line, const char* condition,
+                             fmt::format_string<Args...> format, const Args&... args) {
   check_failed(file, line, condition, format, fmt::make_format_args(args...));
 }
 }  // namespace detail

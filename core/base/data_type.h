@@ -9,10 +9,18 @@
 namespace tutti::core {
 
 /// The type of a tensor's elements. The numbers are those of the schema (core/proto/machine.proto).
-enum class DataType { kFloat32 = 1, kFloat64 = 2, kFloat16 = 3, kBfloat16 = 4, kInt32 = 5, kInt64 = 6 };
+enum class DataType {
+  kFloat32 = 1,
+  kFloat64 = 2,
+  kFloat16 = 3,
+  kBfloat16 = 4,
+  kInt32 = 5,
+  kInt64 = 6
+};
 
-inline constexpr DataType kDataTypes[] = {DataType::kFloat32,  DataType::kFloat64, DataType::kFloat16,
-                                          DataType::kBfloat16, DataType::kInt32,   DataType::kInt64};
+inline constexpr DataType kDataTypes[] = {DataType::kFloat32, DataType::kFloat64,
+                                          DataType::kFloat16, DataType::kBfloat16,
+                                          DataType::kInt32,   DataType::kInt64};
 
 Bytes size_of(DataType type);
 /// Returns the name as TensorFlow, PyTorch and NumPy write it: "float32".

@@ -21,14 +21,18 @@ std::string to_string(const Problem& problem) {
 
 namespace {
 
-constexpr std::array<std::string_view, static_cast<std::size_t>(ProblemCode::kCount)> kNamesOfCodes = {
-    "invalid",      "syntax",    "missing",      "unknown-field", "unknown-name", "wrong-type", "too-small",
-    "too-large",    "duplicate", "conflict",     "unused",        "unsupported",  "timeout",    "lost",
-    "wrong-result", "protocol",  "incompatible", "out-of-memory", "system",       "damaged",    "stopped"};
+constexpr std::array<std::string_view, static_cast<std::size_t>(ProblemCode::kCount)>
+    kNamesOfCodes = {"invalid",    "syntax",       "missing",       "unknown-field", "unknown-name",
+                     "wrong-type", "too-small",    "too-large",     "duplicate",     "conflict",
+                     "unused",     "unsupported",  "timeout",       "lost",          "wrong-result",
+                     "protocol",   "incompatible", "out-of-memory", "system",        "damaged",
+                     "stopped"};
 
 }  // namespace
 
-std::string_view to_string(ProblemCode code) { return kNamesOfCodes.at(static_cast<std::size_t>(code)); }
+std::string_view to_string(ProblemCode code) {
+  return kNamesOfCodes.at(static_cast<std::size_t>(code));
+}
 
 std::optional<ProblemCode> parse_problem_code(std::string_view name) {
   const auto* const found = std::find(kNamesOfCodes.begin(), kNamesOfCodes.end(), name);
@@ -77,7 +81,8 @@ tl::unexpected<Error> Problems::take() {
   // Files in the order in which they came up, places in the order of the text.
   std::vector<std::string> files;
   for (const Problem& problem : problems_) {
-    if (std::find(files.begin(), files.end(), problem.where.file) == files.end()) files.push_back(problem.where.file);
+    if (std::find(files.begin(), files.end(), problem.where.file) == files.end())
+      files.push_back(problem.where.file);
   }
   const auto place = [&files](const Problem& problem) {
     const auto file = std::find(files.begin(), files.end(), problem.where.file) - files.begin();
@@ -89,7 +94,8 @@ tl::unexpected<Error> Problems::take() {
     // The number of further problems is not known: the search may have stopped.
     Problem& rest = problems_.emplace_back();
     rest.where.file = files.front();
-    rest.text = fmt::format("these are the first {} problems; mend them, then there may be more", kMost);
+    rest.text =
+        fmt::format("these are the first {} problems; mend them, then there may be more", kMost);
   }
   return tl::make_unexpected(Error(ErrorKind::kRequest, std::move(problems_)));
 }
@@ -119,8 +125,9 @@ std::string did_you_mean(std::string_view written, const std::vector<std::string
   std::size_t best_distance = std::max<std::size_t>(2, written.size() / 3) + 1;
   for (const std::string& candidate : candidates) {
     // The most frequent mistake is to type only the beginning of one name ("resnet50").
-    std::size_t distance =
-        candidate.starts_with(written) && written.size() >= 3 ? 1 : edit_distance(written.substr(0, 64), candidate);
+    std::size_t distance = candidate.starts_with(written) && written.size() >= 3
+                               ? 1
+                               : edit_distance(written.substr(0, 64), candidate);
     if (distance < best_distance) {
       best_distance = distance;
       best = &candidate;

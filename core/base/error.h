@@ -13,7 +13,8 @@
 
 namespace tutti::core {
 
-/// A place in a text that a user wrote. Lines and columns count from 1; 0 means "the file as a whole".
+/// A place in a text that a user wrote. Lines and columns count from 1; 0 means "the file as a
+/// whole".
 struct Location {
   std::string file;
   int line = 0;
@@ -41,7 +42,8 @@ enum class ProblemCode : std::uint8_t {
   kLost,          ///< a worker, the coordinator or a connection is gone, silent, or never came
   kWrongResult,   ///< a wrong result
   kProtocol,      ///< another process sent an invalid message
-  kIncompatible,  ///< the processes have different versions, or made different plans of one scenario
+  kIncompatible,  ///< the processes have different versions, or made different plans of one
+                  ///< scenario
   kOutOfMemory,   ///< there is not enough memory
   kSystem,        ///< the operating system, a device or a driver has refused something
   kDamaged,       ///< a file that Tutti wrote was changed or truncated
@@ -53,8 +55,9 @@ std::string_view to_string(ProblemCode code);
 /// Returns the code with this name.
 std::optional<ProblemCode> parse_problem_code(std::string_view name);
 
-/// The subject of a problem. `field`: a field of a schema with its message ("Network.latency_us"), a message ("Network"), a
-/// column of a table, an element of an XML file or its attribute ("gpu", "gpu.sm"), a variable of the environment
+/// The subject of a problem. `field`: a field of a schema with its message ("Network.latency_us"),
+/// a message ("Network"), a column of a table, an element of an XML file or its attribute ("gpu",
+/// "gpu.sm"), a variable of the environment
 /// ("NCCL_ALGO"), or an option of the command line ("--network"); empty if it is none of these.
 struct ProblemKind {
   ProblemCode code = ProblemCode::kInvalid;
@@ -78,7 +81,8 @@ enum class ErrorKind { kRequest, kRun };
 /// All problems that were found, not only the first.
 class Error {
  public:
-  Error(ErrorKind kind, std::vector<Problem> problems) : kind_(kind), problems_(std::move(problems)) {}
+  Error(ErrorKind kind, std::vector<Problem> problems)
+      : kind_(kind), problems_(std::move(problems)) {}
 
   /// Returns the error of an invalid request with one problem; `where` may be empty.
   static Error request(std::string text, Location where = {});
@@ -108,7 +112,8 @@ class Problems {
   }
   template <class... Args>
   void add(ProblemKind kind, Location where, fmt::format_string<Args...> format, Args&&... args) {
-    add(Problem{std::move(where), fmt::format(format, std::forward<Args>(args)...), std::move(kind)});
+    add(Problem{std::move(where), fmt::format(format, std::forward<Args>(args)...),
+                std::move(kind)});
   }
   void add(Problem problem);
   /// Drops later problems at `where`: something is known to be wrong there, and they would only be

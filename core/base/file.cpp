@@ -22,8 +22,9 @@ Expected<void> check_is_file(const std::string& path, const std::string& wanted)
     case fs::file_type::character: is = "a device"; break;
     default: return {};
   }
-  return tl::make_unexpected(Error::request({ProblemCode::kWrongType},
-                                            fmt::format("this is {}; name {} in a file", is, wanted), {path, 0, 0}));
+  return tl::make_unexpected(
+      Error::request({ProblemCode::kWrongType},
+                     fmt::format("this is {}; name {} in a file", is, wanted), {path, 0, 0}));
 }
 
 Expected<std::string> read_text_file(const std::string& path, TextSource source) {
@@ -38,7 +39,8 @@ Expected<std::string> read_text_file(const std::string& path, TextSource source)
   };
   std::error_code status;
   if (source == TextSource::kFile) {
-    if (const auto file = check_is_file(path, "a text"); !file) return tl::make_unexpected(file.error());
+    if (const auto file = check_is_file(path, "a text"); !file)
+      return tl::make_unexpected(file.error());
   } else if (fs::is_directory(path, status)) {
     return fail(ProblemCode::kWrongType, "this is a folder; name a file");
   }
@@ -50,7 +52,8 @@ Expected<std::string> read_text_file(const std::string& path, TextSource source)
   while (file.read(piece.data(), static_cast<std::streamsize>(piece.size())) || file.gcount() > 0) {
     content.append(piece.data(), static_cast<std::size_t>(file.gcount()));
     if (content.size() > kLargest)
-      return fail(ProblemCode::kTooLarge, fmt::format("this is longer than the {} bytes a text may have", kLargest));
+      return fail(ProblemCode::kTooLarge,
+                  fmt::format("this is longer than the {} bytes a text may have", kLargest));
   }
   if (file.bad()) return unreadable();
   return content;

@@ -14,7 +14,8 @@ enum class TextSource {
 
 /// Returns the content of a text of at most 64 MiB. ERRORS: missing, a folder, unreadable, too
 /// large; not a regular file (kFile).
-Expected<std::string> read_text_file(const std::string& path, TextSource source = TextSource::kFile);
+Expected<std::string> read_text_file(const std::string& path,
+                                     TextSource source = TextSource::kFile);
 
 /// Succeeds if the path is that of a regular file, or does not exist (opening it then reports why).
 /// ERRORS: a folder, a pipe, a device or a socket; the message names it and what was expected

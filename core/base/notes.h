@@ -14,7 +14,8 @@
 namespace tutti::core {
 
 struct Note {
-  std::string_view code;  ///< the subject and the statement, "tensorflow.auto-is-ring"; a string literal
+  std::string_view
+      code;  ///< the subject and the statement, "tensorflow.auto-is-ring"; a string literal
   std::string text;
 
   bool operator==(const Note&) const = default;

@@ -13,8 +13,9 @@ std::optional<double> number_of(const std::string& text) {
   return value;
 }
 
-std::optional<double> read_number(const std::string& text, const Location& where, const std::string& what, double least,
-                                  double most, Problems& problems) {
+std::optional<double> read_number(const std::string& text, const Location& where,
+                                  const std::string& what, double least, double most,
+                                  Problems& problems) {
   const auto value = number_of(text);
   if (!value) {
     problems.add({ProblemCode::kWrongType, what}, where, "{}: \"{}\" is not a number", what, text);

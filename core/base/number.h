@@ -25,7 +25,8 @@ std::optional<double> number_of(const std::string& text);
 
 /// Returns the number if it lies between `least` and `most`. Otherwise adds a problem at `where`
 /// that calls it `what`, and returns nullopt.
-std::optional<double> read_number(const std::string& text, const Location& where, const std::string& what, double least,
-                                  double most, Problems& problems);
+std::optional<double> read_number(const std::string& text, const Location& where,
+                                  const std::string& what, double least, double most,
+                                  Problems& problems);
 
 }  // namespace tutti::core

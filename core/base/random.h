@@ -21,7 +21,9 @@ class Random {
   }
 
   /// Returns a uniformly distributed number from 0 … n - 1. REQUIRES: n > 0.
-  std::uint64_t below(std::uint64_t n) { return static_cast<std::uint64_t>(static_cast<Wide>(next()) * n >> 64); }
+  std::uint64_t below(std::uint64_t n) {
+    return static_cast<std::uint64_t>(static_cast<Wide>(next()) * n >> 64);
+  }
 
  private:
   std::uint64_t state_;

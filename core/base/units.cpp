@@ -8,17 +8,20 @@ namespace tutti::core {
 
 Time time_from_us(double us) {
   const double ps = us * 1e6;
-  TUTTI_CHECK(std::isfinite(ps) && std::abs(ps) <= static_cast<double>(kLongestDuration.count()), "us = {}", us);
+  TUTTI_CHECK(std::isfinite(ps) && std::abs(ps) <= static_cast<double>(kLongestDuration.count()),
+              "us = {}", us);
   return Time(std::llround(ps));
 }
 
 Bandwidth bandwidth_from_gb_per_s(double gb_per_s) {
-  TUTTI_CHECK(std::isfinite(gb_per_s) && gb_per_s >= 0 && gb_per_s < 9e9, "gb_per_s = {}", gb_per_s);
+  TUTTI_CHECK(std::isfinite(gb_per_s) && gb_per_s >= 0 && gb_per_s < 9e9, "gb_per_s = {}",
+              gb_per_s);
   return Bandwidth(std::llround(gb_per_s * 1e9));
 }
 
 Time transfer_time(Bytes bytes, Bandwidth rate) {
-  TUTTI_CHECK(bytes.count() >= 0 && rate.count() > 0, "bytes = {}, rate = {}", bytes.count(), rate.count());
+  TUTTI_CHECK(bytes.count() >= 0 && rate.count() > 0, "bytes = {}, rate = {}", bytes.count(),
+              rate.count());
   // Most messages fit the 64-bit product; only those above 9 MB pay for the 128-bit division.
   constexpr std::int64_t kFits = std::numeric_limits<std::int64_t>::max() / kPicosecondsPerSecond;
   if (bytes.count() < kFits) {
@@ -37,7 +40,8 @@ Time transfer_time(Bytes bytes, Bandwidth rate) {
 Time transfer_time(std::int64_t times, Bytes bytes, Bandwidth rate) {
   TUTTI_CHECK(times >= 0 && bytes.count() >= 0, "times = {}, bytes = {}", times, bytes.count());
   const Wide product = static_cast<Wide>(times) * static_cast<Wide>(bytes.count());
-  if (product > static_cast<Wide>(std::numeric_limits<std::int64_t>::max())) return kLongestDuration;
+  if (product > static_cast<Wide>(std::numeric_limits<std::int64_t>::max()))
+    return kLongestDuration;
   return transfer_time(Bytes(static_cast<std::int64_t>(product)), rate);
 }
 

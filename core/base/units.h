@@ -26,8 +26,12 @@ class Quantity {
     count_ -= other.count_;
     return *this;
   }
-  friend constexpr Quantity operator+(Quantity a, Quantity b) { return Quantity(a.count_ + b.count_); }
-  friend constexpr Quantity operator-(Quantity a, Quantity b) { return Quantity(a.count_ - b.count_); }
+  friend constexpr Quantity operator+(Quantity a, Quantity b) {
+    return Quantity(a.count_ + b.count_);
+  }
+  friend constexpr Quantity operator-(Quantity a, Quantity b) {
+    return Quantity(a.count_ - b.count_);
+  }
   friend constexpr Quantity operator*(Quantity a, std::int64_t n) { return Quantity(a.count_ * n); }
   friend constexpr Quantity operator*(std::int64_t n, Quantity a) { return a * n; }
   /// Returns how many times `b` fits into `a`, rounded down.
@@ -46,14 +50,15 @@ using Bytes = Quantity<struct ByteTag>;
 /// A rate in bytes per second; always a whole number, so that times are exact.
 using Bandwidth = Quantity<struct BytesPerSecondTag>;
 
-/// For products of two 64-bit numbers. (An extension of gcc and clang, so it is named in one place.)
+/// For products of two 64-bit numbers. (An extension of gcc and clang, so it is named in one
+/// place.)
 __extension__ using Wide = unsigned __int128;
 
 inline constexpr std::int64_t kPicosecondsPerSecond = 1'000'000'000'000;
 /// Later than any event: "not known yet", "never".
 inline constexpr Time kNever{std::numeric_limits<std::int64_t>::max()};
-/// No single duration is longer than this (40 hours): longer ones saturate here. Sixteen of them still fit under
-/// `kHorizon`.
+/// No single duration is longer than this (40 hours): longer ones saturate here. Sixteen of them
+/// still fit under `kHorizon`.
 inline constexpr Time kLongestDuration{std::int64_t{1} << 57};
 /// A run that reaches this virtual time (53 days) is stopped with an error.
 inline constexpr Time kHorizon{std::int64_t{1} << 62};
@@ -65,7 +70,8 @@ constexpr Time milliseconds(std::int64_t n) { return Time(n * 1'000'000'000); }
 
 /// The nearest picosecond to `us` microseconds. REQUIRES: finite, and below `kLongestDuration`.
 Time time_from_us(double us);
-/// The nearest whole number of bytes per second to `gb_per_s` · 10^9. REQUIRES: finite, 0 ≤ gb_per_s < 9·10^9.
+/// The nearest whole number of bytes per second to `gb_per_s` · 10^9. REQUIRES: finite, 0 ≤
+/// gb_per_s < 9·10^9.
 Bandwidth bandwidth_from_gb_per_s(double gb_per_s);
 
 inline double to_us(Time t) { return static_cast<double>(t.count()) / 1e6; }
@@ -74,7 +80,8 @@ inline double to_gb_per_s(Bandwidth b) { return static_cast<double>(b.count()) /
 
 /// Returns `part` as a share of `whole`; 0 if `whole` is zero.
 constexpr double share(Time part, Time whole) {
-  return whole > Time() ? static_cast<double>(part.count()) / static_cast<double>(whole.count()) : 0;
+  return whole > Time() ? static_cast<double>(part.count()) / static_cast<double>(whole.count())
+                        : 0;
 }
 
 /// Returns how long `bytes` take at `rate`, rounded up to the next picosecond: a message has
@@ -95,7 +102,8 @@ constexpr Time later(Time t, Time duration) {
 
 /// Returns `a` + `b`, or the largest int64 if the sum does not fit. REQUIRES: both ≥ 0.
 constexpr std::int64_t saturating_sum(std::int64_t a, std::int64_t b) {
-  return a > std::numeric_limits<std::int64_t>::max() - b ? std::numeric_limits<std::int64_t>::max() : a + b;
+  return a > std::numeric_limits<std::int64_t>::max() - b ? std::numeric_limits<std::int64_t>::max()
+                                                          : a + b;
 }
 
 }  // namespace tutti::core

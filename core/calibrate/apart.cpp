@@ -17,7 +17,8 @@ namespace {
 
 /// What takes less than this many times as long as others, and more than its inverse, is like them.
 constexpr double kFar = 1.25;
-/// What may be usual, among all that is alike: from most of the faster ones to most of the slower ones.
+/// What may be usual, among all that is alike: from most of the faster ones to most of the slower
+/// ones.
 constexpr Usual kUsuals[] = {0.25, 0.5, 0.75};
 
 using Figure = Apart::Figure;
@@ -56,10 +57,11 @@ class Blame {
         }
       }
       if (suspects.empty()) return unexplained(odd);
-      const auto worst = std::max_element(suspects.begin(), suspects.end(), [](const auto& a, const auto& b) {
-        if (a.second.size() != b.second.size()) return a.second.size() < b.second.size();
-        return a.first.stated > b.first.stated;
-      });
+      const auto worst =
+          std::max_element(suspects.begin(), suspects.end(), [](const auto& a, const auto& b) {
+            if (a.second.size() != b.second.size()) return a.second.size() < b.second.size();
+            return a.first.stated > b.first.stated;
+          });
       say_who_else(suspects, *worst);
       std::vector<double> factors, late_us;
       for (const Odd& one : worst->second) {
@@ -77,9 +79,11 @@ class Blame {
     std::map<Apart, double> links;
     for (const Odd& one : fast) {
       Bandwidth narrowest = one.route->resources.front().stated;
-      for (const Resource& resource : one.route->resources) narrowest = std::min(narrowest, resource.stated);
+      for (const Resource& resource : one.route->resources)
+        narrowest = std::min(narrowest, resource.stated);
       for (const Resource& resource : one.route->resources) {
-        const double wider = static_cast<double>(resource.stated.count()) / static_cast<double>(narrowest.count());
+        const double wider =
+            static_cast<double>(resource.stated.count()) / static_cast<double>(narrowest.count());
         if (wider * one.factor * kFar > 1) continue;  // wide enough as it is
         const auto known = links.try_emplace(resource.apart, wider * one.factor).first;
         known->second = std::min(known->second, wider * one.factor);
@@ -98,7 +102,8 @@ class Blame {
 
   void unexplained(const std::vector<Odd>& odd) {
     result_.notes.push_back(fmt::format(
-        "of {} routes messages {} although each of their links is like its kind on another route", odd.size(),
+        "of {} routes messages {} although each of their links is like its kind on another route",
+        odd.size(),
         figure_ == Figure::kRate ? "are slower than others" : "have another latency than others"));
   }
 
@@ -106,13 +111,16 @@ class Blame {
                     const std::pair<const Resource, std::vector<Odd>>& taken) {
     std::vector<std::string> others;
     for (const auto& [resource, routes] : suspects) {
-      if (!(resource.apart == taken.first.apart) && routes == taken.second) others.push_back(resource.apart.name());
+      if (!(resource.apart == taken.first.apart) && routes == taken.second)
+        others.push_back(resource.apart.name());
     }
     if (others.empty()) return;
-    result_.notes.push_back(fmt::format(
-        "that {} has another {} than others of its kind could not be told from the same of {}: every message "
-        "over one of them crosses all",
-        taken.first.apart.name(), figure_ == Figure::kRate ? "rate" : "latency", fmt::join(others, ", ")));
+    result_.notes.push_back(
+        fmt::format("that {} has another {} than others of its kind could not be told from the "
+                    "same of {}: every message "
+                    "over one of them crosses all",
+                    taken.first.apart.name(), figure_ == Figure::kRate ? "rate" : "latency",
+                    fmt::join(others, ", ")));
   }
 
   Figure figure_;
@@ -155,13 +163,15 @@ Apartness judge(const Heard& heard, Usual usual) {
   latencies.explain(std::move(early), in_time);
   for (const auto& [device, standing] : standings(heard.additions, heard.devices, usual)) {
     if (standing.slower >= kFar || standing.slower * kFar <= 1)
-      result.list.push_back({device.first, Apart::What::kDevice, device.second, "", Figure::kRate, standing.slower});
+      result.list.push_back(
+          {device.first, Apart::What::kDevice, device.second, "", Figure::kRate, standing.slower});
   }
   return result;
 }
 
 /// Those of `compared` that have another of their class that does not cross the very same links.
-std::vector<const Standing*> told_apart(const Heard& heard, const std::map<Ends, Standing>& compared) {
+std::vector<const Standing*> told_apart(const Heard& heard,
+                                        const std::map<Ends, Standing>& compared) {
   std::map<std::string, std::set<std::set<Apart>>> ways;  // by class
   const auto way_of = [](const Route& route) {
     std::set<Apart> way;
@@ -183,17 +193,22 @@ std::vector<std::string> notes_of_cores(const Heard& heard) {
   if (!heard.waits.empty()) {
     const double usual = median(heard.waits);
     const std::string without = usual > 0.9 ? "many" : fmt::format("up to {:.2g}", 1 / (1 - usual));
-    notes.push_back(
-        fmt::format("in {} of {} steps workers stood ready while their cores ran others, for up to {:.0f} % of the "
-                    "time that packs were in flight: what was measured holds that wait (without it rates may be {} "
-                    "times as high, and latencies as much lower), and nothing was learnt from these steps of single "
-                    "links and devices; fewer workers on a machine, or fewer other programs, tell more",
-                    heard.waits.size(), heard.steps, 100 * usual, without));
+    notes.push_back(fmt::format(
+        "in {} of {} steps workers stood ready while their cores ran others, for up to {:.0f} % of "
+        "the "
+        "time that packs were in flight: what was measured holds that wait (without it rates may "
+        "be {} "
+        "times as high, and latencies as much lower), and nothing was learnt from these steps of "
+        "single "
+        "links and devices; fewer workers on a machine, or fewer other programs, tell more",
+        heard.waits.size(), heard.steps, 100 * usual, without));
   }
   if (heard.in_memory)
     notes.emplace_back(
-        "devices lay in the memory of their workers (no --backend cuda or nccl): links inside a worker are copies by "
-        "its one thread, whose pace is all that their figures tell, and no single one of them was looked at");
+        "devices lay in the memory of their workers (no --backend cuda or nccl): links inside a "
+        "worker are copies by "
+        "its one thread, whose pace is all that their figures tell, and no single one of them was "
+        "looked at");
   return notes;
 }
 
@@ -201,7 +216,8 @@ std::vector<std::string> notes_of_cores(const Heard& heard) {
 std::vector<std::string> notes_of(const Heard& heard, bool found) {
   if (!heard.lane_steps)
     return {
-        "links and devices of a kind have one figure: no timeline holds lane steps (--record steps), which tell them "
+        "links and devices of a kind have one figure: no timeline holds lane steps (--record "
+        "steps), which tell them "
         "apart"};
   std::map<Ends, std::string> stated;
   for (const auto& [ends, route] : heard.routes) stated[ends] = route.stated;
@@ -210,29 +226,35 @@ std::vector<std::string> notes_of(const Heard& heard, bool found) {
   std::vector<std::string> notes;
   if (told.empty()) {
     notes.emplace_back(
-        "links of a kind have one figure: no two routes over alike links could be held against each other; that takes "
-        "messages of two lengths, that steps of their own send, between three devices or more (for a network's links: "
+        "links of a kind have one figure: no two routes over alike links could be held against "
+        "each other; that takes "
+        "messages of two lengths, that steps of their own send, between three devices or more (for "
+        "a network's links: "
         "workers)");
   } else {
     const auto ways = standings(heard.ways, stated, kUsuals[0]);
     const std::vector<const Standing*> timed = told_apart(heard, ways);
-    const auto latencies =
-        std::count_if(timed.begin(), timed.end(), [](const Standing* each) { return each->latency_us.has_value(); });
+    const auto latencies = std::count_if(timed.begin(), timed.end(), [](const Standing* each) {
+      return each->latency_us.has_value();
+    });
     notes.push_back(fmt::format(
-        "messages of {} of {} pairs of devices were held against each other, and of {} also how late they are "
+        "messages of {} of {} pairs of devices were held against each other, and of {} also how "
+        "late they are "
         "however short; {}",
         told.size(), heard.routes.size(), latencies,
         found ? "what stands out has figures of its own, and each kind has one for all others"
               : "no link or device stands out, so each kind has one figure"));
     if (latencies == 0)
       notes.emplace_back(
-          "latencies of single links could not be told: even the shortest messages take mostly for their bytes");
+          "latencies of single links could not be told: even the shortest messages take mostly for "
+          "their bytes");
   }
   if (heard.crowded > 0)
-    notes.push_back(
-        fmt::format("messages of {} pairs of devices met others on their way, so that nothing was learnt from them of "
-                    "single links; packs that follow each other (launch: SERIALIZED), and rings, tell more",
-                    heard.crowded));
+    notes.push_back(fmt::format(
+        "messages of {} pairs of devices met others on their way, so that nothing was learnt from "
+        "them of "
+        "single links; packs that follow each other (launch: SERIALIZED), and rings, tell more",
+        heard.crowded));
   return notes;
 }
 
@@ -251,15 +273,18 @@ Expected<Apartness> find_apart(const Scenario& scenario, const std::vector<std::
   Apartness least;
   for (const Usual usual : kUsuals) {
     Apartness one = judge(*heard, usual);
-    if (usual == kUsuals[0] || one.list.size() + one.notes.size() < least.list.size() + least.notes.size())
+    if (usual == kUsuals[0] ||
+        one.list.size() + one.notes.size() < least.list.size() + least.notes.size())
       least = std::move(one);
   }
-  for (const std::vector<std::string>& notes : {notes_of_cores(*heard), notes_of(*heard, !least.list.empty())})
+  for (const std::vector<std::string>& notes :
+       {notes_of_cores(*heard), notes_of(*heard, !least.list.empty())})
     least.notes.insert(least.notes.end(), notes.begin(), notes.end());
   for (const std::string& path : heard->staged_differently)
-    least.notes.push_back(fmt::format(
-        "{}: some packs go through host memory and others do not, so links of one kind are not told apart by it",
-        path));
+    least.notes.push_back(
+        fmt::format("{}: some packs go through host memory and others do not, so links of one kind "
+                    "are not told apart by it",
+                    path));
   return least;
 }
 

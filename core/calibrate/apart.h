@@ -9,7 +9,8 @@
 
 namespace tutti::core {
 
-/// A link, card or device whose rate or latency is not that of others of its kind, as messages and additions have it.
+/// A link, card or device whose rate or latency is not that of others of its kind, as messages and
+/// additions have it.
 struct Apart {
   enum class What { kCard, kLink, kDevice };
   enum class Figure { kRate, kLatency };
@@ -18,7 +19,8 @@ struct Apart {
   std::string part;   ///< the card, the device, or one end of the link
   std::string other;  ///< the link's other end
   Figure figure = Figure::kRate;
-  /// How many times as long it takes for the same bytes; of latencies, how many times as late what crosses it is.
+  /// How many times as long it takes for the same bytes; of latencies, how many times as late what
+  /// crosses it is.
   double slower = 1;
   double late_us = 0;  ///< of latencies, by how much
 
@@ -32,24 +34,26 @@ struct Apartness {
   std::vector<std::string> notes;
 };
 
-/// Looks at what each message and each addition in timelines took, wherever lane steps were recorded.
+/// Looks at what each message and each addition in timelines took, wherever lane steps were
+/// recorded.
 ///
-/// Messages between two devices are held against those of the same length and kind of step between others, over links that
-/// are stated to be alike (standing.h): how much longer each byte takes, and how much every message. What counts is
-/// messages that a step of its own sends (message_times.h), since what is passed on piece by piece as it comes goes at the pace of
-/// the slowest link that it has crossed; and those that met no others (routes.h). A route that takes a quarter more, or less, is not
-/// like the others.
+/// Messages between two devices are held against those of the same length and kind of step between
+/// others, over links that are stated to be alike (standing.h): how much longer each byte takes,
+/// and how much every message. What counts is messages that a step of its own sends
+/// (message_times.h), since what is passed on piece by piece as it comes goes at the pace of the
+/// slowest link that it has crossed; and those that met no others (routes.h). A route that takes a
+/// quarter more, or less, is not like the others.
 ///
-/// A link is to blame for slow routes if no route over it is not slow; of several the one that explains most routes, and of
-/// those the narrowest. Bytes go at the pace of the narrowest link, so a fast route tells that all its narrow
-/// links are fast, and a fast link behind an ordinary one is never seen. Latencies add, so both ways
-/// one link is to blame; cards have none of their own, so that a card's is that of the link which joins it to its machine.
-/// The reference of a kind is the figure that leaves the fewest outliers. If several links explain
-/// the slow routes equally well, because every message over one also crosses the other, a note says
-/// so.
+/// A link is to blame for slow routes if no route over it is not slow; of several the one that
+/// explains most routes, and of those the narrowest. Bytes go at the pace of the narrowest link, so
+/// a fast route tells that all its narrow links are fast, and a fast link behind an ordinary one is
+/// never seen. Latencies add, so both ways one link is to blame; cards have none of their own, so
+/// that a card's is that of the link which joins it to its machine. The reference of a kind is the
+/// figure that leaves the fewest outliers. If several links explain the slow routes equally well,
+/// because every message over one also crosses the other, a note says so.
 ///
-/// What links are stated to be is what `scenario` says; the timelines are of its cluster, whatever their strategies.
-/// ERRORS: a timeline, or the scenario in it, cannot be read.
+/// What links are stated to be is what `scenario` says; the timelines are of its cluster, whatever
+/// their strategies. ERRORS: a timeline, or the scenario in it, cannot be read.
 Expected<Apartness> find_apart(const Scenario& scenario, const std::vector<std::string>& timelines,
                                const Library& library);
 

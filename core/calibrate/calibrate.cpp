@@ -23,9 +23,13 @@ struct Predictions {
 
 class Calibrator {
  public:
-  Calibrator(const ClusterFigures& figures, const Experiments& experiments, Executor& simulator, const Library& library,
-             const RunControl& control)
-      : figures_(figures), experiments_(experiments), simulator_(simulator), library_(library), control_(control) {}
+  Calibrator(const ClusterFigures& figures, const Experiments& experiments, Executor& simulator,
+             const Library& library, const RunControl& control)
+      : figures_(figures),
+        experiments_(experiments),
+        simulator_(simulator),
+        library_(library),
+        control_(control) {}
 
   Expected<Predictions> predictions(const std::vector<double>& values) {
     Predictions all;
@@ -45,13 +49,18 @@ class Calibrator {
     for (std::size_t f = 0; f < figures_.list().size(); ++f) {
       const ClusterFigure& figure = figures_.list()[f];
       const int family = figure.kind == ClusterFigure::Kind::kRate ? 1 : 0;
-      problem.unknowns.push_back(
-          {std::log(figure.before), std::log(figure.least), std::log(figure.most), family, kept[f], {}});
+      problem.unknowns.push_back({std::log(figure.before),
+                                  std::log(figure.least),
+                                  std::log(figure.most),
+                                  family,
+                                  kept[f],
+                                  {}});
       if (figure.guess > 0) problem.unknowns.back().guess = std::log(figure.guess);
     }
     std::vector<double> measured;
     for (const Experiment& experiment : experiments_.list) {
-      for (const Measurement& measurement : experiment.measurements) measured.push_back(measurement.us);
+      for (const Measurement& measurement : experiment.measurements)
+        measured.push_back(measurement.us);
     }
     problem.residuals = measured.size();
     problem.cancelled = [this] { return control_.cancel != nullptr && control_.cancel->load(); };
@@ -63,7 +72,8 @@ class Calibrator {
       for (const double log : logs) values.push_back(std::exp(log));
       auto predicted = predictions(values);
       if (!predicted) return std::nullopt;
-      for (std::size_t i = 0; i < measured.size(); ++i) predicted->us[i] = std::log(predicted->us[i] / measured[i]);
+      for (std::size_t i = 0; i < measured.size(); ++i)
+        predicted->us[i] = std::log(predicted->us[i] / measured[i]);
       return std::move(predicted->us);
     };
     return fit(problem);
@@ -77,7 +87,8 @@ class Calibrator {
   const RunControl& control_;
 };
 
-Expected<std::vector<bool>> kept_figures(const ClusterFigures& figures, const std::vector<std::string>& names) {
+Expected<std::vector<bool>> kept_figures(const ClusterFigures& figures,
+                                         const std::vector<std::string>& names) {
   std::vector<bool> kept(figures.list().size(), false);
   Problems problems;
   for (const std::string& name : names) {
@@ -86,26 +97,28 @@ Expected<std::vector<bool>> kept_figures(const ClusterFigures& figures, const st
     for (std::size_t f = 0; f < kept.size(); ++f) {
       const std::string& figure = figures.list()[f].name;
       known.push_back(figure);
-      if (figure != name && !figure.starts_with(name + ".") && !figure.starts_with(name + ":")) continue;
+      if (figure != name && !figure.starts_with(name + ".") && !figure.starts_with(name + ":"))
+        continue;
       kept[f] = true;
       found = true;
     }
     if (found) continue;
     std::string list;
     for (const std::string& figure : known) list += (list.empty() ? "" : ", ") + figure;
-    problems.add({ProblemCode::kUnknownName, "--keep"}, {}, "--keep {}: the cluster has no such figure; there are {}",
-                 name, list);
+    problems.add({ProblemCode::kUnknownName, "--keep"}, {},
+                 "--keep {}: the cluster has no such figure; there are {}", name, list);
   }
   if (!problems.empty()) return problems.take();
   return kept;
 }
 
-CalibratedFigure calibrated(const ClusterFigures& figures, const FittedUnknown& fitted, std::size_t f) {
+CalibratedFigure calibrated(const ClusterFigures& figures, const FittedUnknown& fitted,
+                            std::size_t f) {
   CalibratedFigure result;
   result.figure = figures.list()[f];
   result.determination = fitted.determination;
-  const bool moved =
-      fitted.determination == Determination::kDetermined || fitted.determination == Determination::kBounded;
+  const bool moved = fitted.determination == Determination::kDetermined ||
+                     fitted.determination == Determination::kBounded;
   result.value = moved ? rounded(std::exp(fitted.value)) : result.figure.before;
   if (fitted.determination == Determination::kDetermined) {
     result.low = std::exp(fitted.value - fitted.half_width);
@@ -121,12 +134,13 @@ FigureSource source_of(const CalibratedFigure& figure) {
   const std::string field = figure.figure.name.substr(figure.figure.name.find('.') + 1);
   const std::string name = field.substr(0, field.find(':'));
   if (figure.determination == Determination::kDetermined) {
-    source.text = fmt::format("{} fitted by tutti calibrate {}, 95 % interval {:.4g} to {:.4g}, before {:.6g}", name,
-                              version(), figure.low, figure.high, figure.figure.before);
+    source.text = fmt::format(
+        "{} fitted by tutti calibrate {}, 95 % interval {:.4g} to {:.4g}, before {:.6g}", name,
+        version(), figure.low, figure.high, figure.figure.before);
   } else if (figure.determination == Determination::kBounded) {
-    source.text =
-        fmt::format("{} {} by tutti calibrate {}, before {:.6g}", name,
-                    figure.value > figure.figure.before ? "raised" : "lowered", version(), figure.figure.before);
+    source.text = fmt::format("{} {} by tutti calibrate {}, before {:.6g}", name,
+                              figure.value > figure.figure.before ? "raised" : "lowered", version(),
+                              figure.figure.before);
   }
   return source;
 }
@@ -143,15 +157,18 @@ FittedTo sizes_of(const Experiments& experiments) {
   return sizes;
 }
 
-void compare(const Experiments& experiments, const Predictions& before, const Predictions& after, Calibration& result) {
+void compare(const Experiments& experiments, const Predictions& before, const Predictions& after,
+             Calibration& result) {
   std::size_t i = 0, s = 0;
   for (const Experiment& experiment : experiments.list) {
     for (const Measurement& measurement : experiment.measurements) {
-      result.times.push_back({measurement.source, measurement.what, measurement.us, before.us[i], after.us[i]});
+      result.times.push_back(
+          {measurement.source, measurement.what, measurement.us, before.us[i], after.us[i]});
       ++i;
     }
     if (!experiment.step_us) continue;
-    result.steps.push_back({experiment.source, "step", *experiment.step_us, before.steps_us[s], after.steps_us[s]});
+    result.steps.push_back(
+        {experiment.source, "step", *experiment.step_us, before.steps_us[s], after.steps_us[s]});
     ++s;
   }
   result.before = error_of(result.times, &CalibratedTime::before_us);
@@ -160,7 +177,8 @@ void compare(const Experiments& experiments, const Predictions& before, const Pr
 
 }  // namespace
 
-CalibrationError error_of(const std::vector<CalibratedTime>& times, double CalibratedTime::*predicted) {
+CalibrationError error_of(const std::vector<CalibratedTime>& times,
+                          double CalibratedTime::*predicted) {
   std::vector<double> errors;
   for (const CalibratedTime& time : times)
     errors.push_back(std::exp(std::abs(std::log(time.*predicted / time.measured_us))) - 1);
@@ -173,11 +191,15 @@ std::string CalibratedFigure::why() const {
     case Determination::kKept: return "kept, as asked";
     case Determination::kDetermined: return "";
     case Determination::kBounded:
-      return fmt::format("at {} this; {} would do as well", value > figure.before ? "least" : "most",
+      return fmt::format("at {} this; {} would do as well",
+                         value > figure.before ? "least" : "most",
                          value > figure.before ? "more" : "less");
-    case Determination::kInsensitive: return "not determined by these measurements: they hardly depend on it; left";
+    case Determination::kInsensitive:
+      return "not determined by these measurements: they hardly depend on it; left";
     case Determination::kConfounded:
-      return fmt::format("not determined by these measurements: {} would explain them as well; left", confounded_with);
+      return fmt::format(
+          "not determined by these measurements: {} would explain them as well; left",
+          confounded_with);
   }
   return "";
 }
@@ -186,23 +208,27 @@ namespace {
 
 /// Emulated hosts take of messages what the scenario says, not what this machine's do.
 bool all_emulated(const std::vector<std::string>& timelines) {
-  return !timelines.empty() && std::all_of(timelines.begin(), timelines.end(), [](const std::string& path) {
-    const auto timeline = TimelineReader::open(path);
-    return timeline && timeline->run().executor.starts_with("emulated");
-  });
+  return !timelines.empty() &&
+         std::all_of(timelines.begin(), timelines.end(), [](const std::string& path) {
+           const auto timeline = TimelineReader::open(path);
+           return timeline && timeline->run().executor.starts_with("emulated");
+         });
 }
 
 }  // namespace
 
-Expected<Calibration> calibrate(const Scenario& scenario, const CalibrationRequest& request, Executor& simulator,
-                                const Library& library, const RunControl& control) {
+Expected<Calibration> calibrate(const Scenario& scenario, const CalibrationRequest& request,
+                                Executor& simulator, const Library& library,
+                                const RunControl& control) {
   auto of_kinds = ClusterFigures::of(scenario.text, scenario.file, library);
   if (!of_kinds) return tl::make_unexpected(of_kinds.error());
   if (!all_emulated(request.timelines)) of_kinds->leave_out_hosts();
   Experiments experiments;
   Problems problems;
-  const RunTimes::Detail detail = request.lane_steps ? RunTimes::Detail::kLaneSteps : RunTimes::Detail::kPacks;
-  if (const auto done = add_timelines(request.timelines, detail, *of_kinds, library, experiments); !done)
+  const RunTimes::Detail detail =
+      request.lane_steps ? RunTimes::Detail::kLaneSteps : RunTimes::Detail::kPacks;
+  if (const auto done = add_timelines(request.timelines, detail, *of_kinds, library, experiments);
+      !done)
     problems.add(done.error());
   std::optional<ClusterFigures> with_apart;
   if (problems.empty()) {
@@ -211,8 +237,8 @@ Expected<Calibration> calibrate(const Scenario& scenario, const CalibrationReque
     if (!apart->list.empty()) {
       // What tells them apart are the times of single devices.
       experiments = {};
-      if (const auto done =
-              add_timelines(request.timelines, RunTimes::Detail::kDevices, *of_kinds, library, experiments);
+      if (const auto done = add_timelines(request.timelines, RunTimes::Detail::kDevices, *of_kinds,
+                                          library, experiments);
           !done)
         problems.add(done.error());
       with_apart = of_kinds->with_apart(apart->list);
@@ -222,16 +248,18 @@ Expected<Calibration> calibrate(const Scenario& scenario, const CalibrationReque
   const ClusterFigures* const figures = with_apart ? &*with_apart : &*of_kinds;
   const auto kept = kept_figures(*figures, request.keep);
   if (!kept) problems.add(kept.error());
-  if (const auto done = add_logs(request.logs, scenario, experiments); !done) problems.add(done.error());
+  if (const auto done = add_logs(request.logs, scenario, experiments); !done)
+    problems.add(done.error());
   if (!problems.empty()) return problems.take();
   std::size_t measurements = 0;
-  for (const Experiment& experiment : experiments.list) measurements += experiment.measurements.size();
+  for (const Experiment& experiment : experiments.list)
+    measurements += experiment.measurements.size();
   if (measurements < 2) {
-    return tl::make_unexpected(Error::request(
-        {ProblemCode::kMissing},
-        fmt::format(
-            "{} to fit to; at least two different packs or sizes are needed, better ten: give more timelines or logs",
-            measurements == 0 ? "there is no time" : "there is one time")));
+    return tl::make_unexpected(
+        Error::request({ProblemCode::kMissing},
+                       fmt::format("{} to fit to; at least two different packs or sizes are "
+                                   "needed, better ten: give more timelines or logs",
+                                   measurements == 0 ? "there is no time" : "there is one time")));
   }
 
   Calibrator calibrator(*figures, experiments, simulator, library, control);

@@ -12,7 +12,8 @@ namespace tutti::core {
 
 struct CalibrationRequest {
   std::vector<std::string> timelines;  ///< files
-  bool lane_steps = false;        ///< of timelines, also the mean times of lane steps, pack by pack and kind by kind
+  bool lane_steps =
+      false;  ///< of timelines, also the mean times of lane steps, pack by pack and kind by kind
   std::vector<std::string> logs;  ///< files
   /// Figures that stay as they are, by name; "pcie" means all that begin with it.
   std::vector<std::string> keep;
@@ -48,19 +49,22 @@ struct Calibration {
   std::vector<CalibratedFigure> figures;
   std::vector<CalibratedTime> times;
   CalibrationError before, after;
-  std::vector<CalibratedTime> steps;  ///< whole training steps: not fitted, but what all this is for
+  std::vector<CalibratedTime>
+      steps;  ///< whole training steps: not fitted, but what all this is for
   std::vector<std::string> notes;
   std::string cluster_text;  ///< the calibrated cluster, for a cluster file
   bool cancelled = false;
 };
 
-/// Fits the figures of a scenario's cluster so that `simulator` predicts what was measured: logarithms of figures
-/// against logarithms of times. Deterministic; the order and the names of the files do not matter.
-/// ERRORS: files that do not fit the scenario (add_timelines, add_logs), fewer than two times, unknown names to keep, a
-/// simulation that fails with the scenario's own figures.
-Expected<Calibration> calibrate(const Scenario& scenario, const CalibrationRequest& request, Executor& simulator,
-                                const Library& library, const RunControl& control);
+/// Fits the figures of a scenario's cluster so that `simulator` predicts what was measured:
+/// logarithms of figures against logarithms of times. Deterministic; the order and the names of the
+/// files do not matter. ERRORS: files that do not fit the scenario (add_timelines, add_logs), fewer
+/// than two times, unknown names to keep, a simulation that fails with the scenario's own figures.
+Expected<Calibration> calibrate(const Scenario& scenario, const CalibrationRequest& request,
+                                Executor& simulator, const Library& library,
+                                const RunControl& control);
 
-CalibrationError error_of(const std::vector<CalibratedTime>& times, double CalibratedTime::*predicted);
+CalibrationError error_of(const std::vector<CalibratedTime>& times,
+                          double CalibratedTime::*predicted);
 
 }  // namespace tutti::core

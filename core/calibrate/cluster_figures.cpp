@@ -22,7 +22,8 @@
 namespace tutti::core {
 namespace {
 
-/// How far from its start a figure may go: what is further off is no correction but another machine.
+/// How far from its start a figure may go: what is further off is no correction but another
+/// machine.
 constexpr double kFurthest = 1e4;
 
 ClusterFigure rate(const std::string& name, const std::string& about, double gb_per_s) {
@@ -35,31 +36,35 @@ ClusterFigure rate(const std::string& name, const std::string& about, double gb_
 }
 
 ClusterFigure latency(const std::string& name, const std::string& about, double us) {
-  return {ClusterFigure::Kind::kLatency, name, about, us, us / kFurthest, std::min(us * kFurthest, kMostLatencyUs)};
+  return {ClusterFigure::Kind::kLatency,           name, about, us, us / kFurthest,
+          std::min(us * kFurthest, kMostLatencyUs)};
 }
 
 std::string unlike_others(const std::string& what, const Apart& apart) {
-  const char* const how = apart.figure == Apart::Figure::kRate ? (apart.slower > 1 ? "slower" : "faster")
-                                                               : (apart.slower > 1 ? "later" : "earlier");
+  const char* const how = apart.figure == Apart::Figure::kRate
+                              ? (apart.slower > 1 ? "slower" : "faster")
+                              : (apart.slower > 1 ? "later" : "earlier");
   return fmt::format("of this {}, {} than others", what, how);
 }
 
 /// Where the search for it is to begin.
 ClusterFigure guessed(ClusterFigure figure, const Apart* apart) {
   if (!apart) return figure;
-  const double guess =
-      apart->figure == Apart::Figure::kRate ? figure.before / apart->slower : figure.before + apart->late_us;
+  const double guess = apart->figure == Apart::Figure::kRate ? figure.before / apart->slower
+                                                             : figure.before + apart->late_us;
   figure.guess = std::clamp(guess, figure.least, figure.most);
   return figure;
 }
 
 /// The machine that `name` means in a cluster written at `path`.
-Expected<proto::Machine> machine_named(const std::string& name, const std::string& path, const Library& library) {
+Expected<proto::Machine> machine_named(const std::string& name, const std::string& path,
+                                       const Library& library) {
   const auto file = library.read(Library::Kind::kMachine, name, path);
   if (!file) return tl::make_unexpected(file.error());
   if (!*file)
     return tl::make_unexpected(Error::request({ProblemCode::kUnknownName, "Workers.machine"},
-                                              fmt::format("there is no machine \"{}\"", name), {path, 0, 0}));
+                                              fmt::format("there is no machine \"{}\"", name),
+                                              {path, 0, 0}));
   Problems problems;
   SourceMap sources((*file)->path);
   proto::Machine machine;
@@ -69,7 +74,8 @@ Expected<proto::Machine> machine_named(const std::string& name, const std::strin
 }
 
 /// Every machine that workers name is in the cluster itself; those that none names are not.
-Expected<void> write_out_machines(proto::Cluster& cluster, const std::string& path, const Library& library) {
+Expected<void> write_out_machines(proto::Cluster& cluster, const std::string& path,
+                                  const Library& library) {
   std::map<std::string, std::string> called;  // what workers name → the name here
   std::map<std::string, proto::Machine> own;
   for (const proto::Machine& machine : cluster.machine()) own[machine.name()] = machine;
@@ -121,7 +127,8 @@ void say_source(std::string& source, const std::string& fitted) {
 
 }  // namespace
 
-Expected<std::unique_ptr<proto::Scenario>> scenario_message(const std::string& text, const std::string& path) {
+Expected<std::unique_ptr<proto::Scenario>> scenario_message(const std::string& text,
+                                                            const std::string& path) {
   Problems problems;
   SourceMap sources(path);
   auto scenario = std::make_unique<proto::Scenario>();
@@ -136,7 +143,8 @@ ClusterFigures::ClusterFigures(ClusterFigures&&) noexcept = default;
 ClusterFigures& ClusterFigures::operator=(ClusterFigures&&) noexcept = default;
 ClusterFigures::~ClusterFigures() = default;
 
-Expected<ClusterFigures> ClusterFigures::of(const std::string& text, const std::string& path, const Library& library) {
+Expected<ClusterFigures> ClusterFigures::of(const std::string& text, const std::string& path,
+                                            const Library& library) {
   Problems problems;
   SourceMap sources(path);
   proto::Scenario scenario;
@@ -169,7 +177,8 @@ Expected<ClusterFigures> ClusterFigures::of(const std::string& text, const std::
 void ClusterFigures::leave_out_hosts() {
   if (!cluster_->has_network()) return;
   proto::Network& network = *cluster_->mutable_network();
-  if (network.transport() == proto::TCP) network.mutable_host_transport()->set_library(proto::HostTransport::OFF);
+  if (network.transport() == proto::TCP)
+    network.mutable_host_transport()->set_library(proto::HostTransport::OFF);
 }
 
 ClusterFigures ClusterFigures::with_apart(const std::vector<Apart>& apart) const {
@@ -197,10 +206,11 @@ ClusterFigures ClusterFigures::with_apart(const std::vector<Apart>& apart) const
         continue;
       }
       end_alike();
-      const auto* const shared = std::find_if(cluster_->machine().begin(), cluster_->machine().end(),
-                                              [&](const auto& m) { return m.name() == group.machine(); })
-                                     .
-                                     operator->();
+      const auto* const shared =
+          std::find_if(cluster_->machine().begin(), cluster_->machine().end(),
+                       [&](const auto& m) { return m.name() == group.machine(); })
+              .
+              operator->();
       // It may have one since an earlier calibration.
       const std::string name = fmt::format("{} of w{}", shared_name(shared->name()), worker);
       const auto known = std::find_if(cluster.machine().begin(), cluster.machine().end(),
@@ -224,25 +234,29 @@ ClusterFigures ClusterFigures::with_apart(const std::vector<Apart>& apart) const
   return figures;
 }
 
-const Apart* ClusterFigures::apart_at(int machine, Apart::What what, Apart::Figure figure, const std::string& part,
-                                      const std::string& other) const {
+const Apart* ClusterFigures::apart_at(int machine, Apart::What what, Apart::Figure figure,
+                                      const std::string& part, const std::string& other) const {
   const auto worker = worker_of_.find(machine);
   if (worker == worker_of_.end()) return nullptr;
   for (const Apart& one : apart_) {
-    const bool ends = (one.part == part && one.other == other) || (one.part == other && one.other == part);
-    if (one.worker == worker->second && one.what == what && one.figure == figure && ends) return &one;
+    const bool ends =
+        (one.part == part && one.other == other) || (one.part == other && one.other == part);
+    if (one.worker == worker->second && one.what == what && one.figure == figure && ends)
+      return &one;
   }
   return nullptr;
 }
 
 void ClusterFigures::collect() {
   std::int64_t workers = 0;
-  for (const proto::Workers& group : cluster_->workers()) workers += group.has_count() ? group.count() : 1;
+  for (const proto::Workers& group : cluster_->workers())
+    workers += group.has_count() ? group.count() : 1;
   if (workers > 1) add_network();
   add_links();
   add_devices();
   if (launch_us_ > 0) {
-    ClusterFigure launch = latency("launch", "starting a collective (launch_us of the strategy)", launch_us_);
+    ClusterFigure launch =
+        latency("launch", "starting a collective (launch_us of the strategy)", launch_us_);
     launch.kind = ClusterFigure::Kind::kLaunch;
     add(std::move(launch), {Place::Field::kLaunch, Place::Part::kStrategy});
   }
@@ -253,7 +267,8 @@ void ClusterFigures::collect() {
 void ClusterFigures::add(ClusterFigure figure, const Place& place) {
   if (!(figure.before > 0)) {
     const std::string note =
-        fmt::format("{} is 0 in the scenario and stays 0; write a small latency to have it fitted", figure.name);
+        fmt::format("{} is 0 in the scenario and stays 0; write a small latency to have it fitted",
+                    figure.name);
     if (std::find(notes_.begin(), notes_.end(), note) == notes_.end()) notes_.push_back(note);
     return;
   }
@@ -272,11 +287,13 @@ void ClusterFigures::add_network() {
       {Place::Field::kLatency, Place::Part::kNetwork});
   double slowest_card = kMostGbPerS;
   for (const proto::Machine& machine : cluster_->machine()) {
-    for (const proto::Nic& nic : machine.nic()) slowest_card = std::min(slowest_card, nic.bandwidth_gb_per_s());
+    for (const proto::Nic& nic : machine.nic())
+      slowest_card = std::min(slowest_card, nic.bandwidth_gb_per_s());
   }
-  // Where the network's ports are what limits, they are the figure, and the cards must not hold them back; otherwise
-  // the other way about.
-  const bool ports_limit = network.has_bandwidth_gb_per_s() && network.bandwidth_gb_per_s() <= slowest_card;
+  // Where the network's ports are what limits, they are the figure, and the cards must not hold
+  // them back; otherwise the other way about.
+  const bool ports_limit =
+      network.has_bandwidth_gb_per_s() && network.bandwidth_gb_per_s() <= slowest_card;
   const std::string about = "of a network card's port, per direction";
   const Place ports{Place::Field::kBandwidth, Place::Part::kNetwork, -1, 0, !ports_limit};
   if (ports_limit) add(rate("network.bandwidth", about, network.bandwidth_gb_per_s()), ports);
@@ -284,7 +301,8 @@ void ClusterFigures::add_network() {
     const proto::Machine& machine = cluster_->machine(m);
     for (int n = 0; n < machine.nic_size(); ++n) {
       const double own = machine.nic(n).bandwidth_gb_per_s();
-      if (const Apart* const one = apart_at(m, Apart::What::kCard, Apart::Figure::kRate, machine.nic(n).name())) {
+      if (const Apart* const one =
+              apart_at(m, Apart::What::kCard, Apart::Figure::kRate, machine.nic(n).name())) {
         add(guessed(rate("network.bandwidth of " + one->name(), unlike_others("card", *one),
                          ports_limit ? network.bandwidth_gb_per_s() : own),
                     one),
@@ -312,12 +330,16 @@ void ClusterFigures::add_links() {
       };
       const Apart* const late = apart(Apart::Figure::kLatency);
       const Apart* const slow = apart(Apart::Figure::kRate);
-      add(guessed(latency(late ? fmt::format("{}.latency of {}", kind, late->name()) : kind + ".latency",
-                          late ? unlike_others("link", *late) : "of the first bit", link.latency_us()),
-                  late),
+      add(guessed(
+              latency(
+                  late ? fmt::format("{}.latency of {}", kind, late->name()) : kind + ".latency",
+                  late ? unlike_others("link", *late) : "of the first bit", link.latency_us()),
+              late),
           {Place::Field::kLatency, Place::Part::kLink, m, l});
-      add(guessed(rate(slow ? fmt::format("{}.bandwidth of {}", kind, slow->name()) : kind + ".bandwidth",
-                       slow ? unlike_others("link", *slow) : "per direction", link.bandwidth_gb_per_s()),
+      add(guessed(rate(slow ? fmt::format("{}.bandwidth of {}", kind, slow->name())
+                            : kind + ".bandwidth",
+                       slow ? unlike_others("link", *slow) : "per direction",
+                       link.bandwidth_gb_per_s()),
                   slow),
           {Place::Field::kBandwidth, Place::Part::kLink, m, l});
     }
@@ -330,11 +352,13 @@ void ClusterFigures::add_devices() {
     for (int d = 0; d < machine.device_size(); ++d) {
       const proto::Device& device = machine.device(d);
       const std::string kind = device.kind() == proto::Device::CPU ? "cpu" : "gpu";
-      const Apart* const one = apart_at(m, Apart::What::kDevice, Apart::Figure::kRate, device.name());
-      add(guessed(rate(one ? fmt::format("{}.reduce of {}", kind, one->name()) : kind + ".reduce",
-                       one ? unlike_others("device", *one) : "bytes of one operand when two are added",
-                       reduce_rate(device)),
-                  one),
+      const Apart* const one =
+          apart_at(m, Apart::What::kDevice, Apart::Figure::kRate, device.name());
+      add(guessed(
+              rate(one ? fmt::format("{}.reduce of {}", kind, one->name()) : kind + ".reduce",
+                   one ? unlike_others("device", *one) : "bytes of one operand when two are added",
+                   reduce_rate(device)),
+              one),
           {Place::Field::kReduce, Place::Part::kDevice, m, d});
       add(rate(kind + ".copy", "copies inside the device", copy_rate(device)),
           {Place::Field::kCopy, Place::Part::kDevice, m, d});
@@ -350,7 +374,8 @@ void ClusterFigures::tell_alike_names_apart() {
   }
 }
 
-void ClusterFigures::set(proto::Cluster& cluster, const Place& place, double value, const std::string& source) {
+void ClusterFigures::set(proto::Cluster& cluster, const Place& place, double value,
+                         const std::string& source) {
   proto::Machine* machine = place.machine < 0 ? nullptr : cluster.mutable_machine(place.machine);
   switch (place.part) {
     case Place::Part::kNetwork: {
@@ -371,12 +396,14 @@ void ClusterFigures::set(proto::Cluster& cluster, const Place& place, double val
     }
     case Place::Part::kLink: {
       proto::Link& link = *machine->mutable_link(place.index);
-      place.field == Place::Field::kLatency ? link.set_latency_us(value) : link.set_bandwidth_gb_per_s(value);
+      place.field == Place::Field::kLatency ? link.set_latency_us(value)
+                                            : link.set_bandwidth_gb_per_s(value);
       return say_source(*link.mutable_source(), source);
     }
     case Place::Part::kDevice: {
       proto::Device& device = *machine->mutable_device(place.index);
-      place.field == Place::Field::kReduce ? device.set_reduce_gb_per_s(value) : device.set_copy_gb_per_s(value);
+      place.field == Place::Field::kReduce ? device.set_reduce_gb_per_s(value)
+                                           : device.set_copy_gb_per_s(value);
       return say_source(*device.mutable_source(), source);
     }
     case Place::Part::kStrategy: return;
@@ -388,21 +415,24 @@ void ClusterFigures::put(const std::vector<double>& values, proto::Scenario& sce
   cluster = *cluster_;
   for (std::size_t f = 0; f < figures_.size(); ++f) {
     for (const Place& place : places_[f]) set(cluster, place, values[f], "");
-    if (figures_[f].kind == ClusterFigure::Kind::kLaunch && scenario.strategy().launch_us() == launch_us_)
+    if (figures_[f].kind == ClusterFigure::Kind::kLaunch &&
+        scenario.strategy().launch_us() == launch_us_)
       scenario.mutable_strategy()->set_launch_us(values[f]);
   }
 }
 
 std::string ClusterFigures::structure() const { return structure_of(*cluster_); }
 
-std::string ClusterFigures::text(const std::vector<FigureSource>& values, const FittedTo& fitted_to) const {
+std::string ClusterFigures::text(const std::vector<FigureSource>& values,
+                                 const FittedTo& fitted_to) const {
   proto::Cluster cluster = *cluster_;
   if (fitted_to.most > Bytes(0)) {
     proto::Calibrated& calibrated = *cluster.mutable_calibrated();
     calibrated.set_least_bytes(fitted_to.least.count());
     calibrated.set_most_bytes(fitted_to.most.count());
     std::int32_t workers = 0;
-    for (const proto::Workers& group : cluster.workers()) workers += group.has_count() ? group.count() : 1;
+    for (const proto::Workers& group : cluster.workers())
+      workers += group.has_count() ? group.count() : 1;
     calibrated.set_workers(workers);
   }
   for (std::size_t f = 0; f < figures_.size(); ++f) {

@@ -19,12 +19,13 @@ class Scenario;
 
 namespace tutti::core {
 
-/// A figure of a cluster that measurements may correct: one for all parts or links of a kind that had the same figure
-/// before, so that a cluster of any size has a handful.
+/// A figure of a cluster that measurements may correct: one for all parts or links of a kind that
+/// had the same figure before, so that a cluster of any size has a handful.
 struct ClusterFigure {
   enum class Kind { kLatency, kRate, kLaunch };
   Kind kind = Kind::kRate;
-  std::string name;   ///< "network.latency"; "nvlink.bandwidth:40" where there are several of that name
+  std::string
+      name;  ///< "network.latency"; "nvlink.bandwidth:40" where there are several of that name
   std::string about;  ///< in words
   double before = 0;  ///< microseconds or GB/s
   double least = 0;
@@ -40,7 +41,8 @@ struct FigureSource {
   std::string text;  ///< "fitted, 95 % interval 11.8 to 12.4"; empty: the figure was not changed
 };
 
-/// Sizes of what was measured, from the smallest to the largest pack or buffer; 0: nothing is known of them.
+/// Sizes of what was measured, from the smallest to the largest pack or buffer; 0: nothing is known
+/// of them.
 struct FittedTo {
   Bytes least;
   Bytes most;
@@ -49,8 +51,10 @@ struct FittedTo {
 /// The cluster of a scenario with its machines written out, and the figures in it.
 class ClusterFigures {
  public:
-  /// `text` is a scenario, `path` its file. ERRORS: it has problems, also in the files that it names.
-  static Expected<ClusterFigures> of(const std::string& text, const std::string& path, const Library& library);
+  /// `text` is a scenario, `path` its file. ERRORS: it has problems, also in the files that it
+  /// names.
+  static Expected<ClusterFigures> of(const std::string& text, const std::string& path,
+                                     const Library& library);
   /// The same cluster with figures of their own for these: their workers get machines of their own.
   [[nodiscard]] ClusterFigures with_apart(const std::vector<Apart>& apart) const;
   ClusterFigures(ClusterFigures&&) noexcept;
@@ -64,15 +68,18 @@ class ClusterFigures {
   /// Alike for two clusters that are joined the same way: see structure_of().
   [[nodiscard]] std::string structure() const;
 
-  /// Measured times contain what hosts take of messages: figures of links that are fitted to them do so, too, and the cluster states
-  /// that nothing comes on top.
+  /// Measured times contain what hosts take of messages: figures of links that are fitted to them
+  /// do so, too, and the cluster states that nothing comes on top.
   void leave_out_hosts();
 
-  /// Puts the cluster with these values (as in list()) in place of that of `scenario`, and the launch where it has one.
+  /// Puts the cluster with these values (as in list()) in place of that of `scenario`, and the
+  /// launch where it has one.
   void put(const std::vector<double>& values, proto::Scenario& scenario) const;
 
-  /// The cluster with these values as a text that `cluster { file: … }` takes; it says to what they were fitted.
-  [[nodiscard]] std::string text(const std::vector<FigureSource>& values, const FittedTo& fitted_to = {}) const;
+  /// The cluster with these values as a text that `cluster { file: … }` takes; it says to what they
+  /// were fitted.
+  [[nodiscard]] std::string text(const std::vector<FigureSource>& values,
+                                 const FittedTo& fitted_to = {}) const;
 
  private:
   /// Where a figure stands. `machine` is -1 for the network.
@@ -81,7 +88,8 @@ class ClusterFigures {
     enum class Part { kNetwork, kNic, kLink, kDevice, kStrategy } part = Part::kNetwork;
     int machine = -1;
     int index = 0;
-    bool at_least = false;  ///< raised to the value if it is less: it must not hold back what was measured
+    bool at_least =
+        false;  ///< raised to the value if it is less: it must not hold back what was measured
   };
 
   ClusterFigures();
@@ -92,9 +100,10 @@ class ClusterFigures {
   void add_devices();
   void tell_alike_names_apart();
   /// What is apart there; null if that is like its kind.
-  [[nodiscard]] const Apart* apart_at(int machine, Apart::What what, Apart::Figure figure, const std::string& part,
-                                      const std::string& other = "") const;
-  static void set(proto::Cluster& cluster, const Place& place, double value, const std::string& source);
+  [[nodiscard]] const Apart* apart_at(int machine, Apart::What what, Apart::Figure figure,
+                                      const std::string& part, const std::string& other = "") const;
+  static void set(proto::Cluster& cluster, const Place& place, double value,
+                  const std::string& source);
 
   std::unique_ptr<proto::Cluster> cluster_;
   double launch_us_ = 0;
@@ -106,6 +115,7 @@ class ClusterFigures {
 };
 
 /// A scenario's text as a message. ERRORS: its syntax, unknown fields.
-Expected<std::unique_ptr<proto::Scenario>> scenario_message(const std::string& text, const std::string& path);
+Expected<std::unique_ptr<proto::Scenario>> scenario_message(const std::string& text,
+                                                            const std::string& path);
 
 }  // namespace tutti::core

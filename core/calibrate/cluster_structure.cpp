@@ -18,7 +18,9 @@ proto::Machine spelled_out(const proto::Machine& machine) {
   spelled.clear_switch_();
   spelled.clear_nic();
   spelled.clear_link();
-  const auto names = [](const std::string& pattern) { return expand_name(pattern).value_or(std::vector{pattern}); };
+  const auto names = [](const std::string& pattern) {
+    return expand_name(pattern).value_or(std::vector{pattern});
+  };
   const auto add_all = [&](const auto& entries, auto* to) {
     for (const auto& entry : entries) {
       for (const std::string& name : names(entry.name())) {
@@ -44,7 +46,9 @@ proto::Machine spelled_out(const proto::Machine& machine) {
   return spelled;
 }
 
-std::string shared_name(const std::string& machine) { return machine.substr(0, machine.find(" of w")); }
+std::string shared_name(const std::string& machine) {
+  return machine.substr(0, machine.find(" of w"));
+}
 
 namespace {
 
@@ -87,7 +91,8 @@ std::string structure_of(const proto::Cluster& cluster) {
   bare.mutable_network()->clear_transport();
   bare.mutable_network()->clear_host_transport();
   std::map<std::string, std::string> machines;
-  for (const proto::Machine& machine : cluster.machine()) machines[machine.name()] = bare_machine(machine);
+  for (const proto::Machine& machine : cluster.machine())
+    machines[machine.name()] = bare_machine(machine);
   bare.clear_machine();
   bare.clear_workers();
   bare.clear_calibrated();

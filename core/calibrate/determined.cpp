@@ -25,13 +25,15 @@ Eigen::VectorXd unit_errors(const Eigen::MatrixXd& jacobian) {
   const Eigen::JacobiSVD<Eigen::MatrixXd> svd(jacobian, Eigen::ComputeThinU | Eigen::ComputeThinV);
   Eigen::VectorXd errors(jacobian.cols());
   for (Eigen::Index i = 0; i < jacobian.cols(); ++i) {
-    errors(i) = (svd.matrixV().row(i).transpose().array() / svd.singularValues().array()).matrix().norm();
+    errors(i) =
+        (svd.matrixV().row(i).transpose().array() / svd.singularValues().array()).matrix().norm();
   }
   return errors;
 }
 
 /// The chosen unknown whose column is most nearly parallel to the unknown's.
-int most_alike(const Columns& columns, int unknown, const std::vector<int>& chosen, std::size_t rows) {
+int most_alike(const Columns& columns, int unknown, const std::vector<int>& chosen,
+               std::size_t rows) {
   const Eigen::VectorXd own = matrix_of(columns, {unknown}, rows).col(0);
   int best = -1;
   double most = 0;
@@ -55,16 +57,20 @@ double student_factor(std::size_t degrees) {
 
 namespace {
 
-double half_width(const FitProblem& problem, double deviation, double unit_error, std::size_t fitted) {
+double half_width(const FitProblem& problem, double deviation, double unit_error,
+                  std::size_t fitted) {
   return student_factor(problem.residuals - fitted) * deviation * unit_error;
 }
 
 /// Unknowns whose interval would be narrow enough if everything else were known.
-std::vector<int> sensitive_ones(const FitProblem& problem, const Columns& columns, double deviation) {
+std::vector<int> sensitive_ones(const FitProblem& problem, const Columns& columns,
+                                double deviation) {
   std::vector<int> sensitive;
   for (std::size_t u = 0; u < columns.size(); ++u) {
-    const double norm = std::sqrt(std::inner_product(columns[u].begin(), columns[u].end(), columns[u].begin(), 0.0));
-    if (!problem.unknowns[u].kept && norm > 0 && half_width(problem, deviation, 1 / norm, 1) <= problem.widest)
+    const double norm = std::sqrt(
+        std::inner_product(columns[u].begin(), columns[u].end(), columns[u].begin(), 0.0));
+    if (!problem.unknowns[u].kept && norm > 0 &&
+        half_width(problem, deviation, 1 / norm, 1) <= problem.widest)
       sensitive.push_back(static_cast<int>(u));
   }
   return sensitive;
@@ -77,14 +83,16 @@ DeterminedUnknowns intervals(const FitProblem& problem, const Columns& columns, 
   DeterminedUnknowns result;
   result.unknowns.resize(problem.unknowns.size());
   const std::vector<int> sensitive = sensitive_ones(problem, columns, deviation);
-  std::erase_if(candidates,
-                [&sensitive](int u) { return std::find(sensitive.begin(), sensitive.end(), u) == sensitive.end(); });
+  std::erase_if(candidates, [&sensitive](int u) {
+    return std::find(sensitive.begin(), sensitive.end(), u) == sensitive.end();
+  });
   candidates.resize(std::min(candidates.size(), problem.residuals - 1));
   while (!candidates.empty()) {
     const Eigen::VectorXd errors = unit_errors(matrix_of(columns, candidates, problem.residuals));
     std::size_t too_wide = candidates.size();
     for (std::size_t i = 0; i < candidates.size(); ++i) {
-      const double half = half_width(problem, deviation, errors(static_cast<Eigen::Index>(i)), candidates.size());
+      const double half =
+          half_width(problem, deviation, errors(static_cast<Eigen::Index>(i)), candidates.size());
       result.unknowns[static_cast<std::size_t>(candidates[i])].half_width = half;
       if (!(half <= problem.widest)) too_wide = i;
     }
@@ -112,18 +120,21 @@ DeterminedUnknowns determined(const FitProblem& problem, const Columns& columns,
   const std::vector<int> sensitive = sensitive_ones(problem, columns, deviation);
   std::vector<int> chosen;
   if (!sensitive.empty()) {
-    const Eigen::ColPivHouseholderQR<Eigen::MatrixXd> qr(matrix_of(columns, sensitive, problem.residuals));
+    const Eigen::ColPivHouseholderQR<Eigen::MatrixXd> qr(
+        matrix_of(columns, sensitive, problem.residuals));
     for (std::size_t i = 0; i < std::min(sensitive.size(), problem.residuals - 1); ++i) {
       const auto pivot = static_cast<Eigen::Index>(i);
       const double beyond = std::abs(qr.matrixQR()(pivot, pivot));
-      if (!(beyond > 0) || half_width(problem, deviation, 1 / beyond, i + 1) > problem.widest) break;
+      if (!(beyond > 0) || half_width(problem, deviation, 1 / beyond, i + 1) > problem.widest)
+        break;
       chosen.push_back(sensitive[static_cast<std::size_t>(qr.colsPermutation().indices()(pivot))]);
     }
   }
   return intervals(problem, columns, deviation, chosen);
 }
 
-RobustScale robust_scale(const std::vector<double>& residuals, double scale, std::size_t unknowns, double resolution) {
+RobustScale robust_scale(const std::vector<double>& residuals, double scale, std::size_t unknowns,
+                         double resolution) {
   const auto n = static_cast<double>(residuals.size());
   double squares = 0, slope = 0, slope_squares = 0;
   for (const double r : residuals) {

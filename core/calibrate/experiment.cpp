@@ -17,7 +17,8 @@
 namespace tutti::core {
 namespace {
 
-tl::unexpected<Error> wrong(const std::string& file, const std::string& text, ProblemKind kind = {}) {
+tl::unexpected<Error> wrong(const std::string& file, const std::string& text,
+                            ProblemKind kind = {}) {
   return tl::make_unexpected(Error::request(std::move(kind), text, {file, 0, 0}));
 }
 
@@ -30,28 +31,33 @@ struct OneRun {
   std::vector<RunInfo::PackInfo> packs;
 };
 
-Expected<OneRun> read_run(const std::string& path, RunTimes::Detail detail, const ClusterFigures& figures,
-                          const Library& library) {
+Expected<OneRun> read_run(const std::string& path, RunTimes::Detail detail,
+                          const ClusterFigures& figures, const Library& library) {
   const auto timeline = TimelineReader::open(path);
   if (!timeline) return tl::make_unexpected(timeline.error());
   if (!timeline->complete())
     return wrong(path,
-                 fmt::format("this file {}; its times are not those of a whole run; run it again", timeline->damage()));
+                 fmt::format("this file {}; its times are not those of a whole run; run it again",
+                             timeline->damage()));
   RunTimes times(detail);
   if (const auto done = timeline->replay(times); !done) return tl::make_unexpected(done.error());
-  if (times.steps() == 0) return wrong(path, "no step ended in this timeline; run it again, to its end");
+  if (times.steps() == 0)
+    return wrong(path, "no step ended in this timeline; run it again, to its end");
   const RunInfo& info = timeline->run();
   const auto of_run = ClusterFigures::of(info.scenario_text, info.scenario_file, library);
   if (!of_run) {
-    return wrong(path, fmt::format("the scenario that this timeline is of cannot be read any more: {}",
-                                   of_run.error().message()));
+    return wrong(path,
+                 fmt::format("the scenario that this timeline is of cannot be read any more: {}",
+                             of_run.error().message()));
   }
   if (of_run->structure() != figures.structure()) {
-    return wrong(path,
-                 fmt::format("this timeline is of another cluster ({}): workers, parts and links must be those of "
-                             "the scenario, only their figures may differ",
-                             info.cluster),
-                 {ProblemCode::kConflict, "Cluster"});
+    return wrong(
+        path,
+        fmt::format(
+            "this timeline is of another cluster ({}): workers, parts and links must be those of "
+            "the scenario, only their figures may differ",
+            info.cluster),
+        {ProblemCode::kConflict, "Cluster"});
   }
   OneRun run;
   auto scenario = scenario_message(info.scenario_text, info.scenario_file);
@@ -61,8 +67,10 @@ Expected<OneRun> read_run(const std::string& path, RunTimes::Detail detail, cons
       static_cast<std::int32_t>(std::clamp<std::int64_t>(info.steps, 1, 3)));
   // It is the links' figures that are looked for.
   run.experiment.scenario->mutable_run()->set_nccl(proto::Run::RINGS);
-  // What is emulated sends and computes beside each other, and neither takes anything from the other.
-  if (info.executor.starts_with("emulated")) run.experiment.scenario->mutable_run()->set_interference(proto::Run::OFF);
+  // What is emulated sends and computes beside each other, and neither takes anything from the
+  // other.
+  if (info.executor.starts_with("emulated"))
+    run.experiment.scenario->mutable_run()->set_interference(proto::Run::OFF);
   run.experiment.file = info.scenario_file;
   run.experiment.source = path;
   run.experiment.step_us = times.step_us();
@@ -74,13 +82,17 @@ Expected<OneRun> read_run(const std::string& path, RunTimes::Detail detail, cons
   bool has_lane_steps = false;
   for (const auto& [key, us] : run.us) {
     if (static_cast<std::size_t>(key.pack) >= info.packs.size())
-      return wrong(path, fmt::format("pack {} is not in this timeline's plan; is the file damaged?", key.pack));
+      return wrong(path, fmt::format("pack {} is not in this timeline's plan; is the file damaged?",
+                                     key.pack));
     has_lane_steps = has_lane_steps || key.step_kind != TimeKey::kPack;
   }
-  if (run.us.empty()) return wrong(path, "no pack was in flight in this timeline, so it says nothing of links");
+  if (run.us.empty())
+    return wrong(path, "no pack was in flight in this timeline, so it says nothing of links");
   if (detail == RunTimes::Detail::kLaneSteps && !has_lane_steps)
-    return wrong(path, "--lane-steps: this timeline holds none (it was recorded with --record packs or none)",
-                 {ProblemCode::kMissing, "--lane-steps"});
+    return wrong(
+        path,
+        "--lane-steps: this timeline holds none (it was recorded with --record packs or none)",
+        {ProblemCode::kMissing, "--lane-steps"});
   return run;
 }
 
@@ -115,7 +127,8 @@ Experiment& Experiment::operator=(Experiment&&) noexcept = default;
 Experiment::~Experiment() = default;
 
 Expected<void> add_timelines(const std::vector<std::string>& paths, RunTimes::Detail detail,
-                             const ClusterFigures& figures, const Library& library, Experiments& experiments) {
+                             const ClusterFigures& figures, const Library& library,
+                             Experiments& experiments) {
   // By the scenario's text, so that neither the order nor the names of the files matter.
   std::map<std::string, std::vector<OneRun>> runs;
   Problems problems;
@@ -127,8 +140,9 @@ Expected<void> add_timelines(const std::vector<std::string>& paths, RunTimes::De
     }
     for (const char* made : {"simulated", "emulated"}) {
       if (!run->executor.starts_with(made)) continue;
-      experiments.notes.push_back(
-          fmt::format("{} was {}, not measured on the cluster: that is what the figures are fitted to", path, made));
+      experiments.notes.push_back(fmt::format(
+          "{} was {}, not measured on the cluster: that is what the figures are fitted to", path,
+          made));
     }
     runs[run->text].push_back(std::move(*run));
   }
@@ -157,13 +171,15 @@ struct LoggedTimes {
 /// The logs of a cluster.
 class Logs {
  public:
-  Logs(const Scenario& scenario, Experiments& experiments) : scenario_(scenario), experiments_(experiments) {}
+  Logs(const Scenario& scenario, Experiments& experiments)
+      : scenario_(scenario), experiments_(experiments) {}
 
   Expected<void> add(const std::vector<std::string>& paths) {
     for (const std::string& path : paths) add(path);
     if (!problems_.empty()) return problems_.take();
     if (wrong_rows_ > 0)
-      experiments_.notes.push_back(fmt::format("{} times of wrong results were left out", wrong_rows_));
+      experiments_.notes.push_back(
+          fmt::format("{} times of wrong results were left out", wrong_rows_));
     if (!paths.empty() && !ranks_known_) {
       experiments_.notes.push_back(
           "a log does not list its ranks; their number was checked only by the ratio of busbw to "
@@ -193,14 +209,17 @@ class Logs {
   /// False if there is something wrong with it.
   bool add(const NcclTestsRow& row, CollectiveKind kind, const std::string& path) {
     const auto type = data_type_of_nccl_name(row.type);
-    const std::int64_t elements = row.elements * (has_blocks(kind) ? scenario_.cluster->replicas() : 1);
+    const std::int64_t elements =
+        row.elements * (has_blocks(kind) ? scenario_.cluster->replicas() : 1);
     if (!type || elements * size_of(*type).count() != row.bytes) {
       problems_.add(
-          type ? ProblemKind{ProblemCode::kConflict, "count"} : ProblemKind{ProblemCode::kUnsupported, "type"},
+          type ? ProblemKind{ProblemCode::kConflict, "count"}
+               : ProblemKind{ProblemCode::kUnsupported, "type"},
           row.where, "{} bytes as {} elements of {}: {}", row.bytes, row.elements, row.type,
-          !type              ? "Tutti does not reduce this type"
-          : has_blocks(kind) ? fmt::format("{} counts the elements of each rank's block", to_string(kind))
-                             : "this collective has as many bytes as its elements");
+          !type ? "Tutti does not reduce this type"
+          : has_blocks(kind)
+              ? fmt::format("{} counts the elements of each rank's block", to_string(kind))
+              : "this collective has as many bytes as its elements");
       return false;
     }
     for (const bool out_of_place : {true, false}) {
@@ -214,16 +233,19 @@ class Logs {
         ++wrong_rows_;
         continue;
       }
-      LoggedTimes& times = times_[{kind, *type, elements, has_root(kind) ? static_cast<Rank>(row.root) : 0, copies}];
+      LoggedTimes& times =
+          times_[{kind, *type, elements, has_root(kind) ? static_cast<Rank>(row.root) : 0, copies}];
       times.us.push_back(timing->us);
-      if (std::find(times.files.begin(), times.files.end(), path) == times.files.end()) times.files.push_back(path);
+      if (std::find(times.files.begin(), times.files.end(), path) == times.files.end())
+        times.files.push_back(path);
     }
     return true;
   }
 
   /// Rings and chains that add read inputs from wherever they lie.
   [[nodiscard]] bool moves_the_same_out_of_place(CollectiveKind kind) const {
-    return !scenario_.strategy.spec && reduces(kind) && traits(scenario_.strategy.algorithm).reads_inputs_in_place;
+    return !scenario_.strategy.spec && reduces(kind) &&
+           traits(scenario_.strategy.algorithm).reads_inputs_in_place;
   }
 
   Expected<void> add_experiment(const OfOneKind& what, const LoggedTimes& times) {
@@ -239,11 +261,13 @@ class Logs {
     if (!message) return tl::make_unexpected(message.error());
     experiment.scenario = std::move(*message);
     experiment.file = scenario_.file;
-    for (const std::string& file : times.files) experiment.source += (experiment.source.empty() ? "" : ", ") + file;
+    for (const std::string& file : times.files)
+      experiment.source += (experiment.source.empty() ? "" : ", ") + file;
     const bool all_reduce = what.kind == CollectiveKind::kAllReduce;
     Measurement measurement;
     measurement.source = experiment.source;
-    measurement.what = fmt::format("{}{} bytes ({}){}", all_reduce ? "" : fmt::format("{} of ", to_string(what.kind)),
+    measurement.what = fmt::format("{}{} bytes ({}){}",
+                                   all_reduce ? "" : fmt::format("{} of ", to_string(what.kind)),
                                    what.elements * size_of(what.type).count(), to_string(what.type),
                                    what.out_of_place ? ", out of place" : "");
     measurement.us = median(times.us);
@@ -263,13 +287,14 @@ class Logs {
 
 }  // namespace
 
-Expected<void> add_logs(const std::vector<std::string>& paths, const Scenario& scenario, Experiments& experiments) {
+Expected<void> add_logs(const std::vector<std::string>& paths, const Scenario& scenario,
+                        Experiments& experiments) {
   return Logs(scenario, experiments).add(paths);
 }
 
 Expected<Prediction> predict(const Experiment& experiment, const ClusterFigures& figures,
-                             const std::vector<double>& values, Executor& simulator, const Library& library,
-                             const RunControl& control) {
+                             const std::vector<double>& values, Executor& simulator,
+                             const Library& library, const RunControl& control) {
   proto::Scenario message = *experiment.scenario;
   figures.put(values, message);
   std::string text;
@@ -278,16 +303,19 @@ Expected<Prediction> predict(const Experiment& experiment, const ClusterFigures&
   if (!scenario) return tl::make_unexpected(without_lines(scenario.error()));
   RunTimes times(experiment.detail);
   RecordOptions record;
-  record.level = experiment.detail == RunTimes::Detail::kPacks ? RecordLevel::kNone : RecordLevel::kSteps;
+  record.level =
+      experiment.detail == RunTimes::Detail::kPacks ? RecordLevel::kNone : RecordLevel::kSteps;
   record.last_worker = scenario->cluster->workers() - 1;
-  if (const auto ran = simulator.run(*scenario, record, control, times); !ran) return tl::make_unexpected(ran.error());
+  if (const auto ran = simulator.run(*scenario, record, control, times); !ran)
+    return tl::make_unexpected(ran.error());
   const std::map<TimeKey, double> predicted = times.us();
   Prediction prediction;
   prediction.step_us = times.step_us();
   for (const Measurement& measurement : experiment.measurements) {
     const auto found = predicted.find(measurement.key);
     if (found == predicted.end())
-      return tl::make_unexpected(Error::run(fmt::format("{}: the simulator has no time for it", measurement.what)));
+      return tl::make_unexpected(
+          Error::run(fmt::format("{}: the simulator has no time for it", measurement.what)));
     prediction.us.push_back(found->second);
   }
   return prediction;

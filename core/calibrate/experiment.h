@@ -29,7 +29,8 @@ struct Experiment {
   std::unique_ptr<proto::Scenario> scenario;
   std::vector<Measurement> measurements;
   RunTimes::Detail detail = RunTimes::Detail::kPacks;
-  std::optional<double> step_us;  ///< shown beside its prediction, not fitted: most of it may be computation
+  std::optional<double>
+      step_us;  ///< shown beside its prediction, not fitted: most of it may be computation
 
   Experiment();
   Experiment(Experiment&&) noexcept;
@@ -43,16 +44,20 @@ struct Experiments {
   std::vector<std::string> notes;
 };
 
-/// Timelines of runs on the scenario's cluster; runs of the same scenario count as repetitions. The workload and the
-/// strategy are those of each timeline, not those of `scenario`.
-/// ERRORS: unreadable or cut off, of another cluster, no step ended, lane steps asked for and not recorded, the scenario in it can no longer be read.
+/// Timelines of runs on the scenario's cluster; runs of the same scenario count as repetitions. The
+/// workload and the strategy are those of each timeline, not those of `scenario`. ERRORS:
+/// unreadable or cut off, of another cluster, no step ended, lane steps asked for and not recorded,
+/// the scenario in it can no longer be read.
 Expected<void> add_timelines(const std::vector<std::string>& paths, RunTimes::Detail detail,
-                             const ClusterFigures& figures, const Library& library, Experiments& experiments);
+                             const ClusterFigures& figures, const Library& library,
+                             Experiments& experiments);
 
-/// Logs of nccl-tests or tutti perf: the scenario's algorithm over its whole cluster. All tables together give a size's
-/// median, of what is in place and what moves the same out of place; where that copies besides, only what is not in place too.
-/// ERRORS: unreadable, of something else than they say, of another number of ranks, types that Tutti does not reduce.
-Expected<void> add_logs(const std::vector<std::string>& paths, const Scenario& scenario, Experiments& experiments);
+/// Logs of nccl-tests or tutti perf: the scenario's algorithm over its whole cluster. All tables
+/// together give a size's median, of what is in place and what moves the same out of place; where
+/// that copies besides, only what is not in place too. ERRORS: unreadable, of something else than
+/// they say, of another number of ranks, types that Tutti does not reduce.
+Expected<void> add_logs(const std::vector<std::string>& paths, const Scenario& scenario,
+                        Experiments& experiments);
 
 /// What the simulator makes of an experiment.
 struct Prediction {
@@ -61,7 +66,7 @@ struct Prediction {
 };
 /// ERRORS: the scenario is none with these figures (one beyond its bounds), or the run fails.
 Expected<Prediction> predict(const Experiment& experiment, const ClusterFigures& figures,
-                             const std::vector<double>& values, Executor& simulator, const Library& library,
-                             const RunControl& control);
+                             const std::vector<double>& values, Executor& simulator,
+                             const Library& library, const RunControl& control);
 
 }  // namespace tutti::core

@@ -1,15 +1,20 @@
 // How a fit goes.
 //
-// The model behind the residuals is a simulator: smooth nearly everywhere, with kinks where another link becomes the
-// narrowest, and with unknowns that do nothing at some points and much at others (a wide link behind a narrow one, an
-// addition that is far too fast). So:
-//   1. The unknowns of each family are shifted together, in coarse steps: what all of them have in common is found first,
+// The model behind the residuals is a simulator: smooth nearly everywhere, with kinks where another
+// link becomes the narrowest, and with unknowns that do nothing at some points and much at others
+// (a wide link behind a narrow one, an addition that is far too fast). So:
+//   1. The unknowns of each family are shifted together, in coarse steps: what all of them have in
+//   common is found first,
 //      and what mattered most among them at the start still does.
-//   2. The Jacobian there says which unknowns the residuals determine. Those are fitted, the others wait.
+//   2. The Jacobian there says which unknowns the residuals determine. Those are fitted, the others
+//   wait.
 //   3. As long as much is left, unknowns that could explain it join, one by one, the best first.
-//   4. If much is left still, the same is tried from where shifts of each unknown alone lead, and kept if far better.
-//   5. Unknowns that the residuals do not determine at the solution go back to their start. If that would make the fit
-//      worse, they go back as far as it does not: the measurements say that they are at least (or at most) so much.
+//   4. If much is left still, the same is tried from where shifts of each unknown alone lead, and
+//   kept if far better.
+//   5. Unknowns that the residuals do not determine at the solution go back to their start. If that
+//   would make the fit
+//      worse, they go back as far as it does not: the measurements say that they are at least (or
+//      at most) so much.
 
 #include "core/calibrate/fit.h"
 
@@ -32,8 +37,8 @@ constexpr double kFirstScale = 0.3;
 /// What a residual may be off while the fit is still on its way.
 constexpr double kNominalDeviation = 0.05;
 constexpr double kDifference = 0.002;
-/// What is left must shrink to this for one unknown more. Where the model does not fit at all, statistics would let any
-/// unknown join that bends it a little.
+/// What is left must shrink to this for one unknown more. Where the model does not fit at all,
+/// statistics would let any unknown join that bends it a little.
 constexpr double kWorthAnUnknown = 0.5;
 constexpr double kCoarse = 1e-3;
 constexpr double kFine = 1e-6;
@@ -57,7 +62,8 @@ class Fitter {
         static_cast<double>(problem_.residuals) * kNominalDeviation * kNominalDeviation) {
       Solution other = solve(search_alone());
       const double was = loss(residuals(solution.point), kFirstScale);
-      if (loss(residuals(other.point), kFirstScale) < kWorthAnUnknown * was) solution = std::move(other);
+      if (loss(residuals(other.point), kFirstScale) < kWorthAnUnknown * was)
+        solution = std::move(other);
     }
     fitted_ = solution.fitted;
     scale_ = solution.robust.scale;
@@ -90,8 +96,10 @@ class Fitter {
   std::vector<double> residuals(const Point& point) {
     ++evaluations_;
     if (auto values = problem_.evaluate(point)) {
-      TUTTI_CHECK(values->size() == problem_.residuals, "{} residuals, not {}", values->size(), problem_.residuals);
-      for (double& value : *values) value = std::isfinite(value) ? std::clamp(value, -kBad, kBad) : kBad;
+      TUTTI_CHECK(values->size() == problem_.residuals, "{} residuals, not {}", values->size(),
+                  problem_.residuals);
+      for (double& value : *values)
+        value = std::isfinite(value) ? std::clamp(value, -kBad, kBad) : kBad;
       return std::move(*values);
     }
     return std::vector<double>(problem_.residuals, kBad);
@@ -100,13 +108,14 @@ class Fitter {
   /// Soft L1: r^2 where r is small against the scale, 2 · scale · |r| where it is large.
   static double loss(const std::vector<double>& residuals, double scale) {
     double sum = 0;
-    for (const double r : residuals) sum += 2 * scale * scale * (std::sqrt(1 + r * r / (scale * scale)) - 1);
+    for (const double r : residuals)
+      sum += 2 * scale * scale * (std::sqrt(1 + r * r / (scale * scale)) - 1);
     return sum;
   }
   double cost(const Point& point) { return loss(residuals(point), scale_); }
 
-  /// Step 3: fits with one unknown more, from a good deal above and below where it is, and keeps the best of these fits
-  /// if it is better by more than chance. False if none is.
+  /// Step 3: fits with one unknown more, from a good deal above and below where it is, and keeps
+  /// the best of these fits if it is better by more than chance. False if none is.
   bool let_one_join(Point& point, RobustScale& robust) {
     const double was = loss(residuals(point), kFirstScale);
     const std::vector<int> before = fitted_;
@@ -148,7 +157,8 @@ class Fitter {
   bool unchanged(const Point& a, const Point& b) {
     const std::vector<double> here = residuals(a), there = residuals(b);
     double most = 0;
-    for (std::size_t r = 0; r < here.size(); ++r) most = std::max(most, std::abs(here[r] - there[r]));
+    for (std::size_t r = 0; r < here.size(); ++r)
+      most = std::max(most, std::abs(here[r] - there[r]));
     return most < problem_.resolution;
   }
 
@@ -159,7 +169,8 @@ class Fitter {
       FittedUnknown& unknown = result.unknowns[u];
       unknown.value = point[u];
       const bool moved = point[u] != start_[u];
-      if (bounded.contains(static_cast<int>(u)) || (moved && unknown.determination != Determination::kDetermined))
+      if (bounded.contains(static_cast<int>(u)) ||
+          (moved && unknown.determination != Determination::kDetermined))
         unknown.determination = Determination::kBounded;
     }
     result.residuals = residuals(point);
@@ -246,7 +257,8 @@ class Fitter {
       below[u] = within(u, point[u] - kDifference);
       const std::vector<double> high = residuals(above);
       const std::vector<double> low = residuals(below);
-      for (std::size_t r = 0; r < high.size(); ++r) columns[u][r] = (high[r] - low[r]) / (above[u] - below[u]);
+      for (std::size_t r = 0; r < high.size(); ++r)
+        columns[u][r] = (high[r] - low[r]) / (above[u] - below[u]);
     }
     return columns;
   }
@@ -310,7 +322,8 @@ class Fitter {
     return value;
   }
 
-  /// Whether a cost is more than chance makes it: 3.84 is the 95 % point of chi-square with one degree of freedom.
+  /// Whether a cost is more than chance makes it: 3.84 is the 95 % point of chi-square with one
+  /// degree of freedom.
   static bool worse(double now, double before, const RobustScale& robust) {
     return now > before + 3.84 * robust.deviation * robust.deviation;
   }
@@ -321,7 +334,8 @@ class Fitter {
     const double before = cost(point);
     std::set<int> away;
     for (std::size_t u = 0; u < point.size(); ++u) {
-      if (point[u] != start_[u] && !contains(fitted_, static_cast<int>(u))) away.insert(static_cast<int>(u));
+      if (point[u] != start_[u] && !contains(fitted_, static_cast<int>(u)))
+        away.insert(static_cast<int>(u));
     }
     // One that goes back may let another go that could not before it.
     for (bool going = true; going && !stopped();) {
@@ -342,7 +356,8 @@ class Fitter {
     return away;
   }
 
-  /// Moves an unknown towards its start as far as that does no harm while the rest stays where it is.
+  /// Moves an unknown towards its start as far as that does no harm while the rest stays where it
+  /// is.
   void nearest_to_start(std::size_t u, double before, const RobustScale& robust, Point& point) {
     double good = point[u], bad = start_[u];
     while (std::abs(good - bad) > 1e-4 && !stopped()) {

@@ -13,15 +13,16 @@ struct FitProblem {
     double start = 0;  ///< where it stays, or goes back to, unless the residuals determine it
     double least = 0;
     double most = 0;
-    /// Unknowns of one family are first searched for together, by a common shift: an answer that is far away is found
-    /// although single unknowns seem to do nothing on the way.
+    /// Unknowns of one family are first searched for together, by a common shift: an answer that is
+    /// far away is found although single unknowns seem to do nothing on the way.
     int family = 0;
     bool kept = false;              ///< stays at `start`
     std::optional<double> guess{};  ///< the search begins here, not at `start`
   };
   std::vector<Unknown> unknowns;
   std::size_t residuals = 0;
-  /// The residuals at a point, as many as `residuals`; nothing where they cannot be computed, which is taken as bad.
+  /// The residuals at a point, as many as `residuals`; nothing where they cannot be computed, which
+  /// is taken as bad.
   std::function<std::optional<std::vector<double>>(const std::vector<double>&)> evaluate;
   /// Asked between evaluations; true ends the fit.
   std::function<bool()> cancelled = [] { return false; };
@@ -33,9 +34,10 @@ struct FitProblem {
 };
 
 enum class Determination {
-  kKept,         ///< not to be fitted
-  kDetermined,   ///< fitted, with an interval
-  kBounded,      ///< only known to be at least, or at most, what it is now; moved no further than that from its start
+  kKept,        ///< not to be fitted
+  kDetermined,  ///< fitted, with an interval
+  kBounded,  ///< only known to be at least, or at most, what it is now; moved no further than that
+             ///< from its start
   kInsensitive,  ///< the residuals do not depend on it enough; left at its start
   kConfounded,   ///< another unknown does the same to the residuals; left at its start
 };
@@ -54,15 +56,17 @@ struct Fit {
   int evaluations = 0;
 };
 
-/// Minimises the sum of soft-L1 losses of the residuals over those unknowns that they determine, and leaves the others
-/// at their start. The loss is quadratic up to about 1.3 robust standard deviations and linear beyond.
+/// Minimises the sum of soft-L1 losses of the residuals over those unknowns that they determine,
+/// and leaves the others at their start. The loss is quadratic up to about 1.3 robust standard
+/// deviations and linear beyond.
 ///
-/// Intervals are those of a robust regression at its solution, from a Jacobian by central differences, with Student's
-/// factor for as many degrees of freedom as residuals less unknowns.
+/// Intervals are those of a robust regression at its solution, from a Jacobian by central
+/// differences, with Student's factor for as many degrees of freedom as residuals less unknowns.
 /// Deterministic. Costs some hundred evaluations.
-/// SOURCE: Huber, "Robust Statistics", 1981, section 7.6 (covariance); Golub & Van Loan, "Matrix Computations",
-/// section 5.5.7 (subset selection by QR with column pivoting); Powell, "The BOBYQA algorithm", 2009 (minimiser, NLopt).
-/// REQUIRES: at least two residuals; evaluate() gives an answer at the start.
+/// SOURCE: Huber, "Robust Statistics", 1981, section 7.6 (covariance); Golub & Van Loan, "Matrix
+/// Computations", section 5.5.7 (subset selection by QR with column pivoting); Powell, "The BOBYQA
+/// algorithm", 2009 (minimiser, NLopt). REQUIRES: at least two residuals; evaluate() gives an
+/// answer at the start.
 Fit fit(const FitProblem& problem);
 
 }  // namespace tutti::core

@@ -24,8 +24,8 @@ std::vector<MessageTimes::Message> MessageTimes::messages() const {
     const Time start = std::max(sent->second, span.start);
     const Time end = span.start + span.duration;
     if (end <= start) continue;
-    messages.push_back({span.peer, track, span.step, span.pack, span.kind, span.bytes, start, end, to_us(end - start),
-                        to_us(end - sent->second)});
+    messages.push_back({span.peer, track, span.step, span.pack, span.kind, span.bytes, start, end,
+                        to_us(end - start), to_us(end - sent->second)});
   }
   return messages;
 }

@@ -25,7 +25,8 @@ class MessageTimes {
     Time start;  ///< when both had come to it,
     Time end;    ///< and when the receiver was through with it
     double us = 0;
-    double way_us = 0;  ///< from when its sender came to it: all of its way, and more where the receiver came late
+    double way_us = 0;  ///< from when its sender came to it: all of its way, and more where the
+                        ///< receiver came late
   };
 
   /// Spans of lanes, in any order.

@@ -41,7 +41,8 @@ class Listening : public DeafSink {
       const auto from = tracks_.find(message.sender);
       const auto to = tracks_.find(message.receiver);
       if (from == tracks_.end() || to == tracks_.end() || from->second == to->second) continue;
-      if (!waits.contains(message.step)) messages.emplace_back(Ends{from->second, to->second}, message);
+      if (!waits.contains(message.step))
+        messages.emplace_back(Ends{from->second, to->second}, message);
     }
     for (const Added& one : added_) {
       if (!waits.contains(one.step)) additions[one.device][one.alike].push_back(one.us);
@@ -79,14 +80,16 @@ std::optional<std::vector<Hop>> hops_of(const Cluster& cluster, Staging staging,
   const auto sender = part_of(cluster, ends.first);
   const auto receiver = part_of(cluster, ends.second);
   std::vector<Hop> hops;
-  if (!sender || !receiver || !cluster.append_route(*sender, *receiver, staging, hops)) return std::nullopt;
+  if (!sender || !receiver || !cluster.append_route(*sender, *receiver, staging, hops))
+    return std::nullopt;
   return hops;
 }
 
 Route route_over(const Cluster& cluster, const std::vector<Hop>& hops) {
   Route route;
   for (const Hop& hop : hops) {
-    route.stated += fmt::format("{} {} {} ", static_cast<int>(hop.kind), hop.bandwidth.count(), hop.latency.count());
+    route.stated += fmt::format("{} {} {} ", static_cast<int>(hop.kind), hop.bandwidth.count(),
+                                hop.latency.count());
     Resource resource{{}, hop.bandwidth};
     Apart& apart = resource.apart;
     const bool up = hop.to.part < 0;
@@ -94,7 +97,8 @@ Route route_over(const Cluster& cluster, const std::vector<Hop>& hops) {
       const PartId card = up ? hop.from : hop.to;
       apart = {card.worker, Apart::What::kCard, cluster.part(card).name, ""};
     } else {
-      apart = {hop.from.worker, Apart::What::kLink, cluster.part(hop.from).name, cluster.part(hop.to).name};
+      apart = {hop.from.worker, Apart::What::kLink, cluster.part(hop.from).name,
+               cluster.part(hop.to).name};
       if (apart.other < apart.part) std::swap(apart.part, apart.other);
     }
     route.resources.push_back(std::move(resource));
@@ -108,8 +112,9 @@ struct Use {
   std::size_t message = 0;
 };
 
-/// By message, whether it was on a link at the same time as one of another pack, or of the same between other devices. (The
-/// lanes of one pack between the same devices share links everywhere alike.)
+/// By message, whether it was on a link at the same time as one of another pack, or of the same
+/// between other devices. (The lanes of one pack between the same devices share links everywhere
+/// alike.)
 std::vector<bool> met_others(const Listening& heard, const std::map<Ends, std::vector<Hop>>& hops) {
   std::map<LinkId, std::vector<Use>> uses;
   for (std::size_t m = 0; m < heard.messages.size(); ++m) {
@@ -148,8 +153,8 @@ bool tells(const Samples& samples) {
 }
 
 /// Of one timeline, into what is heard of all.
-void add(const Cluster& cluster, const Scenario& run, bool in_memory, const Listening& one, Heard& heard,
-         std::set<Ends>& crowded) {
+void add(const Cluster& cluster, const Scenario& run, bool in_memory, const Listening& one,
+         Heard& heard, std::set<Ends>& crowded) {
   std::map<Ends, std::vector<Hop>> hops;
   for (const auto& [ends, message] : one.messages) {
     if (hops.contains(ends) || (in_memory && ends.first.first == ends.second.first)) continue;
@@ -184,7 +189,8 @@ void add(const Cluster& cluster, const Scenario& run, bool in_memory, const List
 
 }  // namespace
 
-Expected<Heard> hear(const Scenario& scenario, const std::vector<std::string>& timelines, const Library& library) {
+Expected<Heard> hear(const Scenario& scenario, const std::vector<std::string>& timelines,
+                     const Library& library) {
   Heard heard;
   std::set<Ends> crowded;
   for (const std::string& path : timelines) {

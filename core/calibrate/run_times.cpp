@@ -11,11 +11,14 @@
 namespace tutti::core {
 
 void RunTimes::track(const Track& track) {
-  if (detail_ == Detail::kDevices) devices_[track.id] = fmt::format("w{}/{}", track.worker, track.device);
+  if (detail_ == Detail::kDevices)
+    devices_[track.id] = fmt::format("w{}/{}", track.worker, track.device);
 }
 
 void RunTimes::span(TrackId id, const Span& span) {
-  if (detail_ == Detail::kPacks || span.kind < 0 || span.kind >= SpanKind::kFirstCompute || span.pack < 0) return;
+  if (detail_ == Detail::kPacks || span.kind < 0 || span.kind >= SpanKind::kFirstCompute ||
+      span.pack < 0)
+    return;
   TimeKey key{span.pack, span.kind};
   if (detail_ == Detail::kDevices) {
     messages_.span(id, span);
@@ -54,10 +57,12 @@ std::map<TimeKey, double> RunTimes::us() const {
     for (const auto& [step, spans] : times) {
       if (!steps_.contains(step) || (step == first && steps_.size() > 1)) continue;
       if (!key.device.empty()) us.insert(us.end(), spans.begin(), spans.end());
-      const double mean = std::accumulate(spans.begin(), spans.end(), 0.0) / static_cast<double>(spans.size());
+      const double mean =
+          std::accumulate(spans.begin(), spans.end(), 0.0) / static_cast<double>(spans.size());
       if (key.device.empty() && mean > 0) us.push_back(mean);
     }
-    if (!us.empty()) medians[key] = key.device.empty() ? median(std::move(us)) : low_decile(std::move(us));
+    if (!us.empty())
+      medians[key] = key.device.empty() ? median(std::move(us)) : low_decile(std::move(us));
   }
   return medians;
 }

@@ -10,7 +10,8 @@
 
 namespace tutti::core {
 
-/// Which of a run's times: a pack's in flight, or those of the lane steps of one kind that moved it.
+/// Which of a run's times: a pack's in flight, or those of the lane steps of one kind that moved
+/// it.
 struct TimeKey {
   std::int32_t pack = 0;
   std::int32_t step_kind = kPack;  ///< a StepKind, or the pack as a whole
@@ -20,10 +21,11 @@ struct TimeKey {
   static constexpr std::int32_t kPack = -1;
 };
 
-/// What is held against each other of a prediction and a measurement. Of packs: from the start on the last replica to the
-/// end on the last rank. Of lane steps, without the time they waited: the mean over those that were recorded. Device by
-/// device, the lower decile of what messages took on their way to it, which late receivers only make longer (message_times.h),
-/// and of what additions on it took.
+/// What is held against each other of a prediction and a measurement. Of packs: from the start on
+/// the last replica to the end on the last rank. Of lane steps, without the time they waited: the
+/// mean over those that were recorded. Device by device, the lower decile of what messages took on
+/// their way to it, which late receivers only make longer (message_times.h), and of what additions
+/// on it took.
 class RunTimes : public DeafSink {
  public:
   enum class Detail {
@@ -38,9 +40,9 @@ class RunTimes : public DeafSink {
   void step(const StepRecord& step) override { steps_[step.step] = step.end - step.start; }
   void pack(const PackRecord& pack) override;
 
-  /// Medians over the steps that ended (device by device: deciles of all of them), without the first if there are others:
-  /// it finds caches and connections cold.
-  /// In microseconds; only what took any time.
+  /// Medians over the steps that ended (device by device: deciles of all of them), without the
+  /// first if there are others: it finds caches and connections cold. In microseconds; only what
+  /// took any time.
   [[nodiscard]] std::map<TimeKey, double> us() const;
   /// Of a training step; nothing if none ended.
   [[nodiscard]] std::optional<double> step_us() const;

@@ -37,14 +37,16 @@ std::optional<Standing> of(const std::vector<Point>& points) {
       const double bytes = points[j].bytes - points[i].bytes;
       if (std::abs(run) * 3 < std::max(points[i].usual_us, points[j].usual_us)) continue;
       slopes.push_back((points[j].own_us - points[i].own_us) / run);
-      if (bytes != 0 && points[i].kind == points[j].kind) per_byte[points[i].kind].push_back(run / bytes);
+      if (bytes != 0 && points[i].kind == points[j].kind)
+        per_byte[points[i].kind].push_back(run / bytes);
     }
   }
   if (slopes.empty()) return std::nullopt;
   Standing standing;
   standing.slower = median(std::move(slopes));
-  const auto longest = std::max_element(points.begin(), points.end(),
-                                        [](const Point& a, const Point& b) { return a.usual_us < b.usual_us; });
+  const auto longest =
+      std::max_element(points.begin(), points.end(),
+                       [](const Point& a, const Point& b) { return a.usual_us < b.usual_us; });
   if (std::abs(longest->own_us - longest->usual_us) <= longest->scatter_us) standing.slower = 1;
   std::map<std::int32_t, Point> shortest;  // by kind
   for (const Point& point : points) {

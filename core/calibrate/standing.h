@@ -17,11 +17,11 @@ using Samples = std::map<Alike, std::vector<double>>;  ///< in microseconds
 
 /// How something stands against others that are stated to be like it.
 struct Standing {
-  /// How many times as long each byte takes; nothing of what every message takes is in it. 1 if what is between the longest
-  /// messages may be chance.
+  /// How many times as long each byte takes; nothing of what every message takes is in it. 1 if
+  /// what is between the longest messages may be chance.
   double slower = 1;
-  /// What every message takes besides, of this one and of most others. Known where it is a tenth at least of what the
-  /// shortest messages take.
+  /// What every message takes besides, of this one and of most others. Known where it is a tenth at
+  /// least of what the shortest messages take.
   std::optional<double> latency_us, usual_latency_us;
   /// By how much times of the same short message differ: what is less says nothing of latencies.
   double scatter_us = 0;
@@ -29,20 +29,23 @@ struct Standing {
   /// How many times the latency of others its own is; 1 if what is between them may be chance.
   [[nodiscard]] std::optional<double> later() const {
     if (!latency_us) return std::nullopt;
-    return std::abs(*latency_us - *usual_latency_us) <= scatter_us ? 1 : *latency_us / *usual_latency_us;
+    return std::abs(*latency_us - *usual_latency_us) <= scatter_us
+               ? 1
+               : *latency_us / *usual_latency_us;
   }
 };
 
 /// Which of the others is taken for what is usual: 0 the fastest, 1 the slowest.
 using Usual = double;
 
-/// Of each whose `stated` says what it is to be like: nothing where fewer than two are, or too few lengths tell. What counts
-/// is the lower decile of the times of a length, and their slope over the times that are usual (Theil-Sen), so that neither
-/// latencies nor single wild times matter to the rate; two lengths of which one is longer by half are the least. Latencies are what is
-/// left of the shortest length's time, of the kind of step of which least is left.
+/// Of each whose `stated` says what it is to be like: nothing where fewer than two are, or too few
+/// lengths tell. What counts is the lower decile of the times of a length, and their slope over the
+/// times that are usual (Theil-Sen), so that neither latencies nor single wild times matter to the
+/// rate; two lengths of which one is longer by half are the least. Latencies are what is left of
+/// the shortest length's time, of the kind of step of which least is left.
 template <class Key>
-std::map<Key, Standing> standings(const std::map<Key, Samples>& all, const std::map<Key, std::string>& stated,
-                                  Usual usual);
+std::map<Key, Standing> standings(const std::map<Key, Samples>& all,
+                                  const std::map<Key, std::string>& stated, Usual usual);
 
 namespace standing {
 
@@ -63,8 +66,8 @@ std::optional<Standing> of(const std::vector<Point>& points);
 }  // namespace standing
 
 template <class Key>
-std::map<Key, Standing> standings(const std::map<Key, Samples>& all, const std::map<Key, std::string>& stated,
-                                  Usual usual) {
+std::map<Key, Standing> standings(const std::map<Key, Samples>& all,
+                                  const std::map<Key, std::string>& stated, Usual usual) {
   std::map<std::pair<std::string, Alike>, std::vector<double>> of_class, scatters;
   for (const auto& [key, samples] : all) {
     const auto known = stated.find(key);
@@ -82,9 +85,10 @@ std::map<Key, Standing> standings(const std::map<Key, Samples>& all, const std::
     for (const auto& [alike, us] : samples) {
       const std::vector<double>& others = of_class.at({known->second, alike});
       if (others.size() < 2) continue;
-      points.push_back({alike.first, static_cast<double>(alike.second), standing::usual_of(others, usual),
-                        standing::low_decile(us),
-                        std::max(standing::scatter(us), standing::usual_of(scatters.at({known->second, alike}), 0.5))});
+      points.push_back({alike.first, static_cast<double>(alike.second),
+                        standing::usual_of(others, usual), standing::low_decile(us),
+                        std::max(standing::scatter(us),
+                                 standing::usual_of(scatters.at({known->second, alike}), 0.5))});
     }
     if (const auto one = standing::of(points)) result[key] = *one;
   }

@@ -15,8 +15,10 @@ std::shared_ptr<const Fabric> make_fabric(const std::optional<Network>& network,
   std::int64_t workers = 0;
   for (const WorkerGroup& group : groups) workers += group.count;
   switch (network->kind) {
-    case Network::Kind::kFatTree: return std::make_shared<FatTree>(workers, network->fat_tree, network->choice);
-    case Network::Kind::kDragonfly: return std::make_shared<Dragonfly>(workers, network->dragonfly, network->choice);
+    case Network::Kind::kFatTree:
+      return std::make_shared<FatTree>(workers, network->fat_tree, network->choice);
+    case Network::Kind::kDragonfly:
+      return std::make_shared<Dragonfly>(workers, network->dragonfly, network->choice);
     case Network::Kind::kOneSwitch:
     case Network::Kind::kRails: break;
   }
@@ -33,15 +35,17 @@ Cluster::Cluster(std::vector<WorkerGroup> groups, int replicas, std::optional<Ne
       network_(std::move(network)),
       fabric_(make_fabric(network_, groups_)) {
   links_ = switch_links();
-  TUTTI_CHECK(groups_.size() > server_groups && replicas_ > 0, "groups = {}, of servers {}, replicas = {}",
-              groups_.size(), server_groups, replicas_);
+  TUTTI_CHECK(groups_.size() > server_groups && replicas_ > 0,
+              "groups = {}, of servers {}, replicas = {}", groups_.size(), server_groups,
+              replicas_);
   for (const WorkerGroup& group : groups_) {
     const Machine& machine = *group.machine;
     const bool server = first_worker_.size() >= replica_groups_;
-    const std::size_t devices = machine.gpus().empty() || server ? machine.cpus().size() : machine.gpus().size();
+    const std::size_t devices =
+        machine.gpus().empty() || server ? machine.cpus().size() : machine.gpus().size();
     const int wanted = server ? 1 : replicas_;
-    TUTTI_CHECK(static_cast<std::size_t>(wanted) <= devices, "{} has {} devices, {} are asked for", machine.name(),
-                devices, wanted);
+    TUTTI_CHECK(static_cast<std::size_t>(wanted) <= devices, "{} has {} devices, {} are asked for",
+                machine.name(), devices, wanted);
     if (server) servers_ += group.count;
     first_worker_.push_back(workers_);
     first_link_.push_back(links_);
@@ -61,8 +65,9 @@ LinkId Cluster::links_per_worker(const Machine& machine) const {
 
 std::size_t Cluster::group_of(std::int64_t worker) const {
   if (groups_.size() == 1) return 0;
-  return static_cast<std::size_t>(std::upper_bound(first_worker_.begin(), first_worker_.end() - 1, worker) -
-                                  first_worker_.begin()) -
+  return static_cast<std::size_t>(
+             std::upper_bound(first_worker_.begin(), first_worker_.end() - 1, worker) -
+             first_worker_.begin()) -
          1;
 }
 
@@ -75,7 +80,8 @@ std::size_t Cluster::group_of_link(LinkId id) const {
 LinkId Cluster::first_link(std::int64_t worker) const {
   if (worker == workers_) return links_;
   const std::size_t group = group_of(worker);
-  return first_link_[group] + (worker - first_worker_[group]) * links_per_worker(*groups_[group].machine);
+  return first_link_[group] +
+         (worker - first_worker_[group]) * links_per_worker(*groups_[group].machine);
 }
 
 PartId Cluster::replica(std::int64_t index) const {
@@ -87,7 +93,8 @@ PartId Cluster::replica(std::int64_t index) const {
 
 PartId Cluster::host(std::int64_t worker) const {
   const Machine& m = machine(worker);
-  return {static_cast<std::int32_t>(worker), m.cpus().empty() ? m.gpus().front() : m.cpus().front()};
+  return {static_cast<std::int32_t>(worker),
+          m.cpus().empty() ? m.gpus().front() : m.cpus().front()};
 }
 
 Hop Cluster::local_hop(std::int64_t worker, int link) const {
@@ -117,7 +124,9 @@ Hop Cluster::port_hop(std::int64_t worker, int nic, bool up) const {
 
 Hop Cluster::switch_hop(LinkId id) const {
   const Fabric::Link link = fabric_->link(id);
-  return {id, LinkKind::kNetwork, link.bandwidth, link.latency, {-1, -1 - link.from}, {-1, -1 - link.to}, false};
+  return {id,           LinkKind::kNetwork,   link.bandwidth,
+          link.latency, {-1, -1 - link.from}, {-1, -1 - link.to},
+          false};
 }
 
 bool Cluster::append_local(PartId from, PartId to, bool staged, std::vector<Hop>& route) const {
@@ -138,7 +147,9 @@ bool Cluster::append_network(PartId from, PartId to, bool staged, std::vector<Ho
   int in = receiver.nearest_nic(to.part);
   if (network_->kind == Network::Kind::kRails) in = out;
   if (out < 0 || in < 0 || in >= static_cast<int>(receiver.nics().size())) return false;
-  if (!append_local(from, {from.worker, sender.nics()[static_cast<std::size_t>(out)]}, staged, route)) return false;
+  if (!append_local(from, {from.worker, sender.nics()[static_cast<std::size_t>(out)]}, staged,
+                    route))
+    return false;
   route.push_back(port_hop(from.worker, out, true));
   if (fabric_) {
     std::vector<LinkId> links;
@@ -150,7 +161,8 @@ bool Cluster::append_network(PartId from, PartId to, bool staged, std::vector<Ho
 }
 
 PartId Cluster::staging_host(PartId device) const {
-  const bool needs_one = part(device).kind == PartKind::kGpu && !machine(device.worker).cpus().empty();
+  const bool needs_one =
+      part(device).kind == PartKind::kGpu && !machine(device.worker).cpus().empty();
   return needs_one ? host(device.worker) : device;
 }
 
@@ -159,7 +171,8 @@ bool Cluster::append_route(PartId from, PartId to, Staging staging, std::vector<
                                   : append_route_across(from, to, staging, route);
 }
 
-bool Cluster::append_route_across(PartId from, PartId to, Staging staging, std::vector<Hop>& route) const {
+bool Cluster::append_route_across(PartId from, PartId to, Staging staging,
+                                  std::vector<Hop>& route) const {
   if (staging == Staging::kDirect) return append_network(from, to, false, route);
   const PartId sender_host = staging_host(from);
   const PartId receiver_host = staging_host(to);
@@ -191,7 +204,8 @@ Bandwidth Cluster::widest_link() const {
   for (const WorkerGroup& group : groups_) {
     const Machine& machine = *group.machine;
     for (const MachineLink& link : machine.links()) widest = std::max(widest, link.bandwidth);
-    for (const int nic : machine.nics()) widest = std::max(widest, machine.parts()[static_cast<std::size_t>(nic)].nic);
+    for (const int nic : machine.nics())
+      widest = std::max(widest, machine.parts()[static_cast<std::size_t>(nic)].nic);
   }
   return widest;
 }

@@ -14,7 +14,8 @@
 
 namespace tutti::core {
 
-/// A device or network card: part `part` of worker `worker`'s machine. Switch s of the network is {-1, -1 - s}.
+/// A device or network card: part `part` of worker `worker`'s machine. Switch s of the network is
+/// {-1, -1 - s}.
 struct PartId {
   std::int32_t worker = 0;
   std::int32_t part = 0;
@@ -75,11 +76,13 @@ enum class Staging { kDirect, kViaHost, kViaHostOnRequest };
 /// The workers and the network. Memory grows with the number of machine types, not of workers.
 class Cluster {
  public:
-  /// `replicas` devices of each worker hold a replica: its first GPUs, or its first CPUs if it has no GPU.
-  /// The workers of the last `server_groups` groups hold no replica: their CPUs are parameter servers.
-  /// REQUIRES: at least one worker with replicas; every machine has enough devices (a server's a
-  /// CPU); a network if there are several workers, with a shape that they fit.
-  Cluster(std::vector<WorkerGroup> groups, int replicas, std::optional<Network> network, std::size_t server_groups = 0);
+  /// `replicas` devices of each worker hold a replica: its first GPUs, or its first CPUs if it has
+  /// no GPU. The workers of the last `server_groups` groups hold no replica: their CPUs are
+  /// parameter servers. REQUIRES: at least one worker with replicas; every machine has enough
+  /// devices (a server's a CPU); a network if there are several workers, with a shape that they
+  /// fit.
+  Cluster(std::vector<WorkerGroup> groups, int replicas, std::optional<Network> network,
+          std::size_t server_groups = 0);
 
   /// Returns this cluster with another network. REQUIRES: the network has the same kind and shape.
   [[nodiscard]] Cluster with_network(Network network) const {
@@ -99,7 +102,9 @@ class Cluster {
   [[nodiscard]] const std::optional<Network>& network() const { return network_; }
   /// The switches between the workers' cards; null for a single switch, or one per rail.
   [[nodiscard]] const Fabric* fabric() const { return fabric_.get(); }
-  [[nodiscard]] const Machine& machine(std::int64_t worker) const { return *groups_[group_of(worker)].machine; }
+  [[nodiscard]] const Machine& machine(std::int64_t worker) const {
+    return *groups_[group_of(worker)].machine;
+  }
   [[nodiscard]] const Part& part(PartId id) const {
     return machine(id.worker).parts()[static_cast<std::size_t>(id.part)];
   }

@@ -7,7 +7,8 @@
 
 namespace tutti::core {
 
-/// Which GPU a device is. NCCL's times have figures by its generation. Numbers are those of `GpuModel` in core/proto/machine.proto.
+/// Which GPU a device is. NCCL's times have figures by its generation. Numbers are those of
+/// `GpuModel` in core/proto/machine.proto.
 enum class GpuModel : std::uint8_t {
   kNone,  ///< not stated
   kK80,

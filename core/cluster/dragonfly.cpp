@@ -15,11 +15,15 @@ std::int64_t Dragonfly::groups_for(std::int64_t workers, const DragonflyShape& s
 }
 
 Dragonfly::Dragonfly(std::int64_t workers, const DragonflyShape& shape, PathChoice choice)
-    : shape_(shape), choice_(choice), groups_(static_cast<std::int32_t>(groups_for(workers, shape))) {
-  const std::int64_t ports = static_cast<std::int64_t>(shape.routers_per_group) * shape.global_links_per_router;
+    : shape_(shape),
+      choice_(choice),
+      groups_(static_cast<std::int32_t>(groups_for(workers, shape))) {
+  const std::int64_t ports =
+      static_cast<std::int64_t>(shape.routers_per_group) * shape.global_links_per_router;
   TUTTI_CHECK(groups_ > 0 && ports >= groups_ - 1, "{} groups, {} links from each", groups_, ports);
   copies_ = groups_ == 1 ? 0 : ports / (groups_ - 1);
-  local_links_ = static_cast<std::int64_t>(groups_) * shape.routers_per_group * (shape.routers_per_group - 1);
+  local_links_ =
+      static_cast<std::int64_t>(groups_) * shape.routers_per_group * (shape.routers_per_group - 1);
 }
 
 std::int32_t Dragonfly::router_of(Global global) const {
@@ -50,10 +54,12 @@ Fabric::Link Dragonfly::link(std::int64_t id) const {
     const auto from = static_cast<std::int32_t>(id / others);
     auto b = static_cast<std::int32_t>(id % others);
     if (b >= from % shape_.routers_per_group) ++b;
-    return {from, group_of(from) * shape_.routers_per_group + b, shape_.local, shape_.local_latency};
+    return {from, group_of(from) * shape_.routers_per_group + b, shape_.local,
+            shape_.local_latency};
   }
   const std::int64_t number = id - local_links_;
-  const Global global{static_cast<std::int32_t>(number / globals_per_group()), number % globals_per_group()};
+  const Global global{static_cast<std::int32_t>(number / globals_per_group()),
+                      number % globals_per_group()};
   return {router_of(global), router_of(reverse_of(global)), shape_.global, shape_.global_latency};
 }
 
@@ -63,7 +69,8 @@ void Dragonfly::append_route(Card from, Card to, std::vector<std::int64_t>& link
   if (first == last) return;
   if (group_of(first) == group_of(last)) return links.push_back(local(first, last));
   const std::int32_t further = (group_of(last) - group_of(first) + groups_) % groups_;
-  const auto copy = static_cast<std::int64_t>(choice_.pick(from, to, static_cast<std::uint64_t>(copies_)));
+  const auto copy =
+      static_cast<std::int64_t>(choice_.pick(from, to, static_cast<std::uint64_t>(copies_)));
   const Global global{group_of(first), copy * (groups_ - 1) + further - 1};
   const std::int32_t leaves = router_of(global);
   const std::int32_t enters = router_of(reverse_of(global));
@@ -76,8 +83,10 @@ std::vector<std::int64_t> Dragonfly::links_between(std::int32_t a, std::int32_t 
   if (a == b) return {};
   if (group_of(a) == group_of(b)) return {local(a, b), local(b, a)};
   std::vector<std::int64_t> found;
-  const std::int64_t first = static_cast<std::int64_t>(a % shape_.routers_per_group) * shape_.global_links_per_router;
-  for (std::int64_t q = first; q < first + shape_.global_links_per_router && q < globals_per_group(); ++q) {
+  const std::int64_t first =
+      static_cast<std::int64_t>(a % shape_.routers_per_group) * shape_.global_links_per_router;
+  for (std::int64_t q = first;
+       q < first + shape_.global_links_per_router && q < globals_per_group(); ++q) {
     const Global global{group_of(a), q};
     if (router_of(reverse_of(global)) != b) continue;
     found.push_back(id_of(global));
@@ -96,7 +105,8 @@ std::optional<std::int32_t> Dragonfly::find(const std::string& name) const {
   std::int32_t group = 0, router = 0;
   std::from_chars(name.data() + 1, name.data() + r, group);
   std::from_chars(name.data() + r + 1, name.data() + name.size(), router);
-  if (group < 0 || group >= groups_ || router < 0 || router >= shape_.routers_per_group) return std::nullopt;
+  if (group < 0 || group >= groups_ || router < 0 || router >= shape_.routers_per_group)
+    return std::nullopt;
   const std::int32_t id = group * shape_.routers_per_group + router;
   return this->name(id) == name ? std::optional(id) : std::nullopt;
 }

@@ -25,9 +25,9 @@ struct DragonflyShape {
 ///
 /// Global links use the relative arrangement: link q of a group (on its router q /
 /// global_links_per_router) leads to the group 1 + q mod (groups - 1) further on.
-/// SOURCE: Kim, Dally, Scott, Abts, "Technology-driven, highly-scalable dragonfly topology", ISCA 2008; the arrangement:
-/// Camarero, Vallejo, Beivide, "Topological characterization of Hamming and dragonfly networks and its implications on
-/// routing", ACM TACO 2014.
+/// SOURCE: Kim, Dally, Scott, Abts, "Technology-driven, highly-scalable dragonfly topology", ISCA
+/// 2008; the arrangement: Camarero, Vallejo, Beivide, "Topological characterization of Hamming and
+/// dragonfly networks and its implications on routing", ACM TACO 2014.
 class Dragonfly : public Fabric {
  public:
   /// Returns the number of groups that `workers` workers need.
@@ -36,14 +36,19 @@ class Dragonfly : public Fabric {
   /// REQUIRES: every group can be joined to every other; fewer than 2^31 routers.
   Dragonfly(std::int64_t workers, const DragonflyShape& shape, PathChoice choice);
 
-  [[nodiscard]] std::int32_t switches() const override { return groups_ * shape_.routers_per_group; }
-  [[nodiscard]] std::int64_t links() const override { return local_links_ + groups_ * globals_per_group(); }
+  [[nodiscard]] std::int32_t switches() const override {
+    return groups_ * shape_.routers_per_group;
+  }
+  [[nodiscard]] std::int64_t links() const override {
+    return local_links_ + groups_ * globals_per_group();
+  }
   [[nodiscard]] Link link(std::int64_t id) const override;
   [[nodiscard]] std::int32_t switch_of(Card card) const override {
     return static_cast<std::int32_t>(card.worker / shape_.workers_per_router);
   }
   void append_route(Card from, Card to, std::vector<std::int64_t>& links) const override;
-  [[nodiscard]] std::vector<std::int64_t> links_between(std::int32_t a, std::int32_t b) const override;
+  [[nodiscard]] std::vector<std::int64_t> links_between(std::int32_t a,
+                                                        std::int32_t b) const override;
   [[nodiscard]] std::string name(std::int32_t id) const override;
   [[nodiscard]] std::optional<std::int32_t> find(const std::string& name) const override;
   [[nodiscard]] std::string describe() const override;
@@ -57,7 +62,9 @@ class Dragonfly : public Fabric {
     std::int64_t index = 0;
   };
   [[nodiscard]] std::int64_t globals_per_group() const { return copies_ * (groups_ - 1); }
-  [[nodiscard]] std::int32_t group_of(std::int32_t router) const { return router / shape_.routers_per_group; }
+  [[nodiscard]] std::int32_t group_of(std::int32_t router) const {
+    return router / shape_.routers_per_group;
+  }
   [[nodiscard]] std::int32_t router_of(Global global) const;
   [[nodiscard]] std::int32_t target_of(Global global) const;
   [[nodiscard]] Global reverse_of(Global global) const;

@@ -53,7 +53,8 @@ class Fabric {
   /// switch.
   virtual void append_route(Card from, Card to, std::vector<std::int64_t>& links) const = 0;
   /// Returns the links between two switches, in both directions.
-  [[nodiscard]] virtual std::vector<std::int64_t> links_between(std::int32_t a, std::int32_t b) const = 0;
+  [[nodiscard]] virtual std::vector<std::int64_t> links_between(std::int32_t a,
+                                                                std::int32_t b) const = 0;
 
   /// Returns the name of a switch: "leaf3", "g2r0"; never the name of a worker's part.
   [[nodiscard]] virtual std::string name(std::int32_t id) const = 0;

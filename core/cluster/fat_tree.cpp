@@ -41,7 +41,8 @@ void FatTree::append_route(Card from, Card to, std::vector<std::int64_t>& links)
   const std::int32_t first = switch_of(from);
   const std::int32_t last = switch_of(to);
   if (first == last) return;
-  const auto spine = static_cast<std::int64_t>(choice_.pick(from, to, static_cast<std::uint64_t>(shape_.spines)));
+  const auto spine =
+      static_cast<std::int64_t>(choice_.pick(from, to, static_cast<std::uint64_t>(shape_.spines)));
   links.push_back(up(first, spine));
   links.push_back(up(last, spine) + 1);
 }
@@ -71,7 +72,8 @@ std::string FatTree::describe() const {
 }
 
 Fabric::Domains FatTree::domains() const {
-  const std::int64_t outward = blocks_ == 1 ? 0 : shape_.uplink.count() * shape_.spines * leaves_per_block();
+  const std::int64_t outward =
+      blocks_ == 1 ? 0 : shape_.uplink.count() * shape_.spines * leaves_per_block();
   return {shape_.workers_per_leaf, blocks_, Bandwidth(outward), 2 * shape_.switch_latency};
 }
 

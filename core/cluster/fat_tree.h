@@ -20,20 +20,24 @@ struct FatTreeShape {
 /// others go up to a spine and down again, and all messages from one card to another use the same
 /// spine.
 ///
-/// Leaves are switches 0 … leaves - 1, spines follow. Link 2 (leaf · spines + spine) leads up, the next one down.
-/// SOURCE: Leiserson, "Fat-trees: universal networks for hardware-efficient supercomputing", IEEE Trans. Computers 1985;
-/// Al-Fares, Loukissas, Vahdat, "A scalable, commodity data center network architecture", SIGCOMM 2008.
+/// Leaves are switches 0 … leaves - 1, spines follow. Link 2 (leaf · spines + spine) leads up, the
+/// next one down. SOURCE: Leiserson, "Fat-trees: universal networks for hardware-efficient
+/// supercomputing", IEEE Trans. Computers 1985; Al-Fares, Loukissas, Vahdat, "A scalable, commodity
+/// data center network architecture", SIGCOMM 2008.
 class FatTree : public Fabric {
  public:
   /// REQUIRES: at least one worker, worker per leaf, and spine; fewer than 2^31 switches.
   FatTree(std::int64_t workers, const FatTreeShape& shape, PathChoice choice);
 
   [[nodiscard]] std::int32_t switches() const override { return leaves_ + shape_.spines; }
-  [[nodiscard]] std::int64_t links() const override { return 2 * static_cast<std::int64_t>(leaves_) * shape_.spines; }
+  [[nodiscard]] std::int64_t links() const override {
+    return 2 * static_cast<std::int64_t>(leaves_) * shape_.spines;
+  }
   [[nodiscard]] Link link(std::int64_t id) const override;
   [[nodiscard]] std::int32_t switch_of(Card card) const override;
   void append_route(Card from, Card to, std::vector<std::int64_t>& links) const override;
-  [[nodiscard]] std::vector<std::int64_t> links_between(std::int32_t a, std::int32_t b) const override;
+  [[nodiscard]] std::vector<std::int64_t> links_between(std::int32_t a,
+                                                        std::int32_t b) const override;
   [[nodiscard]] std::string name(std::int32_t id) const override;
   [[nodiscard]] std::optional<std::int32_t> find(const std::string& name) const override;
   [[nodiscard]] std::string describe() const override;
@@ -44,7 +48,9 @@ class FatTree : public Fabric {
   [[nodiscard]] std::int64_t up(std::int32_t leaf, std::int64_t spine) const {
     return 2 * (static_cast<std::int64_t>(leaf) * shape_.spines + spine);
   }
-  [[nodiscard]] std::int32_t leaves_per_block() const { return shape_.rails ? shape_.cards_per_worker : 1; }
+  [[nodiscard]] std::int32_t leaves_per_block() const {
+    return shape_.rails ? shape_.cards_per_worker : 1;
+  }
 
   FatTreeShape shape_;
   PathChoice choice_;

@@ -17,42 +17,52 @@ constexpr std::array<std::string_view, 4> kOverlays{"none", "vpc_cni", "vxlan", 
 
 /// Priors. Ranges are what different machines showed; "assumed" says that no measurement was found.
 constexpr HostFigure kFigures[] = {
-    // TensorFlow's gRPC: RecvTensor. Sending refers to the tensor's buffer; the receiver parses a complete message.
+    // TensorFlow's gRPC: RecvTensor. Sending refers to the tensor's buffer; the receiver parses a
+    // complete message.
     {"grpc.send_us_per_message", 80, 50, 500,
-     "grpc/grpc pull request 14773: 77 us for a round trip of 1 byte; TensorFlow's executor besides is assumed"},
+     "grpc/grpc pull request 14773: 77 us for a round trip of 1 byte; TensorFlow's executor "
+     "besides is assumed"},
     {"grpc.receive_us_per_message", 40, 20, 250, "the same"},
     {"grpc.receive_thread_gb_per_s", 1.66, 0.8, 1.9,
-     "tensorflow/tensorflow issue 6116: 128 to 1024 MB over loopback, E5-2630 v3; the linear term of a fit to five "
+     "tensorflow/tensorflow issue 6116: 128 to 1024 MB over loopback, E5-2630 v3; the linear term "
+     "of a fit to five "
      "sizes (0.60 ms per MB); 1.3 to 1.9 fetched in issue 6256"},
     {"grpc.threads", 8, 1, 8,
-     "tensorflow/core/distributed_runtime/rpc/grpc_worker_cache.cc: one polling thread per process in 1.x; 8 in later "
+     "tensorflow/core/distributed_runtime/rpc/grpc_worker_cache.cc: one polling thread per process "
+     "in 1.x; 8 in later "
      "releases is assumed"},
     // TCP itself.
     {"sockets.send_us_per_message", 10, 5, 30, "assumed: a system call and a wake-up"},
     {"sockets.receive_us_per_message", 10, 5, 30, "assumed: a system call and a wake-up"},
     {"sockets.thread_gb_per_s", 2.8, 2.3, 5.25,
-     "siderolabs/talos issue 10530: one stream of 22 to 23 Gb/s on 25 GbE; Cai et al.; SIGCOMM 2021: 42 Gb/s per core "
+     "siderolabs/talos issue 10530: one stream of 22 to 23 Gb/s on 25 GbE; Cai et al.; SIGCOMM "
+     "2021: 42 Gb/s per core "
      "with jumbo frames and all offloads"},
     {"sockets.threads", 1, 1, 16, "one connection per peer"},
     // Gloo.
     {"gloo.send_us_per_message", 30, 10, 100,
-     "facebookincubator/gloo issue 158: 0.35 ms for 1 KB on two hosts, two schedule steps, latency of the wire taken "
+     "facebookincubator/gloo issue 158: 0.35 ms for 1 KB on two hosts, two schedule steps, latency "
+     "of the wire taken "
      "off"},
     {"gloo.receive_us_per_message", 30, 10, 100, "the same"},
     {"gloo.thread_gb_per_s", 1.1, 1.0, 2.4,
-     "facebookincubator/gloo issue 248: 17.25 ms for 20 MB on two hosts with 40 GbE, one core each"},
+     "facebookincubator/gloo issue 248: 17.25 ms for 20 MB on two hosts with 40 GbE, one core "
+     "each"},
     {"gloo.threads", 1, 1, 1, "one event loop per process"},
     // MPI over TCP.
     {"mpi.send_us_per_message", 15, 5, 50, "assumed"},
     {"mpi.receive_us_per_message", 15, 5, 50, "assumed"},
     {"mpi.thread_gb_per_s", 0.6, 0.3, 1.5,
-     "fitted to Horovod's table of 16 GPUs (horovod/horovod pull request 44; over RDMA it is the same, so that the "
+     "fitted to Horovod's table of 16 GPUs (horovod/horovod pull request 44; over RDMA it is the "
+     "same, so that the "
      "host "
-     "and not the wire is the limit); ring bytes over the step less computation: 0.32 to 0.89 GB/s"},
+     "and not the wire is the limit); ring bytes over the step less computation: 0.32 to 0.89 "
+     "GB/s"},
     {"mpi.threads", 1, 1, 1, "one progress engine per process"},
     // NCCL's sockets.
     {"nccl.send_us_per_message", 25, 10, 60,
-     "NVIDIA/nccl issue 2409: 10 to 12 us per slot over RoCE; NVIDIA/nccl-tests issue 82: 38 to 46 us for a broadcast "
+     "NVIDIA/nccl issue 2409: 10 to 12 us per slot over RoCE; NVIDIA/nccl-tests issue 82: 38 to 46 "
+     "us for a broadcast "
      "of 8 "
      "bytes"},
     {"nccl.receive_us_per_message", 25, 10, 60, "the same"},
@@ -61,27 +71,36 @@ constexpr HostFigure kFigures[] = {
     {"nccl.threads", 1, 1, 16,
      "NVIDIA/nccl src/transport/net_socket.cc: 1 thread and 1 socket unless EC2 or gVNIC is found"},
     {"nccl.host_gb_per_s", 5.0, 3.4, 6.0,
-     "NVIDIA/nccl issues 450 (4 to 6 GB/s, 4 x 8 V100 on 100 Gb/s) and 398 (4.7 GB/s whatever the threads); "
+     "NVIDIA/nccl issues 450 (4 to 6 GB/s, 4 x 8 V100 on 100 Gb/s) and 398 (4.7 GB/s whatever the "
+     "threads); "
      "bytedance/byteps issue 237 (4.35 GB/s, 8 x 8 V100)"},
     // ps-lite over ZeroMQ (BytePS).
     {"ps_lite.send_us_per_message", 20, 10, 50, "assumed"},
     {"ps_lite.receive_us_per_message", 20, 10, 50, "assumed"},
     {"ps_lite.thread_gb_per_s", 0.9, 0.2, 1.5,
-     "HKBU-HPML/ddl-benchmarks: 0.74 to 0.87 GB/s on 10 GbE; bytedance/byteps issue 237: 0.2 to 1.5 by number of "
+     "HKBU-HPML/ddl-benchmarks: 0.74 to 0.87 GB/s on 10 GbE; bytedance/byteps issue 237: 0.2 to "
+     "1.5 by number of "
      "processes"},
     {"ps_lite.threads", 1, 1, 4, "bytedance/byteps issue 237: no more than a single thread copies"},
     // Encapsulation multiplies a connection's CPU time by this.
-    {"overlay.vpc_cni", 1.05, 1, 1.2, "AWS EKS best practices: no encapsulation; the share is assumed"},
+    {"overlay.vpc_cni", 1.05, 1, 1.2,
+     "AWS EKS best practices: no encapsulation; the share is assumed"},
     {"overlay.vxlan", 1.3, 1.1, 6.7,
-     "DaoCloud CNI performance report: 9.16 Gb/s between nodes; 8.30 (cilium) and 1.37 (calico; no offload) between "
+     "DaoCloud CNI performance report: 9.16 Gb/s between nodes; 8.30 (cilium) and 1.37 (calico; no "
+     "offload) between "
      "pods"},
     {"overlay.ipip", 3.6, 2, 8,
-     "fitted to training steps of PyTorch DDP on Calico's IPIP (tools/host_transport.py --fit); prior 4: DaoCloud CNI "
-     "performance report, 9.16 Gb/s between nodes and 4.51 between pods on 10 GbE, where nodes are limited by the "
+     "fitted to training steps of PyTorch DDP on Calico's IPIP (tools/host_transport.py --fit); "
+     "prior 4: DaoCloud CNI "
+     "performance report, 9.16 Gb/s between nodes and 4.51 between pods on 10 GbE, where nodes are "
+     "limited by the "
      "wire"},
-    // Encapsulation adds this one way: half of what a request and its answer take more than between nodes.
-    {"overlay.vpc_cni_us", 0, 0, 42, "DaoCloud CNI performance report: no more than between nodes (macvlan)"},
-    {"overlay.vxlan_us", 44, 44, 81, "DaoCloud CNI performance report: 201 (cilium) and 275 us (calico); nodes 113 us"},
+    // Encapsulation adds this one way: half of what a request and its answer take more than between
+    // nodes.
+    {"overlay.vpc_cni_us", 0, 0, 42,
+     "DaoCloud CNI performance report: no more than between nodes (macvlan)"},
+    {"overlay.vxlan_us", 44, 44, 81,
+     "DaoCloud CNI performance report: 201 (cilium) and 275 us (calico); nodes 113 us"},
     {"overlay.ipip_us", 68, 40, 100, "DaoCloud CNI performance report: 249 us; nodes 113 us"},
 };
 
@@ -97,7 +116,9 @@ Time squared(Bytes bytes, double us_per_mb2) {
 
 }  // namespace
 
-std::string_view to_string(HostLibrary library) { return kLibraries[static_cast<std::size_t>(library)]; }
+std::string_view to_string(HostLibrary library) {
+  return kLibraries[static_cast<std::size_t>(library)];
+}
 std::string_view to_string(Overlay overlay) { return kOverlays[static_cast<std::size_t>(overlay)]; }
 
 Time HostEndpoint::moving(Bytes bytes) const {
@@ -115,25 +136,27 @@ Time HostEndpoint::occupied(Bytes bytes) const {
 std::span<const HostFigure> host_figures() { return kFigures; }
 
 double host_figure(std::string_view name) {
-  const auto* const found =
-      std::find_if(std::begin(kFigures), std::end(kFigures), [&](const HostFigure& f) { return f.name == name; });
+  const auto* const found = std::find_if(std::begin(kFigures), std::end(kFigures),
+                                         [&](const HostFigure& f) { return f.name == name; });
   TUTTI_CHECK(found != std::end(kFigures), "no figure {} of the host transport", name);
   return found->value;
 }
 
-std::optional<HostTransport> host_transport(HostLibrary library, const HostTransportSettings& settings) {
+std::optional<HostTransport> host_transport(HostLibrary library,
+                                            const HostTransportSettings& settings) {
   if (settings.library != HostLibrary::kUnstated) library = settings.library;
   if (library == HostLibrary::kUnstated || library == HostLibrary::kOff) return std::nullopt;
   const std::string name(to_string(library));
   const auto figure = [&](const char* what) { return host_figure(name + "." + what); };
   HostTransport made;
   made.library = library;
-  made.process_per_device =
-      library == HostLibrary::kNccl || library == HostLibrary::kMpi || library == HostLibrary::kGloo;
-  made.send.per_message =
-      time_from_us(settings.send_us_per_message ? *settings.send_us_per_message : figure("send_us_per_message"));
-  made.receive.per_message = time_from_us(settings.receive_us_per_message ? *settings.receive_us_per_message
-                                                                          : figure("receive_us_per_message"));
+  made.process_per_device = library == HostLibrary::kNccl || library == HostLibrary::kMpi ||
+                            library == HostLibrary::kGloo;
+  made.send.per_message = time_from_us(
+      settings.send_us_per_message ? *settings.send_us_per_message : figure("send_us_per_message"));
+  made.receive.per_message =
+      time_from_us(settings.receive_us_per_message ? *settings.receive_us_per_message
+                                                   : figure("receive_us_per_message"));
   double slower = 1;
   if (settings.overlay != Overlay::kNone) {
     const std::string overlay = "overlay." + std::string(to_string(settings.overlay));
@@ -144,8 +167,9 @@ std::optional<HostTransport> host_transport(HostLibrary library, const HostTrans
     made.receive.per_message += made.overlay - half;
   }
   const bool grpc = library == HostLibrary::kGrpc;
-  const double thread =
-      settings.thread_gb_per_s.value_or(figure(grpc ? "receive_thread_gb_per_s" : "thread_gb_per_s")) / slower;
+  const double thread = settings.thread_gb_per_s.value_or(
+                            figure(grpc ? "receive_thread_gb_per_s" : "thread_gb_per_s")) /
+                        slower;
   made.receive.thread = bandwidth_from_gb_per_s(thread);
   if (!grpc) made.send.thread = made.receive.thread;
   made.receive.threads = settings.threads.value_or(static_cast<int>(figure("threads")));
@@ -153,20 +177,23 @@ std::optional<HostTransport> host_transport(HostLibrary library, const HostTrans
   made.send.split = made.receive.split = library == HostLibrary::kNccl;
   made.receive.us_per_mb2 = settings.receive_us_per_mb2.value_or(0);
   made.receive.whole = grpc;
-  const double host = settings.host_gb_per_s.value_or(library == HostLibrary::kNccl ? figure("host_gb_per_s") : 0);
+  const double host =
+      settings.host_gb_per_s.value_or(library == HostLibrary::kNccl ? figure("host_gb_per_s") : 0);
   made.host.thread = bandwidth_from_gb_per_s(settings.host_gb_per_s ? host : host / slower);
   return made;
 }
 
 std::string describe(const HostTransport& transport) {
-  std::string text =
-      fmt::format("{}: {:.3g} GB/s per thread, {} thread{} per {}", to_string(transport.library),
-                  to_gb_per_s(transport.receive.thread), transport.receive.threads,
-                  transport.receive.threads == 1 ? "" : "s", transport.process_per_device ? "device" : "host");
-  if (transport.host.costs()) text += fmt::format(", {:.3g} GB/s per host", to_gb_per_s(transport.host.thread));
+  std::string text = fmt::format(
+      "{}: {:.3g} GB/s per thread, {} thread{} per {}", to_string(transport.library),
+      to_gb_per_s(transport.receive.thread), transport.receive.threads,
+      transport.receive.threads == 1 ? "" : "s", transport.process_per_device ? "device" : "host");
+  if (transport.host.costs())
+    text += fmt::format(", {:.3g} GB/s per host", to_gb_per_s(transport.host.thread));
   text += fmt::format(", {:.3g} + {:.3g} µs per message", to_us(transport.send.per_message),
                       to_us(transport.receive.per_message));
-  if (transport.receive.us_per_mb2 > 0) text += fmt::format(", {:.3g} µs per MB squared", transport.receive.us_per_mb2);
+  if (transport.receive.us_per_mb2 > 0)
+    text += fmt::format(", {:.3g} µs per MB squared", transport.receive.us_per_mb2);
   return text;
 }
 

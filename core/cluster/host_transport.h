@@ -23,24 +23,37 @@ namespace tutti::core {
 
 /// The software that moves bytes between hosts. Numbers are those of `HostTransport.Library` in
 /// core/proto/scenario.proto.
-enum class HostLibrary : std::uint8_t { kUnstated, kOff, kGrpc, kSockets, kGloo, kMpi, kNccl, kPsLite };
+enum class HostLibrary : std::uint8_t {
+  kUnstated,
+  kOff,
+  kGrpc,
+  kSockets,
+  kGloo,
+  kMpi,
+  kNccl,
+  kPsLite
+};
 std::string_view to_string(HostLibrary library);
 
-/// The encapsulation of packets between containers on different hosts; numbers are those of `HostTransport.Overlay`.
+/// The encapsulation of packets between containers on different hosts; numbers are those of
+/// `HostTransport.Overlay`.
 enum class Overlay : std::uint8_t { kNone, kVpcCni, kVxlan, kIpip };
 std::string_view to_string(Overlay overlay);
 
 /// The threads at one end of a message.
 struct HostEndpoint {
-  Time per_message;       ///< of one thread, per message
-  Bandwidth thread{0};    ///< throughput of one thread; 0: no limit
-  int threads = 1;        ///< that share the endpoint's messages; one thread per message, unless `split`
-  bool split = false;     ///< every message is split over all threads, as NCCL does
-  double us_per_mb2 = 0;  ///< of one thread, for a message of 1 MB; grows with the square of the size
-  bool whole = false;     ///< handles a message only after it has arrived completely
+  Time per_message;     ///< of one thread, per message
+  Bandwidth thread{0};  ///< throughput of one thread; 0: no limit
+  int threads = 1;  ///< that share the endpoint's messages; one thread per message, unless `split`
+  bool split = false;  ///< every message is split over all threads, as NCCL does
+  double us_per_mb2 =
+      0;               ///< of one thread, for a message of 1 MB; grows with the square of the size
+  bool whole = false;  ///< handles a message only after it has arrived completely
   /// The rate of all threads together.
   [[nodiscard]] Bandwidth rate() const { return Bandwidth(thread.count() * threads); }
-  [[nodiscard]] bool costs() const { return per_message > Time() || thread.count() > 0 || us_per_mb2 > 0; }
+  [[nodiscard]] bool costs() const {
+    return per_message > Time() || thread.count() > 0 || us_per_mb2 > 0;
+  }
 
   /// The time that a message of `bytes` takes of a thread, in addition to `per_message`.
   [[nodiscard]] Time moving(Bytes bytes) const;
@@ -54,10 +67,12 @@ struct HostEndpoint {
 /// The resources of hosts that every message over a network passes.
 struct HostTransport {
   HostLibrary library = HostLibrary::kUnstated;
-  Time overlay;                     ///< the cost of encapsulation one way; included in `per_message` of both ends
-  bool process_per_device = false;  ///< every device has its own threads; otherwise all devices of a host share them
+  Time overlay;  ///< the cost of encapsulation one way; included in `per_message` of both ends
+  bool process_per_device =
+      false;  ///< every device has its own threads; otherwise all devices of a host share them
   HostEndpoint send, receive;
-  HostEndpoint host;  ///< a host's limit over all its connections, sending and receiving: its `thread`
+  HostEndpoint
+      host;  ///< a host's limit over all its connections, sending and receiving: its `thread`
 
   bool operator==(const HostTransport&) const = default;
 };
@@ -91,7 +106,8 @@ double host_figure(std::string_view name);
 
 /// Returns the parameters of the library, overridden by those that the scenario sets; nullopt if it
 /// is off or unstated.
-std::optional<HostTransport> host_transport(HostLibrary library, const HostTransportSettings& settings);
+std::optional<HostTransport> host_transport(HostLibrary library,
+                                            const HostTransportSettings& settings);
 
 /// Describes a transport: "grpc: 1.66 GB/s per thread, 8 threads per host, 80 + 40 µs per message".
 std::string describe(const HostTransport& transport);

@@ -99,7 +99,8 @@ void Machine::find_routes(int from) {
 
 void Machine::assign_nics() {
   nearest_nic_.assign(parts_.size(), -1);
-  std::map<std::pair<PartKind, std::vector<int>>, std::size_t> taken;  // how often a set of equal cards was given out
+  std::map<std::pair<PartKind, std::vector<int>>, std::size_t>
+      taken;  // how often a set of equal cards was given out
   for (int device = 0; device < static_cast<int>(parts_.size()); ++device) {
     if (!parts_[static_cast<std::size_t>(device)].is_device()) continue;
     using Distance = std::tuple<std::int64_t, std::size_t, Time>;  // -width, links, latency
@@ -123,7 +124,8 @@ void Machine::assign_nics() {
     }
     if (equals.empty()) continue;
     const PartKind kind = parts_[static_cast<std::size_t>(device)].kind;
-    nearest_nic_[static_cast<std::size_t>(device)] = equals[taken[{kind, equals}]++ % equals.size()];
+    nearest_nic_[static_cast<std::size_t>(device)] =
+        equals[taken[{kind, equals}]++ % equals.size()];
   }
 }
 

@@ -21,10 +21,10 @@ std::string_view to_string(LinkKind kind);
 
 /// The processing rates of a device. They are of the whole device; 0: takes no time.
 struct DeviceRates {
-  Bandwidth memory;                             ///< bytes read or written per second by a streaming kernel
-  Bandwidth reduce;                             ///< bytes of one operand per second when two are added
-  Bandwidth copy;                               ///< bytes copied per second inside the device
-  int threads = 1;                              ///< concurrent operations, which share the rates equally
+  Bandwidth memory;  ///< bytes read or written per second by a streaming kernel
+  Bandwidth reduce;  ///< bytes of one operand per second when two are added
+  Bandwidth copy;    ///< bytes copied per second inside the device
+  int threads = 1;   ///< concurrent operations, which share the rates equally
   std::map<DataType, double> flops_per_second;  ///< peak; types that are missing are not known
   int multiprocessors = 0;                      ///< of a GPU; 0: not known
 
@@ -91,7 +91,9 @@ class Machine {
   /// Returns the network card (an index into `nics()`) that a device uses: the end of its widest,
   /// then shortest route. Devices for which several cards are equally near are assigned to them
   /// round-robin. -1 if the device reaches none.
-  [[nodiscard]] int nearest_nic(int device) const { return nearest_nic_[static_cast<std::size_t>(device)]; }
+  [[nodiscard]] int nearest_nic(int device) const {
+    return nearest_nic_[static_cast<std::size_t>(device)];
+  }
 
   /// The ring orders for NCCL channels inside one worker and across several workers. May be empty.
   [[nodiscard]] const std::vector<RingOrder>& rings_inside() const { return rings_inside_; }

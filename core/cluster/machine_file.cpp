@@ -24,15 +24,16 @@ class MachineReader {
 
   std::shared_ptr<const Machine> read() {
     const std::size_t before = problems_.size();
-    if (message_.name().empty()) fields_.complain_at(message_, "name", ProblemCode::kMissing, "a machine needs a name");
+    if (message_.name().empty())
+      fields_.complain_at(message_, "name", ProblemCode::kMissing, "a machine needs a name");
     for (const proto::Device& device : message_.device()) add_device(device);
     for (const proto::Switch& part : message_.switch_()) add_switch(part);
     for (const proto::Nic& nic : message_.nic()) add_nic(nic);
     if (gpus_ + cpus_ == 0 && message_.device().empty()) {
-      fields_.complain_at(
-          message_, "device", ProblemCode::kMissing,
-          "machine \"{}\" has no device; a worker needs at least one (device {{ name: \"gpu0\" kind: GPU … }})",
-          message_.name());
+      fields_.complain_at(message_, "device", ProblemCode::kMissing,
+                          "machine \"{}\" has no device; a worker needs at least one (device {{ "
+                          "name: \"gpu0\" kind: GPU … }})",
+                          message_.name());
     }
     for (const proto::Link& link : message_.link()) {
       if (problems_.full()) break;
@@ -40,29 +41,32 @@ class MachineReader {
     }
     for (const proto::Ring& ring : message_.ring()) add_ring(ring);
     if (problems_.size() != before || problems_.full() || !sources_.whole(message_)) return nullptr;
-    auto machine = std::make_shared<const Machine>(message_.name(), std::move(parts_), std::move(links_),
-                                                   std::move(rings_inside_), std::move(rings_across_));
+    auto machine =
+        std::make_shared<const Machine>(message_.name(), std::move(parts_), std::move(links_),
+                                        std::move(rings_inside_), std::move(rings_across_));
     check_routes(*machine);
     return problems_.size() == before ? machine : nullptr;
   }
 
  private:
   void add_part(const google::protobuf::Message& at, const std::string& pattern, Part part) {
-    if (pattern.empty()) return fields_.complain_at(at, "name", ProblemCode::kMissing, "a part needs a name");
+    if (pattern.empty())
+      return fields_.complain_at(at, "name", ProblemCode::kMissing, "a part needs a name");
     const auto names = expand_name(pattern);
     if (!names)
       return fields_.complain_at(at, "name", ProblemCode::kUnknownName,
                                  "\"{}\" is not a name; ranges look like gpu[0-7]", pattern);
     for (const std::string& name : *names) {
       if (static_cast<int>(parts_.size()) >= kMostParts) {
-        fields_.complain_at(at, "name", ProblemCode::kTooLarge, "a machine may have {} parts; \"{}\" is beyond that",
-                            kMostParts, name);
+        fields_.complain_at(at, "name", ProblemCode::kTooLarge,
+                            "a machine may have {} parts; \"{}\" is beyond that", kMostParts, name);
         return;
       }
       part.name = name;
       if (!indices_.emplace(name, static_cast<int>(parts_.size())).second) {
         fields_.complain_at(at, "name", ProblemCode::kDuplicate,
-                            "\"{}\" is declared twice in machine \"{}\"; names must differ", name, message_.name());
+                            "\"{}\" is declared twice in machine \"{}\"; names must differ", name,
+                            message_.name());
         continue;
       }
       if (part.kind == PartKind::kGpu) ++gpus_;
@@ -72,14 +76,16 @@ class MachineReader {
   }
 
   /// A rate that must be there; 1 byte per second (and a problem) if it is not or makes no sense.
-  Bandwidth rate(const google::protobuf::Message& at, const std::string& field, const std::string& what) {
+  Bandwidth rate(const google::protobuf::Message& at, const std::string& field,
+                 const std::string& what) {
     const auto gb_per_s = fields_.required(at, field, what, {0, kMostGbPerS, false});
     return gb_per_s ? bandwidth_from_gb_per_s(std::max(*gb_per_s, kLeastGbPerS)) : Bandwidth(1);
   }
 
-  Bandwidth rate_or(const google::protobuf::Message& at, const std::string& field, const std::string& what,
-                    Bandwidth otherwise) {
-    return fields_.has(at, field) ? rate(at, field, what) : Bandwidth(std::max<std::int64_t>(1, otherwise.count()));
+  Bandwidth rate_or(const google::protobuf::Message& at, const std::string& field,
+                    const std::string& what, Bandwidth otherwise) {
+    return fields_.has(at, field) ? rate(at, field, what)
+                                  : Bandwidth(std::max<std::int64_t>(1, otherwise.count()));
   }
 
   [[nodiscard]] const std::string& source_of(const std::string& own) const {
@@ -91,13 +97,17 @@ class MachineReader {
     Part part;
     part.source = source_of(device.source());
     if (device.kind() == proto::Device::KIND_UNSPECIFIED) {
-      fields_.complain_at(device, "kind", ProblemCode::kMissing, "{}: kind is missing; say GPU or CPU", what);
+      fields_.complain_at(device, "kind", ProblemCode::kMissing,
+                          "{}: kind is missing; say GPU or CPU", what);
     }
     part.kind = device.kind() == proto::Device::CPU ? PartKind::kCpu : PartKind::kGpu;
     part.device.memory = rate(device, "memory_gb_per_s", what);
-    part.device.reduce = rate_or(device, "reduce_gb_per_s", what, Bandwidth(part.device.memory.count() / 3));
-    part.device.copy = rate_or(device, "copy_gb_per_s", what, Bandwidth(part.device.memory.count() / 2));
-    part.device.threads = static_cast<int>(fields_.integer(device, "threads", what, 1, 1024).value_or(1));
+    part.device.reduce =
+        rate_or(device, "reduce_gb_per_s", what, Bandwidth(part.device.memory.count() / 3));
+    part.device.copy =
+        rate_or(device, "copy_gb_per_s", what, Bandwidth(part.device.memory.count() / 2));
+    part.device.threads =
+        static_cast<int>(fields_.integer(device, "threads", what, 1, 1024).value_or(1));
     part.device.multiprocessors =
         static_cast<int>(fields_.integer(device, "multiprocessors", what, 1, 1 << 16).value_or(0));
     if (device.has_multiprocessors() && device.kind() == proto::Device::CPU)
@@ -107,18 +117,20 @@ class MachineReader {
     part.gpu_model = static_cast<GpuModel>(device.gpu_model());
     part.cpu_vendor = static_cast<CpuVendor>(device.cpu_vendor());
     if (cpu && part.gpu_model != GpuModel::kNone)
-      fields_.complain_at(device, "gpu_model", ProblemCode::kUnused, "{}: gpu_model is that of a GPU; leave it out",
-                          what);
+      fields_.complain_at(device, "gpu_model", ProblemCode::kUnused,
+                          "{}: gpu_model is that of a GPU; leave it out", what);
     if (!cpu && part.cpu_vendor != CpuVendor::kNone)
-      fields_.complain_at(device, "cpu_vendor", ProblemCode::kUnused, "{}: cpu_vendor is that of a CPU; leave it out",
-                          what);
+      fields_.complain_at(device, "cpu_vendor", ProblemCode::kUnused,
+                          "{}: cpu_vendor is that of a CPU; leave it out", what);
     for (const proto::Flops& flops : device.flops()) {
       if (flops.data_type() == proto::DATA_TYPE_UNSPECIFIED) {
-        fields_.complain_at(flops, "data_type", ProblemCode::kMissing, "{}: flops: data_type is missing", what);
+        fields_.complain_at(flops, "data_type", ProblemCode::kMissing,
+                            "{}: flops: data_type is missing", what);
         continue;
       }
       const auto tflops = fields_.required(flops, "tflops", what, {0, 1e9, false});
-      if (tflops) part.device.flops_per_second[static_cast<DataType>(flops.data_type())] = *tflops * 1e12;
+      if (tflops)
+        part.device.flops_per_second[static_cast<DataType>(flops.data_type())] = *tflops * 1e12;
     }
     add_part(device, device.name(), std::move(part));
   }
@@ -128,9 +140,11 @@ class MachineReader {
     part.source = source_of(message.source());
     if (message.kind() == proto::Switch::KIND_UNSPECIFIED) {
       fields_.complain_at(message, "kind", ProblemCode::kMissing,
-                          "switch \"{}\": kind is missing; say PCIE_SWITCH or NVSWITCH", message.name());
+                          "switch \"{}\": kind is missing; say PCIE_SWITCH or NVSWITCH",
+                          message.name());
     }
-    part.kind = message.kind() == proto::Switch::NVSWITCH ? PartKind::kNvswitch : PartKind::kPcieSwitch;
+    part.kind =
+        message.kind() == proto::Switch::NVSWITCH ? PartKind::kNvswitch : PartKind::kPcieSwitch;
     part.in_switch_reduction = message.in_switch_reduction();
     add_part(message, message.name(), std::move(part));
   }
@@ -150,8 +164,8 @@ class MachineReader {
     std::vector<int> found;
     const auto names = expand_name(pattern);
     if (pattern.empty() || !names) {
-      fields_.complain_at(link, field, "{}: {} must name a part of machine \"{}\" (got \"{}\")", what, field,
-                          message_.name(), pattern);
+      fields_.complain_at(link, field, "{}: {} must name a part of machine \"{}\" (got \"{}\")",
+                          what, field, message_.name(), pattern);
       return found;
     }
     for (const std::string& name : *names) {
@@ -160,8 +174,8 @@ class MachineReader {
         std::vector<std::string> known;
         for (const auto& [known_name, index] : indices_) known.push_back(known_name);
         fields_.complain_at(link, field, ProblemCode::kUnknownName,
-                            "{}: {} \"{}\" leads nowhere: machine \"{}\" has no such part{}", what, field, name,
-                            message_.name(), did_you_mean(name, known));
+                            "{}: {} \"{}\" leads nowhere: machine \"{}\" has no such part{}", what,
+                            field, name, message_.name(), did_you_mean(name, known));
         return {};
       }
       found.push_back(part->second);
@@ -178,26 +192,29 @@ class MachineReader {
       case proto::Link::PCIE: link.kind = LinkKind::kPcie; break;
       case proto::Link::SOCKET: link.kind = LinkKind::kSocket; break;
       default:
-        fields_.complain_at(message, "kind", ProblemCode::kMissing, "{}: kind is missing; say NVLINK, PCIE or SOCKET",
-                            what);
+        fields_.complain_at(message, "kind", ProblemCode::kMissing,
+                            "{}: kind is missing; say NVLINK, PCIE or SOCKET", what);
     }
     set_rates(message, what, link);
-    link.latency =
-        time_from_us(fields_.required(message, "latency_us", what, {0, kMostLatencyUs}, "0 is allowed").value_or(0));
+    link.latency = time_from_us(
+        fields_.required(message, "latency_us", what, {0, kMostLatencyUs}, "0 is allowed")
+            .value_or(0));
     const std::vector<int> from = ends(message, "from", message.from(), what);
     const std::vector<int> to = ends(message, "to", message.to(), what);
     if (from.empty() || to.empty()) return;
     if (from.size() != to.size() && from.size() != 1 && to.size() != 1) {
-      fields_.complain(message, ProblemCode::kConflict,
-                       "{}: {} parts cannot be joined to {}; give ranges of the same length, or one single part", what,
-                       from.size(), to.size());
+      fields_.complain(
+          message, ProblemCode::kConflict,
+          "{}: {} parts cannot be joined to {}; give ranges of the same length, or one single part",
+          what, from.size(), to.size());
       return;
     }
     for (std::size_t i = 0; i < std::max(from.size(), to.size()); ++i) {
       link.from = from[from.size() == 1 ? 0 : i];
       link.to = to[to.size() == 1 ? 0 : i];
       if (link.from == link.to) {
-        fields_.complain_at(message, "to", ProblemCode::kConflict, "{}: a part cannot be linked to itself", what);
+        fields_.complain_at(message, "to", ProblemCode::kConflict,
+                            "{}: a part cannot be linked to itself", what);
         return;
       }
       links_.push_back(link);
@@ -211,41 +228,47 @@ class MachineReader {
   void set_rates(const proto::Link& message, const std::string& what, MachineLink& link) {
     if (!message.has_generation()) {
       if (message.has_lanes())
-        fields_.complain_at(message, "lanes", ProblemCode::kUnused, "{}: lanes of which generation? say that too",
-                            what);
+        fields_.complain_at(message, "lanes", ProblemCode::kUnused,
+                            "{}: lanes of which generation? say that too", what);
       link.bandwidth = rate(message, "bandwidth_gb_per_s", what);
       return;
     }
     const auto lane = lane_rate(link.kind, message.generation());
     if (!lane) {
-      fields_.complain_at(
-          message, "generation",
-          "{}: generation must be 1 to {} for NVLINK, 1 to {} for PCIE, and is not known for SOCKET (got {})", what,
-          kNvlinkGenerations, kPcieGenerations, message.generation());
+      fields_.complain_at(message, "generation",
+                          "{}: generation must be 1 to {} for NVLINK, 1 to {} for PCIE, and is not "
+                          "known for SOCKET (got {})",
+                          what, kNvlinkGenerations, kPcieGenerations, message.generation());
       return;
     }
     const LaneCount count = lane_count(link.kind);
-    const std::int64_t lanes = fields_.integer(message, "lanes", what, 1, count.most).value_or(count.usual);
+    const std::int64_t lanes =
+        fields_.integer(message, "lanes", what, 1, count.most).value_or(count.usual);
     link.nominal = Bandwidth(lane->nominal.count() * lanes);
-    link.bandwidth = rate_or(message, "bandwidth_gb_per_s", what, Bandwidth(lane->payload.count() * lanes));
+    link.bandwidth =
+        rate_or(message, "bandwidth_gb_per_s", what, Bandwidth(lane->payload.count() * lanes));
     if (link.bandwidth <= link.nominal) return;
-    fields_.complain_at(message, "bandwidth_gb_per_s", ProblemCode::kTooLarge,
-                        "{}: {:g} GB/s are more than the {:g} that {} of generation {} have", what,
-                        message.bandwidth_gb_per_s(), to_gb_per_s(link.nominal),
-                        fmt::format("{} {}", lanes, link.kind == LinkKind::kNvlink ? "NVLinks" : "PCIe lanes"),
-                        message.generation());
+    fields_.complain_at(
+        message, "bandwidth_gb_per_s", ProblemCode::kTooLarge,
+        "{}: {:g} GB/s are more than the {:g} that {} of generation {} have", what,
+        message.bandwidth_gb_per_s(), to_gb_per_s(link.nominal),
+        fmt::format("{} {}", lanes, link.kind == LinkKind::kNvlink ? "NVLinks" : "PCIe lanes"),
+        message.generation());
   }
 
   void add_ring(const proto::Ring& message) {
     RingOrder ring;
-    ring.channels = static_cast<int>(fields_.integer(message, "channels", "ring", 1, 64).value_or(1));
+    ring.channels =
+        static_cast<int>(fields_.integer(message, "channels", "ring", 1, 64).value_or(1));
     ring.gpus.assign(message.gpu().begin(), message.gpu().end());
     std::vector<int> sorted = ring.gpus;
     std::sort(sorted.begin(), sorted.end());
     bool each_once = static_cast<int>(sorted.size()) == gpus_;
-    for (int i = 0; each_once && i < gpus_; ++i) each_once = sorted[static_cast<std::size_t>(i)] == i;
+    for (int i = 0; each_once && i < gpus_; ++i)
+      each_once = sorted[static_cast<std::size_t>(i)] == i;
     if (!each_once) {
-      fields_.complain_at(message, "gpu", "ring: gpu must hold each GPU index from 0 to {} once", gpus_ - 1);
+      fields_.complain_at(message, "gpu", "ring: gpu must hold each GPU index from 0 to {} once",
+                          gpus_ - 1);
       return;
     }
     switch (message.span()) {
@@ -263,18 +286,19 @@ class MachineReader {
     for (const int from : ends) {
       for (const int to : ends) {
         if (machine.route(from, to)) continue;
-        fields_.complain_at(
-            message_, "link", ProblemCode::kMissing,
-            "machine \"{}\": no links lead from \"{}\" to \"{}\"; join them, if only through a switch or a CPU",
-            machine.name(), machine.parts()[static_cast<std::size_t>(from)].name,
-            machine.parts()[static_cast<std::size_t>(to)].name);
+        fields_.complain_at(message_, "link", ProblemCode::kMissing,
+                            "machine \"{}\": no links lead from \"{}\" to \"{}\"; join them, if "
+                            "only through a switch or a CPU",
+                            machine.name(), machine.parts()[static_cast<std::size_t>(from)].name,
+                            machine.parts()[static_cast<std::size_t>(to)].name);
         return;
       }
     }
     for (const int nic : machine.nics()) {
       if (!ends.empty() && machine.route(ends.front(), nic)) continue;
-      fields_.complain_at(message_, "nic", ProblemCode::kMissing, "machine \"{}\": no links lead to nic \"{}\"",
-                          machine.name(), machine.parts()[static_cast<std::size_t>(nic)].name);
+      fields_.complain_at(message_, "nic", ProblemCode::kMissing,
+                          "machine \"{}\": no links lead to nic \"{}\"", machine.name(),
+                          machine.parts()[static_cast<std::size_t>(nic)].name);
     }
   }
 
@@ -317,7 +341,8 @@ void spell_out_rates(proto::Machine& machine) {
     const auto lane = link.has_generation() ? lane_rate(kind, link.generation()) : std::nullopt;
     const LaneCount count = lane_count(kind);
     const int lanes = link.has_lanes() ? link.lanes() : count.usual;
-    if (!lane || lanes < 1 || lanes > count.most) continue;  // nothing to replace, or a mistake that is reported later
+    if (!lane || lanes < 1 || lanes > count.most)
+      continue;  // nothing to replace, or a mistake that is reported later
     if (!link.has_bandwidth_gb_per_s())
       link.set_bandwidth_gb_per_s(to_gb_per_s(Bandwidth(lane->payload.count() * lanes)));
     link.clear_generation();
@@ -336,7 +361,8 @@ Expected<std::shared_ptr<const Machine>> load_machine(const std::string& path) {
   return read_machine(*text, path);
 }
 
-Expected<std::shared_ptr<const Machine>> read_machine(const std::string& text, const std::string& path) {
+Expected<std::shared_ptr<const Machine>> read_machine(const std::string& text,
+                                                      const std::string& path) {
   Problems problems;
   SourceMap sources(path);
   proto::Machine message;

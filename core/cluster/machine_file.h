@@ -22,7 +22,8 @@ std::shared_ptr<const Machine> machine_from(const proto::Machine& message, const
 /// Reads a machine file (text format or JSON).
 Expected<std::shared_ptr<const Machine>> load_machine(const std::string& path);
 /// Like load_machine(), for a text in memory; errors call it `path`.
-Expected<std::shared_ptr<const Machine>> read_machine(const std::string& text, const std::string& path);
+Expected<std::shared_ptr<const Machine>> read_machine(const std::string& text,
+                                                      const std::string& path);
 
 /// Replaces the generation and lanes of the machine's links by the bandwidth that they stand for,
 /// so that it can be changed.

@@ -25,10 +25,12 @@ Expected<NetworkLink> read_network_link(const std::string& text, const std::stri
       fields.complain_at(message, field, ProblemCode::kMissing, "{}: {} is missing", what, field);
     return static_cast<double>(fields.integer(message, field, what, least, 1 << 20).value_or(1));
   };
-  if (message.name().empty()) fields.complain_at(message, "name", ProblemCode::kMissing, "a link kind needs a name");
+  if (message.name().empty())
+    fields.complain_at(message, "name", ProblemCode::kMissing, "a link kind needs a name");
   if (message.source().empty())
     fields.complain_at(message, "source", ProblemCode::kMissing,
-                       "link kind \"{}\": source is missing; say where its figures are from", message.name());
+                       "link kind \"{}\": source is missing; say where its figures are from",
+                       message.name());
   NetworkLink link;
   link.name = message.name();
   link.source = message.source();
@@ -36,10 +38,12 @@ Expected<NetworkLink> read_network_link(const std::string& text, const std::stri
   const double line = number("port_gbit_per_s", {0, 8 * kMostGbPerS, false}) / 8;
   const double payload = bytes("packet_payload_bytes", 1);
   const double overhead = bytes("packet_overhead_bytes", 0);
-  link.port = bandwidth_from_gb_per_s(std::max(line * payload / (payload + overhead), kLeastGbPerS));
+  link.port =
+      bandwidth_from_gb_per_s(std::max(line * payload / (payload + overhead), kLeastGbPerS));
   link.latency = time_from_us(number("latency_us", {0, kMostLatencyUs}));
   link.switch_latency = time_from_us(number("switch_us", {0, kMostLatencyUs}));
-  if (const auto rate = fields.number(message, "connection_gb_per_s", what, {0, kMostGbPerS, false}))
+  if (const auto rate =
+          fields.number(message, "connection_gb_per_s", what, {0, kMostGbPerS, false}))
     link.connection = bandwidth_from_gb_per_s(std::max(*rate, kLeastGbPerS));
   if (!problems.empty()) return problems.take();
   return link;

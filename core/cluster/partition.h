@@ -7,7 +7,8 @@ namespace tutti::core {
 /// Divides replicas 0 … n - 1 into groups of equal size. In each block of size · stride consecutive
 /// replicas, every stride-th one belongs to the same group. The `across` partition is the
 /// transpose: it groups the replicas that have the same rank in their groups.
-/// With 16 replicas, size 4 and stride 1: {0 1 2 3}, {4 5 6 7}, …; across: {0 4 8 12}, {1 5 9 13}, ….
+/// With 16 replicas, size 4 and stride 1: {0 1 2 3}, {4 5 6 7}, …; across: {0 4 8 12}, {1 5 9 13},
+/// ….
 struct Partition {
   std::int64_t replicas = 1;
   std::int64_t size = 1;  ///< REQUIRES: replicas divide by size · stride
@@ -39,10 +40,14 @@ struct Partition {
     const std::int64_t block = size * stride;
     if (is_across) {
       if (replicas_per_worker % block == 0) return replicas_per_worker / size;
-      return block % replicas_per_worker == 0 && stride % replicas_per_worker == 0 ? replicas_per_worker : 1;
+      return block % replicas_per_worker == 0 && stride % replicas_per_worker == 0
+                 ? replicas_per_worker
+                 : 1;
     }
     if (replicas_per_worker % block == 0) return size;
-    return replicas_per_worker % stride == 0 && block % replicas_per_worker == 0 ? replicas_per_worker / stride : 1;
+    return replicas_per_worker % stride == 0 && block % replicas_per_worker == 0
+               ? replicas_per_worker / stride
+               : 1;
   }
 
   bool operator==(const Partition&) const = default;

@@ -48,11 +48,14 @@ class TfConfigReader {
 
  private:
   template <class... Args>
-  void complain(const Value& at, ProblemKind kind, fmt::format_string<Args...> format, Args&&... args) {
-    problems_.add(std::move(kind), {source_, at.at.line, at.at.column}, format, std::forward<Args>(args)...);
+  void complain(const Value& at, ProblemKind kind, fmt::format_string<Args...> format,
+                Args&&... args) {
+    problems_.add(std::move(kind), {source_, at.at.line, at.at.column}, format,
+                  std::forward<Args>(args)...);
   }
 
-  /// The last of that name, as Python's dictionaries have it. JSON's null is as if it were not there.
+  /// The last of that name, as Python's dictionaries have it. JSON's null is as if it were not
+  /// there.
   static const Value* field(const Value& message, std::string_view name) {
     const Value* found = nullptr;
     for (const Value::Field& f : message.fields) {
@@ -66,15 +69,16 @@ class TfConfigReader {
     const Value* value = field(root_, name);
     if (!value) return "";
     if (value->kind != Value::Kind::kString)
-      complain(*value, {ProblemCode::kWrongType, std::string(name)}, "{} is {}; expected a string", name,
-               describe(*value));
+      complain(*value, {ProblemCode::kWrongType, std::string(name)}, "{} is {}; expected a string",
+               name, describe(*value));
     return value->text;
   }
 
   void read_cluster(const Value& cluster, ClusterSpec& spec) {
     if (cluster.kind != Value::Kind::kMessage) {
       complain(cluster, {ProblemCode::kWrongType, "cluster"},
-               "cluster is {}; expected an object with a list of addresses for every job, such as {{\"worker\": "
+               "cluster is {}; expected an object with a list of addresses for every job, such as "
+               "{{\"worker\": "
                "[\"host1:2222\", \"host2:2222\"]}}",
                describe(cluster));
       return;
@@ -96,34 +100,40 @@ class TfConfigReader {
         }
       } else {
         complain(job.value, {ProblemCode::kWrongType, "cluster"},
-                 "the tasks of job \"{}\" are {}; expected a list of addresses", job.name, describe(job.value));
+                 "the tasks of job \"{}\" are {}; expected a list of addresses", job.name,
+                 describe(job.value));
       }
     }
   }
 
   void add(ClusterSpec::Tasks& tasks, std::int64_t index, const Value& address) {
     if (index >= kMostTasks)
-      return complain(address, {ProblemCode::kTooLarge, "cluster"}, "a job has at most {} tasks", kMostTasks);
+      return complain(address, {ProblemCode::kTooLarge, "cluster"}, "a job has at most {} tasks",
+                      kMostTasks);
     if (address.kind != Value::Kind::kString || !has_port(address.text))
-      return complain(address, {ProblemCode::kWrongType, "cluster"}, "{} is no \"host:port\"", describe(address));
+      return complain(address, {ProblemCode::kWrongType, "cluster"}, "{} is no \"host:port\"",
+                      describe(address));
     tasks[index] = address.text;
   }
 
   void read_task(const Value& task, TfConfig& config) {
     if (task.kind != Value::Kind::kMessage)
       return complain(task, {ProblemCode::kWrongType, "task"},
-                      "task is {}; expected {{\"type\": \"worker\", \"index\": 0}}", describe(task));
+                      "task is {}; expected {{\"type\": \"worker\", \"index\": 0}}",
+                      describe(task));
     if (const Value* type = field(task, "type")) {
-      // TensorFlow takes a number as its digits. SOURCE: tensorflow/python/distribute/cluster_resolver/tfconfig_cluster_resolver.py, task_type.
+      // TensorFlow takes a number as its digits. SOURCE:
+      // tensorflow/python/distribute/cluster_resolver/tfconfig_cluster_resolver.py, task_type.
       if (type->kind != Value::Kind::kString && type->kind != Value::Kind::kNumber)
-        complain(*type, {ProblemCode::kWrongType, "type"}, "type is {}; expected a string", describe(*type));
+        complain(*type, {ProblemCode::kWrongType, "type"}, "type is {}; expected a string",
+                 describe(*type));
       config.type = type->text;
     }
     if (const Value* index = field(task, "index")) {
       config.index = index_from(index->text);
       if (!config.index)
-        complain(*index, {ProblemCode::kWrongType, "index"}, "index must be a number from 0 on (got {})",
-                 describe(*index));
+        complain(*index, {ProblemCode::kWrongType, "index"},
+                 "index must be a number from 0 on (got {})", describe(*index));
     }
   }
 
@@ -180,16 +190,19 @@ tl::expected<void, std::string> validate(const ClusterSpec& cluster) {
 }
 
 tl::expected<void, std::string> validate(const ClusterSpec& cluster, const TfConfigTask& task) {
-  if (task.type != "chief" && task.type != "worker" && task.type != "evaluator" && !is_ps(task.type)) {
-    return tl::make_unexpected(
-        fmt::format("\"{}\" is no type of a task; expected chief, worker, evaluator or ps", task.type));
+  if (task.type != "chief" && task.type != "worker" && task.type != "evaluator" &&
+      !is_ps(task.type)) {
+    return tl::make_unexpected(fmt::format(
+        "\"{}\" is no type of a task; expected chief, worker, evaluator or ps", task.type));
   }
   if (const auto valid = validate(cluster); !valid) return valid;
   if (!cluster.has(task.type))
-    return tl::make_unexpected(fmt::format("the cluster has no job \"{}\", of which this task is to be", task.type));
+    return tl::make_unexpected(
+        fmt::format("the cluster has no job \"{}\", of which this task is to be", task.type));
   if (!cluster.address(task.type, task.index)) {
-    return tl::make_unexpected(fmt::format("the cluster has no task {}:{}; job {} has {}", task.type, task.index,
-                                           task.type, cluster.tasks(task.type)));
+    return tl::make_unexpected(fmt::format("the cluster has no task {}:{}; job {} has {}",
+                                           task.type, task.index, task.type,
+                                           cluster.tasks(task.type)));
   }
   return {};
 }
@@ -199,14 +212,18 @@ bool is_chief(const ClusterSpec& cluster, const TfConfigTask& task) {
   return !cluster.has("chief") && task == TfConfigTask{"worker", 0};
 }
 
-tl::expected<std::int64_t, std::string> worker_count(const ClusterSpec& cluster, const std::string& type) {
-  if (is_ps(type)) return tl::make_unexpected("a task of job \"ps\" does not train, so nobody trains with it");
+tl::expected<std::int64_t, std::string> worker_count(const ClusterSpec& cluster,
+                                                     const std::string& type) {
+  if (is_ps(type))
+    return tl::make_unexpected("a task of job \"ps\" does not train, so nobody trains with it");
   if (type == "evaluator") return cluster.tasks("evaluator");
   return cluster.tasks("chief") + cluster.tasks("worker");
 }
 
-tl::expected<std::int64_t, std::string> id_in_cluster(const ClusterSpec& cluster, const TfConfigTask& task) {
-  if (is_ps(task.type)) return tl::make_unexpected("a task of job \"ps\" has no place among those that train");
+tl::expected<std::int64_t, std::string> id_in_cluster(const ClusterSpec& cluster,
+                                                      const TfConfigTask& task) {
+  if (is_ps(task.type))
+    return tl::make_unexpected("a task of job \"ps\" has no place among those that train");
   const auto job = cluster.jobs.find(task.type);
   TUTTI_CHECK(job != cluster.jobs.end(), "no job {}", task.type);
   const std::int64_t place = std::distance(job->second.begin(), job->second.find(task.index));
@@ -218,13 +235,18 @@ std::string collective_leader(const ClusterSpec& cluster, const TfConfigTask& ta
   return fmt::format("/job:{}/replica:0/task:0", cluster.has("chief") ? "chief" : "worker");
 }
 
-tl::expected<std::string, std::string> session_master(const TfConfig& config, const std::optional<TfConfigTask>& task) {
+tl::expected<std::string, std::string> session_master(const TfConfig& config,
+                                                      const std::optional<TfConfigTask>& task) {
   if (!config.session_master.empty()) return config.session_master;
   const auto& jobs = config.cluster.jobs;
   if (jobs.empty() || (jobs.size() == 1 && jobs.begin()->second.size() == 1)) return "";
-  if (!task) return tl::make_unexpected("task must say type and index: which of the cluster's tasks is this?");
+  if (!task)
+    return tl::make_unexpected(
+        "task must say type and index: which of the cluster's tasks is this?");
   const auto address = config.cluster.address(task->type, task->index);
-  if (!address) return tl::make_unexpected(fmt::format("the cluster has no task {}:{}", task->type, task->index));
+  if (!address)
+    return tl::make_unexpected(
+        fmt::format("the cluster has no task {}:{}", task->type, task->index));
   return config.rpc_layer.empty() ? *address : config.rpc_layer + "://" + *address;
 }
 

@@ -23,7 +23,8 @@ struct ClusterSpec {
   /// Returns the number of tasks of a job; 0 if the job does not exist.
   [[nodiscard]] std::int64_t tasks(const std::string& job) const;
   /// Returns the address of a task; nullopt if it does not exist.
-  [[nodiscard]] std::optional<std::string> address(const std::string& job, std::int64_t index) const;
+  [[nodiscard]] std::optional<std::string> address(const std::string& job,
+                                                   std::int64_t index) const;
   /// Returns the addresses of a job by index, with nullopt for each index that is left out.
   [[nodiscard]] std::vector<std::optional<std::string>> addresses(const std::string& job) const;
 };
@@ -69,10 +70,12 @@ tl::expected<void, std::string> validate(const ClusterSpec& cluster, const TfCon
 bool is_chief(const ClusterSpec& cluster, const TfConfigTask& task);
 /// Returns the number of tasks that train together: chief and workers; for an evaluator, the
 /// evaluators. ERRORS: a ps.
-tl::expected<std::int64_t, std::string> worker_count(const ClusterSpec& cluster, const std::string& type);
+tl::expected<std::int64_t, std::string> worker_count(const ClusterSpec& cluster,
+                                                     const std::string& type);
 /// Returns the task's rank among them: 0 for the chief, workers follow by index; for an evaluator,
 /// among the evaluators. ERRORS: a ps.
-tl::expected<std::int64_t, std::string> id_in_cluster(const ClusterSpec& cluster, const TfConfigTask& task);
+tl::expected<std::int64_t, std::string> id_in_cluster(const ClusterSpec& cluster,
+                                                      const TfConfigTask& task);
 /// Returns the task that assigns group and instance keys to all others:
 /// "/job:chief/replica:0/task:0", worker 0 if there is no chief, "" for an evaluator or without a
 /// cluster.
@@ -82,6 +85,7 @@ std::string collective_leader(const ClusterSpec& cluster, const TfConfigTask& ta
 /// only task is this one.
 /// ERRORS: the task of this process is not known, or does not exist.
 /// SOURCE: tensorflow/python/distribute/cluster_resolver/tfconfig_cluster_resolver.py.
-tl::expected<std::string, std::string> session_master(const TfConfig& config, const std::optional<TfConfigTask>& task);
+tl::expected<std::string, std::string> session_master(const TfConfig& config,
+                                                      const std::optional<TfConfigTask>& task);
 
 }  // namespace tutti::core

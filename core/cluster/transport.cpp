@@ -7,19 +7,22 @@ namespace tutti::core {
 namespace {
 
 /// Names by enumerator.
-constexpr std::array<std::string_view, 9> kNames{"none",      "infiniband", "roce",  "efa", "efa_without_rdma",
-                                                 "slingshot", "tcpx",       "tcpxo", "tcp"};
+constexpr std::array<std::string_view, 9> kNames{
+    "none", "infiniband", "roce", "efa", "efa_without_rdma", "slingshot", "tcpx", "tcpxo", "tcp"};
 
 std::string in_capitals(std::string_view name) {
   std::string capitals(name);
-  std::transform(name.begin(), name.end(), capitals.begin(),
-                 [](char c) { return c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c; });
+  std::transform(name.begin(), name.end(), capitals.begin(), [](char c) {
+    return c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c;
+  });
   return capitals;
 }
 
 }  // namespace
 
-std::string_view to_string(Transport transport) { return kNames[static_cast<std::size_t>(transport)]; }
+std::string_view to_string(Transport transport) {
+  return kNames[static_cast<std::size_t>(transport)];
+}
 
 std::optional<Transport> parse_transport(std::string_view name) {
   const auto* const found = std::find(kNames.begin() + 1, kNames.end(), name);

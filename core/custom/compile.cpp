@@ -1,6 +1,7 @@
-// From the text to a program for one shape. Expressions become nodes with facts (values.h), which decide here, once and for all
-// ranks: that no divisor is 0, how many steps a lane has at most, whether rounds of a loop differ, and whether workers can tell
-// where they stand. A branch whose condition is known is not compiled, nor is a loop without rounds.
+// From the text to a program for one shape. Expressions become nodes with facts (values.h), which
+// decide here, once and for all ranks: that no divisor is 0, how many steps a lane has at most,
+// whether rounds of a loop differ, and whether workers can tell where they stand. A branch whose
+// condition is known is not compiled, nor is a loop without rounds.
 
 #include <algorithm>
 #include <map>
@@ -28,7 +29,9 @@ constexpr std::int64_t kMaxCountingInAll = 1 << 24;
 constexpr std::int64_t kCap = std::int64_t{1} << 40;  // more than any bound
 
 std::int64_t capped(std::int64_t value) { return std::min(value, kCap); }
-std::int64_t capped_product(std::int64_t a, std::int64_t b) { return b > 0 && a > kCap / b ? kCap : a * b; }
+std::int64_t capped_product(std::int64_t a, std::int64_t b) {
+  return b > 0 && a > kCap / b ? kCap : a * b;
+}
 
 /// Facts about a node of the program, apart from what it does.
 struct NodeFacts {
@@ -79,10 +82,13 @@ class Compiler {
 
   void define(const std::string& name, Binding binding, Position at) {
     if (find(name))
-      complain(ProblemCode::kDuplicate, at, "\"{}\" already means something here; take another name", name);
+      complain(ProblemCode::kDuplicate, at,
+               "\"{}\" already means something here; take another name", name);
     scope_.emplace_back(name, binding);
   }
-  void define_value(const std::string& name, int value) { scope_.emplace_back(name, Binding{value, nullptr, 0}); }
+  void define_value(const std::string& name, int value) {
+    scope_.emplace_back(name, Binding{value, nullptr, 0});
+  }
 
   [[nodiscard]] const Binding* find(const std::string& name) const {
     for (std::size_t i = scope_.size(); i-- > 0;) {
@@ -112,13 +118,16 @@ class Compiler {
     for (const ParameterText& parameter : syntax_.parameters) names.push_back(parameter.name);
     for (const AlgorithmParameter& one : set) {
       if (std::find(names.begin(), names.end(), one.name) == names.end()) {
-        problems_.add({ProblemCode::kUnknownName}, {syntax_.file, 0, 0}, "the algorithm has no parameter \"{}\"{}",
-                      one.name, names.empty() ? "; it has none" : did_you_mean(one.name, names));
+        problems_.add({ProblemCode::kUnknownName}, {syntax_.file, 0, 0},
+                      "the algorithm has no parameter \"{}\"{}", one.name,
+                      names.empty() ? "; it has none" : did_you_mean(one.name, names));
       }
     }
     for (const HeaderItem& item : syntax_.order) {
       switch (item.kind) {
-        case HeaderItem::Kind::kParameter: define_parameter(syntax_.parameters[item.index], set); break;
+        case HeaderItem::Kind::kParameter:
+          define_parameter(syntax_.parameters[item.index], set);
+          break;
         case HeaderItem::Kind::kLet: define_let(syntax_.definitions[item.index]); break;
         case HeaderItem::Kind::kRequire: check(syntax_.requirements[item.index]); break;
         case HeaderItem::Kind::kChunks:
@@ -127,7 +136,8 @@ class Compiler {
           check_blocks();
           break;
         case HeaderItem::Kind::kScratch:
-          program_.scratch = number(syntax_.scratch, "scratch", 0, kMaxScratchPerChunk * kMaxChunks);
+          program_.scratch =
+              number(syntax_.scratch, "scratch", 0, kMaxScratchPerChunk * kMaxChunks);
           break;
         case HeaderItem::Kind::kSlots:
           program_.slots = static_cast<int>(number(syntax_.slots, "slots", 1, kMaxSlots));
@@ -136,18 +146,21 @@ class Compiler {
     }
     if (program_.scratch > kMaxScratchPerChunk * program_.chunks) {
       complain(ProblemCode::kTooLarge, syntax_.at(syntax_.scratch).at,
-               "{} chunks of scratch are more than {} for each of the {} chunks of the buffer; take fewer",
+               "{} chunks of scratch are more than {} for each of the {} chunks of the buffer; "
+               "take fewer",
                program_.scratch, kMaxScratchPerChunk, program_.chunks);
     }
   }
 
-  void define_parameter(const ParameterText& parameter, const std::vector<AlgorithmParameter>& set) {
+  void define_parameter(const ParameterText& parameter,
+                        const std::vector<AlgorithmParameter>& set) {
     std::int64_t value = parameter.value;
     for (const AlgorithmParameter& one : set) {
       if (one.name == parameter.name) value = one.value;
     }
     if (value < -kLargestValue || value > kLargestValue) {
-      complain(ProblemCode::kTooLarge, parameter.at, "{} is more than numbers can be here; 2^60 is the largest", value);
+      complain(ProblemCode::kTooLarge, parameter.at,
+               "{} is more than numbers can be here; 2^60 is the largest", value);
       value = 1;
     }
     define(parameter.name, {values_.constant(value), nullptr, 0}, parameter.at);
@@ -165,17 +178,21 @@ class Compiler {
     const Facts& facts = values_.facts(evaluate(requirement.condition));
     if (!facts.constant()) {
       complain(ProblemCode::kInvalid, requirement.at,
-               "what is required must not depend on the rank; say it of ranks, nodes, gpus and parameters");
+               "what is required must not depend on the rank; say it of ranks, nodes, gpus and "
+               "parameters");
     } else if (facts.low == 0) {
-      complain(ProblemCode::kConflict, requirement.at, "{} (here: ranks = {}, nodes = {}, gpus = {})", requirement.why,
-               program_.shape.ranks, program_.shape.ranks / program_.shape.per_node, program_.shape.per_node);
+      complain(ProblemCode::kConflict, requirement.at,
+               "{} (here: ranks = {}, nodes = {}, gpus = {})", requirement.why,
+               program_.shape.ranks, program_.shape.ranks / program_.shape.per_node,
+               program_.shape.per_node);
     }
   }
 
   void check_blocks() {
     if (!has_blocks(program_.kind) || program_.chunks % program_.shape.ranks == 0) return;
     complain(ProblemCode::kConflict, syntax_.at(syntax_.chunks).at,
-             "{} chunks do not make up {} blocks, one of each rank, as {} has them; take a multiple of ranks",
+             "{} chunks do not make up {} blocks, one of each rank, as {} has them; take a "
+             "multiple of ranks",
              program_.chunks, program_.shape.ranks, to_string(program_.kind));
   }
 
@@ -206,7 +223,8 @@ class Compiler {
       return values_.constant(1);
     }
     if (expression.op == Operator::kNumber) return evaluate_number(expression);
-    if (expression.op == Operator::kName) return expression.is_call ? call(expression) : look_up(expression);
+    if (expression.op == Operator::kName)
+      return expression.is_call ? call(expression) : look_up(expression);
     std::vector<int> operands;
     for (const ExpressionId operand : expression.operands) operands.push_back(evaluate(operand));
     const ValueOp op = op_of(expression.op, operands);  // may turn them round
@@ -215,8 +233,8 @@ class Compiler {
 
   int evaluate_number(const Expression& expression) {
     if (expression.number <= kLargestValue) return values_.constant(expression.number);
-    complain(ProblemCode::kTooLarge, expression.at, "{} is more than numbers can be here; 2^60 is the largest",
-             expression.number);
+    complain(ProblemCode::kTooLarge, expression.at,
+             "{} is more than numbers can be here; 2^60 is the largest", expression.number);
     return values_.constant(1);
   }
 
@@ -242,16 +260,17 @@ class Compiler {
   }
 
   int apply(ValueOp op, std::vector<int> operands, Position at) {
-    return values_.apply(op, std::move(operands),
-                         [&](ProblemCode code, const std::string& text) { complain(code, at, "{}", text); });
+    return values_.apply(op, std::move(operands), [&](ProblemCode code, const std::string& text) {
+      complain(code, at, "{}", text);
+    });
   }
 
   int look_up(const Expression& expression) {
     const Binding* binding = find(expression.name);
     if (binding && !binding->function) return binding->value;
     if (binding) {
-      complain(ProblemCode::kWrongType, expression.at, "\"{}\" is a function; say {}(…)", expression.name,
-               expression.name);
+      complain(ProblemCode::kWrongType, expression.at, "\"{}\" is a function; say {}(…)",
+               expression.name, expression.name);
     } else {
       complain_unknown(expression, false);
     }
@@ -266,8 +285,8 @@ class Compiler {
     if (call) {
       for (const auto& [name, builtin] : builtins()) names.push_back(name);
     }
-    complain(ProblemCode::kUnknownName, expression.at, "there is no {} \"{}\" here{}", call ? "function" : "value",
-             expression.name, did_you_mean(expression.name, names));
+    complain(ProblemCode::kUnknownName, expression.at, "there is no {} \"{}\" here{}",
+             call ? "function" : "value", expression.name, did_you_mean(expression.name, names));
   }
 
   struct Builtin {
@@ -290,25 +309,31 @@ class Compiler {
     for (const ExpressionId operand : expression.operands) operands.push_back(evaluate(operand));
     const Binding* binding = find(expression.name);
     const auto builtin = builtins().find(expression.name);
-    if (!binding && builtin == builtins().end()) return complain_unknown(expression, true), values_.constant(1);
+    if (!binding && builtin == builtins().end())
+      return complain_unknown(expression, true), values_.constant(1);
     if (binding && !binding->function) {
-      complain(ProblemCode::kWrongType, expression.at, "\"{}\" is a value and takes nothing in ( )", expression.name);
+      complain(ProblemCode::kWrongType, expression.at, "\"{}\" is a value and takes nothing in ( )",
+               expression.name);
       return values_.constant(1);
     }
-    const std::size_t wanted = binding ? binding->function->parameters.size() : builtin->second.operands;
+    const std::size_t wanted =
+        binding ? binding->function->parameters.size() : builtin->second.operands;
     if (operands.size() != wanted) {
-      complain(ProblemCode::kWrongType, expression.at, "{} takes {} value{} (got {})", expression.name, wanted,
-               wanted == 1 ? "" : "s", operands.size());
+      complain(ProblemCode::kWrongType, expression.at, "{} takes {} value{} (got {})",
+               expression.name, wanted, wanted == 1 ? "" : "s", operands.size());
       return values_.constant(1);
     }
     if (!binding) return apply(builtin->second.op, std::move(operands), expression.at);
     return call_function(*binding->function, binding->visible, operands, expression.at);
   }
 
-  /// The function's expression with operands in the place of its parameters. It sees the names that were there before it.
-  int call_function(const Definition& function, std::size_t visible, const std::vector<int>& operands, Position at) {
+  /// The function's expression with operands in the place of its parameters. It sees the names that
+  /// were there before it.
+  int call_function(const Definition& function, std::size_t visible,
+                    const std::vector<int>& operands, Position at) {
     if (calls_ >= kMaxCalls) {
-      complain(ProblemCode::kTooLarge, at, "functions call each other more than {} deep", kMaxCalls);
+      complain(ProblemCode::kTooLarge, at, "functions call each other more than {} deep",
+               kMaxCalls);
       return values_.constant(1);
     }
     ++calls_;
@@ -317,7 +342,8 @@ class Compiler {
     // The visible part of nested calls is at the beginning of the scope, the hidden part behind it.
     hidden_from_ = std::min(visible, size);
     hidden_to_ = size;
-    for (std::size_t i = 0; i < operands.size(); ++i) define_value(function.parameters[i], operands[i]);
+    for (std::size_t i = 0; i < operands.size(); ++i)
+      define_value(function.parameters[i], operands[i]);
     const int value = evaluate(function.value);
     scope_.resize(size);
     std::tie(hidden_from_, hidden_to_) = hidden;
@@ -337,7 +363,8 @@ class Compiler {
       const std::size_t names = scope_.size();
       if (family.numbered) {
         const std::int64_t last = family.first_number + family.count - 1;
-        define(lane.variable, {values_.variable(kLaneSlot, family.first_number, last, true, true), nullptr, 0},
+        define(lane.variable,
+               {values_.variable(kLaneSlot, family.first_number, last, true, true), nullptr, 0},
                lane.at);
       }
       const int root = compile_block(lane.body);
@@ -348,14 +375,16 @@ class Compiler {
       if (facts.counting > kMaxCounting && problems_.empty()) complain_slow(lane.at);
       if (most > kMaxSteps)
         complain(ProblemCode::kTooLarge, lane.at,
-                 "a rank would have up to {} steps, more than {}; check the bounds of loops, or take fewer chunks",
+                 "a rank would have up to {} steps, more than {}; check the bounds of loops, or "
+                 "take fewer chunks",
                  most >= std::int64_t{1} << 40 ? "10^12" : fmt::format("{}", most), kMaxSteps);
     }
   }
 
   void complain_slow(Position at) {
     complain(ProblemCode::kTooLarge, at,
-             "rounds of loops differ in their number of steps, and it takes more than {} operations to count them; let "
+             "rounds of loops differ in their number of steps, and it takes more than {} "
+             "operations to count them; let "
              "rounds have equally many steps, or take fewer",
              kMaxCounting);
   }
@@ -365,18 +394,22 @@ class Compiler {
     family.name = lane.name;
     family.first = static_cast<Lane>(program_.family_of_lane.size());
     if (!lane.name.empty() && family_called(lane.name))
-      complain(ProblemCode::kDuplicate, lane.at, "there are two lanes \"{}\"; names must differ", lane.name);
+      complain(ProblemCode::kDuplicate, lane.at, "there are two lanes \"{}\"; names must differ",
+               lane.name);
     if (!lane.variable.empty()) {
       family.numbered = true;
       family.first_number = number(lane.first, "the first lane", -kMaxLanes, kMaxLanes);
-      const std::int64_t last = number(lane.last, "the last lane", family.first_number - 1, kMaxLanes);
+      const std::int64_t last =
+          number(lane.last, "the last lane", family.first_number - 1, kMaxLanes);
       family.count = static_cast<std::int32_t>(last - family.first_number + 1);
     }
     if (static_cast<std::int64_t>(program_.family_of_lane.size()) + family.count > kMaxLanes) {
-      complain(ProblemCode::kTooLarge, lane.at, "a rank has more than {} lanes; take fewer", kMaxLanes);
+      complain(ProblemCode::kTooLarge, lane.at, "a rank has more than {} lanes; take fewer",
+               kMaxLanes);
       family.count = 0;
     }
-    program_.family_of_lane.insert(program_.family_of_lane.end(), static_cast<std::size_t>(family.count),
+    program_.family_of_lane.insert(program_.family_of_lane.end(),
+                                   static_cast<std::size_t>(family.count),
                                    static_cast<int>(program_.families.size()));
     program_.families.push_back(std::move(family));
   }
@@ -388,25 +421,30 @@ class Compiler {
     return std::nullopt;
   }
 
-  /// The family that is named, with a number if it needs one. Nothing, and a problem, if there is none.
+  /// The family that is named, with a number if it needs one. Nothing, and a problem, if there is
+  /// none.
   std::optional<int> named_lane(const std::string& name, bool has_number, Position at) {
     const std::optional<int> family = family_called(name);
     if (!family) {
       std::vector<std::string> names;
       for (const LaneFamily& one : program_.families) names.push_back(one.name);
-      complain(ProblemCode::kUnknownName, at, "there is no lane \"{}\"{}", name, did_you_mean(name, names));
+      complain(ProblemCode::kUnknownName, at, "there is no lane \"{}\"{}", name,
+               did_you_mean(name, names));
       return std::nullopt;
     }
     const LaneFamily& named = program_.families[static_cast<std::size_t>(*family)];
     if (named.count == 0) {
-      complain(ProblemCode::kInvalid, at, "there are no lanes \"{}\": their numbers end before they begin", name);
+      complain(ProblemCode::kInvalid, at,
+               "there are no lanes \"{}\": their numbers end before they begin", name);
       return std::nullopt;
     }
     if (named.numbered == has_number) return family;
     if (named.numbered)
-      complain(ProblemCode::kWrongType, at, "lanes \"{}\" have numbers; say which, as in {}[0]", name, name);
+      complain(ProblemCode::kWrongType, at, "lanes \"{}\" have numbers; say which, as in {}[0]",
+               name, name);
     else
-      complain(ProblemCode::kWrongType, at, "lane \"{}\" has no number; leave the brackets out", name);
+      complain(ProblemCode::kWrongType, at, "lane \"{}\" has no number; leave the brackets out",
+               name);
     return std::nullopt;
   }
 
@@ -453,7 +491,8 @@ class Compiler {
   void append(int block, int child) { node(block).children.push_back(child); }
 
   void compile_compound(int block, const Statement& statement) {
-    if (statement.kind == Statement::Kind::kMark) return append(block, compile_mark(statement.name, statement.at));
+    if (statement.kind == Statement::Kind::kMark)
+      return append(block, compile_mark(statement.name, statement.at));
     if (statement.kind == Statement::Kind::kFor) return compile_for(block, statement);
     const int condition = evaluate(statement.first);
     const Facts& facts = values_.facts(condition);
@@ -475,7 +514,8 @@ class Compiler {
     const NodeFacts& yes = facts_of(body);
     const NodeFacts& no = facts_of(otherwise);
     const std::uint32_t uses = values_.facts(condition).uses;
-    if (node(body).count >= 0 && node(body).count == node(otherwise).count) made.count = node(body).count;
+    if (node(body).count >= 0 && node(body).count == node(otherwise).count)
+      made.count = node(body).count;
     facts_of(id) = {std::max(yes.most, no.most),
                     1 + std::max(yes.counting, no.counting),
                     made.count >= 0 ? 0U : uses | yes.count_uses | no.count_uses,
@@ -495,19 +535,23 @@ class Compiler {
     if (least > most) return compile_dead_marks(block, {statement});
     const int slot = kFirstLoopSlot + loops_;
     if (slot >= kSlots) {
-      return complain(ProblemCode::kTooLarge, statement.at, "more than {} loops in each other; take fewer",
-                      kSlots - kFirstLoopSlot);
+      return complain(ProblemCode::kTooLarge, statement.at,
+                      "more than {} loops in each other; take fewer", kSlots - kFirstLoopSlot);
     }
     need_same(low, statement.at, "a bound of this loop depends on the rank");
     need_same(high, statement.at, "a bound of this loop depends on the rank");
-    const auto same = [&](auto under) { return under(values_.facts(low)) && under(values_.facts(high)); };
+    const auto same = [&](auto under) {
+      return under(values_.facts(low)) && under(values_.facts(high));
+    };
     const bool same_shift = same([](const Facts& f) { return f.shift.same(); });
     const bool same_exchange = same([](const Facts& f) { return f.exchange.same(); });
     const std::size_t names = scope_.size();
     const int id = new_node(NodeCode::Kind::kLoop);
     path_.push_back(id);
     ++loops_;
-    define(statement.name, {values_.variable(slot, least, most, same_shift, same_exchange), nullptr, 0}, statement.at);
+    define(statement.name,
+           {values_.variable(slot, least, most, same_shift, same_exchange), nullptr, 0},
+           statement.at);
     const int body = compile_block(statement.body);
     --loops_;
     path_.pop_back();
@@ -538,7 +582,8 @@ class Compiler {
     facts.like_uses = (bounds | inside.like_uses) & ~own;
     facts.waits = inside.waits;
     const bool fixed = values_.facts(low).constant() && values_.facts(high).constant();
-    if (fixed && node(body).count >= 0 && facts.most <= kMaxSteps) loop.count = node(body).count * rounds;
+    if (fixed && node(body).count >= 0 && facts.most <= kMaxSteps)
+      loop.count = node(body).count * rounds;
     if (fixed && loop.varies && inside.count_uses == own && facts.counting <= kMaxCounting &&
         (counted_ += facts.counting) <= kMaxCountingInAll) {
       // Rounds differ, but alike for every rank: their sum is a number.
@@ -599,7 +644,8 @@ class Compiler {
   /// Marks in what is never reached lie where that would be.
   void compile_dead_marks(int block, const std::vector<Statement>& statements) {
     for (const Statement& statement : statements) {
-      if (statement.kind == Statement::Kind::kMark) append(block, compile_mark(statement.name, statement.at));
+      if (statement.kind == Statement::Kind::kMark)
+        append(block, compile_mark(statement.name, statement.at));
       compile_dead_marks(block, statement.body);
       compile_dead_marks(block, statement.otherwise);
     }
@@ -625,7 +671,8 @@ class Compiler {
       WaitCode& wait = program_.waits[i];
       if (wait.whole_lane) {
         if (text.arguments.size() > 1)
-          complain(ProblemCode::kWrongType, text.at, "a lane has one number (got {})", text.arguments.size());
+          complain(ProblemCode::kWrongType, text.at, "a lane has one number (got {})",
+                   text.arguments.size());
         wait.family = named_lane(text.mark, !text.arguments.empty(), text.at).value_or(-1);
         continue;
       }
@@ -650,14 +697,17 @@ class Compiler {
     const std::size_t wanted = loops.value_or(0) + (lane.variable.empty() ? 0 : 1);
     if (text.arguments.size() == wanted) return;
     complain(ProblemCode::kWrongType, text.at,
-             "mark \"{}\" is named by {} number{} in [ ], one for its lane if lanes have numbers and one for each loop "
+             "mark \"{}\" is named by {} number{} in [ ], one for its lane if lanes have numbers "
+             "and one for each loop "
              "around it (got {})",
              mark.name, wanted, wanted == 1 ? "" : "s", text.arguments.size());
   }
 
-  static std::optional<std::size_t> loops_around(const std::vector<Statement>& statements, Position at) {
+  static std::optional<std::size_t> loops_around(const std::vector<Statement>& statements,
+                                                 Position at) {
     for (const Statement& statement : statements) {
-      if (statement.kind == Statement::Kind::kMark && statement.at.line == at.line && statement.at.column == at.column)
+      if (statement.kind == Statement::Kind::kMark && statement.at.line == at.line &&
+          statement.at.column == at.column)
         return 0;
       for (const auto* inside : {&statement.body, &statement.otherwise}) {
         const auto loops = loops_around(*inside, at);
@@ -719,7 +769,8 @@ class Compiler {
         break;
     }
     if (written == Area::kInput)
-      complain(ProblemCode::kInvalid, text.at, "inputs stay as they are; write to output[…] or scratch[…]");
+      complain(ProblemCode::kInvalid, text.at,
+               "inputs stay as they are; write to output[…] or scratch[…]");
     if (text.from.rank >= 0) action.from = compile_peer(text.from);
     if (text.to.rank >= 0) action.to = compile_peer(text.to);
     return add_action(std::move(action), ways_, like_);
@@ -739,7 +790,9 @@ class Compiler {
       const int count =
           text.count >= 0
               ? evaluate(text.count)
-              : apply(ValueOp::kAdd, {apply(ValueOp::kSubtract, {evaluate(text.last), first}, text.at), one}, text.at);
+              : apply(ValueOp::kAdd,
+                      {apply(ValueOp::kSubtract, {evaluate(text.last), first}, text.at), one},
+                      text.at);
       place.one = values_.facts(count).constant() && values_.facts(count).low == 1;
       place.count = values_.value(count);
       size_depends_on(count, text.at);
@@ -757,8 +810,8 @@ class Compiler {
     const int parts = evaluate(text.parts);
     const Facts facts = values_.facts(parts);
     if (facts.low < 1) {
-      return complain(ProblemCode::kTooSmall, text.at, "the number of pieces can be {}; it has to be 1 or more",
-                      facts.low);
+      return complain(ProblemCode::kTooSmall, text.at,
+                      "the number of pieces can be {}; it has to be 1 or more", facts.low);
     }
     place.in_pieces = true;
     place.part = values_.value(evaluate(text.part));
@@ -781,8 +834,10 @@ class Compiler {
     const std::int64_t ranks = program_.shape.ranks;
     peer.relative = values_.is_rank_plus(rank);
     peer.rank = peer.relative ? values_.value_without_rank(rank) : values_.value(rank);
-    if (ranks > 1 && peer.relative && peer.rank.count == 0 && floor_modulo(peer.rank.base, ranks) == 0)
-      complain(ProblemCode::kInvalid, text.at, "a rank cannot send to itself, or receive from itself; use copy");
+    if (ranks > 1 && peer.relative && peer.rank.count == 0 &&
+        floor_modulo(peer.rank.base, ranks) == 0)
+      complain(ProblemCode::kInvalid, text.at,
+               "a rank cannot send to itself, or receive from itself; use copy");
     ways_ |= peer.relative ? values_.facts(rank).uses & ~1U : values_.facts(rank).uses;
     need_moving(rank, text.at);
     if (text.lane.empty()) return peer;
@@ -812,11 +867,12 @@ class Compiler {
     const Facts& facts = values_.facts(peer);
     const std::int64_t ranks = program_.shape.ranks;
     const std::int64_t per_node = program_.shape.per_node;
-    const bool shifts = facts.shift.known && facts.shift.modulus > 0 && facts.shift.modulus % ranks == 0 &&
+    const bool shifts = facts.shift.known && facts.shift.modulus > 0 &&
+                        facts.shift.modulus % ranks == 0 &&
                         (facts.shift.step - per_node) % ranks == 0;
     if (!shifts) note(program_.to_shift, at, "this rank does not move with the workers");
-    const bool exchanges =
-        facts.exchange.known && facts.exchange.scale == per_node && facts.low >= 0 && facts.high < ranks;
+    const bool exchanges = facts.exchange.known && facts.exchange.scale == per_node &&
+                           facts.low >= 0 && facts.high < ranks;
     if (!exchanges) note(program_.to_exchange, at, "this rank does not move with the workers");
   }
 
@@ -826,7 +882,8 @@ class Compiler {
     const auto keep = [&](bool promised, const Obstacle& obstacle, const char* name) {
       if (!promised || obstacle.what.empty()) return;
       complain(ProblemCode::kConflict, obstacle.at,
-               "{}, so the algorithm is not the same to all workers under {} (line {}); compute it from node + …, or "
+               "{}, so the algorithm is not the same to all workers under {} (line {}); compute it "
+               "from node + …, or "
                "leave symmetry out",
                obstacle.what, name, syntax_.symmetry_at.line);
     };
@@ -856,7 +913,8 @@ class Compiler {
 }  // namespace
 
 std::shared_ptr<const Program> compile(const Syntax& syntax, const AlgorithmShape& shape,
-                                       const std::vector<AlgorithmParameter>& set, Problems& problems) {
+                                       const std::vector<AlgorithmParameter>& set,
+                                       Problems& problems) {
   return Compiler(syntax, shape, problems).run(set);
 }
 

@@ -1,8 +1,8 @@
-// The schedule of a program (program.h): the step is found (step_finder.cpp), and its values are computed for its rank and
-// rounds. Nothing is kept per rank or step.
+// The schedule of a program (program.h): the step is found (step_finder.cpp), and its values are
+// computed for its rank and rounds. Nothing is kept per rank or step.
 //
-// Every value is safe by itself: ranks and chunks are taken modulo their number, ranges end where their buffer does. What an
-// algorithm does wrong is for the checker to find, not for a bound here.
+// Every value is safe by itself: ranks and chunks are taken modulo their number, ranges end where
+// their buffer does. What an algorithm does wrong is for the checker to find, not for a bound here.
 
 #include <algorithm>
 #include <filesystem>
@@ -36,7 +36,8 @@ using custom::wrapped;
 
 class CustomSchedule : public Schedule {
  public:
-  CustomSchedule(std::shared_ptr<const Program> program, std::int64_t elements, std::int64_t input_shift, Engine engine)
+  CustomSchedule(std::shared_ptr<const Program> program, std::int64_t elements,
+                 std::int64_t input_shift, Engine engine)
       : program_(std::move(program)),
         finder_(*program_),
         ranks_(program_->shape.ranks),
@@ -56,7 +57,9 @@ class CustomSchedule : public Schedule {
   [[nodiscard]] int credits(Rank, Lane) const override {
     return program_->slots == 0 ? kUnlimitedCredits : program_->slots;
   }
-  [[nodiscard]] std::int64_t scratch(Rank) const override { return program_->scratch * cut_.longest(); }
+  [[nodiscard]] std::int64_t scratch(Rank) const override {
+    return program_->scratch * cut_.longest();
+  }
 
   /// A rank that is alone has nobody to send to: it has its input, and that is its result.
   [[nodiscard]] std::int64_t steps(Rank rank, Lane lane) const override {
@@ -71,11 +74,13 @@ class CustomSchedule : public Schedule {
     const ActionCode& action = *finder_.find(family_of(lane).root, index, variables).action;
     Step step;
     step.kind = action.kind;
-    if (action.wait >= 0) step.wait = wait_of(program_->waits[static_cast<std::size_t>(action.wait)], rank, variables);
+    if (action.wait >= 0)
+      step.wait = wait_of(program_->waits[static_cast<std::size_t>(action.wait)], rank, variables);
     if (action.kind == StepKind::kNop) return step;
     set_ranges(step, action, variables);
     bool moves = step.source.count > 0 || step.target.count > 0;
-    if (receives(action.kind)) moves = set_peer(step.from, action.from, rank, lane, variables) && moves;
+    if (receives(action.kind))
+      moves = set_peer(step.from, action.from, rank, lane, variables) && moves;
     if (sends(action.kind)) moves = set_peer(step.to, action.to, rank, lane, variables) && moves;
     if (action.kind == StepKind::kCopy && step.source == step.target) moves = false;
     if (!moves) {
@@ -91,7 +96,8 @@ class CustomSchedule : public Schedule {
   }
 
   [[nodiscard]] bool same_everywhere(Renumbering by, std::int32_t per_worker) const override {
-    const custom::Obstacle& obstacle = by == Renumbering::kShift ? program_->to_shift : program_->to_exchange;
+    const custom::Obstacle& obstacle =
+        by == Renumbering::kShift ? program_->to_shift : program_->to_exchange;
     return even_ && obstacle.what.empty() && per_worker == program_->shape.per_node;
   }
 
@@ -102,7 +108,8 @@ class CustomSchedule : public Schedule {
     return {found.alike_period, found.alike_end};
   }
 
-  void visit_ways(Rank rank, Lane lane, const std::function<void(const Step&)>& visit) const override {
+  void visit_ways(Rank rank, Lane lane,
+                  const std::function<void(const Step&)>& visit) const override {
     if (ranks_ == 1) return;
     Variables variables = variables_of(rank, lane);
     visit_node(family_of(lane).root, rank, lane, variables, visit);
@@ -151,12 +158,14 @@ class CustomSchedule : public Schedule {
 
   [[nodiscard]] Range range_of(const PlaceCode& place, const Variables& variables) const {
     const std::int64_t first = program_->values.at(place.first, variables);
-    const std::int64_t count = place.one ? 1 : std::max<std::int64_t>(0, program_->values.at(place.count, variables));
+    const std::int64_t count =
+        place.one ? 1 : std::max<std::int64_t>(0, program_->values.at(place.count, variables));
     Range range;
     if (place.area == Area::kScratch) {
       const std::int64_t longest = cut_.longest();
       const std::int64_t begin = wrapped(first, program_->scratch);
-      range = {Buffer::kScratch, begin * longest, std::min(count, program_->scratch - begin) * longest};
+      range = {Buffer::kScratch, begin * longest,
+               std::min(count, program_->scratch - begin) * longest};
       if (place.has_like) {
         const std::int64_t like = wrapped(program_->values.at(place.like, variables), cut_.chunks);
         range.count = std::min(range.count, cut_.offset(like + 1) - cut_.offset(like));
@@ -164,7 +173,8 @@ class CustomSchedule : public Schedule {
     } else {
       const std::int64_t begin = wrapped(first, cut_.chunks);
       const std::int64_t offset = cut_.offset(begin);
-      range = {Buffer::kData, offset, cut_.offset(begin + std::min(count, cut_.chunks - begin)) - offset};
+      range = {Buffer::kData, offset,
+               cut_.offset(begin + std::min(count, cut_.chunks - begin)) - offset};
       if (place.area == Area::kInput) range.offset += input_shift_;
     }
     if (place.in_pieces) {
@@ -180,14 +190,16 @@ class CustomSchedule : public Schedule {
   // --- who with whom ---
 
   /// False if the peer is the rank itself.
-  bool set_peer(Peer& peer, const PeerCode& code, Rank rank, Lane lane, const Variables& variables) const {
+  bool set_peer(Peer& peer, const PeerCode& code, Rank rank, Lane lane,
+                const Variables& variables) const {
     const std::int64_t value = wrapped(program_->values.at(code.rank, variables), ranks_);
-    peer =
-        code.relative ? Peer::ahead(static_cast<std::int32_t>(value), lane) : Peer::at(static_cast<Rank>(value), lane);
+    peer = code.relative ? Peer::ahead(static_cast<std::int32_t>(value), lane)
+                         : Peer::at(static_cast<Rank>(value), lane);
     if (!code.own_lane) {
       const LaneFamily& family = program_->families[static_cast<std::size_t>(code.family)];
       peer.lane = family.first;
-      if (family.numbered) peer.lane = lane_at(family, program_->values.at(code.lane_number, variables));
+      if (family.numbered)
+        peer.lane = lane_at(family, program_->values.at(code.lane_number, variables));
     }
     return peer.rank(rank, ranks_) != rank;
   }
@@ -198,10 +210,12 @@ class CustomSchedule : public Schedule {
 
   [[nodiscard]] Wait wait_of(const WaitCode& code, Rank rank, const Variables& variables) const {
     const int mark = code.mark;
-    const int number = mark < 0 ? code.family : program_->marks[static_cast<std::size_t>(mark)].family;
+    const int number =
+        mark < 0 ? code.family : program_->marks[static_cast<std::size_t>(mark)].family;
     const LaneFamily& family = program_->families[static_cast<std::size_t>(number)];
     std::vector<std::int64_t> arguments;
-    for (const custom::Value& argument : code.arguments) arguments.push_back(program_->values.at(argument, variables));
+    for (const custom::Value& argument : code.arguments)
+      arguments.push_back(program_->values.at(argument, variables));
     Wait wait{family.first, 0};
     if (family.numbered && !arguments.empty()) {
       wait.lane = lane_at(family, arguments.front());
@@ -209,7 +223,8 @@ class CustomSchedule : public Schedule {
     }
     Variables there = variables_of(rank, wait.lane);
     wait.count = mark < 0 ? finder_.count(family.root, there)
-                          : finder_.position(program_->marks[static_cast<std::size_t>(mark)], arguments, there);
+                          : finder_.position(program_->marks[static_cast<std::size_t>(mark)],
+                                             arguments, there);
     return wait.count == 0 ? Wait{} : wait;
   }
 
@@ -223,8 +238,9 @@ class CustomSchedule : public Schedule {
         for (const int child : node.children) visit_node(child, rank, lane, variables, visit);
         return;
       case NodeCode::Kind::kIf:
-        return visit_node(program_->values.at(node.low, variables) != 0 ? node.body : node.otherwise, rank, lane,
-                          variables, visit);
+        return visit_node(
+            program_->values.at(node.low, variables) != 0 ? node.body : node.otherwise, rank, lane,
+            variables, visit);
       case NodeCode::Kind::kLoop: {
         const std::int64_t low = program_->values.at(node.low, variables);
         const std::int64_t high = program_->values.at(node.high, variables);
@@ -259,7 +275,8 @@ class CustomSchedule : public Schedule {
 
 class ProgramAlgorithm : public CustomAlgorithm {
  public:
-  explicit ProgramAlgorithm(std::shared_ptr<const Program> program) : program_(std::move(program)) {}
+  explicit ProgramAlgorithm(std::shared_ptr<const Program> program)
+      : program_(std::move(program)) {}
 
   [[nodiscard]] CollectiveKind kind() const override { return program_->kind; }
   [[nodiscard]] const AlgorithmShape& shape() const override { return program_->shape; }
@@ -289,7 +306,8 @@ class ProgramAlgorithm : public CustomAlgorithm {
     constexpr std::int64_t kMost = std::int64_t{1} << 50;
     std::int64_t total = 0;
     for (std::size_t lane = 0; lane < program_->family_of_lane.size(); ++lane) {
-      const LaneFamily& family = program_->families[static_cast<std::size_t>(program_->family_of_lane[lane])];
+      const LaneFamily& family =
+          program_->families[static_cast<std::size_t>(program_->family_of_lane[lane])];
       const std::int64_t fixed = program_->nodes[static_cast<std::size_t>(family.root)].count;
       if (fixed >= 0) {
         total = std::min(kMost, total + fixed * program_->shape.ranks);
@@ -309,12 +327,13 @@ class ProgramAlgorithm : public CustomAlgorithm {
     return total;
   }
 
-  [[nodiscard]] std::optional<Location> place_of(Rank rank, Lane lane, std::int64_t index) const override {
+  [[nodiscard]] std::optional<Location> place_of(Rank rank, Lane lane,
+                                                 std::int64_t index) const override {
     if (program_->shape.ranks == 1 || rank < 0 || rank >= program_->shape.ranks || lane < 0 ||
         static_cast<std::size_t>(lane) >= program_->family_of_lane.size())
       return std::nullopt;
-    const LaneFamily& family =
-        program_->families[static_cast<std::size_t>(program_->family_of_lane[static_cast<std::size_t>(lane)])];
+    const LaneFamily& family = program_->families[static_cast<std::size_t>(
+        program_->family_of_lane[static_cast<std::size_t>(lane)])];
     Variables variables{};
     variables[kRankSlot] = rank;
     variables[kLaneSlot] = family.first_number + lane - family.first;
@@ -327,7 +346,8 @@ class ProgramAlgorithm : public CustomAlgorithm {
   [[nodiscard]] std::string why_not_folded() const override {
     const custom::Obstacle& obstacle = program_->to_shift;
     if (obstacle.what.empty() || program_->to_exchange.what.empty()) return "";
-    return fmt::format("{}:{}:{}: {}", program_->file, obstacle.at.line, obstacle.at.column, obstacle.what);
+    return fmt::format("{}:{}:{}: {}", program_->file, obstacle.at.line, obstacle.at.column,
+                       obstacle.what);
   }
 
  private:
@@ -344,12 +364,13 @@ class LanguageText : public AlgorithmText {
   [[nodiscard]] CollectiveKind kind() const override { return syntax_.collective; }
   [[nodiscard]] std::vector<std::string> parameters() const override {
     std::vector<std::string> names;
-    for (const custom::ParameterText& parameter : syntax_.parameters) names.push_back(parameter.name);
+    for (const custom::ParameterText& parameter : syntax_.parameters)
+      names.push_back(parameter.name);
     return names;
   }
-  [[nodiscard]] std::shared_ptr<const CustomAlgorithm> for_shape(const AlgorithmShape& shape,
-                                                                 const std::vector<AlgorithmParameter>& set,
-                                                                 Problems& problems) const override {
+  [[nodiscard]] std::shared_ptr<const CustomAlgorithm> for_shape(
+      const AlgorithmShape& shape, const std::vector<AlgorithmParameter>& set,
+      Problems& problems) const override {
     auto program = custom::compile(syntax_, shape, set, problems);
     return program ? std::make_shared<ProgramAlgorithm>(std::move(program)) : nullptr;
   }
@@ -361,11 +382,14 @@ class LanguageText : public AlgorithmText {
 /// One copy of each rank that has an input.
 class CopyOfInputs : public Schedule {
  public:
-  CopyOfInputs(Contract contract, Engine engine) : contract_(std::move(contract)), engine_(engine) {}
+  CopyOfInputs(Contract contract, Engine engine)
+      : contract_(std::move(contract)), engine_(engine) {}
   [[nodiscard]] std::int32_t ranks() const override { return contract_.members(); }
   [[nodiscard]] std::int32_t lanes(Rank) const override { return 1; }
   [[nodiscard]] Engine engine(Rank, Lane) const override { return engine_; }
-  [[nodiscard]] std::int64_t steps(Rank rank, Lane) const override { return contract_.input(rank).count > 0 ? 1 : 0; }
+  [[nodiscard]] std::int64_t steps(Rank rank, Lane) const override {
+    return contract_.input(rank).count > 0 ? 1 : 0;
+  }
   [[nodiscard]] Step step(Rank rank, Lane, std::int64_t) const override {
     Step step;
     step.kind = StepKind::kCopy;
@@ -373,7 +397,9 @@ class CopyOfInputs : public Schedule {
     step.source.offset += contract_.input_shift;
     return step;
   }
-  [[nodiscard]] bool same_everywhere(Renumbering, std::int32_t) const override { return !has_root(contract_.kind); }
+  [[nodiscard]] bool same_everywhere(Renumbering, std::int32_t) const override {
+    return !has_root(contract_.kind);
+  }
 
  private:
   Contract contract_;

@@ -1,5 +1,5 @@
-// Chunks of the file stay chunks: offsets are multiplied by the elements of a chunk of the buffer. The file only knows chunks
-// of one size, so that buffers are padded until they divide.
+// Chunks of the file stay chunks: offsets are multiplied by the elements of a chunk of the buffer.
+// The file only knows chunks of one size, so that buffers are padded until they divide.
 
 #include "core/custom/msccl.h"
 
@@ -24,9 +24,10 @@ struct MscclKind {
   const char* name;
   CollectiveKind kind;
 };
-constexpr std::array kMscclKinds{
-    MscclKind{"allreduce", CollectiveKind::kAllReduce}, MscclKind{"allgather", CollectiveKind::kAllGather},
-    MscclKind{"reduce_scatter", CollectiveKind::kReduceScatter}, MscclKind{"alltoall", CollectiveKind::kAllToAll}};
+constexpr std::array kMscclKinds{MscclKind{"allreduce", CollectiveKind::kAllReduce},
+                                 MscclKind{"allgather", CollectiveKind::kAllGather},
+                                 MscclKind{"reduce_scatter", CollectiveKind::kReduceScatter},
+                                 MscclKind{"alltoall", CollectiveKind::kAllToAll}};
 
 struct MscclStepType {
   const char* name;
@@ -83,18 +84,25 @@ struct MscclProgram {
 
 class MscclSchedule : public Schedule {
  public:
-  MscclSchedule(std::shared_ptr<const MscclProgram> program, std::int64_t elements, std::int64_t input_shift,
-                Engine engine)
-      : program_(std::move(program)), chunk_(elements / program_->chunks), input_shift_(input_shift), engine_(engine) {}
+  MscclSchedule(std::shared_ptr<const MscclProgram> program, std::int64_t elements,
+                std::int64_t input_shift, Engine engine)
+      : program_(std::move(program)),
+        chunk_(elements / program_->chunks),
+        input_shift_(input_shift),
+        engine_(engine) {}
 
-  [[nodiscard]] std::int32_t ranks() const override { return static_cast<std::int32_t>(program_->gpus.size()); }
+  [[nodiscard]] std::int32_t ranks() const override {
+    return static_cast<std::int32_t>(program_->gpus.size());
+  }
   [[nodiscard]] std::int32_t lanes(Rank rank) const override {
     return static_cast<std::int32_t>(gpu(rank).blocks.size());
   }
   [[nodiscard]] std::int64_t steps(Rank rank, Lane lane) const override {
     return static_cast<std::int64_t>(block(rank, lane).steps.size());
   }
-  [[nodiscard]] std::int64_t scratch(Rank rank) const override { return gpu(rank).scratch * chunk_; }
+  [[nodiscard]] std::int64_t scratch(Rank rank) const override {
+    return gpu(rank).scratch * chunk_;
+  }
   [[nodiscard]] Engine engine(Rank, Lane) const override { return engine_; }
 
   [[nodiscard]] Step step(Rank rank, Lane lane, std::int64_t index) const override {
@@ -102,14 +110,17 @@ class MscclSchedule : public Schedule {
     Step step = one.step;
     step.source = scaled(step.source, one.input_source);
     step.target = scaled(step.target, one.input_target);
-    if (step.source.count > 0 && !(step.kind == StepKind::kCopy && step.source == step.target)) return step;
+    if (step.source.count > 0 && !(step.kind == StepKind::kCopy && step.source == step.target))
+      return step;
     Step nothing;
     nothing.wait = step.wait;
     return nothing;
   }
 
  private:
-  [[nodiscard]] const MscclGpu& gpu(Rank rank) const { return program_->gpus[static_cast<std::size_t>(rank)]; }
+  [[nodiscard]] const MscclGpu& gpu(Rank rank) const {
+    return program_->gpus[static_cast<std::size_t>(rank)];
+  }
   [[nodiscard]] const MscclBlock& block(Rank rank, Lane lane) const {
     return gpu(rank).blocks[static_cast<std::size_t>(lane)];
   }
@@ -138,10 +149,12 @@ class MscclAlgorithm : public CustomAlgorithm {
   }
   [[nodiscard]] std::string note() const override {
     if (program_->protocol.empty() || program_->protocol == "Simple") return "";
-    return fmt::format("{} is for protocol {}; its messages take the time of Simple ones here", program_->name,
-                       program_->protocol);
+    return fmt::format("{} is for protocol {}; its messages take the time of Simple ones here",
+                       program_->name, program_->protocol);
   }
-  [[nodiscard]] std::optional<std::int64_t> even_elements() const override { return program_->chunks; }
+  [[nodiscard]] std::optional<std::int64_t> even_elements() const override {
+    return program_->chunks;
+  }
   [[nodiscard]] std::unique_ptr<Schedule> schedule(std::int64_t elements, std::int64_t input_shift,
                                                    Engine engine) const override {
     return std::make_unique<MscclSchedule>(program_, elements, input_shift, engine);
@@ -149,11 +162,13 @@ class MscclAlgorithm : public CustomAlgorithm {
   [[nodiscard]] std::int64_t total_steps() const override {
     std::int64_t steps = 0;
     for (const MscclGpu& gpu : program_->gpus) {
-      for (const MscclBlock& block : gpu.blocks) steps += static_cast<std::int64_t>(block.steps.size());
+      for (const MscclBlock& block : gpu.blocks)
+        steps += static_cast<std::int64_t>(block.steps.size());
     }
     return steps;
   }
-  [[nodiscard]] std::optional<Location> place_of(Rank rank, Lane lane, std::int64_t index) const override {
+  [[nodiscard]] std::optional<Location> place_of(Rank rank, Lane lane,
+                                                 std::int64_t index) const override {
     if (rank < 0 || static_cast<std::size_t>(rank) >= program_->gpus.size()) return std::nullopt;
     const auto& blocks = program_->gpus[static_cast<std::size_t>(rank)].blocks;
     if (lane < 0 || static_cast<std::size_t>(lane) >= blocks.size()) return std::nullopt;
@@ -176,18 +191,19 @@ class MscclText : public AlgorithmText {
   [[nodiscard]] const std::string& name() const override { return program_->name; }
   [[nodiscard]] CollectiveKind kind() const override { return program_->kind; }
   [[nodiscard]] std::vector<std::string> parameters() const override { return {}; }
-  [[nodiscard]] std::shared_ptr<const CustomAlgorithm> for_shape(const AlgorithmShape& shape,
-                                                                 const std::vector<AlgorithmParameter>& set,
-                                                                 Problems& problems) const override {
+  [[nodiscard]] std::shared_ptr<const CustomAlgorithm> for_shape(
+      const AlgorithmShape& shape, const std::vector<AlgorithmParameter>& set,
+      Problems& problems) const override {
     const Location whole{program_->file, 0, 0};
     if (!set.empty()) {
-      problems.add({ProblemCode::kUnknownName}, whole, "MSCCL's XML has no parameters such as \"{}\"; leave set out",
-                   set.front().name);
+      problems.add({ProblemCode::kUnknownName}, whole,
+                   "MSCCL's XML has no parameters such as \"{}\"; leave set out", set.front().name);
       return nullptr;
     }
     if (static_cast<std::size_t>(shape.ranks) != program_->gpus.size()) {
       problems.add({ProblemCode::kConflict, "algo.ngpus"}, whole,
-                   "the file lists the steps of {} GPUs, and {} replicas take part; take a cluster of as many",
+                   "the file lists the steps of {} GPUs, and {} replicas take part; take a cluster "
+                   "of as many",
                    program_->gpus.size(), shape.ranks);
       return nullptr;
     }
@@ -215,35 +231,41 @@ class MscclReader {
   using Element = pugi::xml_node;
 
   template <class... Args>
-  void complain(ProblemCode code, const Element& element, const char* attribute, fmt::format_string<Args...> format,
-                Args&&... args) {
+  void complain(ProblemCode code, const Element& element, const char* attribute,
+                fmt::format_string<Args...> format, Args&&... args) {
     std::string field = element.name();
     if (*attribute != 0) field += fmt::format(".{}", attribute);
-    problems_.add({code, std::move(field)}, xml_.where(element), format, std::forward<Args>(args)...);
+    problems_.add({code, std::move(field)}, xml_.where(element), format,
+                  std::forward<Args>(args)...);
   }
 
-  std::int64_t number(const Element& element, const char* attribute, std::int64_t least, std::int64_t most) {
+  std::int64_t number(const Element& element, const char* attribute, std::int64_t least,
+                      std::int64_t most) {
     return xml_.integer(element, attribute, least, most, problems_).value_or(least);
   }
-  std::int64_t number(const Element& element, const char* attribute, std::int64_t least, std::int64_t most,
-                      std::int64_t missing) {
+  std::int64_t number(const Element& element, const char* attribute, std::int64_t least,
+                      std::int64_t most, std::int64_t missing) {
     return xml_.integer(element, attribute, least, most, missing, problems_).value_or(missing);
   }
 
   void read_head() {
     const Element algo = xml_.root();
     program_->name = algo.attribute("name").value();
-    if (program_->name.empty()) program_->name = std::filesystem::path(program_->file).stem().string();
+    if (program_->name.empty())
+      program_->name = std::filesystem::path(program_->file).stem().string();
     const std::string coll = algo.attribute("coll").value();
-    const auto kind = std::find_if(kMscclKinds.begin(), kMscclKinds.end(), [&](auto& k) { return coll == k.name; });
+    const auto kind = std::find_if(kMscclKinds.begin(), kMscclKinds.end(),
+                                   [&](auto& k) { return coll == k.name; });
     if (kind == kMscclKinds.end()) {
-      return complain(ProblemCode::kUnsupported, algo, "coll",
-                      "coll=\"{}\": supported are allreduce, allgather, reduce_scatter and alltoall", coll);
+      return complain(
+          ProblemCode::kUnsupported, algo, "coll",
+          "coll=\"{}\": supported are allreduce, allgather, reduce_scatter and alltoall", coll);
     }
     program_->kind = kind->kind;
     const std::string protocol = algo.attribute("proto").value();
     if (!protocol.empty() && protocol != "Simple" && protocol != "LL" && protocol != "LL128")
-      complain(ProblemCode::kUnknownName, algo, "proto", "proto=\"{}\": expected Simple, LL or LL128", protocol);
+      complain(ProblemCode::kUnknownName, algo, "proto",
+               "proto=\"{}\": expected Simple, LL or LL128", protocol);
     program_->protocol = protocol;
     const std::string op = algo.attribute("redop").value();
     if (!op.empty() && op != "sum")
@@ -255,8 +277,8 @@ class MscclReader {
     program_->chunks = number(algo, "nchunksperloop", 1, kMaxChunksOfFile);
     ngpus_ = number(algo, "ngpus", 1, kMaxGpus);
     if (has_blocks(program_->kind) && program_->chunks % ngpus_ != 0)
-      complain(ProblemCode::kConflict, algo, "nchunksperloop", "{} chunks do not make up {} blocks, one of each GPU",
-               program_->chunks, ngpus_);
+      complain(ProblemCode::kConflict, algo, "nchunksperloop",
+               "{} chunks do not make up {} blocks, one of each GPU", program_->chunks, ngpus_);
   }
 
   void read_gpus() {
@@ -268,16 +290,16 @@ class MscclReader {
       }
       const auto id = number(element, "id", 0, ngpus_ - 1);
       if (id != static_cast<std::int64_t>(program_->gpus.size())) {
-        complain(ProblemCode::kConflict, element, "id", "GPUs must be in the order of their numbers: expected {}",
-                 program_->gpus.size());
+        complain(ProblemCode::kConflict, element, "id",
+                 "GPUs must be in the order of their numbers: expected {}", program_->gpus.size());
         return;
       }
       program_->gpus.emplace_back();
       read_gpu(element, static_cast<Rank>(id));
     }
     if (static_cast<std::int64_t>(program_->gpus.size()) != ngpus_)
-      complain(ProblemCode::kConflict, xml_.root(), "ngpus", "ngpus=\"{}\", and there are {}", ngpus_,
-               program_->gpus.size());
+      complain(ProblemCode::kConflict, xml_.root(), "ngpus", "ngpus=\"{}\", and there are {}",
+               ngpus_, program_->gpus.size());
   }
 
   void read_gpu(const Element& element, Rank rank) {
@@ -312,13 +334,14 @@ class MscclReader {
   void read_step(const Element& element, Rank rank, MscclBlock& block, std::int64_t expected,
                  const std::map<std::int64_t, Lane>& lanes) {
     if (std::string_view(element.name()) != "step")
-      return complain(ProblemCode::kUnsupported, element, "", "<{}>: supported is <step>, which the runtimes read",
-                      element.name());
+      return complain(ProblemCode::kUnsupported, element, "",
+                      "<{}>: supported is <step>, which the runtimes read", element.name());
     if (number(element, "s", 0, kMaxChunksOfFile) != expected)
-      return complain(ProblemCode::kConflict, element, "s", "steps must be in the order of their numbers: expected {}",
-                      expected);
+      return complain(ProblemCode::kConflict, element, "s",
+                      "steps must be in the order of their numbers: expected {}", expected);
     const std::string type = element.attribute("type").value();
-    const auto found = std::find_if(kMscclSteps.begin(), kMscclSteps.end(), [&](auto& t) { return type == t.name; });
+    const auto found = std::find_if(kMscclSteps.begin(), kMscclSteps.end(),
+                                    [&](auto& t) { return type == t.name; });
     if (found == kMscclSteps.end())
       return complain(ProblemCode::kUnknownName, element, "type",
                       "type=\"{}\": expected one of s, r, rcs, rrc, rrs, rrcs, cpy, re, nop", type);
@@ -329,26 +352,32 @@ class MscclReader {
     read_dependency(element, step, lanes);
     if (step.kind != StepKind::kNop) {
       const std::int64_t count = number(element, "cnt", 1, kMaxChunksOfFile);
-      if (has_source(step.kind)) one.input_source = read_place(element, "srcbuf", "srcoff", rank, count, step.source);
-      if (has_target(step.kind)) one.input_target = read_place(element, "dstbuf", "dstoff", rank, count, step.target);
+      if (has_source(step.kind))
+        one.input_source = read_place(element, "srcbuf", "srcoff", rank, count, step.source);
+      if (has_target(step.kind))
+        one.input_target = read_place(element, "dstbuf", "dstoff", rank, count, step.target);
       if (!has_source(step.kind)) step.source = step.target, one.input_source = one.input_target;
       if (!has_target(step.kind)) step.target = step.source, one.input_target = one.input_source;
     }
     if (step.kind == StepKind::kReduce) step.inputs = 1, step.accumulate = true;
     if (sends(step.kind) && block.send < 0)
-      complain(ProblemCode::kConflict, element, "type", "thread block {} sends to nobody (send=\"-1\")", block.id);
+      complain(ProblemCode::kConflict, element, "type",
+               "thread block {} sends to nobody (send=\"-1\")", block.id);
     if (receives(step.kind) && block.receive < 0)
-      complain(ProblemCode::kConflict, element, "type", "thread block {} receives from nobody (recv=\"-1\")", block.id);
+      complain(ProblemCode::kConflict, element, "type",
+               "thread block {} receives from nobody (recv=\"-1\")", block.id);
     block.steps.push_back(std::move(one));
   }
 
-  void read_dependency(const Element& element, Step& step, const std::map<std::int64_t, Lane>& lanes) {
+  void read_dependency(const Element& element, Step& step,
+                       const std::map<std::int64_t, Lane>& lanes) {
     const std::int64_t on = number(element, "depid", -1, kMaxBlocks - 1, -1);
     if (on < 0) return;
     const std::int64_t index = number(element, "deps", 0, kMaxChunksOfFile);
     const auto lane = lanes.find(on);
     if (lane == lanes.end())
-      return complain(ProblemCode::kUnknownName, element, "depid", "the GPU has no thread block {}", on);
+      return complain(ProblemCode::kUnknownName, element, "depid", "the GPU has no thread block {}",
+                      on);
     step.wait = {lane->second, index + 1};
   }
 
@@ -359,16 +388,17 @@ class MscclReader {
         if (wait.lane < 0) continue;
         const auto& awaited = gpu.blocks[static_cast<std::size_t>(wait.lane)];
         if (wait.count <= static_cast<std::int64_t>(awaited.steps.size())) continue;
-        problems_.add({ProblemCode::kConflict, "step.deps"}, one.place, "thread block {} has {} steps, and no step {}",
-                      awaited.id, awaited.steps.size(), wait.count - 1);
+        problems_.add({ProblemCode::kConflict, "step.deps"}, one.place,
+                      "thread block {} has {} steps, and no step {}", awaited.id,
+                      awaited.steps.size(), wait.count - 1);
       }
     }
     static_cast<void>(element);
   }
 
   /// Where chunks lie; true if that is where inputs do.
-  bool read_place(const Element& element, const char* buffer, const char* offset, Rank rank, std::int64_t count,
-                  Range& range) {
+  bool read_place(const Element& element, const char* buffer, const char* offset, Rank rank,
+                  std::int64_t count, Range& range) {
     const std::string name = element.attribute(buffer).value();
     const std::int64_t first = number(element, offset, 0, kMaxChunksOfFile);
     std::int64_t chunks = program_->chunks;
@@ -384,19 +414,22 @@ class MscclReader {
     } else if (name == "o") {
       if (program_->kind == CollectiveKind::kReduceScatter) begin = rank * block, chunks = block;
     } else {
-      complain(ProblemCode::kUnknownName, element, buffer, "{}=\"{}\": expected i, o or s", buffer, name);
+      complain(ProblemCode::kUnknownName, element, buffer, "{}=\"{}\": expected i, o or s", buffer,
+               name);
       return false;
     }
     if (first + count > chunks) {
-      complain(ProblemCode::kTooLarge, element, offset, "chunks {} to {} lie outside of the {} of buffer {}", first,
-               first + count - 1, chunks, name);
+      complain(ProblemCode::kTooLarge, element, offset,
+               "chunks {} to {} lie outside of the {} of buffer {}", first, first + count - 1,
+               chunks, name);
     }
     range.offset = begin + first;
     range.count = count;
     return input;
   }
 
-  /// The k-th message of a channel between two GPUs goes from the one thread block that sends there to the one that receives.
+  /// The k-th message of a channel between two GPUs goes from the one thread block that sends there
+  /// to the one that receives.
   void connect() {
     using Connection = std::array<std::int64_t, 3>;  // from, to, channel
     std::map<Connection, Lane> senders;
@@ -408,13 +441,16 @@ class MscclReader {
         const MscclBlock& block = blocks[lane];
         const bool good =
             (block.send < 0 ||
-             senders.emplace(Connection{own, block.send, block.channel}, static_cast<Lane>(lane)).second) &&
+             senders.emplace(Connection{own, block.send, block.channel}, static_cast<Lane>(lane))
+                 .second) &&
             (block.receive < 0 ||
-             receivers.emplace(Connection{block.receive, own, block.channel}, static_cast<Lane>(lane)).second);
+             receivers
+                 .emplace(Connection{block.receive, own, block.channel}, static_cast<Lane>(lane))
+                 .second);
         if (!good)
           problems_.add({ProblemCode::kDuplicate, "tb.chan"}, {program_->file, 0, 0},
-                        "GPU {}: another thread block than {} has the same peer and channel {}", rank, block.id,
-                        block.channel);
+                        "GPU {}: another thread block than {} has the same peer and channel {}",
+                        rank, block.id, block.channel);
       }
     }
     for (std::size_t rank = 0; rank < program_->gpus.size(); ++rank) {
@@ -422,9 +458,11 @@ class MscclReader {
       for (MscclBlock& block : program_->gpus[rank].blocks) {
         for (MscclStep& one : block.steps) {
           if (sends(one.step.kind))
-            find_peer(receivers, {own, block.send, block.channel}, block.send, one, "receives", one.step.to);
+            find_peer(receivers, {own, block.send, block.channel}, block.send, one, "receives",
+                      one.step.to);
           if (receives(one.step.kind))
-            find_peer(senders, {block.receive, own, block.channel}, block.receive, one, "sends", one.step.from);
+            find_peer(senders, {block.receive, own, block.channel}, block.receive, one, "sends",
+                      one.step.from);
           if (problems_.full()) return;
         }
       }
@@ -432,15 +470,15 @@ class MscclReader {
   }
 
   void find_peer(const std::map<std::array<std::int64_t, 3>, Lane>& lanes,
-                 const std::array<std::int64_t, 3>& connection, std::int32_t rank, const MscclStep& one,
-                 const char* does, Peer& peer) {
+                 const std::array<std::int64_t, 3>& connection, std::int32_t rank,
+                 const MscclStep& one, const char* does, Peer& peer) {
     const auto found = lanes.find(connection);
     if (found != lanes.end()) {
       peer = Peer::at(rank, found->second);
       return;
     }
-    problems_.add({ProblemCode::kConflict, "tb.chan"}, one.place, "no thread block of GPU {} {} on channel {}", rank,
-                  does, connection[2]);
+    problems_.add({ProblemCode::kConflict, "tb.chan"}, one.place,
+                  "no thread block of GPU {} {} on channel {}", rank, does, connection[2]);
   }
 
   const nccl::XmlText& xml_;
@@ -457,7 +495,8 @@ bool is_msccl(std::string_view text) {
   return first != std::string_view::npos && text[first] == '<';
 }
 
-std::shared_ptr<const AlgorithmText> read_msccl(std::string_view text, const std::string& file, Problems& problems) {
+std::shared_ptr<const AlgorithmText> read_msccl(std::string_view text, const std::string& file,
+                                                Problems& problems) {
   const Expected<nccl::XmlText> xml = nccl::XmlText::parse(text, file, "algo");
   if (!xml) {
     problems.add(xml.error());

@@ -1,5 +1,6 @@
-// A schedule as thread blocks. A thread block of MSCCL sends to one GPU and receives from one; a lane may have several peers. Such
-// a lane becomes several thread blocks, whose steps wait for each other in the lane's order.
+// A schedule as thread blocks. A thread block of MSCCL sends to one GPU and receives from one; a
+// lane may have several peers. Such a lane becomes several thread blocks, whose steps wait for each
+// other in the lane's order.
 
 #include <algorithm>
 #include <map>
@@ -46,19 +47,23 @@ class MscclWriter {
   Expected<std::string> write() {
     const char* coll = name_of(contract_.kind);
     if (coll == nullptr)
-      return refuse(fmt::format("MSCCL's XML has allreduce, allgather, reduce_scatter and alltoall, and no {}",
-                                to_string(contract_.kind)));
+      return refuse(fmt::format(
+          "MSCCL's XML has allreduce, allgather, reduce_scatter and alltoall, and no {}",
+          to_string(contract_.kind)));
     std::int64_t steps = 0;
     Lane channels = 1;
     for (Rank rank = 0; rank < schedule_.ranks(); ++rank) {
       channels = std::max(channels, schedule_.lanes(rank));
-      for (Lane lane = 0; lane < schedule_.lanes(rank); ++lane) steps += schedule_.steps(rank, lane);
+      for (Lane lane = 0; lane < schedule_.lanes(rank); ++lane)
+        steps += schedule_.steps(rank, lane);
     }
     if (steps > kMaxExportedSteps)
-      return refuse(fmt::format("{} steps over {} ranks are more than the {} that are written; take fewer workers",
-                                steps, schedule_.ranks(), kMaxExportedSteps));
+      return refuse(fmt::format(
+          "{} steps over {} ranks are more than the {} that are written; take fewer workers", steps,
+          schedule_.ranks(), kMaxExportedSteps));
     std::string text = fmt::format(
-        "<algo name=\"{}\" proto=\"Simple\" nchannels=\"{}\" nchunksperloop=\"{}\" ngpus=\"{}\" coll=\"{}\" "
+        "<algo name=\"{}\" proto=\"Simple\" nchannels=\"{}\" nchunksperloop=\"{}\" ngpus=\"{}\" "
+        "coll=\"{}\" "
         "inplace=\"{}\">\n",
         escaped(name_), channels, contract_.elements, schedule_.ranks(), coll, in_place() ? 1 : 0);
     for (rank_ = 0; rank_ < schedule_.ranks() && why_not_.empty(); ++rank_) write_gpu(text);
@@ -99,7 +104,8 @@ class MscclWriter {
   [[nodiscard]] bool in_place() const { return contract_.input_shift == 0; }
 
   void fail(Lane lane, std::int64_t index, const std::string& why) {
-    if (why_not_.empty()) why_not_ = fmt::format("rank {} lane {} step {}: {}", rank_, lane, index, why);
+    if (why_not_.empty())
+      why_not_ = fmt::format("rank {} lane {} step {}: {}", rank_, lane, index, why);
   }
 
   // --- one GPU ---
@@ -114,17 +120,19 @@ class MscclWriter {
     const bool scatters = contract_.kind == CollectiveKind::kReduceScatter;
     const std::int64_t inputs = gathers ? (in_place() ? 0 : block) : contract_.elements;
     const std::int64_t outputs = in_place() && !gathers ? 0 : scatters ? block : contract_.elements;
-    text += fmt::format("  <gpu id=\"{}\" i_chunks=\"{}\" o_chunks=\"{}\" s_chunks=\"{}\">\n", rank_, inputs, outputs,
-                        schedule_.scratch(rank_));
+    text += fmt::format("  <gpu id=\"{}\" i_chunks=\"{}\" o_chunks=\"{}\" s_chunks=\"{}\">\n",
+                        rank_, inputs, outputs, schedule_.scratch(rank_));
     for (std::size_t i = 0; i < blocks_.size(); ++i) {
       const OutBlock& one = blocks_[i];
-      text += fmt::format("    <tb id=\"{}\" send=\"{}\" recv=\"{}\" chan=\"{}\">\n", i, one.send, one.receive,
-                          one.channel);
+      text += fmt::format("    <tb id=\"{}\" send=\"{}\" recv=\"{}\" chan=\"{}\">\n", i, one.send,
+                          one.receive, one.channel);
       for (std::size_t s = 0; s < one.steps.size(); ++s) {
         const OutStep& step = one.steps[s];
         text += fmt::format(
-            "      <step s=\"{}\" type=\"{}\" {} {} cnt=\"{}\" depid=\"{}\" deps=\"{}\" hasdep=\"{}\"/>\n", s,
-            step.type, step.source, step.target, step.count, step.after.block, step.after.step, step.awaited ? 1 : 0);
+            "      <step s=\"{}\" type=\"{}\" {} {} cnt=\"{}\" depid=\"{}\" deps=\"{}\" "
+            "hasdep=\"{}\"/>\n",
+            s, step.type, step.source, step.target, step.count, step.after.block, step.after.step,
+            step.awaited ? 1 : 0);
       }
       text += "    </tb>\n";
     }
@@ -150,9 +158,9 @@ class MscclWriter {
       const int to = block_with(mine.sending, step.to.rank(rank_, schedule_.ranks()));
       if (from >= 0 && from == to) continue;
       if (from >= 0 || to >= 0)
-        return fail(
-            lane, i,
-            "a thread block of MSCCL passes messages on from one GPU to one other, and this lane from one to several");
+        return fail(lane, i,
+                    "a thread block of MSCCL passes messages on from one GPU to one other, and "
+                    "this lane from one to several");
       take(mine, lane, new_block(mine, lane), step, true, true);
     }
     StepId last;
@@ -173,7 +181,8 @@ class MscclWriter {
     return mine.all.back();
   }
 
-  void take(LaneBlocks& mine, Lane lane, int block, const Step& step, bool sends_there, bool receives_there) {
+  void take(LaneBlocks& mine, Lane lane, int block, const Step& step, bool sends_there,
+            bool receives_there) {
     OutBlock& one = blocks_[static_cast<std::size_t>(block)];
     if (sends_there) {
       one.send = step.to.rank(rank_, schedule_.ranks());
@@ -213,9 +222,11 @@ class MscclWriter {
   StepId write_step(LaneBlocks& mine, Lane lane, std::int64_t index, StepId last) {
     const Step step = schedule_.step(rank_, lane, index);
     if (step.kind == StepKind::kNop && step.wait.lane < 0) return last;
-    if ((sends(step.kind) && step.to.lane != lane) || (receives(step.kind) && step.from.lane != lane)) {
+    if ((sends(step.kind) && step.to.lane != lane) ||
+        (receives(step.kind) && step.from.lane != lane)) {
       fail(lane, index,
-           "its peer is another lane, and thread blocks of MSCCL that talk to each other are on one channel");
+           "its peer is another lane, and thread blocks of MSCCL that talk to each other are on "
+           "one channel");
       return last;
     }
     std::vector<OutStep> written = steps_of(step, lane, index);
@@ -267,7 +278,8 @@ class MscclWriter {
       case StepKind::kReduce: {
         std::vector<OutStep> all;
         for (std::int32_t i = 0; i < step.inputs; ++i) {
-          const Range input{step.source.buffer, step.source.offset + i * step.stride, step.target.count};
+          const Range input{step.source.buffer, step.source.offset + i * step.stride,
+                            step.target.count};
           if (i == 0 && !step.accumulate && input == step.target) continue;
           all.push_back(one(i == 0 && !step.accumulate ? "cpy" : "re", input, step.target));
         }
@@ -297,7 +309,8 @@ class MscclWriter {
       if (in_blocks) {
         if (offset < own || offset + range.count > own + contract_.block())
           fail(lane, index,
-               "it uses chunks of the output that are not the rank's own, which MSCCL has no memory for out of place");
+               "it uses chunks of the output that are not the rank's own, which MSCCL has no "
+               "memory for out of place");
         offset -= own;
       }
     }
@@ -317,8 +330,9 @@ class MscclWriter {
     for (OutBlock& block : blocks_) {
       for (OutStep& step : block.steps) {
         if (step.after.block < 0) continue;
-        blocks_[static_cast<std::size_t>(step.after.block)].steps[static_cast<std::size_t>(step.after.step)].awaited =
-            true;
+        blocks_[static_cast<std::size_t>(step.after.block)]
+            .steps[static_cast<std::size_t>(step.after.step)]
+            .awaited = true;
       }
     }
   }
@@ -334,7 +348,8 @@ class MscclWriter {
 
 }  // namespace
 
-Expected<std::string> to_msccl(const Schedule& schedule, const Contract& contract, const std::string& name) {
+Expected<std::string> to_msccl(const Schedule& schedule, const Contract& contract,
+                               const std::string& name) {
   return MscclWriter(schedule, contract, name).write();
 }
 

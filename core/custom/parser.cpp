@@ -1,5 +1,5 @@
-// A parser by recursive descent. Every statement begins with a word of its own, so that lines need no ends and the parser can
-// go on after a mistake: at the next such word.
+// A parser by recursive descent. Every statement begins with a word of its own, so that lines need
+// no ends and the parser can go on after a mistake: at the next such word.
 
 #include <algorithm>
 #include <array>
@@ -19,13 +19,16 @@ constexpr std::size_t kMaxExpressions = std::size_t{1} << 16;
 
 constexpr std::array kHeaderWords{"algorithm", "collective", "parameter", "let",      "require",
                                   "chunks",    "scratch",    "slots",     "symmetry", "lane"};
-constexpr std::array kStatementWords{"let", "for", "if", "send", "receive", "reduce", "copy", "add", "mark", "wait"};
+constexpr std::array kStatementWords{"let",    "for",  "if",  "send", "receive",
+                                     "reduce", "copy", "add", "mark", "wait"};
 
 /// Words of the language, which no value can be called.
 constexpr std::array kReserved{
-    "algorithm", "collective", "parameter", "let",  "require", "symmetry", "lane", "for",  "from",  "to",     "down",
-    "if",        "then",       "else",      "send", "receive", "reduce",   "copy", "add",  "mark",  "wait",   "only",
-    "with",      "and",        "or",        "not",  "piece",   "of",       "like", "data", "input", "output", "count"};
+    "algorithm", "collective", "parameter", "let",    "require", "symmetry", "lane",
+    "for",       "from",       "to",        "down",   "if",      "then",     "else",
+    "send",      "receive",    "reduce",    "copy",   "add",     "mark",     "wait",
+    "only",      "with",       "and",       "or",     "not",     "piece",    "of",
+    "like",      "data",       "input",     "output", "count"};
 
 template <class Words>
 bool is_one_of(const std::string& word, const Words& words) {
@@ -77,7 +80,8 @@ class AlgorithmParser {
   }
   /// A mistake in the syntax: what is parsed is given up, up to where something new begins.
   void fail(const std::string& expected) {
-    if (!failed_) complain(ProblemCode::kSyntax, token().at, "expected {}, found {}", expected, shown());
+    if (!failed_)
+      complain(ProblemCode::kSyntax, token().at, "expected {}, found {}", expected, shown());
     failed_ = true;
   }
   void expect(std::string_view text) {
@@ -111,7 +115,8 @@ class AlgorithmParser {
     const Position at = token().at;
     std::string name = parse_name(what);
     if (!failed_ && is_one_of(name, kReserved))
-      complain(ProblemCode::kInvalid, at, "\"{}\" is a word of the language; take another name", name);
+      complain(ProblemCode::kInvalid, at, "\"{}\" is a word of the language; take another name",
+               name);
     return name;
   }
 
@@ -120,7 +125,8 @@ class AlgorithmParser {
   void parse_header_item() {
     const Position at = token().at;
     if (accept("algorithm")) {
-      if (token().kind != Kind::kName && token().kind != Kind::kText) return fail("the algorithm's name");
+      if (token().kind != Kind::kName && token().kind != Kind::kText)
+        return fail("the algorithm's name");
       syntax_.name = token().text;
       return advance();
     }
@@ -140,8 +146,10 @@ class AlgorithmParser {
       syntax_.requirements.push_back(std::move(requirement));
       return;
     }
-    if (accept("chunks")) return parse_once(syntax_.chunks, HeaderItem::Kind::kChunks, "chunks", at);
-    if (accept("scratch")) return parse_once(syntax_.scratch, HeaderItem::Kind::kScratch, "scratch", at);
+    if (accept("chunks"))
+      return parse_once(syntax_.chunks, HeaderItem::Kind::kChunks, "chunks", at);
+    if (accept("scratch"))
+      return parse_once(syntax_.scratch, HeaderItem::Kind::kScratch, "scratch", at);
     if (accept("slots")) return parse_once(syntax_.slots, HeaderItem::Kind::kSlots, "slots", at);
     if (accept("symmetry")) {
       syntax_.symmetry_at = at;
@@ -178,7 +186,8 @@ class AlgorithmParser {
     ParameterText parameter{at, parse_new_name("the parameter's name"), 0};
     expect("=");
     const bool negative = accept("-");
-    if (failed_ || token().kind != Kind::kNumber) return fail("a number, which is the parameter's default");
+    if (failed_ || token().kind != Kind::kNumber)
+      return fail("a number, which is the parameter's default");
     parameter.value = negative ? -token().number : token().number;
     advance();
     syntax_.order.push_back({HeaderItem::Kind::kParameter, syntax_.parameters.size()});
@@ -209,13 +218,15 @@ class AlgorithmParser {
   void check_whole() {
     const Position begin{1, 1};
     if (!collective_known_)
-      complain(ProblemCode::kMissing, begin, "collective is missing; say what this is, such as collective all_reduce");
+      complain(ProblemCode::kMissing, begin,
+               "collective is missing; say what this is, such as collective all_reduce");
     if (syntax_.chunks < 0)
       complain(ProblemCode::kMissing, begin,
                "chunks is missing; say into how many parts the buffer is cut, such as "
                "chunks ranks");
     if (syntax_.lanes.empty())
-      complain(ProblemCode::kMissing, begin, "there is no lane; say what each rank does, lane {{ … }}");
+      complain(ProblemCode::kMissing, begin,
+               "there is no lane; say what each rank does, lane {{ … }}");
   }
 
   // --- lanes and statements ---
@@ -241,13 +252,15 @@ class AlgorithmParser {
     expect("{");
     if (failed_) return statements;
     if (depth > kDeepestNesting) {
-      complain(ProblemCode::kSyntax, opened, "blocks are nested deeper than {} levels", kDeepestNesting);
+      complain(ProblemCode::kSyntax, opened, "blocks are nested deeper than {} levels",
+               kDeepestNesting);
       next_ = tokens_.size() - 1;
       return statements;
     }
     while (!is("}")) {
       if (ended() || problems_.full()) {
-        if (problems_.empty()) complain(ProblemCode::kSyntax, opened, "this is not closed; a '}}' is missing");
+        if (problems_.empty())
+          complain(ProblemCode::kSyntax, opened, "this is not closed; a '}}' is missing");
         return statements;
       }
       parse_statement(statements, depth);
@@ -303,7 +316,8 @@ class AlgorithmParser {
     if (!is("if")) {
       statement.otherwise = parse_block(depth + 1);
     } else if (depth >= kDeepestNesting) {
-      complain(ProblemCode::kSyntax, token().at, "blocks are nested deeper than {} levels", kDeepestNesting);
+      complain(ProblemCode::kSyntax, token().at, "blocks are nested deeper than {} levels",
+               kDeepestNesting);
       next_ = tokens_.size() - 1;
     } else {
       parse_statement(statement.otherwise, depth + 1);
@@ -316,7 +330,8 @@ class AlgorithmParser {
     wait.at = statement.at;
     expect("for");
     wait.whole_lane = !failed_ && accept("lane");
-    wait.mark = parse_name(wait.whole_lane ? "a lane's name" : "a mark's name, or lane and a lane's name");
+    wait.mark =
+        parse_name(wait.whole_lane ? "a lane's name" : "a mark's name, or lane and a lane's name");
     if (failed_ || !accept("[")) return;
     do {
       wait.arguments.push_back(parse_expression());
@@ -366,7 +381,8 @@ class AlgorithmParser {
     action.to = parse_peer();
     if (failed_ || action.then != Then::kOnlySend) return;
     if (action.verb == Verb::kReceive)
-      complain(ProblemCode::kInvalid, at, "what is received is kept before it is sent on; leave only out");
+      complain(ProblemCode::kInvalid, at,
+               "what is received is kept before it is sent on; leave only out");
     else if (action.has_other)
       complain(ProblemCode::kInvalid, at,
                "a sum that is only sent is kept nowhere; leave what is before \"with\" out, "
@@ -410,7 +426,8 @@ class AlgorithmParser {
     expect("]");
     if (!failed_ && accept("like")) {
       if (place.area != Area::kScratch)
-        complain(ProblemCode::kInvalid, place.at, "only scratch has no size of its own; leave like out");
+        complain(ProblemCode::kInvalid, place.at,
+                 "only scratch has no size of its own; leave like out");
       place.like = parse_expression();
     }
     if (!failed_ && accept("piece")) {
@@ -425,7 +442,9 @@ class AlgorithmParser {
 
   ExpressionId add(Expression expression) {
     if (syntax_.expressions.size() >= kMaxExpressions) {
-      if (!failed_) complain(ProblemCode::kTooLarge, expression.at, "more than {} terms; write less", kMaxExpressions);
+      if (!failed_)
+        complain(ProblemCode::kTooLarge, expression.at, "more than {} terms; write less",
+                 kMaxExpressions);
       failed_ = true;
       return 0;
     }
@@ -436,7 +455,8 @@ class AlgorithmParser {
   ExpressionId parse_expression() {
     if (failed_) return -1;
     if (++depth_ > kDeepestNesting) {
-      complain(ProblemCode::kSyntax, token().at, "expressions are nested deeper than {} levels", kDeepestNesting);
+      complain(ProblemCode::kSyntax, token().at, "expressions are nested deeper than {} levels",
+               kDeepestNesting);
       failed_ = true;
       next_ = tokens_.size() - 1;
       --depth_;
@@ -464,14 +484,16 @@ class AlgorithmParser {
     int level;  ///< the higher, the tighter it binds
   };
   [[nodiscard]] const Binary* binary() const {
-    static constexpr std::array kAll{Binary{"or", Operator::kOr, 0},        Binary{"and", Operator::kAnd, 1},
-                                     Binary{"==", Operator::kEqual, 3},     Binary{"!=", Operator::kNotEqual, 3},
-                                     Binary{"<=", Operator::kLessEqual, 3}, Binary{">=", Operator::kGreaterEqual, 3},
-                                     Binary{"<", Operator::kLess, 3},       Binary{">", Operator::kGreater, 3},
-                                     Binary{"+", Operator::kAdd, 4},        Binary{"-", Operator::kSubtract, 4},
-                                     Binary{"*", Operator::kMultiply, 5},   Binary{"/", Operator::kDivide, 5},
-                                     Binary{"%", Operator::kModulo, 5}};
-    const auto found = std::find_if(kAll.begin(), kAll.end(), [&](const Binary& one) { return is(one.text); });
+    static constexpr std::array kAll{
+        Binary{"or", Operator::kOr, 0},        Binary{"and", Operator::kAnd, 1},
+        Binary{"==", Operator::kEqual, 3},     Binary{"!=", Operator::kNotEqual, 3},
+        Binary{"<=", Operator::kLessEqual, 3}, Binary{">=", Operator::kGreaterEqual, 3},
+        Binary{"<", Operator::kLess, 3},       Binary{">", Operator::kGreater, 3},
+        Binary{"+", Operator::kAdd, 4},        Binary{"-", Operator::kSubtract, 4},
+        Binary{"*", Operator::kMultiply, 5},   Binary{"/", Operator::kDivide, 5},
+        Binary{"%", Operator::kModulo, 5}};
+    const auto found =
+        std::find_if(kAll.begin(), kAll.end(), [&](const Binary& one) { return is(one.text); });
     return found == kAll.end() ? nullptr : &*found;
   }
 
@@ -527,7 +549,8 @@ class AlgorithmParser {
       expect(")");
       return inside;
     }
-    if (word.kind != Kind::kName || is_one_of(word.text, kReserved)) return fail("a number, a name or '('"), -1;
+    if (word.kind != Kind::kName || is_one_of(word.text, kReserved))
+      return fail("a number, a name or '('"), -1;
     Expression expression{Operator::kName, word.at, 0, word.text, {}, false};
     advance();
     if (accept("(")) {
@@ -555,7 +578,8 @@ Syntax parse_algorithm_text(std::string_view text, const std::string& file, Prob
   Syntax none;
   none.file = file;
   if (text.size() > kMaxTextBytes) {
-    problems.add({ProblemCode::kTooLarge}, {file, 0, 0}, "more than 1 MiB: no algorithm is so long");
+    problems.add({ProblemCode::kTooLarge}, {file, 0, 0},
+                 "more than 1 MiB: no algorithm is so long");
     return none;
   }
   const std::optional<std::string_view> content = utf8_content(text, file, problems);

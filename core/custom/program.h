@@ -1,7 +1,8 @@
 #pragma once
 
-// An algorithm for one shape of cluster: what its text says, with everything computed that does not depend on the rank, and
-// checked so far that no step of any rank can go wrong: no divisor is 0, no number overflows, no lane is endless.
+// An algorithm for one shape of cluster: what its text says, with everything computed that does not
+// depend on the rank, and checked so far that no step of any rank can go wrong: no divisor is 0, no
+// number overflows, no lane is endless.
 
 #include <cstdint>
 #include <memory>
@@ -53,7 +54,8 @@ struct WaitCode {
   bool whole_lane = false;
   int family = -1;  ///< of whole_lane
   int mark = -1;
-  std::vector<Value> arguments;  ///< the lane's number, if it has one; of a mark, then those of the loops around it
+  std::vector<Value> arguments;  ///< the lane's number, if it has one; of a mark, then those of the
+                                 ///< loops around it
 };
 
 struct NodeCode {
@@ -67,8 +69,9 @@ struct NodeCode {
   Value high;
   bool downwards = false;
   int slot = 0;
-  bool varies = false;     ///< its rounds differ in their number of steps
-  bool alike = false;      ///< its rounds differ in nothing but what lies where, if chunks are of one size
+  bool varies = false;  ///< its rounds differ in their number of steps
+  bool alike =
+      false;  ///< its rounds differ in nothing but what lies where, if chunks are of one size
   bool ways_vary = false;  ///< its rounds differ in their peers
   int action = -1;
 };
@@ -116,14 +119,16 @@ struct Program {
 
   Obstacle to_shift;
   Obstacle to_exchange;
-  /// Numbers of pieces that chunks are cut into; pieces are of one size if chunks are, and these divide them.
+  /// Numbers of pieces that chunks are cut into; pieces are of one size if chunks are, and these
+  /// divide them.
   std::vector<std::int64_t> piece_counts;
   bool pieces_vary = false;  ///< in their number
 };
 
 /// The algorithm of `syntax` for a shape. What keeps it from being one goes to `problems`.
 std::shared_ptr<const Program> compile(const Syntax& syntax, const AlgorithmShape& shape,
-                                       const std::vector<AlgorithmParameter>& set, Problems& problems);
+                                       const std::vector<AlgorithmParameter>& set,
+                                       Problems& problems);
 
 /// Steps of a lane, one after the other.
 class StepFinder {
@@ -131,7 +136,8 @@ class StepFinder {
   explicit StepFinder(const Program& program) : program_(program) {}
 
   [[nodiscard]] std::int64_t count(int node, Variables& variables) const;
-  /// The action of a step, and the variables that it sees; and what is alike from it on. REQUIRES: 0 ≤ index < count(node).
+  /// The action of a step, and the variables that it sees; and what is alike from it on. REQUIRES:
+  /// 0 ≤ index < count(node).
   struct Found {
     const ActionCode* action = nullptr;
     std::int64_t alike_period = 0;

@@ -1,6 +1,7 @@
-// How a step's number becomes the statement that it is, without walking through the steps before it: blocks know how many steps
-// their statements have, and loops divide by those of a round. Only rounds that differ in their number of steps are counted one
-// by one; compile() bounds how many there are.
+// How a step's number becomes the statement that it is, without walking through the steps before
+// it: blocks know how many steps their statements have, and loops divide by those of a round. Only
+// rounds that differ in their number of steps are counted one by one; compile() bounds how many
+// there are.
 
 #include <algorithm>
 
@@ -25,7 +26,8 @@ std::int64_t StepFinder::count(int id, Variables& variables) const {
       return sum;
     }
     case NodeCode::Kind::kIf:
-      return count(program_.values.at(node.low, variables) != 0 ? node.body : node.otherwise, variables);
+      return count(program_.values.at(node.low, variables) != 0 ? node.body : node.otherwise,
+                   variables);
     case NodeCode::Kind::kLoop: {
       const Bounds range = bounds(node, variables);
       std::int64_t& variable = variables[static_cast<std::size_t>(node.slot)];
@@ -67,7 +69,9 @@ StepFinder::Found StepFinder::find(int id, std::int64_t index, Variables& variab
         id = next;
         break;
       }
-      case NodeCode::Kind::kIf: id = program_.values.at(node.low, variables) != 0 ? node.body : node.otherwise; break;
+      case NodeCode::Kind::kIf:
+        id = program_.values.at(node.low, variables) != 0 ? node.body : node.otherwise;
+        break;
       case NodeCode::Kind::kLoop: {
         const Bounds range = bounds(node, variables);
         std::int64_t& variable = variables[static_cast<std::size_t>(node.slot)];
@@ -112,7 +116,8 @@ std::int64_t StepFinder::position(const MarkCode& mark, const std::vector<std::i
         steps += count(child, variables);
       }
     } else if (node.kind == NodeCode::Kind::kIf) {
-      if ((program_.values.at(node.low, variables) != 0 ? node.body : node.otherwise) != next) return steps;
+      if ((program_.values.at(node.low, variables) != 0 ? node.body : node.otherwise) != next)
+        return steps;
     } else {
       const Bounds range = bounds(node, variables);
       const std::int64_t number = rounds[next_round++];

@@ -1,6 +1,7 @@
 #pragma once
 
-// The text of an algorithm as its author wrote it, before anything is known about the cluster that it will run on.
+// The text of an algorithm as its author wrote it, before anything is known about the cluster that
+// it will run on.
 
 #include <cstdint>
 #include <string>
@@ -56,7 +57,8 @@ struct Definition {
 
 enum class Area : std::uint8_t { kData, kInput, kScratch };
 
-/// `data[first to last] piece part of parts`, `data[first count count]`, `scratch[first like like]`: chunks of a buffer.
+/// `data[first to last] piece part of parts`, `data[first count count]`, `scratch[first like
+/// like]`: chunks of a buffer.
 struct Place {
   Position at;
   Area area = Area::kData;
@@ -162,11 +164,14 @@ struct Syntax {
   std::vector<Expression> expressions;
   bool names_input = false;  ///< it reads inputs where they are, also out of place
 
-  [[nodiscard]] const Expression& at(ExpressionId id) const { return expressions[static_cast<std::size_t>(id)]; }
+  [[nodiscard]] const Expression& at(ExpressionId id) const {
+    return expressions[static_cast<std::size_t>(id)];
+  }
 };
 
-/// Reads the text of an algorithm (docs/your-own-algorithm.md). Reports every mistake that it finds; what it returns then is
-/// what it could make out. Nesting deeper than 64 is a problem, not a stack overflow.
+/// Reads the text of an algorithm (docs/your-own-algorithm.md). Reports every mistake that it
+/// finds; what it returns then is what it could make out. Nesting deeper than 64 is a problem, not
+/// a stack overflow.
 Syntax parse_algorithm_text(std::string_view text, const std::string& file, Problems& problems);
 
 }  // namespace tutti::core::custom

@@ -39,15 +39,18 @@ class Lexer {
 
   void read() {
     const char c = text_[at_];
-    if (begins_name(c)) return read_while(Token::Kind::kName, [](char d) { return begins_name(d) || is_digit(d); });
+    if (begins_name(c))
+      return read_while(Token::Kind::kName, [](char d) { return begins_name(d) || is_digit(d); });
     if (is_digit(c)) return read_number();
     if (c == '"') return read_text();
     for (const std::string_view two : {"==", "!=", "<=", ">="}) {
       if (text_.substr(at_, 2) == two) return add(Token::Kind::kSymbol, 2);
     }
-    if (std::string_view("{}()[],+-*/%=<>").find(c) != std::string_view::npos) return add(Token::Kind::kSymbol, 1);
+    if (std::string_view("{}()[],+-*/%=<>").find(c) != std::string_view::npos)
+      return add(Token::Kind::kSymbol, 1);
     // All bytes of one character, and of what follows it, are one mistake.
-    problems_.add({ProblemCode::kSyntax}, where(), "this character means nothing here; remarks begin with #");
+    problems_.add({ProblemCode::kSyntax}, where(),
+                  "this character means nothing here; remarks begin with #");
     while (at_ < text_.size() && static_cast<unsigned char>(text_[at_]) >= 0x80) ++at_;
     if (at_ < text_.size() && text_[at_] == c) ++at_;
   }
@@ -65,14 +68,16 @@ class Lexer {
     const char* const end = token.text.data() + token.text.size();
     if (std::from_chars(token.text.data(), end, token.number).ec == std::errc()) return;
     problems_.add({ProblemCode::kTooLarge}, {file_, token.at.line, token.at.column},
-                  "{} is more than numbers can be here; 2^60 is the largest", token.text.substr(0, 40));
+                  "{} is more than numbers can be here; 2^60 is the largest",
+                  token.text.substr(0, 40));
     token.number = 1;
   }
 
   void read_text() {
     const std::size_t close = text_.find_first_of("\"\n", at_ + 1);
     if (close == std::string_view::npos || text_[close] == '\n') {
-      problems_.add({ProblemCode::kSyntax}, where(), "this text is not closed; its line has to end with a '\"'");
+      problems_.add({ProblemCode::kSyntax}, where(),
+                    "this text is not closed; its line has to end with a '\"'");
       at_ = std::min(close, text_.size());
       return;
     }

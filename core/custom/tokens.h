@@ -19,8 +19,8 @@ struct Token {
   Position at;
 };
 
-/// The words of a text, the last one kEnd. Comments run from # to the end of the line. What is no word is a problem, and is
-/// left out.
+/// The words of a text, the last one kEnd. Comments run from # to the end of the line. What is no
+/// word is a problem, and is left out.
 std::vector<Token> tokens_of(std::string_view text, const std::string& file, Problems& problems);
 
 }  // namespace tutti::core::custom

@@ -13,11 +13,16 @@ namespace {
 
 constexpr std::int64_t kMaxCost = 10'000;
 
-std::int64_t log2_of(std::int64_t value) { return std::bit_width(static_cast<std::uint64_t>(value)) - 1; }
-std::int64_t lowest_bit_of(std::int64_t value) {
-  return static_cast<std::int64_t>(static_cast<std::uint64_t>(value) & -static_cast<std::uint64_t>(value));
+std::int64_t log2_of(std::int64_t value) {
+  return std::bit_width(static_cast<std::uint64_t>(value)) - 1;
 }
-bool is_power_of_two(std::int64_t value) { return value > 0 && std::has_single_bit(static_cast<std::uint64_t>(value)); }
+std::int64_t lowest_bit_of(std::int64_t value) {
+  return static_cast<std::int64_t>(static_cast<std::uint64_t>(value) &
+                                   -static_cast<std::uint64_t>(value));
+}
+bool is_power_of_two(std::int64_t value) {
+  return value > 0 && std::has_single_bit(static_cast<std::uint64_t>(value));
+}
 
 /// REQUIRES: the result is at most kLargestValue, either way.
 std::int64_t power_of(std::int64_t base, std::int64_t exponent) {
@@ -85,27 +90,32 @@ Wide wide_power(Wide base, std::int64_t exponent) {
 std::optional<Interval> interval_of_power(const Facts& a, const Facts& b) {
   const Wide size = std::max<Wide>(std::max<std::int64_t>(a.high, -a.low), 1);
   const Wide most = wide_power(size, b.high);
-  if (a.low >= 0) return around(std::array<Wide, 2>{wide_power(a.low, a.low == 0 ? b.high : b.low), most});
+  if (a.low >= 0)
+    return around(std::array<Wide, 2>{wide_power(a.low, a.low == 0 ? b.high : b.low), most});
   return around(std::array<Wide, 2>{-most, most});
 }
 
 std::optional<Interval> interval_of(ValueOp op, const Facts& a, const Facts& b, const Facts& c) {
   switch (op) {
     case ValueOp::kNegate: return Interval{-a.high, -a.low};
-    case ValueOp::kAdd: return around(std::array<Wide, 2>{Wide{a.low} + b.low, Wide{a.high} + b.high});
-    case ValueOp::kSubtract: return around(std::array<Wide, 2>{Wide{a.low} - b.high, Wide{a.high} - b.low});
+    case ValueOp::kAdd:
+      return around(std::array<Wide, 2>{Wide{a.low} + b.low, Wide{a.high} + b.high});
+    case ValueOp::kSubtract:
+      return around(std::array<Wide, 2>{Wide{a.low} - b.high, Wide{a.high} - b.low});
     case ValueOp::kMultiply:
-      return around(
-          std::array<Wide, 4>{Wide{a.low} * b.low, Wide{a.low} * b.high, Wide{a.high} * b.low, Wide{a.high} * b.high});
+      return around(std::array<Wide, 4>{Wide{a.low} * b.low, Wide{a.low} * b.high,
+                                        Wide{a.high} * b.low, Wide{a.high} * b.high});
     case ValueOp::kDivide:
-      return around(std::array<std::int64_t, 4>{floor_divide(a.low, b.low), floor_divide(a.low, b.high),
-                                                floor_divide(a.high, b.low), floor_divide(a.high, b.high)});
+      return around(
+          std::array<std::int64_t, 4>{floor_divide(a.low, b.low), floor_divide(a.low, b.high),
+                                      floor_divide(a.high, b.low), floor_divide(a.high, b.high)});
     case ValueOp::kModulo:
       if (a.low >= 0 && a.high < b.low) return Interval{a.low, a.high};
       return Interval{0, b.high - 1};
     case ValueOp::kMin: return Interval{std::min(a.low, b.low), std::min(a.high, b.high)};
     case ValueOp::kMax: return Interval{std::max(a.low, b.low), std::max(a.high, b.high)};
-    case ValueOp::kAbs: return Interval{a.low > 0 ? a.low : a.high < 0 ? -a.high : 0, std::max(a.high, -a.low)};
+    case ValueOp::kAbs:
+      return Interval{a.low > 0 ? a.low : a.high < 0 ? -a.high : 0, std::max(a.high, -a.low)};
     case ValueOp::kPower: return interval_of_power(a, b);
     case ValueOp::kXor: {
       const auto bits = std::bit_width(static_cast<std::uint64_t>(std::max(a.high, b.high)));
@@ -154,8 +164,12 @@ std::string misfit(ValueOp op, const Facts& a, const Facts& b) {
                          b.high < 0 || b.low < 0 ? std::max(b.low, -kLargestValue) : 0);
     case ValueOp::kLog2:
     case ValueOp::kLowestBit:
-      return a.low >= 1 ? "" : fmt::format("the number can be {}; it has to be 1 or more, such as max(1, …)", a.low);
-    case ValueOp::kPower: return b.low >= 0 ? "" : fmt::format("the exponent can be {}; it has to be 0 or more", b.low);
+      return a.low >= 1
+                 ? ""
+                 : fmt::format("the number can be {}; it has to be 1 or more, such as max(1, …)",
+                               a.low);
+    case ValueOp::kPower:
+      return b.low >= 0 ? "" : fmt::format("the exponent can be {}; it has to be 0 or more", b.low);
     case ValueOp::kXor:
       if (a.low >= 0 && b.low >= 0) return "";
       return fmt::format("a number can be {}; both have to be 0 or more", std::min(a.low, b.low));
@@ -163,7 +177,9 @@ std::string misfit(ValueOp op, const Facts& a, const Facts& b) {
   }
 }
 
-std::int64_t common(std::int64_t a, std::int64_t b) { return a == 0 ? b : b == 0 ? a : std::gcd(a, b); }
+std::int64_t common(std::int64_t a, std::int64_t b) {
+  return a == 0 ? b : b == 0 ? a : std::gcd(a, b);
+}
 
 UnderShift normal(Wide step, Wide modulus) {
   if (modulus > kLargestValue) return {false, 0, 0};
@@ -180,8 +196,10 @@ UnderShift shift_of(ValueOp op, const Facts& a, const Facts& b, const Facts& c) 
   if (!a.shift.known || !b.shift.known || !c.shift.known) return kUnknown;
   switch (op) {
     case ValueOp::kNegate: return normal(-Wide{a.shift.step}, a.shift.modulus);
-    case ValueOp::kAdd: return normal(Wide{a.shift.step} + b.shift.step, common(a.shift.modulus, b.shift.modulus));
-    case ValueOp::kSubtract: return normal(Wide{a.shift.step} - b.shift.step, common(a.shift.modulus, b.shift.modulus));
+    case ValueOp::kAdd:
+      return normal(Wide{a.shift.step} + b.shift.step, common(a.shift.modulus, b.shift.modulus));
+    case ValueOp::kSubtract:
+      return normal(Wide{a.shift.step} - b.shift.step, common(a.shift.modulus, b.shift.modulus));
     case ValueOp::kMultiply: {
       const Facts& factor = a.constant() ? a : b;
       const Facts& value = a.constant() ? b : a;
@@ -195,7 +213,8 @@ UnderShift shift_of(ValueOp op, const Facts& a, const Facts& b, const Facts& c) 
       return rest.step == 0 ? UnderShift{} : rest;
     }
     case ValueOp::kDivide:
-      if (!b.constant() || a.shift.modulus % b.low != 0 || a.shift.step % b.low != 0) return kUnknown;
+      if (!b.constant() || a.shift.modulus % b.low != 0 || a.shift.step % b.low != 0)
+        return kUnknown;
       return normal(a.shift.step / b.low, a.shift.modulus / b.low);
     case ValueOp::kChoose: return a.shift.same() && b.shift == c.shift ? b.shift : kUnknown;
     default: return kUnknown;
@@ -211,7 +230,8 @@ UnderExchange exchange_of(ValueOp op, const Facts& a, const Facts& b, const Fact
   switch (op) {
     case ValueOp::kXor: {
       const UnderExchange& moved = a.exchange.same() ? b.exchange : a.exchange;
-      return a.exchange.same() || b.exchange.same() ? UnderExchange{true, moved.scale, 1} : kUnknown;
+      return a.exchange.same() || b.exchange.same() ? UnderExchange{true, moved.scale, 1}
+                                                    : kUnknown;
     }
     case ValueOp::kMultiply: {
       const Facts& factor = a.constant() ? a : b;
@@ -228,7 +248,8 @@ UnderExchange exchange_of(ValueOp op, const Facts& a, const Facts& b, const Fact
     case ValueOp::kAdd: {
       const Facts& moved = a.exchange.same() ? b : a;
       const Facts& fixed = a.exchange.same() ? a : b;
-      if (!fixed.exchange.same() || fixed.low < 0 || fixed.high >= moved.exchange.zeros) return kUnknown;
+      if (!fixed.exchange.same() || fixed.low < 0 || fixed.high >= moved.exchange.zeros)
+        return kUnknown;
       return {true, moved.exchange.scale, 1};
     }
     default: return kUnknown;
@@ -267,11 +288,13 @@ std::int64_t ValueTrees::node(int id, const Variables& variables) const {
     case ValueOp::kConstant: return one.number;
     case ValueOp::kVariable: return variables[static_cast<std::size_t>(one.number)];
     case ValueOp::kChoose: return node(node(one.a, variables) != 0 ? one.b : one.c, variables);
-    default: return computed(one.op, node(one.a, variables), one.b < 0 ? 0 : node(one.b, variables));
+    default:
+      return computed(one.op, node(one.a, variables), one.b < 0 ? 0 : node(one.b, variables));
   }
 }
 
-ValueBuilder::ValueBuilder(std::int64_t ranks, std::int64_t per_node) : ranks_(ranks), per_node_(per_node) {}
+ValueBuilder::ValueBuilder(std::int64_t ranks, std::int64_t per_node)
+    : ranks_(ranks), per_node_(per_node) {}
 
 int ValueBuilder::add(const ValueNode& node, Facts facts) {
   nodes_.push_back(node);
@@ -297,7 +320,8 @@ int ValueBuilder::rank() {
   return id;
 }
 
-int ValueBuilder::variable(int slot, std::int64_t low, std::int64_t high, bool same_shift, bool same_exchange) {
+int ValueBuilder::variable(int slot, std::int64_t low, std::int64_t high, bool same_shift,
+                           bool same_exchange) {
   if (low >= high) return constant(low);
   Facts facts;
   facts.low = low;
@@ -362,7 +386,8 @@ int ValueBuilder::apply(ValueOp op, std::vector<int> operands, const Complain& c
   facts.uses = a.uses | b.uses | c.uses;
   facts.cost = 1 + a.cost + (operands[1] < 0 ? 0 : b.cost) + (operands[2] < 0 ? 0 : c.cost);
   if (facts.cost > kMaxCost) {
-    complain(ProblemCode::kTooLarge, fmt::format("this takes more than {} operations to compute", kMaxCost));
+    complain(ProblemCode::kTooLarge,
+             fmt::format("this takes more than {} operations to compute", kMaxCost));
     return constant(1);
   }
   facts.shift = shift_of(op, a, b, c);
@@ -392,7 +417,8 @@ bool ValueBuilder::is_rank_plus(int id) const {
   const LinearForm& linear = facts(id).linear;
   if (!linear.is || linear.coefficients[kRankSlot] != 1) return false;
   // The rest has to be a value that needs no tree: the tree would contain the rank.
-  return std::count_if(linear.coefficients.begin(), linear.coefficients.end(), [](auto c) { return c != 0; }) <= 3;
+  return std::count_if(linear.coefficients.begin(), linear.coefficients.end(),
+                       [](auto c) { return c != 0; }) <= 3;
 }
 
 Value ValueBuilder::value_without_rank(int id) const {

@@ -1,6 +1,7 @@
 #pragma once
 
-// Values of an algorithm's expressions: how they are computed, and what is known about them before they are.
+// Values of an algorithm's expressions: how they are computed, and what is known about them before
+// they are.
 
 #include <array>
 #include <cstdint>
@@ -105,8 +106,8 @@ class ValueTrees {
   [[nodiscard]] std::int64_t node(int id, const Variables& variables) const;
 };
 
-/// The change of a value when all workers are renumbered by w → (w + d) mod workers: it becomes value + step · d, modulo
-/// `modulus` (0: exactly). Not `known`: something else.
+/// The change of a value when all workers are renumbered by w → (w + d) mod workers: it becomes
+/// value + step · d, modulo `modulus` (0: exactly). Not `known`: something else.
 struct UnderShift {
   bool known = true;
   std::int64_t step = 0;
@@ -115,7 +116,8 @@ struct UnderShift {
   bool operator==(const UnderShift&) const = default;
 };
 
-/// Likewise by w → w xor d: it becomes value xor (scale · d). `zeros`, a power of two, divides the value.
+/// Likewise by w → w xor d: it becomes value xor (scale · d). `zeros`, a power of two, divides the
+/// value.
 struct UnderExchange {
   bool known = true;
   std::int64_t scale = 0;
@@ -144,8 +146,8 @@ struct Facts {
   [[nodiscard]] bool uses_slot(int slot) const { return (uses >> slot & 1U) != 0; }
 };
 
-/// Builds trees, and derives the facts of each node from those of its operands: intervals show, before anything runs, that no
-/// divisor is 0 and nothing overflows.
+/// Builds trees, and derives the facts of each node from those of its operands: intervals show,
+/// before anything runs, that no divisor is 0 and nothing overflows.
 class ValueBuilder {
  public:
   /// Called with a code and a text about the node that is being built.
@@ -155,9 +157,11 @@ class ValueBuilder {
   int constant(std::int64_t value);
   /// The current rank.
   int rank();
-  /// A loop's variable between `low` and `high` (both included). `same`: whatever the rank, it takes the same values.
+  /// A loop's variable between `low` and `high` (both included). `same`: whatever the rank, it
+  /// takes the same values.
   int variable(int slot, std::int64_t low, std::int64_t high, bool same_shift, bool same_exchange);
-  /// The node of `op` on nodes. What is wrong with it goes to `complain`; the result is a constant then.
+  /// The node of `op` on nodes. What is wrong with it goes to `complain`; the result is a constant
+  /// then.
   int apply(ValueOp op, std::vector<int> operands, const Complain& complain);
 
   [[nodiscard]] const Facts& facts(int id) const { return facts_[static_cast<std::size_t>(id)]; }

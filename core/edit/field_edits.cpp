@@ -11,7 +11,8 @@ using Kind = FieldType::Kind;
 using Place = ScenarioText::Place;
 
 std::string with_edits(std::string text, const TextEdits& edits) {
-  for (auto edit = edits.rbegin(); edit != edits.rend(); ++edit) text.replace(edit->at, edit->removed, edit->inserted);
+  for (auto edit = edits.rbegin(); edit != edits.rend(); ++edit)
+    text.replace(edit->at, edit->removed, edit->inserted);
   return text;
 }
 
@@ -47,9 +48,12 @@ std::string quoted(const std::string& text) {
 /// Returns the text with which `typed` is written: numbers and names unchanged if they are valid;
 /// else in quotes.
 std::string literal(const FieldType& type, const std::string& typed, bool json) {
-  static const std::regex number(R"(-?\d+(\.\d+)?([eE][+-]?\d+)?)"), hexadecimal("-?0[xX][0-9a-fA-F]+"),
-      name("[A-Za-z_][A-Za-z0-9_]*"), leading_zero(R"(-?0\d.*)");
-  const auto is = [&](const std::regex& what) { return typed.size() < 100 && std::regex_match(typed, what); };
+  static const std::regex number(R"(-?\d+(\.\d+)?([eE][+-]?\d+)?)"),
+      hexadecimal("-?0[xX][0-9a-fA-F]+"), name("[A-Za-z_][A-Za-z0-9_]*"),
+      leading_zero(R"(-?0\d.*)");
+  const auto is = [&](const std::regex& what) {
+    return typed.size() < 100 && std::regex_match(typed, what);
+  };
   switch (type.kind) {
     case Kind::kWhole:
     case Kind::kNumber:
@@ -64,13 +68,14 @@ std::string literal(const FieldType& type, const std::string& typed, bool json) 
 /// The edits of one text.
 class Editor {
  public:
-  explicit Editor(const ScenarioText& text) : scenario_(text), text_(text.text()), json_(text.json()) {}
+  explicit Editor(const ScenarioText& text)
+      : scenario_(text), text_(text.text()), json_(text.json()) {}
 
   TextEdits replace(const FieldType& type, const Value& value, const std::string& typed) const {
     const std::string made = literal(type, typed, json_);
     const bool string = made.starts_with('"');
-    if (value.text == typed && value.kind != Value::Kind::kMessage && value.kind != Value::Kind::kList &&
-        (value.kind == Value::Kind::kString) == string)
+    if (value.text == typed && value.kind != Value::Kind::kMessage &&
+        value.kind != Value::Kind::kList && (value.kind == Value::Kind::kString) == string)
       return {};
     return {put_in_place_of(scenario_.range(value), made)};
   }
@@ -78,7 +83,8 @@ class Editor {
   /// `name: value`, in place of something or in addition.
   TextEdit put_in_place_of(ScenarioText::Range range, std::string made) const {
     if (range.to < text_.size() && is_word(text_[range.to]) && is_word(made.back())) made += ' ';
-    if (range.from > 0 && is_word(text_[range.from - 1]) && is_word(made.front())) made.insert(0, 1, ' ');
+    if (range.from > 0 && is_word(text_[range.from - 1]) && is_word(made.front()))
+      made.insert(0, 1, ' ');
     return {range.from, range.to - range.from, made};
   }
 
@@ -103,9 +109,12 @@ class Editor {
     return append(*message, *scenario_.type(at), at.back().index, value, path);
   }
 
-  TextEdits without(const Value& message, const Value::Field& field) const { return remove_field(message, field); }
+  TextEdits without(const Value& message, const Value::Field& field) const {
+    return remove_field(message, field);
+  }
   TextEdits remove(const Place& place) const {
-    if (place.in_list() && place.field->value.items.size() > 1) return remove_item(place.field->value, place.item);
+    if (place.in_list() && place.field->value.items.size() > 1)
+      return remove_item(place.field->value, place.item);
     return remove_field(*place.message, *place.field);
   }
 
@@ -130,8 +139,8 @@ class Editor {
     return json_ ? "{" + inner + "}" : "{ " + inner + " }";
   }
 
-  Expected<TextEdits> append(const Value& message, const FieldType& type, int index, const std::string& value,
-                             const FieldPath& path) const {
+  Expected<TextEdits> append(const Value& message, const FieldType& type, int index,
+                             const std::string& value, const FieldPath& path) const {
     const std::vector<Place> written = ScenarioText::all(message, type);
     if (index > static_cast<int>(written.size())) return no_such(path);
     const Value::Field* of_name = nullptr;
@@ -143,7 +152,8 @@ class Editor {
     if (of_name && written.empty())  // JSON's null
       return TextEdits{put_in_place_of(scenario_.range(of_name->value), in_list(type, value))};
     if (of_name && json_)
-      return TextEdits{{begin(of_name->value.at), 0, "["}, {begin(of_name->value.end), 0, ", " + value + "]"}};
+      return TextEdits{{begin(of_name->value.at), 0, "["},
+                       {begin(of_name->value.end), 0, ", " + value + "]"}};
     const Value::Field* const after = of_name && !json_ ? of_name : last(message);
     return TextEdits{insert_field(message, after, field_text(type.name, in_list(type, value)))};
   }
@@ -151,11 +161,15 @@ class Editor {
   // --- where things are ---
 
   [[nodiscard]] std::size_t begin(Position at) const { return scenario_.places().offset(at); }
-  [[nodiscard]] bool is_root(const Value& message) const { return !json_ && &message == &scenario_.root(); }
+  [[nodiscard]] bool is_root(const Value& message) const {
+    return !json_ && &message == &scenario_.root();
+  }
   static const Value::Field* last(const Value& message) {
     return message.fields.empty() ? nullptr : &message.fields.back();
   }
-  [[nodiscard]] char at(std::size_t offset) const { return offset < text_.size() ? text_[offset] : '\0'; }
+  [[nodiscard]] char at(std::size_t offset) const {
+    return offset < text_.size() ? text_[offset] : '\0';
+  }
   [[nodiscard]] std::size_t line_begin(std::size_t offset) const {
     return offset == 0 ? 0 : text_.rfind('\n', offset - 1) + 1;  // npos + 1 is 0
   }
@@ -169,7 +183,8 @@ class Editor {
     return end == std::string::npos ? text_.size() : end + 1;
   }
   [[nodiscard]] bool blank(std::size_t from, std::size_t to) const {
-    return std::string_view(text_).substr(from, to - from).find_first_not_of(" \t\r\n") == std::string_view::npos;
+    return std::string_view(text_).substr(from, to - from).find_first_not_of(" \t\r\n") ==
+           std::string_view::npos;
   }
   [[nodiscard]] std::size_t past_blanks(std::size_t offset) const {
     while (at(offset) == ' ' || at(offset) == '\t') ++offset;
@@ -192,7 +207,9 @@ class Editor {
     const std::size_t from = line_begin(offset);
     return text_.substr(from, past_blanks(from) - from);
   }
-  [[nodiscard]] std::string line_break() const { return text_.find("\r\n") == std::string::npos ? "\n" : "\r\n"; }
+  [[nodiscard]] std::string line_break() const {
+    return text_.find("\r\n") == std::string::npos ? "\n" : "\r\n";
+  }
   /// Behind the value and the ',' or ';' that text format allows there.
   [[nodiscard]] std::size_t behind(const Value::Field& field) const {
     const std::size_t end = begin(field.value.end);
@@ -202,7 +219,8 @@ class Editor {
 
   // --- inserting ---
 
-  [[nodiscard]] TextEdit insert_field(const Value& message, const Value::Field* after, const std::string& made) const {
+  [[nodiscard]] TextEdit insert_field(const Value& message, const Value::Field* after,
+                                      const std::string& made) const {
     const std::size_t close = is_root(message) ? text_.size() : begin(message.end) - 1;
     if (!after) return insert_first(message, close, made);
     const std::size_t end = behind(*after);
@@ -212,17 +230,20 @@ class Editor {
     if (!lines) return {end, 0, comma + " " + made};
     std::string margin = indent(begin(after->at));
     // A field behind its message's bracket is not where the others of it begin.
-    if (!is_root(message) && line_begin(begin(message.at)) == line_begin(begin(after->at))) margin += "  ";
+    if (!is_root(message) && line_begin(begin(message.at)) == line_begin(begin(after->at)))
+      margin += "  ";
     return {line, 0, comma + line_break() + margin + made};
   }
 
-  [[nodiscard]] TextEdit insert_first(const Value& message, std::size_t close, const std::string& made) const {
+  [[nodiscard]] TextEdit insert_first(const Value& message, std::size_t close,
+                                      const std::string& made) const {
     if (is_root(message)) {
       const bool own_line = text_.empty() || text_.back() == '\n';
       return {text_.size(), 0, (own_line ? "" : line_break()) + made + line_break()};
     }
     const std::size_t open = begin(message.at) + 1;
-    if (text_.find('\n', open) >= close) return {open, close - open, json_ ? made : " " + made + " "};
+    if (text_.find('\n', open) >= close)
+      return {open, close - open, json_ ? made : " " + made + " "};
     const std::size_t line = line_begin(close);
     return {line, 0, indent(close) + "  " + made + line_break()};
   }
@@ -294,7 +315,8 @@ Expected<const FieldType*> editable(const ScenarioText& text, const FieldPath& p
     const Location& where = text.broken()->problems().front().where;
     return tl::make_unexpected(
         Error::request({ProblemCode::kSyntax},
-                       fmt::format("the text cannot be read from line {} on; mend that first", std::max(1, where.line)),
+                       fmt::format("the text cannot be read from line {} on; mend that first",
+                                   std::max(1, where.line)),
                        {"", where.line, where.column}));
   }
   const FieldType* const type = text.type(path);
@@ -314,11 +336,13 @@ std::vector<FieldPath> excluded_by(const ScenarioText& text, const FieldPath& pa
     const FieldPath parent = Editor::head(path, steps - 1);
     const FieldType& type = *text.type(Editor::head(path, steps));
     if (type.one_of.empty()) continue;
-    const MessageType& message = parent.empty() ? text.schema().root() : *text.type(parent)->message;
+    const MessageType& message =
+        parent.empty() ? text.schema().root() : *text.type(parent)->message;
     for (const FieldType& other : message.fields) {
       FieldPath beside = parent;
       beside.push_back({other.name, 0});
-      if (other.one_of == type.one_of && other.name != type.name && text.find(beside)) found.push_back(beside);
+      if (other.one_of == type.one_of && other.name != type.name && text.find(beside))
+        found.push_back(beside);
     }
   }
   return found;
@@ -331,7 +355,8 @@ TextEdits between(const std::string& before, const std::string& after) {
   const std::size_t most = std::min(before.size(), after.size());
   std::size_t head = 0, tail = 0;
   while (head < most && before[head] == after[head]) ++head;
-  while (tail < most - head && before[before.size() - 1 - tail] == after[after.size() - 1 - tail]) ++tail;
+  while (tail < most - head && before[before.size() - 1 - tail] == after[after.size() - 1 - tail])
+    ++tail;
   if (head == before.size() && head == after.size()) return {};
   return {{head, before.size() - head - tail, after.substr(head, after.size() - head - tail)}};
 }
@@ -350,7 +375,8 @@ Expected<TextEdits> without_others(const ScenarioText& text, const FieldPath& pa
 
 }  // namespace
 
-Expected<TextEdits> set_field(const ScenarioText& text, const FieldPath& path, const std::string& typed) {
+Expected<TextEdits> set_field(const ScenarioText& text, const FieldPath& path,
+                              const std::string& typed) {
   const auto type = editable(text, path);
   if (!type) return tl::make_unexpected(type.error());
   const bool there = text.find(path) != nullptr;
@@ -365,14 +391,16 @@ Expected<TextEdits> set_field(const ScenarioText& text, const FieldPath& path, c
   });
 }
 
-Expected<TextEdits> add_field(const ScenarioText& text, const FieldPath& path, const std::string& typed) {
+Expected<TextEdits> add_field(const ScenarioText& text, const FieldPath& path,
+                              const std::string& typed) {
   const auto type = editable(text, path);
   if (!type) return tl::make_unexpected(type.error());
   FieldPath end = path;
   end.back().index = (*type)->repeated ? text.count(path) : 0;
   if (!(*type)->repeated && text.find(end)) return TextEdits();
   return without_others(text, end, [&](const ScenarioText& now) {
-    const std::string value = (*type)->kind == Kind::kMessage ? "{}" : literal(**type, typed, now.json());
+    const std::string value =
+        (*type)->kind == Kind::kMessage ? "{}" : literal(**type, typed, now.json());
     return Editor(now).insert(end, value);
   });
 }

@@ -28,11 +28,13 @@ std::string with_edits(std::string text, const TextEdits& edits);
 /// field of its oneof) is removed. An empty `typed` is remove_field(). A text that cannot be a
 /// value of the field is put in quotes, so that the error stays local. The element after the last
 /// one is added.
-Expected<TextEdits> set_field(const ScenarioText& text, const FieldPath& path, const std::string& typed);
+Expected<TextEdits> set_field(const ScenarioText& text, const FieldPath& path,
+                              const std::string& typed);
 
 /// Adds an element at the end of a repeated field: `typed`, or a message without fields; or adds a
 /// message that does not exist yet. The index of the last step is ignored.
-Expected<TextEdits> add_field(const ScenarioText& text, const FieldPath& path, const std::string& typed = "");
+Expected<TextEdits> add_field(const ScenarioText& text, const FieldPath& path,
+                              const std::string& typed = "");
 
 /// Removes the field or the element, and its line if nothing else is on it. Comments inside are
 /// removed too, those next to it stay. If it was the last element of a repeated field, nothing of

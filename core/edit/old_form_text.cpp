@@ -2,13 +2,15 @@
 // that core/scenario/old_form.h gives. The first one is wrapped in its new enclosing messages in
 // place:
 //
-//     communication_options { implementation: NCCL }      tensorflow {
-//     launch_us: 5                                    →      multi_worker_mirrored {
-//     hints { bytes_per_pack: 0 }  # of the call              communication_options { implementation: NCCL }
-//                                                            hints { bytes_per_pack: 0 }  # of the call
+//   communication_options { implementation: NCCL }     tensorflow {
+//   launch_us: 5                                   →     multi_worker_mirrored {
+//   hints { bytes_per_pack: 0 }  # of the call             communication_options {
+//                                                            implementation: NCCL
+//                                                            hints { bytes_per_pack: 0 }
 //                                                          }
 //                                                        }
-//                                                        launch_us: 5
+//                                                      }
+//                                                      launch_us: 5
 //
 // and later ones are removed from their places and appended to these messages.
 #include "core/edit/old_form_text.h"
@@ -71,7 +73,9 @@ TracedText with_margin(const TracedText& lines, const std::string& margin) {
     const bool blank = lines.text.find_first_not_of(" \t\r\n", from) >= to;
     const bool known = !blank && lines.text.compare(from, was.size(), was) == 0;
     if (known) made.add(TracedText::of(margin, lines.origins[from]));
-    const std::size_t rest = blank ? lines.text.find_first_of("\r\n", from) : known ? from + was.size() : from;
+    const std::size_t rest = blank   ? lines.text.find_first_of("\r\n", from)
+                             : known ? from + was.size()
+                                     : from;
     made.add(lines.slice(std::min(rest, to), to));
     from = to;
   }
@@ -110,7 +114,9 @@ class FieldMover {
  private:
   [[nodiscard]] std::size_t offset(Position at) const { return scenario_.places().offset(at); }
   [[nodiscard]] bool json() const { return scenario_.json(); }
-  [[nodiscard]] std::size_t line_begin(std::size_t at) const { return at == 0 ? 0 : text_.rfind('\n', at - 1) + 1; }
+  [[nodiscard]] std::size_t line_begin(std::size_t at) const {
+    return at == 0 ? 0 : text_.rfind('\n', at - 1) + 1;
+  }
   [[nodiscard]] std::size_t line_end(std::size_t at) const {
     const std::size_t end = std::min(text_.find('\n', at), text_.size());
     return end > at && text_[end - 1] == '\r' ? end - 1 : end;
@@ -126,7 +132,9 @@ class FieldMover {
     const std::size_t from = line_begin(at);
     return text_.substr(from, std::min(text_.find_first_not_of(" \t", from), text_.size()) - from);
   }
-  [[nodiscard]] std::string line_break() const { return text_.find("\r\n") == std::string::npos ? "\n" : "\r\n"; }
+  [[nodiscard]] std::string line_break() const {
+    return text_.find("\r\n") == std::string::npos ? "\n" : "\r\n";
+  }
   [[nodiscard]] std::string opening(const std::string& name) const {
     return json() ? "\"" + name + "\": {" : name + " {";
   }
@@ -142,7 +150,8 @@ class FieldMover {
 
   void take_out() {
     const TextEdits edits = without_field(scenario_, strategy_, field_);
-    for (auto edit = edits.rbegin(); edit != edits.rend(); ++edit) traced_.erase(edit->at, edit->removed);
+    for (auto edit = edits.rbegin(); edit != edits.rend(); ++edit)
+      traced_.erase(edit->at, edit->removed);
   }
 
   /// Wraps the field in enclosing messages in place.
@@ -226,9 +235,12 @@ class FieldMover {
     const bool in_lines = blank(line_begin(close), close);  // the bracket begins its line
     const bool has_remark = own_lines && piece.text.find('#') != std::string::npos;
     std::string text = piece.text;
-    while (!text.empty() && std::string_view(" \t\r\n,;").find(text.back()) != std::string_view::npos) text.pop_back();
+    while (!text.empty() &&
+           std::string_view(" \t\r\n,;").find(text.back()) != std::string_view::npos)
+      text.pop_back();
     if (!has_remark) piece = piece.slice(0, text.size());
-    if (own_lines && !has_remark && !in_lines) piece = piece.slice(piece.text.find_first_not_of(" \t"), text.size());
+    if (own_lines && !has_remark && !in_lines)
+      piece = piece.slice(piece.text.find_first_not_of(" \t"), text.size());
     const bool one_line = piece.text.find('\n') == std::string::npos;
     if (!in_lines && one_line && !has_remark) {
       std::string open, shut;
@@ -236,7 +248,8 @@ class FieldMover {
         open += opening(part) + (json() ? "" : " ");
         shut += json() ? "}" : " }";
       }
-      TracedText made = TracedText::of(inside.fields.empty() ? (json() ? "" : " ") : (json() ? ", " : " "), origin);
+      TracedText made = TracedText::of(
+          inside.fields.empty() ? (json() ? "" : " ") : (json() ? ", " : " "), origin);
       made.add(TracedText::of(open, origin));
       made.add(piece);
       made.add(TracedText::of(shut, origin));
@@ -259,7 +272,8 @@ class FieldMover {
       inner += "  ";
     }
     // The first line of a piece that begins in the middle of one has no margin of its own.
-    if (piece.text.find_first_not_of(" \t") == 0) piece.insert(0, TracedText::of(margin(from_), origin));
+    if (piece.text.find_first_not_of(" \t") == 0)
+      piece.insert(0, TracedText::of(margin(from_), origin));
     made.add(with_margin(piece, inner));
     while (!made.text.empty() && (made.text.back() == '\n' || made.text.back() == '\r'))
       made = made.slice(0, made.text.size() - 1);
@@ -324,10 +338,12 @@ std::optional<ConvertedText> convert_text(const std::string& text) {
 
 namespace {
 
-void add_content(const Value& value, const std::string& path, std::multimap<std::string, std::string>& content) {
+void add_content(const Value& value, const std::string& path,
+                 std::multimap<std::string, std::string>& content) {
   if (value.kind == Value::Kind::kMessage) {
     content.emplace(path, "{}");
-    for (const Value::Field& field : value.fields) add_content(field.value, path + "." + field.name, content);
+    for (const Value::Field& field : value.fields)
+      add_content(field.value, path + "." + field.name, content);
   } else if (value.kind == Value::Kind::kList) {
     for (const Value& item : value.items) add_content(item, path, content);
   } else {
@@ -344,24 +360,30 @@ std::multimap<std::string, std::string> content_of(const std::string& text) {
 
 }  // namespace
 
-bool say_the_same(const std::string& text, const std::string& other) { return content_of(text) == content_of(other); }
+bool say_the_same(const std::string& text, const std::string& other) {
+  return content_of(text) == content_of(other);
+}
 
 std::string old_form_warning(const std::string& text, const std::string& path) {
   const auto converted = convert_text(text);
   if (!converted) return "";
   std::string said;
   for (const MovedValue& value : converted->moved)
-    said += fmt::format("{}:{}:{}: warning: {} is {}\n", path, value.at.line, value.at.column, value.was,
-                        value.now.empty() ? "left out, because another field sets the packing" : value.now + " now");
+    said += fmt::format("{}:{}:{}: warning: {} is {}\n", path, value.at.line, value.at.column,
+                        value.was,
+                        value.now.empty() ? "left out, because another field sets the packing"
+                                          : value.now + " now");
   const ScenarioText now(converted->text, scenario_schema());
   if (const auto place = now.place({{"strategy", 0}, {"tensorflow", 0}})) {
-    const std::size_t from = now.places().offset(place->field->at), to = now.range(*place->value).to;
+    const std::size_t from = now.places().offset(place->field->at),
+                      to = now.range(*place->value).to;
     const std::size_t line = from == 0 ? 0 : converted->text.rfind('\n', from - 1) + 1;
     const std::string margin = converted->text.substr(line, from - line);
     std::string lines = converted->text.substr(from, to - from);
     // As deep as it stands, which means nothing here.
     if (margin.find_first_not_of(" \t") == std::string::npos) {
-      for (std::size_t at = lines.find("\n" + margin); at != std::string::npos; at = lines.find("\n" + margin, at + 1))
+      for (std::size_t at = lines.find("\n" + margin); at != std::string::npos;
+           at = lines.find("\n" + margin, at + 1))
         lines.erase(at + 1, margin.size());
     }
     said += "write in the strategy:\n";
@@ -373,7 +395,9 @@ std::string old_form_warning(const std::string& text, const std::string& path) {
     }
   }
   return said +
-         fmt::format("the older form is read by this release alone; `tutti convert {}` rewrites the file\n", path);
+         fmt::format(
+             "the older form is read by this release alone; `tutti convert {}` rewrites the file\n",
+             path);
 }
 
 FieldPath present_path(const FieldPath& path, const ScenarioText* text) {

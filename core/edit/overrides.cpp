@@ -19,10 +19,12 @@ const Schema& schema() {
 class ChangedText {
  public:
   explicit ChangedText(std::string text) : text_(std::move(text)), origins_(text_.size()) {
-    for (std::size_t i = 0; i < origins_.size(); ++i) origins_[i] = {static_cast<std::ptrdiff_t>(i), 0};
+    for (std::size_t i = 0; i < origins_.size(); ++i)
+      origins_[i] = {static_cast<std::ptrdiff_t>(i), 0};
   }
   explicit ChangedText(ConvertedText converted) : text_(std::move(converted.text)) {
-    for (const std::size_t origin : converted.origins) origins_.push_back({static_cast<std::ptrdiff_t>(origin), 0});
+    for (const std::size_t origin : converted.origins)
+      origins_.push_back({static_cast<std::ptrdiff_t>(origin), 0});
   }
 
   [[nodiscard]] const std::string& text() const { return text_; }
@@ -43,7 +45,8 @@ class ChangedText {
   };
   /// Behind the text: the text's end.
   [[nodiscard]] Origin origin(std::size_t offset, std::size_t size_before) const {
-    return offset < origins_.size() ? origins_[offset] : Origin{static_cast<std::ptrdiff_t>(size_before), 0};
+    return offset < origins_.size() ? origins_[offset]
+                                    : Origin{static_cast<std::ptrdiff_t>(size_before), 0};
   }
 
  private:
@@ -53,8 +56,8 @@ class ChangedText {
 
 /// Converts problems of the changed text to locations in the original text and to the overrides
 /// that caused them.
-Error told_of_original(const Error& error, const std::string& text, const std::string& path, const ChangedText& changed,
-                       const std::vector<Override>& overrides) {
+Error told_of_original(const Error& error, const std::string& text, const std::string& path,
+                       const ChangedText& changed, const std::vector<Override>& overrides) {
   const TextPlaces before(text);
   const TextPlaces after(changed.text());
   std::vector<Problem> problems = error.problems();
@@ -80,7 +83,8 @@ std::optional<PathStep> parse_step(const std::string& written) {
   if (bracket == std::string::npos) return step;
   const char* const end = written.data() + written.size() - 1;
   const auto [stop, status] = std::from_chars(written.data() + bracket + 1, end, step.index);
-  if (written.back() != ']' || status != std::errc() || stop != end || step.index < 0) return std::nullopt;
+  if (written.back() != ']' || status != std::errc() || stop != end || step.index < 0)
+    return std::nullopt;
   return step;
 }
 
@@ -94,7 +98,8 @@ Expected<Override> parse_override(const std::string& option, const std::string& 
   };
   const std::size_t equals = written.find('=');
   if (equals == std::string::npos || equals == 0)
-    return wrong(ProblemCode::kSyntax, "expected a field of the scenario and its value, such as strategy.shards=4");
+    return wrong(ProblemCode::kSyntax,
+                 "expected a field of the scenario and its value, such as strategy.shards=4");
   made.value = written.substr(equals + 1);
   const MessageType* message = &schema().root();
   std::size_t from = 0;
@@ -103,8 +108,9 @@ Expected<Override> parse_override(const std::string& option, const std::string& 
     const std::string name = written.substr(from, to - from);
     const auto step = parse_step(name);
     if (!step)
-      return wrong(ProblemCode::kSyntax,
-                   fmt::format("\"{}\" has no index in its brackets; expected one such as [0]", name));
+      return wrong(
+          ProblemCode::kSyntax,
+          fmt::format("\"{}\" has no index in its brackets; expected one such as [0]", name));
     const std::string inside = made.path.empty() ? "a scenario" : to_string(made.path);
     const FieldType* field = message ? message->find(step->field) : nullptr;
     if (!field && to_string(made.path) == "strategy") {
@@ -114,11 +120,12 @@ Expected<Override> parse_override(const std::string& option, const std::string& 
     }
     if (!field) {
       std::vector<std::string> names;
-      for (const FieldType& known : message ? message->fields : std::vector<FieldType>()) names.push_back(known.name);
+      for (const FieldType& known : message ? message->fields : std::vector<FieldType>())
+        names.push_back(known.name);
       return wrong(message ? ProblemCode::kUnknownField : ProblemCode::kWrongType,
-                   message
-                       ? fmt::format("{} has no field \"{}\"{}", inside, step->field, did_you_mean(step->field, names))
-                       : fmt::format("{} is one value and has no fields", inside));
+                   message ? fmt::format("{} has no field \"{}\"{}", inside, step->field,
+                                         did_you_mean(step->field, names))
+                           : fmt::format("{} is one value and has no fields", inside));
     }
     if (!field->repeated && step->index != 0)
       return wrong(ProblemCode::kWrongType, fmt::format("{} is no list", to_string({*step})));
@@ -130,10 +137,10 @@ Expected<Override> parse_override(const std::string& option, const std::string& 
   }
   if (message && !made.value.empty() && made.value != "{}") {
     std::string example = message->fields.empty() ? "" : message->fields.front().name;
-    return wrong(
-        ProblemCode::kWrongType,
-        fmt::format("{0} has fields of its own; set one of them, such as {0}.{1}, or {0}={{}} for their defaults",
-                    to_string(made.path), example));
+    return wrong(ProblemCode::kWrongType,
+                 fmt::format("{0} has fields of its own; set one of them, such as {0}.{1}, or "
+                             "{0}={{}} for their defaults",
+                             to_string(made.path), example));
   }
   return made;
 }
@@ -152,7 +159,9 @@ const FieldType* field_type(const FieldPath& path) {
 namespace {
 
 /// No packs by number: that is as if nothing was said.
-bool says_no_packs(const Override& change) { return change.path.back().field == "num_packs" && change.value == "0"; }
+bool says_no_packs(const Override& change) {
+  return change.path.back().field == "num_packs" && change.value == "0";
+}
 
 /// In the older form, a framework disappeared with its last field: empty messages around `field`
 /// are removed too.
@@ -171,7 +180,9 @@ std::optional<std::size_t> excluded_override(const ScenarioText& now, const Fiel
   for (const FieldPath& excluded : excluded_by(now, path)) {
     for (std::size_t i = 0; i < set.size(); ++i) {
       const FieldPath& before = set[i];
-      if (before.size() >= excluded.size() && std::equal(excluded.begin(), excluded.end(), before.begin())) return i;
+      if (before.size() >= excluded.size() &&
+          std::equal(excluded.begin(), excluded.end(), before.begin()))
+        return i;
     }
   }
   return std::nullopt;
@@ -179,8 +190,8 @@ std::optional<std::size_t> excluded_override(const ScenarioText& now, const Fiel
 
 }  // namespace
 
-Expected<Scenario> read_scenario(const std::string& text, const std::string& path, const Library& library,
-                                 const std::vector<Override>& overrides) {
+Expected<Scenario> read_scenario(const std::string& text, const std::string& path,
+                                 const Library& library, const std::vector<Override>& overrides) {
   if (overrides.empty()) return read_scenario(text, path, library);
   auto converted = convert_text(text);
   ChangedText changed = converted ? ChangedText(std::move(*converted)) : ChangedText(text);
@@ -189,22 +200,26 @@ Expected<Scenario> read_scenario(const std::string& text, const std::string& pat
     const ScenarioText now(changed.text(), schema());
     if (now.broken()) return read_scenario(text, path, library);  // which says why
     const FieldPath field = present_path(overrides[i].path, &now);
-    const auto excluded = overrides[i].value.empty() ? std::nullopt : excluded_override(now, field, set);
+    const auto excluded =
+        overrides[i].value.empty() ? std::nullopt : excluded_override(now, field, set);
     set.push_back(overrides[i].value.empty() ? FieldPath() : field);
     if (excluded && says_no_packs(overrides[i])) continue;
     if (excluded && !says_no_packs(overrides[*excluded]))
-      return tl::make_unexpected(Error::request(
-          fmt::format("{}: {} excludes it; keep one of the two", overrides[i].said, overrides[*excluded].said)));
+      return tl::make_unexpected(
+          Error::request(fmt::format("{}: {} excludes it; keep one of the two", overrides[i].said,
+                                     overrides[*excluded].said)));
     const auto edits = set_field(now, field, overrides[i].value);
     if (!edits) {
       const Problem& problem = edits.error().problems().front();
-      return tl::make_unexpected(Error::request(problem.kind, fmt::format("{}: {}", overrides[i].said, problem.text)));
+      return tl::make_unexpected(
+          Error::request(problem.kind, fmt::format("{}: {}", overrides[i].said, problem.text)));
     }
     changed.apply(*edits, i);
     if (overrides[i].value.empty() && field != overrides[i].path) remove_empty(changed, field, i);
   }
   auto scenario = read_scenario(changed.text(), path, library);
-  if (!scenario) return tl::make_unexpected(told_of_original(scenario.error(), text, path, changed, overrides));
+  if (!scenario)
+    return tl::make_unexpected(told_of_original(scenario.error(), text, path, changed, overrides));
   return scenario;
 }
 
@@ -221,10 +236,12 @@ std::vector<Override> workers_of(const ClusterSpec& cluster, const std::string& 
   const auto set = [&](const std::vector<int>& one, std::int64_t wanted, const char* whom) {
     if (one.size() != 1) return;
     const FieldPath count{{"cluster", 0}, {"workers", one.front()}, {"count", 0}};
-    changes.push_back({count, std::to_string(wanted), fmt::format("TF_CONFIG, which has {} {}", wanted, whom)});
+    changes.push_back(
+        {count, std::to_string(wanted), fmt::format("TF_CONFIG, which has {} {}", wanted, whom)});
   };
   set(training, *worker_count(cluster, "worker"), "workers");
-  if (const std::int64_t servers = cluster.tasks("ps"); servers > 0) set(serving, servers, "tasks of job ps");
+  if (const std::int64_t servers = cluster.tasks("ps"); servers > 0)
+    set(serving, servers, "tasks of job ps");
   return changes;
 }
 
@@ -232,12 +249,13 @@ Expected<void> check_workers(const ClusterSpec& cluster, const Scenario& scenari
   const std::int64_t wanted = *worker_count(cluster, "worker");
   const std::int64_t there = scenario.cluster->workers() - scenario.cluster->servers();
   if (there == wanted) return {};
-  return tl::make_unexpected(Error::request({ProblemCode::kConflict, "Workers.count"},
-                                            fmt::format("the cluster has {} workers and TF_CONFIG has {}; of workers "
-                                                        "of several kinds, or in a file of their own, the "
-                                                        "scenario has to say how many there are of each",
-                                                        there, wanted),
-                                            {scenario.file, 0, 0}));
+  return tl::make_unexpected(
+      Error::request({ProblemCode::kConflict, "Workers.count"},
+                     fmt::format("the cluster has {} workers and TF_CONFIG has {}; of workers "
+                                 "of several kinds, or in a file of their own, the "
+                                 "scenario has to say how many there are of each",
+                                 there, wanted),
+                     {scenario.file, 0, 0}));
 }
 
 }  // namespace tutti::core

@@ -33,8 +33,8 @@ const FieldType* field_type(const FieldPath& path);
 /// current one.
 /// ERRORS: those of read_scenario(), at their locations in `text`; problems with a changed value
 /// name the override; an index beyond the next element; two fields that exclude each other.
-Expected<Scenario> read_scenario(const std::string& text, const std::string& path, const Library& library,
-                                 const std::vector<Override>& overrides);
+Expected<Scenario> read_scenario(const std::string& text, const std::string& path,
+                                 const Library& library, const std::vector<Override>& overrides);
 
 /// Returns overrides that set the number of workers (chief and workers) of a cluster with one kind
 /// of worker to TF_CONFIG's, and the number of servers if TF_CONFIG has some. For a cluster of

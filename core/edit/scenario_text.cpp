@@ -17,7 +17,9 @@ std::string to_string(const FieldPath& path) {
 namespace {
 
 /// JSON's way of not writing a field.
-bool is_null(const Value& value) { return value.kind == Value::Kind::kIdentifier && value.text == "null"; }
+bool is_null(const Value& value) {
+  return value.kind == Value::Kind::kIdentifier && value.text == "null";
+}
 
 bool names(const std::string& written, const FieldType& field) {
   return written == field.name || written == field.other_name;
@@ -107,7 +109,8 @@ FieldPath ScenarioText::path_at(std::size_t offset) const {
   return path;
 }
 
-void ScenarioText::descend(const Value& message, const MessageType& type, std::size_t offset, FieldPath& path) const {
+void ScenarioText::descend(const Value& message, const MessageType& type, std::size_t offset,
+                           FieldPath& path) const {
   for (const FieldType& field : type.fields) {
     int index = 0;
     for (const Value::Field& written : message.fields) {
@@ -123,7 +126,8 @@ void ScenarioText::descend(const Value& message, const MessageType& type, std::s
           if (i > 0) ++index;
         }
         path.push_back({field.name, field.repeated ? index : 0});
-        if (field.message && inner->kind == Value::Kind::kMessage) descend(*inner, *field.message, offset, path);
+        if (field.message && inner->kind == Value::Kind::kMessage)
+          descend(*inner, *field.message, offset, path);
         return;
       }
       index += elements;

@@ -76,7 +76,8 @@ class ScenarioText {
   [[nodiscard]] const Value& root() const { return document_.root; }
 
  private:
-  void descend(const Value& message, const MessageType& type, std::size_t offset, FieldPath& path) const;
+  void descend(const Value& message, const MessageType& type, std::size_t offset,
+               FieldPath& path) const;
 
   std::string text_;
   Schema schema_;

@@ -17,10 +17,11 @@ namespace tutti::core {
 namespace pb = google::protobuf;
 
 const FieldType* MessageType::find(std::string_view field) const {
-  const auto found = std::find_if(fields.begin(), fields.end(), [&](const FieldType& f) { return f.name == field; });
+  const auto found = std::find_if(fields.begin(), fields.end(),
+                                  [&](const FieldType& f) { return f.name == field; });
   if (found != fields.end()) return &*found;
-  const auto other =
-      std::find_if(fields.begin(), fields.end(), [&](const FieldType& f) { return f.other_name == field; });
+  const auto other = std::find_if(fields.begin(), fields.end(),
+                                  [&](const FieldType& f) { return f.other_name == field; });
   return other == fields.end() ? nullptr : &*other;
 }
 
@@ -59,7 +60,8 @@ bool is_one_of(char c, std::string_view these) { return these.find(c) != std::st
 std::string otherwise(const std::string& help) {
   const auto sentence = [&](const std::string& begin) -> std::string {
     auto at = help.find(begin);
-    while (at != std::string::npos && at > 0 && !is_one_of(help[at - 1], " \n")) at = help.find(begin, at + 1);
+    while (at != std::string::npos && at > 0 && !is_one_of(help[at - 1], " \n"))
+      at = help.find(begin, at + 1);
     if (at == std::string::npos) return "";
     std::size_t from = at + begin.size();
     while (from < help.size() && is_one_of(help[from], ": ")) ++from;
@@ -78,9 +80,9 @@ std::string otherwise(const std::string& help) {
 
 /// Scenarios name units in the names of fields (docs/scenarios.md).
 std::string unit_of(const std::string& name) {
-  constexpr std::pair<const char*, const char*> kEndings[] = {{"_us", "µs"},        {"_ms", "ms"},
-                                                              {"gb_per_s", "GB/s"}, {"_bytes", "bytes"},
-                                                              {"_percent", "%"},    {"tflops", "TFLOP/s"}};
+  constexpr std::pair<const char*, const char*> kEndings[] = {
+      {"_us", "µs"},       {"_ms", "ms"},     {"gb_per_s", "GB/s"},
+      {"_bytes", "bytes"}, {"_percent", "%"}, {"tflops", "TFLOP/s"}};
   for (const auto& [ending, unit] : kEndings) {
     if (name.ends_with(ending)) return unit;
   }
@@ -111,8 +113,8 @@ FieldType::Kind kind_of(const pb::FieldDescriptor& field) {
 /// Collects the reasons why a schema is refused.
 class Mistakes : public pb::DescriptorPool::ErrorCollector {
  public:
-  void AddError(const std::string& file, const std::string& element, const pb::Message*, ErrorLocation,
-                const std::string& message) override {
+  void AddError(const std::string& file, const std::string& element, const pb::Message*,
+                ErrorLocation, const std::string& message) override {
     problems.add({ProblemCode::kInvalid, element}, {file, 0, 0}, "{}: {}", element, message);
   }
 
@@ -124,10 +126,12 @@ class Mistakes : public pb::DescriptorPool::ErrorCollector {
 /// Turns descriptors into types of ours, each message once.
 class SchemaReader {
  public:
-  Expected<Schema> read(std::string_view descriptors, const std::string& root, const GuestMessages& guests) {
+  Expected<Schema> read(std::string_view descriptors, const std::string& root,
+                        const GuestMessages& guests) {
     pb::FileDescriptorSet files;
     if (!files.ParseFromArray(descriptors.data(), static_cast<int>(descriptors.size())))
-      return tl::make_unexpected(Error::request({ProblemCode::kSyntax}, "these are no descriptors of a schema"));
+      return tl::make_unexpected(
+          Error::request({ProblemCode::kSyntax}, "these are no descriptors of a schema"));
     Mistakes mistakes;
     for (const pb::FileDescriptorProto& file : files.file()) {
       if (!pool_.BuildFileCollectingErrors(file, &mistakes)) return mistakes.problems.take();
@@ -137,12 +141,11 @@ class SchemaReader {
       return tl::make_unexpected(
           Error::request({ProblemCode::kUnknownName, root}, "the schema has no message " + root));
     schema_.root_ = message(*top);
-    guests.visit([this](const pb::Descriptor& host, const std::string& field, const pb::Descriptor& type) {
-      add_guest(host, field, type);
-    });
+    guests.visit([this](const pb::Descriptor& host, const std::string& field,
+                        const pb::Descriptor& type) { add_guest(host, field, type); });
     if (!endless_.empty())
-      return tl::make_unexpected(
-          Error::request({ProblemCode::kInvalid, endless_}, "the message " + endless_ + " holds itself"));
+      return tl::make_unexpected(Error::request({ProblemCode::kInvalid, endless_},
+                                                "the message " + endless_ + " holds itself"));
     return std::move(schema_);
   }
 

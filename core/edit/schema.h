@@ -33,7 +33,8 @@ struct FieldType {
   std::string help;        ///< the schema's comment
   std::string otherwise;   ///< the default in the comment's words: "3", "required"; or ""
   std::string unit;        ///< from the ending of the name: "µs", "GB/s", …; or ""
-  std::string one_of;      ///< only one of the fields with the same name here can be written; "": no restriction
+  std::string one_of;  ///< only one of the fields with the same name here can be written; "": no
+                       ///< restriction
   Kind kind = Kind::kText;
   bool repeated = false;
   std::vector<Choice> choices;  ///< without the value for the default

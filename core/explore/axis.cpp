@@ -9,15 +9,16 @@ namespace tutti::core {
 namespace {
 
 /// Adds a field to the axis, and answers what the schema says of it.
-Expected<const FieldType*> add_field(Axis& axis, const std::string& option, const std::string& name) {
+Expected<const FieldType*> add_field(Axis& axis, const std::string& option,
+                                     const std::string& name) {
   auto field = parse_override(option, name + "=");
   if (!field) return tl::make_unexpected(field.error());
   const FieldType* const type = field_type(field->path);
   if (type->message != nullptr) {
-    return tl::make_unexpected(
-        Error::request({ProblemCode::kWrongType, option},
-                       fmt::format("{} {}: it has fields of its own; name one of them, such as {}.{}", option, name,
-                                   name, type->message->fields.front().name)));
+    return tl::make_unexpected(Error::request(
+        {ProblemCode::kWrongType, option},
+        fmt::format("{} {}: it has fields of its own; name one of them, such as {}.{}", option,
+                    name, name, type->message->fields.front().name)));
   }
   axis.fields.push_back(name);
   axis.paths.push_back(std::move(field->path));
@@ -26,13 +27,15 @@ Expected<const FieldType*> add_field(Axis& axis, const std::string& option, cons
 
 }  // namespace
 
-Expected<Axis> parse_axis(const std::string& option, const std::string& written, std::int64_t most) {
+Expected<Axis> parse_axis(const std::string& option, const std::string& written,
+                          std::int64_t most) {
   const std::size_t equals = written.find('=');
   if (equals == std::string::npos || equals == 0) {
     return tl::make_unexpected(Error::request(
         {ProblemCode::kSyntax, option},
-        fmt::format("{} {}: expected a field of the scenario and its values, such as strategy.shards=1,2,4", option,
-                    written)));
+        fmt::format(
+            "{} {}: expected a field of the scenario and its values, such as strategy.shards=1,2,4",
+            option, written)));
   }
   Axis axis;
   const auto type = add_field(axis, option, written.substr(0, equals));
@@ -40,7 +43,8 @@ Expected<Axis> parse_axis(const std::string& option, const std::string& written,
   auto values = axis_values(**type, written.substr(equals + 1), most);
   if (!values)
     return tl::make_unexpected(
-        Error::request({values.error().code, option}, fmt::format("{} {}: {}", option, written, values.error().text)));
+        Error::request({values.error().code, option},
+                       fmt::format("{} {}: {}", option, written, values.error().text)));
   for (std::string& value : *values) axis.rows.push_back({std::move(value)});
   return axis;
 }
@@ -57,20 +61,22 @@ Expected<Axis> read_points(const std::string& text, const std::string& path) {
       types.push_back(*type);
     } else {
       const Problem& problem = type.error().problems().front();
-      problems.add({problem.kind.code, column.text}, {path, column.at.line, column.at.column}, "{}", problem.text);
+      problems.add({problem.kind.code, column.text}, {path, column.at.line, column.at.column}, "{}",
+                   problem.text);
     }
   }
   if (!problems.empty()) return problems.take();
   if (table.rows.empty())
-    problems.add({ProblemCode::kMissing}, {path, 0, 0}, "there is no row below the names of the fields");
+    problems.add({ProblemCode::kMissing}, {path, 0, 0},
+                 "there is no row below the names of the fields");
   for (const CsvTable::Row& row : table.rows) {
     std::vector<std::string> values;
     for (std::size_t c = 0; c < types.size(); ++c) {
       const CsvTable::Cell& cell = row.cells[c];
       auto value = axis_value(*types[c], cell.text);
       if (!value)
-        problems.add({value.error().code, axis.fields[c]}, {path, cell.at.line, cell.at.column}, "{}",
-                     value.error().text);
+        problems.add({value.error().code, axis.fields[c]}, {path, cell.at.line, cell.at.column},
+                     "{}", value.error().text);
       values.push_back(value ? std::move(*value) : "");
     }
     axis.rows.push_back(std::move(values));

@@ -15,9 +15,10 @@ inline constexpr std::int64_t kMostPoints = 10'000'000;
 /// A dimension of a sweep: one field and its values, or several fields that vary together, one row
 /// of values at a time.
 struct Axis {
-  std::vector<std::string> fields;             ///< "strategy.shards"
-  std::vector<FieldPath> paths;                ///< one per field
-  std::vector<std::vector<std::string>> rows;  ///< one value per field; "": the field is not written
+  std::vector<std::string> fields;  ///< "strategy.shards"
+  std::vector<FieldPath> paths;     ///< one per field
+  std::vector<std::vector<std::string>>
+      rows;  ///< one value per field; "": the field is not written
 };
 
 /// Parses an axis: "strategy.shards=1,2,4", "strategy.bytes_per_pack=64KiB..256MiB*2" (each twice
@@ -27,7 +28,8 @@ struct Axis {
 /// with a comma need "quotes". Repeated values are dropped. `option`: the option's name.
 /// ERRORS (requests): as parse_override(); values that the field cannot have; a range that does not
 /// reach its end; more than `most` values, which is detected before they are made.
-Expected<Axis> parse_axis(const std::string& option, const std::string& written, std::int64_t most = kMostPoints);
+Expected<Axis> parse_axis(const std::string& option, const std::string& written,
+                          std::int64_t most = kMostPoints);
 
 /// Reads a CSV file whose first line names fields and whose other lines are rows of their values.
 /// ERRORS (requests): as parse_axis(), at their locations; the text is not such a table.

@@ -35,7 +35,9 @@ bool counts_bytes(const FieldType& field) {
 tl::unexpected<AxisProblem> wrong(ProblemCode code, std::string text) {
   return tl::make_unexpected(AxisProblem{code, std::move(text)});
 }
-tl::unexpected<AxisProblem> wrong(AxisProblem problem) { return tl::make_unexpected(std::move(problem)); }
+tl::unexpected<AxisProblem> wrong(AxisProblem problem) {
+  return tl::make_unexpected(std::move(problem));
+}
 
 /// A number with its unit, if the field has one that can be written.
 tl::expected<double, AxisProblem> number(const FieldType& field, std::string text) {
@@ -43,9 +45,10 @@ tl::expected<double, AxisProblem> number(const FieldType& field, std::string tex
   for (const Suffix& suffix : kSuffixes) {
     if (!text.ends_with(suffix.name)) continue;
     if (!counts_bytes(field)) {
-      return wrong(ProblemCode::kConflict,
-                   fmt::format("\"{}\": {} does not count bytes{}; write a number without {}", text, field.name,
-                               field.unit.empty() ? "" : " but " + field.unit, suffix.name));
+      return wrong(
+          ProblemCode::kConflict,
+          fmt::format("\"{}\": {} does not count bytes{}; write a number without {}", text,
+                      field.name, field.unit.empty() ? "" : " but " + field.unit, suffix.name));
     }
     text.resize(text.size() - std::char_traits<char>::length(suffix.name));
     unit = suffix.bytes;
@@ -56,7 +59,8 @@ tl::expected<double, AxisProblem> number(const FieldType& field, std::string tex
   const auto [stop, status] = std::from_chars(text.data(), end, value);
   if (status != std::errc() || stop != end || !std::isfinite(value))
     return wrong(ProblemCode::kWrongType,
-                 fmt::format("\"{}\" is no number{}", text, counts_bytes(field) ? ", nor a size such as 64KiB" : ""));
+                 fmt::format("\"{}\" is no number{}", text,
+                             counts_bytes(field) ? ", nor a size such as 64KiB" : ""));
   value *= unit;
   if (field.kind == Kind::kWhole && std::abs(value) > kMostWhole)
     return wrong(ProblemCode::kTooLarge, fmt::format("\"{}\" is too large", text));
@@ -64,8 +68,9 @@ tl::expected<double, AxisProblem> number(const FieldType& field, std::string tex
 }
 
 std::string typed(const FieldType& field, double value) {
-  return field.kind == Kind::kWhole ? fmt::format("{}", static_cast<std::int64_t>(std::llround(value)))
-                                    : fmt::format("{}", value);
+  return field.kind == Kind::kWhole
+             ? fmt::format("{}", static_cast<std::int64_t>(std::llround(value)))
+             : fmt::format("{}", value);
 }
 
 /// "64KiB..256MiB*2".
@@ -80,7 +85,9 @@ std::optional<Range> split_range(const std::string& item) {
   Range range{item.substr(0, dots), item.substr(dots + 2), "", false};
   // A '+' behind an 'e' belongs to a number, 1e+9; the first character cannot be the operator.
   for (std::size_t i = 1; i < range.to.size(); ++i) {
-    if (range.to[i] != '*' && (range.to[i] != '+' || range.to[i - 1] == 'e' || range.to[i - 1] == 'E')) continue;
+    if (range.to[i] != '*' &&
+        (range.to[i] != '+' || range.to[i - 1] == 'e' || range.to[i - 1] == 'E'))
+      continue;
     range.geometric = range.to[i] == '*';
     range.step = range.to.substr(i + 1);
     range.to.resize(i);
@@ -89,7 +96,8 @@ std::optional<Range> split_range(const std::string& item) {
   return range;
 }
 
-Values range_values(const FieldType& field, const std::string& item, const Range& range, std::int64_t most_values) {
+Values range_values(const FieldType& field, const std::string& item, const Range& range,
+                    std::int64_t most_values) {
   const auto from = number(field, range.from);
   if (!from) return wrong(from.error());
   const auto to = number(field, range.to);
@@ -97,20 +105,26 @@ Values range_values(const FieldType& field, const std::string& item, const Range
   if (range.step.empty()) {
     return wrong(
         ProblemCode::kSyntax,
-        fmt::format("\"{0}\" does not say how it goes on; write {0}*2 (each twice the one before) or {0}+1", item));
+        fmt::format(
+            "\"{0}\" does not say how it goes on; write {0}*2 (each twice the one before) or {0}+1",
+            item));
   }
   FieldType plain;  // of factors
   plain.kind = Kind::kNumber;
   const auto step = range.geometric ? number(plain, range.step) : number(field, range.step);
   if (!step) return wrong(step.error());
-  if (*to < *from) return wrong(ProblemCode::kTooSmall, fmt::format("\"{}\" ends before it begins", item));
+  if (*to < *from)
+    return wrong(ProblemCode::kTooSmall, fmt::format("\"{}\" ends before it begins", item));
   if (range.geometric ? !(*step > 1 && *from > 0) : !(*step > 0))
     return wrong(ProblemCode::kInvalid,
                  fmt::format("\"{}\" never gets to its end; {}", item,
-                             range.geometric ? "begin above 0, and multiply by more than 1" : "add more than 0"));
-  const double most = range.geometric ? std::log(*to / *from) / std::log(*step) : (*to - *from) / *step;
+                             range.geometric ? "begin above 0, and multiply by more than 1"
+                                             : "add more than 0"));
+  const double most =
+      range.geometric ? std::log(*to / *from) / std::log(*step) : (*to - *from) / *step;
   if (most >= static_cast<double>(most_values))
-    return wrong(ProblemCode::kTooLarge, fmt::format("\"{}\" has more than {} values", item, most_values));
+    return wrong(ProblemCode::kTooLarge,
+                 fmt::format("\"{}\" has more than {} values", item, most_values));
   std::vector<std::string> values;
   // Rounding on the way does not take the end away.
   for (std::int64_t i = 0; i <= static_cast<std::int64_t>(most + 1e-9); ++i) {
@@ -122,7 +136,8 @@ Values range_values(const FieldType& field, const std::string& item, const Range
 }
 
 /// Between commas that do not stand in quotes.
-tl::expected<std::vector<std::pair<std::string, bool>>, AxisProblem> items_of(const std::string& written) {
+tl::expected<std::vector<std::pair<std::string, bool>>, AxisProblem> items_of(
+    const std::string& written) {
   std::vector<std::pair<std::string, bool>> items(1);
   bool quoted = false;
   for (const char c : written) {
@@ -135,13 +150,15 @@ tl::expected<std::vector<std::pair<std::string, bool>>, AxisProblem> items_of(co
       items.back().first += c;
     }
   }
-  if (quoted) return wrong(ProblemCode::kSyntax, fmt::format("{} has a quote that is not closed", written));
+  if (quoted)
+    return wrong(ProblemCode::kSyntax, fmt::format("{} has a quote that is not closed", written));
   return items;
 }
 
 }  // namespace
 
-tl::expected<std::string, AxisProblem> axis_value(const FieldType& field, const std::string& written) {
+tl::expected<std::string, AxisProblem> axis_value(const FieldType& field,
+                                                  const std::string& written) {
   if (written.empty()) return written;
   switch (field.kind) {
     case Kind::kWhole:
@@ -151,18 +168,21 @@ tl::expected<std::string, AxisProblem> axis_value(const FieldType& field, const 
       const auto value = number(field, written);
       if (!value) return wrong(value.error());
       if (field.kind == Kind::kWhole && *value != std::floor(*value))
-        return wrong(ProblemCode::kWrongType, fmt::format("\"{}\": {} is a whole number", written, field.name));
+        return wrong(ProblemCode::kWrongType,
+                     fmt::format("\"{}\": {} is a whole number", written, field.name));
       return plain ? written : typed(field, *value);
     }
     case Kind::kYesNo:
       if (written == "true" || written == "false") return written;
-      return wrong(ProblemCode::kWrongType, fmt::format("\"{}\": {} is true or false", written, field.name));
+      return wrong(ProblemCode::kWrongType,
+                   fmt::format("\"{}\": {} is true or false", written, field.name));
     case Kind::kChoice: {
       std::vector<std::string> names;
       for (const FieldType::Choice& choice : field.choices) names.push_back(choice.name);
       if (std::find(names.begin(), names.end(), written) != names.end()) return written;
-      return wrong(ProblemCode::kUnknownName, fmt::format("\"{}\": {} is one of {}{}", written, field.name,
-                                                          fmt::join(names, ", "), did_you_mean(written, names)));
+      return wrong(ProblemCode::kUnknownName,
+                   fmt::format("\"{}\": {} is one of {}{}", written, field.name,
+                               fmt::join(names, ", "), did_you_mean(written, names)));
     }
     case Kind::kMessage:
     case Kind::kText: return written;
@@ -190,7 +210,8 @@ Values axis_values(const FieldType& field, const std::string& written, std::int6
     for (std::string& value : *some) {
       if (seen.insert(value).second) values.push_back(std::move(value));
     }
-    if (std::ssize(values) > most) return wrong(ProblemCode::kTooLarge, fmt::format("more than {} values", most));
+    if (std::ssize(values) > most)
+      return wrong(ProblemCode::kTooLarge, fmt::format("more than {} values", most));
   }
   return values;
 }

@@ -36,7 +36,8 @@ class Statement {
   struct Close {
     void operator()(sqlite3_stmt* statement) const;
   };
-  Statement(sqlite3_stmt* statement, std::string path) : statement_(statement), path_(std::move(path)) {}
+  Statement(sqlite3_stmt* statement, std::string path)
+      : statement_(statement), path_(std::move(path)) {}
 
   std::unique_ptr<sqlite3_stmt, Close> statement_;
   std::string path_;

@@ -19,7 +19,9 @@ namespace tutti::core {
 namespace {
 
 /// True for fields that do not distinguish scenarios.
-bool is_of_run(const std::string& field) { return field == "name" || field == "description" || field == "run"; }
+bool is_of_run(const std::string& field) {
+  return field == "name" || field == "description" || field == "run";
+}
 
 std::string spelled(const std::string& text) {
   const auto number = number_of(text);
@@ -61,12 +63,15 @@ bool is_same(const std::string& there, const std::string& value, const FieldPath
   if (spelled(there) == spelled(value)) return true;
   const FieldType* const type = field_type(path);
   const std::string otherwise = type ? spelled(type->otherwise) : "";
-  const auto meant = [&](const std::string& text) { return text.empty() ? otherwise : spelled(text); };
+  const auto meant = [&](const std::string& text) {
+    return text.empty() ? otherwise : spelled(text);
+  };
   return !otherwise.empty() && meant(there) == meant(value);
 }
 
 /// `text` with fields changed. ERRORS: it cannot be changed so.
-Expected<std::string> changed(std::string text, const Schema& schema, const std::vector<Override>& changes) {
+Expected<std::string> changed(std::string text, const Schema& schema,
+                              const std::vector<Override>& changes) {
   for (const Override& change : changes) {
     const ScenarioText now(text, schema);
     const auto edits = set_field(now, present_path(change.path, &now), change.value);
@@ -85,20 +90,24 @@ std::optional<FieldDifference> first_difference(const FieldValues& there, const 
   for (const auto& [path, value] : there) {
     const auto other = here.find(path);
     if (other == here.end())
-      return FieldDifference{path, fmt::format("it has no {}, which was {} in the sweep", path, value)};
+      return FieldDifference{path,
+                             fmt::format("it has no {}, which was {} in the sweep", path, value)};
     if (other->second != value)
-      return FieldDifference{path, fmt::format("its {} is {}, and was {} in the sweep", path, other->second, value)};
+      return FieldDifference{
+          path, fmt::format("its {} is {}, and was {} in the sweep", path, other->second, value)};
   }
   for (const auto& [path, value] : here) {
     if (!there.contains(path))
-      return FieldDifference{path, fmt::format("its {} is {}, which was not written in the sweep", path, value)};
+      return FieldDifference{
+          path, fmt::format("its {} is {}, which was not written in the sweep", path, value)};
   }
   return std::nullopt;
 }
 
 }  // namespace
 
-Expected<std::int64_t> point_of(const SweepInfo& info, const Space& space, const std::string& run_text) {
+Expected<std::int64_t> point_of(const SweepInfo& info, const Space& space,
+                                const std::string& run_text) {
   const Schema schema = Schema::scenario();
   const auto in_present_form = [](const std::string& any) {
     auto converted = convert_text(any);
@@ -109,12 +118,14 @@ Expected<std::int64_t> point_of(const SweepInfo& info, const Space& space, const
   if (text.broken()) return tl::make_unexpected(*text.broken());
   std::vector<std::int64_t> rows;
   for (const Axis& axis : space.axes()) {
-    const auto row = std::find_if(axis.rows.begin(), axis.rows.end(), [&](const std::vector<std::string>& values) {
-      for (std::size_t f = 0; f < values.size(); ++f) {
-        if (!is_same(text.value(present_path(axis.paths[f], &text)), values[f], axis.paths[f])) return false;
-      }
-      return true;
-    });
+    const auto row = std::find_if(
+        axis.rows.begin(), axis.rows.end(), [&](const std::vector<std::string>& values) {
+          for (std::size_t f = 0; f < values.size(); ++f) {
+            if (!is_same(text.value(present_path(axis.paths[f], &text)), values[f], axis.paths[f]))
+              return false;
+          }
+          return true;
+        });
     if (row == axis.rows.end()) {
       std::vector<std::string> said;
       for (std::size_t f = 0; f < axis.fields.size(); ++f) {
@@ -141,15 +152,16 @@ Expected<std::int64_t> point_of(const SweepInfo& info, const Space& space, const
   const auto here = changed(scenario_text, schema, varied);
   if (!there) return tl::make_unexpected(there.error());
   if (!here) return tl::make_unexpected(here.error());
-  const auto difference =
-      first_difference(values_of(ScenarioText(*there, schema)), values_of(ScenarioText(*here, schema)));
+  const auto difference = first_difference(values_of(ScenarioText(*there, schema)),
+                                           values_of(ScenarioText(*here, schema)));
   if (difference)
-    return tl::make_unexpected(
-        Error::request({ProblemCode::kConflict, difference->path}, "it is of another scenario: " + difference->text));
+    return tl::make_unexpected(Error::request({ProblemCode::kConflict, difference->path},
+                                              "it is of another scenario: " + difference->text));
   return point;
 }
 
-Expected<JoinedRun> joined_run(const SweepInfo& info, const Space& space, const std::string& timeline) {
+Expected<JoinedRun> joined_run(const SweepInfo& info, const Space& space,
+                               const std::string& timeline) {
   const auto reader = TimelineReader::open(timeline, TimelineReader::Check::kWhenRead);
   if (!reader) return tl::make_unexpected(reader.error());
   const auto wrong = [&](ProblemCode code, const std::string& what) {
@@ -159,14 +171,17 @@ Expected<JoinedRun> joined_run(const SweepInfo& info, const Space& space, const 
   summary.begin(reader->run());
   for (const StepRecord& step : reader->steps()) summary.step(step);
   if (summary.info().executor.starts_with("simulated"))
-    return wrong(ProblemCode::kWrongType, "this run was simulated, and is no measurement; tutti run makes one");
+    return wrong(ProblemCode::kWrongType,
+                 "this run was simulated, and is no measurement; tutti run makes one");
   if (summary.steps().empty()) return wrong(ProblemCode::kMissing, "no step ended in this run");
   const auto point = point_of(info, space, reader->run().scenario_text);
   if (!point)
-    return tl::make_unexpected(
-        Error::request(point.error().problems().front().kind, point.error().problems().front().text, {timeline, 0, 0}));
+    return tl::make_unexpected(Error::request(point.error().problems().front().kind,
+                                              point.error().problems().front().text,
+                                              {timeline, 0, 0}));
   const RunInfo& run = reader->run();
-  return JoinedRun{*point, summary.step_time(), timeline, fmt::format("{}, Tutti {}", run.executor, run.version)};
+  return JoinedRun{*point, summary.step_time(), timeline,
+                   fmt::format("{}, Tutti {}", run.executor, run.version)};
 }
 
 }  // namespace tutti::core

@@ -19,10 +19,12 @@ struct JoinedRun {
 /// Returns the point whose scenario has this text: it equals the sweep's with that point's values,
 /// except for name, description and settings of the run (steps, seed, …). ERRORS (requests): it
 /// differs in another field (which is named); a value that the sweep does not have.
-Expected<std::int64_t> point_of(const SweepInfo& info, const Space& space, const std::string& scenario_text);
+Expected<std::int64_t> point_of(const SweepInfo& info, const Space& space,
+                                const std::string& scenario_text);
 
 /// Reads a measured run from a timeline file. ERRORS: it cannot be read; no step has ended; as
 /// point_of().
-Expected<JoinedRun> joined_run(const SweepInfo& info, const Space& space, const std::string& timeline);
+Expected<JoinedRun> joined_run(const SweepInfo& info, const Space& space,
+                               const std::string& timeline);
 
 }  // namespace tutti::core

@@ -13,7 +13,8 @@ namespace {
 
 /// Candidates for the reach of an axis; the longest means that it hardly matters.
 constexpr std::array<double, 8> kReaches{0.06, 0.12, 0.25, 0.5, 1.0, 2.0, 4.0, 10.0};
-/// … and for the noise. Costs are no smooth functions of pack sizes: whatever goes up and down from value to value is noise here.
+/// … and for the noise. Costs are no smooth functions of pack sizes: whatever goes up and down from
+/// value to value is noise here.
 constexpr std::array<double, 5> kNoises{1e-6, 1e-4, 1e-3, 1e-2, 5e-2};
 constexpr int kPasses = 2;
 
@@ -83,7 +84,8 @@ void Kriging::add(const Place& place, double value) {
 Kriging::Guess Kriging::at(const Place& place) const {
   const auto n = static_cast<Eigen::Index>(places_.size());
   Eigen::VectorXd near(n);
-  for (Eigen::Index i = 0; i < n; ++i) near(i) = correlation(place, places_[static_cast<std::size_t>(i)]);
+  for (Eigen::Index i = 0; i < n; ++i)
+    near(i) = correlation(place, places_[static_cast<std::size_t>(i)]);
   const Eigen::VectorXd half = factor_.triangularView<Eigen::Lower>().solve(near);
   return {mean_ + near.dot(weights_), std::sqrt(variance_ * std::max(0.0, 1 - half.squaredNorm()))};
 }

@@ -10,7 +10,8 @@ namespace tutti::core {
 /// Interpolates a function between known points, with the uncertainty: a Gaussian process with a
 /// constant mean and the kernel v·exp(-½ Σ (d_a / l_a)²) + noise. Distances d_a are per axis, so
 /// that unordered axes can be included: 0 or 1.
-/// SOURCE: Rasmussen & Williams, "Gaussian Processes for Machine Learning", 2006, algorithm 2.1 and section 5.4.
+/// SOURCE: Rasmussen & Williams, "Gaussian Processes for Machine Learning", 2006, algorithm 2.1 and
+/// section 5.4.
 class Kriging {
  public:
   /// The coordinates of a point on every axis: 0 … 1 along an ordered axis; otherwise only equality

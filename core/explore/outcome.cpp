@@ -37,14 +37,15 @@ Outcome outcome_of(const Summary& summary) {
 
 Outcome outcome_of(const Error& error) {
   Outcome made;
-  made.status = error.kind() == ErrorKind::kRequest ? Outcome::Status::kRefused : Outcome::Status::kFailed;
+  made.status =
+      error.kind() == ErrorKind::kRequest ? Outcome::Status::kRefused : Outcome::Status::kFailed;
   made.message = error.message();
   return made;
 }
 
 std::string to_text(const Outcome& outcome) {
-  std::string text = fmt::format("{} {} {} {}", static_cast<int>(outcome.status), outcome.stopped ? 1 : 0,
-                                 outcome.packs, outcome.seed);
+  std::string text = fmt::format("{} {} {} {}", static_cast<int>(outcome.status),
+                                 outcome.stopped ? 1 : 0, outcome.packs, outcome.seed);
   for (const Cost& cost : kCosts) text += fmt::format(" {}", (outcome.*cost.time).count());
   return text + '\n' + outcome.message;
 }
@@ -60,8 +61,8 @@ std::optional<Outcome> outcome_from_text(std::string_view text) {
   };
   Outcome outcome;
   int status = 0, stopped = 0;
-  if (!number(status, ' ') || status < 0 || status > 2 || !number(stopped, ' ') || !number(outcome.packs, ' ') ||
-      !number(outcome.seed, ' '))
+  if (!number(status, ' ') || status < 0 || status > 2 || !number(stopped, ' ') ||
+      !number(outcome.packs, ' ') || !number(outcome.seed, ' '))
     return std::nullopt;
   for (std::size_t i = 0; i < kCosts.size(); ++i) {
     std::int64_t count = 0;

@@ -14,7 +14,8 @@ namespace {
 class Mixer {
  public:
   void add(std::int64_t number) {
-    for (std::uint64_t& half : key_) half = Random(half ^ static_cast<std::uint64_t>(number)).next();
+    for (std::uint64_t& half : key_)
+      half = Random(half ^ static_cast<std::uint64_t>(number)).next();
   }
   [[nodiscard]] PlanKey key() const { return key_; }
 
@@ -34,7 +35,8 @@ bool decides_packing_only(const FieldPath& field) {
   std::string name;
   for (const PathStep& step : present_path(field)) name += (name.empty() ? "" : ".") + step.field;
   const auto has = [&](const FrameworkKind& kind) {
-    return std::find(kind.packing_fields.begin(), kind.packing_fields.end(), name) != kind.packing_fields.end();
+    return std::find(kind.packing_fields.begin(), kind.packing_fields.end(), name) !=
+           kind.packing_fields.end();
   };
   return own.contains(name) || std::any_of(framework_kinds().begin(), framework_kinds().end(), has);
 }
@@ -45,15 +47,17 @@ PlanKey plan_key(const Plan& plan) {
   for (const Pack& pack : plan.packs) {
     mixer.add(std::ssize(pack.payload.members));
     for (const Member& member : pack.payload.members) {
-      for (const std::int64_t number : {std::int64_t{member.variable}, member.first, member.count, member.offset})
+      for (const std::int64_t number :
+           {std::int64_t{member.variable}, member.first, member.count, member.offset})
         mixer.add(number);
     }
     const Collective& collective = plan.collective(pack);
     for (const std::int64_t number :
          {collective.elements, std::int64_t{size_of(collective.type).count()},
-          static_cast<std::int64_t>(collective.type), pack.copied_in.count(), pack.copied_out.count(),
-          pack.converted_in.count(), pack.converted_out.count(), pack.payload.instance_key, std::int64_t{pack.after},
-          std::int64_t{pack.answers}, std::int64_t{collective.root}, std::int64_t{pack.needs_all_gradients},
+          static_cast<std::int64_t>(collective.type), pack.copied_in.count(),
+          pack.copied_out.count(), pack.converted_in.count(), pack.converted_out.count(),
+          pack.payload.instance_key, std::int64_t{pack.after}, std::int64_t{pack.answers},
+          std::int64_t{collective.root}, std::int64_t{pack.needs_all_gradients},
           std::int64_t{pack.entry}, std::int64_t{pack.turn}, std::int64_t{pack.also_needs},
           static_cast<std::int64_t>(pack.phase), static_cast<std::int64_t>(pack.payload.content),
           std::int64_t{pack.payload.on_read},
@@ -62,7 +66,8 @@ PlanKey plan_key(const Plan& plan) {
   }
   mixer.add(std::int64_t{plan.computation_waits});
   mixer.add(static_cast<std::int64_t>(plan.update));
-  mixer.add(plan.packs.empty() ? 0 : plan.planned(plan.packs.front().collective).launch_overhead.count());
+  mixer.add(
+      plan.packs.empty() ? 0 : plan.planned(plan.packs.front().collective).launch_overhead.count());
   for (const int entry : plan.entry_of_gradient) mixer.add(entry);
   mixer.add(plan.checkpoint_every);
   if (plan.gate) {

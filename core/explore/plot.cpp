@@ -15,8 +15,9 @@ namespace {
 
 constexpr double kLegendRow = 18;
 
-constexpr std::array<const char*, 7> kColours{palette::kBlue,   palette::kVermilion, palette::kGreen, palette::kPurple,
-                                              palette::kOrange, palette::kSkyBlue,   palette::kBlack};
+constexpr std::array<const char*, 7> kColours{
+    palette::kBlue,   palette::kVermilion, palette::kGreen, palette::kPurple,
+    palette::kOrange, palette::kSkyBlue,   palette::kBlack};
 constexpr const char* kBound = "#777777";
 
 /// The ends of what is drawn.
@@ -62,7 +63,9 @@ class Picture {
 
  private:
   /// Converts positions along the axes to pixels.
-  [[nodiscard]] double across(double place) const { return look_.left + place * (right_ - look_.left); }
+  [[nodiscard]] double across(double place) const {
+    return look_.left + place * (right_ - look_.left);
+  }
   [[nodiscard]] double up(double place) const { return bottom_ - place * (bottom_ - look_.top); }
 
   void grid() {
@@ -72,7 +75,8 @@ class Picture {
     }
     double last = -1e9;
     std::vector<PlotAxis::Tick> ticks = x_.ticks();
-    std::sort(ticks.begin(), ticks.end(), [](const PlotAxis::Tick& a, const PlotAxis::Tick& b) { return a.at < b.at; });
+    std::sort(ticks.begin(), ticks.end(),
+              [](const PlotAxis::Tick& a, const PlotAxis::Tick& b) { return a.at < b.at; });
     for (const PlotAxis::Tick& tick : ticks) {
       const double at = across(tick.at);
       picture_.line(at, bottom_, at, bottom_ + 5, "#333333");
@@ -83,10 +87,12 @@ class Picture {
     }
     picture_.line(look_.left, bottom_, right_, bottom_, "#333333");
     picture_.line(look_.left, look_.top, look_.left, bottom_, "#333333");
-    picture_.text((look_.left + right_) / 2, bottom_ + 42, plot_.x_title, " text-anchor=\"middle\"");
-    picture_.text(0, 0, plot_.y_title,
-                  fmt::format(" text-anchor=\"middle\" transform=\"translate(18,{:.1f}) rotate(-90)\"",
-                              (look_.top + bottom_) / 2));
+    picture_.text((look_.left + right_) / 2, bottom_ + 42, plot_.x_title,
+                  " text-anchor=\"middle\"");
+    picture_.text(
+        0, 0, plot_.y_title,
+        fmt::format(" text-anchor=\"middle\" transform=\"translate(18,{:.1f}) rotate(-90)\"",
+                    (look_.top + bottom_) / 2));
   }
 
   void draw_curve(const Curve& curve, const char* colour) {
@@ -99,7 +105,8 @@ class Picture {
     for (const auto& [x, y] : dots) points += fmt::format("{:.1f},{:.1f} ", x, y);
     if (!curve.dots_alone)
       picture_.polyline(points, colour,
-                        curve.dashed ? " stroke-width=\"1.6\" stroke-dasharray=\"6 4\"" : " stroke-width=\"1.6\"");
+                        curve.dashed ? " stroke-width=\"1.6\" stroke-dasharray=\"6 4\""
+                                     : " stroke-width=\"1.6\"");
     if (curve.dashed) return;
     const double radius = curve.dots_alone ? look_.dot : (dots.size() > 60 ? 1.4 : 2.4);
     for (const auto& [x, y] : dots) picture_.circle(x, y, radius, colour);
@@ -111,7 +118,8 @@ class Picture {
     const double at_x = across(x_.place(best.x)), at_y = up(y_.at(*y));
     picture_.circle(at_x, at_y, 7, "none", " stroke=\"#000000\" stroke-width=\"1.8\"");
     const bool on_right = at_x > (look_.left + look_.width) / 2;
-    picture_.text(at_x + (on_right ? -4 : 4), at_y + 22, best.text, on_right ? " text-anchor=\"end\"" : "");
+    picture_.text(at_x + (on_right ? -4 : 4), at_y + 22, best.text,
+                  on_right ? " text-anchor=\"end\"" : "");
   }
 
   void legend(const std::vector<const char*>& colours) {
@@ -123,8 +131,9 @@ class Picture {
       if (curve.dots_alone) {
         picture_.circle(x + 11, y - 4, 4, colours[c]);
       } else {
-        picture_.line(x, y - 4, x + 22, y - 4, colours[c],
-                      curve.dashed ? " stroke-width=\"2\" stroke-dasharray=\"6 4\"" : " stroke-width=\"2\"");
+        picture_.line(
+            x, y - 4, x + 22, y - 4, colours[c],
+            curve.dashed ? " stroke-width=\"2\" stroke-dasharray=\"6 4\"" : " stroke-width=\"2\"");
       }
       picture_.text(x + 28, y, curve.name);
     }
@@ -140,7 +149,8 @@ class Picture {
 }  // namespace
 
 std::string show_binary(double bytes) {
-  constexpr std::pair<double, const char*> kUnits[] = {{1073741824.0, "GiB"}, {1048576.0, "MiB"}, {1024.0, "KiB"}};
+  constexpr std::pair<double, const char*> kUnits[] = {
+      {1073741824.0, "GiB"}, {1048576.0, "MiB"}, {1024.0, "KiB"}};
   for (const auto& [unit, name] : kUnits) {
     if (bytes >= unit) return fmt::format("{:.4g} {}", bytes / unit, name);
   }
@@ -149,7 +159,8 @@ std::string show_binary(double bytes) {
 
 std::string to_svg(const Plot& plot, const PlotLook& look) {
   for (const Curve& curve : plot.curves)
-    TUTTI_CHECK(curve.y.size() == plot.x.size(), "{} has {} of {} values", curve.name, curve.y.size(), plot.x.size());
+    TUTTI_CHECK(curve.y.size() == plot.x.size(), "{} has {} of {} values", curve.name,
+                curve.y.size(), plot.x.size());
   return Picture(plot, look).draw();
 }
 

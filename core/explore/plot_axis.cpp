@@ -36,8 +36,8 @@ std::string shown(double number, bool bytes) {
 }  // namespace
 
 double PlotAxis::at(double number) const {
-  const double share =
-      logarithmic_ ? std::log(number / low_) / std::log(high_ / low_) : (number - low_) / (high_ - low_);
+  const double share = logarithmic_ ? std::log(number / low_) / std::log(high_ / low_)
+                                    : (number - low_) / (high_ - low_);
   return from_ + share * (1 - kMargin - from_);
 }
 
@@ -58,13 +58,15 @@ PlotAxis PlotAxis::of_values(const std::vector<std::string>& values, bool bytes,
   const bool can_be_logarithmic = least >= 0 && least_positive > 0 && most > least_positive;
   axis.by_number_ = count >= 2 && count + 2 >= values.size() && most > least;
   axis.logarithmic_ = axis.by_number_ && can_be_logarithmic &&
-                      (scale == Scale::kLogarithmic || (scale == Scale::kAuto && most / least_positive >= kFarApart));
+                      (scale == Scale::kLogarithmic ||
+                       (scale == Scale::kAuto && most / least_positive >= kFarApart));
   const auto lies = [&](std::size_t i) {
     return axis.by_number_ && numbers[i] && (!axis.logarithmic_ || *numbers[i] > 0);
   };
   std::size_t beside = 0;
   for (std::size_t i = 0; i < values.size(); ++i) beside += lies(i) ? 0 : 1;
-  const double slot = axis.by_number_ ? kSlot : 1 / static_cast<double>(std::max<std::size_t>(1, values.size()));
+  const double slot =
+      axis.by_number_ ? kSlot : 1 / static_cast<double>(std::max<std::size_t>(1, values.size()));
   axis.low_ = axis.logarithmic_ ? least_positive : least;
   axis.high_ = most > axis.low_ ? most : axis.low_ + 1;
   axis.from_ = axis.by_number_ ? kMargin + kSlot * static_cast<double>(beside) : 0;
@@ -74,10 +76,12 @@ PlotAxis PlotAxis::of_values(const std::vector<std::string>& values, bool bytes,
       axis.places_.push_back(axis.at(*numbers[i]));
       continue;
     }
-    const double place =
-        axis.by_number_ ? kMargin + slot * static_cast<double>(used++) : slot * (static_cast<double>(used++) + 0.5);
+    const double place = axis.by_number_ ? kMargin + slot * static_cast<double>(used++)
+                                         : slot * (static_cast<double>(used++) + 0.5);
     axis.places_.push_back(place);
-    axis.ticks_.push_back({place, values[i].empty() ? "not set" : numbers[i] ? shown(*numbers[i], bytes) : values[i]});
+    axis.ticks_.push_back({place, values[i].empty() ? "not set"
+                                  : numbers[i]      ? shown(*numbers[i], bytes)
+                                                    : values[i]});
   }
   if (axis.by_number_) axis.add_ticks(bytes);
   return axis;
@@ -86,7 +90,8 @@ PlotAxis PlotAxis::of_values(const std::vector<std::string>& values, bool bytes,
 PlotAxis PlotAxis::of_costs(double low, double high, Scale scale) {
   PlotAxis axis;
   axis.by_number_ = true;
-  axis.logarithmic_ = low > 0 && (scale == Scale::kLogarithmic || (scale == Scale::kAuto && high / low > kFarApart));
+  axis.logarithmic_ = low > 0 && (scale == Scale::kLogarithmic ||
+                                  (scale == Scale::kAuto && high / low > kFarApart));
   if (axis.logarithmic_) {
     axis.low_ = low / 1.1;
     axis.high_ = high * 1.1;
@@ -103,7 +108,8 @@ PlotAxis PlotAxis::of_costs(double low, double high, Scale scale) {
 
 void PlotAxis::add_ticks(bool bytes) {
   const auto add = [&](double value) {
-    if (value >= low_ * (1 - 1e-9) && value <= high_ * (1 + 1e-9)) ticks_.push_back({at(value), shown(value, bytes)});
+    if (value >= low_ * (1 - 1e-9) && value <= high_ * (1 + 1e-9))
+      ticks_.push_back({at(value), shown(value, bytes)});
   };
   const auto add_even = [&] {
     const double step = nice_step(high_ - low_, 8);
@@ -117,7 +123,8 @@ void PlotAxis::add_ticks(bool bytes) {
   // Up to about nine of them; on a short axis of tens also what lies between.
   const double every = std::max(1.0, std::ceil(powers / 9));
   const bool between = !bytes && powers < 3.5;
-  for (double k = std::floor(std::log(low_) / std::log(base) / every) * every; std::pow(base, k) <= high_; k += every) {
+  for (double k = std::floor(std::log(low_) / std::log(base) / every) * every;
+       std::pow(base, k) <= high_; k += every) {
     add(std::pow(base, k));
     if (!between) continue;
     add(2 * std::pow(base, k));

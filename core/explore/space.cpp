@@ -11,16 +11,18 @@ Expected<Space> Space::of(std::vector<Axis> axes) {
   for (const Axis& axis : axes) {
     for (std::size_t f = 0; f < axis.fields.size(); ++f) {
       if (!seen.insert(axis.paths[f]).second)
-        return tl::make_unexpected(Error::request({ProblemCode::kDuplicate, "--over"},
-                                                  fmt::format("{} is varied twice; name it once", axis.fields[f])));
+        return tl::make_unexpected(
+            Error::request({ProblemCode::kDuplicate, "--over"},
+                           fmt::format("{} is varied twice; name it once", axis.fields[f])));
       space.fields_.push_back(axis.fields[f]);
     }
     const std::int64_t rows = std::ssize(axis.rows);
     if (rows > kMostPoints / space.size_) {
-      return tl::make_unexpected(Error::request(
-          {ProblemCode::kTooLarge, "--over"},
-          fmt::format("these are more than {} points; take fewer values, or tutti tune, which does not try all of them",
-                      kMostPoints)));
+      return tl::make_unexpected(
+          Error::request({ProblemCode::kTooLarge, "--over"},
+                         fmt::format("these are more than {} points; take fewer values, or tutti "
+                                     "tune, which does not try all of them",
+                                     kMostPoints)));
     }
     space.size_ *= rows;
   }
@@ -40,7 +42,8 @@ std::vector<std::int64_t> Space::rows(std::int64_t point) const {
 
 std::int64_t Space::point(const std::vector<std::int64_t>& rows) const {
   std::int64_t point = 0;
-  for (std::size_t a = 0; a < axes_.size(); ++a) point = point * std::ssize(axes_[a].rows) + rows[a];
+  for (std::size_t a = 0; a < axes_.size(); ++a)
+    point = point * std::ssize(axes_[a].rows) + rows[a];
   return point;
 }
 
@@ -60,10 +63,12 @@ std::vector<Override> Space::overrides(std::int64_t point) const {
   return overrides_of(fields_, paths, values(point));
 }
 
-std::vector<Override> overrides_of(const std::vector<std::string>& fields, const std::vector<FieldPath>& paths,
+std::vector<Override> overrides_of(const std::vector<std::string>& fields,
+                                   const std::vector<FieldPath>& paths,
                                    const std::vector<std::string>& values) {
   std::vector<Override> made;
-  for (std::size_t f = 0; f < fields.size(); ++f) made.push_back({paths[f], values[f], fields[f] + "=" + values[f]});
+  for (std::size_t f = 0; f < fields.size(); ++f)
+    made.push_back({paths[f], values[f], fields[f] + "=" + values[f]});
   return made;
 }
 

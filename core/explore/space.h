@@ -36,7 +36,8 @@ class Space {
 
 /// Returns overrides that set these fields of a scenario to these values. Errors call them
 /// `FIELD=VALUE`.
-std::vector<Override> overrides_of(const std::vector<std::string>& fields, const std::vector<FieldPath>& paths,
+std::vector<Override> overrides_of(const std::vector<std::string>& fields,
+                                   const std::vector<FieldPath>& paths,
                                    const std::vector<std::string>& values);
 
 }  // namespace tutti::core

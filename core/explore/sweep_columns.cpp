@@ -27,7 +27,8 @@ std::vector<SweepColumn> columns_of(const Space& space) {
 }
 
 const SweepColumn* find(const std::vector<SweepColumn>& columns, const std::string& name) {
-  const auto found = std::find_if(columns.begin(), columns.end(), [&](const SweepColumn& c) { return c.name == name; });
+  const auto found = std::find_if(columns.begin(), columns.end(),
+                                  [&](const SweepColumn& c) { return c.name == name; });
   return found == columns.end() ? nullptr : &*found;
 }
 
@@ -42,7 +43,8 @@ const SweepColumn* most_numbers(const std::vector<SweepColumn>& columns) {
 const SweepColumn* few_values(const std::vector<SweepColumn>& columns, const SweepColumn* x) {
   const SweepColumn* by = nullptr;
   for (const SweepColumn& column : columns) {
-    const bool fits = &column != x && column.values.size() > 1 && column.values.size() <= kMostCurves;
+    const bool fits =
+        &column != x && column.values.size() > 1 && column.values.size() <= kMostCurves;
     if (fits && (!by || (by->numbers > 0 && column.numbers == 0))) by = &column;
   }
   return by;

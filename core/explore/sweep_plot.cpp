@@ -11,18 +11,20 @@
 namespace tutti::core {
 namespace {
 
-Expected<const SweepColumn*> find(const std::vector<SweepColumn>& columns, const std::string& option,
-                                  const std::string& name) {
+Expected<const SweepColumn*> find(const std::vector<SweepColumn>& columns,
+                                  const std::string& option, const std::string& name) {
   if (const SweepColumn* const found = core::find(columns, name)) return found;
   std::vector<std::string> names;
   for (const SweepColumn& column : columns) names.push_back(column.name);
-  return tl::make_unexpected(Error::request({ProblemCode::kUnknownName, option},
-                                            fmt::format("{} {}: that does not vary here; expected one of {}{}", option,
-                                                        name, fmt::join(names, ", "), did_you_mean(name, names))));
+  return tl::make_unexpected(
+      Error::request({ProblemCode::kUnknownName, option},
+                     fmt::format("{} {}: that does not vary here; expected one of {}{}", option,
+                                 name, fmt::join(names, ", "), did_you_mean(name, names))));
 }
 
 const Cost* find_cost(const std::string& name) {
-  const auto found = std::find_if(kCosts.begin(), kCosts.end(), [&](const Cost& cost) { return name == cost.name; });
+  const auto found = std::find_if(kCosts.begin(), kCosts.end(),
+                                  [&](const Cost& cost) { return name == cost.name; });
   return found == kCosts.end() ? nullptr : found;
 }
 
@@ -37,9 +39,9 @@ Expected<Chosen> chosen_of(const std::vector<SweepColumn>& columns, const PlotOp
   if (!cost) {
     std::vector<std::string> names;
     for (const Cost& known : kCosts) names.emplace_back(known.name);
-    return tl::make_unexpected(
-        Error::request({ProblemCode::kUnknownName, "--cost"},
-                       fmt::format("--cost {}: expected one of {}", options.cost, fmt::join(names, ", "))));
+    return tl::make_unexpected(Error::request(
+        {ProblemCode::kUnknownName, "--cost"},
+        fmt::format("--cost {}: expected one of {}", options.cost, fmt::join(names, ", "))));
   }
   const SweepColumn* x = nullptr;
   if (!options.x.empty()) {
@@ -56,7 +58,8 @@ Expected<Chosen> chosen_of(const std::vector<SweepColumn>& columns, const PlotOp
     by = *found;
     if (by == x)
       return tl::make_unexpected(
-          Error::request({ProblemCode::kConflict, "--by"}, fmt::format("--by {}: that is what --x has", options.by)));
+          Error::request({ProblemCode::kConflict, "--by"},
+                         fmt::format("--by {}: that is what --x has", options.by)));
   } else {
     by = few_values(columns, x);
   }
@@ -86,8 +89,8 @@ Expected<Plot> plot_of(const Space& space, const std::vector<std::optional<Outco
   const std::vector<std::string> one{""};
   const std::vector<std::string>& names = by ? by->values : one;
   for (const std::string& name : names)
-    plot.curves.push_back(
-        {by ? (name.empty() ? "not set" : name) : cost->title, std::vector<std::optional<double>>(x->values.size())});
+    plot.curves.push_back({by ? (name.empty() ? "not set" : name) : cost->title,
+                           std::vector<std::optional<double>>(x->values.size())});
   Curve bound{"lower bound", std::vector<std::optional<double>>(x->values.size()), true};
   const auto better = [](std::optional<double>& least, double value) {
     if (!least || value < *least) return least = value, true;
@@ -108,7 +111,8 @@ Expected<Plot> plot_of(const Space& space, const std::vector<std::optional<Outco
     // Not known where variables lie on servers.
     const bool bounded = outcome->step_bound > Time();
     if (bounded && cost->time == &Outcome::step) better(bound.y[at], to_ms(outcome->step_bound));
-    if (bounded && cost->time == &Outcome::communication) better(bound.y[at], to_ms(outcome->communication_bound));
+    if (bounded && cost->time == &Outcome::communication)
+      better(bound.y[at], to_ms(outcome->communication_bound));
     if (better(best, value)) plot.best = Plot::Mark{curve, at, ""};
   }
   if (!any)
@@ -118,9 +122,11 @@ Expected<Plot> plot_of(const Space& space, const std::vector<std::optional<Outco
     const std::string where = plot.x[plot.best->x];
     plot.best->text = fmt::format(
         "{:.4g} ms at {}", *best,
-        where.empty() ? "not set" : (plot.bytes && number_of(where) ? show_binary(*number_of(where)) : where));
+        where.empty() ? "not set"
+                      : (plot.bytes && number_of(where) ? show_binary(*number_of(where)) : where));
   }
-  plot.y_title = fmt::format("{} (ms{})", cost->title, hidden ? ", the best of what is not drawn" : "");
+  plot.y_title =
+      fmt::format("{} (ms{})", cost->title, hidden ? ", the best of what is not drawn" : "");
   if (std::any_of(bound.y.begin(), bound.y.end(), [](const auto& y) { return y.has_value(); }))
     plot.curves.push_back(std::move(bound));
   return plot;
@@ -132,9 +138,9 @@ Expected<void> add_measured(Plot& plot, const std::string& text, const std::stri
   if (!problems.empty()) return problems.take();
   const int x = table.column(plot.x_title), ms = table.column("ms");
   if (x < 0 || ms < 0) {
-    return tl::make_unexpected(Error::request({ProblemCode::kMissing, x < 0 ? plot.x_title : "ms"},
-                                              fmt::format("expected the columns \"{}\" and \"ms\"", plot.x_title),
-                                              {path, 0, 0}));
+    return tl::make_unexpected(Error::request(
+        {ProblemCode::kMissing, x < 0 ? plot.x_title : "ms"},
+        fmt::format("expected the columns \"{}\" and \"ms\"", plot.x_title), {path, 0, 0}));
   }
   Curve measured{"measured", std::vector<std::optional<double>>(plot.x.size()), false, true};
   for (const CsvTable::Row& row : table.rows) {
@@ -142,10 +148,11 @@ Expected<void> add_measured(Plot& plot, const std::string& text, const std::stri
     const CsvTable::Cell& cost = row.cells[static_cast<std::size_t>(ms)];
     const auto at = std::find(plot.x.begin(), plot.x.end(), value.text);
     if (at == plot.x.end()) {
-      problems.add({ProblemCode::kUnknownName, plot.x_title}, {path, value.at.line, value.at.column},
-                   "\"{}\": the sweep has no point there", value.text);
-    } else if (const auto read =
-                   read_number(cost.text, {path, cost.at.line, cost.at.column}, "ms", 0, 1e12, problems)) {
+      problems.add({ProblemCode::kUnknownName, plot.x_title},
+                   {path, value.at.line, value.at.column}, "\"{}\": the sweep has no point there",
+                   value.text);
+    } else if (const auto read = read_number(cost.text, {path, cost.at.line, cost.at.column}, "ms",
+                                             0, 1e12, problems)) {
       measured.y[static_cast<std::size_t>(at - plot.x.begin())] = *read;
     }
   }

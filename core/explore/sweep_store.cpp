@@ -21,10 +21,12 @@ constexpr const char* kIsStopped = "status = 'done' AND message <> ''";
 constexpr const char* kTables =
     "CREATE TABLE sweep (name TEXT PRIMARY KEY, value TEXT NOT NULL);"
     "CREATE TABLE setting (position INTEGER PRIMARY KEY, said TEXT NOT NULL);"
-    "CREATE TABLE axis (axis INTEGER, place INTEGER, field TEXT NOT NULL, PRIMARY KEY (axis, place));"
+    "CREATE TABLE axis (axis INTEGER, place INTEGER, field TEXT NOT NULL, PRIMARY KEY (axis, "
+    "place));"
     "CREATE TABLE axis_row (axis INTEGER, row INTEGER, place INTEGER, value TEXT NOT NULL,"
     " PRIMARY KEY (axis, row, place)) WITHOUT ROWID;"
-    "CREATE TABLE file (kind INTEGER, name TEXT, path TEXT NOT NULL, text TEXT NOT NULL, PRIMARY KEY (kind, name));";
+    "CREATE TABLE file (kind INTEGER, name TEXT, path TEXT NOT NULL, text TEXT NOT NULL, PRIMARY "
+    "KEY (kind, name));";
 
 std::string point_table(const Space& space) {
   std::string sql = "CREATE TABLE point (point INTEGER PRIMARY KEY";
@@ -59,38 +61,41 @@ Expected<void> rows(Database& database, const std::string& sql, Row row) {
 Expected<SweepInfo> read_info(Database& database) {
   SweepInfo info;
   std::map<std::string, std::string> values;
-  Expected<void> read =
-      rows(database, "SELECT name, value FROM sweep", [&](const Statement& row) { values[row.text(0)] = row.text(1); });
+  Expected<void> read = rows(database, "SELECT name, value FROM sweep",
+                             [&](const Statement& row) { values[row.text(0)] = row.text(1); });
   if (read) {
     read = rows(database, "SELECT said FROM setting ORDER BY position",
                 [&](const Statement& row) { info.set.push_back(row.text(0)); });
   }
   Problems problems;
   if (read) {
-    read = rows(database, "SELECT axis, field FROM axis ORDER BY axis, place", [&](const Statement& row) {
-      info.axes.resize(static_cast<std::size_t>(row.integer(0)) + 1);
-      Axis& axis = info.axes.back();
-      const auto field = parse_override("axis", row.text(1) + "=");
-      if (!field) return problems.add(field.error());
-      axis.fields.push_back(row.text(1));
-      axis.paths.push_back(field->path);
-    });
+    read = rows(database, "SELECT axis, field FROM axis ORDER BY axis, place",
+                [&](const Statement& row) {
+                  info.axes.resize(static_cast<std::size_t>(row.integer(0)) + 1);
+                  Axis& axis = info.axes.back();
+                  const auto field = parse_override("axis", row.text(1) + "=");
+                  if (!field) return problems.add(field.error());
+                  axis.fields.push_back(row.text(1));
+                  axis.paths.push_back(field->path);
+                });
   }
   if (read) {
-    read = rows(database, "SELECT axis, row, value FROM axis_row ORDER BY axis, row, place", [&](const Statement& row) {
-      const auto a = static_cast<std::size_t>(row.integer(0));
-      if (a >= info.axes.size()) return;
-      const auto r = static_cast<std::size_t>(row.integer(1));
-      info.axes[a].rows.resize(r + 1);
-      info.axes[a].rows[r].push_back(row.text(2));
-    });
+    read = rows(database, "SELECT axis, row, value FROM axis_row ORDER BY axis, row, place",
+                [&](const Statement& row) {
+                  const auto a = static_cast<std::size_t>(row.integer(0));
+                  if (a >= info.axes.size()) return;
+                  const auto r = static_cast<std::size_t>(row.integer(1));
+                  info.axes[a].rows.resize(r + 1);
+                  info.axes[a].rows[r].push_back(row.text(2));
+                });
   }
   if (!read) return tl::make_unexpected(read.error());
   if (!problems.empty()) return problems.take();
   for (const Axis& axis : info.axes) {
     for (const auto& row : axis.rows) {
       if (row.size() != axis.fields.size())
-        return tl::make_unexpected(Error::run({ProblemCode::kDamaged}, database.path() + ": this sweep is damaged"));
+        return tl::make_unexpected(
+            Error::run({ProblemCode::kDamaged}, database.path() + ": this sweep is damaged"));
     }
   }
   info.version = values["tutti_version"];
@@ -106,25 +111,29 @@ struct Difference {
 };
 std::optional<Difference> difference(const SweepInfo& there, const SweepInfo& asked) {
   if (there.version != asked.version)
-    return Difference{"--version",
-                      fmt::format("it was made by Tutti {}, and this is {}", there.version, asked.version)};
+    return Difference{"--version", fmt::format("it was made by Tutti {}, and this is {}",
+                                               there.version, asked.version)};
   const auto in_present_form = [](const std::string& text) {
     const auto converted = convert_text(text);
     return converted ? converted->text : text;
   };
   if (there.scenario_text != asked.scenario_text &&
       in_present_form(there.scenario_text) != in_present_form(asked.scenario_text))
-    return Difference{"Scenario", fmt::format("its scenario {} had another text", there.scenario_file)};
+    return Difference{"Scenario",
+                      fmt::format("its scenario {} had another text", there.scenario_file)};
   if (there.set != asked.set) return Difference{"--set", "it was made with other --set"};
   const auto fields = [](const SweepInfo& info) {
     std::vector<std::string> all;
-    for (const Axis& axis : info.axes) all.insert(all.end(), axis.fields.begin(), axis.fields.end());
+    for (const Axis& axis : info.axes)
+      all.insert(all.end(), axis.fields.begin(), axis.fields.end());
     return fmt::format("{}", fmt::join(all, ", "));
   };
-  if (fields(there) != fields(asked)) return Difference{"--over", fmt::format("it varies {}", fields(there))};
+  if (fields(there) != fields(asked))
+    return Difference{"--over", fmt::format("it varies {}", fields(there))};
   for (std::size_t a = 0; a < there.axes.size(); ++a) {
     if (there.axes.size() != asked.axes.size() || there.axes[a].rows != asked.axes[a].rows)
-      return Difference{"--over", fmt::format("it has other values of {}", fmt::join(there.axes[a].fields, ", "))};
+      return Difference{"--over", fmt::format("it has other values of {}",
+                                              fmt::join(there.axes[a].fields, ", "))};
   }
   return std::nullopt;
 }
@@ -140,13 +149,15 @@ Expected<bool> is_sweep(Database& database) {
   if (**application == 0 && **tables == 0) return false;
   if (**application != kApplication) {
     return tl::make_unexpected(Error::request(
-        {ProblemCode::kWrongType}, "this database holds something else than a sweep of tutti; choose another file",
+        {ProblemCode::kWrongType},
+        "this database holds something else than a sweep of tutti; choose another file",
         {database.path(), 0, 0}));
   }
   if (**format != kFormat) {
     return tl::make_unexpected(Error::request(
         {ProblemCode::kUnsupported},
-        fmt::format("this sweep has format {}, and this program knows {}; make it again", **format, kFormat),
+        fmt::format("this sweep has format {}, and this program knows {}; make it again", **format,
+                    kFormat),
         {database.path(), 0, 0}));
   }
   return true;
@@ -165,7 +176,8 @@ Expected<SweepStore> SweepStore::open(const std::string& path, Database::Mode mo
   const auto sweep = is_sweep(*database);
   if (!sweep) return tl::make_unexpected(sweep.error());
   if (!*sweep)
-    return tl::make_unexpected(Error::request({ProblemCode::kMissing}, "this database is empty", {path, 0, 0}));
+    return tl::make_unexpected(
+        Error::request({ProblemCode::kMissing}, "this database is empty", {path, 0, 0}));
   auto info = read_info(*database);
   if (!info) return tl::make_unexpected(info.error());
   auto space = Space::of(info->axes);
@@ -186,11 +198,13 @@ Expected<SweepStore> SweepStore::resume(const std::string& path, const SweepInfo
     if (const auto other = difference(*there, info)) {
       return tl::make_unexpected(Error::request(
           {ProblemCode::kConflict, other->field},
-          fmt::format("this file holds another sweep: {}; choose another file, or remove this one", other->text),
+          fmt::format("this file holds another sweep: {}; choose another file, or remove this one",
+                      other->text),
           {path, 0, 0}));
     }
   }
-  // A commit is then an addition to a file beside it, which outlives the program without waiting for the disk.
+  // A commit is then an addition to a file beside it, which outlives the program without waiting
+  // for the disk.
   for (const char* how : {"PRAGMA journal_mode = WAL", "PRAGMA synchronous = NORMAL"}) {
     if (const auto set = database->run(how); !set) return tl::make_unexpected(set.error());
   }
@@ -210,7 +224,9 @@ Expected<void> SweepStore::create() {
   then([&] { return database.run(kTables); });
   then([&] { return database.run(point_table(*space_)); });
   const std::pair<const char*, const std::string&> values[] = {
-      {"tutti_version", info_.version}, {"scenario_file", info_.scenario_file}, {"scenario_text", info_.scenario_text}};
+      {"tutti_version", info_.version},
+      {"scenario_file", info_.scenario_file},
+      {"scenario_text", info_.scenario_text}};
   for (const auto& value : values) {
     then([&] {
       return with(database, "INSERT INTO sweep VALUES (?1, ?2)",
@@ -219,7 +235,8 @@ Expected<void> SweepStore::create() {
   }
   for (const std::string& said : info_.set) {
     then([&] {
-      return with(database, "INSERT INTO setting (said) VALUES (?1)", [&](Statement& s) { s.bind(1, said); });
+      return with(database, "INSERT INTO setting (said) VALUES (?1)",
+                  [&](Statement& s) { s.bind(1, said); });
     });
   }
   for (std::size_t a = 0; a < info_.axes.size(); ++a) {
@@ -237,7 +254,9 @@ Expected<void> SweepStore::create() {
       if (!insert) return tl::make_unexpected(insert.error());
       for (std::size_t r = 0; r < axis.rows.size(); ++r) {
         for (std::size_t f = 0; f < axis.fields.size(); ++f) {
-          insert->bind(1, number).bind(2, static_cast<std::int64_t>(r)).bind(3, static_cast<std::int64_t>(f));
+          insert->bind(1, number)
+              .bind(2, static_cast<std::int64_t>(r))
+              .bind(3, static_cast<std::int64_t>(f));
           insert->bind(4, axis.rows[r][f]);
           if (auto ran = insert->run(); !ran) return ran;
         }
@@ -254,10 +273,11 @@ Expected<void> SweepStore::create() {
 Expected<std::vector<bool>> SweepStore::done() {
   std::vector<bool> done(static_cast<std::size_t>(space_->size()));
   const auto read =
-      rows(*database_, fmt::format("SELECT point FROM point WHERE NOT ({})", kIsStopped), [&](const Statement& row) {
-        const std::int64_t point = row.integer(0);
-        if (point >= 0 && point < space_->size()) done[static_cast<std::size_t>(point)] = true;
-      });
+      rows(*database_, fmt::format("SELECT point FROM point WHERE NOT ({})", kIsStopped),
+           [&](const Statement& row) {
+             const std::int64_t point = row.integer(0);
+             if (point >= 0 && point < space_->size()) done[static_cast<std::size_t>(point)] = true;
+           });
   if (!read) return tl::make_unexpected(read.error());
   return done;
 }
@@ -266,14 +286,16 @@ Expected<void> SweepStore::add(std::int64_t point, const Outcome& outcome) {
   const std::vector<std::string> values = space_->values(point);
   if (!insert_) {
     std::string sql = "INSERT OR IGNORE INTO point VALUES (?1";
-    for (std::size_t i = 0; i < values.size() + 2 + kCosts.size() + 2; ++i) sql += fmt::format(", ?{}", i + 2);
+    for (std::size_t i = 0; i < values.size() + 2 + kCosts.size() + 2; ++i)
+      sql += fmt::format(", ?{}", i + 2);
     auto insert = database_->prepare(sql + ")");
     if (!insert) return tl::make_unexpected(insert.error());
     insert_ = std::make_unique<Statement>(std::move(*insert));
   }
   if (!outcome.stopped) {
     if (!give_way_) {
-      auto prepared = database_->prepare(fmt::format("DELETE FROM point WHERE point = ?1 AND {}", kIsStopped));
+      auto prepared =
+          database_->prepare(fmt::format("DELETE FROM point WHERE point = ?1 AND {}", kIsStopped));
       if (!prepared) return tl::make_unexpected(prepared.error());
       give_way_ = std::make_unique<Statement>(std::move(*prepared));
     }
@@ -299,44 +321,54 @@ Expected<void> SweepStore::add(std::int64_t point, const Outcome& outcome) {
 Expected<void> SweepStore::each(const std::function<void(std::int64_t, const Outcome&)>& row) {
   std::string sql = "SELECT point, status, message";
   for (const Cost& cost : kCosts) sql += fmt::format(", {}_ps", cost.name);
-  return rows(*database_, sql + ", packs, seed FROM point ORDER BY point", [&](const Statement& found) {
-    Outcome outcome;
-    const std::string status = found.text(1);
-    if (status == to_string(Outcome::Status::kRefused)) outcome.status = Outcome::Status::kRefused;
-    if (status == to_string(Outcome::Status::kFailed)) outcome.status = Outcome::Status::kFailed;
-    outcome.message = found.text(2);
-    outcome.stopped = outcome.status == Outcome::Status::kDone && !outcome.message.empty();
-    int column = 3;
-    for (const Cost& cost : kCosts) outcome.*cost.time = Time(found.integer(column++));
-    outcome.packs = found.integer(column++);
-    outcome.seed = static_cast<std::uint64_t>(found.integer(column));
-    const std::int64_t point = found.integer(0);
-    if (point >= 0 && point < space_->size()) row(point, outcome);
-  });
+  return rows(
+      *database_, sql + ", packs, seed FROM point ORDER BY point", [&](const Statement& found) {
+        Outcome outcome;
+        const std::string status = found.text(1);
+        if (status == to_string(Outcome::Status::kRefused))
+          outcome.status = Outcome::Status::kRefused;
+        if (status == to_string(Outcome::Status::kFailed))
+          outcome.status = Outcome::Status::kFailed;
+        outcome.message = found.text(2);
+        outcome.stopped = outcome.status == Outcome::Status::kDone && !outcome.message.empty();
+        int column = 3;
+        for (const Cost& cost : kCosts) outcome.*cost.time = Time(found.integer(column++));
+        outcome.packs = found.integer(column++);
+        outcome.seed = static_cast<std::uint64_t>(found.integer(column));
+        const std::int64_t point = found.integer(0);
+        if (point >= 0 && point < space_->size()) row(point, outcome);
+      });
 }
 
 Expected<void> SweepStore::add_measured(const Measured& measured) {
   // Files of sweeps without measurements do not have this table.
-  if (auto made = database_->run("CREATE TABLE IF NOT EXISTS measured (point INTEGER, source TEXT, said TEXT NOT NULL, "
-                                 "step_time_ps INTEGER NOT NULL, PRIMARY KEY (source))");
+  if (auto made = database_->run(
+          "CREATE TABLE IF NOT EXISTS measured (point INTEGER, source TEXT, said TEXT NOT NULL, "
+          "step_time_ps INTEGER NOT NULL, PRIMARY KEY (source))");
       !made)
     return made;
-  return with(*database_, "INSERT OR REPLACE INTO measured VALUES (?1, ?2, ?3, ?4)", [&](Statement& s) {
-    s.bind(1, measured.point).bind(2, measured.source).bind(3, measured.said).bind(4, measured.step.count());
-  });
+  return with(*database_, "INSERT OR REPLACE INTO measured VALUES (?1, ?2, ?3, ?4)",
+              [&](Statement& s) {
+                s.bind(1, measured.point)
+                    .bind(2, measured.source)
+                    .bind(3, measured.said)
+                    .bind(4, measured.step.count());
+              });
 }
 
 Expected<std::vector<SweepStore::Measured>> SweepStore::measured() {
   std::vector<Measured> all;
-  const auto table = database_->number("SELECT count(*) FROM sqlite_master WHERE name = 'measured'");
+  const auto table =
+      database_->number("SELECT count(*) FROM sqlite_master WHERE name = 'measured'");
   if (!table) return tl::make_unexpected(table.error());
   if (table->value_or(0) == 0) return all;
-  const auto read = rows(*database_, "SELECT point, source, said, step_time_ps FROM measured ORDER BY point, source",
-                         [&](const Statement& row) {
-                           const std::int64_t point = row.integer(0);
-                           if (point < 0 || point >= space_->size() || row.integer(3) <= 0) return;
-                           all.push_back({point, Time(row.integer(3)), row.text(1), row.text(2)});
-                         });
+  const auto read = rows(
+      *database_, "SELECT point, source, said, step_time_ps FROM measured ORDER BY point, source",
+      [&](const Statement& row) {
+        const std::int64_t point = row.integer(0);
+        if (point < 0 || point >= space_->size() || row.integer(3) <= 0) return;
+        all.push_back({point, Time(row.integer(3)), row.text(1), row.text(2)});
+      });
   if (!read) return tl::make_unexpected(read.error());
   return all;
 }
@@ -358,23 +390,28 @@ Expected<void> SweepStore::remember(const Library::File& file) {
     same = !known || find->text(0) == file.text;
   }
   if (!same) {
-    return tl::make_unexpected(
-        Error::request({ProblemCode::kConflict},
-                       fmt::format("{} has changed since sweep {} was started; choose another file for a new sweep",
-                                   file.path, database_->path())));
+    return tl::make_unexpected(Error::request(
+        {ProblemCode::kConflict},
+        fmt::format(
+            "{} has changed since sweep {} was started; choose another file for a new sweep",
+            file.path, database_->path())));
   }
   if (known) return {};
   return with(*database_, "INSERT INTO file VALUES (?1, ?2, ?3, ?4)", [&](Statement& s) {
-    s.bind(1, static_cast<std::int64_t>(file.kind)).bind(2, file.name).bind(3, file.path).bind(4, file.text);
+    s.bind(1, static_cast<std::int64_t>(file.kind))
+        .bind(2, file.name)
+        .bind(3, file.path)
+        .bind(4, file.text);
   });
 }
 
 Expected<std::vector<Library::File>> SweepStore::files() {
   std::vector<Library::File> files;
-  const auto read =
-      rows(*database_, "SELECT kind, name, path, text FROM file ORDER BY kind, name", [&](const Statement& row) {
-        files.push_back({static_cast<Library::Kind>(row.integer(0)), row.text(1), row.text(2), row.text(3)});
-      });
+  const auto read = rows(*database_, "SELECT kind, name, path, text FROM file ORDER BY kind, name",
+                         [&](const Statement& row) {
+                           files.push_back({static_cast<Library::Kind>(row.integer(0)), row.text(1),
+                                            row.text(2), row.text(3)});
+                         });
   if (!read) return tl::make_unexpected(read.error());
   return files;
 }

@@ -33,7 +33,8 @@ class SweepStore {
   /// sweep (the message says which); as Database.
   static Expected<SweepStore> resume(const std::string& path, const SweepInfo& info);
   /// Opens an existing file for reading or (Mode::kWrite) for adding rows. ERRORS: as resume().
-  static Expected<SweepStore> open(const std::string& path, Database::Mode mode = Database::Mode::kRead);
+  static Expected<SweepStore> open(const std::string& path,
+                                   Database::Mode mode = Database::Mode::kRead);
 
   [[nodiscard]] const SweepInfo& info() const { return info_; }
   [[nodiscard]] const Space& space() const { return *space_; }

@@ -57,12 +57,16 @@ Tuner::Tuner(const Space& space, const TunerOptions& options)
     const auto numbers = numbers_of(axis);
     ordered_.push_back(numbers.has_value());
     if (numbers) {
-      const auto value = [&](std::int64_t row) { return (*numbers)[static_cast<std::size_t>(row)]; };
-      std::stable_sort(order.begin(), order.end(),
-                       [&](std::int64_t one, std::int64_t other) { return value(one) < value(other); });
+      const auto value = [&](std::int64_t row) {
+        return (*numbers)[static_cast<std::size_t>(row)];
+      };
+      std::stable_sort(order.begin(), order.end(), [&](std::int64_t one, std::int64_t other) {
+        return value(one) < value(other);
+      });
       // By rank rather than value: the user's spacing of values reflects their importance.
       for (std::size_t r = 0; r < count; ++r)
-        places[static_cast<std::size_t>(order[r])] = static_cast<double>(r) / static_cast<double>(count - 1);
+        places[static_cast<std::size_t>(order[r])] =
+            static_cast<double>(r) / static_cast<double>(count - 1);
     } else {
       for (std::size_t r = 0; r < count; ++r) places[r] = static_cast<double>(r);
     }
@@ -86,14 +90,16 @@ bool Tuner::is_new(std::int64_t point) const {
 std::vector<double> Tuner::place(std::int64_t point) const {
   const std::vector<std::int64_t> rows = space_.rows(point);
   Kriging::Place place;
-  for (std::size_t a = 0; a < rows.size(); ++a) place.push_back(places_[a][static_cast<std::size_t>(rows[a])]);
+  for (std::size_t a = 0; a < rows.size(); ++a)
+    place.push_back(places_[a][static_cast<std::size_t>(rows[a])]);
   return place;
 }
 
-/// A Latin hypercube: along every axis its values come equally often, in an order that has nothing to do with that of the others.
+/// A Latin hypercube: along every axis its values come equally often, in an order that has nothing
+/// to do with that of the others.
 std::vector<std::int64_t> Tuner::design() {
-  const auto wanted =
-      static_cast<std::size_t>(std::clamp<double>(kDesignShare * static_cast<double>(options_.evaluations), 8, 64));
+  const auto wanted = static_cast<std::size_t>(
+      std::clamp<double>(kDesignShare * static_cast<double>(options_.evaluations), 8, 64));
   std::vector<std::vector<std::int64_t>> columns;
   for (const auto& order : ranks_) {
     const std::size_t count = order.size();
@@ -112,9 +118,10 @@ std::vector<std::int64_t> Tuner::design() {
   return {points.begin(), points.end()};
 }
 
-/// Points that differ from the best along one axis alone, where that axis is not known yet: the values on either side of the best, all
-/// values of an axis without an order, and the middle of the widest gap of one with an order, as long as it is wide. The guess is
-/// smooth and costs are not: NCCL changes its protocol at some size, and what was a slope is a step.
+/// Points that differ from the best along one axis alone, where that axis is not known yet: the
+/// values on either side of the best, all values of an axis without an order, and the middle of the
+/// widest gap of one with an order, as long as it is wide. The guess is smooth and costs are not:
+/// NCCL changes its protocol at some size, and what was a slope is a step.
 std::vector<std::int64_t> Tuner::along_axes() const {
   std::vector<std::int64_t> points;
   if (!best_) return points;
@@ -127,14 +134,17 @@ std::vector<std::int64_t> Tuner::along_axes() const {
       return space_.point(other);
     };
     if (!ordered_[a]) {
-      for (std::size_t r = 0; r < order.size() && r < kMostOthers; ++r) points.push_back(point_at(r));
+      for (std::size_t r = 0; r < order.size() && r < kMostOthers; ++r)
+        points.push_back(point_at(r));
       continue;
     }
-    const auto best = static_cast<std::size_t>(std::find(order.begin(), order.end(), rows[a]) - order.begin());
+    const auto best =
+        static_cast<std::size_t>(std::find(order.begin(), order.end(), rows[a]) - order.begin());
     if (best > 0) points.push_back(point_at(best - 1));
     if (best + 1 < order.size()) points.push_back(point_at(best + 1));
     // From one that is known to the next; behind the ends lie known ones, half as far as they seem.
-    std::size_t widest = std::max<std::size_t>(2, static_cast<std::size_t>(kGap * static_cast<double>(order.size())));
+    std::size_t widest = std::max<std::size_t>(
+        2, static_cast<std::size_t>(kGap * static_cast<double>(order.size())));
     std::optional<std::size_t> middle;
     std::size_t last = 0;
     bool any = false;
@@ -167,12 +177,14 @@ std::vector<std::int64_t> Tuner::candidates() {
   }
   std::set<std::int64_t> some;
   for (std::int64_t i = 0; i < kMostCandidates; ++i)
-    some.insert(static_cast<std::int64_t>(random_.below(static_cast<std::uint64_t>(space_.size()))));
+    some.insert(
+        static_cast<std::int64_t>(random_.below(static_cast<std::uint64_t>(space_.size()))));
   // Among them what differs from the best in one axis alone.
   const std::vector<std::int64_t> rows = space_.rows(*best_);
   for (std::size_t a = 0; a < rows.size(); ++a) {
     std::vector<std::int64_t> other = rows;
-    for (std::int64_t r = 0; r < std::ssize(places_[a]) && r < 200; ++r) other[a] = r, some.insert(space_.point(other));
+    for (std::int64_t r = 0; r < std::ssize(places_[a]) && r < 200; ++r)
+      other[a] = r, some.insert(space_.point(other));
   }
   for (const std::int64_t point : some) {
     if (is_new(point)) points.push_back(point);
@@ -189,12 +201,14 @@ std::vector<std::int64_t> Tuner::promising() {
   }
   for (const auto& [point, cost] : costs_) {
     places.push_back(place(point));
-    values.push_back(cost ? std::log(*cost) : worst);  // what cannot be is as bad as the worst that can
+    values.push_back(cost ? std::log(*cost)
+                          : worst);  // what cannot be is as bad as the worst that can
   }
   // Costs of several times the best one are compressed: their exact values are irrelevant and would
   // distort the model.
   const double least = std::log(*costs_.at(*best_));
-  for (double& value : values) value = std::min(value, least + std::log(2.0) + 0.2 * (value - least - std::log(2.0)));
+  for (double& value : values)
+    value = std::min(value, least + std::log(2.0) + 0.2 * (value - least - std::log(2.0)));
   Kriging kriging(ordered_);
   kriging.fit(places, values);
 
@@ -211,7 +225,8 @@ std::vector<std::int64_t> Tuner::promising() {
       const double gain = kriging.expected_improvement(where[i], least);
       if (gain > most) most = gain, at = i;
     }
-    if (chosen.empty()) promised_ = std::clamp(1 - std::exp(-most), 0.0, 1 - options_.least / *costs_.at(*best_));
+    if (chosen.empty())
+      promised_ = std::clamp(1 - std::exp(-most), 0.0, 1 - options_.least / *costs_.at(*best_));
     taken.insert(at);
     chosen.push_back(all[at]);
     // The others of a batch are chosen as if this had come out as expected.
@@ -224,8 +239,10 @@ std::vector<std::int64_t> Tuner::promising() {
 std::vector<std::int64_t> Tuner::anywhere() {
   std::vector<std::int64_t> points;
   for (std::size_t tries = 0; tries < 1000 && points.size() < kBatch; ++tries) {
-    const auto point = static_cast<std::int64_t>(random_.below(static_cast<std::uint64_t>(space_.size())));
-    if (is_new(point) && std::find(points.begin(), points.end(), point) == points.end()) points.push_back(point);
+    const auto point =
+        static_cast<std::int64_t>(random_.below(static_cast<std::uint64_t>(space_.size())));
+    if (is_new(point) && std::find(points.begin(), points.end(), point) == points.end())
+      points.push_back(point);
   }
   return points;
 }

@@ -37,7 +37,9 @@ class Tuner {
   /// True if the axis' values are numbers, which have an order.
   [[nodiscard]] bool is_ordered(std::size_t axis) const { return ordered_[axis]; }
   /// Returns the allowed rows of an ordered axis, from the smallest value to the largest.
-  [[nodiscard]] const std::vector<std::int64_t>& in_order(std::size_t axis) const { return ranks_[axis]; }
+  [[nodiscard]] const std::vector<std::int64_t>& in_order(std::size_t axis) const {
+    return ranks_[axis];
+  }
   /// Reports the cost of a point, above 0; nullopt: the point is invalid.
   void tell(std::int64_t point, std::optional<double> cost);
 
@@ -68,11 +70,12 @@ class Tuner {
   const Space& space_;
   TunerOptions options_;
   Random random_;
-  std::vector<bool> ordered_;                     ///< by axis
-  std::vector<std::vector<double>> places_;       ///< by axis and row: its coordinate
-  std::vector<std::vector<std::int64_t>> ranks_;  ///< by axis: its rows, those of ordered axes by value
-  std::vector<std::vector<bool>> asks_for_;       ///< by axis and row
-  std::int64_t size_ = 1;                         ///< number of points that may be requested
+  std::vector<bool> ordered_;                ///< by axis
+  std::vector<std::vector<double>> places_;  ///< by axis and row: its coordinate
+  std::vector<std::vector<std::int64_t>>
+      ranks_;                                ///< by axis: its rows, those of ordered axes by value
+  std::vector<std::vector<bool>> asks_for_;  ///< by axis and row
+  std::int64_t size_ = 1;                    ///< number of points that may be requested
   std::map<std::int64_t, std::optional<double>> costs_;
   std::optional<std::int64_t> best_;
   double promised_ = 1;

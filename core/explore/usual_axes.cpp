@@ -14,7 +14,8 @@ namespace {
 /// Returns merge scopes (numbers of gradients to merge): powers of two, up to all gradients.
 std::vector<std::string> scopes(std::size_t gradients) {
   std::vector<std::string> values;
-  for (std::size_t scope = 1; scope < 2 * gradients; scope *= 2) values.push_back(std::to_string(scope));
+  for (std::size_t scope = 1; scope < 2 * gradients; scope *= 2)
+    values.push_back(std::to_string(scope));
   return values;
 }
 
@@ -34,9 +35,10 @@ Expected<Axis> algorithms_of(const Scenario& scenario, const ScenarioText& text)
   for (const char* name : {"strategy.algorithm", "strategy.shards"}) add_field(name);
   // Settings that would stand in the way of other algorithms, or of bytes_per_pack.
   std::vector<std::string> cleared;
-  for (const char* name : {"strategy.channels", "strategy.num_packs", "strategy.agg_small_grads_max_bytes",
-                           "strategy.agg_small_grads_max_group", "strategy.agg_small_grads_exact_group",
-                           "strategy.custom.file", "strategy.custom.set"}) {
+  for (const char* name :
+       {"strategy.channels", "strategy.num_packs", "strategy.agg_small_grads_max_bytes",
+        "strategy.agg_small_grads_max_group", "strategy.agg_small_grads_exact_group",
+        "strategy.custom.file", "strategy.custom.set"}) {
     const auto parsed = parse_override("tune", std::string(name) + "=");
     if (text.find(parsed->path) == nullptr) continue;
     cleared.emplace_back(name);
@@ -68,11 +70,11 @@ Expected<std::vector<Axis>> usual_axes(const Scenario& scenario) {
   };
   const auto tried = s.framework ? s.framework->tried_values(scenario.workload) : std::nullopt;
   if (tried && tried->empty())
-    return tl::make_unexpected(
-        Error::request({ProblemCode::kMissing, "--over"},
-                       "this strategy has no usual settings to try; say which with --over, such as --over "
-                       "strategy.staging=DIRECT,VIA_HOST",
-                       {scenario.file, 0, 0}));
+    return tl::make_unexpected(Error::request(
+        {ProblemCode::kMissing, "--over"},
+        "this strategy has no usual settings to try; say which with --over, such as --over "
+        "strategy.staging=DIRECT,VIA_HOST",
+        {scenario.file, 0, 0}));
   if (tried) {
     for (const TriedValues& one : *tried) add(one_field(one.field, one.values));
   } else {

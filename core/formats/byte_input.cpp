@@ -13,13 +13,15 @@ namespace tutti::core {
 namespace {
 
 tl::unexpected<Error> unreadable(const std::string& path, int why) {
-  return tl::make_unexpected(Error::request({why == ENOENT ? ProblemCode::kMissing : ProblemCode::kInvalid},
-                                            fmt::format("cannot be read: {}", std::strerror(why)), {path, 0, 0}));
+  return tl::make_unexpected(
+      Error::request({why == ENOENT ? ProblemCode::kMissing : ProblemCode::kInvalid},
+                     fmt::format("cannot be read: {}", std::strerror(why)), {path, 0, 0}));
 }
 
 class FileInput final : public ByteInput {
  public:
-  FileInput(std::FILE* file, std::string path, double size) : file_(file), path_(std::move(path)), size_(size) {}
+  FileInput(std::FILE* file, std::string path, double size)
+      : file_(file), path_(std::move(path)), size_(size) {}
   ~FileInput() override { std::fclose(file_); }
   FileInput(const FileInput&) = delete;
   FileInput& operator=(const FileInput&) = delete;
@@ -30,7 +32,9 @@ class FileInput final : public ByteInput {
     read_ += static_cast<double>(got);
     return got;
   }
-  [[nodiscard]] double share() const override { return size_ > 0 ? std::min(1.0, read_ / size_) : 0; }
+  [[nodiscard]] double share() const override {
+    return size_ > 0 ? std::min(1.0, read_ / size_) : 0;
+  }
 
  private:
   std::FILE* file_;
@@ -61,7 +65,8 @@ class MemoryInput final : public ByteInput {
 /// Passes bytes on as they are, or inflates them if they begin with gzip's magic number.
 class MaybeGzip final : public ByteInput {
  public:
-  MaybeGzip(std::unique_ptr<ByteInput> from, std::string name) : from_(std::move(from)), name_(std::move(name)) {}
+  MaybeGzip(std::unique_ptr<ByteInput> from, std::string name)
+      : from_(std::move(from)), name_(std::move(name)) {}
   ~MaybeGzip() override {
     if (inflating_) inflateEnd(&stream_);
   }
@@ -136,17 +141,19 @@ class MaybeGzip final : public ByteInput {
       if (status == Z_STREAM_END) {
         member_ended_ = true;
       } else if (status != Z_OK && status != Z_BUF_ERROR) {
-        return damaged(fmt::format("holds damaged gzip data ({})", stream_.msg != nullptr ? stream_.msg : "zlib"));
+        return damaged(fmt::format("holds damaged gzip data ({})",
+                                   stream_.msg != nullptr ? stream_.msg : "zlib"));
       }
       if (stream_.avail_out < room) return room - stream_.avail_out;
     }
   }
 
   tl::unexpected<Error> damaged(const std::string& what) const {
-    return tl::make_unexpected(Error::request(
-        {ProblemCode::kSyntax},
-        fmt::format("byte {}: the file {}; copy it again, or let its writer finish", before_held_ + held_begin_, what),
-        {name_, 0, 0}));
+    return tl::make_unexpected(
+        Error::request({ProblemCode::kSyntax},
+                       fmt::format("byte {}: the file {}; copy it again, or let its writer finish",
+                                   before_held_ + held_begin_, what),
+                       {name_, 0, 0}));
   }
 
   std::unique_ptr<ByteInput> from_;
@@ -163,8 +170,8 @@ class MaybeGzip final : public ByteInput {
 Expected<std::unique_ptr<ByteInput>> open_byte_input(const std::string& path) {
   std::error_code status;
   if (std::filesystem::is_directory(path, status))
-    return tl::make_unexpected(
-        Error::request({ProblemCode::kWrongType}, "this is a folder; name the files in it", {path, 0, 0}));
+    return tl::make_unexpected(Error::request(
+        {ProblemCode::kWrongType}, "this is a folder; name the files in it", {path, 0, 0}));
   std::FILE* file = std::fopen(path.c_str(), "rbe");
   if (file == nullptr) return unreadable(path, errno);
   const bool regular = std::filesystem::is_regular_file(path, status);

@@ -24,7 +24,8 @@ std::optional<std::int64_t> scaled_decimal(std::string_view text, int digits) {
       const char* const begin = text.data() + (text.front() == '+' ? 1 : 0);
       const auto [end, status] = std::from_chars(begin, text.data() + text.size(), number);
       const double scaled = number * std::pow(10.0, digits);
-      if (status != std::errc() || end != text.data() + text.size() || !(std::abs(scaled) < 4e18)) return std::nullopt;
+      if (status != std::errc() || end != text.data() + text.size() || !(std::abs(scaled) < 4e18))
+        return std::nullopt;
       return static_cast<std::int64_t>(scaled);
     }
     if (c < '0' || c > '9') return std::nullopt;

@@ -51,12 +51,14 @@ std::int64_t elements_of_shapes(const PlainValue* shapes) {
 FlightEntry entry_of(const PlainValue& value) {
   FlightEntry e;
   e.record = value.number("record_id");
-  if (const PlainValue* group = value.field("process_group"); group != nullptr && group->items.size() == 2) {
+  if (const PlainValue* group = value.field("process_group");
+      group != nullptr && group->items.size() == 2) {
     e.group_name = group->items[0]->text;
     e.group_description = group->items[1]->text;
   } else {
     e.group_name = value.words("pg_name");
-    if (e.group_name.empty() && value.number("pg_id") >= 0) e.group_name = std::to_string(value.number("pg_id"));
+    if (e.group_name.empty() && value.number("pg_id") >= 0)
+      e.group_name = std::to_string(value.number("pg_id"));
   }
   e.collective_sequence = value.number("collective_seq_id", value.number("seq_id"));
   e.p2p_sequence = value.number("p2p_seq_id");
@@ -67,9 +69,10 @@ FlightEntry entry_of(const PlainValue& value) {
   const std::int64_t created = value.number("time_created_ns");
   if (created >= 0 && created <= kLatest) e.created_ns = created;
   if (const PlainValue* ms = value.field("duration_ms")) {
-    const double duration = ms->kind == PlainValue::Kind::kReal      ? ms->real
-                            : ms->kind == PlainValue::Kind::kInteger ? static_cast<double>(ms->integer)
-                                                                     : -1;
+    const double duration = ms->kind == PlainValue::Kind::kReal ? ms->real
+                            : ms->kind == PlainValue::Kind::kInteger
+                                ? static_cast<double>(ms->integer)
+                                : -1;
     if (std::isfinite(duration) && duration >= 0 && duration < 1e10)
       e.duration_ns = static_cast<std::int64_t>(duration * 1e6);
   }
@@ -77,7 +80,8 @@ FlightEntry entry_of(const PlainValue& value) {
   e.output_elements = elements_of_shapes(value.field("output_sizes"));
   for (const char* types : {"input_dtypes", "output_dtypes"}) {
     const PlainValue* list = value.field(types);
-    if (e.type.empty() && list != nullptr && !list->items.empty()) e.type = list->items.front()->text.substr(0, 64);
+    if (e.type.empty() && list != nullptr && !list->items.empty())
+      e.type = list->items.front()->text.substr(0, 64);
   }
   return e;
 }
@@ -86,15 +90,16 @@ FlightEntry entry_of(const PlainValue& value) {
 
 Expected<FlightHeader> read_flight_recorder(ByteInput& input, const std::string& name,
                                             const std::function<void(const FlightHeader&)>& begin,
-                                            const std::function<void(const FlightEntry&)>& take, RecordCounts& counts) {
+                                            const std::function<void(const FlightEntry&)>& take,
+                                            RecordCounts& counts) {
   const auto document = read_plain_document(input, name);
   if (!document) return tl::make_unexpected(document.error());
   const PlainValue& root = *document->root;
   const PlainValue* entries = root.field("entries");
   if (entries == nullptr || entries->kind != PlainValue::Kind::kList)
-    return tl::make_unexpected(Error::request({ProblemCode::kMissing, "entries"},
-                                              "this is no dump of PyTorch's Flight Recorder: it has no entries",
-                                              {name, 0, 0}));
+    return tl::make_unexpected(Error::request(
+        {ProblemCode::kMissing, "entries"},
+        "this is no dump of PyTorch's Flight Recorder: it has no entries", {name, 0, 0}));
   FlightHeader header;
   header.version = root.words("version");
   header.nccl_version = root.words("comm_lib_version");

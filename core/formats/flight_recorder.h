@@ -11,7 +11,8 @@
 namespace tutti::core {
 
 /// Dumps of PyTorch's Flight Recorder: the last collectives of one rank, in a pickle or in JSON.
-/// SOURCE: pytorch/pytorch torch/csrc/distributed/c10d/FlightRecorder*.hpp (versions 2.4 to 2.10), tools/flight_recorder.
+/// SOURCE: pytorch/pytorch torch/csrc/distributed/c10d/FlightRecorder*.hpp (versions 2.4 to 2.10),
+/// tools/flight_recorder.
 
 /// One entry, valid until the next. Numbers are -1 where it has none.
 struct FlightEntry {
@@ -21,8 +22,8 @@ struct FlightEntry {
   std::string name;   ///< "nccl:all_reduce", "nccl:send 0->1"
   std::string state;  ///< "scheduled", "started", "completed"
   bool is_point_to_point = false;
-  std::int64_t created_ns = -1;                            ///< when the host enqueued it, since 1970
-  std::int64_t duration_ns = -1;                           ///< with TORCH_NCCL_ENABLE_TIMING=1
+  std::int64_t created_ns = -1;   ///< when the host enqueued it, since 1970
+  std::int64_t duration_ns = -1;  ///< with TORCH_NCCL_ENABLE_TIMING=1
   std::int64_t input_elements = -1, output_elements = -1;  ///< of all tensors
   std::string type;                                        ///< of the first
 };
@@ -41,6 +42,7 @@ struct FlightHeader {
 /// Reads a dump. ERRORS: those of read_plain_document; no entries in it.
 Expected<FlightHeader> read_flight_recorder(ByteInput& input, const std::string& name,
                                             const std::function<void(const FlightHeader&)>& begin,
-                                            const std::function<void(const FlightEntry&)>& take, RecordCounts& counts);
+                                            const std::function<void(const FlightEntry&)>& take,
+                                            RecordCounts& counts);
 
 }  // namespace tutti::core

@@ -15,8 +15,8 @@ constexpr std::int64_t kLatestUs = 3'000'000'000'000'000;
 
 class HorovodReader {
  public:
-  HorovodReader(ByteInput& input, const std::string& name, const TakeHorovod& take, RecordCounts& counts,
-                const std::function<void(double)>& progress)
+  HorovodReader(ByteInput& input, const std::string& name, const TakeHorovod& take,
+                RecordCounts& counts, const std::function<void(double)>& progress)
       : in_(input, name), name_(name), take_(take), counts_(counts), progress_(progress) {}
 
   Expected<HorovodHeader> read() {
@@ -35,11 +35,13 @@ class HorovodReader {
     if (header_.cut_off) counts_.incomplete("the end of the file, which is cut off");
     for (const auto& [pid, tensor] : tensors_) {
       if (!tensor.open.empty())
-        counts_.incomplete("activity without an end", static_cast<std::int64_t>(tensor.open.size()));
+        counts_.incomplete("activity without an end",
+                           static_cast<std::int64_t>(tensor.open.size()));
     }
     if (activities_ == 0)
       return tl::make_unexpected(Error::request(
-          {ProblemCode::kMissing}, "this is no timeline of Horovod: no activity of a tensor is in it", {name_, 0, 0}));
+          {ProblemCode::kMissing},
+          "this is no timeline of Horovod: no activity of a tensor is in it", {name_, 0, 0}));
     return header_;
   }
 
@@ -89,7 +91,8 @@ class HorovodReader {
     if (in_.failed()) return;
     if (phase == "M") {
       if (start >= 0 && start <= kLatestUs) header_.start_us = start;
-      if (name == "process_name" && !given_name.empty() && pid >= 0 && tensors_.size() < kMostTensors)
+      if (name == "process_name" && !given_name.empty() && pid >= 0 &&
+          tensors_.size() < kMostTensors)
         tensors_[pid].name = given_name;
       return counts_.ignore("metadata");
     }
@@ -107,7 +110,8 @@ class HorovodReader {
         return counts_.incomplete("activity that is nested too deeply");
       tensor->second.open.emplace_back(name, ts);
     } else if (phase == "E") {
-      if (tensor->second.open.empty()) return counts_.incomplete("end of an activity that never began");
+      if (tensor->second.open.empty())
+        return counts_.incomplete("end of an activity that never began");
       auto& [activity, began] = tensor->second.open.back();
       HorovodActivity made{tensor->second.name,
                            activity,
@@ -142,8 +146,9 @@ class HorovodReader {
 
 }  // namespace
 
-Expected<HorovodHeader> read_horovod_timeline(ByteInput& input, const std::string& name, const TakeHorovod& take,
-                                              RecordCounts& counts, const std::function<void(double)>& progress) {
+Expected<HorovodHeader> read_horovod_timeline(ByteInput& input, const std::string& name,
+                                              const TakeHorovod& take, RecordCounts& counts,
+                                              const std::function<void(double)>& progress) {
   return HorovodReader(input, name, take, counts, progress).read();
 }
 

@@ -9,14 +9,16 @@
 
 namespace tutti::core {
 
-/// Timelines of Horovod (HOROVOD_TIMELINE): JSON in the form of Chrome's trace viewer, in which each tensor is a process. A killed job
-/// leaves the list without its end, which is accepted.
+/// Timelines of Horovod (HOROVOD_TIMELINE): JSON in the form of Chrome's trace viewer, in which
+/// each tensor is a process. A killed job leaves the list without its end, which is accepted.
 /// SOURCE: horovod/horovod horovod/common/timeline.cc, docs/timeline.rst.
 
-/// One activity of a tensor, valid until the next. The inner ones come before the one around them, as they end first.
+/// One activity of a tensor, valid until the next. The inner ones come before the one around them,
+/// as they end first.
 struct HorovodActivity {
   std::string tensor;
-  std::string name;           ///< "NEGOTIATE_ALLREDUCE", "ALLREDUCE", "NCCL_ALLREDUCE", "MEMCPY_IN_FUSION_BUFFER", …
+  std::string
+      name;  ///< "NEGOTIATE_ALLREDUCE", "ALLREDUCE", "NCCL_ALLREDUCE", "MEMCPY_IN_FUSION_BUFFER", …
   int depth = 0;              ///< 0: of the tensor itself; 1: inside that
   std::int64_t start_us = 0;  ///< since the timeline began
   std::int64_t end_us = 0;
@@ -37,7 +39,8 @@ struct TakeHorovod {
 
 /// Reads a timeline to its end, in memory for the activities that are open.
 /// ERRORS: unreadable; JSON that is damaged before its end; no activity of Horovod in it.
-Expected<HorovodHeader> read_horovod_timeline(ByteInput& input, const std::string& name, const TakeHorovod& take,
-                                              RecordCounts& counts, const std::function<void(double)>& progress = {});
+Expected<HorovodHeader> read_horovod_timeline(ByteInput& input, const std::string& name,
+                                              const TakeHorovod& take, RecordCounts& counts,
+                                              const std::function<void(double)>& progress = {});
 
 }  // namespace tutti::core

@@ -143,7 +143,8 @@ class InspectorLine {
       std::int64_t time = -1;
       if (*key == "kernel_start_ts") {
         number_into(time, kLargestUs);
-        if (time > 0 && (record_.kernel_start_us < 0 || time < record_.kernel_start_us)) record_.kernel_start_us = time;
+        if (time > 0 && (record_.kernel_start_us < 0 || time < record_.kernel_start_us))
+          record_.kernel_start_us = time;
       } else if (*key == "kernel_stop_ts") {
         number_into(time, kLargestUs);
         if (time > 0) record_.kernel_stop_us = std::max(record_.kernel_stop_us, time);
@@ -162,8 +163,8 @@ class InspectorLine {
 }  // namespace
 
 Expected<void> read_inspector(ByteInput& input, const std::string& name,
-                              const std::function<void(const InspectorRecord&)>& take, RecordCounts& counts,
-                              const std::function<void(double)>& progress) {
+                              const std::function<void(const InspectorRecord&)>& take,
+                              RecordCounts& counts, const std::function<void(double)>& progress) {
   LineStream lines(input, name);
   std::int64_t records = 0;
   std::optional<Error> damaged;
@@ -186,10 +187,13 @@ Expected<void> read_inspector(ByteInput& input, const std::string& name,
         take(record);
         break;
       case InspectorLine::Found::kStatistics: counts.ignore("statistics of the dump"); break;
-      case InspectorLine::Found::kOther: counts.unknown("record without coll_perf or p2p_perf"); break;
+      case InspectorLine::Found::kOther:
+        counts.unknown("record without coll_perf or p2p_perf");
+        break;
       case InspectorLine::Found::kDamaged:
-        damaged = Error::request({ProblemCode::kSyntax}, reader.error().problems().front().text,
-                                 {name, lines.number(), reader.error().problems().front().where.column});
+        damaged =
+            Error::request({ProblemCode::kSyntax}, reader.error().problems().front().text,
+                           {name, lines.number(), reader.error().problems().front().where.column});
         break;
     }
   }
@@ -197,10 +201,11 @@ Expected<void> read_inspector(ByteInput& input, const std::string& name,
   if (damaged) counts.incomplete("last line, which is cut off");
   if (records == 0)
     return damaged ? tl::make_unexpected(*damaged)
-                   : tl::make_unexpected(Error::request(
-                         {ProblemCode::kMissing, "coll_perf"},
-                         "this is no dump of the NCCL Inspector: no line in it has a header and coll_perf or p2p_perf",
-                         {name, 0, 0}));
+                   : tl::make_unexpected(
+                         Error::request({ProblemCode::kMissing, "coll_perf"},
+                                        "this is no dump of the NCCL Inspector: no line in it has "
+                                        "a header and coll_perf or p2p_perf",
+                                        {name, 0, 0}));
   return {};
 }
 

@@ -9,8 +9,8 @@
 
 namespace tutti::core {
 
-/// Dumps of the NCCL Inspector (NCCL 2.28 and later, formats v4.0 to v4.2): one JSON object a line, for one finished collective or
-/// send of one rank. RCCL's profiler plugin writes the same fields.
+/// Dumps of the NCCL Inspector (NCCL 2.28 and later, formats v4.0 to v4.2): one JSON object a line,
+/// for one finished collective or send of one rank. RCCL's profiler plugin writes the same fields.
 /// SOURCE: NVIDIA/nccl plugins/profiler/inspector (2.30), ext-profiler/inspector (2.28, 2.29).
 
 /// One record, valid until the next. Numbers are -1 where the record has none.
@@ -27,8 +27,8 @@ struct InspectorRecord {
   bool is_point_to_point = false;
   std::int64_t sequence = -1;  ///< counted by kind and communicator
   std::int64_t peer = -1;
-  std::int64_t message_bytes =
-      -1;  ///< of one rank's argument: of an all-gather what it sends, of a reduce-scatter what it gets
+  std::int64_t message_bytes = -1;  ///< of one rank's argument: of an all-gather what it sends, of
+                                    ///< a reduce-scatter what it gets
   std::int64_t duration_ns = -1;    ///< of the longest channel, with waiting for late ranks
   std::string timing_source;        ///< "kernel_gpu", "kernel_cpu", "collective_cpu"
   std::string algorithm, protocol;  ///< v4.2
@@ -37,10 +37,12 @@ struct InspectorRecord {
   std::int64_t kernel_start_us = -1, kernel_stop_us = -1;
 };
 
-/// Reads a dump to its end. Lines that are no JSON are counted as unknown, as launchers mix them in; so are records of other kinds.
-/// ERRORS: unreadable; not one record in it; a record whose JSON is damaged, but for the last line (a killed job cuts it).
+/// Reads a dump to its end. Lines that are no JSON are counted as unknown, as launchers mix them
+/// in; so are records of other kinds. ERRORS: unreadable; not one record in it; a record whose JSON
+/// is damaged, but for the last line (a killed job cuts it).
 Expected<void> read_inspector(ByteInput& input, const std::string& name,
-                              const std::function<void(const InspectorRecord&)>& take, RecordCounts& counts,
+                              const std::function<void(const InspectorRecord&)>& take,
+                              RecordCounts& counts,
                               const std::function<void(double)>& progress = {});
 
 }  // namespace tutti::core

@@ -1,4 +1,5 @@
-// A pull parser over one buffer. A token that the buffer's end cuts is put together in `scratch_`; nothing else is kept.
+// A pull parser over one buffer. A token that the buffer's end cuts is put together in `scratch_`;
+// nothing else is kept.
 
 #include "core/formats/json_stream.h"
 
@@ -15,7 +16,8 @@ constexpr std::size_t kDeepest = 512;
 
 bool is_space(int c) { return c == ' ' || c == '\n' || c == '\r' || c == '\t'; }
 bool in_word(int c) {
-  return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '-' || c == '+' || c == '.';
+  return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '-' ||
+         c == '+' || c == '.';
 }
 
 void put_utf8(std::string& to, unsigned code) {
@@ -27,7 +29,8 @@ void put_utf8(std::string& to, unsigned code) {
   } else if (code < 0x10000) {
     put(0xE0 | code >> 12), put(0x80 | (code >> 6 & 0x3F)), put(0x80 | (code & 0x3F));
   } else {
-    put(0xF0 | code >> 18), put(0x80 | (code >> 12 & 0x3F)), put(0x80 | (code >> 6 & 0x3F)), put(0x80 | (code & 0x3F));
+    put(0xF0 | code >> 18), put(0x80 | (code >> 12 & 0x3F)), put(0x80 | (code >> 6 & 0x3F)),
+        put(0x80 | (code & 0x3F));
   }
 }
 
@@ -61,27 +64,33 @@ bool JsonStream::more() {
   return *got > 0;
 }
 
-int JsonStream::next_byte() { return at_ < end_ || more() ? static_cast<unsigned char>(buffer_[at_]) : -1; }
+int JsonStream::next_byte() {
+  return at_ < end_ || more() ? static_cast<unsigned char>(buffer_[at_]) : -1;
+}
 
 int JsonStream::line() const {
-  return 1 + lines_before_ + static_cast<int>(std::count(buffer_.data(), buffer_.data() + at_, '\n'));
+  return 1 + lines_before_ +
+         static_cast<int>(std::count(buffer_.data(), buffer_.data() + at_, '\n'));
 }
 
 int JsonStream::column() const {
   const std::size_t newline = std::string_view(buffer_.data(), at_).rfind('\n');
-  const std::uint64_t before = newline == std::string_view::npos ? line_before_ + at_ : at_ - newline - 1;
+  const std::uint64_t before =
+      newline == std::string_view::npos ? line_before_ + at_ : at_ - newline - 1;
   return static_cast<int>(std::min<std::uint64_t>(before + 1, std::numeric_limits<int>::max()));
 }
 
 void JsonStream::fail(ProblemKind kind, const std::string& text) {
   if (error_) return;
-  error_ = Error::request(std::move(kind), fmt::format("byte {}: {}", offset(), text), {name_, line(), column()});
+  error_ = Error::request(std::move(kind), fmt::format("byte {}: {}", offset(), text),
+                          {name_, line(), column()});
 }
 
 void JsonStream::fail_at_end() {
   if (error_) return;
   cut_off_ = true;
-  fail({ProblemCode::kSyntax}, "the file ends in the middle of a value; it was cut off, or is still being written");
+  fail({ProblemCode::kSyntax},
+       "the file ends in the middle of a value; it was cut off, or is still being written");
 }
 
 void JsonStream::skip_space() {
@@ -146,8 +155,8 @@ bool JsonStream::enter_object() { return enter('{'); }
 
 bool JsonStream::enter_array() { return enter('['); }
 
-/// Passes the comma before the next member or item of the innermost bracket, or its end, `close`. Returns false at the end
-/// and if there is an error.
+/// Passes the comma before the next member or item of the innermost bracket, or its end, `close`.
+/// Returns false at the end and if there is an error.
 bool JsonStream::next_of(char close) {
   if (error_ || open_.empty()) return false;
   skip_space();
@@ -211,7 +220,8 @@ std::string_view JsonStream::scalar() {
     return {buffer_.data() + from, at_ - from};
   }
   scratch_.assign(buffer_, from, at_ - from);
-  while (next_byte() >= 0 && in_word(next_byte()) && scratch_.size() < 4096) scratch_ += buffer_[at_++];
+  while (next_byte() >= 0 && in_word(next_byte()) && scratch_.size() < 4096)
+    scratch_ += buffer_[at_++];
   if (scratch_.size() >= 4096) fail({ProblemCode::kTooLarge}, "this number is too long");
   end_value();
   return error_ ? std::string_view() : std::string_view(scratch_);
@@ -317,7 +327,8 @@ void JsonStream::skip_container() {
     }
     ++at_;
     if (c == '{' || c == '[') {
-      if (open_.size() >= kDeepest) return fail({ProblemCode::kTooLarge}, "values are nested too deeply here");
+      if (open_.size() >= kDeepest)
+        return fail({ProblemCode::kTooLarge}, "values are nested too deeply here");
       open_.push_back(static_cast<char>(c));
     } else if (c == '}' || c == ']') {
       if (open_.back() != (c == '}' ? '{' : '[')) {

@@ -11,16 +11,20 @@
 
 namespace tutti::core {
 
-/// Reads JSON of any length value by value, in memory for one string. For what programs write by the gigabyte; scenarios are
-/// read by parse_json(), which keeps the places of all values.
+/// Reads JSON of any length value by value, in memory for one string. For what programs write by
+/// the gigabyte; scenarios are read by parse_json(), which keeps the places of all values.
 ///
-/// The caller asks for what it expects and leaves out the rest with skip(), which costs about a nanosecond a byte:
+/// The caller asks for what it expects and leaves out the rest with skip(), which costs about a
+/// nanosecond a byte:
 ///
 ///     if (in.enter_object())
-///       while (const auto key = in.next_key()) { if (*key == "ts") ts = in.scalar(); else in.skip(); }
+///       while (const auto key = in.next_key()) {
+///         if (*key == "ts") ts = in.scalar(); else in.skip();
+///       }
 ///
-/// After the first mistake every call returns nothing, and error() says what was wrong where. Accepted beyond JSON, because
-/// profilers write it: commas before a closing bracket, NaN and Infinity, and bytes in strings that are not UTF-8.
+/// After the first mistake every call returns nothing, and error() says what was wrong where.
+/// Accepted beyond JSON, because profilers write it: commas before a closing bracket, NaN and
+/// Infinity, and bytes in strings that are not UTF-8.
 class JsonStream {
  public:
   enum class Kind : std::uint8_t { kObject, kArray, kString, kNumber, kWord, kEnd };
@@ -33,12 +37,13 @@ class JsonStream {
   /// Enters the value that comes next if it is an object; otherwise skips it and returns false.
   bool enter_object();
   bool enter_array();
-  /// The next key of the object that was entered last, valid until the next call; nothing behind its last one, which leaves it.
+  /// The next key of the object that was entered last, valid until the next call; nothing behind
+  /// its last one, which leaves it.
   std::optional<std::string_view> next_key();
   /// True if the array that was entered last has another item; otherwise leaves it.
   bool next_item();
-  /// The text of a string (without its escapes), number or word, valid until the next call; of an object or array "", and it is
-  /// skipped. Longer strings than 1 MiB are a mistake.
+  /// The text of a string (without its escapes), number or word, valid until the next call; of an
+  /// object or array "", and it is skipped. Longer strings than 1 MiB are a mistake.
   std::string_view scalar();
   /// Skips the value that comes next.
   void skip();
@@ -83,10 +88,12 @@ class JsonStream {
   std::size_t at_ = 0, end_ = 0;
   std::uint64_t before_buffer_ = 0;
   int lines_before_ = 0;
-  std::uint64_t line_before_ = 0;  ///< bytes of the line in which the buffer begins that stand before it
+  std::uint64_t line_before_ =
+      0;  ///< bytes of the line in which the buffer begins that stand before it
   bool ended_ = false;
   std::string scratch_;
-  /// Brackets that are open, innermost last; whether a value of the innermost has been read since its last comma.
+  /// Brackets that are open, innermost last; whether a value of the innermost has been read since
+  /// its last comma.
   std::vector<char> open_;
   bool after_value_ = false;
   std::optional<Error> error_;

@@ -1,5 +1,5 @@
-// Events are read field by field. Their arguments, most of the bytes, are read only where the category, which Kineto writes before
-// them, is one of those that are used.
+// Events are read field by field. Their arguments, most of the bytes, are read only where the
+// category, which Kineto writes before them, is one of those that are used.
 
 #include "core/formats/kineto.h"
 
@@ -34,9 +34,15 @@ constexpr std::array kKinetoCategories{
 };
 /// Categories that hold nothing of what is imported.
 constexpr std::array<std::string_view, 17> kIgnoredCategories{
-    "python_function", "ac2g",     "fwdbwd",         "async_cpu_to_gpu", "async_gpu",       "cpu_instant_event",
-    "Trace",           "overhead", "mtia_runtime",   "cuda_sync",        "glow_runtime",    "cuda_profiler_range",
-    "collective_comm", "hpu_op",   "privateuse1_op", "cuda_event",       "forward_backward"};
+    "python_function", "ac2g",
+    "fwdbwd",          "async_cpu_to_gpu",
+    "async_gpu",       "cpu_instant_event",
+    "Trace",           "overhead",
+    "mtia_runtime",    "cuda_sync",
+    "glow_runtime",    "cuda_profiler_range",
+    "collective_comm", "hpu_op",
+    "privateuse1_op",  "cuda_event",
+    "forward_backward"};
 
 std::optional<KinetoKind> kind_of(std::string_view category) {
   for (const NamedCategory& known : kKinetoCategories) {
@@ -47,8 +53,8 @@ std::optional<KinetoKind> kind_of(std::string_view category) {
 
 class KinetoReader {
  public:
-  KinetoReader(ByteInput& input, const std::string& name, const TakeKinetoEvent& take, RecordCounts& counts,
-               const std::function<void(double)>& progress)
+  KinetoReader(ByteInput& input, const std::string& name, const TakeKinetoEvent& take,
+               RecordCounts& counts, const std::function<void(double)>& progress)
       : in_(input, name), take_(take), counts_(counts), progress_(progress) {}
 
   Expected<KinetoHeader> read() {
@@ -66,11 +72,15 @@ class KinetoReader {
         }
       }
     } else if (!in_.failed()) {
-      in_.fail({ProblemCode::kWrongType}, "a trace is a JSON object with traceEvents, or a list of events");
+      in_.fail({ProblemCode::kWrongType},
+               "a trace is a JSON object with traceEvents, or a list of events");
     }
     if (in_.failed()) return tl::make_unexpected(in_.error());
-    if (!events) in_.fail({ProblemCode::kMissing, "traceEvents"}, "this JSON has no traceEvents; it is no trace");
-    if (!in_.failed() && !in_.at_end()) in_.fail({ProblemCode::kSyntax}, "something stands behind the trace's end");
+    if (!events)
+      in_.fail({ProblemCode::kMissing, "traceEvents"},
+               "this JSON has no traceEvents; it is no trace");
+    if (!in_.failed() && !in_.at_end())
+      in_.fail({ProblemCode::kSyntax}, "something stands behind the trace's end");
     if (in_.failed()) return tl::make_unexpected(in_.error());
     return header_;
   }
@@ -106,7 +116,8 @@ class KinetoReader {
     } else if (key == "baseTimeNanoseconds") {
       whole_into(header_.base_ns);
       if (header_.base_ns < 0 || header_.base_ns > 3'000'000'000'000'000'000)
-        in_.fail({ProblemCode::kTooLarge, "baseTimeNanoseconds"}, "baseTimeNanoseconds is no time since 1970");
+        in_.fail({ProblemCode::kTooLarge, "baseTimeNanoseconds"},
+                 "baseTimeNanoseconds is no time since 1970");
     } else {
       header_.is_rocm = header_.is_rocm || key.starts_with("roctracer") || key.starts_with("hip_");
       in_.skip();
@@ -143,13 +154,13 @@ class KinetoReader {
 
   void clear_event() {
     KinetoEvent& e = event_;
-    for (std::string* text : {&e.name, &e.pid, &e.tid, &e.input_dims, &e.input_types, &e.collective, &e.data_type,
-                              &e.group_name, &e.group_description, &e.group_ranks})
+    for (std::string* text : {&e.name, &e.pid, &e.tid, &e.input_dims, &e.input_types, &e.collective,
+                              &e.data_type, &e.group_name, &e.group_description, &e.group_ranks})
       text->clear();
     e.start_ns = e.duration_ns = 0;
-    for (std::int64_t* number :
-         {&e.correlation, &e.external_id, &e.device, &e.stream, &e.grid, &e.in_elements, &e.out_elements, &e.group_size,
-          &e.rank_start, &e.rank_stride, &e.source_rank, &e.destination_rank, &e.sequence})
+    for (std::int64_t* number : {&e.correlation, &e.external_id, &e.device, &e.stream, &e.grid,
+                                 &e.in_elements, &e.out_elements, &e.group_size, &e.rank_start,
+                                 &e.rank_stride, &e.source_rank, &e.destination_rank, &e.sequence})
       *number = -1;
   }
 
@@ -197,7 +208,8 @@ class KinetoReader {
     }
     if (!timed || event_.duration_ns < 0) {
       in_.fail({ProblemCode::kMissing, "ts"},
-               fmt::format("the event that begins at byte {} has no time, or ends before it begins", at));
+               fmt::format("the event that begins at byte {} has no time, or ends before it begins",
+                           at));
       return;
     }
     event_.kind = *kind;
@@ -207,14 +219,19 @@ class KinetoReader {
   void count_unused(bool known_category) {
     if (phase_ == 'M') return counts_.ignore("metadata");
     if (phase_ == 's' || phase_ == 't' || phase_ == 'f') return counts_.ignore("flow");
-    if (phase_ == 'i' || phase_ == 'I' || phase_ == 'C') return counts_.ignore("instant or counter");
-    if (known_category) return counts_.unknown(fmt::format("phase {} of {}", phase_name(), category_));
+    if (phase_ == 'i' || phase_ == 'I' || phase_ == 'C')
+      return counts_.ignore("instant or counter");
+    if (known_category)
+      return counts_.unknown(fmt::format("phase {} of {}", phase_name(), category_));
     for (const std::string_view name : kIgnoredCategories) {
       if (name == category_) return counts_.ignore(name);
     }
-    counts_.unknown(category_.empty() ? fmt::format("phase {} without a category", phase_name()) : category_);
+    counts_.unknown(category_.empty() ? fmt::format("phase {} without a category", phase_name())
+                                      : category_);
   }
-  [[nodiscard]] std::string phase_name() const { return phase_ >= 'A' && phase_ <= 'z' ? std::string(1, phase_) : "?"; }
+  [[nodiscard]] std::string phase_name() const {
+    return phase_ >= 'A' && phase_ <= 'z' ? std::string(1, phase_) : "?";
+  }
 
   /// Times are microseconds with up to three digits behind the point.
   bool time_into(std::int64_t& ns, const char* field) {
@@ -227,8 +244,8 @@ class KinetoReader {
       return false;
     }
     // 1938 to 2065, and three years: so that sums and differences of any two fit into 64 bits.
-    constexpr std::int64_t kEarliest = -1'000'000'000'000'000'000, kLatest = 3'000'000'000'000'000'000,
-                           kLongest = 100'000'000'000'000'000;
+    constexpr std::int64_t kEarliest = -1'000'000'000'000'000'000,
+                           kLatest = 3'000'000'000'000'000'000, kLongest = 100'000'000'000'000'000;
     if (*read < kEarliest || *read > (std::string_view(field) == "dur" ? kLongest : kLatest)) {
       in_.fail({ProblemCode::kTooLarge, field}, fmt::format("{} is no time of a trace", field));
       return false;
@@ -304,7 +321,8 @@ class KinetoReader {
     const std::string_view text = in_.scalar();
     const std::size_t from = text.find_first_of("0123456789");
     if (from == std::string_view::npos) return;
-    if (const auto number = scaled_decimal(text.substr(from, text.find_first_of(",]", from) - from), 0))
+    if (const auto number =
+            scaled_decimal(text.substr(from, text.find_first_of(",]", from) - from), 0))
       event_.grid = *number;
   }
 
@@ -351,8 +369,9 @@ class KinetoReader {
 
 }  // namespace
 
-Expected<KinetoHeader> read_kineto(ByteInput& input, const std::string& name, const TakeKinetoEvent& take,
-                                   RecordCounts& counts, const std::function<void(double)>& progress) {
+Expected<KinetoHeader> read_kineto(ByteInput& input, const std::string& name,
+                                   const TakeKinetoEvent& take, RecordCounts& counts,
+                                   const std::function<void(double)>& progress) {
   return KinetoReader(input, name, take, counts, progress).read();
 }
 

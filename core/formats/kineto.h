@@ -11,9 +11,10 @@
 
 namespace tutti::core {
 
-/// Traces of the PyTorch profiler (Kineto): JSON in the form of Chrome's trace viewer, plain or gzip.
-/// SOURCE: pytorch/kineto libkineto/src/output_json.cpp, include/MetadataFieldCatalog.h; names of fields changed between
-/// PyTorch 1.x and 2.9, so everything but a name, a phase and a time may be absent. docs/formats.md lists what is read.
+/// Traces of the PyTorch profiler (Kineto): JSON in the form of Chrome's trace viewer, plain or
+/// gzip. SOURCE: pytorch/kineto libkineto/src/output_json.cpp, include/MetadataFieldCatalog.h;
+/// names of fields changed between PyTorch 1.x and 2.9, so everything but a name, a phase and a
+/// time may be absent. docs/formats.md lists what is read.
 
 /// The kind of an event, by its category.
 enum class KinetoKind : std::uint8_t {
@@ -61,17 +62,20 @@ struct KinetoHeader {
   std::int64_t rank = -1, world_size = -1;
   std::string backend;
   std::string nccl_version;
-  std::int64_t base_ns = 0;  ///< what events' times count from, since 1970; 0 if they do so themselves
+  std::int64_t base_ns =
+      0;  ///< what events' times count from, since 1970; 0 if they do so themselves
   bool is_rocm = false;
 };
 
 /// Takes events in the order of the file, which is not the order of time.
 using TakeKinetoEvent = std::function<void(const KinetoEvent&)>;
 
-/// Reads a trace to its end, in memory for one event. `counts` gets what was left out; whoever takes the events counts those that
-/// it uses. `progress` is called now and then with the share of the file that was read; it may be empty.
-/// ERRORS: no JSON, cut off, no traceEvents, times out of range.
-Expected<KinetoHeader> read_kineto(ByteInput& input, const std::string& name, const TakeKinetoEvent& take,
-                                   RecordCounts& counts, const std::function<void(double)>& progress = {});
+/// Reads a trace to its end, in memory for one event. `counts` gets what was left out; whoever
+/// takes the events counts those that it uses. `progress` is called now and then with the share of
+/// the file that was read; it may be empty. ERRORS: no JSON, cut off, no traceEvents, times out of
+/// range.
+Expected<KinetoHeader> read_kineto(ByteInput& input, const std::string& name,
+                                   const TakeKinetoEvent& take, RecordCounts& counts,
+                                   const std::function<void(double)>& progress = {});
 
 }  // namespace tutti::core

@@ -36,10 +36,12 @@ std::optional<std::string_view> LineStream::next() {
       const auto length = static_cast<std::size_t>(static_cast<const char*>(newline) - begin);
       at_ += length + 1;
       if (long_line_.empty()) return without_return({begin, length});
-      long_line_.append(begin, std::min(length, kLongestLine - std::min(kLongestLine, long_line_.size())));
+      long_line_.append(begin,
+                        std::min(length, kLongestLine - std::min(kLongestLine, long_line_.size())));
       return without_return(long_line_);
     }
-    long_line_.append(begin, std::min(end_ - at_, kLongestLine - std::min(kLongestLine, long_line_.size())));
+    long_line_.append(
+        begin, std::min(end_ - at_, kLongestLine - std::min(kLongestLine, long_line_.size())));
     at_ = end_;
     if (!more()) {
       if (error_) return std::nullopt;

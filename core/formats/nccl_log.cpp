@@ -1,4 +1,5 @@
-// Each line is looked at by itself: its prefix says who wrote it, and the beginning of its text what it is.
+// Each line is looked at by itself: its prefix says who wrote it, and the beginning of its text
+// what it is.
 
 #include "core/formats/nccl_log.h"
 
@@ -44,8 +45,8 @@ std::string lower(std::string_view text) {
 
 /// The names for releases before 2.24, which print numbers.
 std::string algorithm_name(std::string_view word) {
-  constexpr std::array<const char*, 7> kNames{"tree",      "ring", "collnet_direct", "collnet_chain", "nvls",
-                                              "nvls_tree", "pat"};
+  constexpr std::array<const char*, 7> kNames{
+      "tree", "ring", "collnet_direct", "collnet_chain", "nvls", "nvls_tree", "pat"};
   const auto number = whole_number<std::size_t>(word);
   return number && *number < kNames.size() ? kNames[*number] : lower(word);
 }
@@ -96,7 +97,8 @@ class NcclLineReader {
     if (prefix.ends_with(']')) {
       const std::size_t open = prefix.rfind('[');
       if (open == std::string_view::npos) return;
-      if (const auto device = whole_number<std::int64_t>(prefix.substr(open + 1, prefix.size() - open - 2)))
+      if (const auto device =
+              whole_number<std::int64_t>(prefix.substr(open + 1, prefix.size() - open - 2)))
         made_.device = *device;
       prefix = prefix.substr(0, open);
       while (!prefix.empty() && prefix.back() == ' ') prefix.remove_suffix(1);
@@ -109,20 +111,23 @@ class NcclLineReader {
     const std::size_t first = prefix.rfind(':', second - 1);
     if (first == std::string_view::npos) return;
     made_.host = prefix.substr(0, std::min<std::size_t>(first, 256));
-    made_.pid = whole_number<std::int64_t>(prefix.substr(first + 1, second - first - 1)).value_or(-1);
+    made_.pid =
+        whole_number<std::int64_t>(prefix.substr(first + 1, second - first - 1)).value_or(-1);
     made_.thread = whole_number<std::int64_t>(prefix.substr(second + 1)).value_or(-1);
   }
 
   void read_text(std::string_view text) {
     using Kind = NcclLogLine::Kind;
-    if (text.find(" opCount ") != std::string_view::npos && text.find(" count ") != std::string_view::npos)
+    if (text.find(" opCount ") != std::string_view::npos &&
+        text.find(" count ") != std::string_view::npos)
       return read_collective(text);
     if (text.find(" Bytes -> Algo ") != std::string_view::npos) return read_choice(text);
     if (text.find(" via ") != std::string_view::npos && text.starts_with("Channel ")) {
       made_.kind = Kind::kTransport;
       std::string_view via = text.substr(text.find(" via ") + 5);
       via = via.substr(0, via.find(' '));
-      // "NET/IB/0/GDRDMA": the card's number says nothing of the kind; whether GPUs are reached directly does.
+      // "NET/IB/0/GDRDMA": the card's number says nothing of the kind; whether GPUs are reached
+      // directly does.
       const std::size_t slash = via.find('/');
       const std::size_t end = slash == std::string_view::npos ? slash : via.find('/', slash + 1);
       std::string kind(via.substr(0, end));
@@ -138,14 +143,16 @@ class NcclLineReader {
       made_.channels = whole_number<std::int64_t>(text.substr(0, text.find(' '))).value_or(-1);
       return give();
     }
-    if (text.starts_with("NCCL_") && text.find(" set by environment to ") != std::string_view::npos) {
+    if (text.starts_with("NCCL_") &&
+        text.find(" set by environment to ") != std::string_view::npos) {
       made_.kind = Kind::kVariable;
       const std::size_t set = text.find(" set by environment to ");
       std::string_view value = text.substr(set + 23);
       while (!value.empty() && (value.back() == '.' || value.back() == ' ')) value.remove_suffix(1);
       return give(std::string(text.substr(0, set)) + "=" + std::string(value));
     }
-    if (text.find(" rank ") != std::string_view::npos && text.find("nranks ") != std::string_view::npos &&
+    if (text.find(" rank ") != std::string_view::npos &&
+        text.find("nranks ") != std::string_view::npos &&
         text.find("comm 0x") != std::string_view::npos)
       return read_communicator(text);
     counts_.ignore(kind_of_other(text));
@@ -184,7 +191,8 @@ class NcclLineReader {
     made_.communicator = *pointer;
     made_.rank = number_behind(text, " rank ");
     made_.ranks = number_behind(text, "nranks ");
-    if (const std::int64_t device = number_behind(text, "cudaDev "); device >= 0) made_.device = device;
+    if (const std::int64_t device = number_behind(text, "cudaDev "); device >= 0)
+      made_.device = device;
     if (made_.rank < 0 || made_.ranks < 1 || made_.rank >= made_.ranks)
       return counts_.incomplete("communicator without ranks");
     give();
@@ -198,7 +206,8 @@ class NcclLineReader {
     made_.ranks = number_behind(text, "[nranks=");
     const auto pointer = word_behind(text, " comm ");
     if (pointer && is_pointer(*pointer)) made_.communicator = *pointer;
-    if (made_.elements < 0 || made_.data_type < 0) return counts_.incomplete("call without a count or a type");
+    if (made_.elements < 0 || made_.data_type < 0)
+      return counts_.incomplete("call without a count or a type");
     give();
   }
 
@@ -224,14 +233,16 @@ class NcclLineReader {
       const std::size_t dots = range.find("..");
       if (dots != std::string_view::npos) {
         const auto low = whole_number<std::int64_t>(range.substr(0, dots));
-        const auto high =
-            whole_number<std::int64_t>(range.substr(dots + 2, range.find('}') - std::min(range.find('}'), dots + 2)));
-        if (low && high && *low >= 0 && *high >= *low && *high < 1 << 16) made_.channels = *high - *low + 1;
+        const auto high = whole_number<std::int64_t>(
+            range.substr(dots + 2, range.find('}') - std::min(range.find('}'), dots + 2)));
+        if (low && high && *low >= 0 && *high >= *low && *high < 1 << 16)
+          made_.channels = *high - *low + 1;
       }
     }
     if (const auto time = word_behind(text, " time ")) {
       double us = 0;
-      if (std::from_chars(time->data(), time->data() + time->size(), us).ec == std::errc() && std::isfinite(us))
+      if (std::from_chars(time->data(), time->data() + time->size(), us).ec == std::errc() &&
+          std::isfinite(us))
         made_.predicted_us = us;
     }
     give();
@@ -245,8 +256,8 @@ class NcclLineReader {
 }  // namespace
 
 Expected<void> read_nccl_log(ByteInput& input, const std::string& name,
-                             const std::function<void(const NcclLogLine&)>& take, RecordCounts& counts,
-                             const std::function<void(double)>& progress) {
+                             const std::function<void(const NcclLogLine&)>& take,
+                             RecordCounts& counts, const std::function<void(double)>& progress) {
   LineStream lines(input, name);
   NcclLineReader reader(take, counts);
   bool any = false;
@@ -260,10 +271,11 @@ Expected<void> read_nccl_log(ByteInput& input, const std::string& name,
   }
   if (lines.error()) return tl::make_unexpected(*lines.error());
   if (!any)
-    return tl::make_unexpected(Error::request(
-        {ProblemCode::kMissing, "NCCL_DEBUG"},
-        "no line of NCCL in this log; run with NCCL_DEBUG=INFO NCCL_DEBUG_SUBSYS=INIT,GRAPH,TUNING,COLL,NET,ENV",
-        {name, 0, 0}));
+    return tl::make_unexpected(
+        Error::request({ProblemCode::kMissing, "NCCL_DEBUG"},
+                       "no line of NCCL in this log; run with NCCL_DEBUG=INFO "
+                       "NCCL_DEBUG_SUBSYS=INIT,GRAPH,TUNING,COLL,NET,ENV",
+                       {name, 0, 0}));
   return {};
 }
 

@@ -9,9 +9,10 @@
 
 namespace tutti::core {
 
-/// The log that NCCL writes with NCCL_DEBUG=INFO and NCCL_DEBUG_SUBSYS=INIT,GRAPH,TUNING,COLL,NET,ENV: lines with "NCCL INFO", between
-/// whatever else a job prints, and behind the prefixes of launchers.
-/// SOURCE: format strings of NVIDIA/nccl, tags 2.7.8 to 2.30.7 (src/debug.cc, init.cc, enqueue.cc, graph/, transport/).
+/// The log that NCCL writes with NCCL_DEBUG=INFO and
+/// NCCL_DEBUG_SUBSYS=INIT,GRAPH,TUNING,COLL,NET,ENV: lines with "NCCL INFO", between whatever else
+/// a job prints, and behind the prefixes of launchers. SOURCE: format strings of NVIDIA/nccl,
+/// tags 2.7.8 to 2.30.7 (src/debug.cc, init.cc, enqueue.cc, graph/, transport/).
 
 /// One line, valid until the next. Numbers are -1 where the line has none.
 struct NcclLogLine {
@@ -19,11 +20,11 @@ struct NcclLogLine {
     kVersion,       ///< text: "2.21.5"
     kCommunicator,  ///< rank, ranks, communicator, device
     kCollective,    ///< a call: name, elements, data_type (NCCL's number), communicator, ranks
-    kChoice,        ///< name, bytes, algorithm, protocol, channels, or predicted_us of older releases
-    kTransport,     ///< text: "P2P/CUMEM", "NET/IB", …
-    kNetwork,       ///< text: "IB : Using [0]mlx5_0:1/RoCE …"
-    kChannels,      ///< channels: those of collectives
-    kVariable,      ///< text: "NCCL_ALGO=Ring"
+    kChoice,     ///< name, bytes, algorithm, protocol, channels, or predicted_us of older releases
+    kTransport,  ///< text: "P2P/CUMEM", "NET/IB", …
+    kNetwork,    ///< text: "IB : Using [0]mlx5_0:1/RoCE …"
+    kChannels,   ///< channels: those of collectives
+    kVariable,   ///< text: "NCCL_ALGO=Ring"
   };
   Kind kind = Kind::kVersion;
   int line = 0;
@@ -42,7 +43,8 @@ struct NcclLogLine {
 /// Reads a log to its end.
 /// ERRORS: unreadable; not one line of NCCL in it.
 Expected<void> read_nccl_log(ByteInput& input, const std::string& name,
-                             const std::function<void(const NcclLogLine&)>& take, RecordCounts& counts,
+                             const std::function<void(const NcclLogLine&)>& take,
+                             RecordCounts& counts,
                              const std::function<void(double)>& progress = {});
 
 }  // namespace tutti::core

@@ -1,4 +1,5 @@
-// Tables are read one after the other, each by one query. Which columns there are depends on the release, so they are asked for first.
+// Tables are read one after the other, each by one query. Which columns there are depends on the
+// release, so they are asked for first.
 
 #include "core/formats/nsys.h"
 
@@ -26,7 +27,8 @@ constexpr std::int64_t kLatestNs = 100'000'000'000'000'000;
 std::string_view text_at(sqlite3_stmt* row, int column) {
   const unsigned char* text = sqlite3_column_text(row, column);
   if (text == nullptr) return {};
-  return {reinterpret_cast<const char*>(text), static_cast<std::size_t>(sqlite3_column_bytes(row, column))};
+  return {reinterpret_cast<const char*>(text),
+          static_cast<std::size_t>(sqlite3_column_bytes(row, column))};
 }
 
 /// The process of a globalTid or globalPid: all but the thread.
@@ -57,12 +59,14 @@ class NsysReader {
         [this](sqlite3_stmt* row) { tables_.insert(std::string(text_at(row, 0))); });
     if (error_) return tl::make_unexpected(*error_);
     if (!tables_.contains("CUPTI_ACTIVITY_KIND_KERNEL") ||
-        !has_columns("CUPTI_ACTIVITY_KIND_KERNEL", {"start", "end", "correlationId", "deviceId", "streamId"}))
-      return tl::make_unexpected(Error::request(
-          {ProblemCode::kMissing, "CUPTI_ACTIVITY_KIND_KERNEL"},
-          "this export has no kernels; record with nsys profile --trace=cuda,nvtx, and export with nsys export --type "
-          "sqlite --include-blobs=true",
-          {name_, 0, 0}));
+        !has_columns("CUPTI_ACTIVITY_KIND_KERNEL",
+                     {"start", "end", "correlationId", "deviceId", "streamId"}))
+      return tl::make_unexpected(
+          Error::request({ProblemCode::kMissing, "CUPTI_ACTIVITY_KIND_KERNEL"},
+                         "this export has no kernels; record with nsys profile --trace=cuda,nvtx, "
+                         "and export with nsys export --type "
+                         "sqlite --include-blobs=true",
+                         {name_, 0, 0}));
     read_processes();
     read_facts();
     read_kernels();
@@ -78,7 +82,8 @@ class NsysReader {
   void run(const std::string& query, const Take& take_row) {
     if (error_) return;
     sqlite3_stmt* made = nullptr;
-    if (sqlite3_prepare_v2(db_.get(), query.c_str(), -1, &made, nullptr) != SQLITE_OK) return fail();
+    if (sqlite3_prepare_v2(db_.get(), query.c_str(), -1, &made, nullptr) != SQLITE_OK)
+      return fail();
     const Statement statement(made, sqlite3_finalize);
     constexpr std::int64_t kMostRows = 200'000'000;
     std::int64_t rows = 0;
@@ -88,9 +93,10 @@ class NsysReader {
   }
   void fail() {
     if (error_) return;
-    error_ = Error::request({ProblemCode::kSyntax},
-                            fmt::format("this SQLite database cannot be read: {}", sqlite3_errmsg(db_.get())),
-                            {name_, 0, 0});
+    error_ = Error::request(
+        {ProblemCode::kSyntax},
+        fmt::format("this SQLite database cannot be read: {}", sqlite3_errmsg(db_.get())),
+        {name_, 0, 0});
   }
   const std::set<std::string>& columns_of(const std::string& table) {
     const bool is_new = !columns_.contains(table);
@@ -103,10 +109,12 @@ class NsysReader {
   bool has_columns(const std::string& table, std::initializer_list<const char*> names) {
     if (!tables_.contains(table)) return false;
     const auto& columns = columns_of(table);
-    return std::all_of(names.begin(), names.end(), [&](const char* name) { return columns.contains(name); });
+    return std::all_of(names.begin(), names.end(),
+                       [&](const char* name) { return columns.contains(name); });
   }
   /// The column, or what stands for it where the release has none.
-  std::string column(const std::string& table, const std::string& name, const std::string& otherwise = "NULL") {
+  std::string column(const std::string& table, const std::string& name,
+                     const std::string& otherwise = "NULL") {
     return columns_of(table).contains(name) ? table + "." + name : otherwise;
   }
 
@@ -124,7 +132,8 @@ class NsysReader {
     if (!has_columns("PROCESSES", {"globalPid", "name"})) return;
     run("SELECT globalPid, name FROM PROCESSES", [this](sqlite3_stmt* row) {
       const auto known = index_.find(process_of(sqlite3_column_int64(row, 0)));
-      if (known != index_.end()) header_.processes[known->second].name = text_at(row, 1).substr(0, 256);
+      if (known != index_.end())
+        header_.processes[known->second].name = text_at(row, 1).substr(0, 256);
     });
   }
 
@@ -133,14 +142,17 @@ class NsysReader {
       run("SELECT name FROM TARGET_INFO_GPU LIMIT 1024",
           [this](sqlite3_stmt* row) { header_.gpus.emplace_back(text_at(row, 0).substr(0, 256)); });
     if (has_columns("TARGET_INFO_SESSION_START_TIME", {"utcEpochNs"}))
-      run("SELECT utcEpochNs FROM TARGET_INFO_SESSION_START_TIME LIMIT 1", [this](sqlite3_stmt* row) {
-        const std::int64_t start = sqlite3_column_int64(row, 0);
-        if (start > 0 && start < 3'000'000'000'000'000'000) header_.start_ns = start;
-      });
+      run("SELECT utcEpochNs FROM TARGET_INFO_SESSION_START_TIME LIMIT 1",
+          [this](sqlite3_stmt* row) {
+            const std::int64_t start = sqlite3_column_int64(row, 0);
+            if (start > 0 && start < 3'000'000'000'000'000'000) header_.start_ns = start;
+          });
   }
 
-  /// Starts an event of the process; false if its times are damaged, or the process is none with kernels.
-  bool begin_event(std::int64_t global, std::int64_t start, std::int64_t end, KinetoKind kind, const char* what) {
+  /// Starts an event of the process; false if its times are damaged, or the process is none with
+  /// kernels.
+  bool begin_event(std::int64_t global, std::int64_t start, std::int64_t end, KinetoKind kind,
+                   const char* what) {
     const auto known = index_.find(process_of(global));
     if (known == index_.end()) {
       counts_.ignore("row of a process without kernels");
@@ -161,14 +173,17 @@ class NsysReader {
 
   void read_kernels() {
     const std::string t = "CUPTI_ACTIVITY_KIND_KERNEL";
-    const std::string name_column = columns_of(t).contains("demangledName") ? "demangledName" : "shortName";
-    const bool named = columns_of(t).contains(name_column) && has_columns("StringIds", {"id", "value"});
-    run("SELECT " + t + ".start, " + t + ".end, " + column(t, "globalPid", "0") + ", " + t + ".correlationId, " + t +
-            ".deviceId, " + t + ".streamId, " + column(t, "gridX") + ", " + (named ? "StringIds.value" : "''") +
-            " FROM " + t + (named ? " LEFT JOIN StringIds ON StringIds.id = " + t + "." + name_column : ""),
+    const std::string name_column =
+        columns_of(t).contains("demangledName") ? "demangledName" : "shortName";
+    const bool named =
+        columns_of(t).contains(name_column) && has_columns("StringIds", {"id", "value"});
+    run("SELECT " + t + ".start, " + t + ".end, " + column(t, "globalPid", "0") + ", " + t +
+            ".correlationId, " + t + ".deviceId, " + t + ".streamId, " + column(t, "gridX") + ", " +
+            (named ? "StringIds.value" : "''") + " FROM " + t +
+            (named ? " LEFT JOIN StringIds ON StringIds.id = " + t + "." + name_column : ""),
         [this](sqlite3_stmt* row) {
-          if (!begin_event(sqlite3_column_int64(row, 2), sqlite3_column_int64(row, 0), sqlite3_column_int64(row, 1),
-                           KinetoKind::kKernel, "kernel"))
+          if (!begin_event(sqlite3_column_int64(row, 2), sqlite3_column_int64(row, 0),
+                           sqlite3_column_int64(row, 1), KinetoKind::kKernel, "kernel"))
             return;
           event_.correlation = sqlite3_column_int64(row, 3);
           event_.device = sqlite3_column_int64(row, 4);
@@ -183,26 +198,28 @@ class NsysReader {
     for (const char* kind : {"MEMCPY", "MEMSET"}) {
       const std::string t = std::string("CUPTI_ACTIVITY_KIND_") + kind;
       if (!has_columns(t, {"start", "end", "correlationId"})) continue;
-      run("SELECT start, end, " + column(t, "globalPid", "0") + ", correlationId FROM " + t, [this](sqlite3_stmt* row) {
-        if (!begin_event(sqlite3_column_int64(row, 2), sqlite3_column_int64(row, 0), sqlite3_column_int64(row, 1),
-                         KinetoKind::kCopy, "copy"))
-          return;
-        event_.correlation = sqlite3_column_int64(row, 3);
-        give();
-      });
+      run("SELECT start, end, " + column(t, "globalPid", "0") + ", correlationId FROM " + t,
+          [this](sqlite3_stmt* row) {
+            if (!begin_event(sqlite3_column_int64(row, 2), sqlite3_column_int64(row, 0),
+                             sqlite3_column_int64(row, 1), KinetoKind::kCopy, "copy"))
+              return;
+            event_.correlation = sqlite3_column_int64(row, 3);
+            give();
+          });
     }
   }
 
   void read_launches() {
     const std::string t = "CUPTI_ACTIVITY_KIND_RUNTIME";
     if (!has_columns(t, {"start", "end", "correlationId", "globalTid"})) return;
-    const bool named = columns_of(t).contains("nameId") && has_columns("StringIds", {"id", "value"});
+    const bool named =
+        columns_of(t).contains("nameId") && has_columns("StringIds", {"id", "value"});
     run("SELECT " + t + ".start, " + t + ".end, " + t + ".globalTid, " + t + ".correlationId, " +
             (named ? "StringIds.value" : "'cudaLaunchKernel'") + " FROM " + t +
             (named ? " LEFT JOIN StringIds ON StringIds.id = " + t + ".nameId" : ""),
         [this](sqlite3_stmt* row) {
-          if (!begin_event(sqlite3_column_int64(row, 2), sqlite3_column_int64(row, 0), sqlite3_column_int64(row, 1),
-                           KinetoKind::kLaunch, "launch"))
+          if (!begin_event(sqlite3_column_int64(row, 2), sqlite3_column_int64(row, 0),
+                           sqlite3_column_int64(row, 1), KinetoKind::kLaunch, "launch"))
             return;
           event_.tid = std::to_string(sqlite3_column_int64(row, 2));
           event_.correlation = sqlite3_column_int64(row, 3);
@@ -211,32 +228,35 @@ class NsysReader {
         });
   }
 
-  // ------------------------------------------------------------------------------------------------ ranges
+  // ---------------------------------------------------------------------------------------- ranges
 
   void read_schemas() {
     const std::string t = "NVTX_PAYLOAD_SCHEMA_ENTRIES";
     if (!has_columns(t, {"domainId", "schemaId", "name", "offset"})) return;
-    run("SELECT DISTINCT domainId, schemaId, name, coalesce(offset, 0), " + column(t, "type", "0") + " FROM " + t,
+    run("SELECT DISTINCT domainId, schemaId, name, coalesce(offset, 0), " + column(t, "type", "0") +
+            " FROM " + t,
         [this](sqlite3_stmt* row) {
           auto& fields = schemas_[{sqlite3_column_int64(row, 0), sqlite3_column_int64(row, 1)}];
           constexpr std::size_t kMostFields = 64;
           if (fields.size() < kMostFields)
-            fields.push_back({std::string(text_at(row, 2).substr(0, 64)), sqlite3_column_int64(row, 3),
-                              sqlite3_column_int64(row, 4)});
+            fields.push_back({std::string(text_at(row, 2).substr(0, 64)),
+                              sqlite3_column_int64(row, 3), sqlite3_column_int64(row, 4)});
         });
   }
 
   static std::uint64_t little_endian(std::string_view bytes, std::size_t at, std::size_t size) {
     std::uint64_t number = 0;
-    for (std::size_t i = size; i-- > 0;) number = number << 8 | static_cast<unsigned char>(bytes[at + i]);
+    for (std::size_t i = size; i-- > 0;)
+      number = number << 8 | static_cast<unsigned char>(bytes[at + i]);
     return number;
   }
-  /// The field of a payload whose name begins so; -1 if there is none. Type codes: 5 is four bytes, all others eight.
+  /// The field of a payload whose name begins so; -1 if there is none. Type codes: 5 is four bytes,
+  /// all others eight.
   [[nodiscard]] std::int64_t payload(std::string_view blob, std::string_view field) const {
     constexpr std::size_t kBlobHeader = 32;
     if (blob.size() < kBlobHeader) return -1;
-    const auto schema = schemas_.find(
-        {static_cast<std::int64_t>(little_endian(blob, 0, 4)), static_cast<std::int64_t>(little_endian(blob, 8, 4))});
+    const auto schema = schemas_.find({static_cast<std::int64_t>(little_endian(blob, 0, 4)),
+                                       static_cast<std::int64_t>(little_endian(blob, 8, 4))});
     if (schema == schemas_.end()) return -1;
     for (const PayloadField& f : schema->second) {
       if (!f.name.starts_with(field)) continue;
@@ -244,8 +264,9 @@ class NsysReader {
       if (f.offset < 0 || static_cast<std::uint64_t>(f.offset) > blob.size() ||
           kBlobHeader + static_cast<std::size_t>(f.offset) + size > blob.size())
         return -1;
-      return static_cast<std::int64_t>(little_endian(blob, kBlobHeader + static_cast<std::size_t>(f.offset), size) &
-                                       0x7fff'ffff'ffff'ffffu);
+      return static_cast<std::int64_t>(
+          little_endian(blob, kBlobHeader + static_cast<std::size_t>(f.offset), size) &
+          0x7fff'ffff'ffff'ffffu);
     }
     return -1;
   }
@@ -254,29 +275,35 @@ class NsysReader {
     const std::string t = "NVTX_EVENTS";
     if (!has_columns(t, {"start", "end", "globalTid"})) return;
     read_schemas();
-    const bool strings = columns_of(t).contains("textId") && has_columns("StringIds", {"id", "value"});
-    const std::string text = strings ? "coalesce(" + column(t, "text") + ", StringIds.value)" : column(t, "text", "''");
+    const bool strings =
+        columns_of(t).contains("textId") && has_columns("StringIds", {"id", "value"});
+    const std::string text =
+        strings ? "coalesce(" + column(t, "text") + ", StringIds.value)" : column(t, "text", "''");
     std::map<std::int64_t, std::vector<NcclRange>> of_nccl;  // by thread
     std::size_t kept = 0;
-    run("SELECT " + t + ".start, " + t + ".end, " + t + ".globalTid, " + text + ", " + column(t, "binaryData") +
-            " FROM " + t + (strings ? " LEFT JOIN StringIds ON StringIds.id = " + t + ".textId" : ""),
+    run("SELECT " + t + ".start, " + t + ".end, " + t + ".globalTid, " + text + ", " +
+            column(t, "binaryData") + " FROM " + t +
+            (strings ? " LEFT JOIN StringIds ON StringIds.id = " + t + ".textId" : ""),
         [&](sqlite3_stmt* row) {
           const std::string_view name = text_at(row, 3);
-          if (name.empty() || sqlite3_column_type(row, 1) == SQLITE_NULL) return counts_.ignore("mark or domain");
-          if (!begin_event(sqlite3_column_int64(row, 2), sqlite3_column_int64(row, 0), sqlite3_column_int64(row, 1),
-                           KinetoKind::kCpuOperator, "range"))
+          if (name.empty() || sqlite3_column_type(row, 1) == SQLITE_NULL)
+            return counts_.ignore("mark or domain");
+          if (!begin_event(sqlite3_column_int64(row, 2), sqlite3_column_int64(row, 0),
+                           sqlite3_column_int64(row, 1), KinetoKind::kCpuOperator, "range"))
             return;
           const void* blob = sqlite3_column_blob(row, 4);
-          const std::string_view bytes(static_cast<const char*>(blob),
-                                       blob == nullptr ? 0 : static_cast<std::size_t>(sqlite3_column_bytes(row, 4)));
+          const std::string_view bytes(
+              static_cast<const char*>(blob),
+              blob == nullptr ? 0 : static_cast<std::size_t>(sqlite3_column_bytes(row, 4)));
           header_.has_blobs = header_.has_blobs || !bytes.empty();
           constexpr std::size_t kMostRanges = 40'000'000;
           if (name.starts_with("nccl") && name.size() > 4 && name[4] >= 'A' && name[4] <= 'Z') {
             if (name.starts_with("ncclCommInitRank")) return take_communicator(bytes);
             if (++kept > kMostRanges) return;
             of_nccl[sqlite3_column_int64(row, 2)].push_back(
-                {std::string(name.substr(0, 64)), event_.start_ns, event_.start_ns + event_.duration_ns,
-                 payload(bytes, "Message size"), payload(bytes, "NCCL communicator ID")});
+                {std::string(name.substr(0, 64)), event_.start_ns,
+                 event_.start_ns + event_.duration_ns, payload(bytes, "Message size"),
+                 payload(bytes, "NCCL communicator ID")});
             return;
           }
           take_range(name, sqlite3_column_int64(row, 2));
@@ -297,15 +324,18 @@ class NsysReader {
   /// "aten::add, seq = 45, op_id = 3, sizes = [[64, 3]]": the name, and its sizes.
   void take_range(std::string_view name, std::int64_t thread) {
     event_.tid = std::to_string(thread);
-    const std::size_t comma = std::min({name.find(", seq = "), name.find(", op_id = "), name.find(", sizes = ")});
+    const std::size_t comma =
+        std::min({name.find(", seq = "), name.find(", op_id = "), name.find(", sizes = ")});
     if (const std::size_t sizes = name.find(", sizes = "); sizes != std::string_view::npos) {
       for (const char c : name.substr(sizes + 10, 4096)) {
         if (c != ' ') event_.input_dims += c;
       }
     }
     event_.name = name.substr(0, std::min<std::size_t>(comma, 512));
-    if (const auto step = step_number(event_.name)) event_.name = fmt::format("ProfilerStep#{}", *step);
-    for (const char* annotation : {"ProfilerStep#", "nccl:", "Optimizer.step", "DistributedDataParallel.forward"}) {
+    if (const auto step = step_number(event_.name))
+      event_.name = fmt::format("ProfilerStep#{}", *step);
+    for (const char* annotation :
+         {"ProfilerStep#", "nccl:", "Optimizer.step", "DistributedDataParallel.forward"}) {
       if (event_.name.starts_with(annotation)) event_.kind = KinetoKind::kAnnotation;
     }
     give();
@@ -319,8 +349,8 @@ class NsysReader {
     for (const char c : name.substr(0, digits)) {
       if ((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z')) word += static_cast<char>(c | 0x20);
     }
-    constexpr std::array<std::string_view, 7> kWords{"step",         "iter",  "iteration",     "trainstep",
-                                                     "trainingstep", "batch", "trainiteration"};
+    constexpr std::array<std::string_view, 7> kWords{
+        "step", "iter", "iteration", "trainstep", "trainingstep", "batch", "trainiteration"};
     if (std::find(kWords.begin(), kWords.end(), word) == kWords.end()) return std::nullopt;
     return whole_number<std::int64_t>(name.substr(digits));
   }
@@ -349,14 +379,15 @@ class NsysReader {
     }
   }
   static bool is_call(std::string_view name) {
-    for (const char* call :
-         {"ncclAllReduce", "ncclAllGather", "ncclReduceScatter", "ncclBroadcast", "ncclBcast", "ncclReduce", "ncclSend",
-          "ncclRecv", "ncclAlltoAll", "ncclAllToAll", "ncclGather", "ncclScatter"}) {
+    for (const char* call : {"ncclAllReduce", "ncclAllGather", "ncclReduceScatter", "ncclBroadcast",
+                             "ncclBcast", "ncclReduce", "ncclSend", "ncclRecv", "ncclAlltoAll",
+                             "ncclAllToAll", "ncclGather", "ncclScatter"}) {
       if (name == call) return true;
     }
     return false;
   }
-  void give_group(std::int64_t thread, const NcclRange& end, const std::vector<const NcclRange*>& calls) {
+  void give_group(std::int64_t thread, const NcclRange& end,
+                  const std::vector<const NcclRange*>& calls) {
     if (calls.empty()) return counts_.ignore("group of no calls");
     std::int64_t sends = 0, receives = 0, bytes = 0;
     bool sized = true;
@@ -376,26 +407,29 @@ class NsysReader {
              : receives == 0                ? "ncclSend"
                                             : "ncclSendRecv";
     for (std::size_t i = 1; i < calls.size(); ++i) counts_.use("call of NCCL in a group");
-    give_call(thread, end.start, end.end, name, sized ? bytes : -1, calls.front()->communicator, exchange);
+    give_call(thread, end.start, end.end, name, sized ? bytes : -1, calls.front()->communicator,
+              exchange);
   }
-  void give_call(std::int64_t thread, std::int64_t start, std::int64_t end, const std::string& name, std::int64_t bytes,
-                 std::int64_t communicator, bool whole = false) {
+  void give_call(std::int64_t thread, std::int64_t start, std::int64_t end, const std::string& name,
+                 std::int64_t bytes, std::int64_t communicator, bool whole = false) {
     if (!begin_event(thread, start, end, KinetoKind::kAnnotation, "call")) return;
     event_.tid = std::to_string(thread);
     event_.name = "nccl:" + name.substr(4);
     std::int64_t ranks = -1;
     if (communicator >= 0) {
       event_.group_name = fmt::format("{:#x}", communicator);
-      if (const auto known = communicator_ranks_.find(communicator); known != communicator_ranks_.end())
+      if (const auto known = communicator_ranks_.find(communicator);
+          known != communicator_ranks_.end())
         event_.group_size = ranks = known->second;
     }
     if (bytes > 0) {
       event_.data_type = "Byte";
       event_.in_elements = bytes;
       // What one rank gives to an all-gather, or gets of a reduce-scatter, is a part of the whole.
-      const bool part = !whole && (name == "ncclAllGather" || name == "ncclReduceScatter" || name == "ncclAlltoAll" ||
-                                   name == "ncclAllToAll");
-      if (part && ranks > 0 && bytes < (std::int64_t{1} << 60) / ranks) event_.out_elements = bytes * ranks;
+      const bool part = !whole && (name == "ncclAllGather" || name == "ncclReduceScatter" ||
+                                   name == "ncclAlltoAll" || name == "ncclAllToAll");
+      if (part && ranks > 0 && bytes < (std::int64_t{1} << 60) / ranks)
+        event_.out_elements = bytes * ranks;
     }
     give();
   }
@@ -416,13 +450,15 @@ class NsysReader {
 };
 
 tl::unexpected<Error> no_database(const std::string& name, const std::string& why) {
-  return tl::make_unexpected(Error::request({ProblemCode::kSyntax},
-                                            fmt::format("this SQLite database cannot be read: {}", why), {name, 0, 0}));
+  return tl::make_unexpected(
+      Error::request({ProblemCode::kSyntax},
+                     fmt::format("this SQLite database cannot be read: {}", why), {name, 0, 0}));
 }
 
 }  // namespace
 
-Expected<NsysHeader> read_nsys(const std::string& path, const TakeNsysEvent& take, RecordCounts& counts) {
+Expected<NsysHeader> read_nsys(const std::string& path, const TakeNsysEvent& take,
+                               RecordCounts& counts) {
   sqlite3* made = nullptr;
   // The file stays as it is, and needs no journal beside it.
   std::string uri = "file:";
@@ -432,25 +468,28 @@ Expected<NsysHeader> read_nsys(const std::string& path, const TakeNsysEvent& tak
     else
       uri += c;
   }
-  const int status =
-      sqlite3_open_v2((uri + "?immutable=1").c_str(), &made, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI, nullptr);
+  const int status = sqlite3_open_v2((uri + "?immutable=1").c_str(), &made,
+                                     SQLITE_OPEN_READONLY | SQLITE_OPEN_URI, nullptr);
   Database database(made, sqlite3_close);
-  if (status != SQLITE_OK) return no_database(path, made != nullptr ? sqlite3_errmsg(made) : "out of memory");
+  if (status != SQLITE_OK)
+    return no_database(path, made != nullptr ? sqlite3_errmsg(made) : "out of memory");
   return NsysReader(std::move(database), path, take, counts).read();
 }
 
-Expected<NsysHeader> read_nsys_bytes(std::string_view bytes, const std::string& name, const TakeNsysEvent& take,
-                                     RecordCounts& counts) {
+Expected<NsysHeader> read_nsys_bytes(std::string_view bytes, const std::string& name,
+                                     const TakeNsysEvent& take, RecordCounts& counts) {
   sqlite3* made = nullptr;
   const int status = sqlite3_open_v2(":memory:", &made, SQLITE_OPEN_READWRITE, nullptr);
   Database database(made, sqlite3_close);
   if (status != SQLITE_OK) return no_database(name, "out of memory");
-  auto* copy = static_cast<unsigned char*>(sqlite3_malloc64(std::max<std::size_t>(bytes.size(), 1)));
+  auto* copy =
+      static_cast<unsigned char*>(sqlite3_malloc64(std::max<std::size_t>(bytes.size(), 1)));
   if (copy == nullptr) return no_database(name, "out of memory");
   std::memcpy(copy, bytes.data(), bytes.size());
   if (sqlite3_deserialize(made, "main", copy, static_cast<sqlite3_int64>(bytes.size()),
                           static_cast<sqlite3_int64>(bytes.size()),
-                          SQLITE_DESERIALIZE_FREEONCLOSE | SQLITE_DESERIALIZE_READONLY) != SQLITE_OK)
+                          SQLITE_DESERIALIZE_FREEONCLOSE | SQLITE_DESERIALIZE_READONLY) !=
+      SQLITE_OK)
     return no_database(name, sqlite3_errmsg(made));
   return NsysReader(std::move(database), name, take, counts).read();
 }

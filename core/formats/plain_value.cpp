@@ -1,5 +1,5 @@
-// A pickle is a program for a machine with a stack, a memo and some 60 instructions. The ones that plain types need are carried out;
-// those that would import names or call them are not.
+// A pickle is a program for a machine with a stack, a memo and some 60 instructions. The ones that
+// plain types need are carried out; those that would import names or call them are not.
 
 #include "core/formats/plain_value.h"
 
@@ -33,7 +33,8 @@ class JsonDocument {
 
  private:
   PlainValue* made() {
-    if (document_.values.size() >= kMostValues) in_.fail({ProblemCode::kTooLarge}, "this dump has too many values");
+    if (document_.values.size() >= kMostValues)
+      in_.fail({ProblemCode::kTooLarge}, "this dump has too many values");
     return &document_.values.emplace_back();
   }
 
@@ -44,7 +45,8 @@ class JsonDocument {
     switch (in_.peek()) {
       case JsonStream::Kind::kObject:
         v->kind = PlainValue::Kind::kDict;
-        if (depth > kDeepestValue) in_.fail({ProblemCode::kTooLarge}, "values are nested too deeply here");
+        if (depth > kDeepestValue)
+          in_.fail({ProblemCode::kTooLarge}, "values are nested too deeply here");
         if (!in_.enter_object()) break;
         while (const auto key = in_.next_key()) {
           std::string name(*key);
@@ -54,7 +56,8 @@ class JsonDocument {
         break;
       case JsonStream::Kind::kArray:
         v->kind = PlainValue::Kind::kList;
-        if (depth > kDeepestValue) in_.fail({ProblemCode::kTooLarge}, "values are nested too deeply here");
+        if (depth > kDeepestValue)
+          in_.fail({ProblemCode::kTooLarge}, "values are nested too deeply here");
         if (!in_.enter_array()) break;
         while (in_.next_item()) v->items.push_back(value(depth + 1));
         break;
@@ -111,7 +114,8 @@ class PickleMachine {
   /// The next bytes; empty, and an error, if there are not as many.
   std::string_view take(std::uint64_t count) {
     if (count > bytes_.size() - at_) {
-      fail(ProblemCode::kSyntax, "the file ends in the middle of a value; it was cut off, or is still being written");
+      fail(ProblemCode::kSyntax,
+           "the file ends in the middle of a value; it was cut off, or is still being written");
       return {};
     }
     const std::string_view taken = bytes_.substr(at_, count);
@@ -121,13 +125,15 @@ class PickleMachine {
   std::uint64_t little(int count) {
     std::uint64_t number = 0;
     const std::string_view taken = take(static_cast<std::uint64_t>(count));
-    for (std::size_t i = taken.size(); i-- > 0;) number = number << 8 | static_cast<unsigned char>(taken[i]);
+    for (std::size_t i = taken.size(); i-- > 0;)
+      number = number << 8 | static_cast<unsigned char>(taken[i]);
     return number;
   }
   std::string_view text_line() {
     const std::size_t end = bytes_.find('\n', at_);
     if (end == std::string_view::npos) {
-      fail(ProblemCode::kSyntax, "the file ends in the middle of a value; it was cut off, or is still being written");
+      fail(ProblemCode::kSyntax,
+           "the file ends in the middle of a value; it was cut off, or is still being written");
       return {};
     }
     const std::string_view line = bytes_.substr(at_, end - at_);
@@ -136,7 +142,8 @@ class PickleMachine {
   }
 
   PlainValue* push(Kind kind) {
-    if (document_.values.size() >= kMostValues) fail(ProblemCode::kTooLarge, "this dump has too many values");
+    if (document_.values.size() >= kMostValues)
+      fail(ProblemCode::kTooLarge, "this dump has too many values");
     PlainValue* made = &document_.values.emplace_back();
     made->kind = kind;
     stack_.push_back(made);
@@ -183,20 +190,24 @@ class PickleMachine {
   }
   void set_items(PlainValue* dict, const std::vector<PlainValue*>& items) {
     if (dict->kind != Kind::kDict) dict->kind = Kind::kDict;  // of a class that is not imported
-    for (std::size_t i = 0; i + 1 < items.size(); i += 2) dict->fields.emplace_back(key_of(*items[i]), items[i + 1]);
+    for (std::size_t i = 0; i + 1 < items.size(); i += 2)
+      dict->fields.emplace_back(key_of(*items[i]), items[i + 1]);
   }
   void append(PlainValue* list, PlainValue* item) {
     if (list->kind != Kind::kList) list->kind = Kind::kList;
     list->items.push_back(item);
   }
   void remember(std::uint64_t where) {
-    if (memo_.size() >= kMostValues) return fail(ProblemCode::kTooLarge, "this dump has too many values");
+    if (memo_.size() >= kMostValues)
+      return fail(ProblemCode::kTooLarge, "this dump has too many values");
     memo_[where] = top();
   }
   void recall(std::uint64_t where) {
     const auto known = memo_.find(where);
-    if (known == memo_.end()) return fail(ProblemCode::kSyntax, "this is no pickle: it recalls what was not kept");
-    if (stack_.size() >= kMostValues) return fail(ProblemCode::kTooLarge, "this dump has too many values");
+    if (known == memo_.end())
+      return fail(ProblemCode::kSyntax, "this is no pickle: it recalls what was not kept");
+    if (stack_.size() >= kMostValues)
+      return fail(ProblemCode::kTooLarge, "this dump has too many values");
     stack_.push_back(known->second);
   }
   /// A call, which is not carried out: of a list or dict that a class would wrap, that.
@@ -215,7 +226,8 @@ class PickleMachine {
     std::uint64_t number = 0;
     for (std::size_t i = std::min<std::size_t>(digits.size(), 8); i-- > 0;)
       number = number << 8 | static_cast<unsigned char>(digits[i]);
-    if (!digits.empty() && digits.size() < 8 && (static_cast<unsigned char>(digits.back()) & 0x80) != 0)
+    if (!digits.empty() && digits.size() < 8 &&
+        (static_cast<unsigned char>(digits.back()) & 0x80) != 0)
       number |= ~std::uint64_t{0} << (8 * digits.size());
     push_integer(static_cast<std::int64_t>(number));
   }
@@ -295,7 +307,9 @@ class PickleMachine {
         push(Kind::kReal)->real = std::bit_cast<double>(bits);
         return;
       }
-      case 'F': push(Kind::kReal)->real = number_of(std::string(text_line())).value_or(0); return;  // FLOAT
+      case 'F':
+        push(Kind::kReal)->real = number_of(std::string(text_line())).value_or(0);
+        return;  // FLOAT
       case 'X':
       case 'T':
       case 'B': push_text(take(little(4))); return;  // BINUNICODE, BINSTRING, BINBYTES
@@ -312,23 +326,26 @@ class PickleMachine {
         push_text(line);
         return;
       }
-      case 'q': remember(little(1)); return;                                             // BINPUT
-      case 'r': remember(little(4)); return;                                             // LONG_BINPUT
+      case 'q': remember(little(1)); return;  // BINPUT
+      case 'r': remember(little(4)); return;  // LONG_BINPUT
       case 'p': remember(whole_number<std::uint64_t>(text_line()).value_or(0)); return;  // PUT
       case 0x94: remember(memo_.size()); return;                                         // MEMOIZE
       case 'h': recall(little(1)); return;                                               // BINGET
-      case 'j': recall(little(4)); return;                                               // LONG_BINGET
-      case 'g': recall(whole_number<std::uint64_t>(text_line()).value_or(0)); return;    // GET
-      case 'c': text_line(), text_line(), push(Kind::kNone); return;                     // GLOBAL
-      case 0x93: pop(), pop(), push(Kind::kNone); return;                                // STACK_GLOBAL
+      case 'j': recall(little(4)); return;  // LONG_BINGET
+      case 'g': recall(whole_number<std::uint64_t>(text_line()).value_or(0)); return;  // GET
+      case 'c': text_line(), text_line(), push(Kind::kNone); return;                   // GLOBAL
+      case 0x93: pop(), pop(), push(Kind::kNone); return;  // STACK_GLOBAL
       case 'R':
       case 0x81: call(); return;  // REDUCE, NEWOBJ
       case 'b': pop(); return;    // BUILD
-      default: fail(ProblemCode::kUnsupported, "this pickle has an instruction that plain types do not need");
+      default:
+        fail(ProblemCode::kUnsupported,
+             "this pickle has an instruction that plain types do not need");
     }
   }
   void mark() {
-    if (marks_.size() >= kMostValues) return fail(ProblemCode::kTooLarge, "this dump has too many values");
+    if (marks_.size() >= kMostValues)
+      return fail(ProblemCode::kTooLarge, "this dump has too many values");
     marks_.push_back(stack_.size());
   }
   void recall_top() {
@@ -354,7 +371,8 @@ std::int64_t PlainValue::number(std::string_view name, std::int64_t otherwise) c
   switch (value->kind) {
     case Kind::kInteger:
     case Kind::kBool: return value->integer;
-    case Kind::kReal: return std::abs(value->real) < 9e18 ? static_cast<std::int64_t>(value->real) : otherwise;
+    case Kind::kReal:
+      return std::abs(value->real) < 9e18 ? static_cast<std::int64_t>(value->real) : otherwise;
     case Kind::kText: return whole_number<std::int64_t>(value->text).value_or(otherwise);
     default: return otherwise;
   }
@@ -362,7 +380,8 @@ std::int64_t PlainValue::number(std::string_view name, std::int64_t otherwise) c
 
 std::string_view PlainValue::words(std::string_view name) const {
   const PlainValue* value = field(name);
-  return value != nullptr && value->kind == Kind::kText ? std::string_view(value->text) : std::string_view();
+  return value != nullptr && value->kind == Kind::kText ? std::string_view(value->text)
+                                                        : std::string_view();
 }
 
 Expected<PlainDocument> read_plain_document(ByteInput& input, const std::string& name) {
@@ -374,13 +393,14 @@ Expected<PlainDocument> read_plain_document(ByteInput& input, const std::string&
     if (*got == 0) break;
     bytes.append(piece, 0, *got);
     if (bytes.size() > kMostBytes)
-      return tl::make_unexpected(
-          Error::request({ProblemCode::kTooLarge}, "this dump is longer than 256 MiB", {name, 0, 0}));
+      return tl::make_unexpected(Error::request({ProblemCode::kTooLarge},
+                                                "this dump is longer than 256 MiB", {name, 0, 0}));
   }
   PlainDocument document;
   const std::size_t first = bytes.find_first_not_of(" \t\r\n");
   const bool is_json = first != std::string::npos && (bytes[first] == '{' || bytes[first] == '[');
-  const auto read = is_json ? JsonDocument(bytes, name, document).read() : PickleMachine(bytes, name, document).read();
+  const auto read = is_json ? JsonDocument(bytes, name, document).read()
+                            : PickleMachine(bytes, name, document).read();
   if (!read) return tl::make_unexpected(read.error());
   return document;
 }

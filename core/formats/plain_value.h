@@ -12,7 +12,8 @@
 
 namespace tutti::core {
 
-/// A value of plain types, as dumps of a few thousand entries hold them, from JSON or from a Python pickle.
+/// A value of plain types, as dumps of a few thousand entries hold them, from JSON or from a Python
+/// pickle.
 struct PlainValue {
   enum class Kind : std::uint8_t { kNone, kBool, kInteger, kReal, kText, kList, kDict };
   Kind kind = Kind::kNone;
@@ -29,7 +30,8 @@ struct PlainValue {
     }
     return nullptr;
   }
-  /// The whole number of a field, also of one that is written as text; `otherwise` if there is none.
+  /// The whole number of a field, also of one that is written as text; `otherwise` if there is
+  /// none.
   [[nodiscard]] std::int64_t number(std::string_view name, std::int64_t otherwise = -1) const;
   /// The text of a field; empty if there is none.
   [[nodiscard]] std::string_view words(std::string_view name) const;
@@ -41,9 +43,9 @@ struct PlainDocument {
   const PlainValue* root = nullptr;
 };
 
-/// Reads a dump of at most 256 MiB, and 8 million values: JSON, or a pickle of protocol 0 to 5 with plain types. Of a pickle nothing is
-/// executed: what it would import or call becomes its arguments, or nothing.
-/// ERRORS: unreadable, neither of both, cut off, too large; with the byte.
+/// Reads a dump of at most 256 MiB, and 8 million values: JSON, or a pickle of protocol 0 to 5 with
+/// plain types. Of a pickle nothing is executed: what it would import or call becomes its
+/// arguments, or nothing. ERRORS: unreadable, neither of both, cut off, too large; with the byte.
 Expected<PlainDocument> read_plain_document(ByteInput& input, const std::string& name);
 
 }  // namespace tutti::core

@@ -13,12 +13,15 @@ constexpr std::array kFormats{
     FormatName{TraceFormat::kKineto, "kineto", "a trace of the PyTorch profiler"},
     FormatName{TraceFormat::kInspector, "inspector", "a dump of the NCCL Inspector"},
     FormatName{TraceFormat::kNcclLog, "nccl-log", "a log of NCCL (NCCL_DEBUG=INFO)"},
-    FormatName{TraceFormat::kFlightRecorder, "flight-recorder", "a dump of PyTorch's Flight Recorder"},
+    FormatName{TraceFormat::kFlightRecorder, "flight-recorder",
+               "a dump of PyTorch's Flight Recorder"},
     FormatName{TraceFormat::kHorovod, "horovod", "a timeline of Horovod"},
     FormatName{TraceFormat::kNsys, "nsys", "an SQLite export of Nsight Systems"},
 };
 
-bool holds(std::string_view text, std::string_view part) { return text.find(part) != std::string_view::npos; }
+bool holds(std::string_view text, std::string_view part) {
+  return text.find(part) != std::string_view::npos;
+}
 
 }  // namespace
 
@@ -58,14 +61,16 @@ std::optional<TraceFormat> recognise(std::string_view text) {
   const bool is_json = text.front() == '{' || text.front() == '[';
   // Lines of a launcher may stand before those of the dump.
   if (holds(text, "\"coll_perf\"") || holds(text, "\"p2p_perf\"")) return TraceFormat::kInspector;
-  if (is_json &&
-      (holds(text, "\"collective_seq_id\"") || holds(text, "\"pg_config\": {") || holds(text, "\"pg_config\":{")))
+  if (is_json && (holds(text, "\"collective_seq_id\"") || holds(text, "\"pg_config\": {") ||
+                  holds(text, "\"pg_config\":{")))
     return TraceFormat::kFlightRecorder;
   if (text.front() == '\x80' && (holds(text, "entries") || holds(text, "pg_config")))
     return TraceFormat::kFlightRecorder;
-  if (is_json && (holds(text, "\"NEGOTIATE_") || holds(text, "\"start_time_since_epoch_in_micros\"")))
+  if (is_json &&
+      (holds(text, "\"NEGOTIATE_") || holds(text, "\"start_time_since_epoch_in_micros\"")))
     return TraceFormat::kHorovod;
-  if (is_json && (holds(text, "\"traceEvents\"") || holds(text, "\"ph\""))) return TraceFormat::kKineto;
+  if (is_json && (holds(text, "\"traceEvents\"") || holds(text, "\"ph\"")))
+    return TraceFormat::kKineto;
   if (holds(text, "NCCL INFO ") || holds(text, "NCCL version ")) return TraceFormat::kNcclLog;
   return std::nullopt;
 }

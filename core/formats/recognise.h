@@ -10,7 +10,14 @@
 namespace tutti::core {
 
 /// The formats of traces and logs that are read.
-enum class TraceFormat : std::uint8_t { kKineto, kInspector, kNcclLog, kFlightRecorder, kHorovod, kNsys };
+enum class TraceFormat : std::uint8_t {
+  kKineto,
+  kInspector,
+  kNcclLog,
+  kFlightRecorder,
+  kHorovod,
+  kNsys
+};
 
 /// "kineto": as the command names it.
 std::string_view to_string(TraceFormat format);

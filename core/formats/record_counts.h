@@ -7,7 +7,8 @@
 
 namespace tutti::core {
 
-/// How many records of a file were used, and which were not: by name, so that a reader can see what is missing.
+/// How many records of a file were used, and which were not: by name, so that a reader can see what
+/// is missing.
 class RecordCounts {
  public:
   using ByName = std::map<std::string, std::int64_t, std::less<>>;
@@ -18,7 +19,9 @@ class RecordCounts {
   /// Records of kinds that the reader does not know.
   void unknown(std::string_view name, std::int64_t records = 1) { add(unknown_, name, records); }
   /// Records that would be used, but lack something: `why` says what.
-  void incomplete(std::string_view why, std::int64_t records = 1) { add(incomplete_, why, records); }
+  void incomplete(std::string_view why, std::int64_t records = 1) {
+    add(incomplete_, why, records);
+  }
 
   [[nodiscard]] const ByName& used() const { return used_; }
   [[nodiscard]] const ByName& ignored() const { return ignored_; }

@@ -32,7 +32,8 @@ std::vector<BucketGradient> gradients_in(const std::vector<int>& order, const Wo
   return made;
 }
 
-std::vector<Bucket> side_by_side(const std::vector<int>& order, const std::vector<std::vector<int>>& buckets,
+std::vector<Bucket> side_by_side(const std::vector<int>& order,
+                                 const std::vector<std::vector<int>>& buckets,
                                  const Workload& workload) {
   std::vector<Bucket> made;
   for (const std::vector<int>& indices : buckets) {

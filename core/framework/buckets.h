@@ -26,7 +26,8 @@ std::vector<int> last_created_first(const Workload& workload);
 /// Returns the gradients in that order.
 std::vector<BucketGradient> gradients_in(const std::vector<int>& order, const Workload& workload);
 /// Makes a bucket of each list of indices into `order`, with its gradients side by side.
-std::vector<Bucket> side_by_side(const std::vector<int>& order, const std::vector<std::vector<int>>& buckets,
+std::vector<Bucket> side_by_side(const std::vector<int>& order,
+                                 const std::vector<std::vector<int>>& buckets,
                                  const Workload& workload);
 
 /// Sets one stream for all buckets, in order, and one update after the last, unless the scenario

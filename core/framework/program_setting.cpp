@@ -7,7 +7,8 @@
 namespace tutti::core {
 
 const char* const kOtherPackingRule =
-    "closes packs by a rule of its own, so its packs differ from what was simulated by up to a gradient each";
+    "closes packs by a rule of its own, so its packs differ from what was simulated by up to a "
+    "gradient each";
 
 std::optional<std::int64_t> pack_bytes(const Planned& planned) {
   if (!planned.strategy.bytes_per_pack) return std::nullopt;
@@ -21,7 +22,8 @@ std::optional<std::int64_t> bytes_to_come_near(const Planned& planned) {
 
 std::int64_t element_bytes(const Planned& planned) {
   std::int64_t most = 0, size = 4;
-  for (const DataType type : {DataType::kFloat32, DataType::kFloat16, DataType::kBfloat16, DataType::kFloat64}) {
+  for (const DataType type :
+       {DataType::kFloat32, DataType::kFloat16, DataType::kBfloat16, DataType::kFloat64}) {
     std::int64_t bytes = 0;
     for (const Pack& pack : planned.plan.packs) {
       const Collective& collective = planned.plan.collective(pack);
@@ -44,7 +46,8 @@ std::vector<std::string> packed_by(const std::vector<std::string>& fields) {
   std::vector<std::string> changes;
   for (const char* name :
        {"bytes_per_pack", "num_packs", "agg_small_grads_max_bytes", "agg_small_grads_max_group",
-        "agg_small_grads_exact_group", "all_reduce_merge_scope", "merging", "launch", "update", "shards", "pad_packs"})
+        "agg_small_grads_exact_group", "all_reduce_merge_scope", "merging", "launch", "update",
+        "shards", "pad_packs"})
     changes.push_back(fmt::format("strategy.{}=", name));
   for (const std::string& field : fields) changes.push_back("strategy." + field);
   return changes;

@@ -55,26 +55,29 @@ const google::protobuf::FieldDescriptor* written_framework(const proto::Strategy
 
 }  // namespace
 
-ReadFramework read_framework(const proto::Strategy& message, const GuestMessages& guests, Fields& fields,
-                             Complaints& complaints) {
+ReadFramework read_framework(const proto::Strategy& message, const GuestMessages& guests,
+                             Fields& fields, Complaints& complaints) {
   const auto* const field = written_framework(message);
   const FrameworkKind* chosen = nullptr;
   bool several = false;
   for (const FrameworkKind& kind : registered_kinds()) {
     const bool guest = guests.find(kind.name) != nullptr;
     if (!guest && (!field || field->name() != kind.name)) continue;
-    const std::string other = chosen ? chosen->name : guest && field && field->name() != kind.name ? field->name() : "";
+    const std::string other = chosen                                         ? chosen->name
+                              : guest && field && field->name() != kind.name ? field->name()
+                                                                             : "";
     if (!other.empty()) {
       several = true;
-      fields.complain_at(message, other, ProblemCode::kConflict, "strategy: {} and {} exclude each other; keep one",
-                         kind.name, other);
+      fields.complain_at(message, other, ProblemCode::kConflict,
+                         "strategy: {} and {} exclude each other; keep one", kind.name, other);
     }
     chosen = &kind;
   }
   if (!chosen) return {};
   if (message.all_reduce_merge_scope() > 1)
     fields.complain_at(message, "all_reduce_merge_scope", ProblemCode::kConflict,
-                       "strategy: all_reduce_merge_scope is of Tutti's own packing, and {} packs by rules of its own; "
+                       "strategy: all_reduce_merge_scope is of Tutti's own packing, and {} packs "
+                       "by rules of its own; "
                        "leave it out",
                        chosen->name);
   auto framework = chosen->read({message, guests.find(chosen->name), fields, complaints});
@@ -84,8 +87,9 @@ ReadFramework read_framework(const proto::Strategy& message, const GuestMessages
 
 void refuse_merging(const StrategyText& text, std::string_view name) {
   if (text.message.merging() == proto::Strategy::MERGING_DEFAULT) return;
-  text.fields.complain_at(text.message, "merging", ProblemCode::kUnused,
-                          "strategy: {} says how gradients come into its buckets; leave merging out", name);
+  text.fields.complain_at(
+      text.message, "merging", ProblemCode::kUnused,
+      "strategy: {} says how gradients come into its buckets; leave merging out", name);
 }
 
 }  // namespace tutti::core

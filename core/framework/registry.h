@@ -19,7 +19,8 @@ namespace tutti::core {
 /// The strategy of a scenario, as input for the reader of a framework.
 struct StrategyText {
   const proto::Strategy& message;
-  /// The framework's own message, if its kind has a schema of its own (FrameworkKind::schema); else null.
+  /// The framework's own message, if its kind has a schema of its own (FrameworkKind::schema); else
+  /// null.
   const google::protobuf::Message* own = nullptr;
   Fields& fields;
   Complaints& complaints;
@@ -57,13 +58,14 @@ GuestMessages framework_messages();
 /// The framework of a strategy.
 struct ReadFramework {
   bool said = false;
-  std::shared_ptr<const Framework> framework;  ///< null despite `said`: several are named, or the options are invalid
+  std::shared_ptr<const Framework>
+      framework;  ///< null despite `said`: several are named, or the options are invalid
 };
 /// Reads the framework of a strategy. ERRORS (complaints): a framework with its own schema together
 /// with another one or with a packing field; merge scopes, which no framework takes from the
 /// strategy; and problems found by the framework's reader.
-ReadFramework read_framework(const proto::Strategy& message, const GuestMessages& guests, Fields& fields,
-                             Complaints& complaints);
+ReadFramework read_framework(const proto::Strategy& message, const GuestMessages& guests,
+                             Fields& fields, Complaints& complaints);
 
 /// Complains about `merging`; for frameworks whose buckets determine how gradients are merged.
 void refuse_merging(const StrategyText& text, std::string_view name);

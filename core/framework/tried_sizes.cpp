@@ -19,11 +19,14 @@ double bytes_of_all(const Workload& workload) {
 std::vector<std::string> tried_sizes(double least, double most) {
   std::vector<std::string> values;
   double value = least;
-  for (; value < most * kTriedStep; value *= kTriedStep) values.push_back(fmt::format("{}", std::llround(value)));
+  for (; value < most * kTriedStep; value *= kTriedStep)
+    values.push_back(fmt::format("{}", std::llround(value)));
   return values;
 }
 
-std::vector<std::string> tried_bytes(const Workload& workload) { return tried_sizes(65'536, bytes_of_all(workload)); }
+std::vector<std::string> tried_bytes(const Workload& workload) {
+  return tried_sizes(65'536, bytes_of_all(workload));
+}
 
 std::vector<std::string> tried_elements(const Workload& workload) {
   std::int64_t elements = 1;

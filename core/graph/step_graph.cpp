@@ -50,7 +50,8 @@ std::string ranges(std::vector<std::int32_t> numbers) {
     std::size_t last = i;
     while (last + 1 < numbers.size() && numbers[last + 1] == numbers[last] + 1) ++last;
     text += text.empty() ? "" : ", ";
-    text += last == i ? fmt::format("{}", numbers[i]) : fmt::format("{}–{}", numbers[i], numbers[last]);
+    text +=
+        last == i ? fmt::format("{}", numbers[i]) : fmt::format("{}–{}", numbers[i], numbers[last]);
     i = last + 1;
   }
   return text;
@@ -68,7 +69,11 @@ std::string short_ranges(const std::vector<std::int32_t>& numbers) {
 class Drawer {
  public:
   Drawer(const Program& program, const TaskTimes& times, const StepGraphWords& words)
-      : program_(program), times_(times), words_(words), order_(program), box_of_(program.tasks.size(), -1) {}
+      : program_(program),
+        times_(times),
+        words_(words),
+        order_(program),
+        box_of_(program.tasks.size(), -1) {}
 
   StepGraph draw() && {
     name_lanes();
@@ -108,14 +113,16 @@ class Drawer {
     }
   }
   [[nodiscard]] std::int32_t lane_of(const Task& one) const {
-    return one.kind == Task::Kind::kCommunicate ? lane_of_communicator_.at(words_.communicator(one)) : compute_lane_;
+    return one.kind == Task::Kind::kCommunicate ? lane_of_communicator_.at(words_.communicator(one))
+                                                : compute_lane_;
   }
 
   /// By task: which run of packs it leads to, or follows.
   void find_phases() {
     std::vector<std::int32_t> packs;
     for (const TaskId t : order_.tasks()) {
-      if (task(t).kind == Task::Kind::kCommunicate && task(t).pack >= 0) packs.push_back(task(t).pack);
+      if (task(t).kind == Task::Kind::kCommunicate && task(t).pack >= 0)
+        packs.push_back(task(t).pack);
     }
     const int count = static_cast<int>(packs.size());
     std::set<ComputeKind> per_pack;
@@ -125,7 +132,8 @@ class Drawer {
     runs_ = std::min(count, std::max(4, kMostRows / (1 + static_cast<int>(per_pack.size()))));
     std::map<std::int32_t, int> run_of_pack;
     for (int i = 0; i < count; ++i)
-      run_of_pack[packs[member(i)]] = static_cast<int>(std::int64_t{i} * runs_ / std::max(count, 1));
+      run_of_pack[packs[member(i)]] =
+          static_cast<int>(std::int64_t{i} * runs_ / std::max(count, 1));
     phase_.assign(program_.tasks.size(), runs_);
     pass_.assign(program_.tasks.size(), 0);
     int next = runs_;
@@ -148,7 +156,8 @@ class Drawer {
   }
 
   void group() {
-    using Key = std::tuple<std::int32_t, int, int, std::int32_t, Look, ComputeKind, bool, std::int32_t>;
+    using Key =
+        std::tuple<std::int32_t, int, int, std::int32_t, Look, ComputeKind, bool, std::int32_t>;
     std::map<Key, std::vector<TaskId>> groups;
     for (const TaskId t : order_.tasks()) {
       const Task& one = task(t);
@@ -167,7 +176,8 @@ class Drawer {
       for (const TaskId t : tasks) start = std::min(start, times_.of[member(t)].start);
       return std::pair(start, place.at(tasks.front()));
     };
-    std::sort(all.begin(), all.end(), [&](const auto& a, const auto& b) { return begins(a) < begins(b); });
+    std::sort(all.begin(), all.end(),
+              [&](const auto& a, const auto& b) { return begins(a) < begins(b); });
     for (const std::vector<TaskId>& tasks : all) add_box(tasks);
     Box end;
     end.lane = compute_lane_;
@@ -176,7 +186,8 @@ class Drawer {
     end.detail = show(times_.step);
     end.tooltip = "the next step begins";
     end.time = times_.of[member(program_.end)];
-    end.on_path = std::any_of(times_.on_path.begin(), times_.on_path.end(), [](bool on) { return on; });
+    end.on_path =
+        std::any_of(times_.on_path.begin(), times_.on_path.end(), [](bool on) { return on; });
     box_of_[member(program_.end)] = static_cast<std::int32_t>(graph_.boxes.size());
     graph_.boxes.push_back(end);
   }
@@ -199,24 +210,28 @@ class Drawer {
       box.on_path = box.on_path || times_.on_path[member(t)];
       box_of_[member(t)] = static_cast<std::int32_t>(graph_.boxes.size());
       if (task(t).pack >= 0) packs.push_back(task(t).pack);
-      if (task(t).kind == Task::Kind::kCompute && task(t).index >= 0) segments.push_back(task(t).index);
+      if (task(t).kind == Task::Kind::kCompute && task(t).index >= 0)
+        segments.push_back(task(t).index);
       if (task(t).kind != Task::Kind::kCommunicate) continue;
       bytes += words_.bytes(task(t));
       same_bytes = same_bytes && words_.bytes(task(t)) == words_.bytes(first);
     }
     const std::string times_drawn = box.tasks > 1 ? fmt::format(" ×{}", box.tasks) : "";
     const std::string of_packs =
-        packs.empty() ? "" : fmt::format("pack{} {}", packs.size() == 1 ? "" : "s", short_ranges(packs));
+        packs.empty() ? ""
+                      : fmt::format("pack{} {}", packs.size() == 1 ? "" : "s", short_ranges(packs));
     const std::set<std::int32_t> distinct(segments.begin(), segments.end());
     const std::string of_segments =
-        distinct.empty() ? "" : fmt::format("segment{} {}", distinct.size() == 1 ? "" : "s", short_ranges(segments));
+        distinct.empty()
+            ? ""
+            : fmt::format("segment{} {}", distinct.size() == 1 ? "" : "s", short_ranges(segments));
     if (box.look == Look::kPack) {
       box.title = of_packs + times_drawn;
       box.detail = fmt::format("{} · {}", show(bytes), show(box.time.end - box.time.start));
     } else if (box.look == Look::kExchange) {
       box.title = words_.collective(first) + times_drawn;
-      box.detail = fmt::format("{}{} · {}", show(words_.bytes(first)), box.tasks > 1 && same_bytes ? " each" : "",
-                               show(box.time.busy));
+      box.detail = fmt::format("{}{} · {}", show(words_.bytes(first)),
+                               box.tasks > 1 && same_bytes ? " each" : "", show(box.time.busy));
     } else {
       box.title = std::string(to_string(first.compute)) + times_drawn;
       const std::string of = of_packs.empty() ? of_segments : of_packs;
@@ -228,9 +243,9 @@ class Drawer {
 
   [[nodiscard]] std::string tooltip(const Box& box, const std::vector<std::int32_t>& packs,
                                     const std::vector<std::int32_t>& segments) const {
-    std::string text =
-        fmt::format("{}: {} task{}\nfrom {} to {}, {} in all", box.title, box.tasks, box.tasks == 1 ? "" : "s",
-                    show(box.time.start), show(box.time.end), show(box.time.busy));
+    std::string text = fmt::format("{}: {} task{}\nfrom {} to {}, {} in all", box.title, box.tasks,
+                                   box.tasks == 1 ? "" : "s", show(box.time.start),
+                                   show(box.time.end), show(box.time.busy));
     if (!packs.empty()) text += "\npacks " + ranges(packs);
     if (!segments.empty() && words_.segment) {
       const auto [low, high] = std::minmax_element(segments.begin(), segments.end());
@@ -322,7 +337,8 @@ class Drawer {
       }
     }
     for (const auto& [a, b] : stream) {
-      if (!edges.contains({a, b}) && !edges.contains({b, a}) && !is_implied(a, b)) add(a, b, Arrow::Kind::kStream);
+      if (!edges.contains({a, b}) && !edges.contains({b, a}) && !is_implied(a, b))
+        add(a, b, Arrow::Kind::kStream);
     }
   }
 
@@ -334,7 +350,8 @@ class Drawer {
     std::int32_t block = -1, lowest = -1;
     std::vector<std::int32_t> block_of_box(graph_.boxes.size(), -1);
     for (TaskId t = 0; t < program_.size(); ++t) {
-      if (box_of_[member(t)] >= 0 && !is_mark(t)) block_of_box[member(box_of_[member(t)])] = program_.block_of(t);
+      if (box_of_[member(t)] >= 0 && !is_mark(t))
+        block_of_box[member(box_of_[member(t)])] = program_.block_of(t);
     }
     for (std::int32_t b = 0; b < std::ssize(graph_.boxes); ++b) {
       Box& box = graph_.boxes[member(b)];
@@ -346,7 +363,8 @@ class Drawer {
       for (const Arrow& arrow : graph_.arrows) {
         if (arrow.to != b || arrow.from > b) continue;
         const Box& from = graph_.boxes[member(arrow.from)];
-        row = std::max(row, from.row + (arrow.kind == Arrow::Kind::kInTurn && from.lane != box.lane ? 0 : 1));
+        row = std::max(
+            row, from.row + (arrow.kind == Arrow::Kind::kInTurn && from.lane != box.lane ? 0 : 1));
       }
       box.row = row;
       last_row[member(box.lane)] = row;
@@ -384,7 +402,8 @@ class Drawer {
     std::string collapsed;
     for (const Box& box : graph_.boxes) drawn += box.look == Look::kEnd ? 0 : 1;
     if (drawn < tasks)
-      collapsed = fmt::format("{} tasks are drawn as {} boxes (×n: n tasks of one kind). ", tasks, drawn);
+      collapsed =
+          fmt::format("{} tasks are drawn as {} boxes (×n: n tasks of one kind). ", tasks, drawn);
     lines.push_back(collapsed + fmt::format("{} marks, which take no time, are left out.", marks));
     return lines;
   }
@@ -404,7 +423,8 @@ class Drawer {
 
 }  // namespace
 
-StepGraph make_step_graph(const Program& program, const TaskTimes& times, const StepGraphWords& words) {
+StepGraph make_step_graph(const Program& program, const TaskTimes& times,
+                          const StepGraphWords& words) {
   return Drawer(program, times, words).draw();
 }
 

@@ -52,16 +52,18 @@ struct StepGraph {
 
 /// The words for a program's labels.
 struct StepGraphWords {
-  std::vector<std::string> communicators;                 ///< names; the first carries packs
-  std::function<std::int32_t(const Task&)> communicator;  ///< of a communicate task: its index above
-  std::function<std::string(const Task&)> collective;     ///< "all_reduce", of a communicate task
-  std::function<Bytes(const Task&)> bytes;                ///< of a communicate task
-  std::function<std::string(std::int32_t)> segment;       ///< the name of a backward segment's layer
+  std::vector<std::string> communicators;  ///< names; the first carries packs
+  std::function<std::int32_t(const Task&)>
+      communicator;                                    ///< of a communicate task: its index above
+  std::function<std::string(const Task&)> collective;  ///< "all_reduce", of a communicate task
+  std::function<Bytes(const Task&)> bytes;             ///< of a communicate task
+  std::function<std::string(std::int32_t)> segment;    ///< the name of a backward segment's layer
 };
 
 /// Draws a step. REQUIRES: problems_of(program) is empty; `times` are of its tasks.
 /// However many packs there are, a lane has at most some thirty boxes for a pass of each kind.
-StepGraph make_step_graph(const Program& program, const TaskTimes& times, const StepGraphWords& words);
+StepGraph make_step_graph(const Program& program, const TaskTimes& times,
+                          const StepGraphWords& words);
 
 /// The picture as an SVG, on a white background.
 std::string to_svg(const StepGraph& graph);

@@ -57,7 +57,8 @@ class StepPicture {
     for (std::size_t at = 0; at < graph.subtitle.size();) {
       const std::size_t end = std::min(graph.subtitle.find(' ', at), graph.subtitle.size());
       const std::string word = graph.subtitle.substr(at, end - at);
-      if (!line.empty() && width_of(line + ' ' + word) > room) subtitle_.push_back(std::exchange(line, ""));
+      if (!line.empty() && width_of(line + ' ' + word) > room)
+        subtitle_.push_back(std::exchange(line, ""));
       line += (line.empty() ? "" : " ") + word;
       at = end + 1;
     }
@@ -65,8 +66,9 @@ class StepPicture {
   }
 
   std::string draw() {
-    picture_.add("<defs>\n" + arrowhead("dependency", kEdge) + arrowhead("path", palette::kVermilion) +
-                 arrowhead("stream", kStreamEdge) + "</defs>\n");
+    picture_.add("<defs>\n" + arrowhead("dependency", kEdge) +
+                 arrowhead("path", palette::kVermilion) + arrowhead("stream", kStreamEdge) +
+                 "</defs>\n");
     headings();
     for (const StepGraph::Frame& frame : graph_.frames) draw(frame);
     for (const StepGraph::Arrow& arrow : graph_.arrows) {
@@ -83,13 +85,17 @@ class StepPicture {
  private:
   static std::string arrowhead(const char* name, const char* colour) {
     return fmt::format(
-        "<marker id=\"{}\" viewBox=\"0 0 8 8\" refX=\"7\" refY=\"4\" markerWidth=\"7\" markerHeight=\"7\" "
-        "markerUnits=\"userSpaceOnUse\" orient=\"auto-start-reverse\"><path d=\"M0,0.6 L7.4,4 L0,7.4 z\" "
+        "<marker id=\"{}\" viewBox=\"0 0 8 8\" refX=\"7\" refY=\"4\" markerWidth=\"7\" "
+        "markerHeight=\"7\" "
+        "markerUnits=\"userSpaceOnUse\" orient=\"auto-start-reverse\"><path d=\"M0,0.6 L7.4,4 "
+        "L0,7.4 z\" "
         "fill=\"{}\"/></marker>\n",
         name, colour);
   }
 
-  [[nodiscard]] double left_of(std::int32_t lane) const { return kMargin + kTimes + lane * (kBoxWidth + kGutter); }
+  [[nodiscard]] double left_of(std::int32_t lane) const {
+    return kMargin + kTimes + lane * (kBoxWidth + kGutter);
+  }
   [[nodiscard]] double top_of(std::int32_t row) const { return lanes_top() + 26 + row * kPitch; }
   [[nodiscard]] double lanes_top() const { return 71 + 15 * static_cast<double>(subtitle_.size()); }
   [[nodiscard]] double lanes_end() const {
@@ -97,7 +103,8 @@ class StepPicture {
   }
   [[nodiscard]] double width() const {
     double text = kMinimumWidth;
-    for (const std::string& caption : graph_.captions) text = std::max(text, kMargin * 2 + width_of(caption) * 0.93);
+    for (const std::string& caption : graph_.captions)
+      text = std::max(text, kMargin * 2 + width_of(caption) * 0.93);
     text = std::max(text, kMargin * 2 + width_of(graph_.title) * 1.35);
     return std::max(text, lanes_end() + kRight);
   }
@@ -110,17 +117,21 @@ class StepPicture {
       y += 15;
     }
     for (std::int32_t lane = 0; lane < std::ssize(graph_.lanes); ++lane) {
-      picture_.text(left_of(lane) + kBoxWidth / 2, lanes_top(), graph_.lanes[static_cast<std::size_t>(lane)],
+      picture_.text(left_of(lane) + kBoxWidth / 2, lanes_top(),
+                    graph_.lanes[static_cast<std::size_t>(lane)],
                     " font-weight=\"bold\" fill=\"#333333\" text-anchor=\"middle\"");
-      picture_.line(left_of(lane), lanes_top() + 8, left_of(lane) + kBoxWidth, lanes_top() + 8, "#cccccc");
+      picture_.line(left_of(lane), lanes_top() + 8, left_of(lane) + kBoxWidth, lanes_top() + 8,
+                    "#cccccc");
     }
     picture_.text(kMargin, lanes_top(), "starts at", " fill=\"#777777\" font-size=\"11\"");
   }
 
   void draw(const StepGraph::Frame& frame) {
-    const double top = top_of(frame.first_row) - 10, bottom = top_of(frame.last_row) + kBoxHeight + 6;
+    const double top = top_of(frame.first_row) - 10,
+                 bottom = top_of(frame.last_row) + kBoxHeight + 6;
     picture_.add(
-        fmt::format("<rect x=\"{:.1f}\" y=\"{:.1f}\" width=\"{:.1f}\" height=\"{:.1f}\" rx=\"8\" fill=\"#f7f7f7\" "
+        fmt::format("<rect x=\"{:.1f}\" y=\"{:.1f}\" width=\"{:.1f}\" height=\"{:.1f}\" rx=\"8\" "
+                    "fill=\"#f7f7f7\" "
                     "stroke=\"#888888\" "
                     "stroke-dasharray=\"5 4\"/>\n",
                     left_of(0) - 12, top, lanes_end() - left_of(0) + 24, bottom - top));
@@ -131,18 +142,22 @@ class StepPicture {
   void draw(const StepGraph::Box& box) {
     const double x = left_of(box.lane), y = top_of(box.row);
     const bool end = box.look == StepGraph::Look::kEnd;
-    picture_.add(
-        fmt::format("<g><title>{}</title><rect x=\"{:.1f}\" y=\"{:.1f}\" width=\"{:.1f}\" height=\"{:.1f}\" rx=\"{}\" "
-                    "fill=\"{}\" stroke=\"{}\" "
-                    "stroke-width=\"{}\"/>\n",
-                    as_xml(box.tooltip), x, y, kBoxWidth, kBoxHeight, end ? 19 : 4, fill_of(box.look),
-                    box.on_path ? palette::kVermilion : outline_of(box.look), box.on_path ? "2.4" : "1"));
+    picture_.add(fmt::format(
+        "<g><title>{}</title><rect x=\"{:.1f}\" y=\"{:.1f}\" width=\"{:.1f}\" height=\"{:.1f}\" "
+        "rx=\"{}\" "
+        "fill=\"{}\" stroke=\"{}\" "
+        "stroke-width=\"{}\"/>\n",
+        as_xml(box.tooltip), x, y, kBoxWidth, kBoxHeight, end ? 19 : 4, fill_of(box.look),
+        box.on_path ? palette::kVermilion : outline_of(box.look), box.on_path ? "2.4" : "1"));
     if (box.tasks > 1) {  // a pile of them
-      picture_.add(fmt::format("<path d=\"M{:.1f},{:.1f} h{:.1f} v{:.1f}\" fill=\"none\" stroke=\"{}\"/>\n", x + 5,
-                               y - 3, kBoxWidth - 2, kBoxHeight - 3, outline_of(box.look)));
+      picture_.add(
+          fmt::format("<path d=\"M{:.1f},{:.1f} h{:.1f} v{:.1f}\" fill=\"none\" stroke=\"{}\"/>\n",
+                      x + 5, y - 3, kBoxWidth - 2, kBoxHeight - 3, outline_of(box.look)));
     }
-    picture_.text(x + kBoxWidth / 2, y + 16, box.title, " text-anchor=\"middle\" font-weight=\"bold\"");
-    picture_.text(x + kBoxWidth / 2, y + 31, box.detail, " text-anchor=\"middle\" font-size=\"11\" fill=\"#333333\"");
+    picture_.text(x + kBoxWidth / 2, y + 16, box.title,
+                  " text-anchor=\"middle\" font-weight=\"bold\"");
+    picture_.text(x + kBoxWidth / 2, y + 31, box.detail,
+                  " text-anchor=\"middle\" font-size=\"11\" fill=\"#333333\"");
     picture_.add("</g>\n");
     if (graph_.lanes[static_cast<std::size_t>(box.lane)] == "compute stream")
       picture_.text(kMargin, y + 23, show(box.time.start), " fill=\"#777777\" font-size=\"11\"");
@@ -161,32 +176,40 @@ class StepPicture {
     const double x1 = left_of(from.lane), x2 = left_of(to.lane);
     std::string path;
     if (from.lane == to.lane && from.row < to.row && !passes(from.lane, from.row, to.row)) {
-      path = fmt::format("M{0:.1f},{1:.1f} L{0:.1f},{2:.1f}", x1 + kBoxWidth / 2, top_of(from.row) + kBoxHeight + 1,
-                         top_of(to.row) - (to.tasks > 1 ? 4 : 1));
+      path =
+          fmt::format("M{0:.1f},{1:.1f} L{0:.1f},{2:.1f}", x1 + kBoxWidth / 2,
+                      top_of(from.row) + kBoxHeight + 1, top_of(to.row) - (to.tasks > 1 ? 4 : 1));
     } else if (from.lane == to.lane) {
       // Around the boxes between: packs to the right, computation to the left of its lane.
       const bool right = from.lane + 1 == std::ssize(graph_.lanes) && from.lane > 0;
       const double side = right ? x1 + kBoxWidth + 1 : x1 - 1;
-      const double out = side + (right ? 1 : -1) * std::min(34.0, 14.0 + 2.0 * std::abs(to.row - from.row));
+      const double out =
+          side + (right ? 1 : -1) * std::min(34.0, 14.0 + 2.0 * std::abs(to.row - from.row));
       path = fmt::format("M{0:.1f},{1:.1f} C{2:.1f},{3:.1f} {2:.1f},{4:.1f} {0:.1f},{5:.1f}", side,
-                         top_of(from.row) + 28, out, top_of(from.row) + 40, top_of(to.row) - 2, top_of(to.row) + 11);
+                         top_of(from.row) + 28, out, top_of(from.row) + 40, top_of(to.row) - 2,
+                         top_of(to.row) + 11);
     } else {
       const bool to_right = to.lane > from.lane;
       const double begin = to_right ? x1 + kBoxWidth + 1 : x1 - 1;
       const double end = to_right ? x2 - 1 : x2 + kBoxWidth + 1;
       const double reach = (to_right ? 1 : -1) * kGutter * 0.55;
       const bool level = from.row == to.row;
-      path = fmt::format("M{:.1f},{:.1f} C{:.1f},{:.1f} {:.1f},{:.1f} {:.1f},{:.1f}", begin,
-                         top_of(from.row) + (level ? 19 : 27), begin + reach, top_of(from.row) + (level ? 19 : 27),
-                         end - reach, top_of(to.row) + (level ? 19 : 12), end, top_of(to.row) + (level ? 19 : 12));
+      path = fmt::format(
+          "M{:.1f},{:.1f} C{:.1f},{:.1f} {:.1f},{:.1f} {:.1f},{:.1f}", begin,
+          top_of(from.row) + (level ? 19 : 27), begin + reach, top_of(from.row) + (level ? 19 : 27),
+          end - reach, top_of(to.row) + (level ? 19 : 12), end, top_of(to.row) + (level ? 19 : 12));
     }
     const bool stream = arrow.kind == StepGraph::Arrow::Kind::kStream;
     const char* name = arrow.on_path ? "path" : stream ? "stream" : "dependency";
     const char* colour = arrow.on_path ? palette::kVermilion : stream ? kStreamEdge : kEdge;
-    picture_.add(fmt::format(
-        "<path d=\"{}\" fill=\"none\" stroke=\"{}\" stroke-width=\"{}\"{} marker-end=\"url(#{})\"{}/>\n", path, colour,
-        arrow.on_path ? "2.4" : "1.1", stream ? " stroke-dasharray=\"4 3\"" : "", name,
-        arrow.kind == StepGraph::Arrow::Kind::kInTurn ? fmt::format(" marker-start=\"url(#{})\"", name) : ""));
+    picture_.add(
+        fmt::format("<path d=\"{}\" fill=\"none\" stroke=\"{}\" stroke-width=\"{}\"{} "
+                    "marker-end=\"url(#{})\"{}/>\n",
+                    path, colour, arrow.on_path ? "2.4" : "1.1",
+                    stream ? " stroke-dasharray=\"4 3\"" : "", name,
+                    arrow.kind == StepGraph::Arrow::Kind::kInTurn
+                        ? fmt::format(" marker-start=\"url(#{})\"", name)
+                        : ""));
   }
 
   /// Returns where it ends.
@@ -212,16 +235,18 @@ class StepPicture {
       const auto has = [look = look](const StepGraph::Box& box) { return box.look == look; };
       if (std::none_of(graph_.boxes.begin(), graph_.boxes.end(), has)) continue;
       fits(30 + width_of(name));
-      picture_.add(fmt::format(
-          "<rect x=\"{:.1f}\" y=\"{:.1f}\" width=\"18\" height=\"12\" rx=\"2\" fill=\"{}\" stroke=\"{}\"/>\n", x, y - 6,
-          fill_of(look), outline_of(look)));
+      picture_.add(
+          fmt::format("<rect x=\"{:.1f}\" y=\"{:.1f}\" width=\"18\" height=\"12\" rx=\"2\" "
+                      "fill=\"{}\" stroke=\"{}\"/>\n",
+                      x, y - 6, fill_of(look), outline_of(look)));
       word(18, name);
     }
-    const auto arrow = [&](const char* name, const char* colour, const char* width, const char* more,
-                           const std::string& text) {
+    const auto arrow = [&](const char* name, const char* colour, const char* width,
+                           const char* more, const std::string& text) {
       fits(48 + width_of(text));
       picture_.add(
-          fmt::format("<path d=\"M{:.1f},{:.1f} h30\" stroke=\"{}\" stroke-width=\"{}\" marker-end=\"url(#{})\"{}/>\n",
+          fmt::format("<path d=\"M{:.1f},{:.1f} h30\" stroke=\"{}\" stroke-width=\"{}\" "
+                      "marker-end=\"url(#{})\"{}/>\n",
                       x, y, colour, width, name, more));
       word(30, text);
     };
@@ -229,8 +254,8 @@ class StepPicture {
       return std::any_of(graph_.arrows.begin(), graph_.arrows.end(),
                          [&](const StepGraph::Arrow& one) { return one.kind == kind; });
     };
-    const bool path =
-        std::any_of(graph_.boxes.begin(), graph_.boxes.end(), [](const StepGraph::Box& box) { return box.on_path; });
+    const bool path = std::any_of(graph_.boxes.begin(), graph_.boxes.end(),
+                                  [](const StepGraph::Box& box) { return box.on_path; });
     if (path) arrow("path", palette::kVermilion, "2.4", "", "critical path");
     arrow("dependency", kEdge, "1.1", "", "starts after");
     if (has(StepGraph::Arrow::Kind::kInTurn))
@@ -240,10 +265,10 @@ class StepPicture {
     if (!graph_.frames.empty()) {
       const std::string text = "×n: runs n times, one iteration after the other";
       fits(38 + width_of(text));
-      picture_.add(
-          fmt::format("<rect x=\"{:.1f}\" y=\"{:.1f}\" width=\"24\" height=\"13\" rx=\"3\" fill=\"#f7f7f7\" "
-                      "stroke=\"#888888\" stroke-dasharray=\"4 3\"/>\n",
-                      x, y - 7));
+      picture_.add(fmt::format(
+          "<rect x=\"{:.1f}\" y=\"{:.1f}\" width=\"24\" height=\"13\" rx=\"3\" fill=\"#f7f7f7\" "
+          "stroke=\"#888888\" stroke-dasharray=\"4 3\"/>\n",
+          x, y - 7));
       word(24, text);
     }
     y += 8;

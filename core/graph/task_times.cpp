@@ -31,7 +31,9 @@ class OnDurations : public Host {
     stream_free_ = instances_.back().end;
     last_on_stream_ = std::ssize(instances_) - 1;
   }
-  void communicate(TaskId id, const Task& task, std::int64_t) override { start(id, now_, duration_(task), cause_); }
+  void communicate(TaskId id, const Task& task, std::int64_t) override {
+    start(id, now_, duration_(task), cause_);
+  }
   void mark(const Task&) override {}
   void step_done() override {
     times.step = now_;
@@ -72,7 +74,9 @@ class OnDurations : public Host {
   const std::function<Time(const Task&)>& duration_;
   std::vector<std::int64_t> latest_;  ///< by task: its newest instance
   std::vector<Instance> instances_;
-  std::priority_queue<std::pair<Time, std::int64_t>, std::vector<std::pair<Time, std::int64_t>>, std::greater<>> due_;
+  std::priority_queue<std::pair<Time, std::int64_t>, std::vector<std::pair<Time, std::int64_t>>,
+                      std::greater<>>
+      due_;
   Time now_, stream_free_;
   std::int64_t cause_ = -1, last_on_stream_ = -1;
 };
@@ -109,7 +113,8 @@ SpanLabel span_label_of(const Task& task) {
   if (task.kind == Task::Kind::kCommunicate)
     return task.pack >= 0 ? SpanLabel{SpanKind::kPackInFlight, task.pack, -1}
                           : SpanLabel{SpanKind::kExchange, -1, task.index};
-  return {SpanKind::kFirstCompute + static_cast<std::int32_t>(task.compute), task.pack, std::max(task.index, 0)};
+  return {SpanKind::kFirstCompute + static_cast<std::int32_t>(task.compute), task.pack,
+          std::max(task.index, 0)};
 }
 
 /// Tasks in the order of their numbers, blocks as often as they run.
@@ -131,7 +136,8 @@ void each_instance(const Program& program, const Visit& visit) {
 
 }  // namespace
 
-TaskTimes times_by_durations(const Program& program, const Durations& durations, const ComputeRates& rates,
+TaskTimes times_by_durations(const Program& program, const Durations& durations,
+                             const ComputeRates& rates,
                              const std::function<Time(const Task&)>& duration) {
   Program limited = program;
   bool is_limited = false;
@@ -147,7 +153,9 @@ TaskTimes times_by_durations(const Program& program, const Durations& durations,
   for (const Task& task : program.tasks) ran.push_back(task.kind != Task::Kind::kMark);
   set_reached(program, ran, host.times);
   host.times.source = "from the durations that are known; nothing was simulated";
-  if (is_limited) host.times.source += fmt::format(", and only {} iterations of a block are counted", kMostIterations);
+  if (is_limited)
+    host.times.source +=
+        fmt::format(", and only {} iterations of a block are counted", kMostIterations);
   return std::move(host.times);
 }
 
@@ -177,7 +185,8 @@ std::pair<std::int32_t, std::string> StepSpans::device() const {
   std::optional<Device> best;
   Time most(-1);
   for (const auto& [device, spans] : devices_) {
-    if (std::none_of(spans.begin(), spans.end(), [&](const Span& s) { return computes(s.kind); })) continue;
+    if (std::none_of(spans.begin(), spans.end(), [&](const Span& s) { return computes(s.kind); }))
+      continue;
     const auto found = on_path.find(fmt::format("w{}/{}", device.first, device.second));
     const Time here = found == on_path.end() ? Time() : found->second;
     if (here > most) most = here, best = device;
@@ -193,7 +202,8 @@ TaskTimes StepSpans::task_times(const Program& program,
     if (span.step == last_.step) spans[label_of_span(span)].push_back(&span);
   }
   for (auto& [label, all] : spans) {
-    std::stable_sort(all.begin(), all.end(), [](const Span* a, const Span* b) { return a->start < b->start; });
+    std::stable_sort(all.begin(), all.end(),
+                     [](const Span* a, const Span* b) { return a->start < b->start; });
   }
   TaskTimes times;
   times.of.resize(program.tasks.size());
@@ -226,7 +236,8 @@ TaskTimes StepSpans::task_times(const Program& program,
       if (piece.kind == SpanKind::kExchange && piece.layer != communicator(task)) continue;
       if (piece.pack != task.pack) continue;
       // A pack occurs once in a step. Of what has no pack, the path has the part of that time.
-      const Time from = std::max(piece.start - origin, interval.start), to = std::min(piece.end - origin, interval.end);
+      const Time from = std::max(piece.start - origin, interval.start),
+                 to = std::min(piece.end - origin, interval.end);
       if (task.pack >= 0 || from < to) times.on_path[entry(t)] = true;
     }
   }

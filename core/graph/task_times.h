@@ -20,16 +20,17 @@ struct TaskTimes {
     Time end;    ///< of the last iteration
     Time busy;   ///< of all iterations together
   };
-  std::vector<Interval> of;   ///< by task; marks and tasks that took no part: when they were reached
+  std::vector<Interval> of;  ///< by task; marks and tasks that took no part: when they were reached
   std::vector<bool> on_path;  ///< by task
   Time step;                  ///< how long the step took
-  std::string source;         ///< "simulated, step 2 on w0/gpu0": where the times come from, in words
+  std::string source;  ///< "simulated, step 2 on w0/gpu0": where the times come from, in words
 };
 
 /// What times of tasks can be taken from if nothing is simulated: collectives start when they may,
 /// and any number of them runs at the same time. The critical path is the longest path over the
 /// durations that are known. `duration`: of a communicate task; zero if it is not known.
-TaskTimes times_by_durations(const Program& program, const Durations& durations, const ComputeRates& rates,
+TaskTimes times_by_durations(const Program& program, const Durations& durations,
+                             const ComputeRates& rates,
                              const std::function<Time(const Task&)>& duration);
 
 /// Keeps of a run what task_times() needs: the spans of every step until the next one begins, and
@@ -49,8 +50,8 @@ class StepSpans : public DeafSink {
   /// The times of that device's tasks. Spans belong to tasks by their labels, in order.
   /// `communicator`: the name of that of an exchange task, as the path has it. REQUIRES:
   /// complete(); `program` is that of the device.
-  [[nodiscard]] TaskTimes task_times(const Program& program,
-                                     const std::function<std::string(const Task&)>& communicator) const;
+  [[nodiscard]] TaskTimes task_times(
+      const Program& program, const std::function<std::string(const Task&)>& communicator) const;
 
  private:
   using Device = std::pair<std::int32_t, std::string>;  ///< worker, name

@@ -28,7 +28,8 @@ Expected<void> import_flight_recorder(ByteInput& input, const std::string& name,
   MeasuredRank rank;
   rank.rank = rank_in_name(name);
   if (rank.rank < 0 ||
-      std::any_of(run.ranks.begin(), run.ranks.end(), [&rank](const MeasuredRank& r) { return r.rank == rank.rank; })) {
+      std::any_of(run.ranks.begin(), run.ranks.end(),
+                  [&rank](const MeasuredRank& r) { return r.rank == rank.rank; })) {
     rank.rank = run.ranks.empty() ? 0 : run.ranks.back().rank + 1;
   }
   std::map<std::string, MeasuredGroup> groups;
@@ -47,8 +48,9 @@ Expected<void> import_flight_recorder(ByteInput& input, const std::string& name,
     c.kind = measured_kind_of(e.name);
     c.type = element_type_of(e.type);
     const auto known = groups.find(e.group_name);
-    c.group = group_index(
-        run, known != groups.end() ? known->second : MeasuredGroup{e.group_name, e.group_description, -1, {}});
+    c.group = group_index(run, known != groups.end()
+                                   ? known->second
+                                   : MeasuredGroup{e.group_name, e.group_description, -1, {}});
     c.sequence = e.is_point_to_point ? e.p2p_sequence : e.collective_sequence;
     const std::int64_t elements = std::max(e.input_elements, e.output_elements);
     if (elements > 0 && c.type.bytes > 0) c.bytes = elements * c.type.bytes;
@@ -72,13 +74,16 @@ Expected<void> import_flight_recorder(ByteInput& input, const std::string& name,
   run.files.push_back(name);
   if (first_record > 0)
     run.notes.push_back(
-        fmt::format("{}: {} earlier entries were overwritten in the ring (TORCH_FR_BUFFER_SIZE)", name, first_record));
+        fmt::format("{}: {} earlier entries were overwritten in the ring (TORCH_FR_BUFFER_SIZE)",
+                    name, first_record));
   if (timed == 0)
-    run.notes.push_back(
-        fmt::format("{}: no entry says how long it took; record with TORCH_NCCL_ENABLE_TIMING=1 for times", name));
+    run.notes.push_back(fmt::format(
+        "{}: no entry says how long it took; record with TORCH_NCCL_ENABLE_TIMING=1 for times",
+        name));
   else
-    run.notes.push_back(
-        fmt::format("{}: collectives are shown from when the host issued them, for as long as they took", name));
+    run.notes.push_back(fmt::format(
+        "{}: collectives are shown from when the host issued them, for as long as they took",
+        name));
   run.ranks.push_back(std::move(rank));
   return {};
 }
@@ -89,13 +94,14 @@ void note_late_ranks(MeasuredRun& run) {
     std::vector<std::int64_t> ranks;
   };
   for (std::size_t g = 0; g < run.groups.size(); ++g) {
-    std::map<std::int64_t, std::vector<std::int64_t>> by_last;  // the ranks that issued no more than so many
+    std::map<std::int64_t, std::vector<std::int64_t>>
+        by_last;  // the ranks that issued no more than so many
     std::map<std::int64_t, std::string> kind;
     for (const MeasuredRank& rank : run.ranks) {
       std::int64_t last = -1;
       for (const MeasuredCollective& c : rank.collectives) {
-        const bool counts = c.group == static_cast<std::int32_t>(g) && c.kind != MeasuredKind::kSend &&
-                            c.kind != MeasuredKind::kReceive;
+        const bool counts = c.group == static_cast<std::int32_t>(g) &&
+                            c.kind != MeasuredKind::kSend && c.kind != MeasuredKind::kReceive;
         if (!counts || c.sequence < last) continue;
         last = c.sequence;
         kind[last] = to_string(c.kind);
@@ -106,12 +112,15 @@ void note_late_ranks(MeasuredRun& run) {
     const auto& [least, late] = *by_last.begin();
     const std::int64_t most = by_last.rbegin()->first;
     const MeasuredGroup& group = run.groups[g];
-    std::vector<std::int64_t> shown(late.begin(),
-                                    late.begin() + static_cast<std::ptrdiff_t>(std::min<std::size_t>(late.size(), 8)));
-    run.notes.push_back(fmt::format(
-        "group {}: rank{} {}{} issued {} collectives, the last one {}; others issued {}, the last one {}",
-        group.description.empty() ? group.name : group.description, late.size() == 1 ? "" : "s", fmt::join(shown, ", "),
-        late.size() > shown.size() ? ", …" : "", least, kind[least], most, kind[most]));
+    std::vector<std::int64_t> shown(
+        late.begin(),
+        late.begin() + static_cast<std::ptrdiff_t>(std::min<std::size_t>(late.size(), 8)));
+    run.notes.push_back(
+        fmt::format("group {}: rank{} {}{} issued {} collectives, the last one {}; others issued "
+                    "{}, the last one {}",
+                    group.description.empty() ? group.name : group.description,
+                    late.size() == 1 ? "" : "s", fmt::join(shown, ", "),
+                    late.size() > shown.size() ? ", …" : "", least, kind[least], most, kind[most]));
   }
 }
 

@@ -1,5 +1,5 @@
-// The timeline is a list of activities by tensor. Occurrences are counted for each tensor, which gives the steps; what is known of a
-// step is put together at the end.
+// The timeline is a list of activities by tensor. Occurrences are counted for each tensor, which
+// gives the steps; what is known of a step is put together at the end.
 
 #include <algorithm>
 #include <map>
@@ -46,7 +46,8 @@ class HorovodImport {
       if (rank > most_rank_ && rank < 1 << 24) most_rank_ = rank;
       if (rank != 0) return;
       HorovodTensor& of = tensors_[tensor];
-      if (!of.reductions.empty() && of.reductions.back().ready_us < 0 && of.reductions.back().began_us < 0)
+      if (!of.reductions.empty() && of.reductions.back().ready_us < 0 &&
+          of.reductions.back().began_us < 0)
         of.reductions.back().ready_us = us;
       else
         pending_ready_[tensor] = us;
@@ -61,7 +62,8 @@ class HorovodImport {
     run_.files.push_back(name_);
     run_.world_size = std::max(run_.world_size, most_rank_ + 1);
     start_ns_ = header->start_us * 1000;
-    if (header->cut_off) run_.notes.push_back(fmt::format("{}: the file is cut off, as of a killed job", name_));
+    if (header->cut_off)
+      run_.notes.push_back(fmt::format("{}: the file is cut off, as of a killed job", name_));
     make_rank();
     return {};
   }
@@ -84,7 +86,8 @@ class HorovodImport {
     }
     if (a.depth == 0) {
       // Without a negotiation the response was cached.
-      if (tensor.reductions.empty() || tensor.reductions.back().ended_us >= 0) tensor.reductions.emplace_back();
+      if (tensor.reductions.empty() || tensor.reductions.back().ended_us >= 0)
+        tensor.reductions.emplace_back();
       Reduction& r = tensor.reductions.back();
       r.began_us = a.start_us;
       r.ended_us = a.end_us;
@@ -130,11 +133,13 @@ class HorovodImport {
     std::size_t most = 0;
     std::int64_t other = 0;
     for (const auto& [name, tensor] : tensors_) most = std::max(most, tensor.reductions.size());
-    // Tensors that are reduced as often as most others are gradients; metrics and the first broadcasts are not.
+    // Tensors that are reduced as often as most others are gradients; metrics and the first
+    // broadcasts are not.
     std::map<std::size_t, std::size_t> how_often;
     for (const auto& [name, tensor] : tensors_) {
-      const bool reduced = std::any_of(tensor.reductions.begin(), tensor.reductions.end(),
-                                       [](const Reduction& r) { return r.kind == MeasuredKind::kAllReduce; });
+      const bool reduced =
+          std::any_of(tensor.reductions.begin(), tensor.reductions.end(),
+                      [](const Reduction& r) { return r.kind == MeasuredKind::kAllReduce; });
       if (reduced) ++how_often[tensor.reductions.size()];
     }
     std::size_t steps = 0, tensors = 0;
@@ -146,22 +151,27 @@ class HorovodImport {
     std::int64_t before = -1;
     for (std::size_t s = 0; s < steps; ++s) add_step(s, steps, before, rank);
     for (const auto& [name, tensor] : tensors_) {
-      if (tensor.reductions.size() != steps) other += static_cast<std::int64_t>(tensor.reductions.size());
+      if (tensor.reductions.size() != steps)
+        other += static_cast<std::int64_t>(tensor.reductions.size());
     }
     if (other > 0)
-      run_.notes.push_back(
-          fmt::format("{}: {} collectives of tensors that are not reduced in every step are left out", name_, other));
+      run_.notes.push_back(fmt::format(
+          "{}: {} collectives of tensors that are not reduced in every step are left out", name_,
+          other));
     std::sort(rank.collectives.begin(), rank.collectives.end(),
               [](const auto& a, const auto& b) { return a.start_ns < b.start_ns; });
     run_.ranks.push_back(std::move(rank));
-    run_.notes.push_back(fmt::format(
-        "{}: a timeline of Horovod does not show computation; the forward pass of a step is all the time until its "
-        "first gradient",
-        name_));
+    run_.notes.push_back(
+        fmt::format("{}: a timeline of Horovod does not show computation; the forward pass of a "
+                    "step is all the time until its "
+                    "first gradient",
+                    name_));
     if (cycles_.size() > 1) {
       std::vector<std::int64_t> lengths;
-      for (std::size_t c = 1; c < cycles_.size(); ++c) lengths.push_back(cycles_[c] - cycles_[c - 1]);
-      std::nth_element(lengths.begin(), lengths.begin() + static_cast<std::ptrdiff_t>(lengths.size() / 2),
+      for (std::size_t c = 1; c < cycles_.size(); ++c)
+        lengths.push_back(cycles_[c] - cycles_[c - 1]);
+      std::nth_element(lengths.begin(),
+                       lengths.begin() + static_cast<std::ptrdiff_t>(lengths.size() / 2),
                        lengths.end());
       run_.cycle_us = lengths[lengths.size() / 2];
     }
@@ -179,11 +189,14 @@ class HorovodImport {
       if (tensor.reductions.size() != steps) continue;
       const Reduction& r = tensor.reductions[s];
       if (r.ended_us < 0 || r.kind != MeasuredKind::kAllReduce) continue;
-      const std::int64_t ready = r.ready_us >= 0 ? r.ready_us : r.negotiated_us >= 0 ? r.negotiated_us : r.began_us;
+      const std::int64_t ready = r.ready_us >= 0        ? r.ready_us
+                                 : r.negotiated_us >= 0 ? r.negotiated_us
+                                                        : r.began_us;
       items.push_back({ready, &name, &tensor, &r});
     }
     if (items.empty()) return;
-    std::stable_sort(items.begin(), items.end(), [](const Item& a, const Item& b) { return a.ready_us < b.ready_us; });
+    std::stable_sort(items.begin(), items.end(),
+                     [](const Item& a, const Item& b) { return a.ready_us < b.ready_us; });
     MeasuredStep step;
     step.number = static_cast<std::int64_t>(s);
     std::int64_t end = 0;
@@ -218,8 +231,9 @@ class HorovodImport {
       c.type = item.tensor->type;
       c.bytes = bytes < 0 || (!first && c.bytes < 0) ? -1 : (first ? bytes : c.bytes + bytes);
       step.layers.push_back(*item.name);
-      step.gradients.push_back({*item.name, ns(item.ready_us), item.tensor->elements, item.tensor->type,
-                                item.tensor->shape, static_cast<std::int32_t>(step.layers.size()) - 1, pack});
+      step.gradients.push_back({*item.name, ns(item.ready_us), item.tensor->elements,
+                                item.tensor->type, item.tensor->shape,
+                                static_cast<std::int32_t>(step.layers.size()) - 1, pack});
     }
     for (MeasuredCollective& c : collectives) rank.collectives.push_back(std::move(c));
     rank.steps.push_back(std::move(step));

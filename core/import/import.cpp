@@ -13,8 +13,8 @@
 namespace tutti::core {
 namespace {
 
-Expected<void> import_input(TraceFormat format, ByteInput& input, const std::string& name, MeasuredRun& run,
-                            const std::function<void(double)>& progress) {
+Expected<void> import_input(TraceFormat format, ByteInput& input, const std::string& name,
+                            MeasuredRun& run, const std::function<void(double)>& progress) {
   switch (format) {
     case TraceFormat::kKineto: return import_kineto(input, name, run, progress);
     case TraceFormat::kInspector: return import_inspector(input, name, run, progress);
@@ -36,7 +36,8 @@ Expected<void> import_file(TraceFormat format, const std::string& path, Measured
   return import_input(format, **input, path, run, progress);
 }
 
-Expected<void> import_bytes(TraceFormat format, std::string_view bytes, const std::string& name, MeasuredRun& run) {
+Expected<void> import_bytes(TraceFormat format, std::string_view bytes, const std::string& name,
+                            MeasuredRun& run) {
   if (format == TraceFormat::kNsys) return import_nsys_bytes(bytes, name, run);
   const auto input = byte_input_of(bytes, name);
   return import_input(format, *input, name, run, {});
@@ -47,7 +48,8 @@ static void place_on_hosts(MeasuredRun& run) {
   std::map<std::string, std::pair<std::int32_t, std::int32_t>> hosts;  // worker, ranks so far
   for (MeasuredRank& rank : run.ranks) {
     if (rank.host.empty()) return;
-    const auto [host, added] = hosts.try_emplace(rank.host, static_cast<std::int32_t>(hosts.size()), 0);
+    const auto [host, added] =
+        hosts.try_emplace(rank.host, static_cast<std::int32_t>(hosts.size()), 0);
     rank.worker = host->second.first;
     rank.device = host->second.second++;
   }

@@ -14,7 +14,8 @@ namespace tutti::core {
 Expected<void> import_file(TraceFormat format, const std::string& path, MeasuredRun& run,
                            const std::function<void(double)>& progress = {});
 /// The same for bytes in memory. `name` is how errors call them.
-Expected<void> import_bytes(TraceFormat format, std::string_view bytes, const std::string& name, MeasuredRun& run);
+Expected<void> import_bytes(TraceFormat format, std::string_view bytes, const std::string& name,
+                            MeasuredRun& run);
 
 /// Once all files are read: sorts ranks, and aligns their clocks.
 void finish_import(MeasuredRun& run);

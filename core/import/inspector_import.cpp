@@ -10,8 +10,9 @@ namespace tutti::core {
 namespace {
 
 std::string lower_case(std::string text) {
-  std::transform(text.begin(), text.end(), text.begin(),
-                 [](char c) { return static_cast<char>(c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c); });
+  std::transform(text.begin(), text.end(), text.begin(), [](char c) {
+    return static_cast<char>(c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c);
+  });
   return text;
 }
 
@@ -35,20 +36,23 @@ Expected<void> import_inspector(ByteInput& input, const std::string& name, Measu
     if (r.ranks > process.ranks) process.ranks = r.ranks, process.rank = r.rank;
     MeasuredCollective c;
     c.kind = measured_kind_of(r.kind);
-    MeasuredGroup group{r.communicator, r.communicator_name == "unknown" ? "" : r.communicator_name, r.ranks, {}};
+    MeasuredGroup group{
+        r.communicator, r.communicator_name == "unknown" ? "" : r.communicator_name, r.ranks, {}};
     c.group = group_index(run, group);
     c.sequence = r.sequence;
     c.bytes = size_of_argument(c.kind, r.message_bytes, r.ranks);
     c.duration_ns = r.duration_ns;
     c.algorithm = lower_case(r.algorithm);
     c.protocol = lower_case(r.protocol);
-    if (r.channels > 0) c.channels = static_cast<std::int32_t>(std::min<std::int64_t>(r.channels, 1 << 20));
+    if (r.channels > 0)
+      c.channels = static_cast<std::int32_t>(std::min<std::int64_t>(r.channels, 1 << 20));
     if (r.issued_us >= 0) c.issued_ns = r.issued_us * 1000;
     if (r.kernel_start_us >= 0) {
       c.start_ns = r.kernel_start_us * 1000;
       // The GPU's own clock is finer than the host's, which saw the kernel begin.
-      c.end_ns = r.duration_ns >= 0 ? c.start_ns + r.duration_ns
-                                    : std::max(c.start_ns, std::max<std::int64_t>(0, r.kernel_stop_us) * 1000);
+      c.end_ns = r.duration_ns >= 0
+                     ? c.start_ns + r.duration_ns
+                     : std::max(c.start_ns, std::max<std::int64_t>(0, r.kernel_stop_us) * 1000);
       ++timed;
     } else {
       ++untimed;
@@ -68,11 +72,14 @@ Expected<void> import_inspector(ByteInput& input, const std::string& name, Measu
     if (rank.collectives.empty())
       rank.collectives = std::move(process.collectives);
     else
-      rank.collectives.insert(rank.collectives.end(), process.collectives.begin(), process.collectives.end());
+      rank.collectives.insert(rank.collectives.end(), process.collectives.begin(),
+                              process.collectives.end());
   }
   if (timed == 0 && untimed > 0)
-    run.notes.push_back(fmt::format(
-        "{}: no record says when it began, so there is no timeline; dump with NCCL_INSPECTOR_DUMP_VERBOSE=1", name));
+    run.notes.push_back(
+        fmt::format("{}: no record says when it began, so there is no timeline; dump with "
+                    "NCCL_INSPECTOR_DUMP_VERBOSE=1",
+                    name));
   return {};
 }
 

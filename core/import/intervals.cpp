@@ -5,7 +5,8 @@
 namespace tutti::core {
 
 std::vector<Interval> united(std::vector<Interval> all) {
-  std::sort(all.begin(), all.end(), [](const Interval& a, const Interval& b) { return a.start < b.start; });
+  std::sort(all.begin(), all.end(),
+            [](const Interval& a, const Interval& b) { return a.start < b.start; });
   std::vector<Interval> made;
   for (const Interval& i : all) {
     if (i.end <= i.start) continue;
@@ -18,8 +19,8 @@ std::vector<Interval> united(std::vector<Interval> all) {
   return made;
 }
 
-std::int64_t covered(const std::vector<Interval>& intervals, const std::vector<Interval>* without, std::int64_t from,
-                     std::int64_t to) {
+std::int64_t covered(const std::vector<Interval>& intervals, const std::vector<Interval>* without,
+                     std::int64_t from, std::int64_t to) {
   const auto ends_before = [](const Interval& x, std::int64_t t) { return x.end <= t; };
   std::int64_t sum = 0;
   auto i = std::lower_bound(intervals.begin(), intervals.end(), from, ends_before);
@@ -28,7 +29,8 @@ std::int64_t covered(const std::vector<Interval>& intervals, const std::vector<I
     sum += end - begin;
     if (without == nullptr) continue;
     auto w = std::lower_bound(without->begin(), without->end(), begin, ends_before);
-    for (; w != without->end() && w->start < end; ++w) sum -= std::min(w->end, end) - std::max(w->start, begin);
+    for (; w != without->end() && w->start < end; ++w)
+      sum -= std::min(w->end, end) - std::max(w->start, begin);
   }
   return sum;
 }

@@ -1,5 +1,6 @@
-// One trace is read in two passes over different things: events become compact lists as they are read, in any order; then the lists
-// are sorted by time and joined. A kernel belongs to the step, and the pass, in which the host launched it (correlation).
+// One trace is read in two passes over different things: events become compact lists as they are
+// read, in any order; then the lists are sorted by time and joined. A kernel belongs to the step,
+// and the pass, in which the host launched it (correlation).
 
 #include "core/import/kineto_import.h"
 
@@ -49,7 +50,8 @@ struct Call {
   MeasuredCollective what;
 };
 
-/// The dimensions in "[[64,3,7,7]]": those of the first list that holds numbers. Nothing if there is none.
+/// The dimensions in "[[64,3,7,7]]": those of the first list that holds numbers. Nothing if there
+/// is none.
 std::optional<std::vector<std::int64_t>> first_dims(std::string_view text) {
   // The innermost bracket that opens first.
   std::size_t open = std::string_view::npos;
@@ -100,7 +102,8 @@ void choice_of_kernel(std::string_view name, MeasuredCollective& to) {
   while (!name.empty()) {
     const std::string_view token = name.substr(0, name.find('_'));
     name.remove_prefix(std::min(name.size(), token.size() + 1));
-    if (token == "RING" || token == "TREE" || token == "COLLNET" || token == "NVLS" || token == "PAT") {
+    if (token == "RING" || token == "TREE" || token == "COLLNET" || token == "NVLS" ||
+        token == "PAT") {
       to.algorithm.clear();
       for (const char c : token) to.algorithm += static_cast<char>(c - 'A' + 'a');
     } else if (token == "LL" || token == "LL128" || token == "SIMPLE") {
@@ -118,12 +121,12 @@ class RankTrace::Events {
   Expected<void> finish(KinetoHeader header) {
     header_ = std::move(header);
     if (too_many_)
-      return tl::make_unexpected(
-          Error::request({ProblemCode::kTooLarge},
-                         fmt::format("this trace has more than {} kernels or launches; profile fewer steps "
-                                     "(torch.profiler.schedule)",
-                                     kMostRecords),
-                         {name_, 0, 0}));
+      return tl::make_unexpected(Error::request(
+          {ProblemCode::kTooLarge},
+          fmt::format("this trace has more than {} kernels or launches; profile fewer steps "
+                      "(torch.profiler.schedule)",
+                      kMostRecords),
+          {name_, 0, 0}));
     return join();
   }
 
@@ -166,8 +169,8 @@ class RankTrace::Events {
         kernels_.push_back({e.start_ns, e.start_ns + e.duration_ns, e.correlation, e.external_id});
         return counts.use("copy on the GPU");
       case KinetoKind::kLaunch:
-        if (e.name.find("aunch") == std::string::npos && e.name.find("emcpy") == std::string::npos &&
-            e.name.find("emset") == std::string::npos)
+        if (e.name.find("aunch") == std::string::npos &&
+            e.name.find("emcpy") == std::string::npos && e.name.find("emset") == std::string::npos)
           return counts.ignore("runtime call that launches nothing");
         if (e.correlation < 0) return counts.incomplete("launch without a correlation");
         if (full(launches_)) return;
@@ -201,12 +204,15 @@ class RankTrace::Events {
   void describe(const KinetoEvent& e, MeasuredCollective& c) {
     c.type = element_type_of(e.data_type);
     const std::int64_t elements = std::max(e.in_elements, e.out_elements);
-    if (elements > 0 && c.type.bytes > 0 && elements < std::int64_t{1} << 50) c.bytes = elements * c.type.bytes;
+    if (elements > 0 && c.type.bytes > 0 && elements < std::int64_t{1} << 50)
+      c.bytes = elements * c.type.bytes;
     c.sequence = e.sequence;
     if (e.group_name.empty() && e.group_size < 0) return;
     MeasuredGroup group{e.group_name, e.group_description, e.group_size, rank_list(e.group_ranks)};
-    if (group.ranks.empty() && e.rank_start >= 0 && e.rank_stride > 0 && e.group_size > 0 && e.group_size < 1 << 20) {
-      for (std::int64_t r = 0; r < e.group_size; ++r) group.ranks.push_back(e.rank_start + r * e.rank_stride);
+    if (group.ranks.empty() && e.rank_start >= 0 && e.rank_stride > 0 && e.group_size > 0 &&
+        e.group_size < 1 << 20) {
+      for (std::int64_t r = 0; r < e.group_size; ++r)
+        group.ranks.push_back(e.rank_start + r * e.rank_stride);
     }
     c.group = group_index(run_, group);
   }
@@ -282,13 +288,13 @@ class RankTrace::Events {
     counts.ignore("other operator");
   }
 
-  // ------------------------------------------------------------------------------------------------ what it comes to
+  // ------------------------------------------------------------------------------ what it comes to
 
   Expected<void> join() {
     place_rank();
     if (!rank_problem_.empty())
-      return tl::make_unexpected(
-          Error::request({ProblemCode::kDuplicate, "distributedInfo.rank"}, rank_problem_, {name_, 0, 0}));
+      return tl::make_unexpected(Error::request({ProblemCode::kDuplicate, "distributedInfo.rank"},
+                                                rank_problem_, {name_, 0, 0}));
     shift_base();
     sort_all();
     join_launches();
@@ -302,8 +308,8 @@ class RankTrace::Events {
     std::sort(rank_.collectives.begin(), rank_.collectives.end(),
               [](const auto& a, const auto& b) { return a.start_ns < b.start_ns; });
     if (rank_.compute.empty() && rank_.collectives.empty())
-      run_.notes.push_back(
-          fmt::format("{}: no kernel of a GPU in this trace; profile with ProfilerActivity.CUDA", name_));
+      run_.notes.push_back(fmt::format(
+          "{}: no kernel of a GPU in this trace; profile with ProfilerActivity.CUDA", name_));
     run_.ranks.push_back(std::move(rank_));
     return {};
   }
@@ -313,22 +319,25 @@ class RankTrace::Events {
     if (rank_.rank < 0 && run_.ranks.empty()) rank_.rank = 0;
     if (rank_.rank < 0) {
       rank_.rank = run_.ranks.back().rank + 1;
-      run_.notes.push_back(fmt::format("{}: no rank in this trace; it is taken as rank {}", name_, rank_.rank));
+      run_.notes.push_back(
+          fmt::format("{}: no rank in this trace; it is taken as rank {}", name_, rank_.rank));
     }
     for (const MeasuredRank& other : run_.ranks) {
       if (other.rank == rank_.rank)
-        rank_problem_ = fmt::format("this is rank {}, as another file; give one trace for each rank", rank_.rank);
+        rank_problem_ = fmt::format(
+            "this is rank {}, as another file; give one trace for each rank", rank_.rank);
     }
     run_.world_size = std::max(run_.world_size, header_.world_size);
     run_.is_rocm = run_.is_rocm || header_.is_rocm;
     if (run_.nccl_version.empty()) run_.nccl_version = header_.nccl_version;
     if (!header_.devices.empty()) {
       run_.gpu = header_.devices.front().name;
-      run_.gpus_per_host =
-          std::max<std::int64_t>(run_.gpus_per_host, static_cast<std::int64_t>(header_.devices.size()));
+      run_.gpus_per_host = std::max<std::int64_t>(
+          run_.gpus_per_host, static_cast<std::int64_t>(header_.devices.size()));
     }
     const std::int64_t per_host = std::max<std::int64_t>(run_.gpus_per_host, 1);
-    rank_.worker = static_cast<std::int32_t>(std::min<std::int64_t>(rank_.rank / per_host, 1 << 24));
+    rank_.worker =
+        static_cast<std::int32_t>(std::min<std::int64_t>(rank_.rank / per_host, 1 << 24));
     rank_.device = static_cast<std::int32_t>(rank_.rank % per_host);
   }
 
@@ -353,7 +362,9 @@ class RankTrace::Events {
 
   void sort_all() {
     const auto by_start = [](const auto& a, const auto& b) { return a.start < b.start; };
-    const auto by_range = [](const auto& a, const auto& b) { return a.range.start < b.range.start; };
+    const auto by_range = [](const auto& a, const auto& b) {
+      return a.range.start < b.range.start;
+    };
     std::stable_sort(kernels_.begin(), kernels_.end(), by_start);
     std::stable_sort(steps_.begin(), steps_.end(), by_start);
     for (auto* ranges : {&optimizer_, &autograd_, &accumulations_})
@@ -369,8 +380,9 @@ class RankTrace::Events {
   void join_launches() {
     std::int64_t without = 0;
     for (Kernel& k : kernels_) {
-      const auto launch = std::lower_bound(launches_.begin(), launches_.end(), k.correlation,
-                                           [](const Launch& l, std::int64_t c) { return l.correlation < c; });
+      const auto launch =
+          std::lower_bound(launches_.begin(), launches_.end(), k.correlation,
+                           [](const Launch& l, std::int64_t c) { return l.correlation < c; });
       if (k.correlation < 0 || launch == launches_.end() || launch->correlation != k.correlation) {
         ++without;
         continue;
@@ -378,11 +390,13 @@ class RankTrace::Events {
       k.launched = launch->start;
       k.thread = launch->thread;
     }
-    if (without > 0) run_.counts.incomplete("kernel or copy that was launched before the trace began", without);
+    if (without > 0)
+      run_.counts.incomplete("kernel or copy that was launched before the trace began", without);
     std::vector<Launch>().swap(launches_);
   }
 
-  /// The last call whose range holds `time` on `thread`; null if there is none. Calls of one thread do not overlap but for nesting.
+  /// The last call whose range holds `time` on `thread`; null if there is none. Calls of one thread
+  /// do not overlap but for nesting.
   static Call* call_at(std::vector<Call>& calls, std::int64_t time, std::int32_t thread) {
     auto behind = std::upper_bound(calls.begin(), calls.end(), time,
                                    [](std::int64_t t, const Call& c) { return t < c.range.start; });
@@ -397,13 +411,15 @@ class RankTrace::Events {
     // Calls of older releases have no metadata; the annotation inside has, if shapes are recorded.
     for (Call& call : calls_) {
       if (call.what.kind != MeasuredKind::kOther && call.what.bytes > 0) continue;
-      const auto inside = std::lower_bound(annotated_.begin(), annotated_.end(), call.range.start,
-                                           [](const Call& c, std::int64_t t) { return c.range.start < t; });
+      const auto inside =
+          std::lower_bound(annotated_.begin(), annotated_.end(), call.range.start,
+                           [](const Call& c, std::int64_t t) { return c.range.start < t; });
       if (inside == annotated_.end() || inside->range.start > call.range.end ||
           inside->range.thread != call.range.thread)
         continue;
       if (call.what.kind == MeasuredKind::kOther) call.what.kind = inside->what.kind;
-      if (call.what.bytes < 0) call.what.bytes = inside->what.bytes, call.what.type = inside->what.type;
+      if (call.what.bytes < 0)
+        call.what.bytes = inside->what.bytes, call.what.type = inside->what.type;
     }
     std::unordered_map<std::int64_t, std::size_t> by_external;
     for (std::size_t c = 0; c < calls_.size(); ++c) {
@@ -435,18 +451,23 @@ class RankTrace::Events {
   }
 
   void make_steps() {
-    std::int64_t first = std::numeric_limits<std::int64_t>::max(), last = std::numeric_limits<std::int64_t>::min();
+    std::int64_t first = std::numeric_limits<std::int64_t>::max(),
+                 last = std::numeric_limits<std::int64_t>::min();
     for (const Kernel& k : kernels_) first = std::min(first, k.start), last = std::max(last, k.end);
-    for (const HostRange& r : autograd_) first = std::min(first, r.start), last = std::max(last, r.end);
-    // A thread that was profiled while another one stepped has its own annotations; one of a number is enough.
-    steps_.erase(std::unique(steps_.begin(), steps_.end(),
-                             [](const HostStep& a, const HostStep& b) { return a.number == b.number; }),
-                 steps_.end());
+    for (const HostRange& r : autograd_)
+      first = std::min(first, r.start), last = std::max(last, r.end);
+    // A thread that was profiled while another one stepped has its own annotations; one of a number
+    // is enough.
+    steps_.erase(
+        std::unique(steps_.begin(), steps_.end(),
+                    [](const HostStep& a, const HostStep& b) { return a.number == b.number; }),
+        steps_.end());
     if (steps_.empty() && first < last) {
       steps_.push_back({0, first, last});
-      run_.notes.push_back(
-          fmt::format("{}: no step is marked in this trace, so it is one step; mark them by {}", name_,
-                      run_.format == "Nsight Systems" ? "NVTX ranges \"step 0\", \"step 1\", …" : "prof.step()"));
+      run_.notes.push_back(fmt::format(
+          "{}: no step is marked in this trace, so it is one step; mark them by {}", name_,
+          run_.format == "Nsight Systems" ? "NVTX ranges \"step 0\", \"step 1\", …"
+                                          : "prof.step()"));
     }
     std::vector<std::int64_t> gpu_end(steps_.size(), std::numeric_limits<std::int64_t>::min());
     std::vector<std::int64_t> gpu_start(steps_.size(), std::numeric_limits<std::int64_t>::max());
@@ -456,16 +477,20 @@ class RankTrace::Events {
       const std::int32_t s = step_at(kernels_[k].launched >= 0 ? kernels_[k].launched : -1);
       step_of_kernel_[k] = s;
       if (s < 0) continue;
-      gpu_end[static_cast<std::size_t>(s)] = std::max(gpu_end[static_cast<std::size_t>(s)], kernels_[k].end);
-      gpu_start[static_cast<std::size_t>(s)] = std::min(gpu_start[static_cast<std::size_t>(s)], kernels_[k].start);
+      gpu_end[static_cast<std::size_t>(s)] =
+          std::max(gpu_end[static_cast<std::size_t>(s)], kernels_[k].end);
+      gpu_start[static_cast<std::size_t>(s)] =
+          std::min(gpu_start[static_cast<std::size_t>(s)], kernels_[k].start);
     }
     // Kernels of a trace without launches belong to the step in whose time they are.
-    if (std::all_of(kernels_.begin(), kernels_.end(), [](const Kernel& k) { return k.launched < 0; })) {
+    if (std::all_of(kernels_.begin(), kernels_.end(),
+                    [](const Kernel& k) { return k.launched < 0; })) {
       for (std::size_t k = 0; k < kernels_.size(); ++k) {
         const std::int32_t s = step_at(kernels_[k].start);
         step_of_kernel_[k] = s;
         if (s >= 0)
-          gpu_end[static_cast<std::size_t>(s)] = std::max(gpu_end[static_cast<std::size_t>(s)], kernels_[k].end);
+          gpu_end[static_cast<std::size_t>(s)] =
+              std::max(gpu_end[static_cast<std::size_t>(s)], kernels_[k].end);
       }
     }
     for (std::size_t k = 0; k < kernels_.size() && !steps_.empty(); ++k) {
@@ -485,19 +510,23 @@ class RankTrace::Events {
       rank_.steps.push_back(std::move(step));
     }
     if (ahead)
-      run_.notes.push_back(fmt::format(
-          "{}: the host runs ahead of the GPU; steps end with their last kernel, not with ProfilerStep", name_));
+      run_.notes.push_back(
+          fmt::format("{}: the host runs ahead of the GPU; steps end with their last kernel, not "
+                      "with ProfilerStep",
+                      name_));
   }
 
   /// The step in which the host was at `time`; -1 if in none.
   [[nodiscard]] std::int32_t step_at(std::int64_t time) const {
-    const auto behind = std::upper_bound(steps_.begin(), steps_.end(), time,
-                                         [](std::int64_t t, const HostStep& s) { return t < s.start; });
+    const auto behind =
+        std::upper_bound(steps_.begin(), steps_.end(), time,
+                         [](std::int64_t t, const HostStep& s) { return t < s.start; });
     if (behind == steps_.begin()) return -1;
     const auto s = behind - steps_.begin() - 1;
     // What is launched between two annotations belongs to the step before.
     const bool last = behind == steps_.end();
-    return last && time > steps_[static_cast<std::size_t>(s)].end ? -1 : static_cast<std::int32_t>(s);
+    return last && time > steps_[static_cast<std::size_t>(s)].end ? -1
+                                                                  : static_cast<std::int32_t>(s);
   }
   /// The end of what the host issues for step `s`.
   [[nodiscard]] std::int64_t host_end(std::size_t s) const {
@@ -509,16 +538,19 @@ class RankTrace::Events {
     for (const std::int32_t s : step_of_kernel_) {
       if (s >= 0) ++first_of_step_[static_cast<std::size_t>(s) + 1];
     }
-    for (std::size_t s = 1; s < first_of_step_.size(); ++s) first_of_step_[s] += first_of_step_[s - 1];
+    for (std::size_t s = 1; s < first_of_step_.size(); ++s)
+      first_of_step_[s] += first_of_step_[s - 1];
     by_step_.resize(first_of_step_.back());
     std::vector<std::size_t> next(first_of_step_.begin(), first_of_step_.end());
     for (std::size_t k = 0; k < kernels_.size(); ++k) {
-      if (step_of_kernel_[k] >= 0) by_step_[next[static_cast<std::size_t>(step_of_kernel_[k])]++] = k;
+      if (step_of_kernel_[k] >= 0)
+        by_step_[next[static_cast<std::size_t>(step_of_kernel_[k])]++] = k;
     }
   }
   /// The kernels of a step, by their start.
   [[nodiscard]] std::span<const std::size_t> kernels_of(std::size_t s) const {
-    return std::span(by_step_).subspan(first_of_step_[s], first_of_step_[s + 1] - first_of_step_[s]);
+    return std::span(by_step_).subspan(first_of_step_[s],
+                                       first_of_step_[s + 1] - first_of_step_[s]);
   }
 
   /// Gradients, layers and packs of a step.
@@ -526,15 +558,18 @@ class RankTrace::Events {
     MeasuredStep& step = rank_.steps[s];
     const std::int64_t from = steps_[s].start, to = host_end(s);
     const auto in_step = [from, to](const auto& list, auto time_of) {
-      const auto begin = std::lower_bound(list.begin(), list.end(), from,
-                                          [&](const auto& item, std::int64_t t) { return time_of(item) < t; });
+      const auto begin =
+          std::lower_bound(list.begin(), list.end(), from,
+                           [&](const auto& item, std::int64_t t) { return time_of(item) < t; });
       const auto end =
-          std::lower_bound(begin, list.end(), to, [&](const auto& item, std::int64_t t) { return time_of(item) < t; });
+          std::lower_bound(begin, list.end(), to,
+                           [&](const auto& item, std::int64_t t) { return time_of(item) < t; });
       return std::pair(begin, end);
     };
     const auto start_of = [](const auto& r) { return r.start; };
     const auto [ops, ops_end] = in_step(autograd_, start_of);
-    const auto [grads, grads_end] = in_step(gradients_, [](const Gradient& g) { return g.range.start; });
+    const auto [grads, grads_end] =
+        in_step(gradients_, [](const Gradient& g) { return g.range.start; });
     if (ops == ops_end && grads == grads_end) return;
     std::int32_t thread = ops != ops_end ? ops->thread : grads->range.thread;
     backward_thread_.resize(rank_.steps.size(), -1);
@@ -548,19 +583,22 @@ class RankTrace::Events {
       if (kernel.collective >= 0 || kernel.launched < 0) continue;
       if (kernel.thread != thread || kernel.launched < backward_host_[s]) continue;
       launched.emplace_back(kernel.launched, kernel.end);
-      step.backward_ns = step.backward_ns < 0 ? kernel.start : std::min(step.backward_ns, kernel.start);
+      step.backward_ns =
+          step.backward_ns < 0 ? kernel.start : std::min(step.backward_ns, kernel.start);
     }
     std::sort(launched.begin(), launched.end());
     for (std::size_t i = 1; i < launched.size(); ++i)
       launched[i].second = std::max(launched[i].second, launched[i - 1].second);
     const auto through = [&](std::int64_t host) {
-      const auto behind = std::upper_bound(launched.begin(), launched.end(), std::pair(host, std::int64_t{-1}),
-                                           [](const auto& a, const auto& b) { return a.first < b.first; });
+      const auto behind =
+          std::upper_bound(launched.begin(), launched.end(), std::pair(host, std::int64_t{-1}),
+                           [](const auto& a, const auto& b) { return a.first < b.first; });
       return behind == launched.begin() ? host : std::prev(behind)->second;
     };
     if (step.backward_ns < 0) step.backward_ns = backward_host_[s];
-    step.backward_end_ns =
-        launched.empty() ? ops == ops_end ? step.backward_ns : std::prev(ops_end)->end : launched.back().second;
+    step.backward_end_ns = launched.empty()
+                               ? ops == ops_end ? step.backward_ns : std::prev(ops_end)->end
+                               : launched.back().second;
     auto op = ops;
     std::int32_t layer = -1;
     for (auto g = grads; g != grads_end; ++g) {
@@ -570,22 +608,25 @@ class RankTrace::Events {
         ++layer;
         step.layers.push_back(layer_name(name, layer));
       }
-      step.gradients.push_back({"", through(g->range.end), g->elements, g->type, g->shape, layer, -1});
+      step.gradients.push_back(
+          {"", through(g->range.end), g->elements, g->type, g->shape, layer, -1});
       // What one stream computes ends in the order of its launches.
       if (step.gradients.size() > 1)
-        step.gradients.back().ready_ns =
-            std::max(step.gradients.back().ready_ns, step.gradients[step.gradients.size() - 2].ready_ns);
+        step.gradients.back().ready_ns = std::max(
+            step.gradients.back().ready_ns, step.gradients[step.gradients.size() - 2].ready_ns);
     }
     fill_packs(s, grads, grads_end, thread);
     if (packs_inside_functions(s, thread)) {
-      // One all-reduce for each gradient, issued inside a compiled backward pass, which hands all gradients over at its end.
+      // One all-reduce for each gradient, issued inside a compiled backward pass, which hands all
+      // gradients over at its end.
       step.layers.clear();
       std::int32_t g = 0;
       for (const MeasuredCollective* c : of_step_) {
         MeasuredGradient& gradient = step.gradients[static_cast<std::size_t>(g)];
         gradient.ready_ns = through(c->issued_ns);
         if (g > 0)
-          gradient.ready_ns = std::max(gradient.ready_ns, step.gradients[static_cast<std::size_t>(g) - 1].ready_ns);
+          gradient.ready_ns =
+              std::max(gradient.ready_ns, step.gradients[static_cast<std::size_t>(g) - 1].ready_ns);
         gradient.layer = gradient.pack = g;
         // Gradients are handed over in an order of their own.
         gradient.elements = c->bytes > 0 && c->type.bytes > 0 ? c->bytes / c->type.bytes : -1;
@@ -597,26 +638,30 @@ class RankTrace::Events {
     }
   }
 
-  /// Packs of a step in which no all-reduce is issued by a gradient's hook, but as many as there are gradients by the backward pass itself.
+  /// Packs of a step in which no all-reduce is issued by a gradient's hook, but as many as there
+  /// are gradients by the backward pass itself.
   bool packs_inside_functions(std::size_t s, std::int32_t thread) {
     if (!of_step_.empty()) return false;
     for (const std::size_t k : kernels_of(s)) {
       const Kernel& kernel = kernels_[k];
-      if (kernel.collective < 0 || kernel.thread != thread || kernel.launched < backward_host_[s]) continue;
+      if (kernel.collective < 0 || kernel.thread != thread || kernel.launched < backward_host_[s])
+        continue;
       MeasuredCollective& c = collectives_[static_cast<std::size_t>(kernel.collective)];
       if (c.kind == MeasuredKind::kAllReduce) of_step_.push_back(&c);
     }
     if (of_step_.empty() || of_step_.size() != rank_.steps[s].gradients.size()) return false;
     std::stable_sort(of_step_.begin(), of_step_.end(),
                      [](const auto* a, const auto* b) { return a->issued_ns < b->issued_ns; });
-    for (std::size_t p = 0; p < of_step_.size(); ++p) of_step_[p]->pack = static_cast<std::int32_t>(p);
+    for (std::size_t p = 0; p < of_step_.size(); ++p)
+      of_step_[p]->pack = static_cast<std::int32_t>(p);
     return true;
   }
 
   std::string layer_name(std::int32_t text, std::int32_t layer) const {
     std::string name = text >= 0 ? names_[static_cast<std::size_t>(text)] : "layer";
     // "ConvolutionBackward0" → "Convolution".
-    if (const std::size_t backward = name.rfind("Backward"); backward != std::string::npos && backward > 0)
+    if (const std::size_t backward = name.rfind("Backward");
+        backward != std::string::npos && backward > 0)
       name.resize(backward);
     std::string plain;
     for (const char c : name) plain += std::isalnum(static_cast<unsigned char>(c)) != 0 ? c : '_';
@@ -634,7 +679,8 @@ class RankTrace::Events {
       if (kernel.collective < 0) continue;
       MeasuredCollective& c = collectives_[static_cast<std::size_t>(kernel.collective)];
       c.step = static_cast<std::int32_t>(s);
-      if (c.kind == MeasuredKind::kAllReduce && kernel.thread == thread && inside_accumulation(kernel.launched, thread))
+      if (c.kind == MeasuredKind::kAllReduce && kernel.thread == thread &&
+          inside_accumulation(kernel.launched, thread))
         of_step.push_back(&c);
     }
     std::stable_sort(of_step.begin(), of_step.end(),
@@ -643,7 +689,8 @@ class RankTrace::Events {
     for (MeasuredCollective* c : of_step) {
       c->pack = packs;
       // The gradients that were ready when it was issued, but for those of the packs before it.
-      for (auto g = grads + static_cast<std::ptrdiff_t>(next); g != grads_end && g->range.start < c->issued_ns; ++g)
+      for (auto g = grads + static_cast<std::ptrdiff_t>(next);
+           g != grads_end && g->range.start < c->issued_ns; ++g)
         step.gradients[next++].pack = packs;
       ++packs;
     }
@@ -666,14 +713,16 @@ class RankTrace::Events {
       const Kernel& kernel = kernels_[k];
       if (kernel.collective >= 0 || step_of_kernel_[k] < 0) continue;
       const auto s = static_cast<std::size_t>(step_of_kernel_[k]);
-      MeasuredCompute span{kernel.start, kernel.end, static_cast<std::int32_t>(s), -1, MeasuredPhase::kForward};
+      MeasuredCompute span{kernel.start, kernel.end, static_cast<std::int32_t>(s), -1,
+                           MeasuredPhase::kForward};
       const bool known = kernel.launched >= 0 && backward_thread_[s] >= 0;
       if (known && kernel.thread == backward_thread_[s] && kernel.launched >= backward_host_[s]) {
         span.phase = MeasuredPhase::kBackward;
         // The first gradient that is not ready before this kernel ends is that of its layer.
         const auto& gradients = rank_.steps[s].gradients;
-        const auto next = std::lower_bound(gradients.begin(), gradients.end(), kernel.end,
-                                           [](const MeasuredGradient& g, std::int64_t t) { return g.ready_ns < t; });
+        const auto next = std::lower_bound(
+            gradients.begin(), gradients.end(), kernel.end,
+            [](const MeasuredGradient& g, std::int64_t t) { return g.ready_ns < t; });
         if (next != gradients.end()) span.layer = next->layer;
         // Copies out of buckets, at its end.
         else if (!gradients.empty())
@@ -688,8 +737,9 @@ class RankTrace::Events {
     std::vector<Kernel>().swap(kernels_);
   }
   [[nodiscard]] bool in_optimizer(std::int64_t time) const {
-    const auto behind = std::upper_bound(optimizer_.begin(), optimizer_.end(), time,
-                                         [](std::int64_t t, const HostRange& r) { return t < r.start; });
+    const auto behind =
+        std::upper_bound(optimizer_.begin(), optimizer_.end(), time,
+                         [](std::int64_t t, const HostRange& r) { return t < r.start; });
     return behind != optimizer_.begin() && std::prev(behind)->end >= time;
   }
 
@@ -726,7 +776,8 @@ class RankTrace::Events {
   std::vector<std::int64_t> backward_host_;
 };
 
-RankTrace::RankTrace(MeasuredRun& run, std::string name) : events_(std::make_unique<Events>(run, std::move(name))) {}
+RankTrace::RankTrace(MeasuredRun& run, std::string name)
+    : events_(std::make_unique<Events>(run, std::move(name))) {}
 RankTrace::RankTrace(RankTrace&&) noexcept = default;
 RankTrace::~RankTrace() = default;
 void RankTrace::take(const KinetoEvent& event) { events_->take(event); }

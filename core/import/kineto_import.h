@@ -12,14 +12,18 @@ namespace tutti::core {
 
 /// Adds one trace of the PyTorch profiler, of one rank, to `run`.
 ///
-/// - Steps are the annotations ProfilerStep#N; without them the trace is one step. A step ends when the last kernel that it launched
+/// - Steps are the annotations ProfilerStep#N; without them the trace is one step. A step ends when
+/// the last kernel that it launched
 ///   ends, as hosts run ahead of GPUs; the next one begins there.
-/// - The backward pass is what the autograd engine's thread launches. A gradient is ready on the GPU when the last kernel that was
+/// - The backward pass is what the autograd engine's thread launches. A gradient is ready on the
+/// GPU when the last kernel that was
 ///   launched there before its AccumulateGrad has ended.
-/// - All-reduces that are issued inside an AccumulateGrad are those of gradients, each a pack (bucket).
+/// - All-reduces that are issued inside an AccumulateGrad are those of gradients, each a pack
+/// (bucket).
 ///
 /// Memory: about 50 bytes for each kernel, launch and operator of autograd.
-/// ERRORS: those of read_kineto; more than 40 million kernels or launches; a rank that another file has.
+/// ERRORS: those of read_kineto; more than 40 million kernels or launches; a rank that another file
+/// has.
 Expected<void> import_kineto(ByteInput& input, const std::string& name, MeasuredRun& run,
                              const std::function<void(double)>& progress = {});
 

@@ -118,7 +118,8 @@ std::int32_t group_index(MeasuredRun& run, const MeasuredGroup& group) {
   for (std::size_t g = 0; g < run.groups.size(); ++g) {
     MeasuredGroup& known = run.groups[g];
     if (known.name != group.name || known.size != group.size) continue;
-    // A process has one group of a name; other processes may have others (tensor parallelism's "1" of ranks 0, 1 and 2, 3).
+    // A process has one group of a name; other processes may have others (tensor parallelism's "1"
+    // of ranks 0, 1 and 2, 3).
     if (!known.ranks.empty() && !group.ranks.empty() && known.ranks != group.ranks) continue;
     if (known.ranks.empty()) known.ranks = group.ranks;
     return static_cast<std::int32_t>(g);
@@ -129,7 +130,8 @@ std::int32_t group_index(MeasuredRun& run, const MeasuredGroup& group) {
   return static_cast<std::int32_t>(run.groups.size() - 1);
 }
 
-MeasuredRank& rank_of(MeasuredRun& run, const std::string& host, std::int64_t pid, std::int64_t rank) {
+MeasuredRank& rank_of(MeasuredRun& run, const std::string& host, std::int64_t pid,
+                      std::int64_t rank) {
   // The last one is the right one nearly always: files hold one process each.
   for (auto known = run.ranks.rbegin(); known != run.ranks.rend(); ++known) {
     if (known->host == host && known->pid == pid && known->rank == rank) return *known;

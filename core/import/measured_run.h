@@ -11,8 +11,9 @@
 
 namespace tutti::core {
 
-/// What profilers and logs say about a run, in one form: every importer makes one, and timelines, scenarios and measurements are
-/// made of it. Times are nanoseconds on one clock of the run; -1 where a time, a number or a size is not known.
+/// What profilers and logs say about a run, in one form: every importer makes one, and timelines,
+/// scenarios and measurements are made of it. Times are nanoseconds on one clock of the run; -1
+/// where a time, a number or a size is not known.
 
 enum class MeasuredKind : std::uint8_t {
   kAllReduce,
@@ -30,10 +31,12 @@ enum class MeasuredKind : std::uint8_t {
 };
 /// "all_reduce": as nccl-tests' programs are called; "other".
 std::string_view to_string(MeasuredKind kind);
-/// By any name that PyTorch, NCCL or Horovod use: "allreduce", "_allgather_base", "ReduceScatter", "ncclDevKernel_AllGather_RING_LL".
+/// By any name that PyTorch, NCCL or Horovod use: "allreduce", "_allgather_base", "ReduceScatter",
+/// "ncclDevKernel_AllGather_RING_LL".
 MeasuredKind measured_kind_of(std::string_view name);
 
-/// A type of elements by its name in ATen ("BFloat16"), C++ ("c10::BFloat16"), NCCL ("ncclFloat16"), NumPy or Python ("torch.float16").
+/// A type of elements by its name in ATen ("BFloat16"), C++ ("c10::BFloat16"), NCCL
+/// ("ncclFloat16"), NumPy or Python ("torch.float16").
 struct ElementType {
   std::string name;        ///< "bfloat16"; empty: not known
   std::int64_t bytes = 0;  ///< 0: not known
@@ -58,7 +61,7 @@ struct MeasuredCollective {
   std::int64_t start_ns = -1;
   std::int64_t end_ns = -1;
   std::int64_t duration_ns = -1;  ///< known without start and end in some logs
-  std::int64_t bytes = -1;        ///< as nccl-tests counts: the larger of what a rank gives and gets
+  std::int64_t bytes = -1;  ///< as nccl-tests counts: the larger of what a rank gives and gets
   ElementType type;
   std::string algorithm;  ///< "ring", "tree", …: NCCL's choice, in lower case; empty: not known
   std::string protocol;   ///< "ll", "ll128", "simple"
@@ -91,8 +94,8 @@ struct MeasuredStep {
   std::int64_t number = 0;  ///< as the trace counts
   std::int64_t start_ns = 0;
   std::int64_t end_ns = 0;
-  std::int64_t host_ns = 0;           ///< how long the host took, which may run ahead of the GPU
-  std::int64_t backward_ns = -1;      ///< when the backward pass began, on the device that computes it,
+  std::int64_t host_ns = 0;       ///< how long the host took, which may run ahead of the GPU
+  std::int64_t backward_ns = -1;  ///< when the backward pass began, on the device that computes it,
   std::int64_t backward_end_ns = -1;  ///< and ended
   std::vector<std::string> layers;    ///< of the backward pass, in its order
   std::vector<MeasuredGradient> gradients;
@@ -142,11 +145,14 @@ struct MeasuredRun {
 };
 
 /// The rank of that host, process and number, which is added if it is new.
-MeasuredRank& rank_of(MeasuredRun& run, const std::string& host, std::int64_t pid, std::int64_t rank);
-/// NCCL counts one rank's argument; nccl-tests, and Tutti, the larger of what a rank gives and gets. -1 if `ranks` is needed and not known.
+MeasuredRank& rank_of(MeasuredRun& run, const std::string& host, std::int64_t pid,
+                      std::int64_t rank);
+/// NCCL counts one rank's argument; nccl-tests, and Tutti, the larger of what a rank gives and
+/// gets. -1 if `ranks` is needed and not known.
 std::int64_t size_of_argument(MeasuredKind kind, std::int64_t argument_bytes, std::int64_t ranks);
 
-/// The index of the group, which is added if it is new; -1 beyond 4096 groups. Groups differ in name, size or ranks.
+/// The index of the group, which is added if it is new; -1 beyond 4096 groups. Groups differ in
+/// name, size or ranks.
 std::int32_t group_index(MeasuredRun& run, const MeasuredGroup& group);
 /// "[0,1,2]" as numbers; nothing if it is shortened or no list.
 std::vector<std::int64_t> rank_list(std::string_view text);

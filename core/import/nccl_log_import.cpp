@@ -41,11 +41,14 @@ class NcclLogImport {
     run_.files.push_back(name_);
     for (auto& [key, choice] : choices_) run_.choices.push_back(choice);
     if (choices_.empty())
-      run_.notes.push_back(fmt::format(
-          "{}: no choice of NCCL in this log; it writes them since 2.21, with NCCL_DEBUG_SUBSYS=TUNING", name_));
-    if (calls_ == 0)
       run_.notes.push_back(
-          fmt::format("{}: no calls of collectives in this log; NCCL writes them with NCCL_DEBUG_SUBSYS=COLL", name_));
+          fmt::format("{}: no choice of NCCL in this log; it writes them since 2.21, with "
+                      "NCCL_DEBUG_SUBSYS=TUNING",
+                      name_));
+    if (calls_ == 0)
+      run_.notes.push_back(fmt::format(
+          "{}: no calls of collectives in this log; NCCL writes them with NCCL_DEBUG_SUBSYS=COLL",
+          name_));
     return {};
   }
 
@@ -67,7 +70,8 @@ class NcclLogImport {
       case Kind::kCollective: return take_collective(line, process);
       case Kind::kChoice: return take_choice(line, process);
       case Kind::kTransport:
-        if (run_.transports.size() < kMostNames || run_.transports.contains(line.text)) ++run_.transports[line.text];
+        if (run_.transports.size() < kMostNames || run_.transports.contains(line.text))
+          ++run_.transports[line.text];
         return run_.counts.use("transport");
       case Kind::kNetwork: return add_once(run_.networks, line.text, "network");
       case Kind::kVariable: return add_once(run_.variables, line.text, "variable");
@@ -77,7 +81,8 @@ class NcclLogImport {
   static constexpr std::size_t kMostNames = 256;
 
   void add_once(std::vector<std::string>& list, const std::string& text, const char* what) {
-    if (list.size() < kMostNames && std::find(list.begin(), list.end(), text) == list.end()) list.push_back(text);
+    if (list.size() < kMostNames && std::find(list.begin(), list.end(), text) == list.end())
+      list.push_back(text);
     run_.counts.use(what);
   }
 
@@ -88,7 +93,8 @@ class NcclLogImport {
     made.rank = line.rank;
     made.ranks = line.ranks;
     // Pointers differ from process to process; communicators are distinguished by their sizes.
-    made.group = group_index(run_, {fmt::format("communicator of {}", line.ranks), "", line.ranks, {}});
+    made.group =
+        group_index(run_, {fmt::format("communicator of {}", line.ranks), "", line.ranks, {}});
     auto& [ranks, rank] = largest_[process];
     if (line.ranks >= ranks) ranks = line.ranks, rank = line.rank;
     run_.world_size = std::max(run_.world_size, line.ranks);
@@ -108,7 +114,8 @@ class NcclLogImport {
     } else if (ranks > 0) {
       c.group = group_index(run_, {fmt::format("communicator of {}", ranks), "", ranks, {}});
     }
-    if (const auto known = largest_.find(process); known != largest_.end()) rank = known->second.second;
+    if (const auto known = largest_.find(process); known != largest_.end())
+      rank = known->second.second;
     if (c.type.bytes > 0) c.bytes = size_of_argument(c.kind, line.elements * c.type.bytes, ranks);
     if (c.bytes < 0)
       run_.counts.incomplete("call whose size is not known");
@@ -118,8 +125,8 @@ class NcclLogImport {
     ++collectives_;
     const auto [place, added] = place_.try_emplace({process, rank}, 0);
     if (added)
-      place->second = static_cast<std::size_t>(&rank_of(run_, std::get<0>(process), std::get<1>(process), rank) -
-                                               run_.ranks.data());
+      place->second = static_cast<std::size_t>(
+          &rank_of(run_, std::get<0>(process), std::get<1>(process), rank) - run_.ranks.data());
     MeasuredRank& of = run_.ranks[place->second];
     of.collectives.push_back(std::move(c));
     last_[{process, line.thread}] = {place->second, of.collectives.size() - 1, ranks};
@@ -148,13 +155,14 @@ class NcclLogImport {
       }
     }
     if (choice.ranks < 0) {
-      if (const auto known = largest_.find(process); known != largest_.end()) choice.ranks = known->second.first;
+      if (const auto known = largest_.find(process); known != largest_.end())
+        choice.ranks = known->second.first;
       choice.bytes = size_of_argument(choice.kind, line.bytes, choice.ranks);
       if (choice.bytes < 0) choice.bytes = line.bytes;
     }
     if (choices_.size() >= kMostRecords) return;
-    const auto key =
-        std::tuple(choice.kind, choice.ranks, choice.bytes, choice.algorithm, choice.protocol, choice.channels);
+    const auto key = std::tuple(choice.kind, choice.ranks, choice.bytes, choice.algorithm,
+                                choice.protocol, choice.channels);
     choices_.try_emplace(key, choice).first->second.times += 1;
   }
 
@@ -170,8 +178,11 @@ class NcclLogImport {
   std::map<std::pair<Process, std::string>, Communicator> communicators_;
   std::map<Process, std::pair<std::int64_t, std::int64_t>> largest_;  ///< ranks, and the process's
   std::map<std::pair<Process, std::int64_t>, LastCall> last_;
-  std::map<std::pair<Process, std::int64_t>, std::size_t> place_;  ///< of each process and rank in the run
-  std::map<std::tuple<MeasuredKind, std::int64_t, std::int64_t, std::string, std::string, std::int32_t>, MeasuredChoice>
+  std::map<std::pair<Process, std::int64_t>, std::size_t>
+      place_;  ///< of each process and rank in the run
+  std::map<
+      std::tuple<MeasuredKind, std::int64_t, std::int64_t, std::string, std::string, std::int32_t>,
+      MeasuredChoice>
       choices_;
   std::int64_t calls_ = 0;
   std::size_t collectives_ = 0;

@@ -1,4 +1,5 @@
-// A scenario is written as text, with remarks that say where its figures come from, so that its user can go on with it.
+// A scenario is written as text, with remarks that say where its figures come from, so that its
+// user can go on with it.
 
 #include "core/import/scenario_of_run.h"
 
@@ -38,14 +39,16 @@ std::string schema_type(const std::string& name) {
 /// Why a model is not the one whose gradients were measured; empty if it is.
 std::string misfit(const CandidateModel& model, const StepModel& step) {
   if (model.gradients.size() != step.gradients.size())
-    return fmt::format("it has {} variables, and a step of the trace {} gradients", model.gradients.size(),
-                       step.gradients.size());
-  // Where all gradients belong to a pack, its bytes must be those of the model's gradients, last created first.
+    return fmt::format("it has {} variables, and a step of the trace {} gradients",
+                       model.gradients.size(), step.gradients.size());
+  // Where all gradients belong to a pack, its bytes must be those of the model's gradients, last
+  // created first.
   std::size_t g = model.gradients.size();
   for (std::size_t p = 0; p < step.packs.size(); ++p) {
     const StepModel::Pack& pack = step.packs[p];
     std::int64_t elements = 0;
-    for (std::size_t i = 0; i < pack.gradients.size() && g > 0; ++i) elements += model.gradients[--g].elements;
+    for (std::size_t i = 0; i < pack.gradients.size() && g > 0; ++i)
+      elements += model.gradients[--g].elements;
     if (pack.bytes >= 0 && pack.type.bytes > 0 && elements * pack.type.bytes != pack.bytes)
       return fmt::format("its gradients would make pack {} of {} bytes, and the trace has {}", p,
                          elements * pack.type.bytes, pack.bytes);
@@ -66,13 +69,14 @@ void take_gradients(const CandidateModel& candidate, StepModel& model) {
     to.elements = from.elements;
     to.shape = from.shape;
     if (!to.type.name.empty()) continue;
-    const ElementType of_pack = to.pack < 0 ? ElementType() : model.packs[static_cast<std::size_t>(to.pack)].type;
+    const ElementType of_pack =
+        to.pack < 0 ? ElementType() : model.packs[static_cast<std::size_t>(to.pack)].type;
     to.type = of_pack.name.empty() ? element_type_of(from.type) : of_pack;
   }
 }
 
-/// Where only packs have sizes: each pack as one gradient, as large and as late as all of its gradients together. False if they have
-/// not, either.
+/// Where only packs have sizes: each pack as one gradient, as large and as late as all of its
+/// gradients together. False if they have not, either.
 bool packs_as_gradients(StepModel& model) {
   if (model.packs.empty()) return false;
   for (const StepModel::Pack& pack : model.packs) {
@@ -83,9 +87,11 @@ bool packs_as_gradients(StepModel& model) {
   std::int32_t layer = 0;
   for (std::size_t p = 0; p < model.packs.size(); ++p) {
     StepModel::Pack& pack = model.packs[p];
-    const std::int32_t last = model.gradients[static_cast<std::size_t>(pack.gradients.back())].layer;
+    const std::int32_t last =
+        model.gradients[static_cast<std::size_t>(pack.gradients.back())].layer;
     std::int64_t backward = 0;
-    for (; layer <= last; ++layer) backward += model.layers[static_cast<std::size_t>(layer)].backward_ns;
+    for (; layer <= last; ++layer)
+      backward += model.layers[static_cast<std::size_t>(layer)].backward_ns;
     StepModel::Gradient gradient;
     gradient.name = fmt::format("bucket_{}", p);
     gradient.elements = pack.bytes / pack.type.bytes;
@@ -109,22 +115,25 @@ class ScenarioWriter {
   Expected<ScenarioOfRun> write(const std::string& name) {
     if (model_.steps == 0)
       return tl::make_unexpected(Error::request(
-          {ProblemCode::kMissing},
-          fmt::format("{} has no training steps to make a scenario of; write measurements (-o NAME.log) or a timeline "
-                      "(-o NAME.tutti)",
-                      run_.format)));
+          {ProblemCode::kMissing}, fmt::format("{} has no training steps to make a scenario of; "
+                                               "write measurements (-o NAME.log) or a timeline "
+                                               "(-o NAME.tutti)",
+                                               run_.format)));
     const std::string cluster = cluster_text();
     if (!problems_.empty()) return problems_.take();
-    std::string text = fmt::format("# Written by tutti import from {}, of {}: {} steps of {} ranks.\n", run_.format,
-                                   run_.files.empty() ? "a trace" : fmt::format("{}", fmt::join(first_files(), ", ")),
-                                   model_.steps, run_.ranks.size());
-    text +=
-        fmt::format("# Measured: {} ms a step; its forward pass {}, its backward pass {} until the last gradient.\n",
-                    ms(model_.step_ns), ms(model_.forward_ns), ms(model_.backward_ns));
+    std::string text = fmt::format(
+        "# Written by tutti import from {}, of {}: {} steps of {} ranks.\n", run_.format,
+        run_.files.empty() ? "a trace" : fmt::format("{}", fmt::join(first_files(), ", ")),
+        model_.steps, run_.ranks.size());
+    text += fmt::format(
+        "# Measured: {} ms a step; its forward pass {}, its backward pass {} until the last "
+        "gradient.\n",
+        ms(model_.step_ns), ms(model_.forward_ns), ms(model_.backward_ns));
     text += fmt::format("name: {}\n\n", quoted(name));
     text += cluster + '\n' + workload_text() + '\n' + strategy_text();
     text +=
-        "\nrun {\n  steps: 3\n  # The measured times of layers are those beside communication: nothing is added for "
+        "\nrun {\n  steps: 3\n  # The measured times of layers are those beside communication: "
+        "nothing is added for "
         "it.\n"
         "  interference: OFF\n}\n";
     text += communicators_text();
@@ -147,26 +156,30 @@ class ScenarioWriter {
     return files;
   }
 
-  // ------------------------------------------------------------------------------------------------ cluster
+  // -----------------------------------------------------------------------------------------
+  // cluster
 
   std::string cluster_text() {
-    const std::int64_t world = std::max<std::int64_t>(run_.world_size, static_cast<std::int64_t>(run_.ranks.size()));
+    const std::int64_t world =
+        std::max<std::int64_t>(run_.world_size, static_cast<std::int64_t>(run_.ranks.size()));
     std::string machine = facts_.machine;
     const std::int64_t per_host = run_.gpus_per_host;
     if (machine.empty()) {
       machine = machine_with_gpu(run_.gpu, per_host);
       if (!machine.empty())
-        made_.notes.push_back(
-            fmt::format("the machine is assumed to be {}, which has such GPUs ({}); --machine names "
-                        "another one",
-                        machine, run_.gpu));
+        made_.notes.push_back(fmt::format(
+            "the machine is assumed to be {}, which has such GPUs ({}); --machine names "
+            "another one",
+            machine, run_.gpu));
     }
     if (machine.empty())
-      problems_.add(
-          {ProblemCode::kMissing, "--machine"}, {},
-          "--machine: the trace {}{}; name a shipped machine that is near by (tutti init --list) or a file "
-          "that describes yours (docs/formats.md)",
-          run_.gpu.empty() ? "does not name its GPUs" : "has GPUs of which no shipped machine is made: ", run_.gpu);
+      problems_.add({ProblemCode::kMissing, "--machine"}, {},
+                    "--machine: the trace {}{}; name a shipped machine that is near by (tutti init "
+                    "--list) or a file "
+                    "that describes yours (docs/formats.md)",
+                    run_.gpu.empty() ? "does not name its GPUs"
+                                     : "has GPUs of which no shipped machine is made: ",
+                    run_.gpu);
     std::int64_t nodes = facts_.nodes.value_or(0);
     if (nodes == 0 && per_host > 0)
       nodes = per_host >= world ? 1 : (per_host > 1 ? (world + per_host - 1) / per_host : 0);
@@ -177,44 +190,53 @@ class ScenarioWriter {
       return "";
     }
     if (world % nodes != 0) {
-      problems_.add({ProblemCode::kConflict, "--nodes"}, {}, "--nodes {}: {} ranks do not spread evenly over them",
-                    nodes, world);
+      problems_.add({ProblemCode::kConflict, "--nodes"}, {},
+                    "--nodes {}: {} ranks do not spread evenly over them", nodes, world);
       return "";
     }
     if (nodes > 1 && facts_.link.empty())
       problems_.add({ProblemCode::kMissing, "--link"}, {},
-                    "--link: the {} machines are joined by a network that no trace describes; name the kind of its "
+                    "--link: the {} machines are joined by a network that no trace describes; name "
+                    "the kind of its "
                     "links (tutti init --list), such as ndr",
                     nodes);
     std::string text = "cluster {\n";
-    text += fmt::format("  workers {{ machine: {} count: {} replicas: {} }}\n", quoted(machine), nodes, world / nodes);
-    if (nodes > 1) text += fmt::format("  network {{ kind: ONE_SWITCH link: {} }}\n", quoted(facts_.link));
+    text += fmt::format("  workers {{ machine: {} count: {} replicas: {} }}\n", quoted(machine),
+                        nodes, world / nodes);
+    if (nodes > 1)
+      text += fmt::format("  network {{ kind: ONE_SWITCH link: {} }}\n", quoted(facts_.link));
     return text + "}\n";
   }
 
-  // ------------------------------------------------------------------------------------------------ workload
+  // ----------------------------------------------------------------------------------------
+  // workload
 
   std::string workload_text() {
     std::string text = "workload {\n";
     if (model_.gradients.empty()) {
-      made_.notes.emplace_back("no gradients were found; the scenario computes the measured times and reduces nothing");
+      made_.notes.emplace_back(
+          "no gradients were found; the scenario computes the measured times and reduces nothing");
       text += "  # No gradients in the trace: a single variable stands for the model.\n";
-      text += fmt::format("  variable {{ name: \"model\" shape: 1 forward_ms: {} backward_ms: {} }}\n",
-                          ms(model_.forward_ns), ms(model_.backward_ns));
+      text +=
+          fmt::format("  variable {{ name: \"model\" shape: 1 forward_ms: {} backward_ms: {} }}\n",
+                      ms(model_.forward_ns), ms(model_.backward_ns));
       return text + fmt::format("  update_ms: {}\n}}\n", ms(model_.update_ns));
     }
     std::int64_t backward = 0;
     for (const StepModel::Layer& layer : model_.layers) backward += layer.backward_ns;
     text +=
-        "  # Variables in the reverse of the order in which their gradients became ready; backward_ms is the time "
+        "  # Variables in the reverse of the order in which their gradients became ready; "
+        "backward_ms is the time "
         "from\n"
-        "  # the gradients before. The forward pass was measured as a whole, and is spread likewise.\n";
+        "  # the gradients before. The forward pass was measured as a whole, and is spread "
+        "likewise.\n";
     std::map<std::string, std::int64_t> other_types;
     std::vector<std::string> lines;
     std::int32_t before = -1;
     for (const StepModel::Gradient& g : model_.gradients) {
       // The first gradient of a layer to be ready has its time; the others are ready with it.
-      const std::int64_t own = g.layer == before ? 0 : model_.layers[static_cast<std::size_t>(g.layer)].backward_ns;
+      const std::int64_t own =
+          g.layer == before ? 0 : model_.layers[static_cast<std::size_t>(g.layer)].backward_ns;
       before = g.layer;
       const double share = backward > 0 ? static_cast<double>(own) / static_cast<double>(backward)
                                         : 1.0 / static_cast<double>(model_.gradients.size());
@@ -228,21 +250,26 @@ class ScenarioWriter {
           shape = {std::max<std::int64_t>(1, g.elements * g.type.bytes / 2)};
         }
       }
-      lines.push_back(
-          fmt::format("  variable {{ name: {} {}data_type: {} forward_ms: {} backward_ms: {} }}\n", quoted(g.name),
-                      shape.empty() ? "" : fmt::format("shape: [{}] ", fmt::join(shape, ", ")), type,
-                      ms(static_cast<std::int64_t>(share * static_cast<double>(model_.forward_ns))), ms(own)));
+      lines.push_back(fmt::format(
+          "  variable {{ name: {} {}data_type: {} forward_ms: {} backward_ms: {} }}\n",
+          quoted(g.name), shape.empty() ? "" : fmt::format("shape: [{}] ", fmt::join(shape, ", ")),
+          type, ms(static_cast<std::int64_t>(share * static_cast<double>(model_.forward_ns))),
+          ms(own)));
     }
     for (const auto& [type, number] : other_types)
       made_.notes.push_back(
-          type.empty() ? fmt::format("{} gradients have no type in the trace and are taken as float32", number)
-                       : fmt::format("{} gradients of type {} are written as float16 of as many bytes", number, type));
+          type.empty()
+              ? fmt::format("{} gradients have no type in the trace and are taken as float32",
+                            number)
+              : fmt::format("{} gradients of type {} are written as float16 of as many bytes",
+                            number, type));
     for (auto line = lines.rbegin(); line != lines.rend(); ++line) text += *line;
-    return text +
-           fmt::format("  # Of the optimizer, from the last pack on.\n  update_ms: {}\n}}\n", ms(model_.update_ns));
+    return text + fmt::format("  # Of the optimizer, from the last pack on.\n  update_ms: {}\n}}\n",
+                              ms(model_.update_ns));
   }
 
-  // ------------------------------------------------------------------------------------------------ strategy
+  // ----------------------------------------------------------------------------------------
+  // strategy
 
   std::string strategy_text() {
     std::string text = "strategy {\n  algorithm: \"nccl\"\n";
@@ -253,7 +280,8 @@ class ScenarioWriter {
     if (!run_.nccl_version.empty()) {
       if (run_.is_rocm) {
         made_.notes.push_back(
-            fmt::format("the trace is of RCCL, which calls itself NCCL {}; it is modelled as NCCL", run_.nccl_version));
+            fmt::format("the trace is of RCCL, which calls itself NCCL {}; it is modelled as NCCL",
+                        run_.nccl_version));
       } else {
         text += fmt::format("  nccl {{ version: {} }}\n", quoted(run_.nccl_version));
       }
@@ -264,8 +292,10 @@ class ScenarioWriter {
   /// Horovod decides what it fuses by time; only its cycle is seen in the timeline.
   [[nodiscard]] std::string horovod_text() const {
     std::string text = fmt::format(
-        "  # Measured: {} packs a step. Horovod fuses what is ready at each cycle.\n  horovod {{", model_.packs.size());
-    if (run_.cycle_us > 0) text += fmt::format(" cycle_time_ms: {:.3f}", static_cast<double>(run_.cycle_us) / 1e3);
+        "  # Measured: {} packs a step. Horovod fuses what is ready at each cycle.\n  horovod {{",
+        model_.packs.size());
+    if (run_.cycle_us > 0)
+      text += fmt::format(" cycle_time_ms: {:.3f}", static_cast<double>(run_.cycle_us) / 1e3);
     return text + " }\n";
   }
 
@@ -273,7 +303,8 @@ class ScenarioWriter {
     std::vector<std::int64_t> bytes;
     std::vector<std::size_t> buckets;
     for (const StepModel::Gradient& g : model_.gradients)
-      bytes.push_back(g.elements * std::max<std::int64_t>(g.type.bytes, g.type.name.empty() ? 4 : 1));
+      bytes.push_back(g.elements *
+                      std::max<std::int64_t>(g.type.bytes, g.type.name.empty() ? 4 : 1));
     bool in_order = true;
     std::int32_t next = 0;
     for (const StepModel::Pack& pack : model_.packs) {
@@ -282,28 +313,31 @@ class ScenarioWriter {
     }
     const std::size_t unpacked = model_.gradients.size() - static_cast<std::size_t>(next);
     if (unpacked > 0)
-      made_.notes.push_back(
-          fmt::format("{} of {} gradients are in no all-reduce of the trace; the scenario packs them "
-                      "with the others",
-                      unpacked, model_.gradients.size()));
+      made_.notes.push_back(fmt::format(
+          "{} of {} gradients are in no all-reduce of the trace; the scenario packs them "
+          "with the others",
+          unpacked, model_.gradients.size()));
     const std::optional<BucketLimits> known = bucket_limits(bytes, buckets);
     const BucketLimits limits = known.value_or(BucketLimits());
     std::string text = fmt::format("  # Measured: {} packs a step.\n", model_.packs.size());
     if (!known || !in_order) {
       made_.notes.emplace_back(
-          "no limits of PyTorch DDP make exactly these packs; the scenario has DDP's defaults, whose packs differ");
+          "no limits of PyTorch DDP make exactly these packs; the scenario has DDP's defaults, "
+          "whose packs differ");
       return text + "  pytorch_ddp { gradient_as_bucket_view: true }\n";
     }
     text += "  # Copies into and out of buckets are in the measured times.\n  pytorch_ddp { ";
     const bool usual = limits.bytes == 25 * kMiB && limits.first_bytes == kMiB;
     if (!usual)
-      text += fmt::format("bucket_cap_mb: {} first_bucket_bytes: {} ",
-                          fmt::format("{:.9g}", static_cast<double>(limits.bytes) / static_cast<double>(kMiB)),
-                          limits.first_bytes);
+      text += fmt::format(
+          "bucket_cap_mb: {} first_bucket_bytes: {} ",
+          fmt::format("{:.9g}", static_cast<double>(limits.bytes) / static_cast<double>(kMiB)),
+          limits.first_bytes);
     return text + "gradient_as_bucket_view: true }\n";
   }
 
-  // ------------------------------------------------------------------------------------------------ exchanges
+  // ---------------------------------------------------------------------------------------
+  // exchanges
 
   [[nodiscard]] static std::string schema_collective(MeasuredKind kind) {
     switch (kind) {
@@ -329,8 +363,10 @@ class ScenarioWriter {
   }
 
   std::string communicators_text() {
-    const std::int64_t world = std::max<std::int64_t>(run_.world_size, static_cast<std::int64_t>(run_.ranks.size()));
-    // Without all-reduces of gradients, ranks that gather parameters and scatter gradients hold parts of the model (FSDP).
+    const std::int64_t world =
+        std::max<std::int64_t>(run_.world_size, static_cast<std::int64_t>(run_.ranks.size()));
+    // Without all-reduces of gradients, ranks that gather parameters and scatter gradients hold
+    // parts of the model (FSDP).
     bool gathers = false, scatters = false;
     for (const StepModel::Exchange& e : model_.exchanges) {
       gathers = gathers || e.kind == MeasuredKind::kAllGather;
@@ -351,23 +387,29 @@ class ScenarioWriter {
     for (const auto& [index, exchanges] : by_group) {
       MeasuredGroup group;
       if (index >= 0) group = run_.groups[static_cast<std::size_t>(index)];
-      if (group.size < 0) group.size = index < 0 ? world : static_cast<std::int64_t>(group.ranks.size());
+      if (group.size < 0)
+        group.size = index < 0 ? world : static_cast<std::int64_t>(group.ranks.size());
       const std::int64_t stride = stride_of(group, world);
       if (group.size < 2 || stride == 0 || world % (group.size * stride) != 0) {
         left_out += static_cast<std::int64_t>(exchanges.size());
         continue;
       }
-      const bool own = sharded && !split && std::any_of(exchanges.begin(), exchanges.end(), [](const auto* e) {
-                         return e->kind == MeasuredKind::kReduceScatter;
-                       });
+      const bool own =
+          sharded && !split && std::any_of(exchanges.begin(), exchanges.end(), [](const auto* e) {
+            return e->kind == MeasuredKind::kReduceScatter;
+          });
       split = split || own;
-      std::string name = group.description.empty() || group.description == "undefined" ? group.name : group.description;
+      std::string name = group.description.empty() || group.description == "undefined"
+                             ? group.name
+                             : group.description;
       if (name.empty()) name = "world";
       if (const int number = names[name]++; number > 0) name += fmt::format("_{}", number);
       text += fmt::format("\ncommunicator {{\n  name: {}\n  size: {}\n", quoted(name), group.size);
       if (stride != 1) text += fmt::format("  stride: {}\n", stride);
       if (own)
-        text += "  # Parameters are gathered and gradients scattered: each rank holds a part.\n  splits_model: true\n";
+        text +=
+            "  # Parameters are gathered and gradients scattered: each rank holds a part.\n  "
+            "splits_model: true\n";
       for (const StepModel::Exchange* e : exchanges) text += exchange_text(*e);
       text += "}\n";
     }
@@ -383,8 +425,8 @@ class ScenarioWriter {
     std::string type = schema_type(e.type.name);
     std::int64_t bytes = e.bytes;
     if (type.empty()) type = "FLOAT16", bytes += bytes % 2;
-    std::string text =
-        fmt::format("  exchange {{ collective: {} bytes: {} type: {}", schema_collective(e.kind), bytes, type);
+    std::string text = fmt::format("  exchange {{ collective: {} bytes: {} type: {}",
+                                   schema_collective(e.kind), bytes, type);
     if (e.per_forward > 0) text += fmt::format(" per_forward: {}", e.per_forward);
     if (e.per_backward > 0) text += fmt::format(" per_backward: {}", e.per_backward);
     return text + (e.overlaps ? " overlaps: true }\n" : " }\n");
@@ -400,10 +442,11 @@ class ScenarioWriter {
 }  // namespace
 
 Expected<std::vector<std::string>> fit_gradients(StepModel& model, const ScenarioFacts& facts) {
-  if (model.gradients.empty() || (has_sizes(model) && !facts.model_asked)) return std::vector<std::string>();
+  if (model.gradients.empty() || (has_sizes(model) && !facts.model_asked))
+    return std::vector<std::string>();
   // Without sizes of packs a number of gradients alone says little.
-  const bool known_packs =
-      std::any_of(model.packs.begin(), model.packs.end(), [](const StepModel::Pack& p) { return p.bytes >= 0; });
+  const bool known_packs = std::any_of(model.packs.begin(), model.packs.end(),
+                                       [](const StepModel::Pack& p) { return p.bytes >= 0; });
   Problems problems;
   for (const CandidateModel& candidate : facts.models) {
     const std::string why = misfit(candidate, model);
@@ -411,31 +454,35 @@ Expected<std::vector<std::string>> fit_gradients(StepModel& model, const Scenari
       problems.add({ProblemCode::kConflict, "--model"}, {}, "--model {}: {}", candidate.name, why);
     if (!why.empty() || (!facts.model_asked && !known_packs)) continue;
     take_gradients(candidate, model);
-    return std::vector{fmt::format("gradients have the names and sizes of {}, which fit all packs", candidate.name)};
+    return std::vector{fmt::format("gradients have the names and sizes of {}, which fit all packs",
+                                   candidate.name)};
   }
   if (!problems.empty()) return problems.take();
   const std::size_t number = model.gradients.size();
   if (packs_as_gradients(model))
     return std::vector{
-        fmt::format("the trace has no sizes of its {} gradients, so each of the {} packs is one variable; profile with "
+        fmt::format("the trace has no sizes of its {} gradients, so each of the {} packs is one "
+                    "variable; profile with "
                     "record_shapes=True, or name the model (--model)",
                     number, model.packs.size())};
   problems.add({ProblemCode::kMissing, "--model"}, {},
-               "--model: the trace has no sizes of its {} gradients; name the model (tutti init --list, or a file), or "
+               "--model: the trace has no sizes of its {} gradients; name the model (tutti init "
+               "--list, or a file), or "
                "profile with record_shapes=True",
                number);
   return problems.take();
 }
 
-Expected<ScenarioOfRun> scenario_of_run(const MeasuredRun& run, const StepModel& model, const std::string& name,
-                                        const ScenarioFacts& facts) {
+Expected<ScenarioOfRun> scenario_of_run(const MeasuredRun& run, const StepModel& model,
+                                        const std::string& name, const ScenarioFacts& facts) {
   return ScenarioWriter(run, model, facts).write(name);
 }
 
 std::optional<BucketLimits> bucket_limits(const std::vector<std::int64_t>& gradient_bytes,
                                           const std::vector<std::size_t>& buckets) {
   if (buckets.empty()) return std::nullopt;
-  // A bucket that is closed held less than the limit before its last gradient, and no less with it; the last one may be open.
+  // A bucket that is closed held less than the limit before its last gradient, and no less with it;
+  // the last one may be open.
   std::int64_t first_low = 0, first_high = std::int64_t{1} << 50, low = 0, high = first_high;
   std::size_t g = 0;
   for (std::size_t b = 0; b < buckets.size(); ++b) {

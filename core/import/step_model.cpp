@@ -33,9 +33,11 @@ std::vector<std::vector<const MeasuredCollective*>> packs_of_steps(const Measure
   return packs;
 }
 
-Signature signature_of(const MeasuredStep& step, const std::vector<const MeasuredCollective*>& packs) {
+Signature signature_of(const MeasuredStep& step,
+                       const std::vector<const MeasuredCollective*>& packs) {
   Signature signature{step.gradients.size(), {}};
-  for (const MeasuredCollective* c : packs) signature.second.push_back(c != nullptr ? c->bytes : -1);
+  for (const MeasuredCollective* c : packs)
+    signature.second.push_back(c != nullptr ? c->bytes : -1);
   return signature;
 }
 
@@ -55,8 +57,8 @@ void add_gradients(const Chosen& reference, StepModel& model) {
     in_layer = g.layer == before ? in_layer + 1 : 0;
     before = g.layer;
     const std::string& layer = step.layers[static_cast<std::size_t>(g.layer)];
-    model.gradients.push_back({g.name.empty() ? fmt::format("{}.{}", layer, in_layer) : g.name, g.elements, g.type,
-                               g.shape, g.layer, g.pack});
+    model.gradients.push_back({g.name.empty() ? fmt::format("{}.{}", layer, in_layer) : g.name,
+                               g.elements, g.type, g.shape, g.layer, g.pack});
   }
   for (const MeasuredCollective* c : reference.packs[last]) {
     StepModel::Pack pack;
@@ -111,7 +113,8 @@ void add_times(const Chosen& of, Times& times) {
         times.layers[l].push_back(without_exposed(before, end));
         before = end;
       }
-      if (step.layers.empty()) before = std::clamp(step.backward_end_ns, began, std::max(began, step.end_ns));
+      if (step.layers.empty())
+        before = std::clamp(step.backward_end_ns, began, std::max(began, step.end_ns));
       times.backward.push_back(before - began);
       last = before;
     }
@@ -138,7 +141,8 @@ void add_exchanges(const Chosen& reference, StepModel& model) {
   for (const MeasuredCompute& c : rank.compute) compute.push_back({c.start_ns, c.end_ns});
   compute = united(std::move(compute));
   for (const MeasuredCollective& c : rank.collectives) {
-    if (c.pack >= 0 || c.step < 0 || c.bytes <= 0 || c.kind == MeasuredKind::kBarrier || c.kind == MeasuredKind::kOther)
+    if (c.pack >= 0 || c.step < 0 || c.bytes <= 0 || c.kind == MeasuredKind::kBarrier ||
+        c.kind == MeasuredKind::kOther)
       continue;
     const auto at = place.find(static_cast<std::size_t>(c.step));
     if (at == place.end()) continue;
@@ -156,11 +160,13 @@ void add_exchanges(const Chosen& reference, StepModel& model) {
     ++(is_forward ? forward : backward)[at->second];
   }
   for (const auto& [key, counts] : found) {
-    StepModel::Exchange exchange{std::get<0>(key), std::get<1>(key), std::get<2>(key), types[key], 0, 0, false};
+    StepModel::Exchange exchange{
+        std::get<0>(key), std::get<1>(key), std::get<2>(key), types[key], 0, 0, false};
     exchange.overlaps = 2 * hidden[key].start > hidden[key].end;
     exchange.per_forward = median_ns(counts.first);
     exchange.per_backward = median_ns(counts.second);
-    if (exchange.per_forward + exchange.per_backward > 0) model.exchanges.push_back(std::move(exchange));
+    if (exchange.per_forward + exchange.per_backward > 0)
+      model.exchanges.push_back(std::move(exchange));
   }
 }
 
@@ -172,13 +178,16 @@ StepModel step_model(const MeasuredRun& run) {
   std::vector<std::vector<std::vector<const MeasuredCollective*>>> packs;
   for (const MeasuredRank& rank : run.ranks) {
     packs.push_back(packs_of_steps(rank));
-    for (std::size_t s = 0; s < rank.steps.size(); ++s) ++how_often[signature_of(rank.steps[s], packs.back()[s])];
+    for (std::size_t s = 0; s < rank.steps.size(); ++s)
+      ++how_often[signature_of(rank.steps[s], packs.back()[s])];
   }
   if (how_often.empty()) return model;
-  // The most frequent; of equally frequent ones, that with most gradients: a step that the trace cuts has fewer.
-  const auto usual = std::max_element(how_often.begin(), how_often.end(), [](const auto& a, const auto& b) {
-    return std::tuple(a.second, a.first.first) < std::tuple(b.second, b.first.first);
-  });
+  // The most frequent; of equally frequent ones, that with most gradients: a step that the trace
+  // cuts has fewer.
+  const auto usual =
+      std::max_element(how_often.begin(), how_often.end(), [](const auto& a, const auto& b) {
+        return std::tuple(a.second, a.first.first) < std::tuple(b.second, b.first.first);
+      });
   Times times;
   const Chosen* reference = nullptr;
   std::vector<Chosen> all;
@@ -211,9 +220,11 @@ StepModel step_model(const MeasuredRun& run) {
 }
 
 void align_clocks(MeasuredRun& run) {
-  constexpr std::int64_t kSameClock = 200'000;  // ns: what ends of one collective may differ by on a host
+  constexpr std::int64_t kSameClock =
+      200'000;  // ns: what ends of one collective may differ by on a host
   if (run.ranks.size() < 2) return;
-  // The k-th collective of its kind in a step of one number is the same one on all ranks, if it is one of the world.
+  // The k-th collective of its kind in a step of one number is the same one on all ranks, if it is
+  // one of the world.
   using Key = std::tuple<std::int64_t, MeasuredKind, std::int64_t, std::int64_t>;
   const auto ends_of = [](const MeasuredRank& rank) {
     std::map<Key, std::int64_t> ends;
@@ -231,7 +242,8 @@ void align_clocks(MeasuredRun& run) {
     MeasuredRank& rank = run.ranks[r];
     std::vector<std::int64_t> offsets;
     for (const auto& [key, end] : ends_of(rank)) {
-      if (const auto same = reference.find(key); same != reference.end()) offsets.push_back(end - same->second);
+      if (const auto same = reference.find(key); same != reference.end())
+        offsets.push_back(end - same->second);
     }
     if (offsets.empty()) continue;
     const std::int64_t offset = median_ns(offsets);
@@ -246,11 +258,13 @@ void align_clocks(MeasuredRun& run) {
       for (MeasuredGradient& g : s.gradients) shift(g.ready_ns);
     }
     for (MeasuredCompute& c : rank.compute) shift(c.start_ns), shift(c.end_ns);
-    for (MeasuredCollective& c : rank.collectives) shift(c.start_ns), shift(c.end_ns), shift(c.issued_ns);
+    for (MeasuredCollective& c : rank.collectives)
+      shift(c.start_ns), shift(c.end_ns), shift(c.issued_ns);
   }
   if (moved > 0)
     run.notes.push_back(
-        fmt::format("the clocks of {} ranks were moved by up to {:.3f} ms, so that collectives end at the same time",
+        fmt::format("the clocks of {} ranks were moved by up to {:.3f} ms, so that collectives end "
+                    "at the same time",
                     moved, static_cast<double>(farthest) / 1e6));
 }
 

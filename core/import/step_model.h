@@ -7,7 +7,8 @@
 
 namespace tutti::core {
 
-/// What the steps of a run have in common: medians over the steps that have the same gradients and packs, and over all ranks.
+/// What the steps of a run have in common: medians over the steps that have the same gradients and
+/// packs, and over all ranks.
 struct StepModel {
   struct Layer {
     std::string name;
@@ -36,28 +37,30 @@ struct StepModel {
     std::int32_t group = -1;
     std::int64_t bytes = -1;
     ElementType type;
-    std::int64_t per_forward = 0, per_backward = 0;  ///< in a step; updates count with the backward pass
-    bool overlaps = false;                           ///< computation goes on during most of their time
+    std::int64_t per_forward = 0,
+                 per_backward = 0;  ///< in a step; updates count with the backward pass
+    bool overlaps = false;          ///< computation goes on during most of their time
   };
   std::vector<Layer> layers;        ///< in the order of the backward pass
   std::vector<Gradient> gradients;  ///< in the order in which they become ready
   std::vector<Pack> packs;          ///< in the order in which they are issued
   std::vector<Exchange> exchanges;
   std::int64_t step_ns = 0;
-  /// From the step's beginning to that of the backward pass. This, and layers' times, are without the time in which exchanges were
-  /// in flight and nothing was computed.
+  /// From the step's beginning to that of the backward pass. This, and layers' times, are without
+  /// the time in which exchanges were in flight and nothing was computed.
   std::int64_t forward_ns = 0;
   std::int64_t backward_ns = 0;
-  std::int64_t update_ns = 0;    ///< from the last gradient, or the last pack's end, to the step's end
-  std::int64_t steps = 0;        ///< that the medians are of
+  std::int64_t update_ns =
+      0;                   ///< from the last gradient, or the last pack's end, to the step's end
+  std::int64_t steps = 0;  ///< that the medians are of
   std::int64_t other_steps = 0;  ///< with other gradients or packs, left out
 };
 
 /// REQUIRES: ranks. Without steps the model is empty.
 StepModel step_model(const MeasuredRun& run);
 
-/// Moves the clocks of ranks so that collectives end at the same time on all: hosts' clocks differ by milliseconds. Adds a note for
-/// what it moved.
+/// Moves the clocks of ranks so that collectives end at the same time on all: hosts' clocks differ
+/// by milliseconds. Adds a note for what it moved.
 void align_clocks(MeasuredRun& run);
 
 }  // namespace tutti::core

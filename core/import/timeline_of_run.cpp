@@ -1,5 +1,5 @@
-// Nanoseconds on the run's clock become picoseconds since its first moment. One row of computation and as many rows of collectives in
-// flight as overlap are made of each rank.
+// Nanoseconds on the run's clock become picoseconds since its first moment. One row of computation
+// and as many rows of collectives in flight as overlap are made of each rank.
 
 #include "core/import/timeline_of_run.h"
 
@@ -26,9 +26,11 @@ std::int32_t kind_of(MeasuredPhase phase) {
   return SpanKind::kFirstCompute + static_cast<std::int32_t>(kind);
 }
 
-std::string choice_text(const std::string& algorithm, const std::string& protocol, std::int32_t channels) {
+std::string choice_text(const std::string& algorithm, const std::string& protocol,
+                        std::int32_t channels) {
   std::string text = algorithm;
-  if (!text.empty() && text.front() >= 'a' && text.front() <= 'z') text.front() = static_cast<char>(text.front() - 32);
+  if (!text.empty() && text.front() >= 'a' && text.front() <= 'z')
+    text.front() = static_cast<char>(text.front() - 32);
   if (!protocol.empty()) {
     std::string upper = protocol;
     if (protocol != "simple")
@@ -60,7 +62,8 @@ class TimelineOfRun {
 
  private:
   Expected<void> find_times() {
-    std::int64_t first = std::numeric_limits<std::int64_t>::max(), last = std::numeric_limits<std::int64_t>::min();
+    std::int64_t first = std::numeric_limits<std::int64_t>::max(),
+                 last = std::numeric_limits<std::int64_t>::min();
     const auto see = [&](std::int64_t start, std::int64_t end) {
       first = std::min(first, start);
       last = std::max(last, end);
@@ -73,20 +76,24 @@ class TimelineOfRun {
         if (c.start_ns >= 0 && c.end_ns >= c.start_ns) see(c.start_ns, c.end_ns);
     }
     if (first > last)
-      return tl::make_unexpected(Error::request(
-          {ProblemCode::kMissing},
-          "nothing in these files says when it happened, so there is no timeline to write; a scenario or measurements "
-          "(-o NAME.textproto, -o NAME.log) need no times"));
+      return tl::make_unexpected(
+          Error::request({ProblemCode::kMissing},
+                         "nothing in these files says when it happened, so there is no timeline to "
+                         "write; a scenario or measurements "
+                         "(-o NAME.textproto, -o NAME.log) need no times"));
     constexpr std::int64_t kLongest = std::int64_t{50} * 86'400 * 1'000'000'000;
     if (last - first > kLongest)
       return tl::make_unexpected(
-          Error::request({ProblemCode::kTooLarge}, "these records are more than 50 days apart; give files of one run"));
+          Error::request({ProblemCode::kTooLarge},
+                         "these records are more than 50 days apart; give files of one run"));
     origin_ = first;
     last_ = last;
     return {};
   }
 
-  [[nodiscard]] Time at(std::int64_t ns) const { return nanoseconds(std::clamp(ns, origin_, last_) - origin_); }
+  [[nodiscard]] Time at(std::int64_t ns) const {
+    return nanoseconds(std::clamp(ns, origin_, last_) - origin_);
+  }
 
   /// Steps of one number are one step.
   void number_steps() {
@@ -156,9 +163,12 @@ class TimelineOfRun {
     info.executor = "measured";
     info.network_model = "measured";
     info.steps = std::max<std::int64_t>(1, static_cast<std::int64_t>(step_of_number_.size()));
-    info.replicas = std::max<std::int64_t>(run_.world_size, static_cast<std::int64_t>(run_.ranks.size()));
-    info.cluster = fmt::format("{} GPUs{}{}", info.replicas, run_.gpu.empty() ? "" : ", ", run_.gpu);
-    info.workload = model_.gradients.empty() ? "measured" : fmt::format("{} gradients", model_.gradients.size());
+    info.replicas =
+        std::max<std::int64_t>(run_.world_size, static_cast<std::int64_t>(run_.ranks.size()));
+    info.cluster =
+        fmt::format("{} GPUs{}{}", info.replicas, run_.gpu.empty() ? "" : ", ", run_.gpu);
+    info.workload = model_.gradients.empty() ? "measured"
+                                             : fmt::format("{} gradients", model_.gradients.size());
     info.strategy = strategy_text();
     info.timing = fmt::format("measured ({})", run_.format);
     for (const StepModel::Pack& pack : model_.packs)
@@ -170,7 +180,8 @@ class TimelineOfRun {
   }
   [[nodiscard]] std::string strategy_text() const {
     if (model_.packs.empty()) return run_.framework.empty() ? run_.format : run_.framework;
-    return fmt::format("{}, {} packs", run_.is_ddp ? "PyTorch DDP" : run_.framework, model_.packs.size());
+    return fmt::format("{}, {} packs", run_.is_ddp ? "PyTorch DDP" : run_.framework,
+                       model_.packs.size());
   }
 
   struct Rows {
@@ -222,7 +233,8 @@ class TimelineOfRun {
       if (open) sink_.span(rows.compute, span);
       open = false;
     };
-    constexpr Time kBreath = microseconds(1);  // between kernels of one layer, which are shown as one span
+    constexpr Time kBreath =
+        microseconds(1);  // between kernels of one layer, which are shown as one span
     Time before;
     for (const MeasuredCompute& c : rank.compute) {
       const Time start = std::max(at(c.start_ns), before), end = std::max(at(c.end_ns), start);
@@ -285,7 +297,8 @@ class TimelineOfRun {
         parts.device = device;
         parts.communication = nanoseconds(covered(collectives, nullptr, origin_, last_));
         parts.exposed = nanoseconds(covered(collectives, &compute, origin_, last_));
-        if (of.end < last_ || of.parts.communication < parts.communication) of = {last_, origin_, parts};
+        if (of.end < last_ || of.parts.communication < parts.communication)
+          of = {last_, origin_, parts};
         continue;
       }
       for (std::size_t s = 0; s < rank.steps.size(); ++s) {
@@ -310,10 +323,13 @@ class TimelineOfRun {
     ReplicaParts parts;
     parts.device = device;
     parts.start = at(step.start_ns);
-    const std::int64_t backward =
-        step.backward_ns < 0 ? step.end_ns : std::clamp(step.backward_ns, step.start_ns, step.end_ns);
-    std::int64_t ready = step.gradients.empty() ? std::clamp(step.backward_end_ns, backward, step.end_ns) : backward;
-    for (const MeasuredGradient& g : step.gradients) ready = std::max(ready, std::min(g.ready_ns, step.end_ns));
+    const std::int64_t backward = step.backward_ns < 0
+                                      ? step.end_ns
+                                      : std::clamp(step.backward_ns, step.start_ns, step.end_ns);
+    std::int64_t ready =
+        step.gradients.empty() ? std::clamp(step.backward_end_ns, backward, step.end_ns) : backward;
+    for (const MeasuredGradient& g : step.gradients)
+      ready = std::max(ready, std::min(g.ready_ns, step.end_ns));
     const auto without_exposed = [&](std::int64_t from, std::int64_t to) {
       return nanoseconds(to - from - covered(collectives, &compute, from, to));
     };
@@ -347,8 +363,8 @@ class TimelineOfRun {
         const auto known = ready.find({c.step, c.pack});
         const Time start = at(c.start_ns), end = at(c.end_ns);
         const Time when_ready = known == ready.end() ? start : std::min(start, at(known->second));
-        const auto [record, added] =
-            records.try_emplace({step, pack, which}, PackRecord{step, pack, when_ready, start, start, end});
+        const auto [record, added] = records.try_emplace(
+            {step, pack, which}, PackRecord{step, pack, when_ready, start, start, end});
         if (added) continue;
         PackRecord& r = record->second;
         r.ready = std::max(r.ready, when_ready);
@@ -378,8 +394,8 @@ class TimelineOfRun {
 
 }  // namespace
 
-Expected<void> write_timeline(const MeasuredRun& run, const StepModel& model, const std::string& name,
-                              TimelineSink& sink) {
+Expected<void> write_timeline(const MeasuredRun& run, const StepModel& model,
+                              const std::string& name, TimelineSink& sink) {
   return TimelineOfRun(run, model, sink).write(name);
 }
 

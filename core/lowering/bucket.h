@@ -19,7 +19,8 @@ struct Bucket {
   bool copied_in = false;       ///< gradients are copied into the bucket
   bool copied_out = false;      ///< gradients are copied back from the bucket
   bool needs_all_gradients = false;
-  int also_needs = -1;  ///< another gradient that must be ready too: the one that did not fit in; -1: none
+  int also_needs =
+      -1;  ///< another gradient that must be ready too: the one that did not fit in; -1: none
 };
 
 }  // namespace tutti::core

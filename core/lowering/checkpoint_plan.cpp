@@ -11,7 +11,9 @@
 namespace tutti::core {
 namespace {
 
-bool on_gpus(const Cluster& cluster) { return cluster.part(cluster.replica(0)).kind == PartKind::kGpu; }
+bool on_gpus(const Cluster& cluster) {
+  return cluster.part(cluster.replica(0)).kind == PartKind::kGpu;
+}
 
 /// Copied to the CPU and added up there.
 Collective to_cpu(const Cluster& cluster, const Strategy& strategy, const OnReadVariable& variable,
@@ -22,15 +24,21 @@ Collective to_cpu(const Cluster& cluster, const Strategy& strategy, const OnRead
   const StageGroup group{1, n, host, true, 0};
   const Rank root = host ? n : 0;
   const StarTree tree{group.ranks(), n, n, 1, root};
-  Collective made{Group::of_cluster(cluster, host), nullptr, variable.type, variable.elements, strategy.staging, n,
+  Collective made{Group::of_cluster(cluster, host),
+                  nullptr,
+                  variable.type,
+                  variable.elements,
+                  strategy.staging,
+                  n,
                   CollectiveKind::kReduce};
   made.root = root;
   std::vector<Stage> stages;
   stages.reserve(2);  // or gcc 12 sees writes beyond the first one's space
-  stages.push_back({StageScope::kEveryone, tree_reduce(tree, variable.elements, engine, Engine::kCpu)});
+  stages.push_back(
+      {StageScope::kEveryone, tree_reduce(tree, variable.elements, engine, Engine::kCpu)});
   if (reduction == Reduction::kMean && n > 1)
-    stages.push_back(
-        {StageScope::kEveryone, work_of_rank(group.ranks(), root, variable.elements, 1.0 / n, 0, Engine::kCpu)});
+    stages.push_back({StageScope::kEveryone, work_of_rank(group.ranks(), root, variable.elements,
+                                                          1.0 / n, 0, Engine::kCpu)});
   made.schedule = in_stages(group, variable.elements, std::move(stages));
   return made;
 }
@@ -42,15 +50,15 @@ std::optional<StrategyProblem> add_checkpoint(const Workload& workload, const St
   const CheckpointRules& rules = strategy.checkpoint;
   if (rules.refused && !workload.on_read.empty()) return rules.refused;
   if (strategy.servers && !workload.on_read.empty())
-    return StrategyProblem{
-        "", fmt::format("{} keeps one copy of a variable, on its server, so that none is brought together when it is "
-                        "saved; leave on_read out of the workload",
-                        strategy.distribution_name)};
+    return StrategyProblem{"", fmt::format("{} keeps one copy of a variable, on its server, so "
+                                           "that none is brought together when it is "
+                                           "saved; leave on_read out of the workload",
+                                           strategy.distribution_name)};
   if (plan.partition && !workload.on_read.empty())
-    return StrategyProblem{
-        "",
-        "on_read variables of replicas that are in groups (splits_model, INDEPENDENT) are not modelled; "
-        "leave on_read out of the workload"};
+    return StrategyProblem{"",
+                           "on_read variables of replicas that are in groups (splits_model, "
+                           "INDEPENDENT) are not modelled; "
+                           "leave on_read out of the workload"};
   Strategy one = strategy;
   one.collective = CollectiveKind::kAllReduce;
   if (strategy.spec) one = for_entry(strategy, strategy.spec->entries.size() - 1);
@@ -66,11 +74,13 @@ std::optional<StrategyProblem> add_checkpoint(const Workload& workload, const St
     if (variable.aggregation == OnReadAggregation::kOnlyFirstReplica || variable.elements == 0 ||
         cluster.replicas() == 1)
       continue;
-    one.reduction = variable.aggregation == OnReadAggregation::kMean ? Reduction::kMean : Reduction::kSum;
-    Pack pack = plan.pack_of({},
-                             rules.on_cpu ? to_cpu(cluster, strategy, variable, one.reduction)
-                                          : make_collective(cluster, one, variable.type, variable.elements, i),
-                             strategy.launch_overhead);
+    one.reduction =
+        variable.aggregation == OnReadAggregation::kMean ? Reduction::kMean : Reduction::kSum;
+    Pack pack = plan.pack_of(
+        {},
+        rules.on_cpu ? to_cpu(cluster, strategy, variable, one.reduction)
+                     : make_collective(cluster, one, variable.type, variable.elements, i),
+        strategy.launch_overhead);
     pack.phase = PackPhase::kCheckpoint;
     pack.payload.on_read = i;
     pack.turn = i;
@@ -81,12 +91,13 @@ std::optional<StrategyProblem> add_checkpoint(const Workload& workload, const St
   }
   if (sent > 0) plan.checkpoint_every = workload.checkpoint_every;
   if (sent == 0) {
-    plan.notes.add(
-        "checkpoint.empty",
-        "a checkpoint brings nothing together: the workload has no on_read variable that several replicas reduce");
+    plan.notes.add("checkpoint.empty",
+                   "a checkpoint brings nothing together: the workload has no on_read variable "
+                   "that several replicas reduce");
   } else {
     plan.notes.add("checkpoint.saves",
-                   "every {} steps {} variables that replicas keep by themselves, {:.3g} MB, are brought together one "
+                   "every {} steps {} variables that replicas keep by themselves, {:.3g} MB, are "
+                   "brought together one "
                    "by one to be saved; what writing takes is not counted",
                    workload.checkpoint_every, sent, static_cast<double>(bytes) / 1e6);
   }

@@ -64,25 +64,30 @@ class Framework {
   /// scenario sets it.
   [[nodiscard]] virtual bool chooses_algorithm() const { return false; }
 
-  /// Replaces variables by what the framework keeps in their place. Called before lower(). ERRORS: as of lower().
+  /// Replaces variables by what the framework keeps in their place. Called before lower(). ERRORS:
+  /// as of lower().
   virtual void partition(Workload&, Complaints&) const {}
 
-  /// Makes of `strategy`, which has what the scenario says beside the framework, what the framework does with these gradients on this
-  /// cluster: algorithm, servers, launches, updates, rules. ERRORS (complaints at the fields): clusters and options that do not fit.
-  virtual void lower(const LoweringTarget& target, Strategy& strategy, Complaints& complaints) const = 0;
+  /// Makes of `strategy`, which has what the scenario says beside the framework, what the framework
+  /// does with these gradients on this cluster: algorithm, servers, launches, updates, rules.
+  /// ERRORS (complaints at the fields): clusters and options that do not fit.
+  virtual void lower(const LoweringTarget& target, Strategy& strategy,
+                     Complaints& complaints) const = 0;
 
   /// Makes the packs. Returns false if the strategy's own fields apply.
   [[nodiscard]] virtual bool pack(PackMaker&) const { return false; }
 
   /// Makes a plan that does not consist of packs of reduced gradients, or returns why it cannot;
   /// nullopt: the usual form.
-  [[nodiscard]] virtual std::optional<tl::expected<Plan, StrategyProblem>> plan(const PlanInput&) const {
+  [[nodiscard]] virtual std::optional<tl::expected<Plan, StrategyProblem>> plan(
+      const PlanInput&) const {
     return std::nullopt;
   }
 
   /// Returns settings that are worth trying for these gradients; nullopt: those of the strategy's
   /// own fields; an empty list: none.
-  [[nodiscard]] virtual std::optional<std::vector<TriedValues>> tried_values(const Workload&) const {
+  [[nodiscard]] virtual std::optional<std::vector<TriedValues>> tried_values(
+      const Workload&) const {
     return std::nullopt;
   }
 };

@@ -12,9 +12,9 @@ namespace {
 std::vector<std::int64_t> priorities(const Plan& plan) {
   std::map<std::pair<int, std::int64_t>, std::int64_t> places;
   const auto first = [](const Pack& pack) {
-    return pack.payload.members.empty()
-               ? std::pair(-1, std::int64_t{0})
-               : std::pair(pack.payload.members.front().variable, pack.payload.members.front().first);
+    return pack.payload.members.empty() ? std::pair(-1, std::int64_t{0})
+                                        : std::pair(pack.payload.members.front().variable,
+                                                    pack.payload.members.front().first);
   };
   for (const Pack& pack : plan.packs) places[first(pack)] = 0;
   std::int64_t place = 0;

@@ -15,7 +15,9 @@ class PlanGate {
 
   [[nodiscard]] bool any() const { return items_ != nullptr; }
   /// True if the pack passes the gate.
-  [[nodiscard]] bool holds(int pack) const { return any() && (*items_)[static_cast<std::size_t>(pack)].passes; }
+  [[nodiscard]] bool holds(int pack) const {
+    return any() && (*items_)[static_cast<std::size_t>(pack)].passes;
+  }
   /// REQUIRES for this and the following functions: any().
   [[nodiscard]] const GateRule& rule() const { return *plan_->gate; }
   [[nodiscard]] GateScope scope() const { return plan_->gate->scope(); }

@@ -5,12 +5,14 @@
 namespace tutti::core {
 namespace {
 
-/// One for each gradient, in the order in which they are handed over; what is merged has the first of its members.
+/// One for each gradient, in the order in which they are handed over; what is merged has the first
+/// of its members.
 void give_keys(Plan& plan) {
   CollectiveKeys keys;
   for (Pack& pack : plan.packs) {
     pack.payload.instance_key = keys.op();
-    for (std::size_t member = 1; member < pack.payload.members.size(); ++member) static_cast<void>(keys.op());
+    for (std::size_t member = 1; member < pack.payload.members.size(); ++member)
+      static_cast<void>(keys.op());
   }
 }
 
@@ -18,20 +20,22 @@ void sort_by_keys(Plan& plan) {
   std::vector<std::int64_t> keys;
   for (const Pack& pack : plan.packs) keys.push_back(pack.payload.instance_key);
   std::vector<Pack> sorted;
-  for (const int i : launch_order(keys)) sorted.push_back(std::move(plan.packs[static_cast<std::size_t>(i)]));
+  for (const int i : launch_order(keys))
+    sorted.push_back(std::move(plan.packs[static_cast<std::size_t>(i)]));
   plan.packs = std::move(sorted);
 }
 
 }  // namespace
 
 void set_launch_order(const Strategy& strategy, Plan& plan) {
-  const bool descending =
-      strategy.launch_order == LaunchOrder::kDescendingKeys ||
-      (strategy.launch_order == LaunchOrder::kByPacking && !strategy.bytes_per_pack && strategy.num_packs == 0);
+  const bool descending = strategy.launch_order == LaunchOrder::kDescendingKeys ||
+                          (strategy.launch_order == LaunchOrder::kByPacking &&
+                           !strategy.bytes_per_pack && strategy.num_packs == 0);
   if (strategy.instance_keys || descending) give_keys(plan);
   if (strategy.launch != Launch::kSerial || plan.fuses()) return;
   if (descending) sort_by_keys(plan);
-  for (int i = 1; i < static_cast<int>(plan.packs.size()); ++i) plan.packs[static_cast<std::size_t>(i)].after = i - 1;
+  for (int i = 1; i < static_cast<int>(plan.packs.size()); ++i)
+    plan.packs[static_cast<std::size_t>(i)].after = i - 1;
 }
 
 }  // namespace tutti::core

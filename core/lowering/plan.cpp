@@ -48,9 +48,10 @@ Bytes Plan::bytes() const {
 }
 
 const Collective& Plan::widest() const {
-  return collective(*std::max_element(packs.begin(), packs.end(), [this](const Pack& a, const Pack& b) {
-    return collective(a).schedule->ranks() < collective(b).schedule->ranks();
-  }));
+  return collective(
+      *std::max_element(packs.begin(), packs.end(), [this](const Pack& a, const Pack& b) {
+        return collective(a).schedule->ranks() < collective(b).schedule->ranks();
+      }));
 }
 
 bool takes_part(const Plan& plan, const Pack& pack, std::int32_t step) {
@@ -61,7 +62,8 @@ bool takes_part(const Plan& plan, const Pack& pack, std::int32_t step) {
 std::vector<int> answers_to(const Plan& plan) {
   std::vector<int> answers(plan.packs.size(), -1);
   for (std::size_t p = 0; p < plan.packs.size(); ++p) {
-    if (plan.packs[p].answers >= 0) answers[static_cast<std::size_t>(plan.packs[p].answers)] = static_cast<int>(p);
+    if (plan.packs[p].answers >= 0)
+      answers[static_cast<std::size_t>(plan.packs[p].answers)] = static_cast<int>(p);
   }
   return answers;
 }
@@ -91,13 +93,16 @@ class Planner : private PackMaker {
       if (c.splits_model) plan_.partition = c.partition.across();
     }
     if (strategy.independent) plan_.partition = Partition{cluster.replicas(), 1, 1, false};
-    if (traits(strategy.algorithm).drops_odd_device && cluster.replicas() % 2 == 1) note_odd_device();
+    if (traits(strategy.algorithm).drops_odd_device && cluster.replicas() % 2 == 1)
+      note_odd_device();
     for (const PlannedExchange& e : plan_.exchanges)
       plan_.notes.add("plan.exchange", "{}",
-                      describe(e, communicators[static_cast<std::size_t>(e.communicator)], workload.micro_batches));
+                      describe(e, communicators[static_cast<std::size_t>(e.communicator)],
+                               workload.micro_batches));
     if (plan_.partition && !strategy.independent)
       plan_.notes.add("plan.groups",
-                      "gradients are reduced in {} groups of {} replicas, which hold the same part of the model",
+                      "gradients are reduced in {} groups of {} replicas, which hold the same part "
+                      "of the model",
                       plan_.partition->groups(), plan_.partition->group_size());
   }
 
@@ -112,12 +117,13 @@ class Planner : private PackMaker {
     } else if (strategy_.framework && strategy_.framework->pack(*this)) {
       // They are there.
     } else if (strategy_.bytes_per_pack) {
-      if (traits(strategy_.algorithm).tf_implementation.empty() && strategy_.merging == Merging::kConcat) {
-        plan_.notes.add(
-            "plan.packs-like-tensorflow",
-            "TensorFlow knows bytes_per_pack only for ring and nccl; here {} packs by the same rule, with a copy into "
-            "and out of every pack",
-            to_string(strategy_.algorithm));
+      if (traits(strategy_.algorithm).tf_implementation.empty() &&
+          strategy_.merging == Merging::kConcat) {
+        plan_.notes.add("plan.packs-like-tensorflow",
+                        "TensorFlow knows bytes_per_pack only for ring and nccl; here {} packs by "
+                        "the same rule, with a copy into "
+                        "and out of every pack",
+                        to_string(strategy_.algorithm));
       }
       add_all(groups_by_bytes(workload_, *strategy_.bytes_per_pack));
     } else if (strategy_.chunks_by_count > 0) {
@@ -129,8 +135,8 @@ class Planner : private PackMaker {
     }
     if (indivisible_) return tl::make_unexpected(std::move(*indivisible_));
     if (plan_.packs.empty())
-      return tl::make_unexpected(
-          StrategyProblem{"", "the model has no gradient with elements, so there is nothing to send"});
+      return tl::make_unexpected(StrategyProblem{
+          "", "the model has no gradient with elements, so there is nothing to send"});
     set_launch_order(strategy_, plan_);
     note_unused_rings();
     return std::move(plan_);
@@ -142,7 +148,9 @@ class Planner : private PackMaker {
     const bool before = strategy.compression && !strategy.compression->of_packs;
     return before ? as_sent(workload, strategy.compression) : workload;
   }
-  [[nodiscard]] const Variable& gradient(int i) const { return workload_.gradients[static_cast<std::size_t>(i)]; }
+  [[nodiscard]] const Variable& gradient(int i) const {
+    return workload_.gradients[static_cast<std::size_t>(i)];
+  }
 
   // --- which gradients go together ---
 
@@ -152,9 +160,11 @@ class Planner : private PackMaker {
     std::int64_t total = 0;
     for (const Variable& g : workload_.gradients) {
       if (g.type != type) {
-        return StrategyProblem{"num_packs", fmt::format("concatenates all gradients, but \"{}\" is {} and \"{}\" is "
-                                                        "{}; say gradient_type in the workload, or take bytes_per_pack",
-                                                        gradient(0).name, to_string(type), g.name, to_string(g.type))};
+        return StrategyProblem{
+            "num_packs",
+            fmt::format("concatenates all gradients, but \"{}\" is {} and \"{}\" is "
+                        "{}; say gradient_type in the workload, or take bytes_per_pack",
+                        gradient(0).name, to_string(type), g.name, to_string(g.type))};
       }
       total += g.elements;
     }
@@ -180,19 +190,20 @@ class Planner : private PackMaker {
         continue;
       }
       Pack pack = make_pack(std::move(members), type, size);
-      // The concatenation copies everything before the first pack; cutting a pack out of it copies the pack.
+      // The concatenation copies everything before the first pack; cutting a pack out of it copies
+      // the pack.
       pack.copied_in += (plan_.packs.empty() ? total + size : size) * size_of(type);
       pack.copied_out = 2 * size * size_of(type);
       pack.needs_all_gradients = true;
       plan_.packs.push_back(std::move(pack));
     }
     if (empty > 0)
-      plan_.notes.add("plan.empty-packs", "{} of {} packs are empty: the model has {} elements", empty, sizes.size(),
-                      total);
-    plan_.notes.add(
-        "plan.one-concatenation",
-        "num_packs concatenates all gradients, so no pack can start before the last gradient is ready, and no variable "
-        "is updated before the last pack");
+      plan_.notes.add("plan.empty-packs", "{} of {} packs are empty: the model has {} elements",
+                      empty, sizes.size(), total);
+    plan_.notes.add("plan.one-concatenation",
+                    "num_packs concatenates all gradients, so no pack can start before the last "
+                    "gradient is ready, and no variable "
+                    "is updated before the last pack");
     return std::nullopt;
   }
 
@@ -201,29 +212,33 @@ class Planner : private PackMaker {
     for (const std::vector<int>& pack : packs) add_merged(pack, merging_);
   }
 
-  /// Gradients of different types in one scope end the pass over the whole graph, which stays as it was.
-  /// SOURCE: tensorflow/core/grappler/optimizers/scoped_allocator_optimizer.cc.
+  /// Gradients of different types in one scope end the pass over the whole graph, which stays as it
+  /// was. SOURCE: tensorflow/core/grappler/optimizers/scoped_allocator_optimizer.cc.
   void check_scoped_allocator(const std::vector<std::vector<int>>& scopes) {
     if (merging_ != Merging::kScopedAllocator) return;
     for (const std::vector<int>& scope : scopes) {
-      const auto other = std::find_if(scope.begin(), scope.end(),
-                                      [&](int v) { return gradient(v).type != gradient(scope.front()).type; });
+      const auto other = std::find_if(scope.begin(), scope.end(), [&](int v) {
+        return gradient(v).type != gradient(scope.front()).type;
+      });
       if (other == scope.end()) continue;
       merging_ = Merging::kSeparate;
       plan_.notes.add(
           "plan.scoped-allocator-gives-up",
-          "\"{}\" is {} and \"{}\", in the same pack, is {}: TensorFlow's ScopedAllocator then merges nothing at "
+          "\"{}\" is {} and \"{}\", in the same pack, is {}: TensorFlow's ScopedAllocator then "
+          "merges nothing at "
           "all (\"Group ops don't all have same type\"), and every gradient travels by itself",
-          gradient(scope.front()).name, to_string(gradient(scope.front()).type), gradient(*other).name,
-          to_string(gradient(*other).type));
+          gradient(scope.front()).name, to_string(gradient(scope.front()).type),
+          gradient(*other).name, to_string(gradient(*other).type));
       return;
     }
   }
 
-  /// all_reduce_merge_scope over `units`; a unit of several gradients was packed with a copy in and out.
+  /// all_reduce_merge_scope over `units`; a unit of several gradients was packed with a copy in and
+  /// out.
   void merge_units(const std::vector<std::vector<int>>& units, bool units_are_packed) {
     const bool merges = strategy_.all_reduce_merge_scope > 1;
-    const auto groups = merge_consecutive(static_cast<int>(units.size()), strategy_.all_reduce_merge_scope);
+    const auto groups =
+        merge_consecutive(static_cast<int>(units.size()), strategy_.all_reduce_merge_scope);
     if (!units_are_packed) check_scoped_allocator(groups);
     for (const std::vector<int>& group : groups) {
       std::vector<int> members;
@@ -234,18 +249,20 @@ class Planner : private PackMaker {
         members.insert(members.end(), gradients.begin(), gradients.end());
       }
       if (merges && strategy_.merging == Merging::kSeparate) {
-        for (const int unit : group) add_merged(units[static_cast<std::size_t>(unit)], Merging::kConcat);
-        plan_.notes.add("plan.merging-is-off", "merging is off: all_reduce_merge_scope has no effect");
+        for (const int unit : group)
+          add_merged(units[static_cast<std::size_t>(unit)], Merging::kConcat);
+        plan_.notes.add("plan.merging-is-off",
+                        "merging is off: all_reduce_merge_scope has no effect");
       } else {
         add_merged(members, packed ? Merging::kConcat : merging_);
       }
     }
     if (merges && strategy_.merging == Merging::kConcat) {
-      plan_.notes.add(
-          "plan.merges-like-tensorflow",
-          "TensorFlow merges only the collectives of ring and nccl; here {} merges by the same scope, with a copy into "
-          "and out of every pack",
-          to_string(strategy_.algorithm));
+      plan_.notes.add("plan.merges-like-tensorflow",
+                      "TensorFlow merges only the collectives of ring and nccl; here {} merges by "
+                      "the same scope, with a copy into "
+                      "and out of every pack",
+                      to_string(strategy_.algorithm));
     }
   }
 
@@ -275,11 +292,13 @@ class Planner : private PackMaker {
 
   /// One pack of several gradients, or one pack each where they cannot be merged.
   void add_merged(const std::vector<int>& variables, Merging merging) {
-    const bool one_type = std::all_of(variables.begin(), variables.end(),
-                                      [&](int v) { return gradient(v).type == gradient(variables.front()).type; });
+    const bool one_type = std::all_of(variables.begin(), variables.end(), [&](int v) {
+      return gradient(v).type == gradient(variables.front()).type;
+    });
     if (!one_type && merging != Merging::kSeparate)
       plan_.notes.add("plan.types-differ",
-                      "gradients of different types cannot be merged; those of the packs concerned travel one by one");
+                      "gradients of different types cannot be merged; those of the packs concerned "
+                      "travel one by one");
     if (variables.size() > 1 && (!one_type || merging == Merging::kSeparate)) {
       for (const int v : variables) add_merged({v}, merging);
       return;
@@ -293,7 +312,8 @@ class Planner : private PackMaker {
     const ScopedLayout layout = scoped_layout(sizes, Bytes(aligned ? 64 : item));
     std::vector<Member> members;
     for (std::size_t i = 0; i < variables.size(); ++i) {
-      members.push_back({variables[i], 0, gradient(variables[i]).elements, layout.offsets[i].count() / item});
+      members.push_back(
+          {variables[i], 0, gradient(variables[i]).elements, layout.offsets[i].count() / item});
     }
     if (layout.total.count() == 0) {
       ++turn_;
@@ -307,26 +327,32 @@ class Planner : private PackMaker {
     plan_.packs.push_back(std::move(pack));
   }
 
-  [[nodiscard]] Collective collective(const Strategy& strategy, DataType type, std::int64_t elements, int index) const {
-    return plan_.partition ? make_collective(cluster_, strategy, type, elements, index, *plan_.partition)
-                           : make_collective(cluster_, strategy, type, elements, index);
+  [[nodiscard]] Collective collective(const Strategy& strategy, DataType type,
+                                      std::int64_t elements, int index) const {
+    return plan_.partition
+               ? make_collective(cluster_, strategy, type, elements, index, *plan_.partition)
+               : make_collective(cluster_, strategy, type, elements, index);
   }
 
   Pack make_pack(std::vector<Member> members, DataType type, std::int64_t elements) {
     const std::int64_t replicas = this->replicas();
     const DataType sent = sent_as(strategy_.compression, type);
     if (strategy_.pad_packs)
-      elements = cut_evenly(cluster_, strategy_, sent, elements, plan_.partition ? &*plan_.partition : nullptr);
+      elements = cut_evenly(cluster_, strategy_, sent, elements,
+                            plan_.partition ? &*plan_.partition : nullptr);
     if (has_blocks(strategy_.collective) && elements % replicas != 0) {
       if (!indivisible_) {
-        indivisible_ = {"collective",
-                        fmt::format("{} gives every replica an equal block, and pack {} has {} elements for "
-                                    "{} replicas; take a workload whose packs divide by {}, or pad_packs: true",
-                                    to_string(strategy_.collective), plan_.packs.size(), elements, replicas, replicas)};
+        indivisible_ = {
+            "collective",
+            fmt::format("{} gives every replica an equal block, and pack {} has {} elements for "
+                        "{} replicas; take a workload whose packs divide by {}, or pad_packs: true",
+                        to_string(strategy_.collective), plan_.packs.size(), elements, replicas,
+                        replicas)};
       }
       elements += replicas - elements % replicas;  // of a plan that nobody will see
     }
-    Pack pack = plan_.pack_of({}, collective(strategy_, sent, elements, turn_), strategy_.launch_overhead);
+    Pack pack =
+        plan_.pack_of({}, collective(strategy_, sent, elements, turn_), strategy_.launch_overhead);
     pack.turn = turn_++;
     // TensorFlow's ring appends zeros by a copy where chunks would not be equal.
     if (traits(strategy_.algorithm).pads_by_copy && plan_.collective(pack).elements > elements)
@@ -334,7 +360,8 @@ class Planner : private PackMaker {
     pack.converted_in = pack.converted_out = converted(elements, type, sent);
     if (strategy_.compression && !strategy_.compression->of_packs) {
       for (const Member& m : members)
-        pack.converted_out += converted(m.count, own_.gradients[static_cast<std::size_t>(m.variable)].type, sent);
+        pack.converted_out +=
+            converted(m.count, own_.gradients[static_cast<std::size_t>(m.variable)].type, sent);
     }
     pack.payload.members = std::move(members);
     return pack;
@@ -342,29 +369,30 @@ class Planner : private PackMaker {
 
   void note_odd_device() {
     if (strategy_.hierarchical_copy.drops_odd) {
-      plan_.notes.add(
-          "plan.odd-device-left-out",
-          "the gradient of the last of {} devices is left out of every sum, as TensorFlow's hierarchical copy does "
-          "without a word",
-          cluster_.replicas());
+      plan_.notes.add("plan.odd-device-left-out",
+                      "the gradient of the last of {} devices is left out of every sum, as "
+                      "TensorFlow's hierarchical copy does "
+                      "without a word",
+                      cluster_.replicas());
     } else {
-      plan_.notes.add(
-          "plan.odd-device-counts",
-          "TensorFlow's hierarchical copy leaves the gradient of the last of {} devices out of the sum, without a "
-          "word; here it counts (drop_odd_device)",
-          cluster_.replicas());
+      plan_.notes.add("plan.odd-device-counts",
+                      "TensorFlow's hierarchical copy leaves the gradient of the last of {} "
+                      "devices out of the sum, without a "
+                      "word; here it counts (drop_odd_device)",
+                      cluster_.replicas());
     }
   }
 
   void note_what_is_not_converted() {
     if (!strategy_.compression) return;
-    const auto as_they_are = std::count_if(own_.gradients.begin(), own_.gradients.end(), [&](const Variable& g) {
-      return sent_as(strategy_.compression, g.type) == g.type;
-    });
+    const auto as_they_are = std::count_if(
+        own_.gradients.begin(), own_.gradients.end(),
+        [&](const Variable& g) { return sent_as(strategy_.compression, g.type) == g.type; });
     if (as_they_are == 0) return;
-    plan_.notes.add("plan.not-converted",
-                    "compression: {} of {} gradients travel as they are: they are integers, or {} already", as_they_are,
-                    own_.gradients.size(), to_string(strategy_.compression->type));
+    plan_.notes.add(
+        "plan.not-converted",
+        "compression: {} of {} gradients travel as they are: they are integers, or {} already",
+        as_they_are, own_.gradients.size(), to_string(strategy_.compression->type));
   }
 
   /// NCCL's rings are known for whole machines only (nccl_rings.h).
@@ -373,11 +401,11 @@ class Planner : private PackMaker {
     const bool nccl = traits(strategy_.algorithm).uses_nccl();
     const bool known = !machine.rings_inside().empty() || !machine.rings_across().empty();
     if (!nccl || !known || knows_rings(cluster_)) return;
-    plan_.notes.add(
-        "plan.rings-unknown",
-        "the rings that NCCL finds are known for workers that are all {} with all {} GPUs; here channels go round the "
-        "GPUs in index order",
-        machine.name(), machine.gpus().size());
+    plan_.notes.add("plan.rings-unknown",
+                    "the rings that NCCL finds are known for workers that are all {} with all {} "
+                    "GPUs; here channels go round the "
+                    "GPUs in index order",
+                    machine.name(), machine.gpus().size());
   }
 
   const Workload& own_;      ///< gradients in the types in which they are computed
@@ -390,11 +418,12 @@ class Planner : private PackMaker {
   std::optional<StrategyProblem> indivisible_;
 };
 
-tl::expected<Plan, StrategyProblem> plan_of_gradients(const Workload& workload, const Strategy& strategy,
-                                                      const Cluster& cluster,
-                                                      const std::vector<Communicator>& communicators) {
+tl::expected<Plan, StrategyProblem> plan_of_gradients(
+    const Workload& workload, const Strategy& strategy, const Cluster& cluster,
+    const std::vector<Communicator>& communicators) {
   if (strategy.framework) {
-    if (auto own = strategy.framework->plan({workload, strategy, cluster, communicators})) return std::move(*own);
+    if (auto own = strategy.framework->plan({workload, strategy, cluster, communicators}))
+      return std::move(*own);
   }
   if (strategy.servers) return plan_on_servers(workload, strategy, cluster);
   if (has_slices(workload)) return plan_with_slices(workload, strategy, cluster, communicators);
@@ -405,7 +434,8 @@ tl::expected<Plan, StrategyProblem> plan_of_gradients(const Workload& workload, 
 }  // namespace
 
 tl::expected<Plan, StrategyProblem> make_plan(const Workload& workload, const Strategy& strategy,
-                                              const Cluster& cluster, const std::vector<Communicator>& communicators) {
+                                              const Cluster& cluster,
+                                              const std::vector<Communicator>& communicators) {
   auto plan = plan_of_gradients(workload, strategy, cluster, communicators);
   if (!plan || workload.checkpoint_every == 0) return plan;
   if (auto problem = add_checkpoint(workload, strategy, cluster, *plan))

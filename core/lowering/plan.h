@@ -47,8 +47,9 @@ struct PlannedCollective {
   Collective first;  ///< in the first group; PlannedCollective::in() computes the others
   /// The groups; nullopt: all replicas together.
   std::optional<Partition> groups = std::nullopt;
-  Time launch_overhead = {};                         ///< unless the model of its times includes one
-  std::optional<VaryingSizes> sizes = std::nullopt;  ///< nullopt: each execution has the sizes of `first`
+  Time launch_overhead = {};  ///< unless the model of its times includes one
+  std::optional<VaryingSizes> sizes =
+      std::nullopt;  ///< nullopt: each execution has the sizes of `first`
 
   [[nodiscard]] std::int64_t number_of_groups() const { return groups ? groups->groups() : 1; }
   /// True if all executions are identical except for the group.
@@ -74,7 +75,8 @@ using CollectiveId = std::int32_t;
 struct Pack {
   Payload payload;
   CollectiveId collective = -1;
-  /// Bytes that a device copies before the pack can start and after it is complete (into and out of the buffer).
+  /// Bytes that a device copies before the pack can start and after it is complete (into and out of
+  /// the buffer).
   Bytes copied_in = {};
   Bytes copied_out = {};
   /// Bytes that a device reads and writes to convert the pack as a whole before it starts
@@ -101,8 +103,8 @@ struct Pack {
   int answers = -1;
 };
 
-/// The packs of a training step in launch order: the order in which serialised packs start, and concurrent ones that are
-/// ready at the same time.
+/// The packs of a training step in launch order: the order in which serialised packs start, and
+/// concurrent ones that are ready at the same time.
 struct Plan {
   /// The collectives of all packs and exchanges, each listed once.
   std::vector<PlannedCollective> collectives;
@@ -129,7 +131,9 @@ struct Plan {
   /// Returns a pack that carries `members` by a new collective, with defaults for everything else.
   /// The groups are those of `partition`.
   Pack pack_of(std::vector<Member> members, Collective first, Time launch_overhead = {});
-  [[nodiscard]] const Collective& collective(const Pack& pack) const { return planned(pack.collective).first; }
+  [[nodiscard]] const Collective& collective(const Pack& pack) const {
+    return planned(pack.collective).first;
+  }
   [[nodiscard]] const Collective& collective(const PlannedExchange& exchange) const {
     return planned(exchange.collective).first;
   }

@@ -10,8 +10,9 @@ PlanView view_of(const StepPrograms& programs, const Plan& plan) {
   PlanView view;
   for (std::size_t g = 0; g < programs.groups(); ++g) {
     const Program* program = &programs.program(g).program;
-    const auto known = std::any_of(view.roles.begin(), view.roles.end(),
-                                   [&](const PlanView::Role& role) { return role.program == program; });
+    const auto known =
+        std::any_of(view.roles.begin(), view.roles.end(),
+                    [&](const PlanView::Role& role) { return role.program == program; });
     if (!known) view.roles.push_back({program, fmt::format("a worker of group {}", g)});
   }
   std::vector<std::int32_t> all;
@@ -19,8 +20,9 @@ PlanView view_of(const StepPrograms& programs, const Plan& plan) {
 
   // Gates start packs in the same order everywhere; BytePS' root of a worker tells the others which
   // of its collectives is next.
-  const bool is_gated = plan.gate || std::any_of(plan.packs.begin(), plan.packs.end(),
-                                                 [](const Pack& pack) { return pack.answers >= 0; });
+  const bool is_gated =
+      plan.gate || std::any_of(plan.packs.begin(), plan.packs.end(),
+                               [](const Pack& pack) { return pack.answers >= 0; });
   view.communicators.push_back({"gradients", all, !is_gated});
   for (const PlannedExchange& exchange : plan.exchanges) {
     const auto c = static_cast<std::size_t>(exchange.communicator) + 1;
@@ -30,7 +32,8 @@ PlanView view_of(const StepPrograms& programs, const Plan& plan) {
   const auto by_keys = static_cast<std::int32_t>(view.communicators.size());
   view.communicators.push_back({"gradients, by keys", all, false});
   view.use = [&plan, by_keys](std::int32_t, const Task& task) -> PlanView::Use {
-    if (task.pack < 0) return {plan.exchanges[static_cast<std::size_t>(task.index)].communicator + 1, task.index};
+    if (task.pack < 0)
+      return {plan.exchanges[static_cast<std::size_t>(task.index)].communicator + 1, task.index};
     const Collective& collective = plan.collective(plan.packs[static_cast<std::size_t>(task.pack)]);
     return {collective.nccl || collective.parts ? 0 : by_keys, task.pack};
   };

@@ -34,21 +34,22 @@ class ServerPlanner {
     plan_.update = servers_.updates ? Update::kOnServers : strategy_.update;
     // Each has collectives of its own, at its own time.
     constexpr std::int64_t kMostAtOnce = std::int64_t{1} << 22;
-    if (servers_.asynchronous && plan_.partition->groups() > kMostAtOnce / (2 * std::max(1, count()))) {
-      return tl::make_unexpected(StrategyProblem{
-          "",
-          fmt::format(
-              "{} workers that do not wait for each other, with {} variables each, are more than can be followed; take "
-              "at most {} workers",
-              plan_.partition->groups(), count(), kMostAtOnce / (2 * std::max(1, count())))});
+    if (servers_.asynchronous &&
+        plan_.partition->groups() > kMostAtOnce / (2 * std::max(1, count()))) {
+      return tl::make_unexpected(
+          StrategyProblem{"", fmt::format("{} workers that do not wait for each other, with {} "
+                                          "variables each, are more than can be followed; take "
+                                          "at most {} workers",
+                                          plan_.partition->groups(), count(),
+                                          kMostAtOnce / (2 * std::max(1, count())))});
     }
-    if (has_slices(workload_) && (!servers_.reads || !servers_.updates || !strategy_.sparse.on_servers))
-      return tl::make_unexpected(StrategyProblem{
-          "",
-          fmt::format(
-              "sparse gradients (IndexedSlices) under {} are not modelled: its benchmarks have no embeddings; leave "
-              "sparse_gradient out, or take parameter_server",
-              strategy_.distribution_name)});
+    if (has_slices(workload_) &&
+        (!servers_.reads || !servers_.updates || !strategy_.sparse.on_servers))
+      return tl::make_unexpected(
+          StrategyProblem{"", fmt::format("sparse gradients (IndexedSlices) under {} are not "
+                                          "modelled: its benchmarks have no embeddings; leave "
+                                          "sparse_gradient out, or take parameter_server",
+                                          strategy_.distribution_name)});
     const std::vector<int> places = places_of_variables();
     std::vector<std::int64_t> elements;
     for (const Variable& v : workload_.gradients) elements.push_back(v.elements);
@@ -59,15 +60,17 @@ class ServerPlanner {
     // The last-created first, as their gradients become ready.
     for (int v = count() - 1; v >= 0; --v) add(v, PackPhase::kGradients, places);
     if (plan_.packs.empty())
-      return tl::make_unexpected(
-          StrategyProblem{"", "the model has no gradient with elements, so there is nothing to send"});
+      return tl::make_unexpected(StrategyProblem{
+          "", "the model has no gradient with elements, so there is nothing to send"});
     note_loads(places);
     return std::move(plan_);
   }
 
  private:
   [[nodiscard]] int count() const { return static_cast<int>(workload_.gradients.size()); }
-  [[nodiscard]] const Variable& variable(int v) const { return workload_.gradients[static_cast<std::size_t>(v)]; }
+  [[nodiscard]] const Variable& variable(int v) const {
+    return workload_.gradients[static_cast<std::size_t>(v)];
+  }
 
   // --- where ---
 
@@ -81,10 +84,13 @@ class ServerPlanner {
     if (servers_.count == 1) return;
     std::vector<std::int64_t> loads(static_cast<std::size_t>(servers_.count));
     for (int v = 0; v < count(); ++v)
-      loads[static_cast<std::size_t>(places[static_cast<std::size_t>(v)])] += variable(v).bytes().count();
+      loads[static_cast<std::size_t>(places[static_cast<std::size_t>(v)])] +=
+          variable(v).bytes().count();
     const auto [least, most] = std::minmax_element(loads.begin(), loads.end());
-    plan_.notes.add("servers.variables-lie", "variables lie {}: {:.1f} MB on the fullest, {:.1f} MB on the emptiest",
-                    describe(servers_), static_cast<double>(*most) / 1e6, static_cast<double>(*least) / 1e6);
+    plan_.notes.add("servers.variables-lie",
+                    "variables lie {}: {:.1f} MB on the fullest, {:.1f} MB on the emptiest",
+                    describe(servers_), static_cast<double>(*most) / 1e6,
+                    static_cast<double>(*least) / 1e6);
   }
 
   // --- ranks ---
@@ -106,10 +112,13 @@ class ServerPlanner {
   [[nodiscard]] StageGroup layout(bool hosts_hold_data) const {
     StageGroup group{workers_, per_worker_, has_hosts(), hosts_hold_data, 0};
     if (!has_hosts()) return group;
-    group.helpers = static_cast<std::int32_t>(servers_.asynchronous ? cluster_.workers() : cluster_.servers());
+    group.helpers =
+        static_cast<std::int32_t>(servers_.asynchronous ? cluster_.workers() : cluster_.servers());
     return group;
   }
-  [[nodiscard]] Engine replica_engine() const { return on_gpus_ ? Engine::kCopyEngine : Engine::kCpu; }
+  [[nodiscard]] Engine replica_engine() const {
+    return on_gpus_ ? Engine::kCopyEngine : Engine::kCpu;
+  }
   [[nodiscard]] Engine root_engine() const {
     return servers_.on == Servers::On::kReplicas ? replica_engine() : Engine::kCpu;
   }
@@ -137,14 +146,16 @@ class ServerPlanner {
     Collective c = collective(v, at);
     if (phase == PackPhase::kRead) {
       c.kind = CollectiveKind::kBroadcast;
-      c.schedule = tree_broadcast(tree(v, at, servers_.pull), c.elements, replica_engine(), Engine::kCpu);
+      c.schedule =
+          tree_broadcast(tree(v, at, servers_.pull), c.elements, replica_engine(), Engine::kCpu);
       // A value waits at its server until somebody asks for it.
       if (!strategy_.staging_asked) c.staging = Staging::kViaHostOnRequest;
     } else {
       c.kind = servers_.reads ? CollectiveKind::kReduce : CollectiveKind::kAllReduce;
       c.schedule = brought_together(v, at, c.elements);
     }
-    Pack pack = plan_.pack_of({{v, 0, variable(v).elements, 0}}, std::move(c), strategy_.launch_overhead);
+    Pack pack =
+        plan_.pack_of({{v, 0, variable(v).elements, 0}}, std::move(c), strategy_.launch_overhead);
     pack.phase = phase;
     pack.turn = v;
     plan_.packs.push_back(std::move(pack));
@@ -156,15 +167,16 @@ class ServerPlanner {
     return phase == PackPhase::kGradients || servers_.pull == Servers::Relay::kNone;
   }
 
-  /// Rows that a replica looks up: it tells the server which, and gets them. Rows that it has gradients of: both go there, and the server
-  /// applies them.
+  /// Rows that a replica looks up: it tells the server which, and gets them. Rows that it has
+  /// gradients of: both go there, and the server applies them.
   void add_rows(int v, PackPhase phase, Rank at) {
     const Slices& slices = *variable(v).slices;
     const std::int64_t values = slices.rows * variable(v).row_elements();
     const bool read = phase == PackPhase::kRead;
     Collective of_which = collective(v, at), of_rows = of_which;
     fill(of_which, slices.index_type, slices.rows, CollectiveKind::kGather);
-    fill(of_rows, variable(v).type, values, read ? CollectiveKind::kScatter : CollectiveKind::kGather);
+    fill(of_rows, variable(v).type, values,
+         read ? CollectiveKind::kScatter : CollectiveKind::kGather);
     const StarTree tree = this->tree(v, at, read ? servers_.pull : servers_.push);
     of_which.schedule = gathered(tree, slices.rows, 0);
     if (read) {
@@ -176,7 +188,8 @@ class ServerPlanner {
     }
     Pack which = plan_.pack_of({{v, 0, 0, 0}}, std::move(of_which), strategy_.launch_overhead);
     which.payload.content = PackContent::kIndices;
-    Pack rows = plan_.pack_of({{v, 0, variable(v).elements, 0}}, std::move(of_rows), strategy_.launch_overhead);
+    Pack rows = plan_.pack_of({{v, 0, variable(v).elements, 0}}, std::move(of_rows),
+                              strategy_.launch_overhead);
     if (read) rows.after = static_cast<int>(plan_.packs.size());
     for (Pack* const pack : {&which, &rows}) {
       pack->phase = phase;
@@ -197,11 +210,14 @@ class ServerPlanner {
   [[nodiscard]] std::shared_ptr<const Schedule> gathered(const StarTree& tree, std::int64_t of_each,
                                                          std::int64_t passes) const {
     const std::int64_t elements = of_each * tree.replicas;
-    std::vector<Stage> stages{{StageScope::kEveryone, tree_gather(tree, of_each, replica_engine(), Engine::kCpu)}};
+    std::vector<Stage> stages{
+        {StageScope::kEveryone, tree_gather(tree, of_each, replica_engine(), Engine::kCpu)}};
     if (passes == 0) return in_stages(layout(true), elements, std::move(stages));
-    stages.push_back({StageScope::kEveryone, work_of_rank(tree.ranks, tree.root, elements, 1,
-                                                          static_cast<std::int32_t>(passes), root_engine())});
-    stages.push_back({StageScope::kEveryone, tree_broadcast(tree, 0, replica_engine(), Engine::kCpu)});
+    stages.push_back(
+        {StageScope::kEveryone, work_of_rank(tree.ranks, tree.root, elements, 1,
+                                             static_cast<std::int32_t>(passes), root_engine())});
+    stages.push_back(
+        {StageScope::kEveryone, tree_broadcast(tree, 0, replica_engine(), Engine::kCpu)});
     return in_stages(layout(true), elements, std::move(stages));
   }
 
@@ -219,19 +235,23 @@ class ServerPlanner {
   }
 
   /// Added up, divided and applied where the variable lies; then it, or that it is done, goes back.
-  [[nodiscard]] std::shared_ptr<const Schedule> brought_together(int v, Rank at, std::int64_t elements) const {
+  [[nodiscard]] std::shared_ptr<const Schedule> brought_together(int v, Rank at,
+                                                                 std::int64_t elements) const {
     const StarTree push = tree(v, at, servers_.push);
     const std::int32_t n = push.replicas;
     const double factor = strategy_.reduction == Reduction::kMean && n > 1 ? 1.0 / n : 1;
     const auto passes = static_cast<std::int32_t>(servers_.updates ? kUpdatePasses : 0);
     std::vector<Stage> stages;
     stages.reserve(3);
-    stages.push_back({StageScope::kEveryone, tree_reduce(push, elements, replica_engine(), Engine::kCpu)});
+    stages.push_back(
+        {StageScope::kEveryone, tree_reduce(push, elements, replica_engine(), Engine::kCpu)});
     if (factor != 1 || passes > 0)
-      stages.push_back({StageScope::kEveryone, work_of_rank(push.ranks, at, elements, factor, passes, root_engine())});
-    stages.push_back({StageScope::kEveryone, servers_.reads ? tree_broadcast(push, 0, replica_engine(), Engine::kCpu)
-                                                            : tree_broadcast(tree(v, at, servers_.pull), elements,
-                                                                             replica_engine(), Engine::kCpu)});
+      stages.push_back({StageScope::kEveryone,
+                        work_of_rank(push.ranks, at, elements, factor, passes, root_engine())});
+    stages.push_back({StageScope::kEveryone,
+                      servers_.reads ? tree_broadcast(push, 0, replica_engine(), Engine::kCpu)
+                                     : tree_broadcast(tree(v, at, servers_.pull), elements,
+                                                      replica_engine(), Engine::kCpu)});
     return in_stages(layout(servers_.reads), elements, std::move(stages));
   }
 
@@ -248,7 +268,8 @@ class ServerPlanner {
 
 }  // namespace
 
-tl::expected<Plan, StrategyProblem> plan_on_servers(const Workload& workload, const Strategy& strategy,
+tl::expected<Plan, StrategyProblem> plan_on_servers(const Workload& workload,
+                                                    const Strategy& strategy,
                                                     const Cluster& cluster) {
   TUTTI_CHECK(strategy.servers.has_value(), "no servers in {}", to_string(strategy.algorithm));
   return ServerPlanner(workload, strategy, cluster).make();

@@ -58,7 +58,8 @@ class SparsePlanner {
   tl::expected<Plan, StrategyProblem> make(const std::vector<Communicator>& communicators) {
     const SparseRules& rules = strategy_.sparse;
     if (rules.refused) return tl::make_unexpected(*rules.refused);
-    if (rules.refused_if_rows_differ && any_differ()) return tl::make_unexpected(*rules.refused_if_rows_differ);
+    if (rules.refused_if_rows_differ && any_differ())
+      return tl::make_unexpected(*rules.refused_if_rows_differ);
     Plan plan;
     Dense dense = dense_of(workload_);
     if (dense.was.empty()) {
@@ -71,19 +72,21 @@ class SparsePlanner {
       for (Pack& pack : plan.packs) {
         for (Member& member : pack.payload.members)
           member.variable = dense.was[static_cast<std::size_t>(member.variable)];
-        if (pack.also_needs >= 0) pack.also_needs = dense.was[static_cast<std::size_t>(pack.also_needs)];
+        if (pack.also_needs >= 0)
+          pack.also_needs = dense.was[static_cast<std::size_t>(pack.also_needs)];
       }
     }
     plan_ = &plan;
     if (plan.partition)
-      return wrong(
-          "",
-          "sparse gradients of replicas that are in groups (splits_model, INDEPENDENT) are not modelled; leave "
-          "sparse_gradient out");
+      return wrong("",
+                   "sparse gradients of replicas that are in groups (splits_model, INDEPENDENT) "
+                   "are not modelled; leave "
+                   "sparse_gradient out");
     choose_gathering();
     // The last-created first, as their gradients become ready.
     for (int v = static_cast<int>(workload_.gradients.size()) - 1; v >= 0; --v) {
-      if (const Variable& gradient = workload_.gradients[static_cast<std::size_t>(v)]; gradient.slices)
+      if (const Variable& gradient = workload_.gradients[static_cast<std::size_t>(v)];
+          gradient.slices)
         add(v, gradient);
     }
     return plan;
@@ -101,19 +104,20 @@ class SparsePlanner {
   /// Everything to one device and from there to all, tensor by tensor.
   [[nodiscard]] bool over_one_device() const {
     const AlgorithmTraits& t = traits(strategy_.algorithm);
-    return t.sums_on == SumsOn::kOneDevice || (t.nccl == NcclPart::kAll && strategy_.sparse.over_first_device);
+    return t.sums_on == SumsOn::kOneDevice ||
+           (t.nccl == NcclPart::kAll && strategy_.sparse.over_first_device);
   }
 
   /// Chooses the algorithm that gathers sparse gradients.
   void choose_gathering() {
     if (over_one_device()) {
       if (!traits(strategy_.algorithm).chooses_device)
-        plan_->notes.add(
-            "sparse.gathered-on-first-device",
-            "Efficient allreduce is not supported for {} IndexedSlices: each is gathered on the first device, and "
-            "copied from there",
-            std::count_if(workload_.gradients.begin(), workload_.gradients.end(),
-                          [](const Variable& g) { return g.slices.has_value(); }));
+        plan_->notes.add("sparse.gathered-on-first-device",
+                         "Efficient allreduce is not supported for {} IndexedSlices: each is "
+                         "gathered on the first device, and "
+                         "copied from there",
+                         std::count_if(workload_.gradients.begin(), workload_.gradients.end(),
+                                       [](const Variable& g) { return g.slices.has_value(); }));
       return;
     }
     const auto take = [this](AlgorithmChoice algorithm) {
@@ -126,7 +130,8 @@ class SparsePlanner {
     const bool on_gpus = cluster_.part(cluster_.replica(0)).kind == PartKind::kGpu;
     const AlgorithmTraits& t = traits(strategy_.algorithm);
     if (t.supports(CollectiveKind::kAllGather, on_gpus)) return;
-    plan_->notes.add("sparse.gathered-by-ring", "{} gathers nothing; sparse gradients are gathered by a ring", t.name);
+    plan_->notes.add("sparse.gathered-by-ring",
+                     "{} gathers nothing; sparse gradients are gathered by a ring", t.name);
     take(BaseAlgorithm::kRing);
   }
 
@@ -137,15 +142,18 @@ class SparsePlanner {
     const auto g = static_cast<std::int32_t>(cluster_.replicas_per_worker());
     const bool on_gpus = cluster_.part(cluster_.replica(0)).kind == PartKind::kGpu;
     const bool host = sums_on_hosts(strategy_) && on_gpus;
-    const Rank root = traits(strategy_.algorithm).chooses_device ? strategy_.reduce_to.value_or(host ? n : 0) : 0;
+    const Rank root =
+        traits(strategy_.algorithm).chooses_device ? strategy_.reduce_to.value_or(host ? n : 0) : 0;
     const Engine engine = on_gpus ? Engine::kCopyEngine : Engine::kCpu;
     const StageGroup group{n / g, g, host};
     const StarTree tree{group.ranks(), n, n, 1, root};
-    Collective made{Group::of_cluster(cluster_, host), nullptr, type, elements, strategy_.staging, n,
-                    CollectiveKind::kAllGather};
-    made.schedule = in_stages(group, elements,
-                              {{StageScope::kEveryone, tree_gather(tree, of_each, engine, Engine::kCpu)},
-                               {StageScope::kEveryone, tree_broadcast(tree, elements, engine, Engine::kCpu)}});
+    Collective made{
+        Group::of_cluster(cluster_, host), nullptr, type, elements, strategy_.staging, n,
+        CollectiveKind::kAllGather};
+    made.schedule =
+        in_stages(group, elements,
+                  {{StageScope::kEveryone, tree_gather(tree, of_each, engine, Engine::kCpu)},
+                   {StageScope::kEveryone, tree_broadcast(tree, elements, engine, Engine::kCpu)}});
     return made;
   }
 
@@ -170,14 +178,16 @@ class SparsePlanner {
     const int first = put(std::move(of_values), before);
     Pack indices = pack_of({{v, 0, values, 0}}, gather(slices.index_type, slices.rows));
     indices.payload.content = PackContent::kIndices;
-    put(std::move(indices), ordered || (!rules.indices_beside_values && !plan_->fuses()) ? first : before);
+    put(std::move(indices),
+        ordered || (!rules.indices_beside_values && !plan_->fuses()) ? first : before);
   }
 
   /// Adds a sparse gradient as a dense one, in its own pack.
   void add_whole(int v, const Variable& gradient, int before) {
-    plan_->notes.add("sparse.rows-differ",
-                     "replicas have different numbers of rows of \"{}\", so that {} reduces the whole variable",
-                     gradient.name, strategy_.sparse.whole_if_rows_differ);
+    plan_->notes.add(
+        "sparse.rows-differ",
+        "replicas have different numbers of rows of \"{}\", so that {} reduces the whole variable",
+        gradient.name, strategy_.sparse.whole_if_rows_differ);
     Pack pack = pack_of({{v, 0, gradient.elements, 0}},
                         make_collective(cluster_, strategy_, gradient.type, gradient.elements, 0));
     pack.copied_in = gradient.bytes();
@@ -191,8 +201,9 @@ class SparsePlanner {
   int put(Pack pack, int after) {
     pack.after = after;
     pack.turn = static_cast<int>(plan_->packs.size());
-    pack.payload.reduction =
-        plan_->collective(pack).kind == CollectiveKind::kAllGather ? std::optional(Reduction::kSum) : std::nullopt;
+    pack.payload.reduction = plan_->collective(pack).kind == CollectiveKind::kAllGather
+                                 ? std::optional(Reduction::kSum)
+                                 : std::nullopt;
     plan_->packs.push_back(std::move(pack));
     return static_cast<int>(plan_->packs.size()) - 1;
   }
@@ -211,9 +222,9 @@ bool has_slices(const Workload& workload) {
                      [](const Variable& g) { return g.slices.has_value(); });
 }
 
-tl::expected<Plan, StrategyProblem> plan_with_slices(const Workload& workload, const Strategy& strategy,
-                                                     const Cluster& cluster,
-                                                     const std::vector<Communicator>& communicators) {
+tl::expected<Plan, StrategyProblem> plan_with_slices(
+    const Workload& workload, const Strategy& strategy, const Cluster& cluster,
+    const std::vector<Communicator>& communicators) {
   return SparsePlanner(workload, strategy, cluster).make(communicators);
 }
 

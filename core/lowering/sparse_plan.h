@@ -12,8 +12,8 @@ bool has_slices(const Workload& workload);
 /// its lengths (if the strategy exchanges them), values and indices.
 /// ERRORS also: MultiWorkerAllReduce, which does not support sparse gradients; TF_1_15 if replicas
 /// have different numbers of rows.
-tl::expected<Plan, StrategyProblem> plan_with_slices(const Workload& workload, const Strategy& strategy,
-                                                     const Cluster& cluster,
-                                                     const std::vector<Communicator>& communicators);
+tl::expected<Plan, StrategyProblem> plan_with_slices(
+    const Workload& workload, const Strategy& strategy, const Cluster& cluster,
+    const std::vector<Communicator>& communicators);
 
 }  // namespace tutti::core

@@ -29,7 +29,8 @@ class SpecPlanner {
     for (std::size_t e = 0; e < spec_.entries.size(); ++e) {
       if (auto problem = add_entry(e)) return tl::make_unexpected(std::move(*problem));
     }
-    if (plan_.packs.empty()) return problem("the model has no gradient with elements, so there is nothing to send");
+    if (plan_.packs.empty())
+      return problem("the model has no gradient with elements, so there is nothing to send");
     chain_serial_packs();
     note_limits();
     if (auto problem = order_of_results()) return tl::make_unexpected(std::move(*problem));
@@ -44,7 +45,9 @@ class SpecPlanner {
   static tl::unexpected<StrategyProblem> problem(std::string text) {
     return tl::make_unexpected(StrategyProblem{"", std::move(text)});
   }
-  [[nodiscard]] const Variable& gradient(int v) const { return workload_.gradients[static_cast<std::size_t>(v)]; }
+  [[nodiscard]] const Variable& gradient(int v) const {
+    return workload_.gradients[static_cast<std::size_t>(v)];
+  }
   [[nodiscard]] bool literal() const { return spec_.validation == SpecValidation::kLiteral; }
   [[nodiscard]] bool is_contrib() const { return spec_.api == SpecApi::kMultiWorkerAllReduce; }
 
@@ -62,9 +65,11 @@ class SpecPlanner {
   [[nodiscard]] tl::unexpected<StrategyProblem> nobody_takes(std::size_t v) const {
     if (spec_.entries.empty())
       return tl::make_unexpected(
-          about("it has no entry, so that TensorFlow's assertion fails at the first gradient; give it one"));
+          about("it has no entry, so that TensorFlow's assertion fails at the first gradient; give "
+                "it one"));
     return tl::make_unexpected(
-        about("no entry takes \"{}\" of {} elements, and TensorFlow's assertion fails at what is left; give the last "
+        about("no entry takes \"{}\" of {} elements, and TensorFlow's assertion fails at what is "
+              "left; give the last "
               "entry no limit",
               workload_.gradients[v].name, workload_.gradients[v].elements));
   }
@@ -74,26 +79,29 @@ class SpecPlanner {
   std::optional<StrategyProblem> add_entry(std::size_t e) {
     std::vector<int> taken;
     for (int v = 0; v < static_cast<int>(workload_.gradients.size()); ++v) {
-      if (plan_.entry_of_gradient[static_cast<std::size_t>(v)] == static_cast<int>(e)) taken.push_back(v);
+      if (plan_.entry_of_gradient[static_cast<std::size_t>(v)] == static_cast<int>(e))
+        taken.push_back(v);
     }
     const SpecEntry& entry = spec_.entries[e];
     if (taken.empty()) {
-      plan_.notes.add("spec.entry-without-gradients", "entry {} of all_reduce_spec, {}, gets no gradient", e + 1,
-                      entry.name);
+      plan_.notes.add("spec.entry-without-gradients",
+                      "entry {} of all_reduce_spec, {}, gets no gradient", e + 1, entry.name);
       return std::nullopt;
     }
     if (literal()) {
       if (const auto problems = problems_on(strategy_, e, cluster_); !problems.empty())
         return about("entry {}: {}", e + 1, problems.front().text);
     }
-    const bool any = std::any_of(taken.begin(), taken.end(), [this](int v) { return gradient(v).elements > 0; });
+    const bool any =
+        std::any_of(taken.begin(), taken.end(), [this](int v) { return gradient(v).elements > 0; });
     if (!any) return std::nullopt;
     Workload own = workload_;
     own.gradients.clear();
     for (const int v : taken) own.gradients.push_back(gradient(v));
     const Strategy strategy = for_entry(strategy_, e);
     const bool first = plan_.packs.empty();
-    auto part = make_plan(own, strategy, cluster_, first ? communicators_ : std::vector<Communicator>());
+    auto part =
+        make_plan(own, strategy, cluster_, first ? communicators_ : std::vector<Communicator>());
     if (!part) return std::move(part.error());
     plan_.notes.add(part->notes);
     if (auto problem = what_tensorflow_refuses(entry, *part)) return problem;
@@ -103,7 +111,8 @@ class SpecPlanner {
     note_ignored_shards(entry);
     const auto before = static_cast<int>(plan_.packs.size());
     for (Pack& pack : part->packs) {
-      for (Member& member : pack.payload.members) member.variable = taken[static_cast<std::size_t>(member.variable)];
+      for (Member& member : pack.payload.members)
+        member.variable = taken[static_cast<std::size_t>(member.variable)];
       if (pack.after >= 0) pack.after += before;
       pack.entry = static_cast<int>(e);
       pack.collective += collectives;
@@ -118,27 +127,33 @@ class SpecPlanner {
     if (known.in_one_process && cluster_.workers() > 1) {
       if (literal())
         return about(
-            "TensorFlow's nccl works inside one process, and there are {} workers; take nccl/xring, or leave "
+            "TensorFlow's nccl works inside one process, and there are {} workers; take "
+            "nccl/xring, or leave "
             "validation out",
             cluster_.workers());
       plan_.notes.add("spec.nccl-in-one-process",
-                      "TensorFlow's nccl works inside one process, and fails with {} workers; here NCCL spans them",
+                      "TensorFlow's nccl works inside one process, and fails with {} workers; here "
+                      "NCCL spans them",
                       cluster_.workers());
     }
     if (!known.halves_evenly || cluster_.workers() == 1) return std::nullopt;
-    const auto uneven = [&](const Pack& pack) { return part.collective(pack).elements % cluster_.workers() != 0; };
+    const auto uneven = [&](const Pack& pack) {
+      return part.collective(pack).elements % cluster_.workers() != 0;
+    };
     const auto first = std::find_if(part.packs.begin(), part.packs.end(), uneven);
     if (first == part.packs.end()) return std::nullopt;
     if (literal())
       return about(
-          "TensorFlow's nccl/rechd cannot halve {} elements for {} workers; take nccl/xring, or leave validation "
+          "TensorFlow's nccl/rechd cannot halve {} elements for {} workers; take nccl/xring, or "
+          "leave validation "
           "out",
           part.collective(*first).elements, cluster_.workers());
-    plan_.notes.add(
-        "spec.uneven-halves",
-        "TensorFlow's nccl/rechd fails at {} of its {} packs, whose elements do not divide by {} workers; here halves "
-        "differ by one element",
-        std::count_if(part.packs.begin(), part.packs.end(), uneven), part.packs.size(), cluster_.workers());
+    plan_.notes.add("spec.uneven-halves",
+                    "TensorFlow's nccl/rechd fails at {} of its {} packs, whose elements do not "
+                    "divide by {} workers; here halves "
+                    "differ by one element",
+                    std::count_if(part.packs.begin(), part.packs.end(), uneven), part.packs.size(),
+                    cluster_.workers());
     return std::nullopt;
   }
 
@@ -149,19 +164,22 @@ class SpecPlanner {
       case Shards::kUsed: break;
       case Shards::kIgnored:
       case Shards::kOneRing:
-        plan_.notes.add("spec.shards-ignored", "TensorFlow ignores the {} shards of {}", entry.shards, entry.name);
+        plan_.notes.add("spec.shards-ignored", "TensorFlow ignores the {} shards of {}",
+                        entry.shards, entry.name);
         break;
       case Shards::kAllHosts:
-        plan_.notes.add("spec.shards-ignored",
-                        "TensorFlow ignores the {} shards of {}, which sums on the CPUs of all {} workers",
-                        entry.shards, entry.name, cluster_.workers());
+        plan_.notes.add(
+            "spec.shards-ignored",
+            "TensorFlow ignores the {} shards of {}, which sums on the CPUs of all {} workers",
+            entry.shards, entry.name, cluster_.workers());
         break;
       case Shards::kUsedByMultiWorkerAllReduce:
         if (is_contrib()) break;
-        plan_.notes.add("spec.shards-ignored",
-                        "tf_cnn_benchmarks ignores the {} shards of {}, which sums on worker 0's CPU; say api: "
-                        "MULTI_WORKER_ALL_REDUCE for {} of them",
-                        entry.shards, entry.name, entry.shards);
+        plan_.notes.add(
+            "spec.shards-ignored",
+            "tf_cnn_benchmarks ignores the {} shards of {}, which sums on worker 0's CPU; say api: "
+            "MULTI_WORKER_ALL_REDUCE for {} of them",
+            entry.shards, entry.name, entry.shards);
         break;
     }
   }
@@ -172,12 +190,16 @@ class SpecPlanner {
     return *known;
   }
 
-  /// NCCL works off one collective after the other on a device, whichever entry it is of: the last gradients' first.
+  /// NCCL works off one collective after the other on a device, whichever entry it is of: the last
+  /// gradients' first.
   void chain_serial_packs() {
-    const auto serial = [this](const Pack& pack) { return strategy_of(strategy_, pack).launch == Launch::kSerial; };
+    const auto serial = [this](const Pack& pack) {
+      return strategy_of(strategy_, pack).launch == Launch::kSerial;
+    };
     const auto last_variable = [](const Pack& pack) {
-      return std::max_element(pack.payload.members.begin(), pack.payload.members.end(),
-                              [](const Member& a, const Member& b) { return a.variable < b.variable; })
+      return std::max_element(
+                 pack.payload.members.begin(), pack.payload.members.end(),
+                 [](const Member& a, const Member& b) { return a.variable < b.variable; })
           ->variable;
     };
     std::vector<int> chain;
@@ -200,60 +222,69 @@ class SpecPlanner {
   // --- where TensorFlow is not what its users mean ---
 
   void note_limits() {
-    const bool limited =
-        std::any_of(spec_.entries.begin(), spec_.entries.end(), [](const SpecEntry& e) { return e.limit >= 0; });
+    const bool limited = std::any_of(spec_.entries.begin(), spec_.entries.end(),
+                                     [](const SpecEntry& e) { return e.limit >= 0; });
     if (!limited) return;
     AllReduceSpec other = spec_;
     const bool bytes = spec_.limit_unit == LimitUnit::kBytes;
     other.limit_unit = bytes ? LimitUnit::kElements : LimitUnit::kBytes;
     const std::vector<int> otherwise = core::entries_of(other, sizes());
     std::size_t moved = 0;
-    for (std::size_t v = 0; v < otherwise.size(); ++v) moved += otherwise[v] != plan_.entry_of_gradient[v] ? 1 : 0;
+    for (std::size_t v = 0; v < otherwise.size(); ++v)
+      moved += otherwise[v] != plan_.entry_of_gradient[v] ? 1 : 0;
     if (bytes) {
-      plan_.notes.add(
-          "spec.limits-in-bytes",
-          "limits of all_reduce_spec are in bytes{}, but TensorFlow's code compares elements: {} of {} gradients would "
-          "go by another entry; say limit_unit: ELEMENTS for that",
-          is_contrib() ? ", as its documentation says" : "", moved, otherwise.size());
+      plan_.notes.add("spec.limits-in-bytes",
+                      "limits of all_reduce_spec are in bytes{}, but TensorFlow's code compares "
+                      "elements: {} of {} gradients would "
+                      "go by another entry; say limit_unit: ELEMENTS for that",
+                      is_contrib() ? ", as its documentation says" : "", moved, otherwise.size());
     } else {
-      plan_.notes.add(
-          "spec.limits-in-elements",
-          "limits of all_reduce_spec are in elements, as TensorFlow's code compares them{}: in bytes {} of {} "
-          "gradients would go by another "
-          "entry",
-          is_contrib() ? ", whatever its documentation says" : "", moved, otherwise.size());
+      plan_.notes.add("spec.limits-in-elements",
+                      "limits of all_reduce_spec are in elements, as TensorFlow's code compares "
+                      "them{}: in bytes {} of {} "
+                      "gradients would go by another "
+                      "entry",
+                      is_contrib() ? ", whatever its documentation says" : "", moved,
+                      otherwise.size());
     }
   }
 
   std::optional<StrategyProblem> order_of_results() {
-    if (!is_contrib()) return std::nullopt;  // tf_cnn_benchmarks carries each variable with its gradient
+    if (!is_contrib())
+      return std::nullopt;  // tf_cnn_benchmarks carries each variable with its gradient
     const std::vector<int> order = core::result_order(plan_.entry_of_gradient);
     std::vector<int> others;  // variables that would get another one's gradient
     for (int v = 0; v < static_cast<int>(order.size()); ++v) {
       if (order[static_cast<std::size_t>(v)] != v) others.push_back(v);
     }
     if (others.empty()) return std::nullopt;
-    const auto given = [&](int v) -> const Variable& { return gradient(order[static_cast<std::size_t>(v)]); };
+    const auto given = [&](int v) -> const Variable& {
+      return gradient(order[static_cast<std::size_t>(v)]);
+    };
     if (spec_.result_order == ResultOrder::kRestored) {
-      plan_.notes.add(
-          "spec.results-restored",
-          "TensorFlow returns results entry by entry: {} of {} variables would get another one's gradient, {} that of "
-          "{}; here each gets its own (result_order)",
-          others.size(), order.size(), gradient(others.front()).name, given(others.front()).name);
+      plan_.notes.add("spec.results-restored",
+                      "TensorFlow returns results entry by entry: {} of {} variables would get "
+                      "another one's gradient, {} that of "
+                      "{}; here each gets its own (result_order)",
+                      others.size(), order.size(), gradient(others.front()).name,
+                      given(others.front()).name);
       return std::nullopt;
     }
     for (const int v : others) {
-      if (gradient(v).shape == given(v).shape && gradient(v).elements == given(v).elements) continue;
+      if (gradient(v).shape == given(v).shape && gradient(v).elements == given(v).elements)
+        continue;
       return about(
-          "result_order: BY_ENTRY gives variable \"{}\" the gradient of \"{}\", which has another shape, as TensorFlow "
+          "result_order: BY_ENTRY gives variable \"{}\" the gradient of \"{}\", which has another "
+          "shape, as TensorFlow "
           "would, whose optimizer refuses it; leave result_order out",
           gradient(v).name, given(v).name);
     }
-    plan_.notes.add(
-        "spec.results-by-entry",
-        "results come entry by entry, as in TensorFlow: {} of {} variables are updated with another one's gradient, {} "
-        "with that of {}; times are the same, as their shapes are",
-        others.size(), order.size(), gradient(others.front()).name, given(others.front()).name);
+    plan_.notes.add("spec.results-by-entry",
+                    "results come entry by entry, as in TensorFlow: {} of {} variables are updated "
+                    "with another one's gradient, {} "
+                    "with that of {}; times are the same, as their shapes are",
+                    others.size(), order.size(), gradient(others.front()).name,
+                    given(others.front()).name);
     return std::nullopt;
   }
 

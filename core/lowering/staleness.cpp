@@ -28,17 +28,21 @@ void OwnPaces::step_ended(std::int64_t worker, std::int32_t step, std::int32_t o
 double OwnPaces::steps_per_second() const {
   std::int64_t steps = 0;
   for (const std::int32_t s : steps_) steps += s;
-  return until_ == Time() ? 0 : static_cast<double>(steps) * 1e12 / static_cast<double>(until_.count());
+  return until_ == Time() ? 0
+                          : static_cast<double>(steps) * 1e12 / static_cast<double>(until_.count());
 }
 
 std::string OwnPaces::describe(const UpdatesBehind& behind, bool until_steady) const {
   const auto [least, fastest] = std::minmax_element(steps_.begin(), steps_.end());
   return fmt::format(
-      "workers do not wait for each other: {:.3g} steps/s of {} workers together until {} (they end "
-      "{} to {} steps each by then); {:.2f} updates of others lie between what a gradient is computed from and its "
+      "workers do not wait for each other: {:.3g} steps/s of {} workers together until {} (they "
+      "end "
+      "{} to {} steps each by then); {:.2f} updates of others lie between what a gradient is "
+      "computed from and its "
       "own, on average, and {} at most",
-      steps_per_second(), steps_.size(), until_steady ? "the steady state is known" : "the first is through", *least,
-      *fastest, behind.mean(), behind.most);
+      steps_per_second(), steps_.size(),
+      until_steady ? "the steady state is known" : "the first is through", *least, *fastest,
+      behind.mean(), behind.most);
 }
 
 }  // namespace tutti::core

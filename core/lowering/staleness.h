@@ -29,11 +29,14 @@ class Versions {
  public:
   Versions() = default;
   Versions(std::int64_t workers, std::size_t variables)
-      : versions_(variables), read_(static_cast<std::size_t>(workers), std::vector<std::int64_t>(variables)) {}
+      : versions_(variables),
+        read_(static_cast<std::size_t>(workers), std::vector<std::int64_t>(variables)) {}
 
   [[nodiscard]] bool any() const { return !read_.empty(); }
   /// Records that the worker reads the current version of the variable.
-  void read(std::int64_t worker, int variable) { of(worker, variable) = versions_[static_cast<std::size_t>(variable)]; }
+  void read(std::int64_t worker, int variable) {
+    of(worker, variable) = versions_[static_cast<std::size_t>(variable)];
+  }
   /// Records that the worker's gradient is applied.
   void applied(std::int64_t worker, int variable) {
     behind_.count(versions_[static_cast<std::size_t>(variable)]++ - of(worker, variable));
@@ -62,7 +65,8 @@ class OwnPaces {
   /// The run is measured up to here, whether or not one of them is through.
   void close() { through_ = true; }
   [[nodiscard]] double steps_per_second() const;
-  /// "workers do not wait for each other: …". `until_steady`: they were closed when they were in a steady state, not when one was through.
+  /// "workers do not wait for each other: …". `until_steady`: they were closed when they were in a
+  /// steady state, not when one was through.
   [[nodiscard]] std::string describe(const UpdatesBehind& behind, bool until_steady = false) const;
 
  private:

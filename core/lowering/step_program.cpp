@@ -1,9 +1,13 @@
 // Lowers a training step of data parallelism to tasks, after packing and planning:
 //
-//   reads ─▶ forward ─▶ backward 0 ─▶ backward 1 ─▶ … ─▶ [backward done] ─▶ (opens the hold of the unpack marks)
-//                          │ready 3 ─▶ copy ─▶ convert ─▶ pack 3 ─▶ [unpack 3, held] ─▶ copy out, convert back, update
-//                          …                                    └─▶ pack 2 (serial launches)
-//   [all packs and backward done] ─▶ update ─▶ [step done but for its checkpoint] ─▶ checkpoint packs one by one ─▶ [end]
+//   reads ─▶ forward ─▶ backward 0 ─▶ backward 1 ─▶ … ─▶ [backward done]
+//                          │ ready 3
+//                          └─▶ copy ─▶ convert ─▶ pack 3 ─▶ [unpack 3, held] ─▶ convert back,
+//                          update
+//                                                   └─▶ pack 2 (serial launches)
+//   [backward done] opens the hold of the unpack marks
+//   [all packs and backward done] ─▶ update ─▶ [step done but for its checkpoint]
+//                                     ─▶ checkpoint packs one by one ─▶ [end]
 //
 // Several micro-batches are several passes of forward and backward tasks. Those between the first
 // and the last are identical and become one block that repeats, so a step of 65,536 micro-batches
@@ -27,22 +31,26 @@ namespace {
 
 std::size_t at(int index) { return static_cast<std::size_t>(index); }
 
-/// The relations of a plan that its lowering follows: which segment makes a pack ready, and what the pack's parts of others are.
+/// The relations of a plan that its lowering follows: which segment makes a pack ready, and what
+/// the pack's parts of others are.
 struct Relations {
-  /// Packs that are cut from one concatenation of gradients (num_packs): all start when the last of these gradients is ready, and
-  /// are unpacked when the last of the packs is complete. One for each entry of a spec, or one in all.
+  /// Packs that are cut from one concatenation of gradients (num_packs): all start when the last of
+  /// these gradients is ready, and are unpacked when the last of the packs is complete. One for
+  /// each entry of a spec, or one in all.
   struct Concatenation {
     std::vector<int> packs;
     int ready_after = -1;  ///< segment
   };
   std::vector<Concatenation> concatenations;
-  std::vector<int> concatenation_of_pack;    ///< -1: none
-  std::vector<int> ready_after;              ///< by pack of gradients: the segment that completes it
-  std::vector<int> read_by;                  ///< by pack that is read: the segment whose layer waits for it; -1: none
+  std::vector<int> concatenation_of_pack;  ///< -1: none
+  std::vector<int> ready_after;            ///< by pack of gradients: the segment that completes it
+  std::vector<int>
+      read_by;  ///< by pack that is read: the segment whose layer waits for it; -1: none
   std::vector<std::vector<int>> successors;  ///< by pack: those that are launched after it
   std::vector<int> pull_of;                  ///< by pack: the pull that answers this push; -1: none
   std::vector<Bytes> bytes_up_to;            ///< of gradients in packs 0 … p, in their own types
-  std::vector<Bytes> converted;              ///< by segment: bytes read and written to convert its gradients; or empty
+  std::vector<Bytes>
+      converted;  ///< by segment: bytes read and written to convert its gradients; or empty
 
   Relations(const Workload& workload, const Plan& plan)
       : concatenation_of_pack(plan.packs.size(), -1),
@@ -59,12 +67,14 @@ struct Relations {
     for (int p = 0; p < std::ssize(plan.packs); ++p) {
       const Pack& pack = plan.packs[at(p)];
       if (pack.after >= 0) successors[at(pack.after)].push_back(p);
-      if (pack.phase == PackPhase::kRead) read_by[at(p)] = segment_of[at(pack.payload.members.front().variable)];
+      if (pack.phase == PackPhase::kRead)
+        read_by[at(p)] = segment_of[at(pack.payload.members.front().variable)];
       if (pack.phase == PackPhase::kGradients) {
         ready_after[at(p)] = ready_segment(plan, p, segment_of);
         for (const Member& member : pack.payload.members) {
           // Updates follow the pull, so the bytes of a push and its pull count once.
-          if (pull_of[at(p)] < 0) up_to += member.count * size_of(workload.gradients[at(member.variable)].type);
+          if (pull_of[at(p)] < 0)
+            up_to += member.count * size_of(workload.gradients[at(member.variable)].type);
         }
       }
       bytes_up_to.push_back(up_to);
@@ -76,7 +86,8 @@ struct Relations {
         const Variable& gradient = workload.gradients[at(v)];
         // Sparse gradients travel in their own type.
         if (!gradient.slices)
-          sum += core::converted(gradient.elements, gradient.type, sent_as(plan.compression, gradient.type));
+          sum += core::converted(gradient.elements, gradient.type,
+                                 sent_as(plan.compression, gradient.type));
       }
     }
   }
@@ -87,24 +98,30 @@ struct Relations {
     for (int p = 0; p < std::ssize(plan.packs); ++p) {
       const Pack& pack = plan.packs[at(p)];
       if (pack.phase != PackPhase::kGradients || !pack.needs_all_gradients) continue;
-      const auto [known, is_new] = by_entry.try_emplace(pack.entry, static_cast<int>(concatenations.size()));
+      const auto [known, is_new] =
+          by_entry.try_emplace(pack.entry, static_cast<int>(concatenations.size()));
       if (is_new) concatenations.emplace_back();
       concatenations[at(known->second)].packs.push_back(p);
       concatenation_of_pack[at(p)] = known->second;
     }
     for (std::size_t v = 0; v < workload.gradients.size() && !by_entry.empty(); ++v) {
-      const auto entry = by_entry.find(plan.entry_of_gradient.empty() ? 0 : plan.entry_of_gradient[v]);
+      const auto entry =
+          by_entry.find(plan.entry_of_gradient.empty() ? 0 : plan.entry_of_gradient[v]);
       if (entry == by_entry.end() || workload.gradients[v].slices) continue;
       int& ready = concatenations[at(entry->second)].ready_after;
       ready = std::max(ready, segment_of[v]);
     }
   }
-  /// Segments are computed in their order, so the last one that a pack needs is the only one it has to wait for.
-  [[nodiscard]] int ready_segment(const Plan& plan, int p, const std::vector<int>& segment_of) const {
-    if (const int c = concatenation_of_pack[at(p)]; c >= 0) return concatenations[at(c)].ready_after;
+  /// Segments are computed in their order, so the last one that a pack needs is the only one it has
+  /// to wait for.
+  [[nodiscard]] int ready_segment(const Plan& plan, int p,
+                                  const std::vector<int>& segment_of) const {
+    if (const int c = concatenation_of_pack[at(p)]; c >= 0)
+      return concatenations[at(c)].ready_after;
     const Pack& pack = plan.packs[at(p)];
     int last = pack.also_needs >= 0 ? segment_of[at(pack.also_needs)] : -1;
-    for (const Member& member : pack.payload.members) last = std::max(last, segment_of[at(member.variable)]);
+    for (const Member& member : pack.payload.members)
+      last = std::max(last, segment_of[at(member.variable)]);
     return last;
   }
 };
@@ -112,10 +129,12 @@ struct Relations {
 /// Lowers the step of one group of workers.
 class Lowering {
  public:
-  Lowering(const Workload& workload, const Plan& plan, const Relations& relations, const StepTimes& times)
+  Lowering(const Workload& workload, const Plan& plan, const Relations& relations,
+           const StepTimes& times)
       : workload_(workload), plan_(plan), relations_(relations), times_(times), points_(plan) {
     int communicators = 0;
-    for (const PlannedExchange& e : plan.exchanges) communicators = std::max(communicators, e.communicator + 1);
+    for (const PlannedExchange& e : plan.exchanges)
+      communicators = std::max(communicators, e.communicator + 1);
     last_exchange_.assign(at(communicators), kNoTask);
     out_.exchanges = static_cast<int>(plan.exchanges.size());
     out_.task_of_pack.assign(plan.packs.size(), kNoTask);
@@ -123,7 +142,8 @@ class Lowering {
   }
 
   std::pair<StepProgram, Durations> lower() && {
-    if (packs() > 0) builder_.set_share_whole(std::max<std::int64_t>(1, relations_.bytes_up_to.back().count()));
+    if (packs() > 0)
+      builder_.set_share_whole(std::max<std::int64_t>(1, relations_.bytes_up_to.back().count()));
     hold_ = builder_.add_hold();
     for (int p = 0; p < packs(); ++p) {
       if (pack(p).phase == PackPhase::kRead) launch(p, report_ready(p, kNoTask));
@@ -170,7 +190,8 @@ class Lowering {
     task.every_steps = every_steps;
     return add(task, after);
   }
-  /// The pack is launched after `buffered`. What else it waits for, its predecessors say when all packs are known.
+  /// The pack is launched after `buffered`. What else it waits for, its predecessors say when all
+  /// packs are known.
   TaskId launch(int p, TaskId buffered, std::int32_t every_steps = 1) {
     Task task;
     task.kind = Task::Kind::kCommunicate;
@@ -192,7 +213,8 @@ class Lowering {
       builder_.repeat_since(entry, passes - 2);
       const std::int32_t stride = exchanges_ - exchanges_before;
       for (TaskId t = entry; t < builder_.size(); ++t) {
-        if (builder_.task(t).kind == Task::Kind::kCommunicate) builder_.task(t).number_stride = stride;
+        if (builder_.task(t).kind == Task::Kind::kCommunicate)
+          builder_.task(t).number_stride = stride;
       }
       exchanges_ += stride * (passes - 3);
     }
@@ -213,7 +235,8 @@ class Lowering {
     if (!reads.empty() && !times_.forward_by_segment.empty()) {
       for (int s = segments() - 1; s >= 0; --s) {
         const Time time = times_.forward_by_segment[at(s)];
-        cursor_ = compute(ComputeKind::kForward, row(time, times_.forward_compute_bound), -1, -1, cursor_);
+        cursor_ = compute(ComputeKind::kForward, row(time, times_.forward_compute_bound), -1, -1,
+                          cursor_);
         for (const int p : reads) {
           if (relations_.read_by[at(p)] == s) waiting_for_pack_[at(p)].push_back(cursor_);
         }
@@ -223,7 +246,8 @@ class Lowering {
     } else {
       const TaskId first = builder_.size();
       computed_in_pieces(times_.forward, [&](Time piece) {
-        return compute(ComputeKind::kForward, row(piece, times_.forward_compute_bound), -1, -1, cursor_);
+        return compute(ComputeKind::kForward, row(piece, times_.forward_compute_bound), -1, -1,
+                       cursor_);
       });
       for (const int p : reads) waiting_for_pack_[at(p)].push_back(first);
     }
@@ -238,7 +262,9 @@ class Lowering {
       const std::int64_t bound = times_.compute_bound_in_pass(at(s), number);
       computed_in_pieces(
           times_.backward_in_pass(at(s), number),
-          [&](Time piece) { return compute(ComputeKind::kBackward, row(piece, bound), s, -1, cursor_); },
+          [&](Time piece) {
+            return compute(ComputeKind::kBackward, row(piece, bound), s, -1, cursor_);
+          },
           [&] {
             if (last) gradients_ready(s);
           });
@@ -246,8 +272,8 @@ class Lowering {
     end_half();
   }
 
-  /// Appends `time` of computation, cut where exchanges are due. `whole`: when the last piece is there, before the exchanges that
-  /// are due with it.
+  /// Appends `time` of computation, cut where exchanges are due. `whole`: when the last piece is
+  /// there, before the exchanges that are due with it.
   template <class Piece, class Whole>
   void computed_in_pieces(Time time, const Piece& add_piece, const Whole& whole) {
     Time left = time;
@@ -276,7 +302,8 @@ class Lowering {
     if (points_.any()) points_.begin_pass(backward, total);
   }
 
-  /// The exchanges of a communicator follow each other. Computation waits for those that do not overlap.
+  /// The exchanges of a communicator follow each other. Computation waits for those that do not
+  /// overlap.
   void exchanges_due() {
     while (points_.any()) {
       const auto due = points_.take(computed_);
@@ -310,10 +337,12 @@ class Lowering {
 
   void gradients_ready(int segment) {
     if (!relations_.converted.empty() && relations_.converted[at(segment)].count() > 0)
-      cursor_ = compute(ComputeKind::kConvert, converts(relations_.converted[at(segment)]), segment, -1, cursor_);
+      cursor_ = compute(ComputeKind::kConvert, converts(relations_.converted[at(segment)]), segment,
+                        -1, cursor_);
     std::vector<int> ready;
     for (int p = 0; p < packs(); ++p) {
-      if (pack(p).phase != PackPhase::kGradients || relations_.ready_after[at(p)] != segment) continue;
+      if (pack(p).phase != PackPhase::kGradients || relations_.ready_after[at(p)] != segment)
+        continue;
       ready.push_back(p);
       TaskId buffered = report_ready(p, cursor_);
       if (pack(p).copied_in.count() > 0)
@@ -336,10 +365,12 @@ class Lowering {
     const TaskId backward_done = add(over, cursor_);
     serial_launches();
     const std::vector<TaskId> unpacked = unpack_and_update();
-    for (const auto& [p, waits] : computation_waiting_) builder_.edge(out_.task_of_pack[at(p)], waits);
+    for (const auto& [p, waits] : computation_waiting_)
+      builder_.edge(out_.task_of_pack[at(p)], waits);
     TaskId all_packs = mark(backward_done);
     for (int p = 0; p < packs(); ++p) {
-      if (pack(p).phase != PackPhase::kCheckpoint) builder_.edge(out_.task_of_pack[at(p)], all_packs);
+      if (pack(p).phase != PackPhase::kCheckpoint)
+        builder_.edge(out_.task_of_pack[at(p)], all_packs);
     }
     if (plan_.update == Update::kAfterAll)
       all_packs = compute(ComputeKind::kUpdate, row(times_.update), -1, -1, all_packs);
@@ -362,20 +393,21 @@ class Lowering {
         if (pack(next).phase != PackPhase::kCheckpoint)
           builder_.edge(out_.task_of_pack[at(p)], out_.task_of_pack[at(next)]);
       }
-      for (const TaskId task : waiting_for_pack_[at(p)]) builder_.edge(out_.task_of_pack[at(p)], task);
+      for (const TaskId task : waiting_for_pack_[at(p)])
+        builder_.edge(out_.task_of_pack[at(p)], task);
     }
   }
 
-  /// Copies out, conversions and updates of each pack wait for the backward pass: their kernels are queued long before the pack
-  /// is complete. Returns the tasks that the step waits for.
+  /// Copies out, conversions and updates of each pack wait for the backward pass: their kernels are
+  /// queued long before the pack is complete. Returns the tasks that the step waits for.
   std::vector<TaskId> unpack_and_update() {
     std::vector<TaskId> tasks;
     std::vector<std::vector<TaskId>> parts(relations_.concatenations.size());
     for (int p = 0; p < packs(); ++p) {
       if (pack(p).phase != PackPhase::kGradients || relations_.pull_of[at(p)] >= 0) continue;
       const int concatenation = relations_.concatenation_of_pack[at(p)];
-      const bool has_work =
-          plan_.update == Update::kPerPack || pack(p).copied_out > Bytes() || pack(p).converted_out > Bytes();
+      const bool has_work = plan_.update == Update::kPerPack || pack(p).copied_out > Bytes() ||
+                            pack(p).converted_out > Bytes();
       if (concatenation < 0 && !has_work) continue;
       Task held;
       held.hold = hold_;
@@ -397,7 +429,8 @@ class Lowering {
   }
 
   /// `label`: the pack that the tasks belong to; -1: to all packs of a concatenation together.
-  void unpack_packs(const std::vector<int>& packs, int label, TaskId after, std::vector<TaskId>& tasks) {
+  void unpack_packs(const std::vector<int>& packs, int label, TaskId after,
+                    std::vector<TaskId>& tasks) {
     Bytes copied, converted;
     std::vector<Share> shares;
     for (const int p : packs) {
@@ -413,11 +446,13 @@ class Lowering {
     // Packs that were converted as a whole are converted back as a whole, before they are copied.
     const bool converts_packs = plan_.compression && plan_.compression->of_packs;
     if (converts_packs) convert_back();
-    if (copied.count() > 0) tasks.push_back(compute(ComputeKind::kCopyOut, copies(copied), -1, label, after));
+    if (copied.count() > 0)
+      tasks.push_back(compute(ComputeKind::kCopyOut, copies(copied), -1, label, after));
     if (!converts_packs) convert_back();
     if (plan_.update != Update::kPerPack) return;
     if (!update_row_) update_row_ = row(times_.update).value;
-    tasks.push_back(compute(ComputeKind::kUpdate, {TaskCost::Kind::kShares, *update_row_, builder_.add_shares(shares)},
+    tasks.push_back(compute(ComputeKind::kUpdate,
+                            {TaskCost::Kind::kShares, *update_row_, builder_.add_shares(shares)},
                             -1, label, after));
   }
 
@@ -429,13 +464,14 @@ class Lowering {
   StepProgram out_;
   Durations durations_;
   DueExchanges points_;
-  std::int32_t hold_ = -1;                                   ///< what waits for the end of the backward pass
-  TaskId cursor_ = kNoTask;                                  ///< what the next task of the pass waits for
-  Time computed_;                                            ///< in this half so far
-  std::int32_t exchanges_ = 0;                               ///< of the step so far
-  std::vector<TaskId> last_exchange_;                        ///< by communicator, in this half
-  std::vector<std::vector<TaskId>> waiting_for_pack_;        ///< by pack that is read: forward tasks
-  std::vector<std::pair<int, TaskId>> computation_waiting_;  ///< packs, and the mark that waits for each
+  std::int32_t hold_ = -1;             ///< what waits for the end of the backward pass
+  TaskId cursor_ = kNoTask;            ///< what the next task of the pass waits for
+  Time computed_;                      ///< in this half so far
+  std::int32_t exchanges_ = 0;         ///< of the step so far
+  std::vector<TaskId> last_exchange_;  ///< by communicator, in this half
+  std::vector<std::vector<TaskId>> waiting_for_pack_;  ///< by pack that is read: forward tasks
+  std::vector<std::pair<int, TaskId>>
+      computation_waiting_;  ///< packs, and the mark that waits for each
   std::optional<std::int64_t> update_row_;
 };
 
@@ -454,7 +490,8 @@ StepPrograms::StepPrograms(const Workload& workload, const Plan& plan) {
   }
 #if !defined(NDEBUG) || defined(TUTTI_SANITIZED)
   for (const PlanProblem& problem : problems_of(view_of(*this, plan)))
-    TUTTI_CHECK(!is_certain(problem.code), "the plan is wrong: {} ({})", problem.text, to_string(problem.code));
+    TUTTI_CHECK(!is_certain(problem.code), "the plan is wrong: {} ({})", problem.text,
+                to_string(problem.code));
 #endif
 }
 

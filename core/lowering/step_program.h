@@ -63,8 +63,12 @@ class StepPrograms {
   StepPrograms(const Workload& workload, const Plan& plan);
 
   [[nodiscard]] std::size_t groups() const { return groups_.size(); }
-  [[nodiscard]] const StepProgram& program(std::size_t group) const { return *groups_[group].program; }
-  [[nodiscard]] const Durations& durations(std::size_t group) const { return groups_[group].durations; }
+  [[nodiscard]] const StepProgram& program(std::size_t group) const {
+    return *groups_[group].program;
+  }
+  [[nodiscard]] const Durations& durations(std::size_t group) const {
+    return groups_[group].durations;
+  }
 
  private:
   struct Group {

@@ -8,7 +8,8 @@
 namespace tutti::core {
 
 WhoReduces who_reduces(const Strategy& strategy, const Plan& plan) {
-  if (strategy.servers) return plan.partition ? WhoReduces::kServersAtOwnPace : WhoReduces::kServers;
+  if (strategy.servers)
+    return plan.partition ? WhoReduces::kServersAtOwnPace : WhoReduces::kServers;
   if (strategy.independent) return WhoReduces::kNobody;
   return plan.partition ? WhoReduces::kGroups : WhoReduces::kAllReplicas;
 }
@@ -21,8 +22,8 @@ bool network_adds(const Plan& plan) {
 }
 
 bool has_bounds(const Workload& workload, const Strategy& strategy, const Plan& plan) {
-  return who_reduces(strategy, plan) == WhoReduces::kAllReplicas && strategy.collective == CollectiveKind::kAllReduce &&
-         !has_slices(workload);
+  return who_reduces(strategy, plan) == WhoReduces::kAllReplicas &&
+         strategy.collective == CollectiveKind::kAllReduce && !has_slices(workload);
 }
 
 }  // namespace tutti::core

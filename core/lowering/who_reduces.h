@@ -11,13 +11,16 @@ enum class WhoReduces : std::uint8_t {
   kAllReplicas,       ///< collectives over all replicas
   kGroups,            ///< collectives among the replicas that hold the same part of the model
   kServers,           ///< on the servers of variables; all replicas wait for each other
-  kServersAtOwnPace,  ///< on the servers of variables, asynchronously: workers do not wait for each other
+  kServersAtOwnPace,  ///< on the servers of variables, asynchronously: workers do not wait for each
+                      ///< other
   kNobody,            ///< no reduction: every replica keeps its own
 };
 WhoReduces who_reduces(const Strategy& strategy, const Plan& plan);
 
 /// True if variables are stored on servers.
-inline bool on_servers(WhoReduces who) { return who == WhoReduces::kServers || who == WhoReduces::kServersAtOwnPace; }
+inline bool on_servers(WhoReduces who) {
+  return who == WhoReduces::kServers || who == WhoReduces::kServersAtOwnPace;
+}
 
 /// True if some collective of the plan uses a network that reduces (SHARP).
 bool network_adds(const Plan& plan);

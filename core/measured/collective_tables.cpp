@@ -48,14 +48,16 @@ class Record {
     const double read = number(name).value_or(0);
     const auto whole = static_cast<std::int64_t>(read);
     if (static_cast<double>(whole) != read)
-      problems_.add({ProblemCode::kWrongType, std::string(name)}, at(*find(name)), "{}: expected a whole number", name);
+      problems_.add({ProblemCode::kWrongType, std::string(name)}, at(*find(name)),
+                    "{}: expected a whole number", name);
     return whole;
   }
   /// Of another kind: a problem.
   void expect(std::string_view name, Value::Kind kind, const char* what) {
     const Value* value = find(name);
     if (value != nullptr && value->kind != kind)
-      problems_.add({ProblemCode::kWrongType, std::string(name)}, at(*value), "{}: expected {}", name, what);
+      problems_.add({ProblemCode::kWrongType, std::string(name)}, at(*value), "{}: expected {}",
+                    name, what);
   }
   void wrong(std::string_view name, const char* why) {
     problems_.add({ProblemCode::kInvalid, std::string(name)}, at(*find(name)), "{}: {}", name, why);
@@ -67,7 +69,9 @@ class Record {
     return {value == nullptr ? kNothing : *value, file_, problems_};
   }
   [[nodiscard]] const Value& value() const { return value_; }
-  [[nodiscard]] Location at(const Value& value) const { return {file_, value.at.line, value.at.column}; }
+  [[nodiscard]] Location at(const Value& value) const {
+    return {file_, value.at.line, value.at.column};
+  }
 
  private:
   const Value& value_;
@@ -88,14 +92,17 @@ TableFacts facts_of(Record record) {
   facts.dtype = record.text("dtype");
   if (const std::string driving = record.text("driving"); !driving.empty()) {
     facts.driving = nccl::parse_driving(driving);
-    if (!facts.driving) record.wrong("driving", "expected process_per_gpu, thread_per_gpu or one_thread");
+    if (!facts.driving)
+      record.wrong("driving", "expected process_per_gpu, thread_per_gpu or one_thread");
   }
   facts.healthy = record.yes("healthy");
-  facts.system = record.text("system").empty() ? record.inside("source").text("repo") : record.text("system");
+  facts.system =
+      record.text("system").empty() ? record.inside("source").text("repo") : record.text("system");
   Record intra = record.inside("intra_node");
   facts.intra = intra.text("intra");
   facts.nvswitch = intra.yes("nvswitch");
-  if (const auto links = intra.number("links_per_gpu")) facts.links_per_gpu = static_cast<std::int64_t>(*links);
+  if (const auto links = intra.number("links_per_gpu"))
+    facts.links_per_gpu = static_cast<std::int64_t>(*links);
   facts.link_gb_per_s = intra.number("link_gbytes_dir");
   Record inter = record.inside("inter_node");
   facts.nics_per_node = inter.count("nics_per_node");
@@ -107,7 +114,8 @@ TableFacts facts_of(Record record) {
     facts.env.emplace_back(variable.name, variable.value.text);
   for (const Value& size : record.inside("outlier_sizes").value().items) {
     std::int64_t bytes = 0;
-    for (const char digit : size.text) bytes = digit >= '0' && digit <= '9' ? bytes * 10 + (digit - '0') : bytes;
+    for (const char digit : size.text)
+      bytes = digit >= '0' && digit <= '9' ? bytes * 10 + (digit - '0') : bytes;
     facts.outlier_sizes.push_back(bytes);
   }
   return facts;
@@ -115,7 +123,8 @@ TableFacts facts_of(Record record) {
 
 }  // namespace
 
-Expected<std::vector<CollectiveTable>> load_collective_tables(const std::string& tables, const std::string& meta) {
+Expected<std::vector<CollectiveTable>> load_collective_tables(const std::string& tables,
+                                                              const std::string& meta) {
   const auto meta_text = read_text_file(meta);
   if (!meta_text) return tl::make_unexpected(meta_text.error());
   const auto csv_text = read_text_file(tables);
@@ -123,7 +132,8 @@ Expected<std::vector<CollectiveTable>> load_collective_tables(const std::string&
   Problems problems;
   const Document document = parse_json(*meta_text, meta, problems);
   if (problems.empty() && document.root.kind != Value::Kind::kList)
-    problems.add({ProblemCode::kWrongType}, {meta, 1, 1}, "expected a list of records, one for each table");
+    problems.add({ProblemCode::kWrongType}, {meta, 1, 1},
+                 "expected a list of records, one for each table");
   if (!problems.empty()) return problems.take();
   std::vector<CollectiveTable> all;
   std::map<std::string, std::size_t> index;
@@ -133,21 +143,24 @@ Expected<std::vector<CollectiveTable>> load_collective_tables(const std::string&
     if (!of_record.empty()) all.back().problems = of_record.take().value().problems();
     const std::string& name = all.back().facts.table_id;
     if (name.empty()) {
-      all.back().problems = Error::request({ProblemCode::kMissing, "table_id"},
-                                           "a record without a table_id, which its rows are found by",
-                                           {meta, record.at.line, record.at.column})
-                                .problems();
+      all.back().problems =
+          Error::request({ProblemCode::kMissing, "table_id"},
+                         "a record without a table_id, which its rows are found by",
+                         {meta, record.at.line, record.at.column})
+              .problems();
     } else if (const auto [first, fresh] = index.emplace(name, all.size() - 1); !fresh) {
       // Nobody knows which of them holds.
-      all[first->second].problems = Error::request({ProblemCode::kDuplicate, "table_id"},
-                                                   fmt::format("a second record of table {}; keep one", name),
-                                                   {meta, record.at.line, record.at.column})
-                                        .problems();
+      all[first->second].problems =
+          Error::request({ProblemCode::kDuplicate, "table_id"},
+                         fmt::format("a second record of table {}; keep one", name),
+                         {meta, record.at.line, record.at.column})
+              .problems();
       all.pop_back();
     }
   }
   const CsvTable csv = parse_csv(*csv_text, tables, problems, UnevenRows::kAreKept);
-  const std::vector<std::size_t> at = csv.required({"table_id", "size_bytes", "time_us"}, tables, problems);
+  const std::vector<std::size_t> at =
+      csv.required({"table_id", "size_bytes", "time_us"}, tables, problems);
   if (!problems.empty()) return problems.take();
   const std::size_t id = at[0], size = at[1], time = at[2];
   const auto table_of = [&](const std::string& name) -> CollectiveTable& {
@@ -156,20 +169,25 @@ Expected<std::vector<CollectiveTable>> load_collective_tables(const std::string&
       all.push_back({});
       all.back().facts.table_id = all.back().facts.config = name;
       all.back().problems =
-          Error::request({name.empty() ? ProblemCode::kMissing : ProblemCode::kUnknownName, "table_id"},
-                         name.empty() ? "rows without a table_id" : fmt::format("{} has no record of it", meta))
+          Error::request(
+              {name.empty() ? ProblemCode::kMissing : ProblemCode::kUnknownName, "table_id"},
+              name.empty() ? "rows without a table_id"
+                           : fmt::format("{} has no record of it", meta))
               .problems();
     }
     return all[known->second];
   };
   for (const CsvTable::Row& row : csv.rows) {
-    const auto cell = [&](std::size_t column) -> const CsvTable::Cell& { return row.cells[column]; };
+    const auto cell = [&](std::size_t column) -> const CsvTable::Cell& {
+      return row.cells[column];
+    };
     const auto where = [&](std::size_t column) {
       return Location{tables, cell(column).at.line, cell(column).at.column};
     };
     CollectiveTable& to = table_of(cell(id).text);
     Problems of_row;
-    const auto bytes = read_number(cell(size).text, where(size), "size_bytes", 1, kMostBytes, of_row);
+    const auto bytes =
+        read_number(cell(size).text, where(size), "size_bytes", 1, kMostBytes, of_row);
     const auto us = read_number(cell(time).text, where(time), "time_us", 1e-6, kMostUs, of_row);
     if (!of_row.empty()) {
       to.unread.push_back(of_row.take().value().problems().front());
@@ -177,15 +195,18 @@ Expected<std::vector<CollectiveTable>> load_collective_tables(const std::string&
     }
     const auto whole = static_cast<std::int64_t>(*bytes);
     const auto& outliers = to.facts.outlier_sizes;
-    to.rows.push_back({whole, *us, std::find(outliers.begin(), outliers.end(), whole) != outliers.end()});
+    to.rows.push_back(
+        {whole, *us, std::find(outliers.begin(), outliers.end(), whole) != outliers.end()});
   }
   for (const CsvTable::Row& row : csv.uneven) {
     // Whether the name is the table's, where cells are missing or too many, only a record can tell.
-    const std::string name = id < row.cells.size() && index.contains(row.cells[id].text) ? row.cells[id].text : "";
+    const std::string name =
+        id < row.cells.size() && index.contains(row.cells[id].text) ? row.cells[id].text : "";
     Problem problem;
     problem.where = {tables, row.cells.front().at.line, 1};
     problem.kind = {ProblemCode::kSyntax};
-    problem.text = fmt::format("this row has {} cells, the header has {}", row.cells.size(), csv.columns.size());
+    problem.text = fmt::format("this row has {} cells, the header has {}", row.cells.size(),
+                               csv.columns.size());
     table_of(name).unread.push_back(std::move(problem));
   }
   return all;
@@ -201,7 +222,8 @@ Expected<std::map<std::string, double>> load_noise(const std::string& path) {
   std::map<std::string, std::vector<double>> spreads;
   for (const CsvTable::Row& row : csv.rows) {
     const CsvTable::Cell& cell = row.cells[at[1]];
-    const auto cv = read_number(cell.text, {path, cell.at.line, cell.at.column}, "cv", 0, 1e6, problems);
+    const auto cv =
+        read_number(cell.text, {path, cell.at.line, cell.at.column}, "cv", 0, 1e6, problems);
     if (cv) spreads[row.cells[at[0]].text].push_back(*cv);
   }
   if (!problems.empty()) return problems.take();

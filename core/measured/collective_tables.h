@@ -47,19 +47,24 @@ struct MeasuredTime {
 struct CollectiveTable {
   TableFacts facts;
   std::vector<MeasuredTime> rows;
-  std::vector<Problem> problems = {};  ///< what is wrong with its record, so that nobody knows what was measured
-  std::vector<Problem> unread =
-      {};  ///< its rows whose size or time is none, or that have other cells than the header; one each
+  std::vector<Problem> problems =
+      {};  ///< what is wrong with its record, so that nobody knows what was measured
+  std::vector<Problem> unread = {};  ///< its rows whose size or time is none, or that have other
+                                     ///< cells than the header; one each
 };
 
-/// Published tables of nccl-tests: `tables` is CSV (table_id, size_bytes, time_us, …), `meta` JSON, a list with a record per table. Tables in the order of
-/// `meta`, then those that it has no record of; rows as they stand, repeated sizes too. What is wrong with one table or one of its rows stands there: also
-/// that there are two records of it, or that a record has no name. A row whose table's name cannot be read is one of a table without a name.
-/// ERRORS: files; columns that are missing.
-Expected<std::vector<CollectiveTable>> load_collective_tables(const std::string& tables, const std::string& meta);
+/// Published tables of nccl-tests: `tables` is CSV (table_id, size_bytes, time_us, …), `meta` JSON,
+/// a list with a record per table. Tables in the order of `meta`, then those that it has no record
+/// of; rows as they stand, repeated sizes too. What is wrong with one table or one of its rows
+/// stands there: also that there are two records of it, or that a record has no name. A row whose
+/// table's name cannot be read is one of a table without a name. ERRORS: files; columns that are
+/// missing.
+Expected<std::vector<CollectiveTable>> load_collective_tables(const std::string& tables,
+                                                              const std::string& meta);
 
-/// How far repeats of one experiment lie apart: the median of their coefficients of variation by config.
-/// SOURCE: a CSV with columns config, size_bytes, cv; other columns are passed over. The config may go on with version and environment behind "||".
+/// How far repeats of one experiment lie apart: the median of their coefficients of variation by
+/// config. SOURCE: a CSV with columns config, size_bytes, cv; other columns are passed over. The
+/// config may go on with version and environment behind "||".
 Expected<std::map<std::string, double>> load_noise(const std::string& path);
 
 }  // namespace tutti::core

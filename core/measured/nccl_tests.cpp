@@ -1,5 +1,6 @@
-// The text of nccl-tests. Its columns moved over the years (no redop or root, "error" for "#wrong", a CPU time, per-run
-// statistics, one half of the table only), so rows are read by the titles above them and not by their position.
+// The text of nccl-tests. Its columns moved over the years (no redop or root, "error" for "#wrong",
+// a CPU time, per-run statistics, one half of the table only), so rows are read by the titles above
+// them and not by their position.
 
 #include "core/measured/nccl_tests.h"
 
@@ -34,11 +35,12 @@ std::vector<Word> words_of(std::string_view line) {
 }
 
 bool all_digits(std::string_view text) {
-  return !text.empty() && std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
+  return !text.empty() &&
+         std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
 }
 
-/// How much of a word is the prefix of a launcher: "[1,0]<stdout>:" of mpirun --tag-output, which may stick to what
-/// follows, "0:" of srun --label.
+/// How much of a word is the prefix of a launcher: "[1,0]<stdout>:" of mpirun --tag-output, which
+/// may stick to what follows, "0:" of srun --label.
 std::size_t prefix_of(std::string_view word) {
   if (word.starts_with('[')) {
     const std::size_t end = word.find(">:");
@@ -62,7 +64,8 @@ struct Columns {
 };
 
 /// What the titles say; nothing if these words are no titles.
-std::optional<Columns> read_titles(const std::vector<Word>& words, const std::vector<bool>& halves_in_place) {
+std::optional<Columns> read_titles(const std::vector<Word>& words,
+                                   const std::vector<bool>& halves_in_place) {
   Columns columns;
   std::set<std::string_view> seen;
   for (std::size_t i = 0; i < words.size(); ++i) {
@@ -86,7 +89,8 @@ std::optional<Columns> read_titles(const std::vector<Word>& words, const std::ve
     if (title == "busbw") half.busbw = i;
     if (title == "#wrong") half.wrong = i;
   }
-  if (!seen.contains("size") || !seen.contains("count") || !seen.contains("type") || columns.halves.empty())
+  if (!seen.contains("size") || !seen.contains("count") || !seen.contains("type") ||
+      columns.halves.empty())
     return std::nullopt;
   return columns;
 }
@@ -121,12 +125,14 @@ class TextReader {
     read_message(words);
   }
 
-  /// "host:1:1 [0] NCCL INFO NCCL_ALGO set by environment to Ring", "NCCL version 2.18.3+cuda12.2": NCCL's own messages.
+  /// "host:1:1 [0] NCCL INFO NCCL_ALGO set by environment to Ring", "NCCL version 2.18.3+cuda12.2":
+  /// NCCL's own messages.
   void read_message(const std::vector<Word>& words) {
     for (std::size_t i = 0; i + 2 < words.size(); ++i) {
       if (words[i].text == "NCCL" && words[i + 1].text == "version") set_version(words[i + 2].text);
-      if (words[i].text.starts_with("NCCL_") && i + 5 < words.size() && words[i + 1].text == "set" &&
-          words[i + 3].text == "environment" && words[i + 4].text == "to") {
+      if (words[i].text.starts_with("NCCL_") && i + 5 < words.size() &&
+          words[i + 1].text == "set" && words[i + 3].text == "environment" &&
+          words[i + 4].text == "to") {
         std::string_view value = words[i + 5].text;
         if (value.ends_with('.')) value.remove_suffix(1);
         add_variable(run_, words[i].text, value);
@@ -161,7 +167,8 @@ class TextReader {
     }
     if (first == "Using") begin_run();
     if (first == "Rank" && words.size() > 1) {
-      if (all_digits(words[1].text) && ranks_.insert(std::string(words[1].text)).second) read_rank(words);
+      if (all_digits(words[1].text) && ranks_.insert(std::string(words[1].text)).second)
+        read_rank(words);
     }
     for (const Word& word : words) {
       constexpr std::string_view kLibrary = "nccl-library=";
@@ -205,7 +212,8 @@ class TextReader {
   void read_threads(const std::vector<Word>& words) {
     for (std::size_t i = 0; i + 1 < words.size(); ++i) {
       if (words[i].text == "nThread") run_.threads = whole_number<std::int64_t>(words[i + 1].text);
-      if (words[i].text == "nGpus") run_.gpus_of_thread = whole_number<std::int64_t>(words[i + 1].text);
+      if (words[i].text == "nGpus")
+        run_.gpus_of_thread = whole_number<std::int64_t>(words[i + 1].text);
     }
   }
 
@@ -233,7 +241,8 @@ class TextReader {
       if (!words[i].text.starts_with("CPU") && !words[i].text.starts_with("GPU")) continue;
       const std::string_view number = words[i - 1].text;
       std::int64_t ranks = 0;
-      if (all_digits(number) && std::from_chars(number.data(), number.data() + number.size(), ranks).ec == std::errc())
+      if (all_digits(number) &&
+          std::from_chars(number.data(), number.data() + number.size(), ranks).ec == std::errc())
         perf_ranks_ = ranks;
     }
   }
@@ -243,12 +252,13 @@ class TextReader {
     return static_cast<std::int64_t>(ranks_.size());
   }
 
-  /// A row begins with two whole numbers and the name of a type; whatever else stands between rows is not of the table.
+  /// A row begins with two whole numbers and the name of a type; whatever else stands between rows
+  /// is not of the table.
   void read_row(const std::vector<Word>& words) {
     const Columns& c = *columns_;
     const std::size_t begins = std::max({c.size, c.count, c.type});
-    if (words.size() <= begins || !all_digits(words[c.size].text) || !all_digits(words[c.count].text) ||
-        !is_type(words[c.type].text)) {
+    if (words.size() <= begins || !all_digits(words[c.size].text) ||
+        !all_digits(words[c.count].text) || !is_type(words[c.type].text)) {
       return;
     }
     NcclTestsRow row;
@@ -259,12 +269,14 @@ class TextReader {
     row.bytes = *bytes;
     row.elements = *elements;
     row.type = words[c.type].text;
-    if (c.redop && words.size() > *c.redop && words[*c.redop].text != "none") row.redop = words[*c.redop].text;
+    if (c.redop && words.size() > *c.redop && words[*c.redop].text != "none")
+      row.redop = words[*c.redop].text;
     if (c.root && words.size() > *c.root) row.root = root_of(words[*c.root].text);
     const std::size_t before = problems_.size();
     for (std::size_t h = 0; h < c.halves.size(); ++h) {
       const Half& half = c.halves[h];
-      // Some tables leave the second half out although their titles announce it; but then in every row.
+      // Some tables leave the second half out although their titles announce it; but then in every
+      // row.
       if (h > 0 && half.time >= words.size() && !second_half_) break;
       second_half_ = second_half_ || h > 0;
       (half.in_place ? row.in_place : row.out_of_place) = timing(words, half);
@@ -273,8 +285,10 @@ class TextReader {
   }
 
   static bool is_type(std::string_view word) {
-    static constexpr std::array kOthers{"int8", "uint8", "char", "int", "uint32", "uint64", "f8e4m3", "f8e5m2"};
-    return data_type_of_nccl_name(word) || std::find(kOthers.begin(), kOthers.end(), word) != kOthers.end();
+    static constexpr std::array kOthers{"int8",   "uint8",  "char",   "int",
+                                        "uint32", "uint64", "f8e4m3", "f8e5m2"};
+    return data_type_of_nccl_name(word) ||
+           std::find(kOthers.begin(), kOthers.end(), word) != kOthers.end();
   }
 
   std::optional<NcclTestsTiming> timing(const std::vector<Word>& words, const Half& half) {
@@ -282,14 +296,17 @@ class TextReader {
     if (last >= words.size()) {
       problems_.add({ProblemCode::kMissing, half.in_place ? "in-place time" : "out-of-place time"},
                     {file_, line_, words.back().column},
-                    "the row ends before its {}; was the log cut off? take a whole one", half_name(half));
+                    "the row ends before its {}; was the log cut off? take a whole one",
+                    half_name(half));
       return std::nullopt;
     }
     if (words[half.time].text == "N/A") return std::nullopt;
     NcclTestsTiming timing;
     const auto number = [&](std::optional<std::size_t> column, const char* what, double most) {
       if (!column || words[*column].text == "N/A") return 0.0;
-      return read_number(std::string(words[*column].text), at(words[*column]), what, 0, most, problems_).value_or(0);
+      return read_number(std::string(words[*column].text), at(words[*column]), what, 0, most,
+                         problems_)
+          .value_or(0);
     };
     timing.us = number(half.time, "time", kMostLogUs);
     timing.algbw_gb_per_s = number(half.algbw, "algbw", kMostLogGbPerS);
@@ -299,13 +316,17 @@ class TextReader {
     return timing;
   }
 
-  static const char* half_name(const Half& half) { return half.in_place ? "in-place time" : "out-of-place time"; }
+  static const char* half_name(const Half& half) {
+    return half.in_place ? "in-place time" : "out-of-place time";
+  }
 
   std::optional<std::int64_t> whole(const Word& word, const char* what) {
     std::int64_t value = 0;
-    const auto status = std::from_chars(word.text.data(), word.text.data() + word.text.size(), value).ec;
+    const auto status =
+        std::from_chars(word.text.data(), word.text.data() + word.text.size(), value).ec;
     if (status == std::errc() && value <= kMostLogBytes) return value;
-    problems_.add({ProblemCode::kTooLarge, what}, at(word), "{}: {} is more than any message is long", what, word.text);
+    problems_.add({ProblemCode::kTooLarge, what}, at(word),
+                  "{}: {} is more than any message is long", what, word.text);
     return std::nullopt;
   }
 
@@ -383,23 +404,24 @@ void add_row(NcclTestsTable& table, NcclTestsRow row, Problems& problems) {
   for (const auto& timing : {row.out_of_place, row.in_place}) {
     if (!timing) continue;
     if (!(timing->us > 0)) {
-      problems.add({ProblemCode::kTooSmall, "time"}, row.where, "{} bytes took no time; times must be above 0",
-                   row.bytes);
+      problems.add({ProblemCode::kTooSmall, "time"}, row.where,
+                   "{} bytes took no time; times must be above 0", row.bytes);
       return;
     }
     // Two decimals of a bandwidth say something from 0.5 GB/s on.
     const double algbw = static_cast<double>(row.bytes) / timing->us / 1e3;
     if (timing->algbw_gb_per_s >= 0.5 && std::abs(timing->algbw_gb_per_s / algbw - 1) > 0.05) {
       problems.add({ProblemCode::kConflict, "algbw"}, row.where,
-                   "{} bytes in {} us are {} GB/s, but algbw says {}; are columns missing?", row.bytes, timing->us,
-                   printed(algbw), timing->algbw_gb_per_s);
+                   "{} bytes in {} us are {} GB/s, but algbw says {}; are columns missing?",
+                   row.bytes, timing->us, printed(algbw), timing->algbw_gb_per_s);
       return;
     }
   }
   table.rows.push_back(std::move(row));
 }
 
-Expected<std::vector<NcclTestsTable>> parse_nccl_tests(std::string_view text, const std::string& file) {
+Expected<std::vector<NcclTestsTable>> parse_nccl_tests(std::string_view text,
+                                                       const std::string& file) {
   Problems problems;
   const std::size_t first = text.find_first_not_of(" \t\r\n");
   const bool json = first != std::string_view::npos && text[first] == '{';
@@ -408,7 +430,8 @@ Expected<std::vector<NcclTestsTable>> parse_nccl_tests(std::string_view text, co
   std::erase_if(tables, [](const NcclTestsTable& table) { return table.rows.empty(); });
   if (tables.empty() && problems.empty()) {
     problems.add({ProblemCode::kMissing}, {file, 0, 0},
-                 "there is no table of nccl-tests in this file; expected column titles (# size count type … time algbw "
+                 "there is no table of nccl-tests in this file; expected column titles (# size "
+                 "count type … time algbw "
                  "busbw) and rows below them, as all_reduce_perf and tutti perf print them");
   }
   if (!problems.empty()) return problems.take();
@@ -435,12 +458,14 @@ Expected<CollectiveKind> check_collective(const NcclTestsTable& table, std::int6
   if (!table.collective.empty() && !named) {
     return wrong(
         {ProblemCode::kUnknownName, "collective"}, table.where,
-        fmt::format("this table is of {}; expected all_reduce or another collective of nccl-tests", table.collective));
+        fmt::format("this table is of {}; expected all_reduce or another collective of nccl-tests",
+                    table.collective));
   }
   const CollectiveKind kind = named.value_or(CollectiveKind::kAllReduce);
   if (table.ranks && *table.ranks != ranks) {
     return wrong({ProblemCode::kConflict, "ranks"}, table.where,
-                 fmt::format("this table is of {} ranks; the scenario's cluster has {}", *table.ranks, ranks));
+                 fmt::format("this table is of {} ranks; the scenario's cluster has {}",
+                             *table.ranks, ranks));
   }
   const double expected = busbw_factor(kind, ranks);
   for (const NcclTestsRow& row : table.rows) {
@@ -459,10 +484,12 @@ Expected<CollectiveKind> check_collective(const NcclTestsTable& table, std::int6
       if (std::abs(factor - expected) <= rounding) continue;
       return wrong(
           {ProblemCode::kConflict, "busbw"}, row.where,
-          fmt::format("busbw is {} times algbw here; over the {} ranks of the scenario's cluster {} "
-                      "has {}: this is another collective or another number of ranks",
-                      printed(factor), ranks, kind == CollectiveKind::kAllReduce ? "an all-reduce" : to_string(kind),
-                      printed(expected)));
+          fmt::format(
+              "busbw is {} times algbw here; over the {} ranks of the scenario's cluster {} "
+              "has {}: this is another collective or another number of ranks",
+              printed(factor), ranks,
+              kind == CollectiveKind::kAllReduce ? "an all-reduce" : to_string(kind),
+              printed(expected)));
     }
   }
   return kind;

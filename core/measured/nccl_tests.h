@@ -28,13 +28,14 @@ struct NcclTestsRow {
   std::int64_t bytes = 0;
   std::int64_t elements = 0;  ///< as the collective is told them: of a block, if it deals in blocks
   std::string type;           ///< as nccl-tests calls it: "float", "half", …
-  std::string redop;          ///< "sum", …; empty where the table does not say, or nothing is added
-  std::int64_t root = 0;      ///< 0 where there is none
+  std::string redop;      ///< "sum", …; empty where the table does not say, or nothing is added
+  std::int64_t root = 0;  ///< 0 where there is none
   std::optional<NcclTestsTiming> out_of_place;
   std::optional<NcclTestsTiming> in_place;
 };
 
-/// What the head of a log says about its run. Everything is optional: old releases and shortened logs lack parts of it.
+/// What the head of a log says about its run. Everything is optional: old releases and shortened
+/// logs lack parts of it.
 struct NcclTestsRun {
   std::optional<std::int64_t> threads;         ///< "nThread" of each process
   std::optional<std::int64_t> gpus_of_thread;  ///< "nGpus"
@@ -46,11 +47,13 @@ struct NcclTestsRun {
   /// NCCL's variables, as NCCL_DEBUG=INFO and the JSON report them.
   std::vector<std::pair<std::string, std::string>> environment;
 
-  /// Who called NCCL for the GPUs of a host. Nothing if the head does not say, or if each host has one GPU.
+  /// Who called NCCL for the GPUs of a host. Nothing if the head does not say, or if each host has
+  /// one GPU.
   [[nodiscard]] std::optional<nccl::Driving> driving() const;
 };
 
-/// One run of an nccl-tests program, or of `tutti perf`. A file may hold several, one behind the other.
+/// One run of an nccl-tests program, or of `tutti perf`. A file may hold several, one behind the
+/// other.
 struct NcclTestsTable {
   Location where;                     ///< of the column titles
   std::string collective;             ///< "all_reduce", …; empty where the log does not say
@@ -59,21 +62,24 @@ struct NcclTestsTable {
   NcclTestsRun run = {};
 };
 
-/// The tables of a log: the text that nccl-tests 2.0 to 2.19 and `tutti perf` print, with whatever stands between their
-/// lines (NCCL's own messages, prefixes of mpirun and srun), or the JSON that they write.
-/// ERRORS: no table in it; a row that is cut off, whose numbers are none, or whose bandwidth is not bytes over time.
-/// Takes time in proportion to the text.
-Expected<std::vector<NcclTestsTable>> parse_nccl_tests(std::string_view text, const std::string& file);
+/// The tables of a log: the text that nccl-tests 2.0 to 2.19 and `tutti perf` print, with whatever
+/// stands between their lines (NCCL's own messages, prefixes of mpirun and srun), or the JSON that
+/// they write. ERRORS: no table in it; a row that is cut off, whose numbers are none, or whose
+/// bandwidth is not bytes over time. Takes time in proportion to the text.
+Expected<std::vector<NcclTestsTable>> parse_nccl_tests(std::string_view text,
+                                                       const std::string& file);
 /// The same for a file of at most 64 MiB.
 Expected<std::vector<NcclTestsTable>> load_nccl_tests(const std::string& path);
 
-/// Which collective the table is of, over `ranks` ranks: the one that it names, else an all-reduce. So far as it lets one see
-/// it must be that: by its ranks, its operation, its bytes per element, and busbw over algbw wherever enough digits are printed.
-/// ERRORS: what it is instead, at its place.
+/// Which collective the table is of, over `ranks` ranks: the one that it names, else an all-reduce.
+/// So far as it lets one see it must be that: by its ranks, its operation, its bytes per element,
+/// and busbw over algbw wherever enough digits are printed. ERRORS: what it is instead, at its
+/// place.
 Expected<CollectiveKind> check_collective(const NcclTestsTable& table, std::int64_t ranks);
 
-/// busbw over algbw: what a link carries if every rank moves `algbw` and nothing is moved that need not be.
-/// SOURCE: NVIDIA/nccl-tests doc/PERFORMANCE.md; for gather and scatter src/gather.cu and src/scatter.cu.
+/// busbw over algbw: what a link carries if every rank moves `algbw` and nothing is moved that need
+/// not be. SOURCE: NVIDIA/nccl-tests doc/PERFORMANCE.md; for gather and scatter src/gather.cu and
+/// src/scatter.cu.
 double busbw_factor(CollectiveKind kind, std::int64_t ranks);
 
 /// The type that nccl-tests calls so. Nothing for those that Tutti does not reduce (int8, fp8, …).

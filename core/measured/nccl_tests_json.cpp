@@ -45,7 +45,9 @@ class JsonReader {
   }
 
  private:
-  [[nodiscard]] Location at(const Value& value) const { return {file_, value.at.line, value.at.column}; }
+  [[nodiscard]] Location at(const Value& value) const {
+    return {file_, value.at.line, value.at.column};
+  }
 
   std::optional<double> number(const Value& object, const char* name, double most) {
     const Value* value = find(object, name);
@@ -60,11 +62,13 @@ class JsonReader {
   }
 
   std::optional<std::int64_t> required(const Value& object, const char* name) {
-    if (find(object, name) == nullptr) problems_.add({ProblemCode::kMissing, name}, at(object), "{} is missing", name);
+    if (find(object, name) == nullptr)
+      problems_.add({ProblemCode::kMissing, name}, at(object), "{} is missing", name);
     return whole(object, name);
   }
 
-  /// A number that may be missing or be something else: facts about a run are welcome and not required.
+  /// A number that may be missing or be something else: facts about a run are welcome and not
+  /// required.
   static std::optional<std::int64_t> fact(const Value& object, const char* name) {
     const Value* value = find(object, name);
     return value == nullptr ? std::nullopt : whole_number<std::int64_t>(value->text);
@@ -87,7 +91,8 @@ class JsonReader {
     for (const Value& one : environment->items) {
       const std::size_t equals = one.text.find('=');
       if (equals != std::string::npos)
-        add_variable(run, std::string_view(one.text).substr(0, equals), std::string_view(one.text).substr(equals + 1));
+        add_variable(run, std::string_view(one.text).substr(0, equals),
+                     std::string_view(one.text).substr(equals + 1));
     }
   }
 
@@ -114,7 +119,8 @@ class JsonReader {
     row.out_of_place = perf_timing(result, "out_of_place");
     row.in_place = perf_timing(result, "in_place");
     if (!row.out_of_place && !row.in_place && problems_.size() == before)
-      problems_.add({ProblemCode::kMissing, "out_of_place"}, at(result), "out_of_place and in_place are both missing");
+      problems_.add({ProblemCode::kMissing, "out_of_place"}, at(result),
+                    "out_of_place and in_place are both missing");
     if (problems_.size() == before) add_row(table, std::move(row), problems_);
   }
 
@@ -154,7 +160,8 @@ class JsonReader {
     const char* time = find(*value, "time") == nullptr ? "cpu_time" : "time";
     const auto us = number(*value, time, kMostLogUs);
     if (!us) {
-      if (find(*value, time) == nullptr) problems_.add({ProblemCode::kMissing, "time"}, at(*value), "time is missing");
+      if (find(*value, time) == nullptr)
+        problems_.add({ProblemCode::kMissing, "time"}, at(*value), "time is missing");
       return std::nullopt;
     }
     NcclTestsTiming timing;
@@ -165,7 +172,8 @@ class JsonReader {
     if (const Value* wrong = find(*value, "nwrong")) {
       const char* const end = wrong->text.data() + wrong->text.size();
       double count = 0;
-      if (std::from_chars(wrong->text.data(), end, count).ec == std::errc() && count > 0 && count < 1e15)
+      if (std::from_chars(wrong->text.data(), end, count).ec == std::errc() && count > 0 &&
+          count < 1e15)
         timing.wrong = static_cast<std::int64_t>(count);
     }
     return timing;
@@ -177,7 +185,8 @@ class JsonReader {
 
 }  // namespace
 
-std::vector<NcclTestsTable> parse_nccl_tests_json(std::string_view text, const std::string& file, Problems& problems) {
+std::vector<NcclTestsTable> parse_nccl_tests_json(std::string_view text, const std::string& file,
+                                                  Problems& problems) {
   const Document document = parse_json(text, file, problems);
   if (!problems.empty()) return {};
   return JsonReader(file, problems).read(document.root);

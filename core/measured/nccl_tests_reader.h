@@ -42,6 +42,7 @@ void add_variable(NcclTestsRun& run, std::string_view name, std::string_view val
 /// Adds `row` to `table` unless it is of 0 bytes; problems where its numbers contradict each other.
 void add_row(NcclTestsTable& table, NcclTestsRow row, Problems& problems);
 
-std::vector<NcclTestsTable> parse_nccl_tests_json(std::string_view text, const std::string& file, Problems& problems);
+std::vector<NcclTestsTable> parse_nccl_tests_json(std::string_view text, const std::string& file,
+                                                  Problems& problems);
 
 }  // namespace tutti::core

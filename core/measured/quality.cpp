@@ -7,7 +7,8 @@ namespace tutti::core::nccl {
 
 namespace {
 
-/// Of values in ascending order with their weights: the largest of the smallest that together weigh so much.
+/// Of values in ascending order with their weights: the largest of the smallest that together weigh
+/// so much.
 template <class One, class Value>
 double quantile(const std::vector<One>& sorted, double share, Value value) {
   double total = 0, seen = 0;
@@ -27,7 +28,8 @@ Quality Errors::quality() const {
   if (all_.empty()) return quality;
   std::vector<One> sorted = all_;
   const auto size = [](const One& one) { return std::abs(one.error); };
-  std::sort(sorted.begin(), sorted.end(), [&](const One& a, const One& b) { return size(a) < size(b); });
+  std::sort(sorted.begin(), sorted.end(),
+            [&](const One& a, const One& b) { return size(a) < size(b); });
   double total = 0;
   for (const One& one : sorted) total += one.weight;
   quality.median = quantile(sorted, 0.5, size);
@@ -50,16 +52,19 @@ double interval_score(double measured_us, double low_us, double high_us) {
 void Bands::add(double measured_us, double predicted_us, const ErrorBand& band, double weight) {
   all_.push_back({band.high / band.low, weight});
   score_ += weight * interval_score(measured_us, predicted_us * band.low, predicted_us * band.high);
-  if (measured_us >= predicted_us * band.low && measured_us <= predicted_us * band.high) inside_ += weight;
+  if (measured_us >= predicted_us * band.low && measured_us <= predicted_us * band.high)
+    inside_ += weight;
 }
 
 BandQuality Bands::quality() const {
   if (all_.empty()) return {};
   std::vector<One> sorted = all_;
-  std::sort(sorted.begin(), sorted.end(), [](const One& a, const One& b) { return a.width < b.width; });
+  std::sort(sorted.begin(), sorted.end(),
+            [](const One& a, const One& b) { return a.width < b.width; });
   double total = 0;
   for (const One& one : sorted) total += one.weight;
-  return {inside_ / total, quantile(sorted, 0.5, [](const One& one) { return one.width; }), score_ / total};
+  return {inside_ / total, quantile(sorted, 0.5, [](const One& one) { return one.width; }),
+          score_ / total};
 }
 
 }  // namespace tutti::core::nccl

@@ -19,7 +19,8 @@ bool has(const std::string& text, const char* part) { return text.find(part) != 
 /// The network that a record of a measurement calls so: "HDR InfiniBand", "HPE Slingshot-11
 /// (aws-ofi-nccl)". Nobody states more of those.
 std::optional<Transport> transport_of(const std::string& nic_type) {
-  if (has(nic_type, "TCP over") || has(nic_type, "Ethernet") || has(nic_type, "ENA")) return Transport::kTcp;
+  if (has(nic_type, "TCP over") || has(nic_type, "Ethernet") || has(nic_type, "ENA"))
+    return Transport::kTcp;
   if (has(nic_type, "TCPXO")) return Transport::kTcpxo;
   if (has(nic_type, "TCPX")) return Transport::kTcpx;
   if (has(nic_type, "EFA")) return Transport::kEfa;
@@ -59,12 +60,15 @@ std::string variable(const TableFacts& facts, const char* name) {
   return "";
 }
 
-/// Where a record has no variables at all, the advice of sites is taken to be followed; where it has, what it does not have is libfabric's default.
-/// SOURCE: defaults: fi_cxi(7); advice: docs.cscs.ch, NCCL, and set-up (5) of argonne-lcf/alcf-nccl-tests, both with FI_CXI_RX_MATCH_MODE=software.
+/// Where a record has no variables at all, the advice of sites is taken to be followed; where it
+/// has, what it does not have is libfabric's default. SOURCE: defaults: fi_cxi(7); advice:
+/// docs.cscs.ch, NCCL, and set-up (5) of argonne-lcf/alcf-nccl-tests, both with
+/// FI_CXI_RX_MATCH_MODE=software.
 nccl::Matching matching_of(const TableFacts& facts) {
   if (facts.env.empty()) return nccl::Matching::kByCpu;
   if (variable(facts, "FI_CXI_RX_MATCH_MODE") != "software") return nccl::Matching::kByCard;
-  return variable(facts, "FI_HMEM_CUDA_USE_GDRCOPY") == "1" ? nccl::Matching::kByCpu : nccl::Matching::kByCpuSlowly;
+  return variable(facts, "FI_HMEM_CUDA_USE_GDRCOPY") == "1" ? nccl::Matching::kByCpu
+                                                            : nccl::Matching::kByCpuSlowly;
 }
 
 }  // namespace
@@ -80,38 +84,46 @@ Expected<TableSystem> system_of(const TableFacts& facts) {
     return cannot({ProblemCode::kUnsupported, "gpu_model"},
                   "AMD GPUs: RCCL is another library with choices of its own");
   if (gpu == nullptr)
-    return cannot({ProblemCode::kUnknownName, "gpu_model"}, fmt::format("no figures for the GPU {}", facts.gpu_model));
+    return cannot({ProblemCode::kUnknownName, "gpu_model"},
+                  fmt::format("no figures for the GPU {}", facts.gpu_model));
   if (facts.nodes < 1 || facts.gpus_per_node < 1 || facts.ranks < 2 || facts.nodes > 1'000'000 ||
       facts.gpus_per_node > 1'000)
     return cannot({ProblemCode::kMissing, "n_ranks"},
                   "the number of ranks, nodes or GPUs of a node is not stated or none");
   if (facts.ranks != facts.nodes * facts.gpus_per_node)
     return cannot({ProblemCode::kConflict, "n_ranks"},
-                  fmt::format("{} ranks are not {} nodes of {} GPUs", facts.ranks, facts.nodes, facts.gpus_per_node));
+                  fmt::format("{} ranks are not {} nodes of {} GPUs", facts.ranks, facts.nodes,
+                              facts.gpus_per_node));
   s.generation = gpu->generation;
   s.compute_capability = gpu->compute_capability;
   s.pcie_gb_per_s = gpu->pcie_gb_per_s;
   s.cpu = gpu->cpu;
   s.grace = gpu->cpu == HostCpu::kArm;
-  made.assumed.emplace_back(s.cpu == HostCpu::kArm ? "" : s.cpu == HostCpu::kAmd ? "AMD CPUs" : "Intel CPUs");
+  made.assumed.emplace_back(s.cpu == HostCpu::kArm   ? ""
+                            : s.cpu == HostCpu::kAmd ? "AMD CPUs"
+                                                     : "Intel CPUs");
   if (made.assumed.back().empty()) made.assumed.pop_back();
-  s.card = has(facts.gpu_model, "PCI") || has(facts.gpu_model, "T4") || has(facts.gpu_model, "L40") ||
-           has(facts.gpu_model, "RTX");
+  s.card = has(facts.gpu_model, "PCI") || has(facts.gpu_model, "T4") ||
+           has(facts.gpu_model, "L40") || has(facts.gpu_model, "RTX");
   if (facts.driving) s.driving = *facts.driving;
-  if (!facts.driving && facts.gpus_per_node > 1) made.assumed.emplace_back("a process for every GPU");
+  if (!facts.driving && facts.gpus_per_node > 1)
+    made.assumed.emplace_back("a process for every GPU");
   s.nodes = static_cast<int>(facts.nodes);
   s.gpus = static_cast<int>(facts.gpus_per_node);
   const auto inside = inside_of(facts);
   if (!inside)
-    return cannot({ProblemCode::kUnsupported, "intra"}, fmt::format("no model of GPUs joined by \"{}\"", facts.intra));
+    return cannot({ProblemCode::kUnsupported, "intra"},
+                  fmt::format("no model of GPUs joined by \"{}\"", facts.intra));
   s.inside = *inside;
   const bool nvlink = s.inside != Inside::kAlone && s.inside != Inside::kPcie;
   if (nvlink && (!facts.links_per_gpu || !facts.link_gb_per_s))
     return cannot({ProblemCode::kMissing, "links_per_gpu"}, "the NVLinks of a GPU are not stated");
-  if (nvlink && (!is_rate(*facts.link_gb_per_s) || *facts.links_per_gpu < 1 || *facts.links_per_gpu > kMostParts))
-    return cannot(
-        {ProblemCode::kInvalid, is_rate(*facts.link_gb_per_s) ? "links_per_gpu" : "link_gbytes_dir"},
-        fmt::format("{} NVLinks of {} GB/s are not those of a GPU", *facts.links_per_gpu, *facts.link_gb_per_s));
+  if (nvlink && (!is_rate(*facts.link_gb_per_s) || *facts.links_per_gpu < 1 ||
+                 *facts.links_per_gpu > kMostParts))
+    return cannot({ProblemCode::kInvalid,
+                   is_rate(*facts.link_gb_per_s) ? "links_per_gpu" : "link_gbytes_dir"},
+                  fmt::format("{} NVLinks of {} GB/s are not those of a GPU", *facts.links_per_gpu,
+                              *facts.link_gb_per_s));
   s.nvlinks = nvlink ? static_cast<int>(*facts.links_per_gpu) : 0;
   s.nvlink_gb_per_s = nvlink ? *facts.link_gb_per_s : 0;
   if (s.inside == Inside::kPairs && s.gpus < 4) s.gpus_of_machine = 4;
@@ -133,9 +145,9 @@ Expected<TableSystem> system_of(const TableFacts& facts) {
       return cannot({ProblemCode::kMissing, "nics_per_node"},
                     "the network cards of a node or their rate are not stated");
     if (!is_rate(*facts.nic_gbps) || s.nics < 1)
-      return cannot(
-          {ProblemCode::kInvalid, s.nics < 1 ? "nics_per_node" : "nic_gbps"},
-          fmt::format("{} network cards of {} Gb/s are not those of a node", facts.nics_per_node, *facts.nic_gbps));
+      return cannot({ProblemCode::kInvalid, s.nics < 1 ? "nics_per_node" : "nic_gbps"},
+                    fmt::format("{} network cards of {} Gb/s are not those of a node",
+                                facts.nics_per_node, *facts.nic_gbps));
     s.transport = nccl::at_gpus(*transport, s.generation);
     s.matching = matching_of(facts);
     s.nic_gb_per_s = *facts.nic_gbps / 8;
@@ -159,10 +171,11 @@ Expected<TableSystem> system_of(const TableFacts& facts) {
   const auto settings = nccl::read_settings(facts.env, made.version, &passed_over);
   if (!settings) return tl::make_unexpected(settings.error());
   made.settings = *settings;
-  for (const auto& [name, on] :
-       {std::pair("NCCL_P2P_DISABLE", settings->p2p_disabled), std::pair("NCCL_SHM_DISABLE", settings->shm_disabled)}) {
+  for (const auto& [name, on] : {std::pair("NCCL_P2P_DISABLE", settings->p2p_disabled),
+                                 std::pair("NCCL_SHM_DISABLE", settings->shm_disabled)}) {
     if (on.value_or(false))
-      return cannot({ProblemCode::kUnsupported, name}, fmt::format("no model of paths under {}=1", name));
+      return cannot({ProblemCode::kUnsupported, name},
+                    fmt::format("no model of paths under {}=1", name));
   }
   const std::string level = settings->gdr_level.value_or("");
   s.gpudirect = !level.starts_with("0") && !level.starts_with("LOC");

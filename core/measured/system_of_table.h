@@ -9,7 +9,8 @@
 
 namespace tutti::core {
 
-/// The machines that a table's facts describe, as NCCL sees them, and which release it was with which settings.
+/// The machines that a table's facts describe, as NCCL sees them, and which release it was with
+/// which settings.
 struct TableSystem {
   nccl::System system;
   nccl::Version version;
@@ -17,7 +18,8 @@ struct TableSystem {
   std::vector<std::string> assumed;  ///< what the facts do not say, and what was taken for it
 };
 
-/// ERRORS: why this cannot be modelled: GPUs, links or networks that there is no model of, releases before the cost model.
+/// ERRORS: why this cannot be modelled: GPUs, links or networks that there is no model of, releases
+/// before the cost model.
 Expected<TableSystem> system_of(const TableFacts& facts);
 
 }  // namespace tutti::core

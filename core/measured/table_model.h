@@ -10,7 +10,8 @@
 
 namespace tutti::core::nccl {
 
-/// A table with all that its prediction takes but the time model's figures: NCCL's choices, row by row.
+/// A table with all that its prediction takes but the time model's figures: NCCL's choices, row by
+/// row.
 class TableModel {
  public:
   /// ERRORS: why the table cannot be modelled.
@@ -27,8 +28,12 @@ class TableModel {
   [[nodiscard]] TimedPoint point(std::size_t row, const Prediction& time) const;
 
  private:
-  TableModel(const CollectiveTable& table, TableSystem system, CollectiveKind kind, Communicator communicator)
-      : table_(&table), system_(std::move(system)), kind_(kind), communicator_(std::move(communicator)) {}
+  TableModel(const CollectiveTable& table, TableSystem system, CollectiveKind kind,
+             Communicator communicator)
+      : table_(&table),
+        system_(std::move(system)),
+        kind_(kind),
+        communicator_(std::move(communicator)) {}
 
   const CollectiveTable* table_;
   TableSystem system_;

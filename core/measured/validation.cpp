@@ -67,8 +67,8 @@ class Calibrations {
   std::map<std::string, TimeProcess> processes_;
 };
 
-ValidatedTable validate(const CollectiveTable& table, const Parameters& parameters, const ErrorBands& bands,
-                        const Calibrations* calibrations = nullptr) {
+ValidatedTable validate(const CollectiveTable& table, const Parameters& parameters,
+                        const ErrorBands& bands, const Calibrations* calibrations = nullptr) {
   ValidatedTable made;
   made.table = &table;
   const auto model = TableModel::of(table);
@@ -86,7 +86,8 @@ ValidatedTable validate(const CollectiveTable& table, const Parameters& paramete
     double us = time.us();
     if (!std::isfinite(us) || us <= 0) {
       made.rows.clear();
-      made.reason = fmt::format("the model has no time for {} bytes with what its record says", row.bytes);
+      made.reason =
+          fmt::format("the model has no time for {} bytes with what its record says", row.bytes);
       made.about = {ProblemCode::kUnsupported, "size_bytes"};
       return made;
     }
@@ -104,7 +105,9 @@ ValidatedTable validate(const CollectiveTable& table, const Parameters& paramete
   made.quality = sums.errors.quality();
   made.bands = sums.bands.quality();
   if (!table.facts.healthy) {
-    made.reason = "predicted, but not counted in the whole: its record does not say that the table is healthy";
+    made.reason =
+        "predicted, but not counted in the whole: its record does not say that the table is "
+        "healthy";
     made.about = {ProblemCode::kUnused, "healthy"};
   }
   if (calibrations && !process) {
@@ -123,7 +126,8 @@ void add_unread(ValidatedTable& made) {
   const auto& unread = made.table->unread;
   if (unread.empty()) return;
   const std::size_t n = unread.size();
-  const std::string rows = n == 1 ? "a row that is no measurement" : fmt::format("{} rows that are none", n);
+  const std::string rows =
+      n == 1 ? "a row that is no measurement" : fmt::format("{} rows that are none", n);
   if (!made.about) made.about = unread.front().kind;
   if (!made.reason.empty()) made.reason += "; ";
   made.reason += fmt::format("{}: {}", rows, to_string(unread.front()));
@@ -152,7 +156,8 @@ bool counts(const ValidatedTable& table, const Calibrations* calibrations) {
 }
 
 /// What of the tables counts, by config.
-void add_whole(const std::vector<ValidatedTable>& tables, const Calibrations* calibrations, Sums& whole, Parts& parts) {
+void add_whole(const std::vector<ValidatedTable>& tables, const Calibrations* calibrations,
+               Sums& whole, Parts& parts) {
   std::map<std::string, double> rows_of_config;
   for (const ValidatedTable& table : tables) {
     if (counts(table, calibrations))
@@ -195,7 +200,8 @@ Validation validate_all(const std::vector<CollectiveTable>& tables, const Parame
   made.overall = whole.errors.quality();
   made.overall_bands = whole.bands.quality();
   for (const auto& [key, sums] : parts)
-    made.parts.push_back({key.first.substr(2), key.second.substr(2), sums.errors.quality(), sums.bands.quality()});
+    made.parts.push_back(
+        {key.first.substr(2), key.second.substr(2), sums.errors.quality(), sums.bands.quality()});
   if (!calibrations) return made;
   Sums whole_before;
   Parts unused;
@@ -207,22 +213,27 @@ Validation validate_all(const std::vector<CollectiveTable>& tables, const Parame
 
 }  // namespace
 
-Validation validate(const std::vector<CollectiveTable>& tables, const Parameters& parameters, const ErrorBands& bands) {
+Validation validate(const std::vector<CollectiveTable>& tables, const Parameters& parameters,
+                    const ErrorBands& bands) {
   return validate_all(tables, parameters, bands, nullptr, {});
 }
 
-Expected<Validation> validate(const std::vector<CollectiveTable>& tables, const Parameters& parameters,
-                              const ErrorBands& bands, const CalibrateOn& given) {
+Expected<Validation> validate(const std::vector<CollectiveTable>& tables,
+                              const Parameters& parameters, const ErrorBands& bands,
+                              const CalibrateOn& given) {
   Calibrations calibrations(given.spread);
   for (const std::string& id : given.tables) {
-    const auto found = std::find_if(tables.begin(), tables.end(),
-                                    [&](const CollectiveTable& table) { return table.facts.table_id == id; });
+    const auto found =
+        std::find_if(tables.begin(), tables.end(),
+                     [&](const CollectiveTable& table) { return table.facts.table_id == id; });
     if (found == tables.end())
-      return tl::make_unexpected(Error::request({ProblemCode::kUnknownName, "--calibrate-on"},
-                                                fmt::format("--calibrate-on {}: there is no table of that name", id)));
+      return tl::make_unexpected(
+          Error::request({ProblemCode::kUnknownName, "--calibrate-on"},
+                         fmt::format("--calibrate-on {}: there is no table of that name", id)));
     if (const auto added = calibrations.give(*found, parameters); !added)
-      return tl::make_unexpected(Error::request({ProblemCode::kUnsupported, "--calibrate-on"},
-                                                fmt::format("--calibrate-on {}: {}", id, added.error().message())));
+      return tl::make_unexpected(
+          Error::request({ProblemCode::kUnsupported, "--calibrate-on"},
+                         fmt::format("--calibrate-on {}: {}", id, added.error().message())));
   }
   calibrations.finish();
   return validate_all(tables, parameters, bands, &calibrations, given.tables);

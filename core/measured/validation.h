@@ -27,7 +27,8 @@ struct ValidatedRow {
 struct ValidatedTable {
   const CollectiveTable* table = nullptr;
   std::vector<ValidatedRow> rows;  ///< none if it cannot be modelled
-  std::string reason;  ///< why not; or why it does not count in the whole; or which rows cannot be read; else empty
+  std::string reason;  ///< why not; or why it does not count in the whole; or which rows cannot be
+                       ///< read; else empty
   std::optional<ProblemKind> about;  ///< what the first of the reasons is about
   std::vector<std::string> assumed;
   bool given = false;  ///< to a calibration of its system: its rows do not count
@@ -45,11 +46,12 @@ struct ValidatedPart {
 
 struct Validation {
   std::vector<ValidatedTable> tables;
-  std::size_t rows = 0;      ///< of healthy tables, outliers left out, those that cannot be read among them
-  std::size_t outliers = 0;  ///< of them
-  std::size_t other_rows =
-      0;            ///< of tables that are not healthy, or that nobody has a record of: they count for nothing
-  Quality overall;  ///< of those of them that are modelled; every config weighs the same
+  std::size_t rows =
+      0;  ///< of healthy tables, outliers left out, those that cannot be read among them
+  std::size_t outliers = 0;    ///< of them
+  std::size_t other_rows = 0;  ///< of tables that are not healthy, or that nobody has a record of:
+                               ///< they count for nothing
+  Quality overall;             ///< of those of them that are modelled; every config weighs the same
   BandQuality overall_bands;
   /// With a calibration: of the same rows without it.
   Quality overall_before;
@@ -57,17 +59,21 @@ struct Validation {
   std::vector<ValidatedPart> parts;
 };
 
-/// Tables that predictions are calibrated with: those of the same `system` are corrected by them, and they alone count.
+/// Tables that predictions are calibrated with: those of the same `system` are corrected by them,
+/// and they alone count.
 struct CalibrateOn {
   std::vector<std::string> tables;  ///< ids
   Spread spread;
 };
 
-/// Predicts every row of every table from the table's facts alone, and the band in which `bands` have its measurement.
-/// REQUIRES: the tables outlive the answer.
-Validation validate(const std::vector<CollectiveTable>& tables, const Parameters& parameters, const ErrorBands& bands);
-/// The same with a calibration for each system that has tables in `given`. ERRORS: a name that no table has; a table that cannot be modelled.
-Expected<Validation> validate(const std::vector<CollectiveTable>& tables, const Parameters& parameters,
-                              const ErrorBands& bands, const CalibrateOn& given);
+/// Predicts every row of every table from the table's facts alone, and the band in which `bands`
+/// have its measurement. REQUIRES: the tables outlive the answer.
+Validation validate(const std::vector<CollectiveTable>& tables, const Parameters& parameters,
+                    const ErrorBands& bands);
+/// The same with a calibration for each system that has tables in `given`. ERRORS: a name that no
+/// table has; a table that cannot be modelled.
+Expected<Validation> validate(const std::vector<CollectiveTable>& tables,
+                              const Parameters& parameters, const ErrorBands& bands,
+                              const CalibrateOn& given);
 
 }  // namespace tutti::core::nccl

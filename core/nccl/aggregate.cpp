@@ -11,7 +11,9 @@ namespace tutti::core::nccl {
 namespace {
 
 /// NCCL's kernels: minima and maxima share one.
-Reduction kernel_of(Reduction reduction) { return reduction == Reduction::kMin ? Reduction::kMax : reduction; }
+Reduction kernel_of(Reduction reduction) {
+  return reduction == Reduction::kMin ? Reduction::kMax : reduction;
+}
 
 /// A task as NCCL lists it: what only moves data is one of bytes.
 struct Listed {
@@ -26,31 +28,37 @@ struct Listed {
 };
 
 Listed listed(std::size_t index, const Task& task, int ranks) {
-  Listed one{index, task.function, task.type, task.reduction, task.elements * size_of(task.type), 0};
+  Listed one{index, task.function, task.type, task.reduction, task.elements * size_of(task.type),
+             0};
   if (task.function == Function::kAllGather || task.function == Function::kBroadcast) {
     one.type = ElementType::kInt8;
     one.reduction = Reduction::kSum;
   }
-  const bool blocks = task.function == Function::kAllGather || task.function == Function::kReduceScatter;
+  const bool blocks =
+      task.function == Function::kAllGather || task.function == Function::kReduceScatter;
   one.traffic = one.bytes * (task.function == Function::kAllReduce ? 2 : blocks ? ranks : 1);
   return one;
 }
 
-/// Four bins for each power of two, from 1 KiB to 1 GiB. SOURCE: NVIDIA/nccl src/include/comm.h, ncclTaskCollSorterInsert; bitops.h, u32fpEncode.
+/// Four bins for each power of two, from 1 KiB to 1 GiB. SOURCE: NVIDIA/nccl src/include/comm.h,
+/// ncclTaskCollSorterInsert; bitops.h, u32fpEncode.
 int bin_of(std::int64_t traffic) {
   constexpr int kBits = 2;
-  const auto units = static_cast<std::uint32_t>(std::min<std::int64_t>(traffic, std::int64_t{1} << 30) >> 10);
+  const auto units =
+      static_cast<std::uint32_t>(std::min<std::int64_t>(traffic, std::int64_t{1} << 30) >> 10);
   const int log = 31 - std::countl_zero(units | 1U);
   const int shift = std::max(0, log - kBits);
   const int exponent = log >= kBits ? log - (kBits - 1) : 0;
   return (exponent << kBits) | static_cast<int>((units >> shift) & ((1U << kBits) - 1));
 }
 
-Operation together(const std::vector<Listed>& all, std::size_t first, std::size_t end, int ranks, int pipelined) {
+Operation together(const std::vector<Listed>& all, std::size_t first, std::size_t end, int ranks,
+                   int pipelined) {
   std::int64_t bytes = 0;
   for (std::size_t i = first; i < end; ++i) bytes += all[i].bytes;
   const Listed& one = all[first];
-  const bool blocks = one.function == Function::kAllGather || one.function == Function::kReduceScatter;
+  const bool blocks =
+      one.function == Function::kAllGather || one.function == Function::kReduceScatter;
   return {one.function, blocks ? bytes * ranks : bytes, one.type, one.reduction, pipelined};
 }
 
@@ -80,9 +88,11 @@ std::vector<Aggregate> aggregate(const std::vector<Task>& group, const Communica
   const int ranks = communicator.ranks;
   std::vector<Listed> all;
   for (std::size_t i = 0; i < group.size(); ++i) all.push_back(listed(i, group[i], ranks));
-  // Ascending by bin, and as they were called inside a bin; the kinds in the order of their largest, the last called first.
-  std::stable_sort(all.begin(), all.end(),
-                   [](const Listed& a, const Listed& b) { return bin_of(a.traffic) < bin_of(b.traffic); });
+  // Ascending by bin, and as they were called inside a bin; the kinds in the order of their
+  // largest, the last called first.
+  std::stable_sort(all.begin(), all.end(), [](const Listed& a, const Listed& b) {
+    return bin_of(a.traffic) < bin_of(b.traffic);
+  });
   std::vector<Listed> by_kind;
   std::vector<bool> taken(all.size());
   for (std::size_t largest = all.size(); largest-- > 0;) {

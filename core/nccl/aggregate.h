@@ -10,7 +10,8 @@ namespace tutti::core::nccl {
 /// One collective of a group (ncclGroupStart, ncclGroupEnd) on a communicator.
 struct Task {
   Function function = Function::kAllReduce;
-  std::int64_t elements = 0;  ///< as the call is told them: of a block, of all-gather and reduce-scatter
+  std::int64_t elements =
+      0;  ///< as the call is told them: of a block, of all-gather and reduce-scatter
   ElementType type = ElementType::kFloat32;
   Reduction reduction = Reduction::kSum;
 };
@@ -21,8 +22,9 @@ struct Aggregate {
   Operation operation;             ///< of all of them
 };
 
-/// REQUIRES: 2.22 or later. How these take a group together: tasks of one function, type and reduction, ascending, up to four times the smallest one's traffic.
-/// SOURCE: NVIDIA/nccl src/enqueue.cc, ncclPrepareTasks.
+/// REQUIRES: 2.22 or later. How these take a group together: tasks of one function, type and
+/// reduction, ascending, up to four times the smallest one's traffic. SOURCE: NVIDIA/nccl
+/// src/enqueue.cc, ncclPrepareTasks.
 std::vector<Aggregate> aggregate(const std::vector<Task>& group, const Communicator& communicator);
 
 std::int64_t size_of(ElementType type);

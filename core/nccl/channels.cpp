@@ -17,7 +17,8 @@ bool doubled(const Communicator& c, int channels) {
 
 int nvls_blocks(const Communicator& c, const Settings& settings) {
   if (!c.nvls || settings.nvls == false || c.graphs.nvls.channels == 0) return 0;
-  if (settings.nvls_channels) return static_cast<int>(std::min<std::int64_t>(*settings.nvls_channels, 64));
+  if (settings.nvls_channels)
+    return static_cast<int>(std::min<std::int64_t>(*settings.nvls_channels, 64));
   if (c.compute_capability < 100 || c.version < Version{2, 25, 0}) return 16;
   return c.nodes == 1 && c.version >= Version{2, 27, 0} ? 24 : 32;
 }
@@ -31,14 +32,17 @@ void count_channels(Communicator& c, const Settings& settings) {
   if (c.collnet && chain.bw_intra > chain.bw_inter && c.ranks > c.nodes)
     channels = std::min(most, channels + channels / 2);
   if (doubled(c, channels)) channels *= 2;
-  channels = static_cast<int>(std::min<std::int64_t>(channels, settings.most_channels.value_or(most)));
+  channels =
+      static_cast<int>(std::min<std::int64_t>(channels, settings.most_channels.value_or(most)));
   const std::int64_t least = std::min<std::int64_t>(settings.least_channels.value_or(0), most);
   c.channels = static_cast<int>(std::max<std::int64_t>(channels, least));
   c.nvls_channels = nvls_blocks(c, settings);
   // Until 2.18 less beside ARM's CPUs. SOURCE: NVIDIA/nccl v2.18.6 src/init.cc, computeBuffSizes.
   const auto [ll, ll128, simple] = kOwnBuffers;
-  const std::int64_t own = c.cpu == HostCpu::kArm && c.version < Version{2, 19, 0} ? 1048576 : simple;
-  c.buffer_bytes = {settings.ll_buffer_bytes.value_or(ll), settings.ll128_buffer_bytes.value_or(ll128),
+  const std::int64_t own =
+      c.cpu == HostCpu::kArm && c.version < Version{2, 19, 0} ? 1048576 : simple;
+  c.buffer_bytes = {settings.ll_buffer_bytes.value_or(ll),
+                    settings.ll128_buffer_bytes.value_or(ll128),
                     settings.buffer_bytes.value_or(own)};
 }
 

@@ -15,7 +15,8 @@ namespace tutti::core::nccl {
 
 namespace {
 
-// NCCL's hop latencies for its LL protocol, half per link of a hop over two. SOURCE: NVIDIA/nccl src/graph/tuning.cc.
+// NCCL's hop latencies for its LL protocol, half per link of a hop over two. SOURCE: NVIDIA/nccl
+// src/graph/tuning.cc.
 constexpr double kNvlinkUs = 0.6;
 constexpr double kToSwitchUs = 0.3;
 constexpr double kPcieUs = 0.5;
@@ -38,34 +39,44 @@ std::string range(const char* name, int count) {
   return count == 1 ? fmt::format("{}0", name) : fmt::format("{}[0-{}]", name, count - 1);
 }
 
-std::string device_text(const std::string& names, const char* kind, const Part& like, const std::string& machine) {
+std::string device_text(const std::string& names, const char* kind, const Part& like,
+                        const std::string& machine) {
   const DeviceRates& rates = like.device;
   std::string text = fmt::format(
       "  device {{\n    name: {} kind: {}\n    memory_gb_per_s: {} reduce_gb_per_s: {} "
       "copy_gb_per_s: {} threads: {}\n",
-      quoted(names), kind, gb_per_s(rates.memory), gb_per_s(rates.reduce), gb_per_s(rates.copy), rates.threads);
-  if (like.gpu_model != GpuModel::kNone) text += fmt::format("    gpu_model: {}\n", to_string(like.gpu_model));
+      quoted(names), kind, gb_per_s(rates.memory), gb_per_s(rates.reduce), gb_per_s(rates.copy),
+      rates.threads);
+  if (like.gpu_model != GpuModel::kNone)
+    text += fmt::format("    gpu_model: {}\n", to_string(like.gpu_model));
   if (like.cpu_vendor != core::CpuVendor::kNone)
     text += fmt::format("    cpu_vendor: {}\n", to_string(like.cpu_vendor));
-  if (rates.multiprocessors > 0) text += fmt::format("    multiprocessors: {}\n", rates.multiprocessors);
+  if (rates.multiprocessors > 0)
+    text += fmt::format("    multiprocessors: {}\n", rates.multiprocessors);
   for (const auto& [type, rate] : rates.flops_per_second) {
     std::string name(to_string(type));
-    std::transform(name.begin(), name.end(), name.begin(), [](unsigned char c) { return std::toupper(c); });
+    std::transform(name.begin(), name.end(), name.begin(),
+                   [](unsigned char c) { return std::toupper(c); });
     text += fmt::format("    flops {{ data_type: {} tflops: {} }}\n", name, rate / 1e12);
   }
   return text +
-         fmt::format("    source: {}\n  }}\n", quoted(fmt::format("as {} of {}: {}", like.name, machine, like.source)));
+         fmt::format("    source: {}\n  }}\n",
+                     quoted(fmt::format("as {} of {}: {}", like.name, machine, like.source)));
 }
 
 class Writer {
  public:
-  explicit Writer(const Topology& topology) : topology_(topology), names_(topology.nodes.size()) { name_nodes(); }
+  explicit Writer(const Topology& topology) : topology_(topology), names_(topology.nodes.size()) {
+    name_nodes();
+  }
 
   /// Switches, cards and links.
   std::string parts();
 
  private:
-  [[nodiscard]] const TopologyNode& node(int index) const { return topology_.nodes[static_cast<std::size_t>(index)]; }
+  [[nodiscard]] const TopologyNode& node(int index) const {
+    return topology_.nodes[static_cast<std::size_t>(index)];
+  }
   [[nodiscard]] std::string& name(int index) { return names_[static_cast<std::size_t>(index)]; }
   [[nodiscard]] int ports(int card) const;
   [[nodiscard]] bool leads_to_device(int index, int from) const;
@@ -120,7 +131,8 @@ void Writer::name_nodes() {
 
 std::string Writer::link(const TopologyLink& link) {
   int from = link.from, to = link.to;
-  // In place of a card with one port stands the port, in place of its way to the port the card's slot.
+  // In place of a card with one port stands the port, in place of its way to the port the card's
+  // slot.
   const auto port_of = [this](int index) {
     if (node(index).kind != NodeKind::kNic || ports(index) != 1) return index;
     for (const int l : node(index).links) {
@@ -138,7 +150,8 @@ std::string Writer::link(const TopologyLink& link) {
   switch (link.kind) {
     case Wire::kNvl:
       kind = "NVLINK";
-      us = node(from).kind == NodeKind::kGpu && node(to).kind == NodeKind::kGpu ? kNvlinkUs : kToSwitchUs;
+      us = node(from).kind == NodeKind::kGpu && node(to).kind == NodeKind::kGpu ? kNvlinkUs
+                                                                                : kToSwitchUs;
       break;
     case Wire::kC2c:
       kind = "NVLINK";
@@ -150,8 +163,9 @@ std::string Writer::link(const TopologyLink& link) {
     case Wire::kNet: break;
   }
   const float back = topology_.links[static_cast<std::size_t>(link.back)].gb_per_s;
-  std::string text = fmt::format("  link {{ from: \"{}\" to: \"{}\" kind: {} bandwidth_gb_per_s: {:g} latency_us: {}",
-                                 name(from), name(to), kind, std::min(link.gb_per_s, back), us);
+  std::string text = fmt::format(
+      "  link {{ from: \"{}\" to: \"{}\" kind: {} bandwidth_gb_per_s: {:g} latency_us: {}",
+      name(from), name(to), kind, std::min(link.gb_per_s, back), us);
   if (*source != '\0') text += fmt::format(" source: \"{}\"", source);
   return text + " }\n";
 }
@@ -159,10 +173,12 @@ std::string Writer::link(const TopologyLink& link) {
 std::string Writer::hosts_joined() {
   if (topology_.hosts < 2) return "";
   std::string text =
-      "  # The hosts' CPUs reach each other by a network of their own, of which NCCL knows nothing.\n"
+      "  # The hosts' CPUs reach each other by a network of their own, of which NCCL knows "
+      "nothing.\n"
       "  switch { name: \"frontend\" kind: PCIE_SWITCH source: \"assumed\" }\n";
   return text + fmt::format(
-                    "  link {{ from: \"{}\" to: \"frontend\" kind: SOCKET bandwidth_gb_per_s: 48 latency_us: 5 "
+                    "  link {{ from: \"{}\" to: \"frontend\" kind: SOCKET bandwidth_gb_per_s: 48 "
+                    "latency_us: 5 "
                     "source: \"assumed: two ports of 400 Gb/s per host, as gb200-nvl72 has\" }}\n",
                     range("cpu", topology_.count(NodeKind::kCpu)));
 }
@@ -173,7 +189,8 @@ std::string Writer::parts() {
   const auto& cards = topology_.all(NodeKind::kNet);
   if (std::any_of(cards.begin(), cards.end(), infiniband))
     text +=
-        "  # Cards called mlx5 are taken for InfiniBand's. Those of RoCE are called so, too: then say transport: "
+        "  # Cards called mlx5 are taken for InfiniBand's. Those of RoCE are called so, too: then "
+        "say transport: "
         "ROCE.\n";
   for (std::size_t i = 0; i < topology_.nodes.size(); ++i) {
     const int index = static_cast<int>(i);
@@ -186,9 +203,10 @@ std::string Writer::parts() {
                           topology_.least_sm() >= 90 ? " in_switch_reduction: true" : "");
     }
     if (kind == NodeKind::kNet)
-      text += fmt::format("  nic {{ name: \"{}\" bandwidth_gb_per_s: {:g} transport: {} source: {} }}\n", name(index),
-                          node(index).net.gb_per_s, name_in_files(transport_of_card(node(index).net.name)),
-                          quoted(node(index).net.name));
+      text += fmt::format(
+          "  nic {{ name: \"{}\" bandwidth_gb_per_s: {:g} transport: {} source: {} }}\n",
+          name(index), node(index).net.gb_per_s,
+          name_in_files(transport_of_card(node(index).net.name)), quoted(node(index).net.name));
   }
   text += '\n';
   for (std::size_t l = 0; l < topology_.links.size(); ++l) {
@@ -204,9 +222,10 @@ std::string rings_text(const Graph& ring, const char* span) {
   for (std::size_t c = 0; c < ring.orders.size();) {
     std::size_t end = c;
     while (end < ring.orders.size() && ring.orders[end].gpus == ring.orders[c].gpus) ++end;
-    text +=
-        fmt::format("  ring {{ span: {} gpu: [{}] channels: {} source: \"NCCL 2.28.9's graph search, by Tutti\" }}\n",
-                    span, fmt::join(ring.orders[c].gpus, ", "), 2 * (end - c));
+    text += fmt::format(
+        "  ring {{ span: {} gpu: [{}] channels: {} source: \"NCCL 2.28.9's graph search, by "
+        "Tutti\" }}\n",
+        span, fmt::join(ring.orders[c].gpus, ", "), 2 * (end - c));
     c = end;
   }
   return text;
@@ -216,7 +235,8 @@ std::string rings_text(const Graph& ring, const char* span) {
 
 std::string machine_with_such_gpus(const Topology& topology) {
   const int sm = topology.least_sm();
-  const bool grace = topology.count(NodeKind::kCpu) > 0 && topology.node(NodeKind::kCpu, 0).cpu.arch == CpuArch::kArm;
+  const bool grace = topology.count(NodeKind::kCpu) > 0 &&
+                     topology.node(NodeKind::kCpu, 0).cpu.arch == CpuArch::kArm;
   switch (sm) {
     case 37: return "ec2-p2-16xlarge";
     case 60: return "dgx1-p100";
@@ -230,19 +250,23 @@ std::string machine_with_such_gpus(const Topology& topology) {
   }
 }
 
-Expected<std::string> cluster_text(const Topology& topology, const ClusterWords& words, const Machine& like,
-                                   const SearchSettings& settings) {
+Expected<std::string> cluster_text(const Topology& topology, const ClusterWords& words,
+                                   const Machine& like, const SearchSettings& settings) {
   if (like.gpus().empty() || like.cpus().empty()) {
-    return tl::unexpected(
-        Error::request({ProblemCode::kMissing, "Machine.device"},
-                       fmt::format("machine \"{}\" has no {}: expected one to take the figures of devices from",
-                                   like.name(), like.gpus().empty() ? "GPU" : "CPU")));
+    return tl::unexpected(Error::request(
+        {ProblemCode::kMissing, "Machine.device"},
+        fmt::format("machine \"{}\" has no {}: expected one to take the figures of devices from",
+                    like.name(), like.gpus().empty() ? "GPU" : "CPU")));
   }
-  const auto part = [&like](int index) -> const Part& { return like.parts()[static_cast<std::size_t>(index)]; };
+  const auto part = [&like](int index) -> const Part& {
+    return like.parts()[static_cast<std::size_t>(index)];
+  };
   const int gpus = topology.count(NodeKind::kGpu), cpus = topology.count(NodeKind::kCpu);
-  std::string text = fmt::format("# {} GPUs of compute capability {}.{}, from {}.\n", gpus, topology.least_sm() / 10,
-                                 topology.least_sm() % 10, quoted(words.file));
-  text += fmt::format("# The file says nothing of memory and arithmetic: these are {}'s.\n", words.devices);
+  std::string text =
+      fmt::format("# {} GPUs of compute capability {}.{}, from {}.\n", gpus,
+                  topology.least_sm() / 10, topology.least_sm() % 10, quoted(words.file));
+  text += fmt::format("# The file says nothing of memory and arithmetic: these are {}'s.\n",
+                      words.devices);
   text += fmt::format("workers {{ machine: {} count: {} }}\n", quoted(words.machine), words.nodes);
   if (words.nodes > 1) {
     float plugin_us = 0;
@@ -251,20 +275,23 @@ Expected<std::string> cluster_text(const Topology& topology, const ClusterWords&
     const std::string transport =
         topology.count(NodeKind::kNet) == 0
             ? ""
-            : " transport: " + name_in_files(transport_of_card(topology.node(NodeKind::kNet, 0).net.name));
+            : " transport: " +
+                  name_in_files(transport_of_card(topology.node(NodeKind::kNet, 0).net.name));
     if (!words.link.empty())
       text += fmt::format("network {{ kind: ONE_SWITCH link: {} }}\n", quoted(words.link));
     else
       text += fmt::format(
-          "network {{ kind: ONE_SWITCH latency_us: {:g}{} source: \"assumed 1.5 us{}\" }}\n", kCardToCardUs + plugin_us,
-          transport, plugin_us > 0 ? fmt::format(", and the {:g} us that the cards' plugin states", plugin_us) : "");
+          "network {{ kind: ONE_SWITCH latency_us: {:g}{} source: \"assumed 1.5 us{}\" }}\n",
+          kCardToCardUs + plugin_us, transport,
+          plugin_us > 0 ? fmt::format(", and the {:g} us that the cards' plugin states", plugin_us)
+                        : "");
   }
-  text += fmt::format(
-      "machine {{\n  name: {}\n  source: {}\n", quoted(words.machine),
-      quoted(fmt::format(
-          "{}; link rates: what NCCL 2.28.9 plans with (NVIDIA/nccl src/graph/topo.h, topo.cc); latencies: its "
-          "hop latencies for the LL protocol, half per link of a two-link hop (src/graph/tuning.cc)",
-          words.file)));
+  text += fmt::format("machine {{\n  name: {}\n  source: {}\n", quoted(words.machine),
+                      quoted(fmt::format("{}; link rates: what NCCL 2.28.9 plans with (NVIDIA/nccl "
+                                         "src/graph/topo.h, topo.cc); latencies: its "
+                                         "hop latencies for the LL protocol, half per link of a "
+                                         "two-link hop (src/graph/tuning.cc)",
+                                         words.file)));
   text += device_text(range("gpu", gpus), "GPU", part(like.gpus().front()), words.devices);
   text += device_text(range("cpu", cpus), "CPU", part(like.cpus().front()), words.devices);
   text += Writer(topology).parts();
@@ -273,7 +300,8 @@ Expected<std::string> cluster_text(const Topology& topology, const ClusterWords&
     if (!inside) return tl::unexpected(inside.error());
     if (inside->nodes_per_topology > 1) {
       text += fmt::format(
-          "  # To NCCL these are {} nodes, whose cards are faster than what joins them inside; rings as usual.\n",
+          "  # To NCCL these are {} nodes, whose cards are faster than what joins them inside; "
+          "rings as usual.\n",
           inside->nodes_per_topology);
     } else {
       text += rings_text(inside->graphs.ring, "ONE_WORKER");

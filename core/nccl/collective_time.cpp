@@ -24,14 +24,17 @@ ElementType element_type(DataType type) {
 
 namespace {
 
-/// How often each byte of the collective crosses the memory of a rank that passes on what it gets. A kernel reads what it sends (1); what comes is written
-/// into a slot and read out of it (2), and added to what is read (1) or written to the buffer (1); what is passed on stays in registers.
-/// SOURCE: NVIDIA/nccl src/device/prims_simple.h; of NVLS src/device/all_reduce.h: into the staging buffer and out of it (4), and the switch reads and writes there (2).
-double crossings(const Prediction& time, CollectiveKind kind, std::int64_t bytes, const std::optional<Choice>& choice,
-                 const Communicator& comm) {
+/// How often each byte of the collective crosses the memory of a rank that passes on what it gets.
+/// A kernel reads what it sends (1); what comes is written into a slot and read out of it (2), and
+/// added to what is read (1) or written to the buffer (1); what is passed on stays in registers.
+/// SOURCE: NVIDIA/nccl src/device/prims_simple.h; of NVLS src/device/all_reduce.h: into the staging
+/// buffer and out of it (4), and the switch reads and writes there (2).
+double crossings(const Prediction& time, CollectiveKind kind, std::int64_t bytes,
+                 const std::optional<Choice>& choice, const Communicator& comm) {
   const double n = comm.ranks;
   const auto size = static_cast<double>(bytes);
-  if (!choice) return 4 * (time.links.bytes - time.relayed + time.cards.bytes / comm.ranks_of_node());
+  if (!choice)
+    return 4 * (time.links.bytes - time.relayed + time.cards.bytes / comm.ranks_of_node());
   const bool all_reduce = kind == CollectiveKind::kAllReduce;
   switch (choice->algorithm) {
     case Algorithm::kNvls:
@@ -50,8 +53,8 @@ double crossings(const Prediction& time, CollectiveKind kind, std::int64_t bytes
 
 /// The same parts, each multiplied.
 void multiply(Prediction& time, double factor) {
-  for (double* us :
-       {&time.launch, &time.hops, &time.fill, &time.transfer, &time.links.us, &time.cards.us, &time.overlap})
+  for (double* us : {&time.launch, &time.hops, &time.fill, &time.transfer, &time.links.us,
+                     &time.cards.us, &time.overlap})
     *us *= factor;
 }
 
@@ -60,8 +63,9 @@ void multiply(Prediction& time, double factor) {
 std::string describe(const CollectiveTime& time) {
   if (!time.choice) return "sends and receives";
   const Choice& c = *time.choice;
-  return fmt::format("{} {}, {} channel{} × {} threads", to_string(c.algorithm), to_string(c.protocol), time.channels,
-                     time.channels == 1 ? "" : "s", c.threads);
+  return fmt::format("{} {}, {} channel{} × {} threads", to_string(c.algorithm),
+                     to_string(c.protocol), time.channels, time.channels == 1 ? "" : "s",
+                     c.threads);
 }
 
 std::vector<Candidate> Predictor::considered(CollectiveKind kind, std::int64_t bytes, DataType type,
@@ -87,8 +91,8 @@ Expected<CollectiveTime> Predictor::of(CollectiveKind kind, std::int64_t bytes, 
   }
   made.band = bands_.of(comm_->nodes, bytes, band_facts(system_, kind, parameters_));
   if (calibration_) {
-    const auto known =
-        calibration_->correct(timed_point(kind, bytes, comm_->ranks, comm_->nodes, made.choice, made.time), made.band);
+    const auto known = calibration_->correct(
+        timed_point(kind, bytes, comm_->ranks, comm_->nodes, made.choice, made.time), made.band);
     multiply(made.time, known.factor);
     made.band = known.band;
     made.calibrated = true;
@@ -119,8 +123,8 @@ void take_at_least(CollectiveTime& time, Time least, const std::string& link, bo
   time.work = std::max(time.work, least);
   time.delay = whole - time.work;
   // Nor does a link carry its bytes sooner where the model is wrong.
-  time.band.low =
-      std::max(time.band.low, static_cast<double>(least.count()) / static_cast<double>(time.whole().count()));
+  time.band.low = std::max(time.band.low, static_cast<double>(least.count()) /
+                                              static_cast<double>(time.whole().count()));
 }
 
 }  // namespace tutti::core::nccl

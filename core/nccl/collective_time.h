@@ -47,9 +47,10 @@ struct CollectiveTime {
   [[nodiscard]] Time whole() const { return launch + delay + work; }
 };
 
-/// Has the collective take at least `least` beside its launch, as `link` needs to carry its bytes. `known`: the time model has figures for that link, so that
-/// less was a mistake of its, which Prediction::capped_at then says; else the link is only narrower than those the model looks at. The lower end of the error band
-/// is at least that time, too.
+/// Has the collective take at least `least` beside its launch, as `link` needs to carry its bytes.
+/// `known`: the time model has figures for that link, so that less was a mistake of its, which
+/// Prediction::capped_at then says; else the link is only narrower than those the model looks at.
+/// The lower end of the error band is at least that time, too.
 void take_at_least(CollectiveTime& time, Time least, const std::string& link, bool known);
 
 /// "Ring LL128, 24 channels × 640 threads", or "sends and receives".
@@ -75,8 +76,8 @@ class Predictor {
   [[nodiscard]] Expected<CollectiveTime> of(CollectiveKind kind, std::int64_t bytes, DataType type,
                                             Reduction reduction) const;
   /// All that it could choose, with NCCL's own estimates; none of sends and receives.
-  [[nodiscard]] std::vector<Candidate> considered(CollectiveKind kind, std::int64_t bytes, DataType type,
-                                                  Reduction reduction) const;
+  [[nodiscard]] std::vector<Candidate> considered(CollectiveKind kind, std::int64_t bytes,
+                                                  DataType type, Reduction reduction) const;
 
  private:
   System system_;

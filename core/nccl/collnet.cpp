@@ -10,17 +10,20 @@ std::string why_no_sharp(const System& system) {
   constexpr double kHdr = 25;  // 200 Gb/s
   if (system.nodes < 2) return "there is one node";
   if (system.transport != Transport::kInfiniband)
-    return fmt::format("only InfiniBand reduces (SHARP), and the network is {}", to_string(system.transport));
+    return fmt::format("only InfiniBand reduces (SHARP), and the network is {}",
+                       to_string(system.transport));
   if (system.nic_gb_per_s < kHdr)
-    return fmt::format("SHARP's streaming aggregation begins with HDR, 25 GB/s, and cards have {:g} GB/s",
-                       system.nic_gb_per_s);
+    return fmt::format(
+        "SHARP's streaming aggregation begins with HDR, 25 GB/s, and cards have {:g} GB/s",
+        system.nic_gb_per_s);
   return "";
 }
 
 bool collnet_is_on(const Communicator& comm, const Settings& settings) {
   constexpr int kMostGpus = 8;
   if (!settings.collnet.value_or(false) || comm.graphs.collnet_chain.channels == 0) return false;
-  if (comm.version < Version{2, 23, 0} && comm.version >= Version{2, 14, 0} && comm.ranks_of_node() > kMostGpus)
+  if (comm.version < Version{2, 23, 0} && comm.version >= Version{2, 14, 0} &&
+      comm.ranks_of_node() > kMostGpus)
     return false;
   return comm.nodes > 1 && comm.nodes >= settings.collnet_nodes.value_or(2);
 }

@@ -14,7 +14,8 @@ enum class HostCpu { kIntel, kAmd, kZhaoxin, kMixed, kArm, kPower };
 
 constexpr bool is_x86(HostCpu cpu) { return cpu != HostCpu::kArm && cpu != HostCpu::kPower; }
 
-/// Bytes of a connection's buffers, eight steps each, by protocol: LL, LL128, Simple. SOURCE: NVIDIA/nccl src/init.cc, computeBuffSizes.
+/// Bytes of a connection's buffers, eight steps each, by protocol: LL, LL128, Simple. SOURCE:
+/// NVIDIA/nccl src/init.cc, computeBuffSizes.
 inline constexpr std::array<std::int64_t, 3> kOwnBuffers{524288, 4915200, 4194304};
 
 /// What sends and receives between two ranks go by.
@@ -23,12 +24,14 @@ struct PointToPoint {
   int per_peer = 1;  ///< of which so many go to one rank
   /// No two GPUs of a node are as far from each other as PCIe.
   bool all_nvlink = false;
-  /// relays[g][p]: the GPU of g's node from whose side what g sends to GPU p of another node leaves, beside the card on p's rail (PXN); g itself: its own
-  /// card. Empty: everyone by its own card.
+  /// relays[g][p]: the GPU of g's node from whose side what g sends to GPU p of another node
+  /// leaves, beside the card on p's rail (PXN); g itself: its own card. Empty: everyone by its own
+  /// card.
   std::vector<std::vector<int>> relays;
 
   [[nodiscard]] int relay(int from, int to) const {
-    return relays.empty() ? from : relays[static_cast<std::size_t>(from)][static_cast<std::size_t>(to)];
+    return relays.empty() ? from
+                          : relays[static_cast<std::size_t>(from)][static_cast<std::size_t>(to)];
   }
 };
 
@@ -43,9 +46,10 @@ struct Communicator {
   int most_compute_capability = 80;
   HostCpu cpu = HostCpu::kIntel;
   bool nvswitch = false;
-  bool nvls = false;      ///< GPUs and switches can multicast
-  bool collnet = false;   ///< the network can reduce (SHARP), a plugin for it is loaded, and CollNet is switched on
-  int collnet_heads = 0;  ///< GPUs of a node that have the network add (CollNetDirect)
+  bool nvls = false;     ///< GPUs and switches can multicast
+  bool collnet = false;  ///< the network can reduce (SHARP), a plugin for it is loaded, and CollNet
+                         ///< is switched on
+  int collnet_heads = 0;        ///< GPUs of a node that have the network add (CollNetDirect)
   bool collnet_narrow = false;  ///< the network also adds bfloat16 and 8-bit integers
   Graphs graphs;
   int channels = 0;       ///< of the communicator (channels.h)

@@ -15,7 +15,8 @@ struct NodePlace {
   int child = 0;  ///< which of its parent's it is
 };
 
-/// In order: of 1 … n - 1 those whose lowest bit is 2^k stand at height k, and 0 is the root, over the second child alone.
+/// In order: of 1 … n - 1 those whose lowest bit is 2^k stand at height k, and 0 is the root, over
+/// the second child alone.
 NodePlace in_order(int nodes, int node) {
   NodePlace place;
   int bit = 1;
@@ -39,10 +40,13 @@ NodePlace in_order(int nodes, int node) {
 
 bool before_2_8(Version version) { return version < Version{2, 8, 0}; }
 
-/// … in the second tree: the first one mirrored, or moved on by one if their number is odd (before 2.8: even).
+/// … in the second tree: the first one mirrored, or moved on by one if their number is odd
+/// (before 2.8: even).
 NodePlace in_second(int nodes, int node, Version version) {
   const bool mirrored = (nodes % 2 == 0) != before_2_8(version);
-  const auto there = [nodes, mirrored](int n) { return mirrored ? nodes - 1 - n : (n + 1) % nodes; };
+  const auto there = [nodes, mirrored](int n) {
+    return mirrored ? nodes - 1 - n : (n + 1) % nodes;
+  };
   NodePlace place = in_order(nodes, mirrored ? nodes - 1 - node : (node + nodes - 1) % nodes);
   for (int* neighbour : {&place.up, &place.down[0], &place.down[1]}) {
     if (*neighbour >= 0) *neighbour = there(*neighbour);
@@ -99,22 +103,27 @@ void add_child(TreePlace& place, int child) {
   *free = child;
 }
 
-std::vector<TreePlace> tree(const Graph& graph, int nodes, int channel, bool second, Version version) {
+std::vector<TreePlace> tree(const Graph& graph, int nodes, int channel, bool second,
+                            Version version) {
   const std::vector<int>& gpus = order(graph, channel);
   const int each = static_cast<int>(gpus.size());
   const Doors at = doors(gpus.size() > 1 ? pattern_of(graph, nodes, version) : Pattern::kTree);
   std::vector<TreePlace> places(static_cast<std::size_t>(nodes) * gpus.size());
   for (int node = 0; node < nodes; ++node) {
     const auto rank = [&](int of_node, std::size_t i) { return of_node * each + gpus[i]; };
-    const auto place = [&](std::size_t i) -> TreePlace& { return places[static_cast<std::size_t>(rank(node, i))]; };
+    const auto place = [&](std::size_t i) -> TreePlace& {
+      return places[static_cast<std::size_t>(rank(node, i))];
+    };
     for (std::size_t i = 0; i < gpus.size(); ++i) {
       if (i > 0) place(i).up = rank(node, i - 1);
       if (i + 1 < gpus.size()) place(i).down[0] = rank(node, i + 1);
     }
     const NodePlace among = second ? in_second(nodes, node, version) : in_order(nodes, node);
-    if (among.up >= 0) place(at.to_parent).up = rank(among.up, at.to_child[static_cast<std::size_t>(among.child)]);
+    if (among.up >= 0)
+      place(at.to_parent).up = rank(among.up, at.to_child[static_cast<std::size_t>(among.child)]);
     for (const std::size_t child : {0U, 1U}) {
-      if (among.down[child] >= 0) add_child(place(at.to_child[child]), rank(among.down[child], at.to_parent));
+      if (among.down[child] >= 0)
+        add_child(place(at.to_child[child]), rank(among.down[child], at.to_parent));
     }
   }
   return places;
@@ -126,8 +135,8 @@ int connected_channels(const Graphs& graphs) { return 2 * searched(graphs); }
 
 ConnectedChannel connect_channel(const Graphs& graphs, int nodes, int channel, Version version) {
   const int channels = searched(graphs);
-  TUTTI_CHECK(channel >= 0 && channel < 2 * channels && nodes > 0, "channel {} of 2 × {} over {} nodes", channel,
-              channels, nodes);
+  TUTTI_CHECK(channel >= 0 && channel < 2 * channels && nodes > 0,
+              "channel {} of 2 × {} over {} nodes", channel, channels, nodes);
   const int source = channel % channels;
   return {ring(graphs.ring, channels, nodes, source, version),
           tree(graphs.tree, nodes, source, channel >= channels, version)};

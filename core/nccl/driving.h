@@ -9,7 +9,7 @@ namespace tutti::core::nccl {
 enum class Driving {
   kProcessPerGpu,  ///< as frameworks and MPI do
   kThreadPerGpu,   ///< one process (nccl-tests -t)
-  kOneThread,      ///< one thread of one process for all of them, one after the other (nccl-tests -g)
+  kOneThread,  ///< one thread of one process for all of them, one after the other (nccl-tests -g)
 };
 
 /// "process_per_gpu", "thread_per_gpu", "one_thread".

@@ -7,8 +7,9 @@
 namespace tutti::core::nccl {
 namespace {
 
-// SOURCE: compute capabilities: developer.nvidia.com/cuda-gpus; NVLink and PCIe: vendors' data sheets; CPUs: DGX A100 and HGX A100 systems are AMD, DGX-1,
-// DGX H100 and DGX B200 Intel, superchips Arm.
+// SOURCE: compute capabilities: developer.nvidia.com/cuda-gpus; NVLink and PCIe: vendors' data
+// sheets; CPUs: DGX A100 and HGX A100 systems are AMD, DGX-1, DGX H100 and DGX B200 Intel,
+// superchips Arm.
 constexpr KnownGpu kGpus[] = {
     {"P100", GpuModel::kP100, GpuGeneration::kPascal, 60, 20, 12, HostCpu::kIntel, {2, 10, 3}},
     {"V100", GpuModel::kV100, GpuGeneration::kVolta, 70, 25, 12, HostCpu::kIntel, {2, 10, 3}},
@@ -31,7 +32,8 @@ constexpr KnownGpu kGpus[] = {
 
 const KnownGpu* find_gpu(GpuModel model) {
   const auto* const found =
-      std::find_if(std::begin(kGpus), std::end(kGpus), [model](const KnownGpu& gpu) { return gpu.model == model; });
+      std::find_if(std::begin(kGpus), std::end(kGpus),
+                   [model](const KnownGpu& gpu) { return gpu.model == model; });
   return found == std::end(kGpus) ? nullptr : found;
 }
 
@@ -42,7 +44,8 @@ const KnownGpu* find_gpu(const std::string& text) {
   for (const KnownGpu& gpu : kGpus) {
     const std::size_t place = text.find(gpu.name);
     if (place == std::string::npos || place > at) continue;
-    if (place == at && std::string_view(gpu.name).size() <= std::string_view(found->name).size()) continue;
+    if (place == at && std::string_view(gpu.name).size() <= std::string_view(found->name).size())
+      continue;
     found = &gpu;
     at = place;
   }

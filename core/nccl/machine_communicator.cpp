@@ -18,7 +18,8 @@ namespace {
 
 /// The machines as they are without verbs.
 System over_sockets(System system) {
-  if (system.transport != Transport::kInfiniband && system.transport != Transport::kRoce) return system;
+  if (system.transport != Transport::kInfiniband && system.transport != Transport::kRoce)
+    return system;
   system.transport = Transport::kTcp;
   system.sockets = sockets_of(*host_transport(HostLibrary::kNccl, {}));
   system.gpudirect = false;
@@ -29,13 +30,15 @@ System over_sockets(System system) {
 }  // namespace
 
 Expected<OnMachines> on_machines(const Machine& machine, const System& system,
-                                 const std::optional<std::string>& network, const std::string& option,
-                                 const Settings& settings, Version version) {
+                                 const std::optional<std::string>& network,
+                                 const std::string& option, const Settings& settings,
+                                 Version version) {
   const auto refuse = [](const Error& why) { return tl::make_unexpected(why); };
   const bool sockets = settings.ib_disabled.value_or(false);
   System whole = sockets ? over_sockets(system) : system;
   if (settings.socket_threads) whole.sockets.threads = static_cast<int>(*settings.socket_threads);
-  if (settings.sockets_per_thread) whole.sockets.per_thread = static_cast<int>(*settings.sockets_per_thread);
+  if (settings.sockets_per_thread)
+    whole.sockets.per_thread = static_cast<int>(*settings.sockets_per_thread);
   // Which rings there are in a mesh depends on which GPUs it joins, as its file says.
   if (settings.of_the_search().empty() && whole.inside != Inside::kCubeMesh) {
     auto comm = uniform_communicator(whole, version, settings);
@@ -57,15 +60,18 @@ Expected<OnMachines> on_machines(const Machine& machine, const System& system,
     auto two = system_of(machine, 2, whole.gpus, network, option);
     if (!two && !network) note = two.error().problems().front().text + "; assumed here: infiniband";
     if (!two && !network)
-      two = system_of(machine, 2, whole.gpus, std::string(to_string(Transport::kInfiniband)), option);
+      two =
+          system_of(machine, 2, whole.gpus, std::string(to_string(Transport::kInfiniband)), option);
     if (!two) return refuse(two.error());
     whole = sockets ? over_sockets(*two) : *two;
     whole.nodes = 1;
   }
   auto comm = communicator_of(*topology, *found, whole.nodes, settings, version);
   if (!comm) return refuse(comm.error());
-  OnMachines known{as_searched(whole, *topology, *found, *search), std::move(*comm), std::move(note)};
-  // Nobody says so of a kind of machine but who sets a level: else cards are taken to reach GPUs, as data sheets say.
+  OnMachines known{as_searched(whole, *topology, *found, *search), std::move(*comm),
+                   std::move(note)};
+  // Nobody says so of a kind of machine but who sets a level: else cards are taken to reach GPUs,
+  // as data sheets say.
   if (search->gdr_level && found->over_nodes) known.system.gpudirect = gpudirect(*found, *search);
   return known;
 }

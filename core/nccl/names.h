@@ -21,17 +21,22 @@ inline constexpr std::size_t kAlgorithms = 7;
 enum class Protocol { kLl, kLl128, kSimple };
 inline constexpr std::size_t kProtocols = 3;
 
-inline constexpr std::array<std::string_view, kFunctions> kFunctionNames = {"Broadcast", "Reduce", "AllGather",
-                                                                            "ReduceScatter", "AllReduce"};
+inline constexpr std::array<std::string_view, kFunctions> kFunctionNames = {
+    "Broadcast", "Reduce", "AllGather", "ReduceScatter", "AllReduce"};
 inline constexpr std::array<std::string_view, kAlgorithms> kAlgorithmNames = {
     "Tree", "Ring", "CollNetDirect", "CollNetChain", "NVLS", "NVLSTree", "PAT"};
-inline constexpr std::array<std::string_view, kProtocols> kProtocolNames = {"LL", "LL128", "Simple"};
+inline constexpr std::array<std::string_view, kProtocols> kProtocolNames = {"LL", "LL128",
+                                                                            "Simple"};
 
-constexpr std::string_view to_string(Function function) { return kFunctionNames[static_cast<std::size_t>(function)]; }
+constexpr std::string_view to_string(Function function) {
+  return kFunctionNames[static_cast<std::size_t>(function)];
+}
 constexpr std::string_view to_string(Algorithm algorithm) {
   return kAlgorithmNames[static_cast<std::size_t>(algorithm)];
 }
-constexpr std::string_view to_string(Protocol protocol) { return kProtocolNames[static_cast<std::size_t>(protocol)]; }
+constexpr std::string_view to_string(Protocol protocol) {
+  return kProtocolNames[static_cast<std::size_t>(protocol)];
+}
 
 /// Nothing for what NCCL makes of sends and receives: all-to-all, gather, scatter, send-receive.
 constexpr std::optional<Function> function_of(CollectiveKind kind) {

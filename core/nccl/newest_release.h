@@ -13,10 +13,11 @@ inline constexpr int kNewestMajor = 2, kNewestMinor = 30;
 
 /// The release, with a word if it is newer than all that are known.
 inline std::string describe(Version version) {
-  const bool known = version.major < kNewestMajor || (version.major == kNewestMajor && version.minor <= kNewestMinor);
+  const bool known = version.major < kNewestMajor ||
+                     (version.major == kNewestMajor && version.minor <= kNewestMinor);
   if (known) return to_string(version);
-  return fmt::format("{} (taken to do as {}.{}, the newest that is known)", to_string(version), kNewestMajor,
-                     kNewestMinor);
+  return fmt::format("{} (taken to do as {}.{}, the newest that is known)", to_string(version),
+                     kNewestMajor, kNewestMinor);
 }
 
 }  // namespace tutti::core::nccl

@@ -20,7 +20,8 @@ struct Read {
   bool as_written = false;
 };
 
-/// As C does, in any of its bases; what stands behind a number is passed over, and what begins with none is 0. Nothing: beyond 64 bits.
+/// As C does, in any of its bases; what stands behind a number is passed over, and what begins with
+/// none is 0. Nothing: beyond 64 bits.
 std::optional<Read> read(const std::string& text) {
   errno = 0;
   char* end = nullptr;
@@ -43,15 +44,16 @@ Read kept(const Read& read) {
 
 bool is_of_ll(const std::string& name) { return name != "NCCL_BUFFSIZE"; }
 
-/// Below it some chunk would be nothing: LL128 goes in 1920 bytes, which 2 KiB of a slot hold, since 2.22.
+/// Below it some chunk would be nothing: LL128 goes in 1920 bytes, which 2 KiB of a slot hold,
+/// since 2.22.
 std::int64_t least_buffer(const std::string& name, Version version) {
   return name == "NCCL_LL128_BUFFSIZE" && version >= Version{2, 22, 0} ? 16384 : 4096;
 }
 
 }  // namespace
 
-std::optional<std::int64_t> threads_as_taken(const std::string& name, const std::string& text, int least, int most,
-                                             std::vector<std::string>& notes) {
+std::optional<std::int64_t> threads_as_taken(const std::string& name, const std::string& text,
+                                             int least, int most, std::vector<std::string>& notes) {
   const auto whole = read(text);
   if (!whole) {
     notes.push_back(fmt::format("{}={} is beyond 64 bits: NCCL takes its default", name, text));
@@ -75,8 +77,9 @@ std::optional<std::int64_t> threads_as_taken(const std::string& name, const std:
   return asked;
 }
 
-std::optional<std::int64_t> buffer_as_taken(const std::string& name, const std::string& text, Version version,
-                                            std::vector<std::string>& notes, Problems& problems) {
+std::optional<std::int64_t> buffer_as_taken(const std::string& name, const std::string& text,
+                                            Version version, std::vector<std::string>& notes,
+                                            Problems& problems) {
   if (is_of_ll(name) && version < Version{2, 7, 0}) {
     notes.push_back(fmt::format("{}={}: NCCL {} does not know it", name, text, to_string(version)));
     return std::nullopt;
@@ -89,19 +92,24 @@ std::optional<std::int64_t> buffer_as_taken(const std::string& name, const std::
   const std::string what = written(name, text, *known);
   const std::int64_t least = least_buffer(name, version);
   if (known->value > std::numeric_limits<std::int32_t>::max()) {
-    problems.add({ProblemCode::kTooLarge, name}, {},
-                 "{} does not fit into 32 bits, which NCCL does not check; expected at least {} bytes", what, least);
+    problems.add(
+        {ProblemCode::kTooLarge, name}, {},
+        "{} does not fit into 32 bits, which NCCL does not check; expected at least {} bytes", what,
+        least);
     return std::nullopt;
   }
   if (known->value < least) {
-    problems.add({ProblemCode::kTooSmall, name}, {},
-                 "{} is too small for eight slots, which NCCL does not check; expected at least {} bytes", what, least);
+    problems.add(
+        {ProblemCode::kTooSmall, name}, {},
+        "{} is too small for eight slots, which NCCL does not check; expected at least {} bytes",
+        what, least);
     return std::nullopt;
   }
   const std::int64_t slot = known->value / kSlotsOfBuffer;
   if (known->value % (kSlotsOfBuffer * kMovedAtOnce) != 0) {
     notes.push_back(
-        fmt::format("{} makes slots of {} bytes, no whole {}: NCCL takes it all the same", what, slot, kMovedAtOnce));
+        fmt::format("{} makes slots of {} bytes, no whole {}: NCCL takes it all the same", what,
+                    slot, kMovedAtOnce));
   } else if (!known->as_written) {
     notes.push_back(fmt::format("{}={}: NCCL reads {}", name, text, known->value));
   }

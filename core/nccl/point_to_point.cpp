@@ -18,15 +18,18 @@ int power_of_two_from(int n) { return static_cast<int>(std::bit_ceil(static_cast
 int to_local_peer(const Topology& node, const Paths& paths, int gpu, int peer) {
   const Path& path = paths.between(NodeKind::kGpu, peer, NodeKind::kGpu, gpu);
   if (path.type != PathType::kNvl) return 2;
-  return 2 * std::max(1, static_cast<int>(path.gb_per_s / nvlink_gb_per_s(node.node(NodeKind::kGpu, gpu).gpu.sm)));
+  return 2 * std::max(1, static_cast<int>(path.gb_per_s /
+                                          nvlink_gb_per_s(node.node(NodeKind::kGpu, gpu).gpu.sm)));
 }
 
-/// How many network ports it takes to carry what the GPU's link to its CPU does; 0 for a GPU on a switch.
+/// How many network ports it takes to carry what the GPU's link to its CPU does; 0 for a GPU on a
+/// switch.
 int ports_to_fill(const Topology& node, const Paths& paths, int gpu) {
   float wanted = 0, have = 0;
   for (const int l : node.node(NodeKind::kGpu, gpu).links) {
     const TopologyLink& link = node.links[static_cast<std::size_t>(l)];
-    if (node.nodes[static_cast<std::size_t>(link.to)].kind == NodeKind::kCpu) wanted = link.gb_per_s;
+    if (node.nodes[static_cast<std::size_t>(link.to)].kind == NodeKind::kCpu)
+      wanted = link.gb_per_s;
   }
   int ports = 0;
   for (const int net : paths.local_nets(gpu).places) {
@@ -57,14 +60,17 @@ int relay_of(const Paths& paths, const SearchSettings& settings, int gpu, int pe
   const int beside = net < 0 ? -1 : paths.local_gpu(net);
   if (beside < 0 || beside == gpu) return gpu;
   const PathType farthest = settings.pxn_c2c ? PathType::kP2c : PathType::kPxb;
-  const bool reached = paths.between(NodeKind::kGpu, beside, NodeKind::kGpu, gpu).type <= PathType::kNvl;
-  return reached && paths.between(NodeKind::kGpu, beside, NodeKind::kNet, net).type <= farthest ? beside : gpu;
+  const bool reached =
+      paths.between(NodeKind::kGpu, beside, NodeKind::kGpu, gpu).type <= PathType::kNvl;
+  return reached && paths.between(NodeKind::kGpu, beside, NodeKind::kNet, net).type <= farthest
+             ? beside
+             : gpu;
 }
 
 }  // namespace
 
-PointToPoint point_to_point(const Topology& node, const SearchSettings& settings, int ranks, int channels,
-                            Version version) {
+PointToPoint point_to_point(const Topology& node, const SearchSettings& settings, int ranks,
+                            int channels, Version version) {
   const Paths paths(node, settings);
   const int gpus = node.count(NodeKind::kGpu);
   const int all = std::clamp(channels, 1, kMostChannels);
@@ -87,7 +93,8 @@ PointToPoint point_to_point(const Topology& node, const SearchSettings& settings
   return made;
 }
 
-PointToPoint point_to_point(const System& s, const Settings& settings, int channels, Version version) {
+PointToPoint point_to_point(const System& s, const Settings& settings, int channels,
+                            Version version) {
   const int all = std::clamp(channels, 1, kMostChannels);
   const int links = s.inside == Inside::kNvswitch ? s.nvlinks
                     : s.inside == Inside::kPairs  ? s.nvlinks / std::max(1, s.pairs_of_machine())
@@ -97,7 +104,9 @@ PointToPoint point_to_point(const System& s, const Settings& settings, int chann
   PointToPoint made = of_channels(all, least);
   made.all_nvlink = s.inside != Inside::kPcie;
   const bool direct = s.inside == Inside::kNvswitch || s.inside == Inside::kPairs;
-  if (s.nodes == 1 || !direct || s.nics == 0 || settings.pxn_disabled.value_or(false) || version < kPxn) return made;
+  if (s.nodes == 1 || !direct || s.nics == 0 || settings.pxn_disabled.value_or(false) ||
+      version < kPxn)
+    return made;
   for (int g = 0; g < s.gpus; ++g) {
     std::vector<int>& row = made.relays.emplace_back();
     for (int peer = 0; peer < s.gpus; ++peer) {

@@ -15,8 +15,11 @@ namespace tutti::core::nccl {
 namespace {
 
 bool same_word(std::string_view a, std::string_view b) {
-  const auto lower = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; };
-  return std::equal(a.begin(), a.end(), b.begin(), b.end(), [&](char x, char y) { return lower(x) == lower(y); });
+  const auto lower = [](char c) {
+    return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+  };
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(),
+                    [&](char x, char y) { return lower(x) == lower(y); });
 }
 
 std::vector<std::string_view> split(std::string_view text, char at) {
@@ -29,8 +32,10 @@ std::vector<std::string_view> split(std::string_view text, char at) {
   return parts;
 }
 
-std::optional<std::size_t> index_of(std::string_view word, std::span<const std::string_view> names) {
-  const auto found = std::find_if(names.begin(), names.end(), [&](auto name) { return same_word(name, word); });
+std::optional<std::size_t> index_of(std::string_view word,
+                                    std::span<const std::string_view> names) {
+  const auto found =
+      std::find_if(names.begin(), names.end(), [&](auto name) { return same_word(name, word); });
   if (found == names.end()) return std::nullopt;
   return static_cast<std::size_t>(found - names.begin());
 }
@@ -42,11 +47,14 @@ std::optional<std::size_t> index_of_algorithm(std::string_view word, Version ver
   return index_of(word, kAlgorithmNames);
 }
 
-/// NCCL_ALGO and NCCL_PROTO: "ring,tree", "^ring", and from 2.24 on "ring;allreduce:tree". SOURCE: NVIDIA/nccl src/graph/tuning.cc, parseList.
+/// NCCL_ALGO and NCCL_PROTO: "ring,tree", "^ring", and from 2.24 on "ring;allreduce:tree". SOURCE:
+/// NVIDIA/nccl src/graph/tuning.cc, parseList.
 template <std::size_t n>
-void read_list(const std::string& name, std::string_view text, std::span<const std::string_view, n> names,
-               Version version, std::array<std::array<Wish, n>, kFunctions>& wishes, Problems& problems) {
-  const bool strict = version >= Version{2, 24, 0};  // before that, what was not known was passed over
+void read_list(const std::string& name, std::string_view text,
+               std::span<const std::string_view, n> names, Version version,
+               std::array<std::array<Wish, n>, kFunctions>& wishes, Problems& problems) {
+  const bool strict =
+      version >= Version{2, 24, 0};  // before that, what was not known was passed over
   const auto parts = strict ? split(text, ';') : std::vector<std::string_view>{text};
   for (std::size_t i = 0; i < parts.size(); ++i) {
     std::string_view list = parts[i];
@@ -56,13 +64,14 @@ void read_list(const std::string& name, std::string_view text, std::span<const s
       only = index_of(function, kFunctionNames);
       if (!only)
         return problems.add({ProblemCode::kUnknownName, name}, {},
-                            "{}={}: \"{}\" is no function of NCCL; expected one of {}", name, text, function,
-                            fmt::join(kFunctionNames, ", "));
+                            "{}={}: \"{}\" is no function of NCCL; expected one of {}", name, text,
+                            function, fmt::join(kFunctionNames, ", "));
       list.remove_prefix(colon + 1);
     } else if (i > 0) {
-      return problems.add({ProblemCode::kSyntax, name}, {},
-                          "{}={}: all lists but the first begin with a function, such as allreduce:{}", name, text,
-                          list);
+      return problems.add(
+          {ProblemCode::kSyntax, name}, {},
+          "{}={}: all lists but the first begin with a function, such as allreduce:{}", name, text,
+          list);
     }
     const bool excludes = list.starts_with('^');
     if (excludes) list.remove_prefix(1);
@@ -75,8 +84,9 @@ void read_list(const std::string& name, std::string_view text, std::span<const s
       if constexpr (n != kAlgorithms) which = index_of(word, names);
       if (!which && !strict) continue;
       if (!which)
-        return problems.add({ProblemCode::kUnknownName, name}, {}, "{}={}: \"{}\" is not known; expected some of {}",
-                            name, text, word, fmt::join(names, ", "));
+        return problems.add({ProblemCode::kUnknownName, name}, {},
+                            "{}={}: \"{}\" is not known; expected some of {}", name, text, word,
+                            fmt::join(names, ", "));
       for (std::size_t f = 0; f < kFunctions; ++f) {
         if (!only || *only == f) wishes[f][*which] = excludes ? Wish::kNo : Wish::kYes;
       }
@@ -92,7 +102,8 @@ class SettingsReader {
   /// Whether it is a variable that is known here.
   bool read(const std::string& name, const std::string& value) {
     if (name == "NCCL_ALGO") {
-      read_list<kAlgorithms>(name, value, kAlgorithmNames, version_, settings_.algorithms, problems_);
+      read_list<kAlgorithms>(name, value, kAlgorithmNames, version_, settings_.algorithms,
+                             problems_);
     } else if (name == "NCCL_PROTO") {
       read_list<kProtocols>(name, value, kProtocolNames, version_, settings_.protocols, problems_);
     } else if (name == "NCCL_THREAD_THRESHOLDS") {
@@ -117,10 +128,10 @@ class SettingsReader {
     std::string rest;
     text.clear();
     if (text >> rest)
-      problems_.add(
-          {ProblemCode::kSyntax, name}, {},
-          "{}={}: expected up to six numbers with blanks between them: tree LL, LL128, Simple, ring LL, LL128, Simple",
-          name, value);
+      problems_.add({ProblemCode::kSyntax, name}, {},
+                    "{}={}: expected up to six numbers with blanks between them: tree LL, LL128, "
+                    "Simple, ring LL, LL128, Simple",
+                    name, value);
   }
 
   bool threads(const std::string& name, const std::string& value) {
@@ -137,9 +148,10 @@ class SettingsReader {
 
   bool buffer(const std::string& name, const std::string& value) {
     Settings& s = settings_;
-    const std::pair<const char*, std::optional<std::int64_t>&> all[] = {{"NCCL_BUFFSIZE", s.buffer_bytes},
-                                                                        {"NCCL_LL_BUFFSIZE", s.ll_buffer_bytes},
-                                                                        {"NCCL_LL128_BUFFSIZE", s.ll128_buffer_bytes}};
+    const std::pair<const char*, std::optional<std::int64_t>&> all[] = {
+        {"NCCL_BUFFSIZE", s.buffer_bytes},
+        {"NCCL_LL_BUFFSIZE", s.ll_buffer_bytes},
+        {"NCCL_LL128_BUFFSIZE", s.ll128_buffer_bytes}};
     for (const auto& [known, to] : all) {
       if (name != known) continue;
       to = buffer_as_taken(name, value, version_, s.notes, problems_);
@@ -181,15 +193,16 @@ class SettingsReader {
 
   bool flag(const std::string& name, const std::string& value) {
     Settings& s = settings_;
-    const std::pair<const char*, std::optional<bool>&> all[] = {{"NCCL_NVLS_ENABLE", s.nvls},
-                                                                {"NCCL_PAT_ENABLE", s.pat},
-                                                                {"NCCL_COLLNET_ENABLE", s.collnet},
-                                                                {"NCCL_LL128_C2C", s.ll128_c2c},
-                                                                {"NCCL_P2P_DISABLE", s.p2p_disabled},
-                                                                {"NCCL_SHM_DISABLE", s.shm_disabled},
-                                                                {"NCCL_PXN_DISABLE", s.pxn_disabled},
-                                                                {"NCCL_IB_DISABLE", s.ib_disabled},
-                                                                {"NCCL_NET_DISABLE_INTRA", s.net_intra_disabled}};
+    const std::pair<const char*, std::optional<bool>&> all[] = {
+        {"NCCL_NVLS_ENABLE", s.nvls},
+        {"NCCL_PAT_ENABLE", s.pat},
+        {"NCCL_COLLNET_ENABLE", s.collnet},
+        {"NCCL_LL128_C2C", s.ll128_c2c},
+        {"NCCL_P2P_DISABLE", s.p2p_disabled},
+        {"NCCL_SHM_DISABLE", s.shm_disabled},
+        {"NCCL_PXN_DISABLE", s.pxn_disabled},
+        {"NCCL_IB_DISABLE", s.ib_disabled},
+        {"NCCL_NET_DISABLE_INTRA", s.net_intra_disabled}};
     for (const auto& [known, to] : all) {
       if (name != known) continue;
       if (value == "0" || value == "1") {
@@ -215,8 +228,9 @@ class SettingsReader {
       return;
     }
     settings_.net_intra_disabled.reset();
-    settings_.notes.push_back(fmt::format("{}={}: NCCL {} does not have it, since 2.12 does; nothing changes", name,
-                                          value, to_string(version_)));
+    settings_.notes.push_back(
+        fmt::format("{}={}: NCCL {} does not have it, since 2.12 does; nothing changes", name,
+                    value, to_string(version_)));
   }
 
   Version version_;
@@ -238,8 +252,8 @@ std::vector<std::string> Settings::of_the_search() const {
   return names;
 }
 
-Expected<Settings> read_settings(const std::vector<std::pair<std::string, std::string>>& variables, Version version,
-                                 std::vector<std::string>* unknown) {
+Expected<Settings> read_settings(const std::vector<std::pair<std::string, std::string>>& variables,
+                                 Version version, std::vector<std::string>* unknown) {
   Settings settings;
   Problems problems;
   SettingsReader reader(version, settings, problems);

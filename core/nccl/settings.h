@@ -17,35 +17,37 @@ namespace tutti::core::nccl {
 /// What a user says of one of the choices.
 enum class Wish { kNone, kYes, kNo };
 
-/// The first release with NCCL_NET_DISABLE_INTRA, and the first that weighs the network against what
-/// joins the GPUs of a machine. SOURCE: NVIDIA/nccl src/transport/net.cc, src/graph/paths.cc.
+/// The first release with NCCL_NET_DISABLE_INTRA, and the first that weighs the network against
+/// what joins the GPUs of a machine. SOURCE: NVIDIA/nccl src/transport/net.cc, src/graph/paths.cc.
 inline constexpr Version kNetDisableIntra{2, 12, 7};
 inline constexpr Version kNetInPaths{2, 14, 3};
 
 /// NCCL's environment variables, as far as they change what it chooses. An unset one is empty.
 struct Settings {
-  std::array<std::array<Wish, kAlgorithms>, kFunctions> algorithms{};     ///< NCCL_ALGO
-  std::array<std::array<Wish, kProtocols>, kFunctions> protocols{};       ///< NCCL_PROTO
-  std::optional<std::int64_t> least_channels;                             ///< NCCL_MIN_NCHANNELS
-  std::optional<std::int64_t> most_channels;                              ///< NCCL_MAX_NCHANNELS
-  std::optional<std::int64_t> threads;                                    ///< NCCL_NTHREADS, as NCCL takes it
-  std::optional<std::int64_t> ll128_threads;                              ///< NCCL_LL128_NTHREADS, likewise
-  std::optional<std::int64_t> buffer_bytes;                               ///< NCCL_BUFFSIZE
-  std::optional<std::int64_t> ll_buffer_bytes;                            ///< NCCL_LL_BUFFSIZE
-  std::optional<std::int64_t> ll128_buffer_bytes;                         ///< NCCL_LL128_BUFFSIZE
-  std::optional<std::int64_t> nvls_channels;                              ///< NCCL_NVLS_NCHANNELS
-  std::optional<std::int64_t> net_overhead_ns;                            ///< NCCL_NET_OVERHEAD
-  std::array<std::int64_t, 6> thread_thresholds{-2, -2, -2, -2, -2, -2};  ///< NCCL_THREAD_THRESHOLDS; below 0: none
-  std::optional<bool> nvls;                        ///< NCCL_NVLS_ENABLE; 2 (the default) is empty
-  std::optional<bool> pat;                         ///< NCCL_PAT_ENABLE; 2 (the default) is empty
-  std::optional<bool> collnet;                     ///< NCCL_COLLNET_ENABLE
-  std::optional<std::int64_t> collnet_nodes;       ///< NCCL_COLLNET_NODE_THRESHOLD: fewer nodes do without
-  std::optional<bool> ll128_c2c;                   ///< NCCL_LL128_C2C
-  std::optional<bool> p2p_disabled;                ///< NCCL_P2P_DISABLE
-  std::optional<bool> shm_disabled;                ///< NCCL_SHM_DISABLE
-  std::optional<bool> pxn_disabled;                ///< NCCL_PXN_DISABLE
-  std::optional<bool> ib_disabled;                 ///< NCCL_IB_DISABLE: sockets instead
-  std::optional<bool> net_intra_disabled;          ///< NCCL_NET_DISABLE_INTRA, of releases that have it
+  std::array<std::array<Wish, kAlgorithms>, kFunctions> algorithms{};  ///< NCCL_ALGO
+  std::array<std::array<Wish, kProtocols>, kFunctions> protocols{};    ///< NCCL_PROTO
+  std::optional<std::int64_t> least_channels;                          ///< NCCL_MIN_NCHANNELS
+  std::optional<std::int64_t> most_channels;                           ///< NCCL_MAX_NCHANNELS
+  std::optional<std::int64_t> threads;             ///< NCCL_NTHREADS, as NCCL takes it
+  std::optional<std::int64_t> ll128_threads;       ///< NCCL_LL128_NTHREADS, likewise
+  std::optional<std::int64_t> buffer_bytes;        ///< NCCL_BUFFSIZE
+  std::optional<std::int64_t> ll_buffer_bytes;     ///< NCCL_LL_BUFFSIZE
+  std::optional<std::int64_t> ll128_buffer_bytes;  ///< NCCL_LL128_BUFFSIZE
+  std::optional<std::int64_t> nvls_channels;       ///< NCCL_NVLS_NCHANNELS
+  std::optional<std::int64_t> net_overhead_ns;     ///< NCCL_NET_OVERHEAD
+  std::array<std::int64_t, 6> thread_thresholds{-2, -2, -2, -2,
+                                                -2, -2};  ///< NCCL_THREAD_THRESHOLDS; below 0: none
+  std::optional<bool> nvls;     ///< NCCL_NVLS_ENABLE; 2 (the default) is empty
+  std::optional<bool> pat;      ///< NCCL_PAT_ENABLE; 2 (the default) is empty
+  std::optional<bool> collnet;  ///< NCCL_COLLNET_ENABLE
+  std::optional<std::int64_t>
+      collnet_nodes;                       ///< NCCL_COLLNET_NODE_THRESHOLD: fewer nodes do without
+  std::optional<bool> ll128_c2c;           ///< NCCL_LL128_C2C
+  std::optional<bool> p2p_disabled;        ///< NCCL_P2P_DISABLE
+  std::optional<bool> shm_disabled;        ///< NCCL_SHM_DISABLE
+  std::optional<bool> pxn_disabled;        ///< NCCL_PXN_DISABLE
+  std::optional<bool> ib_disabled;         ///< NCCL_IB_DISABLE: sockets instead
+  std::optional<bool> net_intra_disabled;  ///< NCCL_NET_DISABLE_INTRA, of releases that have it
   std::optional<std::int64_t> socket_threads;      ///< NCCL_SOCKET_NTHREADS
   std::optional<std::int64_t> sockets_per_thread;  ///< NCCL_NSOCKS_PERTHREAD
   std::optional<std::int64_t> cross_nic;           ///< NCCL_CROSS_NIC
@@ -57,9 +59,10 @@ struct Settings {
   [[nodiscard]] std::vector<std::string> of_the_search() const;
 };
 
-/// Reads variables (name, value) as `version` would. Names that are none of the above are answered in `unknown`, where that is asked for; else they are an
-/// error. ERRORS: a value that NCCL would not take, with what it takes.
-Expected<Settings> read_settings(const std::vector<std::pair<std::string, std::string>>& variables, Version version,
-                                 std::vector<std::string>* unknown = nullptr);
+/// Reads variables (name, value) as `version` would. Names that are none of the above are answered
+/// in `unknown`, where that is asked for; else they are an error. ERRORS: a value that NCCL would
+/// not take, with what it takes.
+Expected<Settings> read_settings(const std::vector<std::pair<std::string, std::string>>& variables,
+                                 Version version, std::vector<std::string>* unknown = nullptr);
 
 }  // namespace tutti::core::nccl

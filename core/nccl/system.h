@@ -37,8 +37,8 @@ struct Sockets {
   int per_thread = 1;              ///< NCCL_NSOCKS_PERTHREAD
   double host_gb_per_s = 0;        ///< of all connections of a host; 0: no limit
   double overlay_us = 0;           ///< what encapsulation adds to a hop
-  bool one_flow = false;           ///< all packets of two hosts are one flow, both ways: an IPIP overlay
-  int pods = 1;                    ///< nodes of a host, if every GPU is in a container of its own
+  bool one_flow = false;  ///< all packets of two hosts are one flow, both ways: an IPIP overlay
+  int pods = 1;           ///< nodes of a host, if every GPU is in a container of its own
 };
 
 /// Machines that are all alike, as a data sheet has them.
@@ -54,11 +54,13 @@ struct System {
   int nics = 0;                 ///< of a node, for its GPUs
   double nic_gb_per_s = 0;      ///< of one, by its data sheet
   Transport transport = Transport::kNone;
-  Matching matching = Matching::kByCpu;  ///< on Slingshot; where nobody says, as its sites advise for NCCL
-  Sockets sockets = {};                  ///< with transport TCP
+  Matching matching =
+      Matching::kByCpu;  ///< on Slingshot; where nobody says, as its sites advise for NCCL
+  Sockets sockets = {};  ///< with transport TCP
   Driving driving = Driving::kProcessPerGpu;
   HostCpu cpu = HostCpu::kIntel;
-  bool card = false;      ///< GPUs are PCIe cards: what goes to the network crosses the host as what goes to other GPUs
+  bool card = false;  ///< GPUs are PCIe cards: what goes to the network crosses the host as what
+                      ///< goes to other GPUs
   bool gpudirect = true;  ///< network cards reach the GPUs' memory
   bool grace = false;     ///< GPUs and network cards hang on the same CPU over C2C
   bool collnet = false;   ///< SHARP in the network, and its plugin
@@ -67,7 +69,9 @@ struct System {
 
   [[nodiscard]] int ranks() const { return nodes * gpus; }
   /// GPUs that a GPU has links to.
-  [[nodiscard]] int pairs_of_machine() const { return (gpus_of_machine > 0 ? gpus_of_machine : gpus) - 1; }
+  [[nodiscard]] int pairs_of_machine() const {
+    return (gpus_of_machine > 0 ? gpus_of_machine : gpus) - 1;
+  }
   /// Out of a GPU over all its NVLinks, GB/s by their data sheet.
   [[nodiscard]] double nvlink_of_gpu() const { return nvlinks * nvlink_gb_per_s; }
 };

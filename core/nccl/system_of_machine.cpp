@@ -13,7 +13,9 @@
 namespace tutti::core::nccl {
 namespace {
 
-const Part& part(const Machine& machine, int index) { return machine.parts()[static_cast<std::size_t>(index)]; }
+const Part& part(const Machine& machine, int index) {
+  return machine.parts()[static_cast<std::size_t>(index)];
+}
 
 /// The NVLinks of a GPU: what they lead to, and what they carry by their data sheet.
 struct Nvlinks {
@@ -22,7 +24,8 @@ struct Nvlinks {
   double gb_per_s = 0;
 };
 
-/// `payload`: the share of a data sheet's figure that is carried, by which links are counted whose payload alone is known.
+/// `payload`: the share of a data sheet's figure that is carried, by which links are counted whose
+/// payload alone is known.
 Nvlinks nvlinks_of(const Machine& machine, int gpu, double payload) {
   Nvlinks found;
   for (const MachineLink& link : machine.links()) {
@@ -32,7 +35,8 @@ Nvlinks nvlinks_of(const Machine& machine, int gpu, double payload) {
     if (to != PartKind::kNvswitch && to != PartKind::kGpu) continue;
     if (to == PartKind::kNvswitch) found.to_switch = true;
     if (to == PartKind::kGpu) found.gpus.insert(link.to);
-    found.gb_per_s += link.nominal.count() > 0 ? to_gb_per_s(link.nominal) : to_gb_per_s(link.bandwidth) / payload;
+    found.gb_per_s += link.nominal.count() > 0 ? to_gb_per_s(link.nominal)
+                                               : to_gb_per_s(link.bandwidth) / payload;
   }
   return found;
 }
@@ -71,10 +75,12 @@ Sockets sockets_of(const HostTransport& hosts) {
 Expected<System> system_of(const Machine& machine, int nodes, std::optional<int> gpus,
                            const std::optional<std::string>& network, const std::string& option) {
   const auto wrong = [&](ProblemKind kind, const std::string& text) {
-    return tl::make_unexpected(Error::request(std::move(kind), fmt::format("machine {}: {}", machine.name(), text)));
+    return tl::make_unexpected(
+        Error::request(std::move(kind), fmt::format("machine {}: {}", machine.name(), text)));
   };
   const int of_machine = static_cast<int>(machine.gpus().size());
-  if (of_machine == 0) return wrong({ProblemCode::kMissing, "Machine.device"}, "it has no GPUs, and NCCL needs them");
+  if (of_machine == 0)
+    return wrong({ProblemCode::kMissing, "Machine.device"}, "it has no GPUs, and NCCL needs them");
   System s;
   s.nodes = nodes;
   s.gpus = gpus.value_or(of_machine);
@@ -85,7 +91,8 @@ Expected<System> system_of(const Machine& machine, int nodes, std::optional<int>
   const GpuModel model = part(machine, first).gpu_model;
   if (model == GpuModel::kNone)
     return wrong({ProblemCode::kMissing, "Device.gpu_model"},
-                 fmt::format("its GPU {} does not state its model; say device {{ gpu_model: … }} in the machine's file "
+                 fmt::format("its GPU {} does not state its model; say device {{ gpu_model: … }} "
+                             "in the machine's file "
                              "({}), or that of the nearest one",
                              part(machine, first).name, gpu_model_names()));
   const KnownGpu* gpu = find_gpu(model);
@@ -98,34 +105,43 @@ Expected<System> system_of(const Machine& machine, int nodes, std::optional<int>
   s.cpu = cpu_of(machine, gpu->cpu);
   s.grace = gpu->cpu == HostCpu::kArm;
   const Nvlinks nvlinks =
-      nvlinks_of(machine, first, nvlink_gb_per_s(gpu->compute_capability) / std::max(1.0, gpu->nvlink_gb_per_s));
+      nvlinks_of(machine, first,
+                 nvlink_gb_per_s(gpu->compute_capability) / std::max(1.0, gpu->nvlink_gb_per_s));
   s.card = nvlinks.gb_per_s == 0;
   s.inside = inside_of(nvlinks, s.gpus, of_machine);
   s.gpus_of_machine = s.inside == Inside::kPairs ? of_machine : 0;
   s.nvlink_gb_per_s = gpu->nvlink_gb_per_s;
-  s.nvlinks = gpu->nvlink_gb_per_s > 0 ? static_cast<int>(std::lround(nvlinks.gb_per_s / gpu->nvlink_gb_per_s)) : 0;
+  s.nvlinks = gpu->nvlink_gb_per_s > 0
+                  ? static_cast<int>(std::lround(nvlinks.gb_per_s / gpu->nvlink_gb_per_s))
+                  : 0;
   if (nodes == 1) return s;
   if (machine.nics().empty())
-    return wrong({ProblemCode::kMissing, "Machine.nic"}, "it has no network card for several of it");
+    return wrong({ProblemCode::kMissing, "Machine.nic"},
+                 "it has no network card for several of it");
   const Part& card = part(machine, machine.nics().front());
   const auto transport = network ? parse_transport(*network) : card.transport;
   if (!transport)
-    return tl::make_unexpected(
-        Error::request({ProblemCode::kUnknownName, option},
-                       fmt::format("{} {}: expected one of {}", option, *network, transport_names())));
+    return tl::make_unexpected(Error::request(
+        {ProblemCode::kUnknownName, option},
+        fmt::format("{} {}: expected one of {}", option, *network, transport_names())));
   if (transport == Transport::kNone)
-    return wrong({ProblemCode::kMissing, "Nic.transport"},
-                 fmt::format("its network card {} does not state its transport; say nic {{ transport: … }} in the "
-                             "machine's file ({}), or {} ({})",
-                             card.name, transport_names_in_files(), option, transport_names()));
+    return wrong(
+        {ProblemCode::kMissing, "Nic.transport"},
+        fmt::format(
+            "its network card {} does not state its transport; say nic {{ transport: … }} in the "
+            "machine's file ({}), or {} ({})",
+            card.name, transport_names_in_files(), option, transport_names()));
   s.transport = at_gpus(*transport, s.generation);
   // Cards that are nearest to the GPUs that take part.
   std::set<int> cards;
-  for (int g = 0; g < s.gpus; ++g) cards.insert(machine.nearest_nic(machine.gpus()[static_cast<std::size_t>(g)]));
+  for (int g = 0; g < s.gpus; ++g)
+    cards.insert(machine.nearest_nic(machine.gpus()[static_cast<std::size_t>(g)]));
   cards.erase(-1);
-  s.nics = std::max(1, static_cast<int>(s.gpus == of_machine ? machine.nics().size() : cards.size()));
+  s.nics =
+      std::max(1, static_cast<int>(s.gpus == of_machine ? machine.nics().size() : cards.size()));
   s.nic_gb_per_s = static_cast<double>(card.nic.count()) / 1e9;
-  if (s.transport == Transport::kTcp) s.sockets = sockets_of(*host_transport(HostLibrary::kNccl, {}));
+  if (s.transport == Transport::kTcp)
+    s.sockets = sockets_of(*host_transport(HostLibrary::kNccl, {}));
   return s;
 }
 

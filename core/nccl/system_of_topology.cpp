@@ -71,7 +71,8 @@ Transport transport_of_card(std::string_view device) {
 }
 
 Expected<System> system_of(const Topology& topology, const SearchResult& found, std::int64_t count,
-                           const SearchSettings& search, const std::optional<std::string>& network) {
+                           const SearchSettings& search,
+                           const std::optional<std::string>& network) {
   const Ways ways = ways_of(topology, 0);
   System s;
   s.compute_capability = topology.least_sm();
@@ -87,7 +88,8 @@ Expected<System> system_of(const Topology& topology, const SearchResult& found, 
   s.grace = ways.c2c;
   s.collnet = found.graphs.collnet_chain.channels > 0;
   if (!found.over_nodes) return as_searched(s, topology, found, search);
-  const NetFacts& card = found.node.node(NodeKind::kNet, Paths(found.node, search).local_net(0, 0)).net;
+  const NetFacts& card =
+      found.node.node(NodeKind::kNet, Paths(found.node, search).local_net(0, 0)).net;
   s.nic_gb_per_s = card.gb_per_s;
   s.transport = at_gpus(transport_of_card(card.name), s.generation);
   s = as_searched(s, topology, found, search);
@@ -95,13 +97,15 @@ Expected<System> system_of(const Topology& topology, const SearchResult& found, 
   if (!network) return s;
   const auto named = parse_transport(*network);
   if (!named)
-    return tl::unexpected(Error::request({ProblemCode::kUnknownName, "--network"},
-                                         fmt::format("--network {}: expected one of {}", *network, transport_names())));
+    return tl::unexpected(Error::request(
+        {ProblemCode::kUnknownName, "--network"},
+        fmt::format("--network {}: expected one of {}", *network, transport_names())));
   s.transport = at_gpus(*named, s.generation);
   return s;
 }
 
-System as_searched(System s, const Topology& topology, const SearchResult& found, const SearchSettings& search) {
+System as_searched(System s, const Topology& topology, const SearchResult& found,
+                   const SearchSettings& search) {
   s.nodes *= found.nodes_per_topology;
   s.gpus = found.node.count(NodeKind::kGpu);
   const bool nvlink = s.inside != Inside::kAlone && s.inside != Inside::kPcie;

@@ -41,7 +41,8 @@ std::optional<Version> read(std::string_view text) {
     if (!third) return std::nullopt;
     version.patch = *third;
   }
-  const bool ended = text.empty() || text.front() == '+' || text.front() == '-' || text.front() == ' ';
+  const bool ended =
+      text.empty() || text.front() == '+' || text.front() == '-' || text.front() == ' ';
   return ended ? std::optional(version) : std::nullopt;
 }
 
@@ -51,11 +52,13 @@ Expected<Version> parse_version(std::string_view written) {
   const auto version = read(written);
   if (!version)
     return tl::make_unexpected(Error::request(
-        {ProblemCode::kSyntax}, fmt::format("NCCL version {}: expected a release such as 2.18.3 or 2.28", written)));
+        {ProblemCode::kSyntax},
+        fmt::format("NCCL version {}: expected a release such as 2.18.3 or 2.28", written)));
   if (*version < kOldestVersion)
     return tl::make_unexpected(Error::request(
-        {ProblemCode::kUnsupported}, fmt::format("NCCL version {}: older than {}, the first whose choice is modelled",
-                                                 written, to_string(kOldestVersion))));
+        {ProblemCode::kUnsupported},
+        fmt::format("NCCL version {}: older than {}, the first whose choice is modelled", written,
+                    to_string(kOldestVersion))));
   return *version;
 }
 

@@ -22,8 +22,9 @@ inline constexpr Version kDefaultVersion{2, 28, 9};
 /// The oldest whose choice is modelled: before it there was no cost model with today's parts.
 inline constexpr Version kOldestVersion{2, 6, 4};
 
-/// "2.18.3", "2.18" (its last release), NCCL's own number "22902" (2.29.2) and "2.8.3" likewise; what stands behind a "+" or "-" is passed over ("2.22.3+cuda12.6").
-/// ERRORS: anything else, and releases older than kOldestVersion.
+/// "2.18.3", "2.18" (its last release), NCCL's own number "22902" (2.29.2) and "2.8.3" likewise;
+/// what stands behind a "+" or "-" is passed over ("2.22.3+cuda12.6"). ERRORS: anything else, and
+/// releases older than kOldestVersion.
 Expected<Version> parse_version(std::string_view written);
 
 std::string to_string(Version version);

@@ -19,7 +19,8 @@ constexpr std::string_view to_string(NetworkModel model) {
 
 /// Returns the model of that name; nullopt if there is none.
 constexpr std::optional<NetworkModel> parse_network_model(std::string_view name) {
-  for (const NetworkModel model : {NetworkModel::kFifo, NetworkModel::kIdeal, NetworkModel::kFair}) {
+  for (const NetworkModel model :
+       {NetworkModel::kFifo, NetworkModel::kIdeal, NetworkModel::kFair}) {
     if (to_string(model) == name) return model;
   }
   return std::nullopt;

@@ -14,7 +14,8 @@ namespace {
 constexpr ResourceId kPerPart = 2 * kLinkKinds + 2;
 
 bool crosses_network(const std::vector<Hop>& stretch) {
-  return std::any_of(stretch.begin(), stretch.end(), [](const Hop& hop) { return hop.kind == LinkKind::kNetwork; });
+  return std::any_of(stretch.begin(), stretch.end(),
+                     [](const Hop& hop) { return hop.kind == LinkKind::kNetwork; });
 }
 
 /// A route cut where messages are staged.
@@ -88,15 +89,18 @@ ResourceId PathBook::first_part(std::int64_t worker) const {
 }
 
 ResourceId PathBook::port(PartId part, LinkKind kind, bool sends) const {
-  return first_part(part.worker) + part.part * kPerPart + 2 * static_cast<ResourceId>(kind) + (sends ? 0 : 1);
+  return first_part(part.worker) + part.part * kPerPart + 2 * static_cast<ResourceId>(kind) +
+         (sends ? 0 : 1);
 }
 
 ResourceId PathBook::copy_engine(PartId gpu, bool out) const {
   return first_part(gpu.worker) + gpu.part * kPerPart + 2 * kLinkKinds + (out ? 0 : 1);
 }
 
-/// A stretch inside a worker that begins or ends at a GPU is moved by that GPU's copy engine, unless a kernel moves it.
-void PathBook::append_fifo(const std::vector<Hop>& stretch, Engine engine, std::vector<PathHop>& hops) const {
+/// A stretch inside a worker that begins or ends at a GPU is moved by that GPU's copy engine,
+/// unless a kernel moves it.
+void PathBook::append_fifo(const std::vector<Hop>& stretch, Engine engine,
+                           std::vector<PathHop>& hops) const {
   const bool staged = stretch.front().staged;
   if (model_ == NetworkModel::kFifo && engine != Engine::kKernel && !crosses_network(stretch)) {
     const PartId from = stretch.front().from;
@@ -136,19 +140,25 @@ PathHop PathBook::host_hop(PartId part, LinkKind slot, bool sends, const HostEnd
   return hop;
 }
 
-/// The threads of the end of `route` that sends or receives, from the message's buffer to the network or back.
-void PathBook::append_hosts(const std::vector<Hop>& route, bool sends, std::vector<PathHop>& hops) const {
+/// The threads of the end of `route` that sends or receives, from the message's buffer to the
+/// network or back.
+void PathBook::append_hosts(const std::vector<Hop>& route, bool sends,
+                            std::vector<PathHop>& hops) const {
   const HostTransport& transport = *cluster_.network()->host;
   const HostEndpoint& cost = sends ? transport.send : transport.receive;
   const PartId device = sends ? route.front().from : route.back().to;
   const PartId host = cluster_.host(device.worker);
-  if (!sends && transport.host.costs()) hops.push_back(host_hop(host, LinkKind::kSocket, sends, transport.host));
+  if (!sends && transport.host.costs())
+    hops.push_back(host_hop(host, LinkKind::kSocket, sends, transport.host));
   if (cost.costs())
-    hops.push_back(host_hop(transport.process_per_device ? device : host, LinkKind::kNetwork, sends, cost));
-  if (sends && transport.host.costs()) hops.push_back(host_hop(host, LinkKind::kSocket, sends, transport.host));
+    hops.push_back(
+        host_hop(transport.process_per_device ? device : host, LinkKind::kNetwork, sends, cost));
+  if (sends && transport.host.costs())
+    hops.push_back(host_hop(host, LinkKind::kSocket, sends, transport.host));
 }
 
-/// Only the ports at both ends: those of the devices for this kind of link, or of the cards if the network is crossed.
+/// Only the ports at both ends: those of the devices for this kind of link, or of the cards if the
+/// network is crossed.
 void PathBook::append_ideal(const std::vector<Hop>& stretch, std::vector<PathHop>& hops) const {
   PathHop send, receive;
   for (const Hop& link : stretch) send.latency += link.latency;
@@ -168,7 +178,8 @@ void PathBook::append_ideal(const std::vector<Hop>& stretch, std::vector<PathHop
 
 /// Returns the rate of a single message on an otherwise idle link.
 Bandwidth PathBook::rate_of(const Hop& link) const {
-  const bool limited = link.kind == LinkKind::kNetwork && cluster_.network() && cluster_.network()->connection;
+  const bool limited =
+      link.kind == LinkKind::kNetwork && cluster_.network() && cluster_.network()->connection;
   return limited ? std::min(link.bandwidth, *cluster_.network()->connection) : link.bandwidth;
 }
 
@@ -194,10 +205,13 @@ std::vector<PathHop> PathBook::hops_of(const std::vector<Hop>& route, Engine eng
 
 /// Marks the hops from the port on which the message leaves the network as the receiver's.
 void PathBook::mark_received(const std::vector<Hop>& route, std::vector<PathHop>& hops) const {
-  const auto down = std::find_if(route.begin(), route.end(), [](const Hop& hop) { return hop.from.part < 0; });
-  const ResourceId port_down =
-      model_ == NetworkModel::kIdeal ? port(down->to, LinkKind::kNetwork, false) : ResourceId{down->link};
-  auto hop = std::find_if(hops.begin(), hops.end(), [&](const PathHop& h) { return h.resource == port_down; });
+  const auto down =
+      std::find_if(route.begin(), route.end(), [](const Hop& hop) { return hop.from.part < 0; });
+  const ResourceId port_down = model_ == NetworkModel::kIdeal
+                                   ? port(down->to, LinkKind::kNetwork, false)
+                                   : ResourceId{down->link};
+  auto hop = std::find_if(hops.begin(), hops.end(),
+                          [&](const PathHop& h) { return h.resource == port_down; });
   for (; hop != hops.end(); ++hop) hop->received = true;
 }
 
@@ -207,7 +221,8 @@ void PathBook::describe(Path& path, const std::vector<Hop>& route) const {
     path.stretches.push_back({narrowest.bandwidth, narrowest.kind, narrowest.link});
     for (const Hop& hop : stretch) {
       path.latency += hop.latency;
-      if (rate_of(hop) < path.stretches.back().narrowest) path.stretches.back() = {rate_of(hop), hop.kind, hop.link};
+      if (rate_of(hop) < path.stretches.back().narrowest)
+        path.stretches.back() = {rate_of(hop), hop.kind, hop.link};
     }
   }
 }
@@ -226,28 +241,32 @@ void PathBook::load_silently(Path& path, const std::vector<Hop>& route) const {
 
 std::int32_t PathBook::keep(Path path) {
   TUTTI_CHECK(path.hops.size() < 65'000, "a path of {} hops", path.hops.size());
-  path.by_hosts =
-      std::any_of(path.hops.begin(), path.hops.end(), [](const PathHop& hop) { return hop.host != nullptr; });
+  path.by_hosts = std::any_of(path.hops.begin(), path.hops.end(),
+                              [](const PathHop& hop) { return hop.host != nullptr; });
   paths_.push_back(std::move(path));
   return static_cast<std::int32_t>(paths_.size()) - 1;
 }
 
 std::size_t PathBook::HashOfKey::operator()(const Key& key) const {
   std::uint64_t hash = 0;
-  const auto mix = [&hash](std::int64_t value) { hash = Random(hash ^ static_cast<std::uint64_t>(value)).next(); };
+  const auto mix = [&hash](std::int64_t value) {
+    hash = Random(hash ^ static_cast<std::uint64_t>(value)).next();
+  };
   mix(std::int64_t{key.from.worker} << 20 | key.from.part);
   mix(std::int64_t{key.to.worker} << 20 | key.to.part);
   mix(key.away);
   return hash ^ (static_cast<std::size_t>(key.staging) << 8 | static_cast<std::size_t>(key.engine));
 }
 
-std::int32_t PathBook::unicast(PartId from, PartId to, Staging staging, Engine engine, std::int32_t away) {
+std::int32_t PathBook::unicast(PartId from, PartId to, Staging staging, Engine engine,
+                               std::int32_t away) {
   const auto [known, fresh] = unicasts_.try_emplace({from, to, staging, engine, away}, 0);
   if (!fresh) return known->second;
   std::vector<Hop> route;
   const bool reachable = away != 0 ? cluster_.append_route_across(from, to, staging, route)
                                    : cluster_.append_route(from, to, staging, route);
-  TUTTI_CHECK(reachable, "no route from {} to {}", cluster_.part_name(from), cluster_.part_name(to));
+  TUTTI_CHECK(reachable, "no route from {} to {}", cluster_.part_name(from),
+              cluster_.part_name(to));
   Path path;
   path.away = away;
   std::vector<PathHop> hops = hops_of(route, engine);
@@ -276,12 +295,14 @@ std::int32_t PathBook::link_alone(LinkId link) {
 
 std::vector<Hop> PathBook::local_route(PartId from, std::int32_t to_part) const {
   std::vector<Hop> route;
-  const bool reachable = cluster_.append_route(from, {from.worker, to_part}, Staging::kDirect, route);
+  const bool reachable =
+      cluster_.append_route(from, {from.worker, to_part}, Staging::kDirect, route);
   TUTTI_CHECK(reachable, "no route from {} to part {}", cluster_.part_name(from), to_part);
   return route;
 }
 
-/// The routes to all receivers laid over each other: hops on the same resource with the same hops before them are one.
+/// The routes to all receivers laid over each other: hops on the same resource with the same hops
+/// before them are one.
 std::int32_t PathBook::multicast(PartId from, const std::vector<PartId>& to) {
   const auto [known, fresh] = multicasts_.try_emplace({from, to}, 0);
   if (!fresh) return known->second;
@@ -299,8 +320,9 @@ std::int32_t PathBook::multicast(PartId from, const std::vector<PartId>& to) {
     std::uint16_t at = 0;
     std::uint16_t parents = 0;
     for (const PathHop& hop : hops_of(route, Engine::kKernel)) {
-      const auto shared = std::find_if(level->begin(), level->end(),
-                                       [&](std::uint16_t i) { return path.hops[i].resource == hop.resource; });
+      const auto shared = std::find_if(level->begin(), level->end(), [&](std::uint16_t i) {
+        return path.hops[i].resource == hop.resource;
+      });
       if (shared != level->end()) {
         at = *shared;
       } else {
@@ -324,13 +346,15 @@ std::int32_t PathBook::multicast(PartId from, const std::vector<PartId>& to) {
   return known->second = keep(std::move(path));
 }
 
-/// Every sender's way to the switch, then one way down to the receiver, which begins when all have come.
+/// Every sender's way to the switch, then one way down to the receiver, which begins when all have
+/// come.
 std::int32_t PathBook::switch_reduce(const std::vector<PartId>& from, PartId to) {
   const auto [known, fresh] = reductions_.try_emplace({to, from}, 0);
   if (!fresh) return known->second;
   const Machine& machine = cluster_.machine(to.worker);
   std::int32_t adder = -1;
-  for (std::int32_t p = 0; p < static_cast<std::int32_t>(machine.parts().size()) && adder < 0; ++p) {
+  for (std::int32_t p = 0; p < static_cast<std::int32_t>(machine.parts().size()) && adder < 0;
+       ++p) {
     if (machine.parts()[static_cast<std::size_t>(p)].in_switch_reduction) adder = p;
   }
   TUTTI_CHECK(adder >= 0, "machine {} has no switch that adds", machine.name());
@@ -340,8 +364,8 @@ std::int32_t PathBook::switch_reduce(const std::vector<PartId>& from, PartId to)
   path.chain = false;
   std::vector<std::uint16_t> ends;
   for (const PartId sender : from) {
-    TUTTI_CHECK(sender.worker == to.worker, "switch reduction from {} to {}", cluster_.part_name(sender),
-                cluster_.part_name(to));
+    TUTTI_CHECK(sender.worker == to.worker, "switch reduction from {} to {}",
+                cluster_.part_name(sender), cluster_.part_name(to));
     std::vector<Hop> up = local_route(sender, adder);
     if (ends.empty()) {
       std::vector<Hop> whole = up;
@@ -368,7 +392,8 @@ std::int32_t PathBook::switch_reduce(const std::vector<PartId>& from, PartId to)
   if (model_ == NetworkModel::kIdeal) {
     hops.front() = hops.back();
     hops.resize(1);
-    // append_ideal puts a stretch's latency in front of the receive port; here it lies between the two.
+    // append_ideal puts a stretch's latency in front of the receive port; here it lies between the
+    // two.
     for (const Hop& hop : down) {
       for (const std::uint16_t end : ends) path.hops[end].latency += hop.latency;
     }

@@ -20,10 +20,11 @@ using ResourceId = std::int64_t;
 struct PathHop {
   ResourceId resource = 0;
   Bandwidth rate;
-  Time latency;                  ///< from here to the next hop, or to the receiver
-  LinkId link = -1;              ///< the link that counts the load; -1: none (a port or an engine)
-  bool staged = false;           ///< the message must have arrived here completely first
-  bool received = false;         ///< on a path to a distant worker: belongs to the receiver, not the sender
+  Time latency;         ///< from here to the next hop, or to the receiver
+  LinkId link = -1;     ///< the link that counts the load; -1: none (a port or an engine)
+  bool staged = false;  ///< the message must have arrived here completely first
+  bool received =
+      false;  ///< on a path to a distant worker: belongs to the receiver, not the sender
   std::uint16_t parents = 0;     ///< number of hops that lead here; 0: the sender
   std::uint16_t first_next = 0;  ///< index into Path::next
   std::uint16_t nexts = 0;       ///< number of hops that follow; 0: a receiver
@@ -63,7 +64,9 @@ struct Path {
 
   /// Returns the time that threads of hosts add to latency and transfer of a message without
   /// contention.
-  [[nodiscard]] Time of_hosts(Bytes bytes) const { return by_hosts ? time_of_hosts(bytes) : Time(); }
+  [[nodiscard]] Time of_hosts(Bytes bytes) const {
+    return by_hosts ? time_of_hosts(bytes) : Time();
+  }
 
   /// Links that carry the message although their hops are not modelled (`ideal`), each once.
   std::vector<LinkId> silent_links;
@@ -83,7 +86,8 @@ class PathBook {
   /// Returns the path from one device to another, for a lane driven by `engine`. With `away` other
   /// than 0, `to` stands for the same device of the worker at that distance (Peer::away). REQUIRES:
   /// there is a route (the scenario was checked).
-  std::int32_t unicast(PartId from, PartId to, Staging staging, Engine engine, std::int32_t away = 0);
+  std::int32_t unicast(PartId from, PartId to, Staging staging, Engine engine,
+                       std::int32_t away = 0);
   /// Returns the path from one device to several. REQUIRES: all in one worker.
   std::int32_t multicast(PartId from, const std::vector<PartId>& to);
   /// Returns the path from several devices, reduced in a switch, to one of them. REQUIRES: all in
@@ -93,7 +97,9 @@ class PathBook {
   /// Returns a path of only this link, without its latency.
   std::int32_t link_alone(LinkId link);
 
-  [[nodiscard]] const Path& path(std::int32_t id) const { return paths_[static_cast<std::size_t>(id)]; }
+  [[nodiscard]] const Path& path(std::int32_t id) const {
+    return paths_[static_cast<std::size_t>(id)];
+  }
   /// The number of resources: all resource ids are below it.
   [[nodiscard]] ResourceId resources() const { return resources_; }
 
@@ -102,7 +108,8 @@ class PathBook {
   [[nodiscard]] ResourceId port(PartId part, LinkKind kind, bool sends) const;
   [[nodiscard]] ResourceId copy_engine(PartId gpu, bool out) const;
   void append_fifo(const std::vector<Hop>& route, Engine engine, std::vector<PathHop>& hops) const;
-  [[nodiscard]] PathHop host_hop(PartId part, LinkKind slot, bool sends, const HostEndpoint& cost) const;
+  [[nodiscard]] PathHop host_hop(PartId part, LinkKind slot, bool sends,
+                                 const HostEndpoint& cost) const;
   [[nodiscard]] bool has_hosts(const std::vector<Hop>& stretch) const;
   void append_hosts(const std::vector<Hop>& route, bool sends, std::vector<PathHop>& hops) const;
   void append_ideal(const std::vector<Hop>& route, std::vector<PathHop>& hops) const;

@@ -16,7 +16,8 @@ IndexRuns extract_ranges(std::span<const int> indices, std::int64_t limit) {
     run.clear();
   };
   for (const int index : indices) {
-    const bool extends = !run.empty() && index == run.back() + 1 && run.back() - run.front() <= limit;
+    const bool extends =
+        !run.empty() && index == run.back() + 1 && run.back() - run.front() <= limit;
     if (!extends) close();
     run.push_back(index);
   }
@@ -24,16 +25,20 @@ IndexRuns extract_ranges(std::span<const int> indices, std::int64_t limit) {
   return result;
 }
 
-std::vector<std::vector<int>> aggregate_small(std::span<const SmallGradient> gradients, Bytes max_bytes,
-                                              std::int64_t max_group, bool exact_group) {
-  TUTTI_CHECK(max_bytes.count() > 0 && max_group > 0, "max_bytes = {}, max_group = {}", max_bytes.count(), max_group);
+std::vector<std::vector<int>> aggregate_small(std::span<const SmallGradient> gradients,
+                                              Bytes max_bytes, std::int64_t max_group,
+                                              bool exact_group) {
+  TUTTI_CHECK(max_bytes.count() > 0 && max_group > 0, "max_bytes = {}, max_group = {}",
+              max_bytes.count(), max_group);
   std::vector<int> small;
   for (int i = 0; i < static_cast<int>(gradients.size()); ++i) {
     const SmallGradient& gradient = gradients[static_cast<std::size_t>(i)];
-    if (gradient.type == DataType::kFloat32 && gradient.elements * size_of(gradient.type) <= max_bytes)
+    if (gradient.type == DataType::kFloat32 &&
+        gradient.elements * size_of(gradient.type) <= max_bytes)
       small.push_back(i);
   }
-  std::vector<std::vector<int>> units = extract_ranges(small, exact_group ? max_group - 2 : max_group).runs;
+  std::vector<std::vector<int>> units =
+      extract_ranges(small, exact_group ? max_group - 2 : max_group).runs;
   std::vector<bool> packed(gradients.size(), false);
   for (const std::vector<int>& run : units) {
     for (const int i : run) packed[static_cast<std::size_t>(i)] = true;

@@ -6,9 +6,11 @@
 
 namespace tutti::core {
 
-std::vector<std::vector<int>> pack_by_bytes(std::span<const std::optional<Bytes>> sizes, Bytes bytes_per_pack) {
+std::vector<std::vector<int>> pack_by_bytes(std::span<const std::optional<Bytes>> sizes,
+                                            Bytes bytes_per_pack) {
   TUTTI_CHECK(bytes_per_pack.count() >= 0, "bytes_per_pack = {}", bytes_per_pack.count());
-  const bool all_known = std::all_of(sizes.begin(), sizes.end(), [](const auto& size) { return size.has_value(); });
+  const bool all_known =
+      std::all_of(sizes.begin(), sizes.end(), [](const auto& size) { return size.has_value(); });
   const bool one_pack = bytes_per_pack.count() == 0 || !all_known;
   std::vector<std::vector<int>> packs;
   Bytes held;

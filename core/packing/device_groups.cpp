@@ -5,10 +5,12 @@
 namespace tutti::core {
 
 std::vector<std::vector<int>> group_devices(int devices, int group_size) {
-  TUTTI_CHECK(group_size >= 1 && group_size <= devices, "{} devices, group_size = {}", devices, group_size);
+  TUTTI_CHECK(group_size >= 1 && group_size <= devices, "{} devices, group_size = {}", devices,
+              group_size);
   const int groups = (devices + group_size - 1) / group_size;
   std::vector<std::vector<int>> dealt(static_cast<std::size_t>(groups));
-  for (int i = 0; i < groups * group_size; ++i) dealt[static_cast<std::size_t>(i % groups)].push_back(i % devices);
+  for (int i = 0; i < groups * group_size; ++i)
+    dealt[static_cast<std::size_t>(i % groups)].push_back(i % devices);
   return dealt;
 }
 

@@ -7,14 +7,15 @@
 
 namespace tutti::core {
 
-/// Where the ScopedAllocator puts the tensors of a merged collective: side by side, each on a multiple of `alignment`.
-/// The gaps are part of what travels.
+/// Where the ScopedAllocator puts the tensors of a merged collective: side by side, each on a
+/// multiple of `alignment`. The gaps are part of what travels.
 struct ScopedLayout {
   std::vector<Bytes> offsets;
   Bytes total;
 };
 
-/// SOURCE: tensorflow/core/common_runtime/scoped_allocator_mgr.cc; alignment 64 as its test implies.
+/// SOURCE: tensorflow/core/common_runtime/scoped_allocator_mgr.cc; alignment 64 as its test
+/// implies.
 ScopedLayout scoped_layout(std::span<const Bytes> sizes, Bytes alignment = Bytes(64));
 
 }  // namespace tutti::core

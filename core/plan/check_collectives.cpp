@@ -32,7 +32,8 @@ struct Issued {
 /// Goes through what a role issues on a communicator as if blocks were unrolled.
 class Unrolled {
  public:
-  Unrolled(const Program& program, const std::vector<Issued>& issued) : program_(program), issued_(issued) {}
+  Unrolled(const Program& program, const std::vector<Issued>& issued)
+      : program_(program), issued_(issued) {}
 
   [[nodiscard]] bool at_end() const { return at_ == issued_.size(); }
   [[nodiscard]] const Issued& operator*() const { return issued_[at_]; }
@@ -93,10 +94,18 @@ class CollectiveChecker {
  private:
   using Key = std::pair<std::int32_t, std::int32_t>;  ///< communicator, role
 
-  [[nodiscard]] const std::string& role_name(std::int32_t r) const { return plan_.roles[nth(r)].name; }
-  [[nodiscard]] const Program& program(std::int32_t r) const { return *plan_.roles[nth(r)].program; }
-  [[nodiscard]] const Task& task(std::int32_t r, TaskId t) const { return program(r).tasks[nth(t)]; }
-  [[nodiscard]] const std::string& name(std::int32_t c) const { return plan_.communicators[nth(c)].name; }
+  [[nodiscard]] const std::string& role_name(std::int32_t r) const {
+    return plan_.roles[nth(r)].name;
+  }
+  [[nodiscard]] const Program& program(std::int32_t r) const {
+    return *plan_.roles[nth(r)].program;
+  }
+  [[nodiscard]] const Task& task(std::int32_t r, TaskId t) const {
+    return program(r).tasks[nth(t)];
+  }
+  [[nodiscard]] const std::string& name(std::int32_t c) const {
+    return plan_.communicators[nth(c)].name;
+  }
   [[nodiscard]] std::string label(std::int32_t r, TaskId t) const { return label_of(task(r, t)); }
   [[nodiscard]] const std::vector<Issued>& issued(std::int32_t c, std::int32_t r) const {
     static const std::vector<Issued> none;
@@ -134,14 +143,18 @@ class CollectiveChecker {
   void look_at_certainty(std::int32_t c) {
     for (const std::int32_t r : plan_.communicators[nth(c)].roles) {
       const std::vector<Issued>& all = issued(c, r);
-      const auto count = std::count_if(all.begin(), all.end(), [](const Issued& one) { return !one.certain; });
+      const auto count =
+          std::count_if(all.begin(), all.end(), [](const Issued& one) { return !one.certain; });
       if (count == 0) continue;
-      const auto first = std::find_if(all.begin(), all.end(), [](const Issued& one) { return !one.certain; });
+      const auto first =
+          std::find_if(all.begin(), all.end(), [](const Issued& one) { return !one.certain; });
       add(PlanProblemCode::kOrderUndetermined, r, first->task,
           fmt::format(
-              "{} may issue {} before or after {} on communicator \"{}\", which does one collective after the other: "
+              "{} may issue {} before or after {} on communicator \"{}\", which does one "
+              "collective after the other: "
               "ranks that differ in this wait for each other forever ({} of {} collectives)",
-              role_name(r), label(r, first->task), label(r, std::prev(first)->task), name(c), count, all.size()));
+              role_name(r), label(r, first->task), label(r, std::prev(first)->task), name(c), count,
+              all.size()));
     }
   }
 
@@ -157,8 +170,8 @@ class CollectiveChecker {
       if ((*x).collective == (*y).collective && x.number() == y.number()) continue;
       if (!certain) return;  // said by look_at_certainty()
       return add(PlanProblemCode::kOrderDiffers, b, (*y).task,
-                 fmt::format("on communicator \"{}\", {} issues {} where {} issues {}", name(c), role_name(b),
-                             label(b, (*y).task), role_name(a), label(a, (*x).task)));
+                 fmt::format("on communicator \"{}\", {} issues {} where {} issues {}", name(c),
+                             role_name(b), label(b, (*y).task), role_name(a), label(a, (*x).task)));
     }
   }
 
@@ -188,8 +201,9 @@ class CollectiveChecker {
         if (in.contains(collective)) continue;
         same = false;
         add(PlanProblemCode::kRankMissing, r, count.first,
-            fmt::format("{} waits for {} in {} on communicator \"{}\", in which {} never takes part", role_name(r),
-                        role_name(who), label(r, count.first), name(c), role_name(who)));
+            fmt::format(
+                "{} waits for {} in {} on communicator \"{}\", in which {} never takes part",
+                role_name(r), role_name(who), label(r, count.first), name(c), role_name(who)));
       }
     };
     missing(of_a, a, of_b, b);
@@ -201,16 +215,17 @@ class CollectiveChecker {
       if (x.times != y.times) {
         same = false;
         add(PlanProblemCode::kCountsDiffer, b, y.first,
-            fmt::format("{} takes part in {} {} times on communicator \"{}\", and {} {} times", role_name(b),
-                        label(b, y.first), y.times, name(c), role_name(a), x.times));
+            fmt::format("{} takes part in {} {} times on communicator \"{}\", and {} {} times",
+                        role_name(b), label(b, y.first), y.times, name(c), role_name(a), x.times));
       } else if (x.by_every_steps != y.by_every_steps) {
         same = false;
         add(PlanProblemCode::kStepsDiffer, b, y.first,
-            fmt::format("{} takes part in {} every {} steps on communicator \"{}\", and {} every {}: one waits in "
+            fmt::format("{} takes part in {} every {} steps on communicator \"{}\", and {} every "
+                        "{}: one waits in "
                         "steps that the "
                         "other skips",
-                        role_name(b), label(b, y.first), task(b, y.first).every_steps, name(c), role_name(a),
-                        task(a, x.first).every_steps));
+                        role_name(b), label(b, y.first), task(b, y.first).every_steps, name(c),
+                        role_name(a), task(a, x.first).every_steps));
       }
     }
     return same;
@@ -221,15 +236,18 @@ class CollectiveChecker {
   /// Nodes of the graph of all programs. The tasks of one instance of a collective are one node.
   void look_for_deadlocks() {
     std::vector<std::int64_t> first(plan_.roles.size() + 1, 0);
-    for (std::size_t r = 0; r < plan_.roles.size(); ++r) first[r + 1] = first[r] + plan_.roles[r].program->size();
+    for (std::size_t r = 0; r < plan_.roles.size(); ++r)
+      first[r + 1] = first[r] + plan_.roles[r].program->size();
     std::vector<std::int64_t> node(nth(first.back()));
     for (std::size_t i = 0; i < node.size(); ++i) node[i] = static_cast<std::int64_t>(i);
     for (std::int32_t c = 0; c < std::ssize(plan_.communicators); ++c) {
-      std::map<std::pair<std::int64_t, std::int64_t>, std::int64_t> shared;  // collective, instance -> node
+      std::map<std::pair<std::int64_t, std::int64_t>, std::int64_t>
+          shared;  // collective, instance -> node
       for (const std::int32_t r : plan_.communicators[nth(c)].roles) {
         std::map<std::int64_t, std::int64_t> instance;
         for (const Issued& one : issued(c, r)) {
-          const std::pair<std::int64_t, std::int64_t> key(one.collective, instance[one.collective]++);
+          const std::pair<std::int64_t, std::int64_t> key(one.collective,
+                                                          instance[one.collective]++);
           const std::int64_t own = first[nth(r)] + one.task;
           node[nth(own)] = shared.try_emplace(key, own).first->second;
         }
@@ -241,7 +259,8 @@ class CollectiveChecker {
     };
     for (std::int32_t r = 0; r < std::ssize(plan_.roles); ++r) {
       for (TaskId t = 0; t < program(r).size(); ++t) {
-        orders_[nth(r)].each_awaited(t, [&](TaskId b) { edge(first[nth(r)] + b, first[nth(r)] + t); });
+        orders_[nth(r)].each_awaited(t,
+                                     [&](TaskId b) { edge(first[nth(r)] + b, first[nth(r)] + t); });
         if (const TaskId b = orders_[nth(r)].earlier_on_stream(t); b != kNoTask)
           edge(first[nth(r)] + b, first[nth(r)] + t);
       }
@@ -260,14 +279,17 @@ class CollectiveChecker {
     TaskId task_of_first = kNoTask;
     int named = 0;
     for (const std::int64_t n : circle) {
-      const auto r = static_cast<std::int32_t>(std::upper_bound(first.begin(), first.end(), n) - first.begin()) - 1;
+      const auto r = static_cast<std::int32_t>(std::upper_bound(first.begin(), first.end(), n) -
+                                               first.begin()) -
+                     1;
       const auto t = static_cast<TaskId>(n - first[nth(r)]);
       if (task(r, t).kind != Task::Kind::kCommunicate && circle.size() > 2) continue;
       if (task_of_first == kNoTask) role_of_first = r, task_of_first = t;
       if (++named <= 6) text += fmt::format("{}{}", text.empty() ? "" : " waits for ", label(r, t));
     }
     add(PlanProblemCode::kDeadlock, role_of_first, task_of_first,
-        fmt::format("ranks wait for each other in a circle: {}{} waits for the first", text, named > 6 ? " …" : ""));
+        fmt::format("ranks wait for each other in a circle: {}{} waits for the first", text,
+                    named > 6 ? " …" : ""));
   }
 
   /// A cycle of a graph given by predecessors, each after what it waits for; empty if there is
@@ -288,7 +310,8 @@ class CollectiveChecker {
         if (--missing[nth(next)] == 0) open.push_back(next);
       }
     }
-    const auto left = std::find_if(missing.begin(), missing.end(), [](std::int64_t m) { return m > 0; });
+    const auto left =
+        std::find_if(missing.begin(), missing.end(), [](std::int64_t m) { return m > 0; });
     if (left == missing.end()) return {};
     const auto back = [&](std::int64_t n) {
       return *std::find_if(before[nth(n)].begin(), before[nth(n)].end(),
@@ -310,6 +333,8 @@ class CollectiveChecker {
 
 }  // namespace
 
-std::vector<PlanProblem> problems_of(const PlanView& plan) { return CollectiveChecker(plan).problems(); }
+std::vector<PlanProblem> problems_of(const PlanView& plan) {
+  return CollectiveChecker(plan).problems();
+}
 
 }  // namespace tutti::core

@@ -26,8 +26,9 @@ struct PlanView {
   };
   /// The collective of a communicate task.
   struct Use {
-    std::int32_t communicator = -1;  ///< -1: decided by a gate, which starts collectives in the same order on all ranks
-    std::int64_t collective = 0;     ///< the same number on all ranks
+    std::int32_t communicator =
+        -1;  ///< -1: decided by a gate, which starts collectives in the same order on all ranks
+    std::int64_t collective = 0;  ///< the same number on all ranks
   };
   std::vector<Role> roles;
   std::vector<Communicator> communicators;

@@ -17,7 +17,8 @@ namespace {
 
 class ColumnChecker {
  public:
-  ColumnChecker(const TaskColumns& columns, std::int64_t rows, const std::function<void(TaskId)>& passed)
+  ColumnChecker(const TaskColumns& columns, std::int64_t rows,
+                const std::function<void(TaskId)>& passed)
       : c_(columns), rows_(rows), passed_(passed) {}
 
   std::vector<PlanProblem> problems() && {
@@ -43,20 +44,26 @@ class ColumnChecker {
   void look_at_lists() {
     TaskId last = -1;
     for (const TaskId root : c_.roots) {
-      if (root <= last || root >= c_.tasks) return damaged(kNoTask, "roots are not ascending tasks");
+      if (root <= last || root >= c_.tasks)
+        return damaged(kNoTask, "roots are not ascending tasks");
       last = root;
     }
     std::int64_t free = 0;
     for (const Block& block : c_.blocks) {
-      const auto holds = [&](TaskId t) { return t >= block.tasks.first && t - block.tasks.first < block.tasks.count; };
+      const auto holds = [&](TaskId t) {
+        return t >= block.tasks.first && t - block.tasks.first < block.tasks.count;
+      };
       if (block.tasks.first < free || block.tasks.count < 1 ||
           block.tasks.first + std::int64_t{block.tasks.count} > c_.tasks)
-        return add(PlanProblemCode::kBlocksOverlap, kNoTask, "blocks are not ascending parts of the program");
+        return add(PlanProblemCode::kBlocksOverlap, kNoTask,
+                   "blocks are not ascending parts of the program");
       if (block.entry != block.tasks.first || !holds(block.exit) ||
           block.exit != block.tasks.first + block.tasks.count - 1)
         return damaged(kNoTask, "a block does not begin with its entry and end with its exit");
-      if (block.repeat < 1) return add(PlanProblemCode::kBlockNeverEnds, block.entry, "a block runs less than once");
-      if (holds(c_.end())) return add(PlanProblemCode::kNotAllowedInBlock, c_.end(), "the end is in a block");
+      if (block.repeat < 1)
+        return add(PlanProblemCode::kBlockNeverEnds, block.entry, "a block runs less than once");
+      if (holds(c_.end()))
+        return add(PlanProblemCode::kNotAllowedInBlock, c_.end(), "the end is in a block");
       free = block.tasks.first + std::int64_t{block.tasks.count};
     }
     if (c_.hold_count < 0 || c_.share_whole < 1) return damaged(kNoTask, "a count is negative");
@@ -73,22 +80,28 @@ class ColumnChecker {
     std::int64_t edge = 0;
     for (TaskId t = 0; t < c_.tasks && problems_.size() < kEnough; ++t) {
       if ((t & (kPassed - 1)) == 0 && passed_) passed_(t);
-      while (block < c_.blocks.size() && t - c_.blocks[block].tasks.first >= c_.blocks[block].tasks.count) ++block;
-      const Block* const own =
-          block < c_.blocks.size() && t >= c_.blocks[block].tasks.first ? &c_.blocks[block] : nullptr;
+      while (block < c_.blocks.size() &&
+             t - c_.blocks[block].tasks.first >= c_.blocks[block].tasks.count)
+        ++block;
+      const Block* const own = block < c_.blocks.size() && t >= c_.blocks[block].tasks.first
+                                   ? &c_.blocks[block]
+                                   : nullptr;
       const bool root = next_root < c_.roots.size() && c_.roots[next_root] == t;
       if (root) ++next_root;
       look_at_predecessors(t, root);
       look_at_task(t, own);
       if (root && own && t != own->entry)
-        add(PlanProblemCode::kBlockEnteredBeside, t, fmt::format("task {} is in a block and waits for nothing", t));
+        add(PlanProblemCode::kBlockEnteredBeside, t,
+            fmt::format("task {} is in a block and waits for nothing", t));
       const std::int64_t end = c_.edges_end[t];
       if (end < edge || end > c_.edges) return damaged(t, "the edges of task {} are not there", t);
       if (end == edge && t != c_.end())
-        add(PlanProblemCode::kNotAwaited, t, fmt::format("the end of the step does not wait for task {}", t));
+        add(PlanProblemCode::kNotAwaited, t,
+            fmt::format("the end of the step does not wait for task {}", t));
       for (; edge < end; ++edge) {
         const TaskId to = c_.successors[edge];
-        if (to <= t || to >= c_.tasks) return damaged(t, "an edge leads from task {} to task {}", t, to);
+        if (to <= t || to >= c_.tasks)
+          return damaged(t, "an edge leads from task {} to task {}", t, to);
         if (std::int32_t* const arrived = arrived_.find(to))
           ++*arrived;
         else
@@ -113,18 +126,23 @@ class ColumnChecker {
     if (task.kind > Task::Kind::kMark) damaged(t, "task {} is of no kind", t);
     if (task.kind == Task::Kind::kCompute) look_at_cost(t, task);
     const auto is_hold = [this](std::int32_t hold) { return hold >= -1 && hold < c_.hold_count; };
-    if (!is_hold(task.hold) || !is_hold(task.opens)) return damaged(t, "task {} refers to a hold that is not there", t);
+    if (!is_hold(task.hold) || !is_hold(task.opens))
+      return damaged(t, "task {} refers to a hold that is not there", t);
     if (own && (task.hold >= 0 || task.opens >= 0))
-      add(PlanProblemCode::kNotAllowedInBlock, t, fmt::format("task {} is in a block, where nothing is held", t));
+      add(PlanProblemCode::kNotAllowedInBlock, t,
+          fmt::format("task {} is in a block, where nothing is held", t));
     if (task.hold >= 0 && !opened_[static_cast<std::size_t>(task.hold)])
-      add(PlanProblemCode::kHoldNeverOpened, t, fmt::format("no task before task {} opens hold {}", t, task.hold));
+      add(PlanProblemCode::kHoldNeverOpened, t,
+          fmt::format("no task before task {} opens hold {}", t, task.hold));
     if (task.opens >= 0) {
       if (opened_[static_cast<std::size_t>(task.opens)])
-        add(PlanProblemCode::kHoldOpenedTwice, t, fmt::format("task {} opens hold {} again", t, task.opens));
+        add(PlanProblemCode::kHoldOpenedTwice, t,
+            fmt::format("task {} opens hold {} again", t, task.opens));
       opened_[static_cast<std::size_t>(task.opens)] = true;
     }
     if (task.every_steps < 1)
-      add(PlanProblemCode::kNeverTakesPart, t, fmt::format("task {} takes part every {} steps", t, task.every_steps));
+      add(PlanProblemCode::kNeverTakesPart, t,
+          fmt::format("task {} takes part every {} steps", t, task.every_steps));
     if (task.number_stride != 0 && !own)
       add(PlanProblemCode::kNumberOutsideBlock, t,
           fmt::format("task {} is numbered by iterations, but in no block", t));
@@ -134,9 +152,10 @@ class ColumnChecker {
     const TaskCost& cost = task.cost;
     const bool has_row = cost.kind == TaskCost::Kind::kTime || cost.kind == TaskCost::Kind::kShares;
     const auto shares = std::ssize(c_.shares);
-    if (task.compute > ComputeKind::kConvertBack || cost.kind > TaskCost::Kind::kOwnTime || cost.value < 0 ||
-        cost.value > (has_row ? rows_ - 1 : kMostValue) || cost.shares.first < 0 || cost.shares.count < 0 ||
-        cost.shares.count > shares || cost.shares.first > shares - cost.shares.count)
+    if (task.compute > ComputeKind::kConvertBack || cost.kind > TaskCost::Kind::kOwnTime ||
+        cost.value < 0 || cost.value > (has_row ? rows_ - 1 : kMostValue) ||
+        cost.shares.first < 0 || cost.shares.count < 0 || cost.shares.count > shares ||
+        cost.shares.first > shares - cost.shares.count)
       damaged(t, "task {} has a cost that is not there", t);
   }
 
@@ -144,9 +163,12 @@ class ColumnChecker {
     const bool stays = own && to - own->tasks.first < own->tasks.count;
     if (stays) return;
     if (own && t != own->exit)
-      add(PlanProblemCode::kBlockLeftBeside, t, fmt::format("task {} leaves a block beside its exit", t));
-    if (const std::int32_t b = c_.block_of(to); b >= 0 && to != c_.blocks[static_cast<std::size_t>(b)].entry)
-      add(PlanProblemCode::kBlockEnteredBeside, to, fmt::format("task {} enters a block beside its entry", to));
+      add(PlanProblemCode::kBlockLeftBeside, t,
+          fmt::format("task {} leaves a block beside its exit", t));
+    if (const std::int32_t b = c_.block_of(to);
+        b >= 0 && to != c_.blocks[static_cast<std::size_t>(b)].entry)
+      add(PlanProblemCode::kBlockEnteredBeside, to,
+          fmt::format("task {} enters a block beside its entry", to));
   }
 
   static constexpr TaskId kPassed = 1 << 18;

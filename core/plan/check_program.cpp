@@ -19,7 +19,9 @@ namespace {
 std::size_t slot(std::int32_t index) { return static_cast<std::size_t>(index); }
 
 /// True for -1 ("none") and for indices below `count`.
-bool is_index_or_none(std::int32_t index, std::int64_t count) { return index >= -1 && index < count; }
+bool is_index_or_none(std::int32_t index, std::int64_t count) {
+  return index >= -1 && index < count;
+}
 
 class ProgramChecker {
  public:
@@ -38,7 +40,8 @@ class ProgramChecker {
     mark_ancestors(program_.end);
     for (TaskId t = 0; t < program_.size(); ++t) {
       if (!seen_[slot(t)])
-        add(PlanProblemCode::kNotAwaited, t, fmt::format("the end of the step does not wait for {}", name(t)));
+        add(PlanProblemCode::kNotAwaited, t,
+            fmt::format("the end of the step does not wait for {}", name(t)));
     }
     for (const Block& block : program_.blocks) look_at(block);
     return std::move(problems_);
@@ -46,7 +49,9 @@ class ProgramChecker {
 
  private:
   [[nodiscard]] const Task& task(TaskId t) const { return program_.tasks[slot(t)]; }
-  [[nodiscard]] std::string name(TaskId t) const { return fmt::format("{} (task {})", label_of(task(t)), t); }
+  [[nodiscard]] std::string name(TaskId t) const {
+    return fmt::format("{} (task {})", label_of(task(t)), t);
+  }
 
   void add(PlanProblemCode code, TaskId t, std::string text) {
     PlanProblem problem{code, t, -1, -1, -1, std::move(text)};
@@ -62,7 +67,9 @@ class ProgramChecker {
   /// False if what is left must not be looked at.
   bool look_at_indices() {
     const std::size_t before = problems_.size();
-    const auto damaged = [this](TaskId t, std::string text) { add(PlanProblemCode::kDamaged, t, std::move(text)); };
+    const auto damaged = [this](TaskId t, std::string text) {
+      add(PlanProblemCode::kDamaged, t, std::move(text));
+    };
     const Program& p = program_;
     if (p.first_edge.size() != p.tasks.size() + 1 || p.join.size() != p.tasks.size()) {
       damaged(kNoTask, "the program's columns have different lengths");
@@ -90,11 +97,15 @@ class ProgramChecker {
     }
     for (const Block& block : p.blocks) {
       const IndexRange& tasks = block.tasks;
-      const bool inside = tasks.first >= 0 && tasks.count >= 1 && tasks.first <= p.size() - tasks.count;
-      const auto holds = [&](TaskId t) { return t >= tasks.first && t - tasks.first < tasks.count; };
+      const bool inside =
+          tasks.first >= 0 && tasks.count >= 1 && tasks.first <= p.size() - tasks.count;
+      const auto holds = [&](TaskId t) {
+        return t >= tasks.first && t - tasks.first < tasks.count;
+      };
       if (!inside || !holds(block.entry) || !holds(block.exit))
-        damaged(kNoTask, fmt::format("a block of {} tasks from task {} on is not a part of the program", tasks.count,
-                                     tasks.first));
+        damaged(kNoTask,
+                fmt::format("a block of {} tasks from task {} on is not a part of the program",
+                            tasks.count, tasks.first));
       const IndexRange& joins = block.joins;
       if (joins.first < 0 || joins.count < 0 || joins.count > std::ssize(p.predecessors) ||
           joins.first > std::ssize(p.predecessors) - joins.count)
@@ -105,8 +116,9 @@ class ProgramChecker {
 
   void look_at_cost(TaskId t, const TaskCost& cost) {
     const auto shares = std::ssize(program_.shares);
-    const bool whole = program_.share_whole > 0 && cost.shares.first >= 0 && cost.shares.count >= 0 &&
-                       cost.shares.count <= shares && cost.shares.first <= shares - cost.shares.count;
+    const bool whole = program_.share_whole > 0 && cost.shares.first >= 0 &&
+                       cost.shares.count >= 0 && cost.shares.count <= shares &&
+                       cost.shares.first <= shares - cost.shares.count;
     if (cost.value < 0 || (cost.kind == TaskCost::Kind::kShares && !whole))
       add(PlanProblemCode::kDamaged, t, fmt::format("{} has a cost that is not there", name(t)));
   }
@@ -118,15 +130,18 @@ class ProgramChecker {
     std::vector<bool> is_root(program_.tasks.size(), false);
     for (const TaskId root : program_.roots) {
       if (count[slot(root)] > 0 || is_root[slot(root)])
-        add(PlanProblemCode::kDamaged, root, fmt::format("{} is a root twice, or has predecessors", name(root)));
+        add(PlanProblemCode::kDamaged, root,
+            fmt::format("{} is a root twice, or has predecessors", name(root)));
       is_root[slot(root)] = true;
     }
     for (TaskId t = 0; t < program_.size(); ++t) {
       const std::int32_t join = program_.join[slot(t)];
-      const std::int32_t stated = join < 0 ? std::min(count[slot(t)], 1) : program_.predecessors[slot(join)];
+      const std::int32_t stated =
+          join < 0 ? std::min(count[slot(t)], 1) : program_.predecessors[slot(join)];
       if (stated != count[slot(t)] || (count[slot(t)] == 0 && !is_root[slot(t)]))
         add(PlanProblemCode::kDamaged, t,
-            fmt::format("{} has {} predecessors, which is not what it waits for", name(t), count[slot(t)]));
+            fmt::format("{} has {} predecessors, which is not what it waits for", name(t),
+                        count[slot(t)]));
     }
     for (const Block& block : program_.blocks) {
       std::int32_t joins = 0;
@@ -139,8 +154,9 @@ class ProgramChecker {
       }
       if (!all_inside || joins != block.joins.count)
         add(PlanProblemCode::kDamaged, block.entry,
-            fmt::format("the iterations of the block that begins with {} count other tasks than its own",
-                        name(block.entry)));
+            fmt::format(
+                "the iterations of the block that begins with {} count other tasks than its own",
+                name(block.entry)));
     }
   }
 
@@ -160,7 +176,8 @@ class ProgramChecker {
     first_before_.assign(program_.tasks.size() + 1, 0);
     const auto each_edge = [&](const auto& visit) {
       for (TaskId t = 0; t < program_.size(); ++t) {
-        for (std::int32_t e = program_.first_edge[slot(t)]; e < program_.first_edge[slot(t) + 1]; ++e)
+        for (std::int32_t e = program_.first_edge[slot(t)]; e < program_.first_edge[slot(t) + 1];
+             ++e)
           visit(t, program_.successors[slot(e)]);
         if (const std::int32_t hold = task(t).hold; hold >= 0 && opener[slot(hold)] != kNoTask)
           visit(opener[slot(hold)], t);
@@ -179,7 +196,8 @@ class ProgramChecker {
   }
   template <class Visit>
   void each_before(TaskId t, const Visit& visit) const {
-    for (std::int32_t e = first_before_[slot(t)]; e < first_before_[slot(t) + 1]; ++e) visit(before_[slot(e)]);
+    for (std::int32_t e = first_before_[slot(t)]; e < first_before_[slot(t) + 1]; ++e)
+      visit(before_[slot(e)]);
   }
 
   /// seen_: everything that `to` waits for, and itself.
@@ -228,8 +246,9 @@ class ProgramChecker {
     if (reached == program_.tasks.size()) return;
     // Every task that is left waits for one that is left: going back from one of them arrives at a
     // cycle.
-    TaskId t = static_cast<TaskId>(std::find_if(missing.begin(), missing.end(), [](std::int32_t m) { return m > 0; }) -
-                                   missing.begin());
+    TaskId t = static_cast<TaskId>(
+        std::find_if(missing.begin(), missing.end(), [](std::int32_t m) { return m > 0; }) -
+        missing.begin());
     std::vector<bool> passed(program_.tasks.size(), false);
     const auto back = [&](TaskId from) {
       TaskId to = kNoTask;
@@ -249,7 +268,8 @@ class ProgramChecker {
       if (++names <= kNamedInCycle) circle += " after " + name(at);
     }
     if (names > kNamedInCycle) circle += fmt::format(" after {} more", names - kNamedInCycle);
-    add(PlanProblemCode::kCycle, t, fmt::format("tasks wait for each other in a circle: {} after itself", circle));
+    add(PlanProblemCode::kCycle, t,
+        fmt::format("tasks wait for each other in a circle: {} after itself", circle));
   }
 
   // --- tasks and blocks ---
@@ -258,7 +278,8 @@ class ProgramChecker {
     std::vector<bool> in_block(program_.tasks.size(), false);
     for (const Block& block : program_.blocks) {
       for (TaskId t = block.tasks.first; t < block.tasks.first + block.tasks.count; ++t) {
-        if (in_block[slot(t)]) add(PlanProblemCode::kBlocksOverlap, t, fmt::format("{} is in two blocks", name(t)));
+        if (in_block[slot(t)])
+          add(PlanProblemCode::kBlocksOverlap, t, fmt::format("{} is in two blocks", name(t)));
         in_block[slot(t)] = true;
       }
     }
@@ -266,7 +287,8 @@ class ProgramChecker {
       const Task& one = task(t);
       if (one.every_steps < 1)
         add(PlanProblemCode::kNeverTakesPart, t,
-            fmt::format("{} takes part in every {} steps, which is never", name(t), one.every_steps));
+            fmt::format("{} takes part in every {} steps, which is never", name(t),
+                        one.every_steps));
       if (one.number_stride != 0 && !in_block[slot(t)])
         add(PlanProblemCode::kNumberOutsideBlock, t,
             fmt::format("{} is numbered by the iterations of a block, but is in none", name(t)));
@@ -274,11 +296,13 @@ class ProgramChecker {
   }
 
   void look_at(const Block& block) {
-    const auto inside = [&](TaskId t) { return t >= block.tasks.first && t - block.tasks.first < block.tasks.count; };
+    const auto inside = [&](TaskId t) {
+      return t >= block.tasks.first && t - block.tasks.first < block.tasks.count;
+    };
     if (block.repeat < 1)
       add(PlanProblemCode::kBlockNeverEnds, block.entry,
-          fmt::format("the block that begins with {} has {} iterations; expected at least 1", name(block.entry),
-                      block.repeat));
+          fmt::format("the block that begins with {} has {} iterations; expected at least 1",
+                      name(block.entry), block.repeat));
     // The tasks inside the block that the exit waits for.
     std::vector<bool> awaited(slot(block.tasks.count), false);
     std::vector<TaskId> open{block.exit};
@@ -295,20 +319,24 @@ class ProgramChecker {
     for (TaskId t = block.tasks.first; t < block.tasks.first + block.tasks.count; ++t) {
       if (!awaited[slot(t - block.tasks.first)])
         add(PlanProblemCode::kOutlastsIteration, t,
-            fmt::format("{} can outlast its iteration: the exit of its block does not wait for it", name(t)));
+            fmt::format("{} can outlast its iteration: the exit of its block does not wait for it",
+                        name(t)));
       if (task(t).hold >= 0 || task(t).opens >= 0 || t == program_.end)
         add(PlanProblemCode::kNotAllowedInBlock, t,
-            fmt::format("{} is in a block, where no task is held, opens a hold or ends the step", name(t)));
+            fmt::format("{} is in a block, where no task is held, opens a hold or ends the step",
+                        name(t)));
       bool entered = false, left = false;
       each_before(t, [&](TaskId before) { entered |= !inside(before); });
       for (std::int32_t e = program_.first_edge[slot(t)]; e < program_.first_edge[slot(t) + 1]; ++e)
         left |= !inside(program_.successors[slot(e)]);
-      entered |=
-          first_before_[slot(t)] == first_before_[slot(t) + 1];  // a root would start in the first iteration alone
+      entered |= first_before_[slot(t)] ==
+                 first_before_[slot(t) + 1];  // a root would start in the first iteration alone
       if (entered && t != block.entry)
-        add(PlanProblemCode::kBlockEnteredBeside, t, fmt::format("{} enters a block beside its entry", name(t)));
+        add(PlanProblemCode::kBlockEnteredBeside, t,
+            fmt::format("{} enters a block beside its entry", name(t)));
       if (left && t != block.exit)
-        add(PlanProblemCode::kBlockLeftBeside, t, fmt::format("{} leaves a block beside its exit", name(t)));
+        add(PlanProblemCode::kBlockLeftBeside, t,
+            fmt::format("{} leaves a block beside its exit", name(t)));
     }
     // The entry starts again without waiting for anything, so nothing in the block may lead back to
     // it: that is a cycle, found above.
@@ -325,6 +353,8 @@ class ProgramChecker {
 
 }  // namespace
 
-std::vector<PlanProblem> problems_of(const Program& program) { return ProgramChecker(program).problems(); }
+std::vector<PlanProblem> problems_of(const Program& program) {
+  return ProgramChecker(program).problems();
+}
 
 }  // namespace tutti::core

@@ -4,11 +4,13 @@
 
 namespace tutti::core {
 
-ColumnRunner::ColumnRunner(const TaskColumns& columns, const Durations& durations, const ComputeRates& rates)
+ColumnRunner::ColumnRunner(const TaskColumns& columns, const Durations& durations,
+                           const ComputeRates& rates)
     : columns_(columns), durations_(&durations), rates_(rates) {}
 
 void ColumnRunner::begin_step(std::int64_t pace_ppm, Host& host) {
-  TUTTI_CHECK(in_flight_ == 0 && missing_.size() == 0, "a step begins while {} tasks are in flight", in_flight_);
+  TUTTI_CHECK(in_flight_ == 0 && missing_.size() == 0, "a step begins while {} tasks are in flight",
+              in_flight_);
   ++step_;
   pace_ppm_ = pace_ppm;
   iteration_.assign(columns_.blocks.size(), 0);
@@ -22,7 +24,8 @@ void ColumnRunner::begin_step(std::int64_t pace_ppm, Host& host) {
 }
 
 void ColumnRunner::done(TaskId id, Host& host) {
-  TUTTI_CHECK(in_flight_ > 0 && id >= 0 && id < columns_.end(), "task {} is complete before it was started", id);
+  TUTTI_CHECK(in_flight_ > 0 && id >= 0 && id < columns_.end(),
+              "task {} is complete before it was started", id);
   --in_flight_;
   const std::size_t base = frames_.size();
   complete(id);
@@ -83,7 +86,8 @@ void ColumnRunner::start(TaskId id, Host& host) {
     case Task::Kind::kCompute:
       ++in_flight_;
       return host.compute(id, task,
-                          duration_of(task.cost, pace_ppm_, *durations_, rates_, columns_.shares, columns_.share_whole),
+                          duration_of(task.cost, pace_ppm_, *durations_, rates_, columns_.shares,
+                                      columns_.share_whole),
                           compute_bound_of(task.cost, *durations_));
     case Task::Kind::kCommunicate: {
       ++in_flight_;
@@ -111,8 +115,8 @@ void ColumnRunner::complete(TaskId id) {
 }
 
 std::size_t ColumnRunner::bytes() const {
-  std::size_t bytes = missing_.bytes() + iteration_.capacity() * sizeof(std::int32_t) + open_.capacity() / 8 +
-                      frames_.capacity() * sizeof(Frame);
+  std::size_t bytes = missing_.bytes() + iteration_.capacity() * sizeof(std::int32_t) +
+                      open_.capacity() / 8 + frames_.capacity() * sizeof(Frame);
   for (const auto& [hold, tasks] : arrived_) bytes += tasks.capacity() * sizeof(TaskId) + 48;
   return bytes;
 }

@@ -6,7 +6,15 @@
 namespace tutti::core {
 
 /// The kind of work that a compute task does on a replica's device.
-enum class ComputeKind : std::uint8_t { kForward, kBackward, kCopyIn, kCopyOut, kUpdate, kConvert, kConvertBack };
+enum class ComputeKind : std::uint8_t {
+  kForward,
+  kBackward,
+  kCopyIn,
+  kCopyOut,
+  kUpdate,
+  kConvert,
+  kConvertBack
+};
 /// Returns the name that reports and timelines use: "forward", "copy into pack", …
 std::string_view to_string(ComputeKind kind);
 

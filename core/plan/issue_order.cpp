@@ -16,7 +16,8 @@ std::size_t place(std::int32_t index) { return static_cast<std::size_t>(index); 
 /// Completes tasks in the order in which they are asked for.
 class InOrder : public Host {
  public:
-  explicit InOrder(const Program& program) : first_(program.tasks.data()), completed(program.tasks.size(), -1) {}
+  explicit InOrder(const Program& program)
+      : first_(program.tasks.data()), completed(program.tasks.size(), -1) {}
 
   void compute(TaskId id, const Task&, Time, std::int64_t) override { issue(id); }
   void communicate(TaskId id, const Task&, std::int64_t) override { issue(id); }
@@ -76,7 +77,9 @@ IssueOrder::IssueOrder(const Program& program) : program_(program) {
   run();
   TaskId last = kNoTask;
   for (const TaskId t : issued_) {
-    if (program.tasks[place(t)].kind != Task::Kind::kCompute || program.tasks[place(t)].every_steps != 1) continue;
+    if (program.tasks[place(t)].kind != Task::Kind::kCompute ||
+        program.tasks[place(t)].every_steps != 1)
+      continue;
     if (last != kNoTask && is_certain(last, t)) earlier_[place(t)] = last;
     last = t;
   }
@@ -102,7 +105,9 @@ void IssueOrder::run() {
 }
 
 TaskId IssueOrder::released_by(TaskId task, bool& several) const {
-  const auto count = [this](TaskId t) { return first_before_[place(t) + 1] - first_before_[place(t)]; };
+  const auto count = [this](TaskId t) {
+    return first_before_[place(t) + 1] - first_before_[place(t)];
+  };
   several = count(task) > 1;
   while (count(task) == 1) {
     task = before_[place(first_before_[place(task)])];
@@ -115,7 +120,8 @@ bool IssueOrder::is_certain(TaskId before, TaskId after) const {
   // One completion releases both: successors are followed in the order of their edges.
   bool several_before = false, several_after = false;
   const TaskId releases = released_by(before, several_before);
-  if (released_by(after, several_after) == releases && !several_before && !several_after) return true;
+  if (released_by(after, several_after) == releases && !several_before && !several_after)
+    return true;
   // Else everything that `before` waits for has to be behind something that takes time and that
   // `after` waits for. A mark is complete with the last of what it waits for.
   std::vector<TaskId> needed;
@@ -124,7 +130,8 @@ bool IssueOrder::is_certain(TaskId before, TaskId after) const {
   for (std::size_t i = 0; i < marks.size(); ++i) {
     each_awaited(marks[i], [&](TaskId t) {
       oldest = std::min(oldest, completed_[place(t)]);
-      std::vector<TaskId>& list = program_.tasks[place(t)].kind == Task::Kind::kMark ? marks : needed;
+      std::vector<TaskId>& list =
+          program_.tasks[place(t)].kind == Task::Kind::kMark ? marks : needed;
       if (std::find(list.begin(), list.end(), t) == list.end()) list.push_back(t);
     });
   }
@@ -152,8 +159,9 @@ bool IssueOrder::is_certain(TaskId before, TaskId after) const {
     if (earlier_[place(t)] != kNoTask) arrive(earlier_[place(t)], true);
   }
   const bool certain =
-      needed.empty() ? any_takes_time
-                     : std::all_of(needed.begin(), needed.end(), [this](TaskId t) { return seen_[place(t)] == 2; });
+      needed.empty() ? any_takes_time : std::all_of(needed.begin(), needed.end(), [this](TaskId t) {
+        return seen_[place(t)] == 2;
+      });
   for (const TaskId t : touched_) seen_[place(t)] = 0;
   touched_.clear();
   return certain;

@@ -29,12 +29,15 @@ class IssueOrder {
   [[nodiscard]] bool is_certain(TaskId before, TaskId after) const;
   /// Returns the computation that is certainly issued just before `task` on the compute stream, and
   /// so completes before it; kNoTask: none.
-  [[nodiscard]] TaskId earlier_on_stream(TaskId task) const { return earlier_[static_cast<std::size_t>(task)]; }
+  [[nodiscard]] TaskId earlier_on_stream(TaskId task) const {
+    return earlier_[static_cast<std::size_t>(task)];
+  }
   /// Visits the tasks that `task` waits for: its predecessors, and the one that opens its hold.
   template <class Visit>
   void each_awaited(TaskId task, const Visit& visit) const {
     const auto t = static_cast<std::size_t>(task);
-    for (std::int32_t e = first_before_[t]; e < first_before_[t + 1]; ++e) visit(before_[static_cast<std::size_t>(e)]);
+    for (std::int32_t e = first_before_[t]; e < first_before_[t + 1]; ++e)
+      visit(before_[static_cast<std::size_t>(e)]);
   }
 
  private:
@@ -48,9 +51,10 @@ class IssueOrder {
   std::vector<std::int32_t> first_before_;
   std::vector<TaskId> before_;
   std::vector<TaskId> issued_;
-  std::vector<std::int32_t> completed_;     ///< by task: its index in the order of completions
-  std::vector<TaskId> earlier_;             ///< by task
-  mutable std::vector<std::uint8_t> seen_;  ///< by task: 1 reached, 2 after a task that takes time; for is_certain
+  std::vector<std::int32_t> completed_;  ///< by task: its index in the order of completions
+  std::vector<TaskId> earlier_;          ///< by task
+  mutable std::vector<std::uint8_t>
+      seen_;  ///< by task: 1 reached, 2 after a task that takes time; for is_certain
   mutable std::vector<TaskId> touched_;
 };
 

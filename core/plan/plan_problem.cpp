@@ -43,7 +43,8 @@ std::string label_of(const Task& task) {
     }
     case Task::Kind::kMark: break;
   }
-  if (task.pack >= 0) return fmt::format("{} of pack {}", task.hold >= 0 ? "unpacking" : "readiness", task.pack);
+  if (task.pack >= 0)
+    return fmt::format("{} of pack {}", task.hold >= 0 ? "unpacking" : "readiness", task.pack);
   return task.hold >= 0 ? "held mark" : "mark";
 }
 

@@ -32,12 +32,15 @@ enum class PlanProblemCode : std::uint8_t {
   kOrderDiffers,  ///< ranks issue the collectives of a communicator in different orders
   kDeadlock,      ///< ranks wait for each other in a cycle, across communicators
   // A deadlock that depends on timing.
-  kOrderUndetermined,  ///< no edges determine the order in which a rank issues two collectives of a communicator
+  kOrderUndetermined,  ///< no edges determine the order in which a rank issues two collectives of a
+                       ///< communicator
 };
 std::string_view to_string(PlanProblemCode code);
 
 /// False if the problem occurs only with some timings.
-constexpr bool is_certain(PlanProblemCode code) { return code != PlanProblemCode::kOrderUndetermined; }
+constexpr bool is_certain(PlanProblemCode code) {
+  return code != PlanProblemCode::kOrderUndetermined;
+}
 
 /// A mistake in a plan, at a task.
 struct PlanProblem {

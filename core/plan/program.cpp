@@ -28,13 +28,14 @@ TaskId ProgramBuilder::add(const Task& task) {
 }
 
 void ProgramBuilder::edge(TaskId from, TaskId to) {
-  TUTTI_CHECK(from >= 0 && from < size() && to >= 0 && to < size(), "an edge from {} to {} of {} tasks", from, to,
-              size());
+  TUTTI_CHECK(from >= 0 && from < size() && to >= 0 && to < size(),
+              "an edge from {} to {} of {} tasks", from, to, size());
   edges_.push_back({from, to});
 }
 
 IndexRange ProgramBuilder::add_shares(const std::vector<Share>& shares) {
-  const IndexRange range{static_cast<std::int32_t>(program_.shares.size()), static_cast<std::int32_t>(shares.size())};
+  const IndexRange range{static_cast<std::int32_t>(program_.shares.size()),
+                         static_cast<std::int32_t>(shares.size())};
   program_.shares.insert(program_.shares.end(), shares.begin(), shares.end());
   return range;
 }
@@ -78,7 +79,8 @@ Program ProgramBuilder::build_unchecked(TaskId end) && {
 Program ProgramBuilder::build(TaskId end) && {
   Program program = std::move(*this).build_unchecked(end);
   const std::vector<PlanProblem> problems = problems_of(program);
-  TUTTI_CHECK(problems.empty(), "a program of {} tasks cannot be run: {}", program.size(), problems.front().text);
+  TUTTI_CHECK(problems.empty(), "a program of {} tasks cannot be run: {}", program.size(),
+              problems.front().text);
   return program;
 }
 

@@ -32,7 +32,8 @@
 
 namespace tutti::core {
 
-/// The index of a task in its program. Task ids never leave the process: timelines identify spans by labels.
+/// The index of a task in its program. Task ids never leave the process: timelines identify spans
+/// by labels.
 using TaskId = std::int32_t;
 inline constexpr TaskId kNoTask = -1;
 
@@ -48,7 +49,8 @@ struct IndexRange {
 struct TaskCost {
   enum class Kind : std::uint8_t {
     kTime,     ///< row `value` of Durations, scaled by the pace of the replica in this step
-    kShares,   ///< the parts `shares` of row `value`, rounded so that the parts of a row add up exactly
+    kShares,   ///< the parts `shares` of row `value`, rounded so that the parts of a row add up
+               ///< exactly
     kCopy,     ///< `value` bytes at the device's copy rate, independent of the pace
     kMemory,   ///< `value` bytes at the device's memory rate, independent of the pace
     kOwnTime,  ///< `value` picoseconds, scaled by the pace: for programs with a time for each task
@@ -64,19 +66,20 @@ struct TaskCost {
 struct Task {
   enum class Kind : std::uint8_t {
     kCompute,      ///< work for the replica's compute stream
-    kCommunicate,  ///< the replica takes part in a collective; complete once it is done on this replica
+    kCommunicate,  ///< the replica takes part in a collective; complete once it is done on this
+                   ///< replica
     kMark,         ///< takes no time: a join of several tasks, or something to report
   };
   Kind kind = Kind::kMark;
   ComputeKind compute = ComputeKind::kForward;  ///< label of a compute task
   bool reported = false;                        ///< marks only: Host::mark is called
-  std::int32_t pack = -1;                       ///< label: the pack that the task belongs to; -1: none
-  std::int32_t index = -1;                      ///< label: a backward segment, or an exchange of the plan; -1: none
-  std::int32_t hold = -1;                       ///< the hold that the task waits for; -1: it is not held
-  std::int32_t opens = -1;                      ///< the hold that this task opens when it is complete; -1: none
-  std::int32_t every_steps = 1;                 ///< executed only in steps s with (s + 1) % every_steps == 0
-  std::int32_t number = 0;                      ///< of a communication in its step, in the first iteration
-  std::int32_t number_stride = 0;               ///< added to `number` in each further iteration of its block
+  std::int32_t pack = -1;   ///< label: the pack that the task belongs to; -1: none
+  std::int32_t index = -1;  ///< label: a backward segment, or an exchange of the plan; -1: none
+  std::int32_t hold = -1;   ///< the hold that the task waits for; -1: it is not held
+  std::int32_t opens = -1;  ///< the hold that this task opens when it is complete; -1: none
+  std::int32_t every_steps = 1;    ///< executed only in steps s with (s + 1) % every_steps == 0
+  std::int32_t number = 0;         ///< of a communication in its step, in the first iteration
+  std::int32_t number_stride = 0;  ///< added to `number` in each further iteration of its block
   TaskCost cost;
 
   bool operator==(const Task&) const = default;
@@ -104,8 +107,9 @@ struct Block {
 /// The durations of a program's tasks on one kind of device.
 struct Durations {
   struct Row {
-    Time time;                           ///< at the nominal pace
-    std::int64_t compute_bound_ppm = 0;  ///< share limited by multiprocessors, in millionths; memory limits the rest
+    Time time;  ///< at the nominal pace
+    std::int64_t compute_bound_ppm =
+        0;  ///< share limited by multiprocessors, in millionths; memory limits the rest
   };
   std::vector<Row> rows;
 };
@@ -115,11 +119,14 @@ struct Durations {
 /// run it.
 struct Program {
   std::vector<Task> tasks;
-  std::vector<std::int32_t> first_edge;  ///< by task: its first edge in `successors`; one more at the end
+  std::vector<std::int32_t>
+      first_edge;  ///< by task: its first edge in `successors`; one more at the end
   std::vector<TaskId> successors;
-  std::vector<std::int32_t> join;          ///< by task: its index in `predecessors`; -1: it has at most one predecessor
-  std::vector<std::int32_t> predecessors;  ///< by join (a task with several predecessors): the number of predecessors
-  std::vector<TaskId> roots;               ///< tasks without predecessors, in the order in which they start
+  std::vector<std::int32_t>
+      join;  ///< by task: its index in `predecessors`; -1: it has at most one predecessor
+  std::vector<std::int32_t>
+      predecessors;  ///< by join (a task with several predecessors): the number of predecessors
+  std::vector<TaskId> roots;  ///< tasks without predecessors, in the order in which they start
   std::vector<Block> blocks;
   std::vector<Share> shares;
   std::int64_t share_whole = 1;  ///< the total that shares are parts of

@@ -89,8 +89,10 @@ Expected<ProgramFile> ProgramFile::open(const std::string& path, std::int64_t ro
   ::close(file);
   if (begin == MAP_FAILED) return tl::make_unexpected(no_program(path, std::strerror(why)));
   ProgramFile program(static_cast<const std::byte*>(begin), size);
-  if (auto header = program.read_header(); !header) return tl::make_unexpected(no_program(path, header.error()));
-  const auto problems = problems_of(program.columns_, rows, [&](TaskId t) { program.release_before(t); });
+  if (auto header = program.read_header(); !header)
+    return tl::make_unexpected(no_program(path, header.error()));
+  const auto problems =
+      problems_of(program.columns_, rows, [&](TaskId t) { program.release_before(t); });
   program.release_before(program.columns_.end());
   if (!problems.empty()) return tl::make_unexpected(no_program(path, problems.front().text));
   return program;
@@ -105,7 +107,8 @@ tl::expected<void, std::string> ProgramFile::read_header() {
     return tl::make_unexpected("this program file is of another version or machine");
   for (const std::int64_t count :
        {header.tasks, header.edges, header.roots, header.blocks, header.shares, header.holds}) {
-    if (count < 0 || count > kMostEntries) return tl::make_unexpected("a count of the header is damaged");
+    if (count < 0 || count > kMostEntries)
+      return tl::make_unexpected("a count of the header is damaged");
   }
   // A hold is opened by a task of its own.
   if (header.holds > header.tasks || header.holds > INT32_MAX)
@@ -115,7 +118,8 @@ tl::expected<void, std::string> ProgramFile::read_header() {
     if (header.places[c] == 0 && is_rare(c)) continue;
     const std::int64_t place = header.places[c], bytes = entries(header, c) * kWidths[c];
     if (place < static_cast<std::int64_t>(sizeof header) || place % 8 != 0 ||
-        bytes > static_cast<std::int64_t>(size_) || place > static_cast<std::int64_t>(size_) - bytes)
+        bytes > static_cast<std::int64_t>(size_) ||
+        place > static_cast<std::int64_t>(size_) - bytes)
       return tl::make_unexpected("this program file is cut off or damaged");
     at[c] = begin_ + place;
   }
@@ -135,8 +139,10 @@ tl::expected<void, std::string> ProgramFile::read_header() {
   columns_.successors = static_cast<const std::int32_t*>(at[kSuccessors]);
   columns_.edges = header.edges;
   columns_.roots = {static_cast<const TaskId*>(at[kRoots]), static_cast<std::size_t>(header.roots)};
-  columns_.blocks = {static_cast<const Block*>(at[kBlocks]), static_cast<std::size_t>(header.blocks)};
-  columns_.shares = {static_cast<const Share*>(at[kShares]), static_cast<std::size_t>(header.shares)};
+  columns_.blocks = {static_cast<const Block*>(at[kBlocks]),
+                     static_cast<std::size_t>(header.blocks)};
+  columns_.shares = {static_cast<const Share*>(at[kShares]),
+                     static_cast<std::size_t>(header.shares)};
   columns_.share_whole = header.share_whole;
   columns_.hold_count = static_cast<std::int32_t>(header.holds);
   return {};
@@ -150,23 +156,27 @@ ProgramFile::~ProgramFile() {
 }
 
 void ProgramFile::release_before(TaskId task) const {
-  if (task <= 0 || task > columns_.end()) task = static_cast<TaskId>(task <= 0 ? 0 : columns_.tasks);
+  if (task <= 0 || task > columns_.end())
+    task = static_cast<TaskId>(task <= 0 ? 0 : columns_.tasks);
   const auto page = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
   const auto release = [&](const void* column, std::int64_t count, std::size_t width) {
     if (!column) return;
     // The first page also holds the end of the column before.
     const auto from =
-        (static_cast<std::size_t>(static_cast<const std::byte*>(column) - begin_) + page - 1) / page * page;
-    const std::size_t to = (static_cast<std::size_t>(static_cast<const std::byte*>(column) - begin_) +
-                            static_cast<std::size_t>(count) * width) /
-                           page * page;
+        (static_cast<std::size_t>(static_cast<const std::byte*>(column) - begin_) + page - 1) /
+        page * page;
+    const std::size_t to =
+        (static_cast<std::size_t>(static_cast<const std::byte*>(column) - begin_) +
+         static_cast<std::size_t>(count) * width) /
+        page * page;
     if (from < to) ::madvise(const_cast<std::byte*>(begin_ + from), to - from, MADV_DONTNEED);
   };
   release(columns_.kinds, task, 1);
   release(columns_.edges_end, task, 8);
   release(columns_.values, task, 8);
-  for (const std::int32_t* column : {columns_.predecessors, columns_.packs, columns_.indices, columns_.holds,
-                                     columns_.opens, columns_.every_steps, columns_.numbers, columns_.number_strides})
+  for (const std::int32_t* column :
+       {columns_.predecessors, columns_.packs, columns_.indices, columns_.holds, columns_.opens,
+        columns_.every_steps, columns_.numbers, columns_.number_strides})
     release(column, task, 4);
   release(columns_.cost_shares, task, sizeof(IndexRange));
   const std::int64_t edge = task == 0 ? 0 : columns_.edges_end[task - 1];
@@ -176,11 +186,13 @@ void ProgramFile::release_before(TaskId task) const {
 
 // --- writing ---
 
-Expected<std::unique_ptr<ProgramFileWriter>> ProgramFileWriter::create(const std::string& path, std::int64_t tasks,
+Expected<std::unique_ptr<ProgramFileWriter>> ProgramFileWriter::create(const std::string& path,
+                                                                       std::int64_t tasks,
                                                                        const Lists& lists) {
   std::unique_ptr<ProgramFileWriter> writer(new ProgramFileWriter(path, tasks, lists));
   if (!writer->file_)
-    return tl::make_unexpected(Error::run({ProblemCode::kSystem}, fmt::format("{}: cannot be created", path)));
+    return tl::make_unexpected(
+        Error::run({ProblemCode::kSystem}, fmt::format("{}: cannot be created", path)));
   return writer;
 }
 
@@ -215,7 +227,8 @@ ProgramFileWriter::ProgramFileWriter(std::string path, std::int64_t tasks, const
   put(kShares, lists.shares.data(), lists.shares.size() * sizeof(Share));
 }
 
-void ProgramFileWriter::add(const Task& task, std::int32_t predecessors, std::span<const TaskId> successors) {
+void ProgramFileWriter::add(const Task& task, std::int32_t predecessors,
+                            std::span<const TaskId> successors) {
   ++added_;
   edges_ += std::ssize(successors);
   const std::uint8_t kinds = TaskColumns::packed_kinds(task);
@@ -270,7 +283,8 @@ Expected<void> ProgramFileWriter::finish() {
   file_.write(reinterpret_cast<const char*>(&header), sizeof header);
   file_.close();
   if (!file_)
-    return tl::make_unexpected(Error::run({ProblemCode::kSystem}, fmt::format("{}: cannot be written", path_)));
+    return tl::make_unexpected(
+        Error::run({ProblemCode::kSystem}, fmt::format("{}: cannot be written", path_)));
   return {};
 }
 
@@ -278,12 +292,14 @@ Expected<void> write_program_file(const std::string& path, const Program& progra
   const OwnedColumns owned(program);
   const TaskColumns& columns = owned.columns();
   auto writer = ProgramFileWriter::create(
-      path, columns.tasks, {program.roots, program.blocks, program.shares, program.share_whole, program.holds});
+      path, columns.tasks,
+      {program.roots, program.blocks, program.shares, program.share_whole, program.holds});
   if (!writer) return tl::make_unexpected(writer.error());
   for (TaskId t = 0; t < program.size(); ++t) {
     const std::int64_t first = columns.first_edge(t);
-    (*writer)->add(program.tasks[static_cast<std::size_t>(t)], columns.predecessors[t],
-                   {columns.successors + first, static_cast<std::size_t>(columns.edges_end[t] - first)});
+    (*writer)->add(
+        program.tasks[static_cast<std::size_t>(t)], columns.predecessors[t],
+        {columns.successors + first, static_cast<std::size_t>(columns.edges_end[t] - first)});
   }
   return (*writer)->finish();
 }

@@ -60,7 +60,8 @@ class ProgramFileWriter {
   /// Creates a file. `tasks`: how many will be added. `lists`: the parts that do not belong to
   /// single tasks.
   /// ERRORS (kRun): the file cannot be created.
-  static Expected<std::unique_ptr<ProgramFileWriter>> create(const std::string& path, std::int64_t tasks,
+  static Expected<std::unique_ptr<ProgramFileWriter>> create(const std::string& path,
+                                                             std::int64_t tasks,
                                                              const Lists& lists);
 
   /// Adds the next task. `predecessors`: how many it has.

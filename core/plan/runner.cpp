@@ -28,14 +28,16 @@ void Runner::begin_step(std::int64_t pace_ppm, Host& host) {
 }
 
 void Runner::done(TaskId id, Host& host) {
-  TUTTI_CHECK(asked_[static_cast<std::size_t>(id)], "task {} is complete before it was started, or twice", id);
+  TUTTI_CHECK(asked_[static_cast<std::size_t>(id)],
+              "task {} is complete before it was started, or twice", id);
   asked_[static_cast<std::size_t>(id)] = false;
   const std::size_t base = frames_.size();
   complete(id);
   follow(base, host);
 }
 
-/// Looks at successors until the stack is as high as it was: calls of the host may come back to this runner.
+/// Looks at successors until the stack is as high as it was: calls of the host may come back to
+/// this runner.
 void Runner::follow(std::size_t base, Host& host) {
   while (frames_.size() > base) {
     Frame& frame = frames_.back();
@@ -84,7 +86,8 @@ void Runner::start(TaskId id, Host& host) {
     case Task::Kind::kCompute:
       asked_[static_cast<std::size_t>(id)] = true;
       return host.compute(id, t,
-                          duration_of(t.cost, pace_ppm_, *durations_, rates_, program_->shares, program_->share_whole),
+                          duration_of(t.cost, pace_ppm_, *durations_, rates_, program_->shares,
+                                      program_->share_whole),
                           compute_bound_of(t.cost, *durations_));
     case Task::Kind::kCommunicate: {
       asked_[static_cast<std::size_t>(id)] = true;
@@ -108,7 +111,8 @@ void Runner::complete(TaskId id) {
     frames_.push_back({Frame::Of::kEntry, static_cast<std::int32_t>(b), 0});
     return;
   }
-  frames_.push_back({Frame::Of::kSuccessors, id, program_->first_edge[static_cast<std::size_t>(id)]});
+  frames_.push_back(
+      {Frame::Of::kSuccessors, id, program_->first_edge[static_cast<std::size_t>(id)]});
   if (const std::int32_t h = task(id).opens; h >= 0) {
     holds_[static_cast<std::size_t>(h)].open = true;
     frames_.push_back({Frame::Of::kHeld, h, 0});

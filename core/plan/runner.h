@@ -14,7 +14,8 @@ class Host {
   virtual ~Host() = default;
   /// Queues a compute task on the replica's compute stream, which runs one task at a time;
   /// Runner::done follows.
-  virtual void compute(TaskId id, const Task& task, Time duration, std::int64_t compute_bound_ppm) = 0;
+  virtual void compute(TaskId id, const Task& task, Time duration,
+                       std::int64_t compute_bound_ppm) = 0;
   /// The replica joins the collective of `task`; Runner::done follows. `number`: the index among
   /// the numbered communications of the step (Task::number), the same on all replicas.
   virtual void communicate(TaskId id, const Task& task, std::int64_t number) = 0;
@@ -30,7 +31,8 @@ class Host {
 /// Memory: 4 bytes for each task with several predecessors, and a bit for each task.
 class Runner {
  public:
-  /// REQUIRES: `program` and `durations` outlive the runner; the rates that its costs use are positive.
+  /// REQUIRES: `program` and `durations` outlive the runner; the rates that its costs use are
+  /// positive.
   Runner(const Program& program, const Durations& durations, const ComputeRates& rates);
 
   /// Starts a step. `pace_ppm`: its compute time relative to the nominal one; 1'000'000 = nominal.
@@ -52,7 +54,9 @@ class Runner {
     std::int32_t next;
   };
 
-  [[nodiscard]] const Task& task(TaskId id) const { return program_->tasks[static_cast<std::size_t>(id)]; }
+  [[nodiscard]] const Task& task(TaskId id) const {
+    return program_->tasks[static_cast<std::size_t>(id)];
+  }
   [[nodiscard]] bool takes_part(const Task& task) const;
 
   void arrive(TaskId id, Host& host);
@@ -66,12 +70,13 @@ class Runner {
 
   std::int32_t step_ = -1;
   std::int64_t pace_ppm_ = 1'000'000;
-  std::vector<std::int32_t> missing_;    ///< by join: number of incomplete predecessors
-  std::vector<bool> asked_;              ///< by task: the host was asked for it, and it is not complete
+  std::vector<std::int32_t> missing_;  ///< by join: number of incomplete predecessors
+  std::vector<bool> asked_;  ///< by task: the host was asked for it, and it is not complete
   std::vector<std::int32_t> iteration_;  ///< by block
   struct Hold {
     bool open = false;
-    std::vector<TaskId> arrived;  ///< the tasks that wait for it, in the order in which they became ready
+    std::vector<TaskId>
+        arrived;  ///< the tasks that wait for it, in the order in which they became ready
   };
   std::vector<Hold> holds_;
   std::vector<Frame> frames_;  ///< a stack: the innermost is last

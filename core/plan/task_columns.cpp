@@ -38,21 +38,26 @@ Task TaskColumns::task(TaskId t) const {
 }
 
 std::int32_t TaskColumns::block_of(TaskId task) const {
-  const auto after = std::upper_bound(blocks.begin(), blocks.end(), task,
-                                      [](TaskId t, const Block& block) { return t < block.tasks.first; });
+  const auto after =
+      std::upper_bound(blocks.begin(), blocks.end(), task,
+                       [](TaskId t, const Block& block) { return t < block.tasks.first; });
   if (after == blocks.begin()) return -1;
   const Block& block = *std::prev(after);
-  return task - block.tasks.first < block.tasks.count ? static_cast<std::int32_t>(std::prev(after) - blocks.begin())
-                                                      : -1;
+  return task - block.tasks.first < block.tasks.count
+             ? static_cast<std::int32_t>(std::prev(after) - blocks.begin())
+             : -1;
 }
 
 bool has_forward_edges(const Program& program) {
-  if (program.end != program.size() - 1 || !std::is_sorted(program.roots.begin(), program.roots.end())) return false;
+  if (program.end != program.size() - 1 ||
+      !std::is_sorted(program.roots.begin(), program.roots.end()))
+    return false;
   for (std::size_t b = 1; b < program.blocks.size(); ++b) {
     if (program.blocks[b].tasks.first <= program.blocks[b - 1].tasks.first) return false;
   }
   for (const Block& block : program.blocks) {
-    if (block.entry != block.tasks.first || block.exit != block.tasks.first + block.tasks.count - 1) return false;
+    if (block.entry != block.tasks.first || block.exit != block.tasks.first + block.tasks.count - 1)
+      return false;
   }
   std::vector<bool> opened(static_cast<std::size_t>(program.holds), false);
   for (TaskId t = 0; t < program.size(); ++t) {
@@ -68,7 +73,8 @@ bool has_forward_edges(const Program& program) {
 }
 
 OwnedColumns::OwnedColumns(const Program& program) : program_(program) {
-  TUTTI_CHECK(has_forward_edges(program), "a program of {} tasks has edges to lower numbers", program.size());
+  TUTTI_CHECK(has_forward_edges(program), "a program of {} tasks has edges to lower numbers",
+              program.size());
   predecessors_.assign(program.tasks.size(), 0);
   for (const TaskId to : program.successors) ++predecessors_[static_cast<std::size_t>(to)];
   for (TaskId t = 0; t < program.size(); ++t) {

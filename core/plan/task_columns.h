@@ -22,7 +22,8 @@ struct TaskColumns {
   std::int64_t tasks = 0;
   const std::uint8_t* kinds = nullptr;         ///< Task::kind, compute, reported, TaskCost::kind
   const std::int32_t* predecessors = nullptr;  ///< number of predecessors
-  const std::int64_t* edges_end = nullptr;  ///< by task: end of its edges in `successors`, which follow those before it
+  const std::int64_t* edges_end =
+      nullptr;  ///< by task: end of its edges in `successors`, which follow those before it
   const std::int32_t* successors = nullptr;  ///< in the order in which they are followed
   std::int64_t edges = 0;                    ///< the length of `successors`
   const std::int64_t* values = nullptr;      ///< TaskCost::value; omitted: 0
@@ -70,7 +71,8 @@ class OwnedColumns {
 
  private:
   std::vector<std::uint8_t> kinds_;
-  std::vector<std::int32_t> predecessors_, packs_, indices_, holds_, opens_, every_steps_, numbers_, strides_;
+  std::vector<std::int32_t> predecessors_, packs_, indices_, holds_, opens_, every_steps_, numbers_,
+      strides_;
   std::vector<std::int64_t> edges_end_, values_;
   std::vector<IndexRange> cost_shares_;
   Program program_;  ///< the parts that need no conversion

@@ -17,7 +17,8 @@ struct ComputeRates {
 /// Returns the time that a replica with this pace takes, in millionths of the nominal time `t`.
 inline Time at_pace(Time t, std::int64_t pace_ppm) {
   if (pace_ppm == 1'000'000) return t;
-  return Time(static_cast<std::int64_t>(static_cast<Wide>(t.count()) * static_cast<Wide>(pace_ppm) / 1'000'000));
+  return Time(static_cast<std::int64_t>(static_cast<Wide>(t.count()) * static_cast<Wide>(pace_ppm) /
+                                        1'000'000));
 }
 
 /// Returns the time of `parts` of `time`, which is divided into `whole` units: each part is cut at
@@ -27,24 +28,27 @@ Time shares_of(Time time, std::span<const Share> parts, std::int64_t whole);
 /// Returns the duration of a task on a device. `shares`: Program::shares, parts of `share_whole`.
 /// REQUIRES: the cost's row and shares exist; the rates that it uses are positive.
 inline Time duration_of(const TaskCost& cost, std::int64_t pace_ppm, const Durations& durations,
-                        const ComputeRates& rates, std::span<const Share> shares, std::int64_t share_whole) {
+                        const ComputeRates& rates, std::span<const Share> shares,
+                        std::int64_t share_whole) {
   switch (cost.kind) {
-    case TaskCost::Kind::kTime: return at_pace(durations.rows[static_cast<std::size_t>(cost.value)].time, pace_ppm);
+    case TaskCost::Kind::kTime:
+      return at_pace(durations.rows[static_cast<std::size_t>(cost.value)].time, pace_ppm);
     case TaskCost::Kind::kOwnTime: return at_pace(Time(cost.value), pace_ppm);
     case TaskCost::Kind::kCopy: return transfer_time(Bytes(cost.value), rates.copy);
     case TaskCost::Kind::kMemory: return transfer_time(Bytes(cost.value), rates.memory);
     case TaskCost::Kind::kShares: break;
   }
-  return shares_of(
-      at_pace(durations.rows[static_cast<std::size_t>(cost.value)].time, pace_ppm),
-      shares.subspan(static_cast<std::size_t>(cost.shares.first), static_cast<std::size_t>(cost.shares.count)),
-      share_whole);
+  return shares_of(at_pace(durations.rows[static_cast<std::size_t>(cost.value)].time, pace_ppm),
+                   shares.subspan(static_cast<std::size_t>(cost.shares.first),
+                                  static_cast<std::size_t>(cost.shares.count)),
+                   share_whole);
 }
 
 /// Returns the share of a task's time that multiprocessors limit, in millionths.
 inline std::int64_t compute_bound_of(const TaskCost& cost, const Durations& durations) {
-  return cost.kind == TaskCost::Kind::kTime ? durations.rows[static_cast<std::size_t>(cost.value)].compute_bound_ppm
-                                            : 0;
+  return cost.kind == TaskCost::Kind::kTime
+             ? durations.rows[static_cast<std::size_t>(cost.value)].compute_bound_ppm
+             : 0;
 }
 
 }  // namespace tutti::core

@@ -52,7 +52,8 @@ class TaskCounts {
   /// Returns the slot of the task, or the free slot where it belongs.
   [[nodiscard]] std::size_t place_of(TaskId task) const {
     std::size_t i = home_of(task);
-    while (places_[i].task != kNoTask && places_[i].task != task) i = (i + 1) & (places_.size() - 1);
+    while (places_[i].task != kNoTask && places_[i].task != task)
+      i = (i + 1) & (places_.size() - 1);
     return i;
   }
   void grow() {

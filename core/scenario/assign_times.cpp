@@ -39,10 +39,10 @@ class Nccl {
     std::vector<Taken> all = collectives();
     if (all.empty()) {
       if (complaints_.has(kField))
-        complaints_.complain_at(
-            kField, ProblemCode::kUnused,
-            "strategy: nccl does nothing: NCCL has no part in the collectives of this scenario; leave it out, or "
-            "take algorithm: \"nccl\"");
+        complaints_.complain_at(kField, ProblemCode::kUnused,
+                                "strategy: nccl does nothing: NCCL has no part in the collectives "
+                                "of this scenario; leave it out, or "
+                                "take algorithm: \"nccl\"");
       return;
     }
     scenario_.nccl_values = options().settings.notes;
@@ -55,8 +55,8 @@ class Nccl {
     }
     // Which packs are fused is decided while the plan is executed.
     if (const Taken& like = all.front(); scenario_.plan.fuses() && like.of_pack) {
-      scenario_.plan.collective_times =
-          std::make_shared<const NcclTimes>(*predictor_of(like), bounds_of(like), *like.strategy, !like.as_a_whole());
+      scenario_.plan.collective_times = std::make_shared<const NcclTimes>(
+          *predictor_of(like), bounds_of(like), *like.strategy, !like.as_a_whole());
     }
   }
 
@@ -82,9 +82,10 @@ class Nccl {
       const bool whole = traits(strategy.algorithm).nccl == NcclPart::kAll && c.contributors > 1;
       const std::int64_t gpus = groups ? groups->per_worker(per_worker) : per_worker;
       if (whole)
-        all.push_back(
-            {&c, &strategy, static_cast<int>(gpus), static_cast<int>(c.contributors / gpus), groups, of_pack});
-      if (!whole && c.parts) all.push_back({&c, &strategy, c.parts->layout.per_worker, 1, nullptr, of_pack});
+        all.push_back({&c, &strategy, static_cast<int>(gpus),
+                       static_cast<int>(c.contributors / gpus), groups, of_pack});
+      if (!whole && c.parts)
+        all.push_back({&c, &strategy, c.parts->layout.per_worker, 1, nullptr, of_pack});
     };
     for (Pack& pack : scenario_.plan.packs) {
       auto [known, fresh] = entries_.try_emplace(scenario_.strategy.spec ? pack.entry : 0);
@@ -92,7 +93,8 @@ class Nccl {
       add(pack.collective, known->second, true);
     }
     for (PlannedExchange& e : scenario_.plan.exchanges)
-      add(e.collective, scenario_.communicators[static_cast<std::size_t>(e.communicator)].strategy, false);
+      add(e.collective, scenario_.communicators[static_cast<std::size_t>(e.communicator)].strategy,
+          false);
     return all;
   }
 
@@ -153,17 +155,18 @@ class Nccl {
     if (!predictor) return false;
     auto known = nccl_times_of(*one.collective, *one.strategy, *predictor, bounds_of(one), ways_);
     if (!known) {
-      complaints_.complain_at(kVariablesField, known.error().problems().front().kind.code, "strategy: nccl: {}",
-                              text_of(known.error()));
+      complaints_.complain_at(kVariablesField, known.error().problems().front().kind.code,
+                              "strategy: nccl: {}", text_of(known.error()));
       return false;
     }
     if (one.as_a_whole()) {
       one.collective->nccl = std::move(known->whole);
       Strategy by_ways = *one.strategy;
       const nccl::CollectiveTime& whole = *one.collective->nccl;
-      by_ways.channels =
-          channels_of_ways(*whole.communicator, whole.choice, *scenario_.cluster, one.gpus, one.nodes > 1);
-      // Groups tell workers apart in any case; without them the schedule's own channels are other ones at most.
+      by_ways.channels = channels_of_ways(*whole.communicator, whole.choice, *scenario_.cluster,
+                                          one.gpus, one.nodes > 1);
+      // Groups tell workers apart in any case; without them the schedule's own channels are other
+      // ones at most.
       const bool apart = scenario_.plan.partition || !scenario_.plan.exchanges.empty();
       if (!apart || by_ways.channels != one.strategy->channels)
         one.collective->nccl_ways = even_ways(*one.collective, by_ways, one.partition);
@@ -188,23 +191,28 @@ class Nccl {
     const std::shared_ptr<const Machine> machine = scenario_.cluster->groups().front().machine;
     const nccl::Predictor& predictor = *predictor_of(one);
     NcclBounds bounds;
-    // Parts of a machine that are nodes of their own to NCCL reach each other by ways that its file does not have.
+    // Parts of a machine that are nodes of their own to NCCL reach each other by ways that its file
+    // does not have.
     if (predictor.communicator().nodes != one.nodes) return bounds;
     for (const auto& kind : kinds) {
-      const auto [nodes, gpus, channels] = std::tuple(one.nodes, one.gpus, one.strategy->channels.value_or(0));
+      const auto [nodes, gpus, channels] =
+          std::tuple(one.nodes, one.gpus, one.strategy->channels.value_or(0));
       auto known = bounds_.find({nodes, gpus, channels, kind.first, kind.second});
       if (known == bounds_.end()) {
         NcclLinkBound bound(machine, scenario_.cluster->network(),
-                            std::make_shared<const nccl::Communicator>(predictor.communicator()), kind.first,
-                            kind.second);
-        known = bounds_.try_emplace({nodes, gpus, channels, kind.first, kind.second}, std::move(bound)).first;
+                            std::make_shared<const nccl::Communicator>(predictor.communicator()),
+                            kind.first, kind.second);
+        known =
+            bounds_.try_emplace({nodes, gpus, channels, kind.first, kind.second}, std::move(bound))
+                .first;
       }
       bounds.emplace(kind, known->second);
     }
     return bounds;
   }
 
-  [[nodiscard]] std::shared_ptr<const Schedule> even_ways(const Collective& c, const Strategy& strategy,
+  [[nodiscard]] std::shared_ptr<const Schedule> even_ways(const Collective& c,
+                                                          const Strategy& strategy,
                                                           const Partition* groups) const {
     Strategy sum = strategy;  // dividing goes nowhere
     sum.reduction = Reduction::kSum;
@@ -228,18 +236,21 @@ class Nccl {
     nccl::Settings settings = options().settings;
     set_nccl_channels(settings, limit);
     system->collnet = nccl::why_no_sharp(*system).empty();
-    const auto known_as = nccl::on_machines(scenario_.cluster->machine(0), *system, transport(), kNetworkField,
-                                            settings, options().version);
+    const auto known_as = nccl::on_machines(scenario_.cluster->machine(0), *system, transport(),
+                                            kNetworkField, settings, options().version);
     if (!known_as) return give_up(text_of(known_as.error())), nullptr;
     if (!known_as->note.empty()) note(known_as->note);
     if (!takes_calibration(known_as->system)) return nullptr;
     if (nodes > 1 && !transport())
       note(
-          fmt::format("neither the cluster's network nor its kind of link states a transport; NCCL's times take {}, as "
+          fmt::format("neither the cluster's network nor its kind of link states a transport; "
+                      "NCCL's times take {}, as "
                       "the network cards of {} state; network {{ transport: … }} says another ({})",
-                      to_string(system->transport), scenario_.cluster->machine(0).name(), transport_names_in_files()));
-    const auto added = predictors_.try_emplace({nodes, one.gpus, channels}, known_as->system, known_as->communicator,
-                                               settings, parameters_, bands_, calibration_);
+                      to_string(system->transport), scenario_.cluster->machine(0).name(),
+                      transport_names_in_files()));
+    const auto added = predictors_.try_emplace({nodes, one.gpus, channels}, known_as->system,
+                                               known_as->communicator, settings, parameters_,
+                                               bands_, calibration_);
     return &added.first->second;
   }
 
@@ -254,7 +265,8 @@ class Nccl {
   [[nodiscard]] Expected<nccl::System> system_of(int nodes, int gpus) const {
     const Cluster& cluster = *scenario_.cluster;
     const Machine& machine = cluster.machine(0);
-    const bool pods = cluster.network() && cluster.network()->host && cluster.network()->host_settings.pod_per_gpu;
+    const bool pods = cluster.network() && cluster.network()->host &&
+                      cluster.network()->host_settings.pod_per_gpu;
     auto system = pods ? nccl::system_of(machine, nodes * gpus, 1, transport(), kNetworkField)
                        : nccl::system_of(machine, nodes, gpus, transport(), kNetworkField);
     if (!system || system->nodes == 1 || !cluster.network()) return system;
@@ -270,7 +282,8 @@ class Nccl {
   /// What carries NCCL's messages between hosts.
   static nccl::Sockets sockets(const Network& network, int pods) {
     nccl::Sockets sockets;
-    if (network.host && network.host->library == HostLibrary::kNccl) sockets = nccl::sockets_of(*network.host);
+    if (network.host && network.host->library == HostLibrary::kNccl)
+      sockets = nccl::sockets_of(*network.host);
     if (network.connection) sockets.connection_gb_per_s = to_gb_per_s(*network.connection);
     sockets.one_flow = network.host_settings.overlay == Overlay::kIpip;
     sockets.pods = pods;
@@ -288,13 +301,15 @@ class Nccl {
   std::shared_ptr<const nccl::Calibration> calibration_;
   std::map<int, Strategy> entries_;  ///< of a spec
   std::map<std::tuple<int, int, int>, nccl::Predictor> predictors_;
-  std::map<std::tuple<int, int, int, CollectiveKind, Rank>, NcclLinkBound> bounds_;  ///< by the same, kind and root
+  std::map<std::tuple<int, int, int, CollectiveKind, Rank>, NcclLinkBound>
+      bounds_;  ///< by the same, kind and root
   NcclWays ways_;
 };
 
 }  // namespace
 
-void assign_times(const Library& library, Scenario& scenario, Complaints& complaints, Problems& problems) {
+void assign_times(const Library& library, Scenario& scenario, Complaints& complaints,
+                  Problems& problems) {
   Nccl(library, scenario, complaints, problems).take();
 }
 

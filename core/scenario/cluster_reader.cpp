@@ -15,16 +15,16 @@ using MachinePtr = std::shared_ptr<const Machine>;
 
 class ClusterReader {
  public:
-  ClusterReader(const proto::Cluster& message, Fields& fields, const std::string& path, const Library& library,
-                std::vector<Library::File>& named)
+  ClusterReader(const proto::Cluster& message, Fields& fields, const std::string& path,
+                const Library& library, std::vector<Library::File>& named)
       : message_(message), fields_(fields), path_(path), library_(library), named_(named) {}
 
   std::shared_ptr<const Cluster> read() {
     std::map<std::string, MachinePtr> own;
     for (const proto::Machine& machine : message_.machine()) {
       if (own.contains(machine.name()))
-        fields_.complain_at(machine, "name", ProblemCode::kDuplicate, "machine \"{}\" is described twice",
-                            machine.name());
+        fields_.complain_at(machine, "name", ProblemCode::kDuplicate,
+                            "machine \"{}\" is described twice", machine.name());
       own[machine.name()] = machine_from(machine, fields_.sources(), fields_.problems());
     }
     if (message_.workers().empty())
@@ -52,44 +52,51 @@ class ClusterReader {
         continue;
       }
       if (server_groups > 0) {
-        fields_.complain(workers, ProblemCode::kConflict,
-                         "workers with replicas come before those that are servers; change their order");
+        fields_.complain(
+            workers, ProblemCode::kConflict,
+            "workers with replicas come before those that are servers; change their order");
         usable = false;
       }
       replicas.push_back(replicas_of(workers, *machine));
       usable = usable && replicas.back() > 0;
     }
     if (server_groups > 0 && replicas.empty() && usable) {
-      fields_.complain(message_, ProblemCode::kConflict,
-                       "all workers are servers, and nobody computes; add workers without server: true");
+      fields_.complain(
+          message_, ProblemCode::kConflict,
+          "all workers are servers, and nobody computes; add workers without server: true");
       usable = false;
     }
     if (total > kMostWorkers) {
-      fields_.complain(message_, ProblemCode::kTooLarge, "{} workers are more than {}", total, kMostWorkers);
+      fields_.complain(message_, ProblemCode::kTooLarge, "{} workers are more than {}", total,
+                       kMostWorkers);
       usable = false;
     }
     for (std::size_t i = 1; i < replicas.size(); ++i) {
       if (replicas[i] == replicas.front() || replicas[i] == 0 || replicas.front() == 0) continue;
       fields_.complain_at(message_.workers(static_cast<int>(i)), "replicas", ProblemCode::kConflict,
-                          "workers \"{}\" have {} devices with replicas, workers \"{}\" have {}: collectives need the "
+                          "workers \"{}\" have {} devices with replicas, workers \"{}\" have {}: "
+                          "collectives need the "
                           "same number on every worker; say replicas: {} for both",
-                          groups[i].machine->name(), replicas[i], groups.front().machine->name(), replicas.front(),
-                          std::min(replicas[i], replicas.front()));
+                          groups[i].machine->name(), replicas[i], groups.front().machine->name(),
+                          replicas.front(), std::min(replicas[i], replicas.front()));
       usable = false;
     }
     std::optional<Network> network;
     if (message_.has_network())
-      network = network_from(message_.network(), usable ? groups : std::vector<WorkerGroup>(), fields_, path_, library_,
-                             named_);
+      network = network_from(message_.network(), usable ? groups : std::vector<WorkerGroup>(),
+                             fields_, path_, library_, named_);
     if (total > 1 && !message_.has_network()) {
-      fields_.complain_at(message_, "network", ProblemCode::kMissing,
-                          "{} workers need a network; say network {{ kind: ONE_SWITCH latency_us: … }}", total);
+      fields_.complain_at(
+          message_, "network", ProblemCode::kMissing,
+          "{} workers need a network; say network {{ kind: ONE_SWITCH latency_us: … }}", total);
       usable = false;
     }
     if (total > 1 && network) usable = check_cards(groups, *network) && usable;
     if (!usable || (total > 1 && !network)) return nullptr;
-    if (!check_alike({groups.begin(), groups.begin() + std::ssize(replicas)}, replicas.front())) return nullptr;
-    return std::make_shared<const Cluster>(std::move(groups), replicas.front(), std::move(network), server_groups);
+    if (!check_alike({groups.begin(), groups.begin() + std::ssize(replicas)}, replicas.front()))
+      return nullptr;
+    return std::make_shared<const Cluster>(std::move(groups), replicas.front(), std::move(network),
+                                           server_groups);
   }
 
  private:
@@ -99,21 +106,24 @@ class ClusterReader {
       const Machine& machine = *groups[g].machine;
       const proto::Workers& workers = message_.workers(static_cast<int>(g));
       if (machine.gpus().empty() != groups.front().machine->gpus().empty()) {
-        fields_.complain_at(
-            workers, "machine", ProblemCode::kConflict,
-            "workers \"{}\" {} GPUs, workers \"{}\" {}: a collective's devices are all of one kind; take "
-            "machines of one kind",
-            machine.name(), machine.gpus().empty() ? "have no" : "have", groups.front().machine->name(),
-            machine.gpus().empty() ? "have them" : "have none");
+        fields_.complain_at(workers, "machine", ProblemCode::kConflict,
+                            "workers \"{}\" {} GPUs, workers \"{}\" {}: a collective's devices are "
+                            "all of one kind; take "
+                            "machines of one kind",
+                            machine.name(), machine.gpus().empty() ? "have no" : "have",
+                            groups.front().machine->name(),
+                            machine.gpus().empty() ? "have them" : "have none");
         return false;
       }
       const std::vector<int>& devices = machine.gpus().empty() ? machine.cpus() : machine.gpus();
       const Part& first = machine.parts()[static_cast<std::size_t>(devices.front())];
       for (int r = 1; r < replicas; ++r) {
-        const Part& other = machine.parts()[static_cast<std::size_t>(devices[static_cast<std::size_t>(r)])];
+        const Part& other =
+            machine.parts()[static_cast<std::size_t>(devices[static_cast<std::size_t>(r)])];
         if (other.device == first.device) continue;
         fields_.complain(workers, ProblemCode::kConflict,
-                         "workers \"{}\": \"{}\" and \"{}\" differ in their rates, but the replicas of one worker are "
+                         "workers \"{}\": \"{}\" and \"{}\" differ in their rates, but the "
+                         "replicas of one worker are "
                          "taken to be alike; give them the same figures, or use fewer replicas",
                          machine.name(), first.name, other.name);
         return false;
@@ -122,7 +132,8 @@ class ClusterReader {
     return true;
   }
 
-  MachinePtr machine_named(const proto::Workers& workers, const std::map<std::string, MachinePtr>& own) {
+  MachinePtr machine_named(const proto::Workers& workers,
+                           const std::map<std::string, MachinePtr>& own) {
     const std::string& name = workers.machine();
     if (name.empty()) {
       fields_.complain_at(workers, "machine", ProblemCode::kMissing,
@@ -161,8 +172,10 @@ class ClusterReader {
     const int most = gpus > 0 ? gpus : cpus;
     if (!workers.has_replicas()) return gpus > 0 ? gpus : 1;
     if (workers.replicas() < 1 || workers.replicas() > most) {
-      fields_.complain_at(workers, "replicas", workers.replicas() < 1 ? ProblemCode::kTooSmall : ProblemCode::kTooLarge,
-                          "workers: replicas must be from 1 to {}, the {} of \"{}\" (got {}); a worker without devices "
+      fields_.complain_at(workers, "replicas",
+                          workers.replicas() < 1 ? ProblemCode::kTooSmall : ProblemCode::kTooLarge,
+                          "workers: replicas must be from 1 to {}, the {} of \"{}\" (got {}); a "
+                          "worker without devices "
                           "cannot take part",
                           most, gpus > 0 ? "GPUs" : "CPUs", machine.name(), workers.replicas());
       return 0;
@@ -176,7 +189,8 @@ class ClusterReader {
                           "workers: a server holds no replica; leave replicas or server out");
     if (machine.cpus().empty())
       fields_.complain_at(workers, "server", ProblemCode::kConflict,
-                          "workers: variables lie on a server's CPU, and \"{}\" declares none; give it one (device {{ "
+                          "workers: variables lie on a server's CPU, and \"{}\" declares none; "
+                          "give it one (device {{ "
                           "name: \"cpu0\" kind: CPU … }})",
                           machine.name());
     return !workers.has_replicas() && !machine.cpus().empty();
@@ -186,7 +200,8 @@ class ClusterReader {
     for (const WorkerGroup& group : groups) {
       if (group.machine->nics().empty()) {
         fields_.complain(message_, ProblemCode::kMissing,
-                         "machine \"{}\" has no network card, so its workers reach nobody; give it one (nic {{ … }} "
+                         "machine \"{}\" has no network card, so its workers reach nobody; give it "
+                         "one (nic {{ … }} "
                          "and a link to it)",
                          group.machine->name());
         return false;
@@ -194,10 +209,11 @@ class ClusterReader {
       if (network.kind == Network::Kind::kRails &&
           group.machine->nics().size() != groups.front().machine->nics().size()) {
         fields_.complain(message_, ProblemCode::kConflict,
-                         "on rails every machine needs the same number of network cards (\"{}\" has {}, \"{}\" has "
+                         "on rails every machine needs the same number of network cards (\"{}\" "
+                         "has {}, \"{}\" has "
                          "{}); take ONE_SWITCH",
-                         groups.front().machine->name(), groups.front().machine->nics().size(), group.machine->name(),
-                         group.machine->nics().size());
+                         groups.front().machine->name(), groups.front().machine->nics().size(),
+                         group.machine->name(), group.machine->nics().size());
         return false;
       }
     }
@@ -220,24 +236,28 @@ ClusterFile::ClusterFile(ClusterFile&&) noexcept = default;
 ClusterFile& ClusterFile::operator=(ClusterFile&&) noexcept = default;
 ClusterFile::~ClusterFile() = default;
 
-std::optional<ClusterFile> load_cluster_file(const proto::Cluster& cluster, Fields& fields, const std::string& from,
-                                             const Library& library, std::vector<Library::File>& files) {
+std::optional<ClusterFile> load_cluster_file(const proto::Cluster& cluster, Fields& fields,
+                                             const std::string& from, const Library& library,
+                                             std::vector<Library::File>& files) {
   Problems& problems = fields.problems();
   const std::size_t before = problems.size();
   if (cluster.workers_size() > 0 || cluster.has_network() || cluster.machine_size() > 0) {
-    fields.complain_at(cluster, "file", ProblemCode::kUnused,
-                       "cluster: the file says everything about the cluster; leave out the rest here");
+    fields.complain_at(
+        cluster, "file", ProblemCode::kUnused,
+        "cluster: the file says everything about the cluster; leave out the rest here");
     return std::nullopt;
   }
   const auto found = library.read(Library::Kind::kCluster, cluster.file(), from);
   if (!found || !*found) {
-    fields.complain_at(cluster, "file", ProblemCode::kUnknownName, "cluster: file \"{}\": {}", cluster.file(),
+    fields.complain_at(cluster, "file", ProblemCode::kUnknownName, "cluster: file \"{}\": {}",
+                       cluster.file(),
                        found ? "there is no such file" : found.error().problems().front().text);
     return std::nullopt;
   }
   remember(**found, files);
   ClusterFile file((*found)->path);
-  bind(parse_document((*found)->text, file.path, problems).root, *file.message, file.sources, problems);
+  bind(parse_document((*found)->text, file.path, problems).root, *file.message, file.sources,
+       problems);
   if (file.message->has_file())
     problems.add({ProblemCode::kUnsupported, schema_name(*file.message, "file")},
                  file.sources.at(*file.message, "file"),
@@ -246,22 +266,27 @@ std::optional<ClusterFile> load_cluster_file(const proto::Cluster& cluster, Fiel
   return file;
 }
 
-std::shared_ptr<const Cluster> cluster_from(const proto::Cluster& message, Fields& fields, const std::string& path,
-                                            const Library& library, std::vector<Library::File>& files) {
+std::shared_ptr<const Cluster> cluster_from(const proto::Cluster& message, Fields& fields,
+                                            const std::string& path, const Library& library,
+                                            std::vector<Library::File>& files) {
   return ClusterReader(message, fields, path, library, files).read();
 }
 
 void remember(const Library::File& file, std::vector<Library::File>& files) {
-  const auto same = [&](const Library::File& f) { return f.kind == file.kind && f.name == file.name; };
+  const auto same = [&](const Library::File& f) {
+    return f.kind == file.kind && f.name == file.name;
+  };
   if (std::none_of(files.begin(), files.end(), same)) files.push_back(file);
 }
 
-void complain_unknown(Fields& fields, const google::protobuf::Message& message, const char* field, const char* what,
-                      const std::string& name, const std::vector<std::string>& known) {
+void complain_unknown(Fields& fields, const google::protobuf::Message& message, const char* field,
+                      const char* what, const std::string& name,
+                      const std::vector<std::string>& known) {
   const std::string hint = did_you_mean(name, known);
   fields.complain_at(
       message, field, ProblemCode::kUnknownName, "there is no {} \"{}\"{}", what, name,
-      hint.empty() ? "; tutti init --list names those that are shipped, or give the path of a file" : hint);
+      hint.empty() ? "; tutti init --list names those that are shipped, or give the path of a file"
+                   : hint);
 }
 
 }  // namespace tutti::core

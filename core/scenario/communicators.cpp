@@ -22,13 +22,16 @@ class CommunicatorsLowering {
       Communicator communicator = one(c, path);
       if (complaints_.problems().size() == before && c.sound) {
         for (const std::string& problem : problems_of(communicator, cluster_))
-          complaints_.complain_at(path, ProblemCode::kConflict, "communicator \"{}\": {}", c.name, problem);
+          complaints_.complain_at(path, ProblemCode::kConflict, "communicator \"{}\": {}", c.name,
+                                  problem);
         all.push_back(std::move(communicator));
       }
     }
-    const auto splits = std::find_if(written.rbegin(), written.rend(), [](const auto& c) { return c.splits_model; });
+    const auto splits = std::find_if(written.rbegin(), written.rend(),
+                                     [](const auto& c) { return c.splits_model; });
     if (splits != written.rend())
-      check_splitting(*splits, fmt::format("communicator[{}]", std::distance(splits, written.rend()) - 1));
+      check_splitting(*splits,
+                      fmt::format("communicator[{}]", std::distance(splits, written.rend()) - 1));
     return all;
   }
 
@@ -44,35 +47,39 @@ class CommunicatorsLowering {
     return communicator;
   }
 
-  Partition partition(const WrittenCommunicator& c, const std::string& path, const std::string& what) {
+  Partition partition(const WrittenCommunicator& c, const std::string& path,
+                      const std::string& what) {
     const std::int64_t replicas = cluster_.replicas();
-    const auto in_range = [&](const char* field, std::optional<std::int64_t> value, std::int64_t least,
-                              std::int64_t most) -> std::int64_t {
+    const auto in_range = [&](const char* field, std::optional<std::int64_t> value,
+                              std::int64_t least, std::int64_t most) -> std::int64_t {
       if (!value) return 1;
       return complaints_.in_range(path + "." + field, what, *value, least, most).value_or(1);
     };
     const std::int64_t size = in_range("size", c.size, 2, std::max<std::int64_t>(2, replicas));
     Partition partition{replicas, size, in_range("stride", c.stride, 1, replicas)};
     if (replicas % partition.size != 0 || replicas / partition.size % partition.stride != 0) {
-      complaints_.complain_at(path + ".size", ProblemCode::kConflict,
-                              "{}: {} replicas cannot be cut into groups of {} with a stride of {}; take a size and "
-                              "stride whose product divides {}",
-                              what, replicas, partition.size, partition.stride, replicas);
+      complaints_.complain_at(
+          path + ".size", ProblemCode::kConflict,
+          "{}: {} replicas cannot be cut into groups of {} with a stride of {}; take a size and "
+          "stride whose product divides {}",
+          what, replicas, partition.size, partition.stride, replicas);
       return {};
     }
     return partition;
   }
 
   /// Its own algorithm, with that algorithm's defaults; else that of the gradients.
-  void choose_strategy(const WrittenCommunicator& c, const std::string& path, const std::string& what,
-                       Strategy& strategy) {
-    const auto algorithm = c.algorithm.empty() ? std::optional(strategy_.algorithm) : parse_algorithm(c.algorithm);
+  void choose_strategy(const WrittenCommunicator& c, const std::string& path,
+                       const std::string& what, Strategy& strategy) {
+    const auto algorithm =
+        c.algorithm.empty() ? std::optional(strategy_.algorithm) : parse_algorithm(c.algorithm);
     if (!algorithm || !traits(*algorithm).works_in_groups) {
-      return complaints_.complain_at(path + ".algorithm", ProblemCode::kUnknownName,
-                                     "{}: algorithm \"{}\" is none of those that work among any group: {}; say one of "
-                                     "them",
-                                     what, c.algorithm.empty() ? to_string(strategy_.algorithm) : c.algorithm,
-                                     names_where([](const AlgorithmTraits& t) { return t.works_in_groups; }, ", "));
+      return complaints_.complain_at(
+          path + ".algorithm", ProblemCode::kUnknownName,
+          "{}: algorithm \"{}\" is none of those that work among any group: {}; say one of "
+          "them",
+          what, c.algorithm.empty() ? to_string(strategy_.algorithm) : c.algorithm,
+          names_where([](const AlgorithmTraits& t) { return t.works_in_groups; }, ", "));
     }
     strategy = *algorithm == strategy_.algorithm ? strategy_ : Strategy::for_algorithm(*algorithm);
     strategy.reduction = Reduction::kSum;
@@ -83,8 +90,8 @@ class CommunicatorsLowering {
     if (strategy_.staging_asked) strategy.staging = strategy_.staging;
     if (c.channels) strategy.channels = c.channels;
     if (complaints_.has(path + ".channels") && !traits(*algorithm).channels)
-      complaints_.complain_at(path + ".channels", ProblemCode::kUnused, "{}: only nccl has channels; leave them out",
-                              what);
+      complaints_.complain_at(path + ".channels", ProblemCode::kUnused,
+                              "{}: only nccl has channels; leave them out", what);
     strategy.launch_overhead = c.launch.value_or(strategy_.launch_overhead);
     strategy.launch_overhead_asked = strategy_.launch_overhead_asked || c.launch;
   }
@@ -94,22 +101,24 @@ class CommunicatorsLowering {
     if (!traits(strategy_.algorithm).works_in_groups) {
       complaints_.complain_at(
           fmt::format("{}.splits_model", path), ProblemCode::kConflict,
-          "communicator \"{}\": gradients are then reduced in groups, which \"{}\" does not do; take {} as the "
+          "communicator \"{}\": gradients are then reduced in groups, which \"{}\" does not do; "
+          "take {} as the "
           "strategy's algorithm",
           c.name, to_string(strategy_.algorithm),
           names_where([](const AlgorithmTraits& t) { return t.works_in_groups; }, " or "));
     }
     if (strategy_.collective != CollectiveKind::kAllReduce) {
-      complaints_.complain_at(fmt::format("{}.splits_model", path), ProblemCode::kConflict,
-                              "communicator \"{}\": only an all-reduce of the gradients is done in groups", c.name);
+      complaints_.complain_at(
+          fmt::format("{}.splits_model", path), ProblemCode::kConflict,
+          "communicator \"{}\": only an all-reduce of the gradients is done in groups", c.name);
     }
     const std::int64_t group = c.size.value_or(0) > 0 ? cluster_.replicas() / *c.size : 1;
     if (traits(strategy_.algorithm).power_of_two && (group & (group - 1)) != 0) {
-      complaints_.complain_at(
-          fmt::format("{}.splits_model", path), ProblemCode::kConflict,
-          "communicator \"{}\": {} needs groups of a power of two of replicas, and {} hold the same part "
-          "of the model; take ring",
-          c.name, to_string(strategy_.algorithm), group);
+      complaints_.complain_at(fmt::format("{}.splits_model", path), ProblemCode::kConflict,
+                              "communicator \"{}\": {} needs groups of a power of two of replicas, "
+                              "and {} hold the same part "
+                              "of the model; take ring",
+                              c.name, to_string(strategy_.algorithm), group);
     }
   }
 
@@ -120,8 +129,9 @@ class CommunicatorsLowering {
 
 }  // namespace
 
-std::vector<Communicator> lower_communicators(const std::vector<WrittenCommunicator>& written, const Strategy& strategy,
-                                              const Cluster& cluster, Complaints& complaints) {
+std::vector<Communicator> lower_communicators(const std::vector<WrittenCommunicator>& written,
+                                              const Strategy& strategy, const Cluster& cluster,
+                                              Complaints& complaints) {
   return CommunicatorsLowering(strategy, cluster, complaints).lower(written);
 }
 

@@ -8,9 +8,10 @@
 
 namespace tutti::core {
 
-/// Communicators on this cluster, with the defaults that come from the strategy. ERRORS (complaints): groups that replicas cannot be cut
-/// into; algorithms that do not work in groups.
-std::vector<Communicator> lower_communicators(const std::vector<WrittenCommunicator>& written, const Strategy& strategy,
-                                              const Cluster& cluster, Complaints& complaints);
+/// Communicators on this cluster, with the defaults that come from the strategy. ERRORS
+/// (complaints): groups that replicas cannot be cut into; algorithms that do not work in groups.
+std::vector<Communicator> lower_communicators(const std::vector<WrittenCommunicator>& written,
+                                              const Strategy& strategy, const Cluster& cluster,
+                                              Complaints& complaints);
 
 }  // namespace tutti::core

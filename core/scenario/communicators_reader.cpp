@@ -38,10 +38,11 @@ class CommunicatorsReader {
       const std::size_t before = fields_.problems().size();
       WrittenCommunicator communicator = one(c);
       if (c.splits_model() && std::exchange(splits, true)) {
-        fields_.complain_at(c, "splits_model", ProblemCode::kConflict,
-                            "communicator \"{}\": another one splits the model already; describe both as one whose "
-                            "size is the product, and give the other its exchanges alone",
-                            c.name());
+        fields_.complain_at(
+            c, "splits_model", ProblemCode::kConflict,
+            "communicator \"{}\": another one splits the model already; describe both as one whose "
+            "size is the product, and give the other its exchanges alone",
+            c.name());
       }
       communicator.sound = fields_.problems().size() == before && fields_.sources().whole(c);
       all.push_back(std::move(communicator));
@@ -54,15 +55,16 @@ class CommunicatorsReader {
     WrittenCommunicator communicator;
     communicator.name = c.name();
     if (c.name().empty()) {
-      fields_.complain_at(c, "name", ProblemCode::kMissing, "a communicator needs a name, such as name: \"tensor\"");
+      fields_.complain_at(c, "name", ProblemCode::kMissing,
+                          "a communicator needs a name, such as name: \"tensor\"");
     } else if (!names_.insert(c.name()).second) {
-      fields_.complain_at(c, "name", ProblemCode::kDuplicate, "communicator \"{}\" is there twice; names must differ",
-                          c.name());
+      fields_.complain_at(c, "name", ProblemCode::kDuplicate,
+                          "communicator \"{}\" is there twice; names must differ", c.name());
     }
     const std::string what = fmt::format("communicator \"{}\"", c.name());
     if (!c.has_size())
-      fields_.complain_at(c, "size", ProblemCode::kMissing, "{}: size is missing; say how many replicas a group has",
-                          what);
+      fields_.complain_at(c, "size", ProblemCode::kMissing,
+                          "{}: size is missing; say how many replicas a group has", what);
     // How large they may be depends on the cluster.
     if (c.has_size()) communicator.size = c.size();
     if (c.has_stride()) communicator.stride = c.stride();
@@ -72,10 +74,12 @@ class CommunicatorsReader {
       communicator.channels = static_cast<int>(*channels);
     if (const auto us = fields_.number(c, "launch_us", what, {0, kMostLatencyUs}))
       communicator.launch = time_from_us(*us);
-    for (const proto::Exchange& e : c.exchange()) communicator.exchanges.push_back(exchange(e, what));
+    for (const proto::Exchange& e : c.exchange())
+      communicator.exchanges.push_back(exchange(e, what));
     if (c.exchange().empty() && !c.splits_model())
       fields_.complain(c, ProblemCode::kUnused,
-                       "{} does nothing: give it an exchange {{ … }}, or say splits_model: true", what);
+                       "{} does nothing: give it an exchange {{ … }}, or say splits_model: true",
+                       what);
     return communicator;
   }
 
@@ -85,30 +89,35 @@ class CommunicatorsReader {
     exchange.collective = collective_of(e.collective());
     if (e.has_type() && e.type() == proto::DATA_TYPE_UNSPECIFIED)
       fields_.complain_at(e, "type", "{}: type must be a type, such as BFLOAT16", what);
-    if (e.has_type() && e.type() != proto::DATA_TYPE_UNSPECIFIED) exchange.type = static_cast<DataType>(e.type());
+    if (e.has_type() && e.type() != proto::DATA_TYPE_UNSPECIFIED)
+      exchange.type = static_cast<DataType>(e.type());
     if (!e.has_bytes())
-      fields_.complain_at(e, "bytes", ProblemCode::kMissing, "{}: bytes is missing; say how much each collective is on",
-                          what);
-    const std::int64_t bytes = fields_.integer(e, "bytes", what, 1, std::int64_t{1} << 46).value_or(0);
+      fields_.complain_at(e, "bytes", ProblemCode::kMissing,
+                          "{}: bytes is missing; say how much each collective is on", what);
+    const std::int64_t bytes =
+        fields_.integer(e, "bytes", what, 1, std::int64_t{1} << 46).value_or(0);
     const std::int64_t item = size_of(exchange.type).count();
     if (bytes % item != 0) {
-      fields_.complain_at(e, "bytes", "{}: {} bytes are no whole number of elements of {} bytes ({})", what, bytes,
-                          item, to_string(exchange.type));
+      fields_.complain_at(e, "bytes",
+                          "{}: {} bytes are no whole number of elements of {} bytes ({})", what,
+                          bytes, item, to_string(exchange.type));
     }
     exchange.elements = bytes / item;
-    exchange.per_forward =
-        static_cast<std::int32_t>(fields_.integer(e, "per_forward", what, 0, kMostExchanges).value_or(0));
-    exchange.per_backward =
-        static_cast<std::int32_t>(fields_.integer(e, "per_backward", what, 0, kMostExchanges).value_or(0));
+    exchange.per_forward = static_cast<std::int32_t>(
+        fields_.integer(e, "per_forward", what, 0, kMostExchanges).value_or(0));
+    exchange.per_backward = static_cast<std::int32_t>(
+        fields_.integer(e, "per_backward", what, 0, kMostExchanges).value_or(0));
     if (exchange.per_forward + exchange.per_backward == 0)
-      fields_.complain(e, ProblemCode::kUnused, "{}: it never happens; say per_forward, per_backward or both", what);
+      fields_.complain(e, ProblemCode::kUnused,
+                       "{}: it never happens; say per_forward, per_backward or both", what);
     exchange.overlaps = e.overlaps();
     if (e.has_least_filled()) {
       const auto share = fields_.number(e, "least_filled", what, {0, 1});
       if (exchange.collective != CollectiveKind::kAllToAll)
         fields_.complain_at(e, "least_filled", ProblemCode::kUnused,
                             "{}: least_filled is of ALL_TO_ALL alone; leave it out", what);
-      if (share && *share < 1) exchange.sizes = VaryingSizes{static_cast<std::int64_t>(std::llround(*share * 1e6))};
+      if (share && *share < 1)
+        exchange.sizes = VaryingSizes{static_cast<std::int64_t>(std::llround(*share * 1e6))};
     }
     return exchange;
   }
@@ -119,7 +128,8 @@ class CommunicatorsReader {
 
 }  // namespace
 
-std::vector<WrittenCommunicator> communicators_from(const proto::Scenario& message, Fields& fields) {
+std::vector<WrittenCommunicator> communicators_from(const proto::Scenario& message,
+                                                    Fields& fields) {
   return CommunicatorsReader(fields).read(message);
 }
 

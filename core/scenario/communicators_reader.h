@@ -16,7 +16,8 @@ namespace tutti::core {
 /// Of a number of proto::Strategy::Collective.
 CollectiveKind collective_of(int collective);
 
-/// A communicator as it was written: what it is depends on the cluster and on the strategy (communicators.h).
+/// A communicator as it was written: what it is depends on the cluster and on the strategy
+/// (communicators.h).
 struct WrittenCommunicator {
   std::string name;
   std::optional<std::int64_t> size;

@@ -11,15 +11,18 @@
 namespace tutti::core {
 
 bool change_with_time(const Conditions& conditions) {
-  const bool for_a_while = std::any_of(conditions.slow.begin(), conditions.slow.end(),
-                                       [](const SlowDevices& slow) { return slow.from > Time() || slow.to < kNever; });
-  const bool during_the_run = std::any_of(conditions.links.begin(), conditions.links.end(),
-                                          [](const LinkChange& change) { return change.at > Time(); });
+  const bool for_a_while =
+      std::any_of(conditions.slow.begin(), conditions.slow.end(),
+                  [](const SlowDevices& slow) { return slow.from > Time() || slow.to < kNever; });
+  const bool during_the_run =
+      std::any_of(conditions.links.begin(), conditions.links.end(),
+                  [](const LinkChange& change) { return change.at > Time(); });
   return for_a_while || during_the_run || !conditions.gone.empty();
 }
 
 /// Floyd's choice of k out of n: k draws, whatever n is.
-std::vector<SlowDevices> chosen(const std::vector<SlowDevices>& slow, std::uint64_t seed, const Cluster& cluster) {
+std::vector<SlowDevices> chosen(const std::vector<SlowDevices>& slow, std::uint64_t seed,
+                                const Cluster& cluster) {
   std::vector<SlowDevices> named;
   for (std::size_t entry = 0; entry < slow.size(); ++entry) {
     if (slow[entry].worker >= 0) {
@@ -28,8 +31,10 @@ std::vector<SlowDevices> chosen(const std::vector<SlowDevices>& slow, std::uint6
     }
     Random random(Random(seed).next() ^ (entry + 1));
     std::set<std::int64_t> workers;
-    for (std::int64_t i = cluster.workers() - slow[entry].random_workers; i < cluster.workers(); ++i) {
-      const auto worker = static_cast<std::int64_t>(random.below(static_cast<std::uint64_t>(i) + 1));
+    for (std::int64_t i = cluster.workers() - slow[entry].random_workers; i < cluster.workers();
+         ++i) {
+      const auto worker =
+          static_cast<std::int64_t>(random.below(static_cast<std::uint64_t>(i) + 1));
       workers.insert(workers.contains(worker) ? i : worker);
     }
     for (const std::int64_t worker : workers) {
@@ -46,7 +51,8 @@ std::string describe(const Noise& noise) {
   const double mean = static_cast<double>(noise.mean_ppm) / 1e4;
   switch (noise.kind) {
     case Noise::Kind::kNone: return "";
-    case Noise::Kind::kExponential: return fmt::format("{:g} % longer on average, exponential", mean);
+    case Noise::Kind::kExponential:
+      return fmt::format("{:g} % longer on average, exponential", mean);
     case Noise::Kind::kPareto:
       return fmt::format("{:g} % longer on average, Pareto with tail index {:g}", mean,
                          static_cast<double>(noise.tail_index_milli) / 1e3);
@@ -66,8 +72,8 @@ std::string between(Time from, Time to) {
 
 }  // namespace
 
-std::vector<std::string> describe(const Conditions& conditions, const std::vector<SlowDevices>& slow,
-                                  const Cluster& cluster) {
+std::vector<std::string> describe(const Conditions& conditions,
+                                  const std::vector<SlowDevices>& slow, const Cluster& cluster) {
   std::vector<std::string> texts;
   constexpr std::size_t kMostNamed = 8;
   for (const SlowDevices& s : slow) {
@@ -76,26 +82,32 @@ std::vector<std::string> describe(const Conditions& conditions, const std::vecto
       break;
     }
     const auto worker = static_cast<std::int32_t>(s.worker);
-    texts.push_back(fmt::format(
-        "{} {} {:g} times as long{}",
-        s.part < 0 ? fmt::format("every device of worker {}", s.worker) : cluster.part_name({worker, s.part}), "takes",
-        static_cast<double>(s.slowdown_ppm) / 1e6, between(s.from, s.to)));
+    texts.push_back(fmt::format("{} {} {:g} times as long{}",
+                                s.part < 0 ? fmt::format("every device of worker {}", s.worker)
+                                           : cluster.part_name({worker, s.part}),
+                                "takes", static_cast<double>(s.slowdown_ppm) / 1e6,
+                                between(s.from, s.to)));
   }
   for (const GoneWorker& g : conditions.gone)
-    texts.push_back(g.from == Time() ? fmt::format("worker {} never comes", g.worker)
-                                     : fmt::format("worker {} is gone from {} on", g.worker, show(g.from)));
+    texts.push_back(g.from == Time()
+                        ? fmt::format("worker {} never comes", g.worker)
+                        : fmt::format("worker {} is gone from {} on", g.worker, show(g.from)));
   for (const LinkChange& change : conditions.links) {
     texts.push_back(change.share_ppm == 0
-                        ? fmt::format("link {} is dead{}", cluster.link_name(change.link), between(change.at, kNever))
-                        : fmt::format("link {} carries {:g} % of its bandwidth{}", cluster.link_name(change.link),
-                                      static_cast<double>(change.share_ppm) / 1e4, between(change.at, kNever)));
+                        ? fmt::format("link {} is dead{}", cluster.link_name(change.link),
+                                      between(change.at, kNever))
+                        : fmt::format("link {} carries {:g} % of its bandwidth{}",
+                                      cluster.link_name(change.link),
+                                      static_cast<double>(change.share_ppm) / 1e4,
+                                      between(change.at, kNever)));
   }
   for (const BackgroundLoad& load : conditions.background) {
-    texts.push_back(fmt::format(
-        "others send over {}: {:g} % of the bandwidth{}", load.where, static_cast<double>(load.share_ppm) / 1e4,
-        load.burst == Time()
-            ? ""
-            : fmt::format(", in bursts of {} on average, {} apart", show(load.burst), show(load.pause))));
+    texts.push_back(fmt::format("others send over {}: {:g} % of the bandwidth{}", load.where,
+                                static_cast<double>(load.share_ppm) / 1e4,
+                                load.burst == Time()
+                                    ? ""
+                                    : fmt::format(", in bursts of {} on average, {} apart",
+                                                  show(load.burst), show(load.pause))));
   }
   if (conditions.compute_noise.kind != Noise::Kind::kNone)
     texts.push_back("steps compute " + describe(conditions.compute_noise));

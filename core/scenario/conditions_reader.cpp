@@ -33,7 +33,8 @@ class ConditionsReader {
   }
 
  private:
-  Time moment(const google::protobuf::Message& message, const char* field, const char* what, Time usual) {
+  Time moment(const google::protobuf::Message& message, const char* field, const char* what,
+              Time usual) {
     const auto ms = fields_.number(message, field, what, {0, kMostMilliseconds});
     return ms ? time_from_us(*ms * 1e3) : usual;
   }
@@ -42,28 +43,35 @@ class ConditionsReader {
 
   void read_slow(const proto::SlowDevices& message) {
     SlowDevices slow;
-    slow.slowdown_ppm = ppm(fields_
-                                .required(message, "slowdown", "slow", {1, kMostSlowdown},
-                                          "how many times as long everything takes there, such as 1.5")
-                                .value_or(1));
+    slow.slowdown_ppm =
+        ppm(fields_
+                .required(message, "slowdown", "slow", {1, kMostSlowdown},
+                          "how many times as long everything takes there, such as 1.5")
+                .value_or(1));
     slow.from = moment(message, "from_ms", "slow", Time());
     slow.to = moment(message, "to_ms", "slow", kNever);
     if (slow.to <= slow.from)
       fields_.complain_at(message, "to_ms", ProblemCode::kTooSmall,
-                          "slow: to_ms must be above from_ms (got {:g} and {:g})", message.to_ms(), message.from_ms());
+                          "slow: to_ms must be above from_ms (got {:g} and {:g})", message.to_ms(),
+                          message.from_ms());
     if (message.has_worker() == message.has_random_workers()) {
-      return fields_.complain(message, ProblemCode::kConflict,
-                              "slow: say either worker, which one, or random_workers, how many the seed chooses");
+      return fields_.complain(
+          message, ProblemCode::kConflict,
+          "slow: say either worker, which one, or random_workers, how many the seed chooses");
     }
     if (message.has_random_workers()) {
-      slow.random_workers = fields_.integer(message, "random_workers", "slow", 1, cluster_.workers()).value_or(0);
+      slow.random_workers =
+          fields_.integer(message, "random_workers", "slow", 1, cluster_.workers()).value_or(0);
       if (!message.device().empty()) {
-        fields_.complain_at(message, "device", ProblemCode::kUnused,
-                            "slow: workers that the seed chooses are slow as a whole; leave out device");
+        fields_.complain_at(
+            message, "device", ProblemCode::kUnused,
+            "slow: workers that the seed chooses are slow as a whole; leave out device");
       }
     } else {
-      slow.worker = fields_.integer(message, "worker", "slow", 0, cluster_.workers() - 1).value_or(-1);
-      if (slow.worker >= 0 && !message.device().empty()) slow.part = device_of(message, slow.worker);
+      slow.worker =
+          fields_.integer(message, "worker", "slow", 0, cluster_.workers() - 1).value_or(-1);
+      if (slow.worker >= 0 && !message.device().empty())
+        slow.part = device_of(message, slow.worker);
     }
     conditions_.slow.push_back(slow);
   }
@@ -85,8 +93,8 @@ class ConditionsReader {
       if (part.is_device()) known += (known.empty() ? "" : ", ") + part.name;
     }
     fields_.complain_at(message, "device", ProblemCode::kUnknownName,
-                        "slow: worker {} (machine \"{}\") has no device \"{}\"; it has {}", worker, machine.name(),
-                        message.device(), known);
+                        "slow: worker {} (machine \"{}\") has no device \"{}\"; it has {}", worker,
+                        machine.name(), message.device(), known);
     return -1;
   }
 
@@ -94,10 +102,10 @@ class ConditionsReader {
 
   void read_change(const proto::LinkChange& message) {
     LinkChange change;
-    change.share_ppm = ppm(
-        fields_
-            .required(message, "bandwidth_share", "link", {0, 1}, "what is left of its bandwidth, from 0 (dead) to 1")
-            .value_or(1));
+    change.share_ppm = ppm(fields_
+                               .required(message, "bandwidth_share", "link", {0, 1},
+                                         "what is left of its bandwidth, from 0 (dead) to 1")
+                               .value_or(1));
     change.at = moment(message, "at_ms", "link", Time());
     const auto links = links_between(message);
     for (const LinkId link : links) {
@@ -110,12 +118,14 @@ class ConditionsReader {
   template <class Message>
   std::vector<LinkId> links_between(const Message& message) {
     std::vector<LinkId> found;
-    const bool usable = check_end(message, "from", message.from()) && check_end(message, "to", message.to());
+    const bool usable =
+        check_end(message, "from", message.from()) && check_end(message, "to", message.to());
     if (!usable) return found;
     const auto a = switch_named(message.from());
     const auto b = switch_named(message.to());
     if (a && b) found = cluster_.fabric()->links_between(*a, *b);
-    const std::int64_t worker = worker_of(message.from()).value_or(worker_of(message.to()).value_or(-1));
+    const std::int64_t worker =
+        worker_of(message.from()).value_or(worker_of(message.to()).value_or(-1));
     if (worker < 0 && !cluster_.fabric()) {
       fields_.complain_at(message, "from", ProblemCode::kConflict,
                           "link: one end must be a part of a worker, such as \"w0/nic0\"");
@@ -126,14 +136,15 @@ class ConditionsReader {
         const Hop hop = cluster_.link(id);
         const std::string from = cluster_.part_name(hop.from);
         const std::string to = cluster_.part_name(hop.to);
-        if ((from == message.from() && to == message.to()) || (from == message.to() && to == message.from()))
+        if ((from == message.from() && to == message.to()) ||
+            (from == message.to() && to == message.from()))
           found.push_back(id);
       }
     }
     if (found.empty()) {
       fields_.complain_at(message, "from", ProblemCode::kUnknownName,
-                          "link: nothing joins \"{}\" and \"{}\" directly{}", message.from(), message.to(),
-                          worker < 0 ? "" : neighbours(message, worker));
+                          "link: nothing joins \"{}\" and \"{}\" directly{}", message.from(),
+                          message.to(), worker < 0 ? "" : neighbours(message, worker));
     }
     return found;
   }
@@ -147,21 +158,24 @@ class ConditionsReader {
     if (!cluster_.network()) return "";
     const Fabric* const fabric = cluster_.fabric();
     if (!fabric) return ", and the network is called network";
-    return fmt::format(", switches of the network {} … {}", fabric->name(0), fabric->name(fabric->switches() - 1));
+    return fmt::format(", switches of the network {} … {}", fabric->name(0),
+                       fabric->name(fabric->switches() - 1));
   }
 
-  bool check_end(const google::protobuf::Message& message, const char* field, const std::string& name) {
+  bool check_end(const google::protobuf::Message& message, const char* field,
+                 const std::string& name) {
     if (name == "network" && cluster_.network() && !cluster_.fabric()) return true;
     if (switch_named(name)) return true;
     const auto worker = worker_of(name);
     if (worker && *worker < cluster_.workers()) {
       const std::vector<Part>& parts = cluster_.machine(*worker).parts();
       const std::string part = name.substr(name.find('/') + 1);
-      if (std::any_of(parts.begin(), parts.end(), [&](const Part& p) { return p.name == part; })) return true;
+      if (std::any_of(parts.begin(), parts.end(), [&](const Part& p) { return p.name == part; }))
+        return true;
     }
     fields_.complain_at(message, field, ProblemCode::kUnknownName,
-                        "link: there is no part \"{}\"; parts are called w0/gpu0, w1/nic0, …{}", name,
-                        names_of_switches());
+                        "link: there is no part \"{}\"; parts are called w0/gpu0, w1/nic0, …{}",
+                        name, names_of_switches());
     return false;
   }
 
@@ -189,16 +203,18 @@ class ConditionsReader {
   void read_background(const proto::BackgroundLoad& message) {
     BackgroundLoad load;
     load.entry = static_cast<std::int32_t>(conditions_.background.size());
-    load.share_ppm =
-        ppm(fields_.required(message, "share", "background", {0, 0.99}, "what they take of the bandwidth, such as 0.3")
-                .value_or(0));
+    load.share_ppm = ppm(fields_
+                             .required(message, "share", "background", {0, 0.99},
+                                       "what they take of the bandwidth, such as 0.3")
+                             .value_or(0));
     if (message.has_pause_ms() && !message.has_burst_ms())
       fields_.complain_at(message, "pause_ms", ProblemCode::kUnused,
                           "background: pause_ms is between bursts; say burst_ms too");
     if (message.has_burst_ms()) {
       const auto ms = [&](const char* field, const char* remedy) {
         const Bounds bounds{kShortestBurstMs, kMostMilliseconds};
-        return time_from_us(fields_.required(message, field, "background", bounds, remedy).value_or(1) * 1e3);
+        return time_from_us(
+            fields_.required(message, field, "background", bounds, remedy).value_or(1) * 1e3);
       };
       load.burst = ms("burst_ms", "");
       load.pause = ms("pause_ms", "how long there is no burst, on average");
@@ -219,21 +235,25 @@ class ConditionsReader {
     if (message.where() == proto::BackgroundLoad::SWITCHES) {
       words = "all links between switches";
       if (cluster_.switch_links() == 0)
-        fields_.complain_at(message, "where", ProblemCode::kConflict,
-                            "background: this network has no links between switches; take PORTS, or a FAT_TREE");
-      for (LinkId id = 0; id < std::min(cluster_.switch_links(), kMostLoaded + 1); ++id) found.push_back(id);
+        fields_.complain_at(
+            message, "where", ProblemCode::kConflict,
+            "background: this network has no links between switches; take PORTS, or a FAT_TREE");
+      for (LinkId id = 0; id < std::min(cluster_.switch_links(), kMostLoaded + 1); ++id)
+        found.push_back(id);
     } else {
       words = "all ports of network cards";
       if (!cluster_.network())
         fields_.complain_at(message, "where", ProblemCode::kUnknownName,
                             "background: there is no network, so no ports");
-      for (LinkId id = cluster_.switch_links(); id < cluster_.links() && found.size() <= kMostLoaded; ++id) {
+      for (LinkId id = cluster_.switch_links();
+           id < cluster_.links() && found.size() <= kMostLoaded; ++id) {
         if (cluster_.link(id).kind == LinkKind::kNetwork) found.push_back(id);
       }
     }
     if (found.size() > kMostLoaded)
       fields_.complain_at(message, "where", ProblemCode::kTooLarge,
-                          "background: these are more than {} links; name single ones", kMostLoaded);
+                          "background: these are more than {} links; name single ones",
+                          kMostLoaded);
     return found;
   }
 
@@ -248,27 +268,30 @@ class ConditionsReader {
                          100);
     const auto needless = [&](const char* field, const char* kind) {
       if (fields_.has(message, field))
-        fields_.complain_at(message, field, ProblemCode::kUnused, "compute_noise: {} is of {} noise", field, kind);
+        fields_.complain_at(message, field, ProblemCode::kUnused,
+                            "compute_noise: {} is of {} noise", field, kind);
     };
     switch (message.distribution()) {
       case proto::Noise::PARETO: {
         noise.kind = Noise::Kind::kPareto;
-        const auto index = fields_.required(message, "tail_index", "compute_noise", {1.01, 100},
-                                            "above 1, such as 2; the smaller, the heavier the tail");
+        const auto index =
+            fields_.required(message, "tail_index", "compute_noise", {1.01, 100},
+                             "above 1, such as 2; the smaller, the heavier the tail");
         noise.tail_index_milli = static_cast<std::int64_t>(index.value_or(2) * 1e3 + 0.5);
         return needless("probability_percent", "BERNOULLI");
       }
       case proto::Noise::BERNOULLI: {
         noise.kind = Noise::Kind::kBernoulli;
-        const auto share = fields_.required(message, "probability_percent", "compute_noise", {0.001, 100},
-                                            "how many steps in a hundred are hit");
+        const auto share = fields_.required(message, "probability_percent", "compute_noise",
+                                            {0.001, 100}, "how many steps in a hundred are hit");
         noise.probability_ppm = ppm(share.value_or(100) / 100);
         return needless("tail_index", "PARETO");
       }
       case proto::Noise::EXPONENTIAL: noise.kind = Noise::Kind::kExponential; break;
       default:
-        fields_.complain_at(message, "distribution", ProblemCode::kMissing,
-                            "compute_noise: distribution is missing; say EXPONENTIAL, PARETO or BERNOULLI");
+        fields_.complain_at(
+            message, "distribution", ProblemCode::kMissing,
+            "compute_noise: distribution is missing; say EXPONENTIAL, PARETO or BERNOULLI");
     }
     needless("probability_percent", "BERNOULLI");
     needless("tail_index", "PARETO");
@@ -281,7 +304,8 @@ class ConditionsReader {
 
 }  // namespace
 
-Conditions conditions_from(const proto::Conditions& message, Fields& fields, const Cluster& cluster) {
+Conditions conditions_from(const proto::Conditions& message, Fields& fields,
+                           const Cluster& cluster) {
   return ConditionsReader(fields, cluster).read(message);
 }
 

@@ -39,24 +39,30 @@ std::int64_t proved_elements(const Collective& planned) {
   return std::max<std::int64_t>(elements / planned.contributors, 1) * planned.contributors;
 }
 
-/// The place of the step in the file; the file as a whole if the violation is of no step in particular.
-Location place_of(const Violation& violation, const CustomAlgorithm& algorithm, const std::string& file) {
+/// The place of the step in the file; the file as a whole if the violation is of no step in
+/// particular.
+Location place_of(const Violation& violation, const CustomAlgorithm& algorithm,
+                  const std::string& file) {
   if (violation.lane >= 0 && violation.step >= 0) {
-    if (const auto place = algorithm.place_of(violation.rank, violation.lane, violation.step)) return *place;
+    if (const auto place = algorithm.place_of(violation.rank, violation.lane, violation.step))
+      return *place;
   }
   return {file, 0, 0};
 }
 
-/// The file says which collective it is, unless the scenario does; and what cannot be done in place is not.
+/// The file says which collective it is, unless the scenario does; and what cannot be done in place
+/// is not.
 void take_collective(CollectiveKind kind, WrittenScenario& written) {
   Strategy& strategy = written.scenario.strategy;
   if (!written.complaints.has("strategy.collective")) strategy.collective = kind;
   if (!written.message->strategy().has_out_of_place() && !can_be_in_place(strategy.collective))
     strategy.out_of_place = true;
-  if (!written.complaints.has("strategy.collective") && written.message->strategy().has_root() && !has_root(kind)) {
+  if (!written.complaints.has("strategy.collective") && written.message->strategy().has_root() &&
+      !has_root(kind)) {
     written.fields.complain_at(
         written.message->strategy(), "root", ProblemCode::kUnused,
-        "strategy: {} has no root, only broadcast, reduce, gather and scatter have; leave root out", to_string(kind));
+        "strategy: {} has no root, only broadcast, reduce, gather and scatter have; leave root out",
+        to_string(kind));
   }
 }
 
@@ -73,15 +79,17 @@ bool read_custom(WrittenScenario& written, const Library& library) {
     if (auto parameter = parameter_from(text)) {
       custom.set.push_back(std::move(*parameter));
     } else {
-      fields.complain_at(message, "set",
-                         "custom: set: \"{}\" is no parameter with a whole number, such as \"slices=8\"", text);
+      fields.complain_at(
+          message, "set",
+          "custom: set: \"{}\" is no parameter with a whole number, such as \"slices=8\"", text);
       good = false;
     }
   }
   const auto file = library.read(Library::Kind::kAlgorithm, message.file(), written.path);
   if (!file) return written.problems.add(file.error()), false;
   if (!*file) {
-    complain_unknown(fields, message, "file", "algorithm", message.file(), library.names(Library::Kind::kAlgorithm));
+    complain_unknown(fields, message, "file", "algorithm", message.file(),
+                     library.names(Library::Kind::kAlgorithm));
     return false;
   }
   custom.text = read_algorithm((*file)->text, (*file)->path, written.problems);
@@ -106,9 +114,10 @@ void lower_custom(WrittenScenario& written) {
   if (!strategy.custom) return;
   const Cluster& cluster = *written.scenario.cluster;
   if (cluster.replicas() > kMostRanks) return;  // told elsewhere
-  const AlgorithmShape shape{static_cast<std::int32_t>(cluster.replicas()), cluster.replicas_per_worker(),
-                             strategy.root};
-  strategy.custom->made = strategy.custom->text->for_shape(shape, strategy.custom->set, written.problems);
+  const AlgorithmShape shape{static_cast<std::int32_t>(cluster.replicas()),
+                             cluster.replicas_per_worker(), strategy.root};
+  strategy.custom->made =
+      strategy.custom->text->for_shape(shape, strategy.custom->set, written.problems);
 }
 
 void note_custom(Scenario& scenario) {
@@ -137,26 +146,29 @@ Expected<void> prove_custom(const Scenario& scenario, CustomProof proof) {
     steps += algorithm.total_steps();
     if (proof == CustomProof::kQuick && steps > kQuicklyProvedSteps) break;
     if (steps > kMaxProvedSteps) {
-      return tl::make_unexpected(Error::request(
-          {ProblemCode::kTooLarge, "Custom"},
-          fmt::format(
-              "the algorithm has more than {} steps over its {} ranks, too many to prove that it is right, and an "
-              "algorithm is run only once it is proved; take fewer workers or chunks, or tutti simulate",
-              kMaxProvedSteps, algorithm.shape().ranks),
-          {scenario.strategy.custom->path, 0, 0}));
+      return tl::make_unexpected(
+          Error::request({ProblemCode::kTooLarge, "Custom"},
+                         fmt::format("the algorithm has more than {} steps over its {} ranks, too "
+                                     "many to prove that it is right, and an "
+                                     "algorithm is run only once it is proved; take fewer workers "
+                                     "or chunks, or tutti simulate",
+                                     kMaxProvedSteps, algorithm.shape().ranks),
+                         {scenario.strategy.custom->path, 0, 0}));
     }
-    const Collective small = make_collective(*scenario.cluster, scenario.strategy, planned.type, elements, pack.turn);
-    const std::vector<Violation> violations = check(*small.schedule, small.contract(), {.random_orders = 0});
+    const Collective small =
+        make_collective(*scenario.cluster, scenario.strategy, planned.type, elements, pack.turn);
+    const std::vector<Violation> violations =
+        check(*small.schedule, small.contract(), {.random_orders = 0});
     if (violations.empty()) continue;
     const Violation& first = violations.front();
     const Location place = place_of(first, algorithm, scenario.strategy.custom->path);
-    return tl::make_unexpected(Error::request(
-        {ProblemCode::kInvalid, "Custom"},
-        fmt::format(
-            "the algorithm is wrong for {} ranks: {}; tutti plan --check tells more, tutti plan --schedule shows "
-            "its steps",
-            algorithm.shape().ranks, first.text),
-        place));
+    return tl::make_unexpected(
+        Error::request({ProblemCode::kInvalid, "Custom"},
+                       fmt::format("the algorithm is wrong for {} ranks: {}; tutti plan --check "
+                                   "tells more, tutti plan --schedule shows "
+                                   "its steps",
+                                   algorithm.shape().ranks, first.text),
+                       place));
   }
   return {};
 }
@@ -164,8 +176,9 @@ Expected<void> prove_custom(const Scenario& scenario, CustomProof proof) {
 Error never_ends(const Scenario& scenario) {
   return Error::request(
       {ProblemCode::kInvalid, "Custom"},
-      fmt::format("the algorithm never ends: every rank waits for another one; tutti plan --check with "
-                  "fewer workers shows where"),
+      fmt::format(
+          "the algorithm never ends: every rank waits for another one; tutti plan --check with "
+          "fewer workers shows where"),
       {scenario.strategy.custom->path, 0, 0});
 }
 

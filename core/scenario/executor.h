@@ -26,19 +26,20 @@ struct RunControl {
   const std::atomic<bool>* cancel = nullptr;
   /// Called now and then with the share that is done, 0 … 1.
   std::function<void(double)> progress;
-  /// Of a simulation: soon after this virtual time it stops as if cancelled. Real runs have `cancel`.
+  /// Of a simulation: soon after this virtual time it stops as if cancelled. Real runs have
+  /// `cancel`.
   Time until = kNever;
 };
 
-/// Runs a scenario and writes down what happened. Implemented by the simulator and by the real run; commands and the
-/// window see nothing else of them.
+/// Runs a scenario and writes down what happened. Implemented by the simulator and by the real run;
+/// commands and the window see nothing else of them.
 class Executor {
  public:
   virtual ~Executor() = default;
   /// Feeds `sink` up to and including end(), also when cancelled (the notes say so).
   /// ERRORS: the run failed (kRun), or cannot be done (kRequest).
-  virtual Expected<void> run(const Scenario& scenario, const RecordOptions& record, const RunControl& control,
-                             TimelineSink& sink) = 0;
+  virtual Expected<void> run(const Scenario& scenario, const RecordOptions& record,
+                             const RunControl& control, TimelineSink& sink) = 0;
 };
 
 }  // namespace tutti::core

@@ -36,7 +36,8 @@ bool is_file(const fs::path& path) {
 
 }  // namespace
 
-std::optional<std::string> Library::find(Kind kind, const std::string& name, const std::string& from) const {
+std::optional<std::string> Library::find(Kind kind, const std::string& name,
+                                         const std::string& from) const {
   if (sent_) return std::nullopt;
   const fs::path path(name);
   if (kind == Kind::kCluster || name.find('/') != std::string::npos || path.has_extension()) {
@@ -69,7 +70,8 @@ std::vector<std::string> Library::names(Kind kind) const {
   if (sent_) return names;
   const Place place = place_of(kind);
   std::error_code ignored;
-  for (const fs::directory_entry& entry : fs::directory_iterator(fs::path(folder_) / place.folder, ignored)) {
+  for (const fs::directory_entry& entry :
+       fs::directory_iterator(fs::path(folder_) / place.folder, ignored)) {
     if (entry.path().extension() == place.ending) names.push_back(entry.path().stem().string());
   }
   std::sort(names.begin(), names.end());

@@ -16,8 +16,8 @@ class LinkChecks {
         scenario_(written.scenario),
         cluster_(*written.scenario.cluster) {}
 
-  /// Every device that sends must reach every other one. Workers of one machine are alike, so it is enough to look at
-  /// the first two of each group.
+  /// Every device that sends must reach every other one. Workers of one machine are alike, so it is
+  /// enough to look at the first two of each group.
   void check_reach() {
     const Strategy& strategy = scenario_.strategy;
     if (!strategy.spec) return (void)check_reach_of(strategy);
@@ -31,7 +31,8 @@ class LinkChecks {
     const auto check = [&](const std::string& name, Bandwidth bandwidth) {
       if (transfer_time(bytes, bandwidth) < Time(86'400 * kPicosecondsPerSecond)) return;
       problems_.add({ProblemCode::kTooSmall, "Cluster"}, place_,
-                    "{} at {:g} GB/s would take more than a day for the {} bytes of gradients; check its bandwidth",
+                    "{} at {:g} GB/s would take more than a day for the {} bytes of gradients; "
+                    "check its bandwidth",
                     name, to_gb_per_s(bandwidth), bytes.count());
     };
     for (const WorkerGroup& group : cluster_.groups()) {
@@ -53,7 +54,8 @@ class LinkChecks {
 
  private:
   bool check_reach_of(const Strategy& strategy) {
-    const bool hosts = sums_on_hosts(strategy) || (strategy.servers && strategy.servers->on == Servers::On::kHosts);
+    const bool hosts = sums_on_hosts(strategy) ||
+                       (strategy.servers && strategy.servers->on == Servers::On::kHosts);
     std::vector<std::int64_t> workers;
     std::int64_t first = 0;
     for (const WorkerGroup& group : cluster_.groups()) {
@@ -88,12 +90,15 @@ class LinkChecks {
     std::vector<Hop> route;
     if (cluster_.append_route(from, to, staging, route)) return true;
     const bool staged = from.worker != to.worker && staging != Staging::kDirect;
-    const bool rails = from.worker != to.worker && cluster_.network()->kind == Network::Kind::kRails;
+    const bool rails =
+        from.worker != to.worker && cluster_.network()->kind == Network::Kind::kRails;
     problems_.add({ProblemCode::kConflict, "Cluster"}, place_,
-                  "no links lead from {} (machine \"{}\") to {} (machine \"{}\"){}{}; switches and CPUs pass traffic "
+                  "no links lead from {} (machine \"{}\") to {} (machine \"{}\"){}{}; switches and "
+                  "CPUs pass traffic "
                   "on, GPUs and network cards do not; add the missing link",
-                  cluster_.part_name(from), cluster_.machine(from.worker).name(), cluster_.part_name(to),
-                  cluster_.machine(to.worker).name(), staged ? " through both hosts' memory (staging: VIA_HOST)" : "",
+                  cluster_.part_name(from), cluster_.machine(from.worker).name(),
+                  cluster_.part_name(to), cluster_.machine(to.worker).name(),
+                  staged ? " through both hosts' memory (staging: VIA_HOST)" : "",
                   rails ? " on the sender's rail" : "");
     return false;
   }

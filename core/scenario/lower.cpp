@@ -17,17 +17,22 @@ namespace {
 class ScenarioLowering {
  public:
   explicit ScenarioLowering(WrittenScenario& written)
-      : written_(written), problems_(written.problems), complaints_(written.complaints), scenario_(written.scenario) {}
+      : written_(written),
+        problems_(written.problems),
+        complaints_(written.complaints),
+        scenario_(written.scenario) {}
 
   void lower() {
     if (!scenario_.cluster || !written_.strategy_known) return;
     lower_strategy();
     if (problems_.empty()) price_hosts();
     lower_custom(written_);
-    for (const StrategyProblem& problem : problems_of(scenario_.strategy, *scenario_.cluster)) complain_about(problem);
+    for (const StrategyProblem& problem : problems_of(scenario_.strategy, *scenario_.cluster))
+      complain_about(problem);
     lower_communicators();
     if (!problems_.empty()) return;
-    auto plan = make_plan(scenario_.workload, scenario_.strategy, *scenario_.cluster, scenario_.communicators);
+    auto plan = make_plan(scenario_.workload, scenario_.strategy, *scenario_.cluster,
+                          scenario_.communicators);
     if (!plan) return complain_about(plan.error());
     scenario_.plan = std::move(*plan);
     note_custom(scenario_);
@@ -35,17 +40,19 @@ class ScenarioLowering {
   }
 
  private:
-  /// What the strategy comes to on this cluster: what a framework chooses, and devices that are named.
+  /// What the strategy comes to on this cluster: what a framework chooses, and devices that are
+  /// named.
   void lower_strategy() {
     Strategy& strategy = scenario_.strategy;
     if (strategy.framework) strategy.framework->partition(scenario_.workload, complaints_);
-    if (strategy.framework) strategy.framework->lower({scenario_.workload, *scenario_.cluster}, strategy, complaints_);
+    if (strategy.framework)
+      strategy.framework->lower({scenario_.workload, *scenario_.cluster}, strategy, complaints_);
     if (strategy.servers && strategy.servers->updates && complaints_.has("workload.update_ms")) {
-      complaints_.complain_at(
-          "workload.update_ms", ProblemCode::kUnused,
-          "workload: update_ms: the devices that hold the variables update them, in {} passes over their "
-          "memory; leave it out",
-          kUpdatePasses);
+      complaints_.complain_at("workload.update_ms", ProblemCode::kUnused,
+                              "workload: update_ms: the devices that hold the variables update "
+                              "them, in {} passes over their "
+                              "memory; leave it out",
+                              kUpdatePasses);
     }
     if (problems_.empty()) choose_devices(strategy);
   }
@@ -62,18 +69,21 @@ class ScenarioLowering {
       settings.threads = static_cast<int>(std::min<std::int64_t>(*threads, 64));
     priced.host = host_transport(library, settings);
     if (!priced.host) return;
-    scenario_.cluster = std::make_shared<const Cluster>(scenario_.cluster->with_network(std::move(priced)));
+    scenario_.cluster =
+        std::make_shared<const Cluster>(scenario_.cluster->with_network(std::move(priced)));
   }
 
   /// Of algorithms that single out a device.
   void choose_devices(Strategy& strategy) {
     if (strategy.hierarchical_copy.drops_odd && !traits(strategy.algorithm).drops_odd_device)
-      complaints_.complain_at("strategy.drop_odd_device", ProblemCode::kUnused,
-                              "strategy: drop_odd_device: only hierarchical_copy drops one; leave it out");
+      complaints_.complain_at(
+          "strategy.drop_odd_device", ProblemCode::kUnused,
+          "strategy: drop_odd_device: only hierarchical_copy drops one; leave it out");
     if (strategy.reduce_to_device.empty()) return;
     if (!traits(strategy.algorithm).chooses_device)
-      return complaints_.complain_at("strategy.reduce_to_device", ProblemCode::kUnused,
-                                     "strategy: reduce_to_device: only reduction_to_one_device has one; leave it out");
+      return complaints_.complain_at(
+          "strategy.reduce_to_device", ProblemCode::kUnused,
+          "strategy: reduce_to_device: only reduction_to_one_device has one; leave it out");
     const Cluster& cluster = *scenario_.cluster;
     std::vector<std::string> names;
     for (int r = 0; r < cluster.replicas_per_worker(); ++r) {
@@ -87,21 +97,22 @@ class ScenarioLowering {
       names.push_back(cluster.part(cluster.host(0)).name);
       if (names.back() == strategy.reduce_to_device) return strategy.reduce_to.reset();
     }
-    complaints_.complain_at("strategy.reduce_to_device", ProblemCode::kUnknownName,
-                            "strategy: reduce_to_device: the first worker has no \"{}\" that takes part; there are {}",
-                            strategy.reduce_to_device, fmt::join(names, ", "));
+    complaints_.complain_at(
+        "strategy.reduce_to_device", ProblemCode::kUnknownName,
+        "strategy: reduce_to_device: the first worker has no \"{}\" that takes part; there are {}",
+        strategy.reduce_to_device, fmt::join(names, ", "));
   }
 
   void lower_communicators() {
-    scenario_.communicators =
-        core::lower_communicators(written_.communicators, scenario_.strategy, *scenario_.cluster, complaints_);
+    scenario_.communicators = core::lower_communicators(written_.communicators, scenario_.strategy,
+                                                        *scenario_.cluster, complaints_);
     const bool splits = std::any_of(scenario_.communicators.begin(), scenario_.communicators.end(),
                                     [](const Communicator& c) { return c.splits_model; });
     if (scenario_.strategy.spec && splits) {
-      complaints_.complain_at(
-          path_of("all_reduce_spec"), ProblemCode::kConflict,
-          "strategy: all_reduce_spec reduces over all replicas, which hold different parts of the model "
-          "(splits_model); say algorithm: \"ring\" or \"nccl\" in its place");
+      complaints_.complain_at(path_of("all_reduce_spec"), ProblemCode::kConflict,
+                              "strategy: all_reduce_spec reduces over all replicas, which hold "
+                              "different parts of the model "
+                              "(splits_model); say algorithm: \"ring\" or \"nccl\" in its place");
     }
   }
 
@@ -115,7 +126,8 @@ class ScenarioLowering {
   void complain_about(const StrategyProblem& problem) {
     if (problem.field.empty()) return complaints_.complain_at("", problem.code, "{}", problem.text);
     const std::string path = path_of(problem.field);
-    complaints_.complain_at(path, problem.code, "strategy: {}: {}", path.substr(path.rfind('.') + 1), problem.text);
+    complaints_.complain_at(path, problem.code, "strategy: {}: {}",
+                            path.substr(path.rfind('.') + 1), problem.text);
   }
 
   WrittenScenario& written_;

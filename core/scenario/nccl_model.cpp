@@ -18,8 +18,10 @@ namespace {
 /// Calls with every collective of the plan.
 template <class PlanOrNot, class Visit>
 void visit_collectives(PlanOrNot& plan, Visit visit) {
-  for (auto& pack : plan.packs) visit(plan.collectives[static_cast<std::size_t>(pack.collective)].first);
-  for (auto& exchange : plan.exchanges) visit(plan.collectives[static_cast<std::size_t>(exchange.collective)].first);
+  for (auto& pack : plan.packs)
+    visit(plan.collectives[static_cast<std::size_t>(pack.collective)].first);
+  for (auto& exchange : plan.exchanges)
+    visit(plan.collectives[static_cast<std::size_t>(exchange.collective)].first);
 }
 
 std::shared_ptr<const nccl::CollectiveTime> at_band_end(nccl::CollectiveTime time, BandEnd end) {
@@ -46,7 +48,8 @@ std::shared_ptr<const CollectiveParts> at_band_end(CollectiveParts parts, BandEn
 /// What another service knows, at an end of its error bands.
 class TimesAtBandEnd : public CollectiveTimes {
  public:
-  TimesAtBandEnd(std::shared_ptr<const CollectiveTimes> usual, BandEnd end) : usual_(std::move(usual)), end_(end) {}
+  TimesAtBandEnd(std::shared_ptr<const CollectiveTimes> usual, BandEnd end)
+      : usual_(std::move(usual)), end_(end) {}
 
   [[nodiscard]] Known of(const Collective& collective) const override {
     Known known = usual_->of(collective);
@@ -107,8 +110,8 @@ std::string describe_nccl(const Collective& collective) {
   if (!timed_parts(collective)) return text;
   for (const CollectivePart& part : collective.parts->all) {
     if (!part.inside_workers) continue;
-    text += fmt::format("{}{} by {}", text.empty() ? "inside workers " : " and ", to_string(part.collective.kind),
-                        describe(*part.collective.nccl));
+    text += fmt::format("{}{} by {}", text.empty() ? "inside workers " : " and ",
+                        to_string(part.collective.kind), describe(*part.collective.nccl));
   }
   return text;
 }
@@ -120,7 +123,8 @@ std::string capped_at(const Collective& collective) {
   return "";
 }
 
-std::string nccl_note(const std::vector<const nccl::CollectiveTime*>& times, std::string_view where) {
+std::string nccl_note(const std::vector<const nccl::CollectiveTime*>& times,
+                      std::string_view where) {
   if (times.empty()) return "";
   std::map<std::string, int> choices;
   nccl::ErrorBand widest;
@@ -137,34 +141,42 @@ std::string nccl_note(const std::vector<const nccl::CollectiveTime*>& times, std
     if (choices.size() > 1) which += fmt::format(" ({})", count);
   }
   if (choices.size() > kFew) which = fmt::format("{} different choices", choices.size());
-  const bool by_network = std::any_of(times.begin(), times.end(), [](const nccl::CollectiveTime* time) {
-    return time->choice && nccl::by_network(time->choice->algorithm, time->communicator->nodes);
-  });
+  const bool by_network =
+      std::any_of(times.begin(), times.end(), [](const nccl::CollectiveTime* time) {
+        return time->choice && nccl::by_network(time->choice->algorithm, time->communicator->nodes);
+      });
   const bool calibrated =
-      std::all_of(times.begin(), times.end(), [](const nccl::CollectiveTime* time) { return time->calibrated; });
+      std::all_of(times.begin(), times.end(),
+                  [](const nccl::CollectiveTime* time) { return time->calibrated; });
   if (calibrated)
     return fmt::format(
-        "NCCL {} would take{} {}; its times are corrected by the cluster's own measurements (nccl_calibration), and "
+        "NCCL {} would take{} {}; its times are corrected by the cluster's own measurements "
+        "(nccl_calibration), and "
         "eight "
         "of ten are expected between {:.2f} and {:.2f} times the prediction",
         nccl::describe(times.front()->version), where, which, widest.low, widest.high);
   return fmt::format(
-      "NCCL {} would take{} {}; of its times eight of ten measurements lay between {:.2f} and {:.2f} times the "
+      "NCCL {} would take{} {}; of its times eight of ten measurements lay between {:.2f} and "
+      "{:.2f} times the "
       "prediction, on systems that the model was not fitted to{}",
       nccl::describe(times.front()->version), where, which, widest.low, widest.high,
-      by_network ? "; this one is taken to have a network that reduces (SHARP), whose figures are published ones and "
+      by_network ? "; this one is taken to have a network that reduces (SHARP), whose figures are "
+                   "published ones and "
                    "not measured"
                  : "");
 }
 
 std::string capped_note(const std::vector<const nccl::CollectiveTime*>& times) {
-  const auto capped =
-      std::count_if(times.begin(), times.end(), [](const auto* t) { return !t->time.capped_at.empty(); });
+  const auto capped = std::count_if(times.begin(), times.end(),
+                                    [](const auto* t) { return !t->time.capped_at.empty(); });
   if (capped == 0) return "";
-  const auto first = std::find_if(times.begin(), times.end(), [](const auto* t) { return !t->time.capped_at.empty(); });
+  const auto first = std::find_if(times.begin(), times.end(),
+                                  [](const auto* t) { return !t->time.capped_at.empty(); });
   return fmt::format(
-      "the time model has {} of {} collectives of NCCL's take less than {} needs for the bytes that it carries; they "
-      "take that in its place (capped_at_bound). Please report this, with the scenario: it is a mistake of the model, "
+      "the time model has {} of {} collectives of NCCL's take less than {} needs for the bytes "
+      "that it carries; they "
+      "take that in its place (capped_at_bound). Please report this, with the scenario: it is a "
+      "mistake of the model, "
       "or "
       "a link that the machine's file has slower than it is",
       capped, times.size(), (*first)->time.capped_at);
@@ -173,18 +185,20 @@ std::string capped_note(const std::vector<const nccl::CollectiveTime*>& times) {
 std::vector<std::string> nccl_notes(const Scenario& scenario) {
   std::vector<std::string> notes = scenario.nccl_values;
   if (!scenario.why_rings.empty()) {
-    notes.push_back(fmt::format(
-        "NCCL's own choice and times are not known here: {}; its collectives are simulated as rings over its channels",
-        scenario.why_rings));
+    notes.push_back(
+        fmt::format("NCCL's own choice and times are not known here: {}; its collectives are "
+                    "simulated as rings over its channels",
+                    scenario.why_rings));
   }
   // What is fused, and what NCCL takes for that, is known when it is.
   if (scenario.plan.fuses()) return notes;
   std::vector<const nccl::CollectiveTime*> whole, inside;
   visit_collectives(scenario.plan, [&](const Collective& collective) {
-    for (const auto& time : nccl_times(collective)) (collective.nccl ? whole : inside).push_back(time.get());
+    for (const auto& time : nccl_times(collective))
+      (collective.nccl ? whole : inside).push_back(time.get());
   });
-  for (std::string note :
-       {nccl_note(whole), nccl_note(inside, " inside workers"), capped_note(whole), capped_note(inside)}) {
+  for (std::string note : {nccl_note(whole), nccl_note(inside, " inside workers"),
+                           capped_note(whole), capped_note(inside)}) {
     if (!note.empty()) notes.push_back(std::move(note));
   }
   return notes;

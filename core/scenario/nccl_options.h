@@ -14,8 +14,9 @@ namespace tutti::core {
 /// NCCL as a scenario has it (strategy.nccl).
 struct NcclOptions {
   nccl::Version version = nccl::kDefaultVersion;
-  std::vector<std::pair<std::string, std::string>> variables;  ///< of its environment: names and values, in order
-  nccl::Settings settings;                                     ///< what the release makes of them
+  std::vector<std::pair<std::string, std::string>>
+      variables;            ///< of its environment: names and values, in order
+  nccl::Settings settings;  ///< what the release makes of them
   /// What carries messages between machines (Transport's names); nothing: the cluster says it.
   std::optional<std::string> transport;
   /// The file of the cluster's own measurements, and where the scenario names it; empty: none.

@@ -32,9 +32,11 @@ NcclOptions nccl_options_from(const proto::Nccl& message, Fields& fields) {
   }
   if (auto settings = nccl::read_settings(options.variables, options.version)) {
     options.settings = std::move(*settings);
-    if (options.settings.p2p_disabled.value_or(false) || options.settings.shm_disabled.value_or(false))
+    if (options.settings.p2p_disabled.value_or(false) ||
+        options.settings.shm_disabled.value_or(false))
       wrong("set", ProblemCode::kUnsupported,
-            "NCCL_P2P_DISABLE and NCCL_SHM_DISABLE take other paths between GPUs than those that packs share "
+            "NCCL_P2P_DISABLE and NCCL_SHM_DISABLE take other paths between GPUs than those that "
+            "packs share "
             "here; leave them out (tutti perf --cluster has the times)");
   } else {
     wrong_in("set", settings.error());

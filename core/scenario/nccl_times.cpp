@@ -5,21 +5,23 @@
 namespace tutti::core {
 namespace {
 
-Expected<std::shared_ptr<const nccl::CollectiveTime>> time_of_whole(const Collective& c, const Strategy& strategy,
-                                                                    Reduction reduction,
-                                                                    const nccl::Predictor& predictor,
-                                                                    const NcclBounds& bounds) {
+Expected<std::shared_ptr<const nccl::CollectiveTime>> time_of_whole(
+    const Collective& c, const Strategy& strategy, Reduction reduction,
+    const nccl::Predictor& predictor, const NcclBounds& bounds) {
   auto known = predictor.of(c.kind, c.bytes().count(), c.type, reduction);
   if (!known) return tl::make_unexpected(known.error());
-  if (const auto bound = bounds.find({c.kind, c.root}); bound != bounds.end()) bound->second.apply(*known);
+  if (const auto bound = bounds.find({c.kind, c.root}); bound != bounds.end())
+    bound->second.apply(*known);
   if (strategy.launch_overhead_asked) known->launch = strategy.launch_overhead;
   return std::make_shared<const nccl::CollectiveTime>(std::move(*known));
 }
 
 /// Its parts, with times where they are NCCL's. Inside workers that adds; dividing comes behind.
-Expected<std::shared_ptr<const CollectiveParts>> time_of_parts(const Collective& whole, const Strategy& strategy,
+Expected<std::shared_ptr<const CollectiveParts>> time_of_parts(const Collective& whole,
+                                                               const Strategy& strategy,
                                                                const nccl::Predictor& predictor,
-                                                               const NcclBounds& bounds, NcclWays& ways) {
+                                                               const NcclBounds& bounds,
+                                                               NcclWays& ways) {
   const Cluster& cluster = whole.group.cluster();
   CollectiveParts parts = *whole.parts;
   const Partition workers{parts.layout.replicas(), parts.layout.per_worker, 1};
@@ -30,13 +32,15 @@ Expected<std::shared_ptr<const CollectiveParts>> time_of_parts(const Collective&
     if (!known) return tl::make_unexpected(known.error());
     inside.nccl = std::move(*known);
     Strategy by_nccl = Strategy::for_algorithm(BaseAlgorithm::kNccl);
-    by_nccl.channels =
-        channels_of_ways(*inside.nccl->communicator, inside.nccl->choice, cluster, parts.layout.per_worker, false);
+    by_nccl.channels = channels_of_ways(*inside.nccl->communicator, inside.nccl->choice, cluster,
+                                        parts.layout.per_worker, false);
     by_nccl.collective = inside.kind;
     by_nccl.root = inside.root;
-    const std::int64_t elements = cut_evenly(cluster, by_nccl, inside.type, inside.elements, &workers);
+    const std::int64_t elements =
+        cut_evenly(cluster, by_nccl, inside.type, inside.elements, &workers);
     auto way = make_collective(cluster, by_nccl, inside.type, elements, 0, workers).schedule;
-    inside.nccl_ways = ways.try_emplace({inside.kind, inside.root, way->lanes(0)}, way).first->second;
+    inside.nccl_ways =
+        ways.try_emplace({inside.kind, inside.root, way->lanes(0)}, way).first->second;
   }
   parts.timed = true;
   return std::make_shared<const CollectiveParts>(std::move(parts));
@@ -44,9 +48,10 @@ Expected<std::shared_ptr<const CollectiveParts>> time_of_parts(const Collective&
 
 }  // namespace
 
-Expected<CollectiveTimes::Known> nccl_times_of(const Collective& collective, const Strategy& strategy,
-                                               const nccl::Predictor& predictor, const NcclBounds& bounds,
-                                               NcclWays& ways) {
+Expected<CollectiveTimes::Known> nccl_times_of(const Collective& collective,
+                                               const Strategy& strategy,
+                                               const nccl::Predictor& predictor,
+                                               const NcclBounds& bounds, NcclWays& ways) {
   CollectiveTimes::Known known;
   if (collective.parts) {
     auto parts = time_of_parts(collective, strategy, predictor, bounds, ways);

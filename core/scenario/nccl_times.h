@@ -16,20 +16,24 @@ namespace tutti::core {
 /// The lower bounds that links set, by kind of collective and its root.
 using NcclBounds = std::map<std::pair<CollectiveKind, Rank>, NcclLinkBound>;
 
-/// Where the data of what is inside a worker goes, by kind, root and channels. It is shared, because
-/// looking it up costs more than anything else of a small collective.
-using NcclWays = std::map<std::tuple<CollectiveKind, Rank, std::int32_t>, std::shared_ptr<const Schedule>>;
+/// Where the data of what is inside a worker goes, by kind, root and channels. It is shared,
+/// because looking it up costs more than anything else of a small collective.
+using NcclWays =
+    std::map<std::tuple<CollectiveKind, Rank, std::int32_t>, std::shared_ptr<const Schedule>>;
 
-/// Returns what NCCL takes for a collective of `strategy`: as a whole if it has no parts, else of the parts
-/// inside workers. ERRORS: the settings leave nothing to choose.
-Expected<CollectiveTimes::Known> nccl_times_of(const Collective& collective, const Strategy& strategy,
-                                               const nccl::Predictor& predictor, const NcclBounds& bounds,
-                                               NcclWays& ways);
+/// Returns what NCCL takes for a collective of `strategy`: as a whole if it has no parts, else of
+/// the parts inside workers. ERRORS: the settings leave nothing to choose.
+Expected<CollectiveTimes::Known> nccl_times_of(const Collective& collective,
+                                               const Strategy& strategy,
+                                               const nccl::Predictor& predictor,
+                                               const NcclBounds& bounds, NcclWays& ways);
 
-/// NCCL's times of a strategy's collectives, of whatever size. REQUIRES: all have parts, or none has.
+/// NCCL's times of a strategy's collectives, of whatever size. REQUIRES: all have parts, or none
+/// has.
 class NcclTimes final : public CollectiveTimes {
  public:
-  NcclTimes(nccl::Predictor predictor, NcclBounds bounds, Strategy strategy, bool only_inside_workers)
+  NcclTimes(nccl::Predictor predictor, NcclBounds bounds, Strategy strategy,
+            bool only_inside_workers)
       : predictor_(std::move(predictor)),
         bounds_(std::move(bounds)),
         strategy_(std::move(strategy)),

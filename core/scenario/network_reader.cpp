@@ -15,12 +15,14 @@ constexpr std::int64_t kMostThreads = 1024;  ///< of a process that moves bytes
 
 class NetworkReader {
  public:
-  NetworkReader(const proto::Network& message, const std::vector<WorkerGroup>& groups, Fields& fields)
+  NetworkReader(const proto::Network& message, const std::vector<WorkerGroup>& groups,
+                Fields& fields)
       : message_(message), groups_(groups), fields_(fields) {
     for (const WorkerGroup& group : groups) workers_ += group.count;
   }
 
-  std::optional<Network> read(const std::string& path, const Library& library, std::vector<Library::File>& files) {
+  std::optional<Network> read(const std::string& path, const Library& library,
+                              std::vector<Library::File>& files) {
     const std::size_t before = fields_.problems().size();
     if (!message_.link().empty() && !read_link(path, library, files)) return std::nullopt;
     read_kind();
@@ -40,11 +42,13 @@ class NetworkReader {
     return network_.kind == Network::Kind::kFatTree || network_.kind == Network::Kind::kDragonfly;
   }
 
-  bool read_link(const std::string& path, const Library& library, std::vector<Library::File>& files) {
+  bool read_link(const std::string& path, const Library& library,
+                 std::vector<Library::File>& files) {
     const auto file = library.read(Library::Kind::kLink, message_.link(), path);
     if (!file) return fields_.problems().add(file.error()), false;
     if (!*file) {
-      complain_unknown(fields_, message_, "link", "kind of link", message_.link(), library.names(Library::Kind::kLink));
+      complain_unknown(fields_, message_, "link", "kind of link", message_.link(),
+                       library.names(Library::Kind::kLink));
       return false;
     }
     remember(**file, files);
@@ -61,12 +65,14 @@ class NetworkReader {
       case proto::Network::FAT_TREE: network_.kind = Network::Kind::kFatTree; break;
       case proto::Network::DRAGONFLY: network_.kind = Network::Kind::kDragonfly; break;
       default:
-        fields_.complain_at(message_, "kind", ProblemCode::kMissing,
-                            "network: kind is missing; say ONE_SWITCH, RAILS, FAT_TREE or DRAGONFLY");
+        fields_.complain_at(
+            message_, "kind", ProblemCode::kMissing,
+            "network: kind is missing; say ONE_SWITCH, RAILS, FAT_TREE or DRAGONFLY");
     }
   }
 
-  std::optional<Bandwidth> rate(const google::protobuf::Message& message, const char* field, const char* what) {
+  std::optional<Bandwidth> rate(const google::protobuf::Message& message, const char* field,
+                                const char* what) {
     const auto gb_per_s = fields_.number(message, field, what, {0, kMostGbPerS, false});
     if (!gb_per_s) return std::nullopt;
     return bandwidth_from_gb_per_s(std::max(*gb_per_s, kLeastGbPerS));
@@ -75,29 +81,33 @@ class NetworkReader {
   /// What the message says, else what the kind of link does; required if neither.
   Time latency(const char* field, std::optional<Time> otherwise, const char* remedy) {
     if (!fields_.has(message_, field) && otherwise) return *otherwise;
-    return time_from_us(fields_.required(message_, field, "network", {0, kMostLatencyUs}, remedy).value_or(0));
+    return time_from_us(
+        fields_.required(message_, field, "network", {0, kMostLatencyUs}, remedy).value_or(0));
   }
 
   void read_figures() {
     network_.port_bandwidth = rate(message_, "bandwidth_gb_per_s", "network");
     if (!network_.port_bandwidth && link_) network_.port_bandwidth = link_->port;
-    network_.latency = latency("latency_us", link_ ? std::optional(link_->latency) : std::nullopt,
-                               "one way, from card to card; or name the kind of link, such as link: \"edr\"");
+    network_.latency =
+        latency("latency_us", link_ ? std::optional(link_->latency) : std::nullopt,
+                "one way, from card to card; or name the kind of link, such as link: \"edr\"");
     network_.connection = rate(message_, "connection_gb_per_s", "network");
     if (!network_.connection && link_) network_.connection = link_->connection;
     network_.source = message_.source().empty() && link_ ? link_->source : message_.source();
     network_.transport = static_cast<Transport>(message_.transport());
     if (network_.transport == Transport::kNone && link_) network_.transport = link_->transport;
     read_host_transport();
-    if (message_.path_choice() == proto::Network::DESTINATION) network_.choice.rule = PathChoice::Rule::kDestination;
+    if (message_.path_choice() == proto::Network::DESTINATION)
+      network_.choice.rule = PathChoice::Rule::kDestination;
     network_.choice.seed = message_.path_seed();
     for (const WorkerGroup& group : groups_) {
       const auto cards = static_cast<std::int32_t>(group.machine->nics().size());
       network_.choice.cards_per_worker = std::max(network_.choice.cards_per_worker, cards);
     }
     if (has_switches()) {
-      switch_latency_ = latency("switch_us", link_ ? std::optional(link_->switch_latency) : std::nullopt,
-                                "what every switch beyond the first adds; or name the kind of link");
+      switch_latency_ =
+          latency("switch_us", link_ ? std::optional(link_->switch_latency) : std::nullopt,
+                  "what every switch beyond the first adds; or name the kind of link");
     }
   }
 
@@ -109,15 +119,20 @@ class NetworkReader {
           message_, "host_transport", ProblemCode::kUnused,
           "network: host_transport is of TCP networks, and this one's transport is {}; leave it "
           "out, or say transport: TCP",
-          network_.transport == Transport::kNone ? "not stated" : name_in_files(network_.transport));
+          network_.transport == Transport::kNone ? "not stated"
+                                                 : name_in_files(network_.transport));
     }
     const char* const what = "host_transport";
     HostTransportSettings& settings = network_.host_settings;
     settings.library = static_cast<HostLibrary>(hosts.library());
-    settings.send_us_per_message = fields_.number(hosts, "send_us_per_message", what, {0, kMostLatencyUs});
-    settings.receive_us_per_message = fields_.number(hosts, "receive_us_per_message", what, {0, kMostLatencyUs});
-    settings.thread_gb_per_s = fields_.number(hosts, "thread_gb_per_s", what, {kLeastGbPerS, kMostGbPerS});
-    settings.host_gb_per_s = fields_.number(hosts, "host_gb_per_s", what, {kLeastGbPerS, kMostGbPerS});
+    settings.send_us_per_message =
+        fields_.number(hosts, "send_us_per_message", what, {0, kMostLatencyUs});
+    settings.receive_us_per_message =
+        fields_.number(hosts, "receive_us_per_message", what, {0, kMostLatencyUs});
+    settings.thread_gb_per_s =
+        fields_.number(hosts, "thread_gb_per_s", what, {kLeastGbPerS, kMostGbPerS});
+    settings.host_gb_per_s =
+        fields_.number(hosts, "host_gb_per_s", what, {kLeastGbPerS, kMostGbPerS});
     settings.receive_us_per_mb2 = fields_.number(hosts, "receive_us_per_mb2", what, {0, 1e6});
     settings.overlay_factor = fields_.number(hosts, "overlay_factor", what, {1, 1000});
     if (const auto threads = fields_.integer(hosts, "threads", what, 1, kMostThreads))
@@ -125,22 +140,25 @@ class NetworkReader {
     settings.overlay = static_cast<Overlay>(hosts.overlay());
     settings.pod_per_gpu = hosts.pod_per_gpu();
     if (settings.overlay == Overlay::kNone && settings.overlay_factor)
-      fields_.complain_at(hosts, "overlay_factor", ProblemCode::kUnused,
-                          "host_transport: overlay_factor is of an overlay; say which, such as overlay: IPIP");
+      fields_.complain_at(
+          hosts, "overlay_factor", ProblemCode::kUnused,
+          "host_transport: overlay_factor is of an overlay; say which, such as overlay: IPIP");
   }
 
   void refuse_what_is_of_other_kinds() {
     const auto only = [this](bool said, const char* field, bool fits, const char* kinds) {
       if (said && !fits)
-        fields_.complain_at(message_, field, ProblemCode::kUnused, "network: {} is of kind {}; leave it out", field,
-                            kinds);
+        fields_.complain_at(message_, field, ProblemCode::kUnused,
+                            "network: {} is of kind {}; leave it out", field, kinds);
     };
     const char* const both = "FAT_TREE or DRAGONFLY";
     only(message_.has_fat_tree(), "fat_tree", network_.kind == Network::Kind::kFatTree, "FAT_TREE");
-    only(message_.has_dragonfly(), "dragonfly", network_.kind == Network::Kind::kDragonfly, "DRAGONFLY");
+    only(message_.has_dragonfly(), "dragonfly", network_.kind == Network::Kind::kDragonfly,
+         "DRAGONFLY");
     only(message_.has_switch_us(), "switch_us", has_switches(), both);
     only(message_.path_choice() != proto::Network::HASH, "path_choice", has_switches(), both);
-    only(message_.has_path_seed(), "path_seed", has_switches() && network_.choice.rule == PathChoice::Rule::kHash,
+    only(message_.has_path_seed(), "path_seed",
+         has_switches() && network_.choice.rule == PathChoice::Rule::kHash,
          "FAT_TREE or DRAGONFLY with path_choice HASH");
   }
 
@@ -154,7 +172,8 @@ class NetworkReader {
   [[nodiscard]] Bandwidth widest_port() const {
     Bandwidth widest(1);
     for (const WorkerGroup& group : groups_) {
-      for (const int nic : group.machine->nics()) widest = std::max(widest, port_of(*group.machine, nic));
+      for (const int nic : group.machine->nics())
+        widest = std::max(widest, port_of(*group.machine, nic));
     }
     return widest;
   }
@@ -173,7 +192,8 @@ class NetworkReader {
 
   // --- shapes ---
 
-  std::int64_t whole(const google::protobuf::Message& message, const char* field, const char* what, std::int64_t most) {
+  std::int64_t whole(const google::protobuf::Message& message, const char* field, const char* what,
+                     std::int64_t most) {
     if (!fields_.has(message, field))
       fields_.complain_at(message, field, ProblemCode::kMissing, "{}: {} is missing", what, field);
     return fields_.integer(message, field, what, 1, most).value_or(1);
@@ -182,14 +202,15 @@ class NetworkReader {
   void check_size(const google::protobuf::Message& message, const char* what, double links) {
     if (links <= static_cast<double>(kMostSwitchLinks)) return;
     fields_.complain(message, ProblemCode::kTooLarge,
-                     "{}: that makes {:.3g} links between switches; at most {} can be simulated", what, links,
-                     kMostSwitchLinks);
+                     "{}: that makes {:.3g} links between switches; at most {} can be simulated",
+                     what, links, kMostSwitchLinks);
   }
 
   void read_fat_tree() {
     if (!message_.has_fat_tree()) {
-      return fields_.complain_at(message_, "fat_tree", ProblemCode::kMissing,
-                                 "network: fat_tree is missing; say fat_tree {{ workers_per_leaf: … spines: … }}");
+      return fields_.complain_at(
+          message_, "fat_tree", ProblemCode::kMissing,
+          "network: fat_tree is missing; say fat_tree {{ workers_per_leaf: … spines: … }}");
     }
     const proto::FatTree& tree = message_.fat_tree();
     FatTreeShape& shape = network_.fat_tree;
@@ -199,49 +220,56 @@ class NetworkReader {
     shape.rails = tree.rails();
     shape.cards_per_worker = network_.choice.cards_per_worker;
     shape.switch_latency = switch_latency_;
-    const auto oversubscription =
-        fields_.number(tree, "oversubscription", "fat_tree", {1 / kMostOversubscription, kMostOversubscription});
+    const auto oversubscription = fields_.number(
+        tree, "oversubscription", "fat_tree", {1 / kMostOversubscription, kMostOversubscription});
     const auto uplink = rate(tree, "uplink_gb_per_s", "fat_tree");
     if (tree.has_oversubscription() && tree.has_uplink_gb_per_s()) {
       fields_.complain_at(tree, "uplink_gb_per_s", ProblemCode::kConflict,
-                          "fat_tree: oversubscription and uplink_gb_per_s both say how wide the links to the spines "
+                          "fat_tree: oversubscription and uplink_gb_per_s both say how wide the "
+                          "links to the spines "
                           "are; keep one");
     }
     if (fields_.problems().size() > problems) return;
-    const double ports =
-        static_cast<double>(shape.workers_per_leaf) * static_cast<double>(ports_on_leaf(shape.rails).count());
+    const double ports = static_cast<double>(shape.workers_per_leaf) *
+                         static_cast<double>(ports_on_leaf(shape.rails).count());
     const double share = ports / oversubscription.value_or(1) / shape.spines;
-    shape.uplink = uplink.value_or(bandwidth_from_gb_per_s(std::clamp(share / 1e9, kLeastGbPerS, kMostGbPerS)));
+    shape.uplink = uplink.value_or(
+        bandwidth_from_gb_per_s(std::clamp(share / 1e9, kLeastGbPerS, kMostGbPerS)));
     const auto blocks = (workers_ + shape.workers_per_leaf - 1) / shape.workers_per_leaf;
     check_size(tree, "fat_tree",
-               2.0 * static_cast<double>(blocks) * (shape.rails ? shape.cards_per_worker : 1) * shape.spines);
+               2.0 * static_cast<double>(blocks) * (shape.rails ? shape.cards_per_worker : 1) *
+                   shape.spines);
     if (shape.rails) check_rails(tree);
   }
 
   void check_rails(const proto::FatTree& tree) {
     for (const WorkerGroup& group : groups_) {
       if (group.machine->nics().size() == groups_.front().machine->nics().size()) continue;
-      fields_.complain_at(tree, "rails", ProblemCode::kUnused,
-                          "fat_tree: on rails every machine needs the same number of network cards (\"{}\" has {}, "
-                          "\"{}\" has {}); leave rails out",
-                          groups_.front().machine->name(), groups_.front().machine->nics().size(),
-                          group.machine->name(), group.machine->nics().size());
+      fields_.complain_at(
+          tree, "rails", ProblemCode::kUnused,
+          "fat_tree: on rails every machine needs the same number of network cards (\"{}\" has {}, "
+          "\"{}\" has {}); leave rails out",
+          groups_.front().machine->name(), groups_.front().machine->nics().size(),
+          group.machine->name(), group.machine->nics().size());
     }
   }
 
   void read_dragonfly() {
     if (!message_.has_dragonfly()) {
-      return fields_.complain_at(message_, "dragonfly", ProblemCode::kMissing,
-                                 "network: dragonfly is missing; say dragonfly {{ workers_per_router: … "
-                                 "routers_per_group: … global_links_per_router: … }}");
+      return fields_.complain_at(
+          message_, "dragonfly", ProblemCode::kMissing,
+          "network: dragonfly is missing; say dragonfly {{ workers_per_router: … "
+          "routers_per_group: … global_links_per_router: … }}");
     }
     const proto::Dragonfly& fly = message_.dragonfly();
     DragonflyShape& shape = network_.dragonfly;
     const std::size_t problems = fields_.problems().size();
-    shape.workers_per_router = fields_.integer(fly, "workers_per_router", "dragonfly", 1, kMostWorkers).value_or(1);
-    shape.routers_per_group = static_cast<std::int32_t>(whole(fly, "routers_per_group", "dragonfly", kMostPerSwitch));
-    shape.global_links_per_router =
-        static_cast<std::int32_t>(whole(fly, "global_links_per_router", "dragonfly", kMostPerSwitch));
+    shape.workers_per_router =
+        fields_.integer(fly, "workers_per_router", "dragonfly", 1, kMostWorkers).value_or(1);
+    shape.routers_per_group =
+        static_cast<std::int32_t>(whole(fly, "routers_per_group", "dragonfly", kMostPerSwitch));
+    shape.global_links_per_router = static_cast<std::int32_t>(
+        whole(fly, "global_links_per_router", "dragonfly", kMostPerSwitch));
     shape.local = rate(fly, "local_gb_per_s", "dragonfly").value_or(widest_port());
     shape.global = rate(fly, "global_gb_per_s", "dragonfly").value_or(widest_port());
     shape.local_latency = switch_latency_;
@@ -249,12 +277,15 @@ class NetworkReader {
     shape.global_latency = us ? time_from_us(*us) : switch_latency_;
     if (fields_.problems().size() > problems) return;
     const std::int64_t groups = Dragonfly::groups_for(workers_, shape);
-    const std::int64_t links = static_cast<std::int64_t>(shape.routers_per_group) * shape.global_links_per_router;
+    const std::int64_t links =
+        static_cast<std::int64_t>(shape.routers_per_group) * shape.global_links_per_router;
     if (links < groups - 1) {
-      fields_.complain_at(fly, "global_links_per_router", ProblemCode::kTooSmall,
-                          "dragonfly: {} workers make {} groups, so each needs at least {} links to others, one to "
-                          "each; {} routers with {} have {}; take more links, or larger groups",
-                          workers_, groups, groups - 1, shape.routers_per_group, shape.global_links_per_router, links);
+      fields_.complain_at(
+          fly, "global_links_per_router", ProblemCode::kTooSmall,
+          "dragonfly: {} workers make {} groups, so each needs at least {} links to others, one to "
+          "each; {} routers with {} have {}; take more links, or larger groups",
+          workers_, groups, groups - 1, shape.routers_per_group, shape.global_links_per_router,
+          links);
     }
     check_size(fly, "dragonfly",
                static_cast<double>(groups) * shape.routers_per_group *
@@ -272,24 +303,27 @@ class NetworkReader {
 
 }  // namespace
 
-std::optional<Network> network_from(const proto::Network& message, const std::vector<WorkerGroup>& groups,
-                                    Fields& fields, const std::string& path, const Library& library,
+std::optional<Network> network_from(const proto::Network& message,
+                                    const std::vector<WorkerGroup>& groups, Fields& fields,
+                                    const std::string& path, const Library& library,
                                     std::vector<Library::File>& files) {
   return NetworkReader(message, groups, fields).read(path, library, files);
 }
 
-Expected<void> spell_out_link(proto::Network& message, const std::string& path, const Library& library) {
+Expected<void> spell_out_link(proto::Network& message, const std::string& path,
+                              const Library& library) {
   if (message.link().empty()) return {};
   const auto file = library.read(Library::Kind::kLink, message.link(), path);
   if (!file) return tl::make_unexpected(file.error());
   if (!*file) {
-    return tl::make_unexpected(
-        Error::request(fmt::format("there is no kind of link \"{}\"", message.link()), {path, 0, 0}));
+    return tl::make_unexpected(Error::request(
+        fmt::format("there is no kind of link \"{}\"", message.link()), {path, 0, 0}));
   }
   const Expected<NetworkLink> link = read_network_link((*file)->text, (*file)->path);
   if (!link) return tl::make_unexpected(link.error());
   const auto us = [](Time time) { return static_cast<double>(time.count()) / 1e6; };
-  const bool switches = message.kind() == proto::Network::FAT_TREE || message.kind() == proto::Network::DRAGONFLY;
+  const bool switches =
+      message.kind() == proto::Network::FAT_TREE || message.kind() == proto::Network::DRAGONFLY;
   if (!message.has_bandwidth_gb_per_s()) message.set_bandwidth_gb_per_s(to_gb_per_s(link->port));
   if (!message.has_latency_us()) message.set_latency_us(us(link->latency));
   if (!message.has_switch_us() && switches) message.set_switch_us(us(link->switch_latency));

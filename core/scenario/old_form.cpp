@@ -14,9 +14,11 @@ constexpr std::string_view kBenchmarks = "tensorflow.tf_cnn_benchmarks";
 
 // Later rows see what rows above have moved: what goes with a strategy of TensorFlow follows it.
 constexpr std::array kMovedFields{
-    MovedField{"communication_options", "tensorflow.multi_worker_mirrored.communication_options", ""},
+    MovedField{"communication_options", "tensorflow.multi_worker_mirrored.communication_options",
+               ""},
     MovedField{"hints", "tensorflow.multi_worker_mirrored.hints", ""},
-    MovedField{"collective_all_reduce", "tensorflow.multi_worker_mirrored.collective_all_reduce", ""},
+    MovedField{"collective_all_reduce", "tensorflow.multi_worker_mirrored.collective_all_reduce",
+               ""},
     MovedField{"one_device", "tensorflow.one_device", ""},
     MovedField{"mirrored", "tensorflow.mirrored", ""},
     MovedField{"central_storage", "tensorflow.central_storage", ""},
@@ -25,21 +27,30 @@ constexpr std::array kMovedFields{
     MovedField{"all_reduce_spec", "tensorflow.tf_cnn_benchmarks.all_reduce_spec", kBenchmarks},
     MovedField{"all_reduce_spec", "tensorflow.multi_worker_all_reduce.all_reduce_spec", ""},
     // Packing fields that TensorFlow's strategies shared with Tutti's own packing.
-    MovedField{"num_packs", "tensorflow.multi_worker_mirrored.collective_all_reduce.num_packs", kMirrored},
+    MovedField{"num_packs", "tensorflow.multi_worker_mirrored.collective_all_reduce.num_packs",
+               kMirrored},
     MovedField{"all_reduce_merge_scope",
-               "tensorflow.multi_worker_mirrored.collective_all_reduce.all_reduce_merge_scope", kMirrored},
+               "tensorflow.multi_worker_mirrored.collective_all_reduce.all_reduce_merge_scope",
+               kMirrored},
     MovedField{"num_packs", "tensorflow.multi_worker_all_reduce.num_packs", kAllReduce},
-    MovedField{"agg_small_grads_max_bytes", "tensorflow.multi_worker_all_reduce.agg_small_grads_max_bytes", kAllReduce},
-    MovedField{"agg_small_grads_max_group", "tensorflow.multi_worker_all_reduce.agg_small_grads_max_group", kAllReduce},
-    MovedField{"agg_small_grads_exact_group", "tensorflow.multi_worker_all_reduce.agg_small_grads_exact_group",
-               kAllReduce},
+    MovedField{"agg_small_grads_max_bytes",
+               "tensorflow.multi_worker_all_reduce.agg_small_grads_max_bytes", kAllReduce},
+    MovedField{"agg_small_grads_max_group",
+               "tensorflow.multi_worker_all_reduce.agg_small_grads_max_group", kAllReduce},
+    MovedField{"agg_small_grads_exact_group",
+               "tensorflow.multi_worker_all_reduce.agg_small_grads_exact_group", kAllReduce},
     MovedField{"num_packs", "tensorflow.tf_cnn_benchmarks.gradient_repacking", kBenchmarks},
-    MovedField{"agg_small_grads_max_bytes", "tensorflow.tf_cnn_benchmarks.agg_small_grads_max_bytes", kBenchmarks},
-    MovedField{"agg_small_grads_max_group", "tensorflow.tf_cnn_benchmarks.agg_small_grads_max_group", kBenchmarks},
-    MovedField{"agg_small_grads_exact_group", "tensorflow.tf_cnn_benchmarks.agg_small_grads_exact_group", kBenchmarks},
-    MovedField{"all_reduce_merge_scope", "tensorflow.tf_cnn_benchmarks.allreduce_merge_scope", kBenchmarks},
+    MovedField{"agg_small_grads_max_bytes",
+               "tensorflow.tf_cnn_benchmarks.agg_small_grads_max_bytes", kBenchmarks},
+    MovedField{"agg_small_grads_max_group",
+               "tensorflow.tf_cnn_benchmarks.agg_small_grads_max_group", kBenchmarks},
+    MovedField{"agg_small_grads_exact_group",
+               "tensorflow.tf_cnn_benchmarks.agg_small_grads_exact_group", kBenchmarks},
+    MovedField{"all_reduce_merge_scope", "tensorflow.tf_cnn_benchmarks.allreduce_merge_scope",
+               kBenchmarks},
     MovedField{"shards", "tensorflow.tf_cnn_benchmarks.shards", kBenchmarks},
-    // Ways of packing exclude each other since they are one oneof; 0 packs beside another way said nothing.
+    // Ways of packing exclude each other since they are one oneof; 0 packs beside another way said
+    // nothing.
     MovedField{"num_packs", "", "bytes_per_pack"},
     MovedField{"num_packs", "", "agg_small_grads_max_bytes"},
     MovedField{"num_packs", "", "pytorch_ddp"},
@@ -49,13 +60,17 @@ constexpr std::array kMovedFields{
     MovedField{"num_packs", "", "horovod"},
 };
 
-bool says_nothing(const Value& value) { return value.kind == Value::Kind::kIdentifier && value.text == "null"; }
+bool says_nothing(const Value& value) {
+  return value.kind == Value::Kind::kIdentifier && value.text == "null";
+}
 
 bool is_written(const Value& message, std::string_view path) {
   const std::vector<std::string> parts = parts_of(path);
   const std::size_t inside = path.size() - parts.back().size();
-  const Value* const around = parts.size() == 1 ? &message : message_at(message, path.substr(0, inside - 1));
-  return around && std::any_of(around->fields.begin(), around->fields.end(), [&](const Value::Field& field) {
+  const Value* const around =
+      parts.size() == 1 ? &message : message_at(message, path.substr(0, inside - 1));
+  return around &&
+         std::any_of(around->fields.begin(), around->fields.end(), [&](const Value::Field& field) {
            return is_field_name(field.name, parts.back()) && !says_nothing(field.value);
          });
 }
@@ -67,9 +82,10 @@ void move_into(Value& strategy, std::size_t at, const std::vector<std::string>& 
   if (!is_field_name(moved.name, parts.back())) moved.name = parts.back();
   Value* message = &strategy;
   for (std::size_t i = 0; i + 1 < parts.size(); ++i) {
-    const auto found = std::find_if(message->fields.begin(), message->fields.end(), [&](const Value::Field& field) {
-      return is_field_name(field.name, parts[i]) && field.value.kind == Value::Kind::kMessage;
-    });
+    const auto found = std::find_if(
+        message->fields.begin(), message->fields.end(), [&](const Value::Field& field) {
+          return is_field_name(field.name, parts[i]) && field.value.kind == Value::Kind::kMessage;
+        });
     if (found != message->fields.end()) {
       message = &found->value;
       continue;
@@ -78,9 +94,11 @@ void move_into(Value& strategy, std::size_t at, const std::vector<std::string>& 
     made.name = parts[i];
     made.at = made.value.at = moved.at;
     made.value.end = moved.value.end;
-    // In the strategy it stands where the field stood, so that of two that exclude each other the later one is wrong.
-    const auto place =
-        message == &strategy ? message->fields.begin() + static_cast<std::ptrdiff_t>(at) : message->fields.end();
+    // In the strategy it stands where the field stood, so that of two that exclude each other the
+    // later one is wrong.
+    const auto place = message == &strategy
+                           ? message->fields.begin() + static_cast<std::ptrdiff_t>(at)
+                           : message->fields.end();
     message = &message->fields.insert(place, std::move(made))->value;
   }
   message->fields.push_back(std::move(moved));
@@ -109,7 +127,8 @@ bool is_field_name(std::string_view written, std::string_view name) {
       capital = true;
       continue;
     }
-    const char wanted = capital ? static_cast<char>(std::toupper(static_cast<unsigned char>(c))) : c;
+    const char wanted =
+        capital ? static_cast<char>(std::toupper(static_cast<unsigned char>(c))) : c;
     if (at == written.size() || written[at++] != wanted) return false;
     capital = false;
   }
@@ -119,9 +138,10 @@ bool is_field_name(std::string_view written, std::string_view name) {
 const Value* message_at(const Value& message, std::string_view path) {
   const Value* found = &message;
   for (const std::string& part : parts_of(path)) {
-    const auto field = std::find_if(found->fields.begin(), found->fields.end(), [&](const Value::Field& f) {
-      return is_field_name(f.name, part) && f.value.kind == Value::Kind::kMessage;
-    });
+    const auto field =
+        std::find_if(found->fields.begin(), found->fields.end(), [&](const Value::Field& f) {
+          return is_field_name(f.name, part) && f.value.kind == Value::Kind::kMessage;
+        });
     if (field == found->fields.end()) return nullptr;
     found = &field->value;
   }
@@ -152,7 +172,8 @@ std::vector<MovedValue> bring_up_to_date(Value& document) {
   while (const auto next = next_move(document)) {
     Value& strategy = document.fields[next->strategy].value;
     const std::string was(next->row->was), now(next->dropped ? "" : next->row->now);
-    moved.push_back({"strategy." + was, now.empty() ? "" : "strategy." + now, strategy.fields[next->field].at});
+    moved.push_back(
+        {"strategy." + was, now.empty() ? "" : "strategy." + now, strategy.fields[next->field].at});
     if (now.empty())
       strategy.fields.erase(strategy.fields.begin() + static_cast<std::ptrdiff_t>(next->field));
     else

@@ -10,9 +10,10 @@
 
 namespace tutti::core {
 
-// The form that scenarios had before there was `strategy { tensorflow { … } }`: TensorFlow's messages stood in the strategy
-// itself, beside fields that they shared with Tutti's own packing. Texts of that form are read for one release, and `tutti convert`
-// rewrites them (docs/scenarios.md, docs/decisions/0054).
+// The form that scenarios had before there was `strategy { tensorflow { … } }`: TensorFlow's
+// messages stood in the strategy itself, beside fields that they shared with Tutti's own packing.
+// Texts of that form are read for one release, and `tutti convert` rewrites them
+// (docs/scenarios.md, docs/decisions/0054).
 
 /// A field of a strategy that is elsewhere now.
 struct MovedField {
@@ -41,8 +42,9 @@ struct MovedValue {
   std::string now;  ///< "strategy.tensorflow.mirrored"; "": left out
   Position at;
 };
-/// Brings a document into today's form. Every value keeps its place, so that errors point at what their reader wrote; a message
-/// that had to be added has the place of the first field in it. Cost: that of looking at the fields of the strategy.
+/// Brings a document into today's form. Every value keeps its place, so that errors point at what
+/// their reader wrote; a message that had to be added has the place of the first field in it. Cost:
+/// that of looking at the fields of the strategy.
 std::vector<MovedValue> bring_up_to_date(Value& document);
 
 /// Returns the parts of a path: "tensorflow.mirrored" has two.

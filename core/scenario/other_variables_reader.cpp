@@ -13,29 +13,34 @@ namespace {
 DataType index_type_of(const proto::SparseGradient& s, const std::string& what, Fields& fields) {
   if (!s.has_index_type() || s.index_type() == proto::INT64) return DataType::kInt64;
   if (s.index_type() != proto::INT32)
-    fields.complain_at(s, "index_type", "{}: index_type: indices are INT64 or INT32; take one of these", what);
+    fields.complain_at(s, "index_type",
+                       "{}: index_type: indices are INT64 or INT32; take one of these", what);
   return DataType::kInt32;
 }
 
 }  // namespace
 
-void take_sparse_gradients(const proto::Workload& workload, std::int64_t replicas, Model& model, Fields& fields) {
+void take_sparse_gradients(const proto::Workload& workload, std::int64_t replicas, Model& model,
+                           Fields& fields) {
   for (const proto::SparseGradient& s : workload.sparse_gradient()) {
     const auto variable = std::find_if(model.variables.begin(), model.variables.end(),
                                        [&](const Variable& v) { return v.name == s.variable(); });
     if (variable == model.variables.end()) {
       fields.complain_at(s, "variable", ProblemCode::kUnknownName,
-                         "sparse_gradient: variable: the model has no \"{}\"; say the name of one of its variables",
+                         "sparse_gradient: variable: the model has no \"{}\"; say the name of one "
+                         "of its variables",
                          s.variable());
       continue;
     }
     const std::string what = fmt::format("sparse_gradient of \"{}\"", s.variable());
     if (variable->slices) {
-      fields.complain_at(s, "variable", ProblemCode::kDuplicate, "{} is said twice; keep one", what);
+      fields.complain_at(s, "variable", ProblemCode::kDuplicate, "{} is said twice; keep one",
+                         what);
       continue;
     }
     if (variable->shape.empty() || variable->elements == 0) {
-      fields.complain_at(s, "variable", ProblemCode::kUnused, "{}: the variable has no rows; leave it out", what);
+      fields.complain_at(s, "variable", ProblemCode::kUnused,
+                         "{}: the variable has no rows; leave it out", what);
       continue;
     }
     if (!s.has_rows_per_step()) {
@@ -47,9 +52,10 @@ void take_sparse_gradients(const proto::Workload& workload, std::int64_t replica
     // Of all replicas together no more than a variable may have.
     const std::int64_t most = kMostElements / variable->row_elements() / replicas;
     if (most == 0) {
-      fields.complain_at(s, "variable", ProblemCode::kUnused,
-                         "{}: one row of each of {} replicas is more than can be gathered; leave it out", what,
-                         replicas);
+      fields.complain_at(
+          s, "variable", ProblemCode::kUnused,
+          "{}: one row of each of {} replicas is more than can be gathered; leave it out", what,
+          replicas);
       continue;
     }
     const auto rows = fields.integer(s, "rows_per_step", what, 1, most);
@@ -68,12 +74,14 @@ std::vector<OnReadVariable> on_read_from(const proto::Workload& workload, Fields
   for (const proto::OnReadVariable& v : workload.on_read()) {
     OnReadVariable variable;
     variable.name = v.name();
-    if (v.name().empty()) fields.complain(v, ProblemCode::kMissing, "an on_read variable needs a name");
+    if (v.name().empty())
+      fields.complain(v, ProblemCode::kMissing, "an on_read variable needs a name");
     const std::string what = fmt::format("on_read variable \"{}\"", v.name());
     const auto elements = elements_of({v.shape().begin(), v.shape().end()});
     if (!elements) {
-      fields.complain_at(v, "shape", "{}: sides of its shape must be 0 or more and multiply to at most 2^46 elements",
-                         what);
+      fields.complain_at(
+          v, "shape",
+          "{}: sides of its shape must be 0 or more and multiply to at most 2^46 elements", what);
       continue;
     }
     variable.elements = *elements;
@@ -94,12 +102,14 @@ std::vector<OnReadVariable> on_read_from(const proto::Workload& workload, Fields
     }
     const std::int64_t count = fields.integer(v, "count", what, 1, kMost).value_or(1);
     if (static_cast<std::int64_t>(variables.size()) + count > kMost) {
-      fields.complain(v, ProblemCode::kTooLarge, "{}: more than {} on_read variables in all; take fewer", what, kMost);
+      fields.complain(v, ProblemCode::kTooLarge,
+                      "{}: more than {} on_read variables in all; take fewer", what, kMost);
       break;
     }
     if (variable.elements > 0 && count > (kMostElements - total) / variable.elements) {
       fields.complain(v, ProblemCode::kTooLarge,
-                      "{}: on_read variables have more than 2^46 elements in all; take fewer", what);
+                      "{}: on_read variables have more than 2^46 elements in all; take fewer",
+                      what);
       break;
     }
     total += count * variable.elements;

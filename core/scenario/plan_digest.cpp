@@ -92,7 +92,8 @@ std::uint64_t plan_digest(const Scenario& scenario) {
     for (const std::int64_t number : scenario.plan.gate->settings()) digest.number(number);
   }
   std::int64_t steps = 0;
-  for (const Pack& pack : scenario.plan.packs) steps += steps_of(*scenario.plan.collective(pack).schedule);
+  for (const Pack& pack : scenario.plan.packs)
+    steps += steps_of(*scenario.plan.collective(pack).schedule);
   const std::int64_t stride = std::max<std::int64_t>(1, steps / kMostDigested + 1);
   digest.number(static_cast<std::int64_t>(scenario.plan.packs.size()));
   for (const Pack& pack : scenario.plan.packs) {

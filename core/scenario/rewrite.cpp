@@ -71,7 +71,8 @@ void leave_packing_out(proto::Strategy& strategy) {
 
 }  // namespace
 
-std::string with_one_buffer(const std::string& text, const std::string& path, const OneBuffer& one) {
+std::string with_one_buffer(const std::string& text, const std::string& path,
+                            const OneBuffer& one) {
   Problems problems;
   SourceMap sources(path);
   proto::Scenario scenario;

@@ -20,9 +20,9 @@ struct OneBuffer {
   bool out_of_place = false;
 };
 
-/// The text of a scenario on the same cluster and with the same algorithm, but with a single gradient that this is done with,
-/// nothing to compute, and no packing.
-/// REQUIRES: `text` is a scenario without problems; `path` is its file.
+/// The text of a scenario on the same cluster and with the same algorithm, but with a single
+/// gradient that this is done with, nothing to compute, and no packing. REQUIRES: `text` is a
+/// scenario without problems; `path` is its file.
 std::string with_one_buffer(const std::string& text, const std::string& path, const OneBuffer& one);
 
 /// What is wrong with such a text as a user can be told of it: its lines are of no file.

@@ -22,13 +22,15 @@ std::string describe(const Cluster& cluster) {
   std::string text;
   for (std::size_t g = 0; g < cluster.groups().size(); ++g) {
     const WorkerGroup& group = cluster.groups()[g];
-    text += fmt::format("{}{} × {}{}", text.empty() ? "" : " + ", group.count, group.machine->name(),
-                        g < cluster.replica_groups() ? ""
-                        : group.count == 1           ? " as server"
-                                                     : " as servers");
+    text +=
+        fmt::format("{}{} × {}{}", text.empty() ? "" : " + ", group.count, group.machine->name(),
+                    g < cluster.replica_groups() ? ""
+                    : group.count == 1           ? " as server"
+                                                 : " as servers");
   }
   const bool gpus = cluster.part(cluster.replica(0)).kind == PartKind::kGpu;
-  text += fmt::format(", {} {}{}", cluster.replicas(), gpus ? "GPU" : "CPU", cluster.replicas() == 1 ? "" : "s");
+  text += fmt::format(", {} {}{}", cluster.replicas(), gpus ? "GPU" : "CPU",
+                      cluster.replicas() == 1 ? "" : "s");
   return cluster.fabric() ? text + ", " + cluster.fabric()->describe() : text;
 }
 
@@ -41,18 +43,21 @@ std::string describe(const TfRuntime& runtime) {
     text += fmt::format(", subdivisions {}", fmt::join(runtime.subdiv_offsets, ", "));
   if (runtime.max_subdivs_per_device)
     text += fmt::format(", up to {} subdivisions per device", *runtime.max_subdivs_per_device);
-  if (runtime.align != TfRuntime().align) text += fmt::format(", aligned to {} bytes", runtime.align.count());
+  if (runtime.align != TfRuntime().align)
+    text += fmt::format(", aligned to {} bytes", runtime.align.count());
   if (!runtime.tasks_by_name) text += ", tasks by number";
-  if (!runtime.gpu_ring_order.empty()) text += fmt::format(", GPUs in the order {}", runtime.gpu_ring_order);
+  if (!runtime.gpu_ring_order.empty())
+    text += fmt::format(", GPUs in the order {}", runtime.gpu_ring_order);
   return text;
 }
 
 /// "pscpu:2048:xring (limits in bytes)"
 std::string describe(const AllReduceSpec& spec) {
   std::string text = to_text(spec);
-  const bool limited =
-      std::any_of(spec.entries.begin(), spec.entries.end(), [](const SpecEntry& e) { return e.limit >= 0; });
-  if (limited) text += spec.limit_unit == LimitUnit::kBytes ? " (limits in bytes)" : " (limits in elements)";
+  const bool limited = std::any_of(spec.entries.begin(), spec.entries.end(),
+                                   [](const SpecEntry& e) { return e.limit >= 0; });
+  if (limited)
+    text += spec.limit_unit == LimitUnit::kBytes ? " (limits in bytes)" : " (limits in elements)";
   if (spec.result_order == ResultOrder::kByEntry) text += ", results by entry";
   return text;
 }
@@ -64,19 +69,24 @@ std::string describe(const Strategy& strategy) {
                      : strategy.custom ? describe(*strategy.custom)
                                        : std::string(to_string(strategy.algorithm));
   const bool in_parts = strategy.servers && strategy.servers->placement == Placement::kByHash;
-  if (strategy.servers) text = fmt::format("{} {}", in_parts ? "partitions" : "variables", describe(*strategy.servers));
-  if (!strategy.distribution_name.empty()) text = fmt::format("{}: {}", strategy.distribution_name, text);
+  if (strategy.servers)
+    text = fmt::format("{} {}", in_parts ? "partitions" : "variables", describe(*strategy.servers));
+  if (!strategy.distribution_name.empty())
+    text = fmt::format("{}: {}", strategy.distribution_name, text);
   if (strategy.servers && strategy.servers->asynchronous) text += ", asynchronous";
   if (traits(strategy.algorithm).chooses_device)
     text += strategy.reduce_to ? fmt::format(" (replica {})", *strategy.reduce_to) : " (CPU)";
-  if (strategy.hierarchical_copy.topology == HierarchicalCopy::Topology::kGcpV100) text += ", GCP_V100";
+  if (strategy.hierarchical_copy.topology == HierarchicalCopy::Topology::kGcpV100)
+    text += ", GCP_V100";
   if (strategy.hierarchical_copy.drops_odd) text += ", an odd device dropped";
   if (!strategy.reduced_by.empty()) text += fmt::format(" ({})", strategy.reduced_by);
-  if (strategy.collective != CollectiveKind::kAllReduce) text += fmt::format(", {}", to_string(strategy.collective));
+  if (strategy.collective != CollectiveKind::kAllReduce)
+    text += fmt::format(", {}", to_string(strategy.collective));
   if (has_root(strategy.collective)) text += fmt::format(" of rank {}", strategy.root);
   if (strategy.out_of_place) text += ", out of place";
   if (strategy.shards > 1) text += fmt::format(", {} shards", strategy.shards);
-  if (strategy.channels) text += fmt::format(", {} channel{}", *strategy.channels, *strategy.channels == 1 ? "" : "s");
+  if (strategy.channels)
+    text += fmt::format(", {} channel{}", *strategy.channels, *strategy.channels == 1 ? "" : "s");
   if (strategy.bytes_per_pack) {
     text += strategy.bytes_per_pack->count() == 0
                 ? ", one pack"
@@ -86,14 +96,18 @@ std::string describe(const Strategy& strategy) {
     text += fmt::format(", {} chunks of equally many gradients", strategy.chunks_by_count);
   if (strategy.num_packs > 0) text += fmt::format(", num_packs {}", strategy.num_packs);
   if (strategy.agg_small_grads_max_bytes.count() > 0) {
-    text += fmt::format(", small gradients up to {} bytes aggregated", strategy.agg_small_grads_max_bytes.count());
-    if (strategy.agg_small_grads_exact_group) text += fmt::format(" by {} at most", strategy.agg_small_grads_max_group);
+    text += fmt::format(", small gradients up to {} bytes aggregated",
+                        strategy.agg_small_grads_max_bytes.count());
+    if (strategy.agg_small_grads_exact_group)
+      text += fmt::format(" by {} at most", strategy.agg_small_grads_max_group);
   }
-  if (strategy.all_reduce_merge_scope > 1) text += fmt::format(", merge scope {}", strategy.all_reduce_merge_scope);
+  if (strategy.all_reduce_merge_scope > 1)
+    text += fmt::format(", merge scope {}", strategy.all_reduce_merge_scope);
   const std::string packs = strategy.framework ? strategy.framework->describe_packs() : "";
   if (!packs.empty()) text += ", packs of " + packs;
   if (strategy.pad_packs) text += ", packs padded";
-  if (strategy.reduction != Reduction::kSum) text += fmt::format(", {}", to_string(strategy.reduction));
+  if (strategy.reduction != Reduction::kSum)
+    text += fmt::format(", {}", to_string(strategy.reduction));
   const Strategy usual = Strategy::for_algorithm(strategy.algorithm);
   if (!strategy.spec && strategy.merging != usual.merging) {
     text += strategy.merging == Merging::kSeparate ? ", not merged"
@@ -117,7 +131,8 @@ std::string describe(const Strategy& strategy) {
 }
 
 std::vector<std::string> names_of(const Workload& workload, const Pack& pack) {
-  if (pack.payload.on_read >= 0) return {workload.on_read[static_cast<std::size_t>(pack.payload.on_read)].name};
+  if (pack.payload.on_read >= 0)
+    return {workload.on_read[static_cast<std::size_t>(pack.payload.on_read)].name};
   std::vector<std::string> names;
   for (const Member& member : pack.payload.members) {
     const Variable& gradient = workload.gradients[static_cast<std::size_t>(member.variable)];
@@ -148,11 +163,13 @@ RunInfo run_info(const Scenario& scenario, const std::string& executor) {
   if (has_bounds(scenario.workload, scenario.strategy, scenario.plan)) {
     const Workload sent = as_sent(scenario.workload, scenario.strategy.compression);
     const bool adds = executor == "simulated" && network_adds(scenario.plan);
-    const Bound communication = all_reduce_bound(*scenario.cluster, sent.bytes(), scenario.run.network_model, adds);
+    const Bound communication =
+        all_reduce_bound(*scenario.cluster, sent.bytes(), scenario.run.network_model, adds);
     info.communication_bound = communication.time;
     info.bound_reason = communication.reason;
-    info.step_bound =
-        step_bound(*scenario.cluster, sent, scenario.run.compute_jitter_ppm, scenario.run.network_model, adds).time;
+    info.step_bound = step_bound(*scenario.cluster, sent, scenario.run.compute_jitter_ppm,
+                                 scenario.run.network_model, adds)
+                          .time;
   }
   info.notes = scenario.plan.notes.texts();
   const bool simulated = executor == "simulated";
@@ -178,7 +195,8 @@ RunInfo run_info(const Scenario& scenario, const std::string& executor) {
       entry.band_high = nccl->band.high;
     }
   }
-  for (const BackwardSegment& segment : scenario.workload.segments) info.layers.push_back(segment.layer);
+  for (const BackwardSegment& segment : scenario.workload.segments)
+    info.layers.push_back(segment.layer);
   return info;
 }
 
@@ -187,8 +205,8 @@ std::vector<std::string> recording_notes(const RecordOptions& record, const Clus
   if (record.level == RecordLevel::kNone) return notes;
   const std::int64_t last = std::min(record.last_worker, cluster.workers() - 1);
   if (record.first_worker > 0 || last + 1 < cluster.workers())
-    notes.push_back(
-        fmt::format("spans are those of workers {} to {} of {} only", record.first_worker, last, cluster.workers()));
+    notes.push_back(fmt::format("spans are those of workers {} to {} of {} only",
+                                record.first_worker, last, cluster.workers()));
   if (record.from > Time() || record.to < kNever) {
     notes.push_back(fmt::format("spans are those from {} {} only", show(record.from),
                                 record.to < kNever ? "to " + show(record.to) : "on"));

@@ -21,10 +21,12 @@ std::optional<NcclModel> parse_nccl_model(const std::string& text) {
   return std::nullopt;
 }
 
-Expected<Scenario> read_scenario(const std::string& text, const std::string& path, const Library& library) {
+Expected<Scenario> read_scenario(const std::string& text, const std::string& path,
+                                 const Library& library) {
   WrittenScenario written(path);
   if (read(text, library, written)) lower(written);
-  if (written.problems.empty()) assign_times(library, written.scenario, written.complaints, written.problems);
+  if (written.problems.empty())
+    assign_times(library, written.scenario, written.complaints, written.problems);
   if (!written.problems.empty()) return written.problems.take();
   return std::move(written.scenario);
 }

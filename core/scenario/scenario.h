@@ -42,8 +42,8 @@ struct RunOptions {
   NetworkModel network_model = NetworkModel::kFifo;
   Interference interference = Interference::kWhereKnown;
   NcclModel nccl = NcclModel::kCalibrated;
-  /// Workers that do not wait for each other go on until they are in a steady state, at least for `steps` (docs/models.md). False:
-  /// for `steps`.
+  /// Workers that do not wait for each other go on until they are in a steady state, at least for
+  /// `steps` (docs/models.md). False: for `steps`.
   bool until_steady = true;
   Conditions conditions;
 };
@@ -62,19 +62,22 @@ struct Scenario {
   std::vector<Communicator> communicators;
   Plan plan;
   RunOptions run;
-  /// Why NCCL's collectives are simulated as rings, if nobody asked for that (run.nccl); else empty.
+  /// Why NCCL's collectives are simulated as rings, if nobody asked for that (run.nccl); else
+  /// empty.
   std::string why_rings;
   /// What NCCL makes of values of strategy.nccl.set that it does not take as they are written, and
   /// which transport its times take where the network states none.
   std::vector<std::string> nccl_values;
 };
 
-/// Reads a scenario in text format or JSON. `library` finds the machines, models and profiles that it names.
-/// ERRORS: everything that is wrong, each with file:line:column and what to do; of the scenario and of the machine,
-/// model and profile files it names.
+/// Reads a scenario in text format or JSON. `library` finds the machines, models and profiles that
+/// it names. ERRORS: everything that is wrong, each with file:line:column and what to do; of the
+/// scenario and of the machine, model and profile files it names.
 Expected<Scenario> load_scenario(const std::string& path, const Library& library);
-/// The same for a text that is at hand; `path` is what errors call it, and relative paths in it start from there.
-Expected<Scenario> read_scenario(const std::string& text, const std::string& path, const Library& library);
+/// The same for a text that is at hand; `path` is what errors call it, and relative paths in it
+/// start from there.
+Expected<Scenario> read_scenario(const std::string& text, const std::string& path,
+                                 const Library& library);
 
 /// "2 × dgx1-v100, 16 GPUs".
 std::string describe(const Cluster& cluster);

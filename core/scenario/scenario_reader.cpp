@@ -28,7 +28,8 @@ class ScenarioReader {
         scenario_(written.scenario) {}
 
   void read() {
-    scenario_.name = message_.name().empty() ? std::filesystem::path(path_).stem().string() : message_.name();
+    scenario_.name =
+        message_.name().empty() ? std::filesystem::path(path_).stem().string() : message_.name();
     scenario_.description = message_.description();
     read_run();
     if (auto strategy = strategy_from(message_, written_.guests, fields_, written_.complaints)) {
@@ -47,11 +48,13 @@ class ScenarioReader {
 
   void read_run() {
     const proto::Run& run = message_.run();
-    scenario_.run.steps = static_cast<std::int32_t>(fields_.integer(run, "steps", "run", 1, kMostSteps).value_or(3));
+    scenario_.run.steps =
+        static_cast<std::int32_t>(fields_.integer(run, "steps", "run", 1, kMostSteps).value_or(3));
     scenario_.run.seed = run.seed();
     const auto jitter = fields_.number(run, "compute_jitter_percent", "run", {0, 90});
     scenario_.run.compute_jitter_ppm = static_cast<std::int64_t>(jitter.value_or(0) * 10'000);
-    if (run.network_model() == proto::Run::IDEAL) scenario_.run.network_model = NetworkModel::kIdeal;
+    if (run.network_model() == proto::Run::IDEAL)
+      scenario_.run.network_model = NetworkModel::kIdeal;
     if (run.network_model() == proto::Run::FAIR) scenario_.run.network_model = NetworkModel::kFair;
     if (run.interference() == proto::Run::ON) scenario_.run.interference = Interference::kOn;
     if (run.interference() == proto::Run::OFF) scenario_.run.interference = Interference::kOff;
@@ -62,10 +65,12 @@ class ScenarioReader {
 
   void read_cluster() {
     if (!message_.has_cluster())
-      return fields_.complain_at(message_, "cluster", ProblemCode::kMissing,
-                                 "cluster is missing; say at least cluster {{ workers {{ machine: … }} }}");
+      return fields_.complain_at(
+          message_, "cluster", ProblemCode::kMissing,
+          "cluster is missing; say at least cluster {{ workers {{ machine: … }} }}");
     if (message_.cluster().has_file()) {
-      written_.cluster_file = load_cluster_file(message_.cluster(), fields_, path_, library_, scenario_.files);
+      written_.cluster_file =
+          load_cluster_file(message_.cluster(), fields_, path_, library_, scenario_.files);
       if (!written_.cluster_file) return;
     }
     const std::string& file = written_.cluster_file ? written_.cluster_file->path : path_;
@@ -78,7 +83,8 @@ class ScenarioReader {
     written_.cluster_place = fields.sources().at(written_.cluster());
     scenario_.cluster = cluster_from(written_.cluster(), fields, file, library_, scenario_.files);
     if (scenario_.cluster && message_.has_conditions())
-      scenario_.run.conditions = conditions_from(message_.conditions(), fields_, *scenario_.cluster);
+      scenario_.run.conditions =
+          conditions_from(message_.conditions(), fields_, *scenario_.cluster);
   }
 
   /// It is read where NCCL's times are known; paths start at the folder of the text that names it.
@@ -104,9 +110,10 @@ class ScenarioReader {
     std::vector<OnReadVariable> on_read = on_read_from(w, fields_);
     const auto checkpoint = fields_.integer(message_.run(), "checkpoint_every", "run", 1, 1 << 30);
     if (!on_read.empty() && !message_.run().has_checkpoint_every())
-      fields_.complain(w.on_read(0), ProblemCode::kMissing,
-                       "workload: on_read variables are brought together when they are saved; say how often, "
-                       "run {{ checkpoint_every: … }}");
+      fields_.complain(
+          w.on_read(0), ProblemCode::kMissing,
+          "workload: on_read variables are brought together when they are saved; say how often, "
+          "run {{ checkpoint_every: … }}");
     if (!w.layer_times().empty()) {
       const auto file = library_.read(Library::Kind::kLayerTimes, w.layer_times(), path_);
       if (!file) {
@@ -126,12 +133,14 @@ class ScenarioReader {
     if (!w.variable().empty()) options.model.batch = options.batch.value_or(1);
     if (w.has_gradient_type()) {
       if (w.gradient_type() == proto::DATA_TYPE_UNSPECIFIED) {
-        fields_.complain_at(w, "gradient_type", "workload: gradient_type must be a type, such as FLOAT32");
+        fields_.complain_at(w, "gradient_type",
+                            "workload: gradient_type must be a type, such as FLOAT32");
       } else {
         options.gradient_type = static_cast<DataType>(w.gradient_type());
       }
     }
-    options.flops_efficiency = fields_.number(w, "flops_efficiency", "workload", {0, 1, false}).value_or(0.5);
+    options.flops_efficiency =
+        fields_.number(w, "flops_efficiency", "workload", {0, 1, false}).value_or(0.5);
     const auto milliseconds = [&](const char* field) -> std::optional<Time> {
       const auto ms = fields_.number(w, field, "workload", {0, kMostMilliseconds});
       if (!ms) return std::nullopt;
@@ -140,12 +149,13 @@ class ScenarioReader {
     options.forward = milliseconds("forward_ms");
     options.backward = milliseconds("backward_ms");
     options.update = milliseconds("update_ms");
-    options.micro_batches =
-        static_cast<std::int32_t>(fields_.integer(w, "micro_batches", "workload", 1, kMostMicroBatches).value_or(1));
+    options.micro_batches = static_cast<std::int32_t>(
+        fields_.integer(w, "micro_batches", "workload", 1, kMostMicroBatches).value_or(1));
     options.accumulate = milliseconds("accumulate_ms");
     if (w.has_accumulate_ms() && options.micro_batches == 1) {
-      fields_.complain_at(w, "accumulate_ms", ProblemCode::kUnused,
-                          "workload: accumulate_ms does nothing without micro_batches: 2 or more; say that too");
+      fields_.complain_at(
+          w, "accumulate_ms", ProblemCode::kUnused,
+          "workload: accumulate_ms does nothing without micro_batches: 2 or more; say that too");
     }
     if (const auto percent = fields_.number(w, "compute_bound_percent", "workload", {0, 100}))
       options.compute_bound_ppm = static_cast<std::int64_t>(*percent * 10'000);
@@ -156,7 +166,8 @@ class ScenarioReader {
         if (problem.field.empty()) {
           fields_.complain(w, problem.code, "workload: {}", problem.text);
         } else {
-          fields_.complain_at(w, problem.field, problem.code, "workload: {}: {}", problem.field, problem.text);
+          fields_.complain_at(w, problem.field, problem.code, "workload: {}: {}", problem.field,
+                              problem.text);
         }
       }
       return;
@@ -184,7 +195,8 @@ class ScenarioReader {
       return false;
     }
     if (!*file) {
-      complain_unknown(fields_, w, "model", "model", w.model(), library_.names(Library::Kind::kModel));
+      complain_unknown(fields_, w, "model", "model", w.model(),
+                       library_.names(Library::Kind::kModel));
       return false;
     }
     Expected<Model> loaded = core::read_model((*file)->text, (*file)->path);
@@ -208,21 +220,23 @@ class ScenarioReader {
       if (v.name().empty()) {
         fields_.complain_at(v, "name", ProblemCode::kMissing, "a variable needs a name");
       } else if (!names.emplace(v.name(), 0).second) {
-        fields_.complain_at(v, "name", ProblemCode::kDuplicate, "variable \"{}\" is listed twice; names must differ",
-                            v.name());
+        fields_.complain_at(v, "name", ProblemCode::kDuplicate,
+                            "variable \"{}\" is listed twice; names must differ", v.name());
       }
       variable.shape.assign(v.shape().begin(), v.shape().end());
       const auto elements = elements_of(variable.shape);
       if (!elements) {
-        fields_.complain_at(
-            v, "shape", "variable \"{}\": sides of its shape must be 0 or more and multiply to at most 2^46 elements",
-            v.name());
+        fields_.complain_at(v, "shape",
+                            "variable \"{}\": sides of its shape must be 0 or more and multiply to "
+                            "at most 2^46 elements",
+                            v.name());
         continue;
       }
       variable.elements = *elements;
       total += *elements;
       if (v.has_data_type() && v.data_type() == proto::DATA_TYPE_UNSPECIFIED) {
-        fields_.complain_at(v, "data_type", "variable \"{}\": data_type must be a type, such as FLOAT32", v.name());
+        fields_.complain_at(v, "data_type",
+                            "variable \"{}\": data_type must be a type, such as FLOAT32", v.name());
       } else if (v.has_data_type()) {
         variable.type = static_cast<DataType>(v.data_type());
       }
@@ -235,7 +249,8 @@ class ScenarioReader {
       model.variables.push_back(std::move(variable));
     }
     if (total > kMostElements)
-      fields_.complain(w, ProblemCode::kTooLarge, "workload: {} elements in all are more than 2^46", total);
+      fields_.complain(w, ProblemCode::kTooLarge, "workload: {} elements in all are more than 2^46",
+                       total);
     return problems_.size() == before;
   }
 

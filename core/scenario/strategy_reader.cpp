@@ -35,7 +35,8 @@ TfRuntime tf_runtime_from(const proto::TfRing& message, Fields& fields) {
   if (message.has_align_bytes()) {
     const std::int32_t align = message.align_bytes();
     if (align != 64 && align != 32 && align != 16)
-      fields.complain_at(message, "align_bytes", "tf_ring: align_bytes must be 64, 32 or 16 (got {})", align);
+      fields.complain_at(message, "align_bytes",
+                         "tf_ring: align_bytes must be 64, 32 or 16 (got {})", align);
     else
       runtime.align = Bytes(align);
   }
@@ -46,7 +47,8 @@ TfRuntime tf_runtime_from(const proto::TfRing& message, Fields& fields) {
 
 class StrategyReader {
  public:
-  StrategyReader(const proto::Strategy& message, const GuestMessages& guests, Fields& fields, Complaints& complaints)
+  StrategyReader(const proto::Strategy& message, const GuestMessages& guests, Fields& fields,
+                 Complaints& complaints)
       : message_(message), guests_(guests), fields_(fields), complaints_(complaints) {}
 
   std::optional<Strategy> read() {
@@ -78,7 +80,8 @@ class StrategyReader {
     known = known && algorithm.has_value();
     strategy_ = Strategy::for_algorithm(algorithm.value_or(BaseAlgorithm::kRing));
     strategy_.framework = std::move(read.framework);
-    strategy_.shards = static_cast<int>(fields_.integer(message_, "shards", kWhat, 1, 1 << 20).value_or(1));
+    strategy_.shards =
+        static_cast<int>(fields_.integer(message_, "shards", kWhat, 1, 1 << 20).value_or(1));
     if (const auto channels = fields_.integer(message_, "channels", kWhat, 1, 64))
       strategy_.channels = static_cast<int>(*channels);
     if (message_.has_tf_ring()) strategy_.tf_runtime = tf_runtime_from(message_.tf_ring(), fields_);
@@ -87,49 +90,58 @@ class StrategyReader {
     return known;
   }
 
-  /// A framework is written that is not in the message (a problem), so that it is not known whether it chooses the algorithm.
+  /// A framework is written that is not in the message (a problem), so that it is not known whether
+  /// it chooses the algorithm.
   [[nodiscard]] bool framework_was_lost() const {
-    return std::any_of(framework_kinds().begin(), framework_kinds().end(), [this](const FrameworkKind& kind) {
-      const bool own = proto::Strategy::descriptor()->FindFieldByName(kind.name) != nullptr;
-      return own && complaints_.has("strategy." + kind.name) && !fields_.has(message_, kind.name);
-    });
+    return std::any_of(
+        framework_kinds().begin(), framework_kinds().end(), [this](const FrameworkKind& kind) {
+          const bool own = proto::Strategy::descriptor()->FindFieldByName(kind.name) != nullptr;
+          return own && complaints_.has("strategy." + kind.name) &&
+                 !fields_.has(message_, kind.name);
+        });
   }
 
   std::optional<AlgorithmChoice> read_algorithm() {
-    if (!message_.custom().file().empty()) return refuse_algorithm_beside_custom(), BaseAlgorithm::kCustom;
+    if (!message_.custom().file().empty())
+      return refuse_algorithm_beside_custom(), BaseAlgorithm::kCustom;
     const auto algorithm = parse_algorithm(message_.algorithm());
     const std::vector<std::string> names = algorithm_names();
     if (message_.algorithm().empty() && framework_was_lost()) return std::nullopt;
     if (message_.algorithm().empty()) {
-      fields_.complain_at(message_, "algorithm", ProblemCode::kMissing, "strategy: algorithm is missing; say one of {}",
-                          fmt::join(names, ", "));
+      fields_.complain_at(message_, "algorithm", ProblemCode::kMissing,
+                          "strategy: algorithm is missing; say one of {}", fmt::join(names, ", "));
     } else if (const auto why = why_no_combination(message_.algorithm())) {
       fields_.complain_at(message_, "algorithm", ProblemCode::kUnknownName,
                           "strategy: there is no algorithm \"{}\": {}", message_.algorithm(), *why);
     } else if (!algorithm) {
       const std::string hint = did_you_mean(message_.algorithm(), names);
-      fields_.complain_at(message_, "algorithm", ProblemCode::kUnknownName, "strategy: there is no algorithm \"{}\"{}",
-                          message_.algorithm(),
-                          hint.empty() ? fmt::format("; there are {}", fmt::join(names, ", ")) : hint);
+      fields_.complain_at(
+          message_, "algorithm", ProblemCode::kUnknownName,
+          "strategy: there is no algorithm \"{}\"{}", message_.algorithm(),
+          hint.empty() ? fmt::format("; there are {}", fmt::join(names, ", ")) : hint);
     }
     return algorithm;
   }
 
   void refuse_algorithm_beside_custom() {
     if (message_.algorithm().empty()) return;
-    fields_.complain_at(message_, "algorithm", ProblemCode::kConflict,
-                        "strategy: algorithm and custom both say how gradients are reduced; keep one");
+    fields_.complain_at(
+        message_, "algorithm", ProblemCode::kConflict,
+        "strategy: algorithm and custom both say how gradients are reduced; keep one");
   }
 
   /// Its file is read where files are (custom.h).
   void check_custom(bool chosen_by_framework) {
     if (!message_.has_custom()) return;
     if (chosen_by_framework) {
-      fields_.complain_at(message_, "custom", ProblemCode::kConflict,
-                          "strategy: custom: the framework chooses the algorithm; leave custom out");
-    } else if (message_.custom().file().empty() && (message_.custom().set_size() > 0 || message_.algorithm().empty())) {
-      fields_.complain_at(message_.custom(), "file", ProblemCode::kMissing,
-                          "custom: file is missing; say the path of a file that describes the algorithm");
+      fields_.complain_at(
+          message_, "custom", ProblemCode::kConflict,
+          "strategy: custom: the framework chooses the algorithm; leave custom out");
+    } else if (message_.custom().file().empty() &&
+               (message_.custom().set_size() > 0 || message_.algorithm().empty())) {
+      fields_.complain_at(
+          message_.custom(), "file", ProblemCode::kMissing,
+          "custom: file is missing; say the path of a file that describes the algorithm");
     }
   }
 
@@ -138,14 +150,16 @@ class StrategyReader {
   void read_packing() {
     if (const auto bytes = fields_.integer(message_, "bytes_per_pack", kWhat, 0, kMostPackBytes))
       strategy_.bytes_per_pack = Bytes(*bytes);
-    strategy_.num_packs = static_cast<int>(fields_.integer(message_, "num_packs", kWhat, 0, 1 << 20).value_or(0));
+    strategy_.num_packs =
+        static_cast<int>(fields_.integer(message_, "num_packs", kWhat, 0, 1 << 20).value_or(0));
     strategy_.agg_small_grads_max_bytes =
-        Bytes(fields_.integer(message_, "agg_small_grads_max_bytes", kWhat, 1, kMostPackBytes).value_or(0));
-    strategy_.agg_small_grads_max_group =
-        static_cast<int>(fields_.integer(message_, "agg_small_grads_max_group", kWhat, 1, 1 << 30).value_or(10));
+        Bytes(fields_.integer(message_, "agg_small_grads_max_bytes", kWhat, 1, kMostPackBytes)
+                  .value_or(0));
+    strategy_.agg_small_grads_max_group = static_cast<int>(
+        fields_.integer(message_, "agg_small_grads_max_group", kWhat, 1, 1 << 30).value_or(10));
     strategy_.agg_small_grads_exact_group = message_.agg_small_grads_exact_group();
-    strategy_.all_reduce_merge_scope =
-        static_cast<int>(fields_.integer(message_, "all_reduce_merge_scope", kWhat, 1, 1 << 30).value_or(1));
+    strategy_.all_reduce_merge_scope = static_cast<int>(
+        fields_.integer(message_, "all_reduce_merge_scope", kWhat, 1, 1 << 30).value_or(1));
     strategy_.merge_scope_asked = message_.has_all_reduce_merge_scope();
     strategy_.pad_packs = message_.pad_packs();
     refuse_two_ways();
@@ -154,7 +168,9 @@ class StrategyReader {
 
   void refuse_two_ways() {
     // Runs of small gradients are merged as gradients are; packs are not.
-    if (message_.all_reduce_merge_scope() <= 1 || (!message_.has_bytes_per_pack() && message_.num_packs() == 0)) return;
+    if (message_.all_reduce_merge_scope() <= 1 ||
+        (!message_.has_bytes_per_pack() && message_.num_packs() == 0))
+      return;
     fields_.complain_at(message_, "all_reduce_merge_scope", ProblemCode::kConflict,
                         "strategy: {} and all_reduce_merge_scope are two ways of packing; keep one",
                         message_.has_bytes_per_pack() ? "bytes_per_pack" : "num_packs");
@@ -162,15 +178,17 @@ class StrategyReader {
 
   void refuse_what_does_nothing() {
     if (message_.num_packs() > 0 && message_.merging() != proto::Strategy::MERGING_DEFAULT)
-      fields_.complain_at(message_, "merging", ProblemCode::kUnused,
-                          "strategy: num_packs always concatenates all gradients; leave merging out");
+      fields_.complain_at(
+          message_, "merging", ProblemCode::kUnused,
+          "strategy: num_packs always concatenates all gradients; leave merging out");
     const std::pair<bool, const char*> of_small[] = {
         {message_.agg_small_grads_exact_group(), "agg_small_grads_exact_group"},
         {message_.has_agg_small_grads_max_group(), "agg_small_grads_max_group"}};
     for (const auto& [said, field] : of_small) {
       if (said && !message_.has_agg_small_grads_max_bytes()) {
-        fields_.complain_at(message_, field, ProblemCode::kUnused,
-                            "strategy: {} does nothing without agg_small_grads_max_bytes; say that too", field);
+        fields_.complain_at(
+            message_, field, ProblemCode::kUnused,
+            "strategy: {} does nothing without agg_small_grads_max_bytes; say that too", field);
       }
     }
   }
@@ -179,12 +197,15 @@ class StrategyReader {
 
   void read_what_is_asked() {
     switch (message_.merging()) {
-      case proto::Strategy::SCOPED_ALLOCATOR: strategy_.merging_asked = Merging::kScopedAllocator; break;
+      case proto::Strategy::SCOPED_ALLOCATOR:
+        strategy_.merging_asked = Merging::kScopedAllocator;
+        break;
       case proto::Strategy::CONCAT: strategy_.merging_asked = Merging::kConcat; break;
       case proto::Strategy::SEPARATE: strategy_.merging_asked = Merging::kSeparate; break;
       default: break;
     }
-    if (message_.launch() == proto::Strategy::CONCURRENT) strategy_.launch_asked = Launch::kConcurrent;
+    if (message_.launch() == proto::Strategy::CONCURRENT)
+      strategy_.launch_asked = Launch::kConcurrent;
     if (message_.launch() == proto::Strategy::SERIAL) strategy_.launch_asked = Launch::kSerial;
     if (message_.update() == proto::Strategy::AFTER_ALL) strategy_.update_asked = Update::kAfterAll;
     if (message_.update() == proto::Strategy::PER_PACK) strategy_.update_asked = Update::kPerPack;
@@ -197,37 +218,43 @@ class StrategyReader {
     switch (message_.staging()) {
       case proto::Strategy::DIRECT: strategy_.staging = Staging::kDirect; break;
       case proto::Strategy::VIA_HOST: strategy_.staging = Staging::kViaHost; break;
-      case proto::Strategy::VIA_HOST_ON_REQUEST: strategy_.staging = Staging::kViaHostOnRequest; break;
+      case proto::Strategy::VIA_HOST_ON_REQUEST:
+        strategy_.staging = Staging::kViaHostOnRequest;
+        break;
       default: break;
     }
   }
 
   void read_collective() {
     strategy_.collective = collective_of(message_.collective());
-    strategy_.root = static_cast<Rank>(fields_.integer(message_, "root", kWhat, 0, kMostRanks).value_or(0));
+    strategy_.root =
+        static_cast<Rank>(fields_.integer(message_, "root", kWhat, 0, kMostRanks).value_or(0));
     strategy_.out_of_place = message_.out_of_place();
     // A custom algorithm may say by itself which collective it is.
     if (!message_.custom().file().empty() && !complaints_.has("strategy.collective")) return;
     if (!message_.has_root() || has_root(strategy_.collective)) return;
-    fields_.complain_at(message_, "root", ProblemCode::kUnused,
-                        "strategy: {} has no root, only broadcast, reduce, gather and scatter have; leave root out",
-                        to_string(strategy_.collective));
+    fields_.complain_at(
+        message_, "root", ProblemCode::kUnused,
+        "strategy: {} has no root, only broadcast, reduce, gather and scatter have; leave root out",
+        to_string(strategy_.collective));
   }
 
   void read_compression() {
     if (!message_.has_compression()) return;
     const proto::Compression& c = message_.compression();
     if (!c.has_type() || (c.type() != proto::FLOAT16 && c.type() != proto::BFLOAT16)) {
-      return fields_.complain_at(c, "type", c.has_type() ? ProblemCode::kInvalid : ProblemCode::kMissing,
-                                 "compression: type must be FLOAT16 or BFLOAT16{}", c.has_type() ? "" : "; say which");
+      return fields_.complain_at(
+          c, "type", c.has_type() ? ProblemCode::kInvalid : ProblemCode::kMissing,
+          "compression: type must be FLOAT16 or BFLOAT16{}", c.has_type() ? "" : "; say which");
     }
     if (message_.has_agg_small_grads_max_bytes() && c.of() == proto::Compression::GRADIENTS) {
-      fields_.complain_at(
-          message_, "agg_small_grads_max_bytes", ProblemCode::kConflict,
-          "strategy: agg_small_grads_max_bytes packs float32 gradients only, and compression of GRADIENTS "
-          "leaves none; say compression {{ of: PACKS }}, or take bytes_per_pack");
+      fields_.complain_at(message_, "agg_small_grads_max_bytes", ProblemCode::kConflict,
+                          "strategy: agg_small_grads_max_bytes packs float32 gradients only, and "
+                          "compression of GRADIENTS "
+                          "leaves none; say compression {{ of: PACKS }}, or take bytes_per_pack");
     }
-    strategy_.compression = Compression{static_cast<DataType>(c.type()), c.of() == proto::Compression::PACKS};
+    strategy_.compression =
+        Compression{static_cast<DataType>(c.type()), c.of() == proto::Compression::PACKS};
   }
 
   const proto::Strategy& message_;
@@ -239,9 +266,10 @@ class StrategyReader {
 
 }  // namespace
 
-std::optional<Strategy> strategy_from(const proto::Scenario& scenario, const GuestMessages& guests, Fields& fields,
-                                      Complaints& complaints) {
-  if (scenario.has_strategy()) return StrategyReader(scenario.strategy(), guests, fields, complaints).read();
+std::optional<Strategy> strategy_from(const proto::Scenario& scenario, const GuestMessages& guests,
+                                      Fields& fields, Complaints& complaints) {
+  if (scenario.has_strategy())
+    return StrategyReader(scenario.strategy(), guests, fields, complaints).read();
   fields.complain_at(scenario, "strategy", ProblemCode::kMissing,
                      "strategy is missing; say at least strategy {{ algorithm: \"ring\" }}");
   return std::nullopt;

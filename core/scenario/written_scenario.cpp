@@ -19,6 +19,8 @@ const proto::Cluster& WrittenScenario::cluster() const {
   return cluster_file ? *cluster_file->message : message->cluster();
 }
 
-Fields WrittenScenario::cluster_fields() { return {cluster_file ? cluster_file->sources : sources, problems}; }
+Fields WrittenScenario::cluster_fields() {
+  return {cluster_file ? cluster_file->sources : sources, problems};
+}
 
 }  // namespace tutti::core

@@ -19,8 +19,9 @@ class Scenario;
 
 namespace tutti::core {
 
-/// A scenario on its way from text to plan: what was written, where each field stands, and what came of it so far. Later stages
-/// complain at the place of the field that they are about, so it stays where it is (places are found by messages' addresses).
+/// A scenario on its way from text to plan: what was written, where each field stands, and what
+/// came of it so far. Later stages complain at the place of the field that they are about, so it
+/// stays where it is (places are found by messages' addresses).
 struct WrittenScenario {
   explicit WrittenScenario(const std::string& file);
   ~WrittenScenario();
@@ -37,12 +38,13 @@ struct WrittenScenario {
   GuestMessages guests;                      ///< of frameworks that have schemas of their own
   std::optional<ClusterFile> cluster_file;   ///< if the cluster is described in a file of its own
   Location cluster_place;                    ///< where what describes the cluster begins
-  bool strategy_known = false;               ///< Scenario::strategy was read; else nothing can be lowered
+  bool strategy_known = false;  ///< Scenario::strategy was read; else nothing can be lowered
   std::vector<WrittenCommunicator> communicators;
 
   Scenario scenario;
 
-  /// What describes the cluster, in the scenario or in its file, and where that was written. REQUIRES: it was read.
+  /// What describes the cluster, in the scenario or in its file, and where that was written.
+  /// REQUIRES: it was read.
   [[nodiscard]] const proto::Cluster& cluster() const;
   [[nodiscard]] Fields cluster_fields();
 };

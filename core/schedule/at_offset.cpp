@@ -12,11 +12,14 @@ class AtOffset : public Schedule {
 
   [[nodiscard]] std::int32_t ranks() const override { return schedule_->ranks(); }
   [[nodiscard]] std::int32_t lanes(Rank rank) const override { return schedule_->lanes(rank); }
-  [[nodiscard]] std::int64_t steps(Rank rank, Lane lane) const override { return schedule_->steps(rank, lane); }
+  [[nodiscard]] std::int64_t steps(Rank rank, Lane lane) const override {
+    return schedule_->steps(rank, lane);
+  }
   [[nodiscard]] Step step(Rank rank, Lane lane, std::int64_t index) const override {
     return moved(schedule_->step(rank, lane, index));
   }
-  void visit_ways(Rank rank, Lane lane, const std::function<void(const Step&)>& visit) const override {
+  void visit_ways(Rank rank, Lane lane,
+                  const std::function<void(const Step&)>& visit) const override {
     schedule_->visit_ways(rank, lane, [&](const Step& way) { visit(moved(way)); });
   }
   [[nodiscard]] bool same_everywhere(Renumbering by, std::int32_t per_worker) const override {
@@ -26,8 +29,12 @@ class AtOffset : public Schedule {
     return schedule_->alike_from(rank, lane, index);
   }
   [[nodiscard]] std::int64_t scratch(Rank rank) const override { return schedule_->scratch(rank); }
-  [[nodiscard]] int credits(Rank rank, Lane lane) const override { return schedule_->credits(rank, lane); }
-  [[nodiscard]] Engine engine(Rank rank, Lane lane) const override { return schedule_->engine(rank, lane); }
+  [[nodiscard]] int credits(Rank rank, Lane lane) const override {
+    return schedule_->credits(rank, lane);
+  }
+  [[nodiscard]] Engine engine(Rank rank, Lane lane) const override {
+    return schedule_->engine(rank, lane);
+  }
   [[nodiscard]] std::int32_t arrival_slot(Rank rank, Lane lane, Rank sender) const override {
     return schedule_->arrival_slot(rank, lane, sender);
   }

@@ -22,7 +22,9 @@ constexpr std::size_t kMostProblems = 8;
 class Checker {
  public:
   Checker(const Schedule& schedule, const Contract& contract)
-      : schedule_(schedule), contract_(contract), run_(schedule, contract, SymbolicRun::Races::kLookedFor) {}
+      : schedule_(schedule),
+        contract_(contract),
+        run_(schedule, contract, SymbolicRun::Races::kLookedFor) {}
 
   std::vector<Violation> run(int order, std::uint64_t seed) {
     play(order, seed);
@@ -38,7 +40,8 @@ class Checker {
     if (problems_.size() < kMostProblems) problems_.push_back(std::move(violation));
   }
 
-  /// Orders 0: every lane as far as it goes, first to last; 1: last to first; 2: one step each in turn; 3…: random.
+  /// Orders 0: every lane as far as it goes, first to last; 1: last to first; 2: one step each in
+  /// turn; 3…: random.
   void play(int order, std::uint64_t seed) {
     Random random(seed);
     std::vector<std::size_t> turn(run_.lanes());
@@ -70,11 +73,14 @@ class Checker {
       const SymbolicRun::LaneState& lane = run_.lane(number);
       const Step step = schedule_.step(lane.rank, lane.lane, lane.next);
       const std::optional<std::size_t> awaited = awaited_by(number);
-      complain({ViolationKind::kDeadlock, lane.rank, lane.lane, lane.next, awaited ? run_.lane(*awaited).rank : -1,
-                awaited ? run_.lane(*awaited).lane : -1, -1,
+      complain({ViolationKind::kDeadlock, lane.rank, lane.lane, lane.next,
+                awaited ? run_.lane(*awaited).rank : -1, awaited ? run_.lane(*awaited).lane : -1,
+                -1,
                 fmt::format("{}: rank {} lane {} step {} ({}) {}",
-                            circle.empty() ? "deadlock" : fmt::format("deadlock of {} lanes", circle.size()), lane.rank,
-                            lane.lane, lane.next, to_string(step.kind), run_.obstacle_in_words(number))});
+                            circle.empty() ? "deadlock"
+                                           : fmt::format("deadlock of {} lanes", circle.size()),
+                            lane.rank, lane.lane, lane.next, to_string(step.kind),
+                            run_.obstacle_in_words(number))});
     }
   }
 
@@ -86,8 +92,8 @@ class Checker {
     return obstacle.lane;
   }
 
-  /// The lanes that wait for each other, each for the next and the last for the first, which the waits from `start` lead
-  /// to; none if they end at a lane that is done or that waits for anyone.
+  /// The lanes that wait for each other, each for the next and the last for the first, which the
+  /// waits from `start` lead to; none if they end at a lane that is done or that waits for anyone.
   std::vector<std::size_t> circle_from(std::size_t start) {
     std::vector<std::size_t> path{start};
     std::vector<bool> seen(run_.lanes());
@@ -105,9 +111,10 @@ class Checker {
     run_.untaken([this](std::size_t sender, std::size_t receiver, std::size_t messages) {
       const SymbolicRun::LaneState& from = run_.lane(sender);
       const SymbolicRun::LaneState& to = run_.lane(receiver);
-      complain({ViolationKind::kUntaken, to.rank, to.lane, -1, from.rank, from.lane, -1,
-                fmt::format("{} messages from rank {} lane {} are never received by rank {} lane {}", messages,
-                            from.rank, from.lane, to.rank, to.lane)});
+      complain(
+          {ViolationKind::kUntaken, to.rank, to.lane, -1, from.rank, from.lane, -1,
+           fmt::format("{} messages from rank {} lane {} are never received by rank {} lane {}",
+                       messages, from.rank, from.lane, to.rank, to.lane)});
     });
   }
 
@@ -121,20 +128,21 @@ class Checker {
   void report_output(Rank rank, const Contract::Output& output) {
     Sums& sums = run_.sums();
     Sums::Id all = sums.single(output.from.first);
-    for (std::int32_t i = 1; i < output.from.count; ++i) all = sums.add(all, sums.single(output.from.at(i)));
+    for (std::int32_t i = 1; i < output.from.count; ++i)
+      all = sums.add(all, sums.single(output.from.at(i)));
     for (const SymbolicBuffer::Cell& cell : run_.data(rank).cells()) {
       const std::int64_t begin = std::max(cell.begin, output.at.offset);
       if (begin >= std::min(cell.end, output.at.end())) continue;
       const std::int64_t got = cell.first + begin - cell.begin;
       const std::int64_t wanted = output.first + begin - output.at.offset;
       if (cell.sum != all)
-        return complain(
-            {ViolationKind::kWrongSum, rank, -1, -1, -1, -1, begin,
-             fmt::format("in the end element {} of rank {} holds {}", begin, rank, sums.show(cell.sum, output.from))});
+        return complain({ViolationKind::kWrongSum, rank, -1, -1, -1, -1, begin,
+                         fmt::format("in the end element {} of rank {} holds {}", begin, rank,
+                                     sums.show(cell.sum, output.from))});
       if (got != wanted)
-        return complain(
-            {ViolationKind::kWrongElement, rank, -1, -1, -1, -1, begin,
-             fmt::format("in the end element {} of rank {} holds element {}, not {}", begin, rank, got, wanted)});
+        return complain({ViolationKind::kWrongElement, rank, -1, -1, -1, -1, begin,
+                         fmt::format("in the end element {} of rank {} holds element {}, not {}",
+                                     begin, rank, got, wanted)});
     }
   }
 
@@ -146,7 +154,8 @@ class Checker {
 
 }  // namespace
 
-std::vector<Violation> check(const Schedule& schedule, const Contract& contract, const CheckOptions& options) {
+std::vector<Violation> check(const Schedule& schedule, const Contract& contract,
+                             const CheckOptions& options) {
   for (int order = 0; order < 3 + options.random_orders; ++order) {
     std::vector<Violation> problems =
         Checker(schedule, contract).run(order, options.seed + static_cast<std::uint64_t>(order));

@@ -31,6 +31,7 @@ struct CheckOptions {
 /// Cost: every step once per order, as SymbolicRun (symbolic_run.h) does it, independent of buffer
 /// lengths. The order between lanes is examined while steps times lanes, over all ranks, is at most
 /// 2^25.
-std::vector<Violation> check(const Schedule& schedule, const Contract& contract, const CheckOptions& options = {});
+std::vector<Violation> check(const Schedule& schedule, const Contract& contract,
+                             const CheckOptions& options = {});
 
 }  // namespace tutti::core

@@ -13,18 +13,20 @@ struct Kind {
   std::string_view name;
   bool reduces, root, blocks, in_place, synchronises;
 };
-constexpr std::array<Kind, 9> kKinds{{{CollectiveKind::kAllReduce, "all_reduce", true, false, false, true, true},
-                                      {CollectiveKind::kReduceScatter, "reduce_scatter", true, false, true, true, true},
-                                      {CollectiveKind::kAllGather, "all_gather", false, false, true, true, true},
-                                      {CollectiveKind::kBroadcast, "broadcast", false, true, false, true, false},
-                                      {CollectiveKind::kReduce, "reduce", true, true, false, true, false},
-                                      {CollectiveKind::kAllToAll, "alltoall", false, false, true, false, true},
-                                      {CollectiveKind::kGather, "gather", false, true, true, true, false},
-                                      {CollectiveKind::kScatter, "scatter", false, true, true, true, false},
-                                      {CollectiveKind::kSendReceive, "sendrecv", false, false, false, false, false}}};
+constexpr std::array<Kind, 9> kKinds{
+    {{CollectiveKind::kAllReduce, "all_reduce", true, false, false, true, true},
+     {CollectiveKind::kReduceScatter, "reduce_scatter", true, false, true, true, true},
+     {CollectiveKind::kAllGather, "all_gather", false, false, true, true, true},
+     {CollectiveKind::kBroadcast, "broadcast", false, true, false, true, false},
+     {CollectiveKind::kReduce, "reduce", true, true, false, true, false},
+     {CollectiveKind::kAllToAll, "alltoall", false, false, true, false, true},
+     {CollectiveKind::kGather, "gather", false, true, true, true, false},
+     {CollectiveKind::kScatter, "scatter", false, true, true, true, false},
+     {CollectiveKind::kSendReceive, "sendrecv", false, false, false, false, false}}};
 
 const Kind& facts(CollectiveKind kind) {
-  const auto* const found = std::find_if(kKinds.begin(), kKinds.end(), [&](const Kind& k) { return k.kind == kind; });
+  const auto* const found =
+      std::find_if(kKinds.begin(), kKinds.end(), [&](const Kind& k) { return k.kind == kind; });
   TUTTI_CHECK(found != kKinds.end(), "collective {}", static_cast<int>(kind));
   return *found;
 }
@@ -51,15 +53,18 @@ std::vector<CollectiveKind> collective_kinds() {
   return kinds;
 }
 
-Contract Contract::of(CollectiveKind kind, std::int32_t ranks, std::int64_t elements, Rank root, bool out_of_place) {
+Contract Contract::of(CollectiveKind kind, std::int32_t ranks, std::int64_t elements, Rank root,
+                      bool out_of_place) {
   TUTTI_CHECK(ranks >= 1 && root >= 0 && (out_of_place || can_be_in_place(kind)) &&
                   (!has_blocks(kind) || elements % ranks == 0),
-              "{} of {} elements between {} ranks, root {}", to_string(kind), elements, ranks, root);
+              "{} of {} elements between {} ranks, root {}", to_string(kind), elements, ranks,
+              root);
   const RankSet everyone{0, ranks, 1};
   const RankSet only{root, 1, 1};
   const bool to_one = kind == CollectiveKind::kReduce || kind == CollectiveKind::kGather;
   const bool from_one = kind == CollectiveKind::kBroadcast || kind == CollectiveKind::kScatter;
-  return {elements, from_one ? only : everyone, to_one ? only : everyone, kind, out_of_place ? elements : 0};
+  return {elements, from_one ? only : everyone, to_one ? only : everyone, kind,
+          out_of_place ? elements : 0};
 }
 
 Range Contract::input(Rank rank) const {

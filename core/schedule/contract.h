@@ -58,7 +58,8 @@ struct Contract {
   RankSet receivers;
   CollectiveKind kind = CollectiveKind::kAllReduce;
   std::int64_t input_shift = 0;
-  std::shared_ptr<const BlockSizes> filled = nullptr;  ///< only for an all-to-all; null if all blocks are full
+  std::shared_ptr<const BlockSizes> filled =
+      nullptr;  ///< only for an all-to-all; null if all blocks are full
 
   static Contract all_reduce(std::int32_t ranks, std::int64_t elements) {
     return {elements, {0, ranks, 1}, {0, ranks, 1}};
@@ -67,20 +68,24 @@ struct Contract {
   /// be a helper, which then has a data buffer too.
   /// REQUIRES: `elements` is a multiple of `ranks` if the kind has blocks; `out_of_place`, or the
   /// kind can be in place.
-  static Contract of(CollectiveKind kind, std::int32_t ranks, std::int64_t elements, Rank root, bool out_of_place);
+  static Contract of(CollectiveKind kind, std::int32_t ranks, std::int64_t elements, Rank root,
+                     bool out_of_place);
 
   /// The number of elements of each rank's data buffer.
   [[nodiscard]] std::int64_t buffer_elements() const { return elements + input_shift; }
   /// The root, for the kinds that have one.
   [[nodiscard]] Rank root() const {
-    return kind == CollectiveKind::kReduce || kind == CollectiveKind::kGather ? receivers.first : contributors.first;
+    return kind == CollectiveKind::kReduce || kind == CollectiveKind::kGather ? receivers.first
+                                                                              : contributors.first;
   }
   /// The number of members; ranks 0 … members() - 1 take part. REQUIRES: made by of().
   [[nodiscard]] std::int32_t members() const {
     return contributors.count > receivers.count ? contributors.count : receivers.count;
   }
   /// The number of elements of a block, or of the whole buffer if the kind has none.
-  [[nodiscard]] std::int64_t block() const { return has_blocks(kind) ? elements / members() : elements; }
+  [[nodiscard]] std::int64_t block() const {
+    return has_blocks(kind) ? elements / members() : elements;
+  }
 
   /// Returns the place of a rank's input, with no elements if it contributes none. It is stored
   /// `input_shift` elements after that.

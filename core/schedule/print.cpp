@@ -36,7 +36,8 @@ std::string_view to_string(Engine engine) {
 namespace {
 
 std::string show(const Range& range) {
-  return fmt::format("{}[{}..{})", range.buffer == Buffer::kData ? "data" : "scratch", range.offset, range.end());
+  return fmt::format("{}[{}..{})", range.buffer == Buffer::kData ? "data" : "scratch", range.offset,
+                     range.end());
 }
 
 std::string show(const Peer& peer, Rank rank, std::int32_t ranks) {
@@ -55,34 +56,48 @@ std::string to_string(const Step& step, Rank rank, std::int32_t ranks) {
   std::string text = fmt::format("{:<25}", to_string(step.kind));
   switch (step.kind) {
     case StepKind::kNop: break;
-    case StepKind::kSend: text += fmt::format("{} → {}", show(step.source), show(step.to, rank, ranks)); break;
+    case StepKind::kSend:
+      text += fmt::format("{} → {}", show(step.source), show(step.to, rank, ranks));
+      break;
     case StepKind::kReceive:
     case StepKind::kReceiveReduce:
       text += fmt::format("{} ← {}", show(step.target), show(step.from, rank, ranks));
       break;
-    case StepKind::kReceiveAny: text += fmt::format("{} + {} · slot ← anyone", show(step.target), step.stride); break;
+    case StepKind::kReceiveAny:
+      text += fmt::format("{} + {} · slot ← anyone", show(step.target), step.stride);
+      break;
     case StepKind::kReceiveSend:
     case StepKind::kReceiveReduceCopySend:
-      text += fmt::format("{} ← {} → {}", show(step.target), show(step.from, rank, ranks), show(step.to, rank, ranks));
+      text += fmt::format("{} ← {} → {}", show(step.target), show(step.from, rank, ranks),
+                          show(step.to, rank, ranks));
       break;
     case StepKind::kReceiveReduceSend:
-      text += fmt::format("{} ← {} → {}", show(step.source), show(step.from, rank, ranks), show(step.to, rank, ranks));
+      text += fmt::format("{} ← {} → {}", show(step.source), show(step.from, rank, ranks),
+                          show(step.to, rank, ranks));
       break;
-    case StepKind::kCopy: text += fmt::format("{} from {}", show(step.target), show(step.source)); break;
+    case StepKind::kCopy:
+      text += fmt::format("{} from {}", show(step.target), show(step.source));
+      break;
     case StepKind::kReduce:
-      text += fmt::format("{} {} {} ranges from {} on, every {}", show(step.target), step.accumulate ? "+=" : "=",
-                          step.inputs, show({step.source.buffer, step.source.offset, step.target.count}), step.stride);
+      text += fmt::format("{} {} {} ranges from {} on, every {}", show(step.target),
+                          step.accumulate ? "+=" : "=", step.inputs,
+                          show({step.source.buffer, step.source.offset, step.target.count}),
+                          step.stride);
       break;
     case StepKind::kScale: text += fmt::format("{} · {:g}", show(step.target), step.factor); break;
-    case StepKind::kUpdate: text += fmt::format("{} in {} passes", show(step.target), step.inputs); break;
+    case StepKind::kUpdate:
+      text += fmt::format("{} in {} passes", show(step.target), step.inputs);
+      break;
     case StepKind::kMulticast:
       text += fmt::format("{} → {} lane {}", show(step.source), show(step.group), step.to.lane);
       break;
     case StepKind::kSwitchReduce:
-      text += fmt::format("{} = sum of {} at {}", show(step.target), show(step.source), show(step.group));
+      text += fmt::format("{} = sum of {} at {}", show(step.target), show(step.source),
+                          show(step.group));
       break;
   }
-  if (step.wait.lane >= 0) text += fmt::format("  after {} steps of lane {}", step.wait.count, step.wait.lane);
+  if (step.wait.lane >= 0)
+    text += fmt::format("  after {} steps of lane {}", step.wait.count, step.wait.lane);
   return text;
 }
 
@@ -91,14 +106,16 @@ std::string print(const Schedule& schedule, const std::function<std::string(Rank
   for (Rank rank = 0; rank < schedule.ranks(); ++rank) {
     if (schedule.lanes(rank) == 0) continue;
     text += fmt::format("rank {} ({})", rank, name(rank));
-    if (schedule.scratch(rank) > 0) text += fmt::format(", scratch {} elements", schedule.scratch(rank));
+    if (schedule.scratch(rank) > 0)
+      text += fmt::format(", scratch {} elements", schedule.scratch(rank));
     text += '\n';
     for (Lane lane = 0; lane < schedule.lanes(rank); ++lane) {
       const int credits = schedule.credits(rank, lane);
       text += fmt::format("  lane {} ({}{})\n", lane, to_string(schedule.engine(rank, lane)),
                           credits == kUnlimitedCredits ? "" : fmt::format(", {} slots", credits));
       for (std::int64_t i = 0; i < schedule.steps(rank, lane); ++i) {
-        text += fmt::format("  {:>5}  {}\n", i, to_string(schedule.step(rank, lane, i), rank, schedule.ranks()));
+        text += fmt::format("  {:>5}  {}\n", i,
+                            to_string(schedule.step(rank, lane, i), rank, schedule.ranks()));
       }
     }
   }

@@ -11,8 +11,8 @@ namespace tutti::core {
 std::string_view to_string(StepKind kind);
 std::string_view to_string(Engine engine);
 
-/// Formats one step as a line: `receive-reduce-send  data[4..8) ← rank 3 lane 0  → rank 1 lane 0
-/// after lane 2 step 5`.
+/// Formats one step as a line:
+/// `receive-reduce-send  data[4..8) ← rank 3 lane 0  → rank 1 lane 0  after lane 2 step 5`.
 std::string to_string(const Step& step, Rank rank, std::int32_t ranks);
 
 /// Prints the lanes and steps of `schedule`, rank by rank. `name(rank)` is printed after each rank

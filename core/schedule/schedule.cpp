@@ -2,7 +2,8 @@
 
 namespace tutti::core {
 
-void Schedule::visit_ways(Rank rank, Lane lane, const std::function<void(const Step&)>& visit) const {
+void Schedule::visit_ways(Rank rank, Lane lane,
+                          const std::function<void(const Step&)>& visit) const {
   const std::int64_t count = steps(rank, lane);
   for (std::int64_t i = 0; i < count; ++i) {
     const Step at = step(rank, lane, i);

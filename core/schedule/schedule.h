@@ -12,7 +12,8 @@ namespace tutti::core {
 /// The engine that executes a lane; its reductions and copies take time on that engine.
 enum class Engine : std::uint8_t {
   kKernel,      ///< a thread block of a GPU kernel that accesses peers' memory directly (NCCL)
-  kCopyEngine,  ///< a DMA engine moves the bytes, kernels of the device reduce them (TensorFlow's tensor transfers)
+  kCopyEngine,  ///< a DMA engine moves the bytes, kernels of the device reduce them (TensorFlow's
+                ///< tensor transfers)
   kCpu,         ///< CPU threads
 };
 
@@ -42,7 +43,8 @@ inline constexpr int kUnlimitedCredits = std::numeric_limits<int>::max();
 /// The semantics, which the checker, the simulator and the real run share:
 /// - A lane runs its steps in order, one at a time. Lanes of a rank run concurrently; only `wait`
 /// orders them.
-/// - A connection is an ordered pair of lanes. Its messages arrive in the order in which they were sent; the k-th
+/// - A connection is an ordered pair of lanes. Its messages arrive in the order in which they were
+/// sent; the k-th
 ///   receive from it takes the k-th message. Both sides state the same number of elements.
 /// - A connection into a lane has `credits(rank, lane)` slots. A send occupies one, and blocks
 ///   while none is free. The slot is free again once the receiving step has consumed the message (a
@@ -64,7 +66,8 @@ class Schedule {
   /// Visits steps of the lane that send or use in-switch reduction, so that each of the lane's
   /// connections, multicasts and groups is visited at least once. Cost: that of all steps, unless
   /// the algorithm has a shortcut.
-  virtual void visit_ways(Rank rank, Lane lane, const std::function<void(const Step&)>& visit) const;
+  virtual void visit_ways(Rank rank, Lane lane,
+                          const std::function<void(const Step&)>& visit) const;
 
   /// True if the schedule is symmetric: renumbering workers renumbers the peers in their steps and
   /// changes nothing else except offsets (kinds, counts, waits, engines and credits are equal), and
@@ -112,7 +115,9 @@ struct EvenCut {
     const std::int64_t longer = total % parts;
     return i * (total / parts) + (i < longer ? i : longer);
   }
-  [[nodiscard]] std::int64_t size(std::int64_t i) const { return total / parts + (i < total % parts ? 1 : 0); }
+  [[nodiscard]] std::int64_t size(std::int64_t i) const {
+    return total / parts + (i < total % parts ? 1 : 0);
+  }
   /// The number of parts that are not empty; they come first.
   [[nodiscard]] std::int64_t filled() const { return total < parts ? total : parts; }
 };

@@ -18,8 +18,8 @@ class Stages : public Schedule {
       : group_(group), elements_(elements), stages_(std::move(stages)) {
     TUTTI_CHECK(!stages_.empty(), "a schedule in {} stages", stages_.size());
     for (const Stage& stage : stages_) {
-      TUTTI_CHECK(stage.schedule->ranks() == size(stage.scope), "a stage of {} ranks on {}", stage.schedule->ranks(),
-                  size(stage.scope));
+      TUTTI_CHECK(stage.schedule->ranks() == size(stage.scope), "a stage of {} ranks on {}",
+                  stage.schedule->ranks(), size(stage.scope));
     }
   }
 
@@ -33,7 +33,8 @@ class Stages : public Schedule {
 
   [[nodiscard]] std::int64_t steps(Rank rank, Lane lane) const override {
     const Place place = locate(rank, lane);
-    // A lane without steps of its own waits all the same, so that what comes after it is ordered after what was before.
+    // A lane without steps of its own waits all the same, so that what comes after it is ordered
+    // after what was before.
     return place.stage->schedule->steps(place.local, place.lane) + place.lanes_before;
   }
 
@@ -53,7 +54,8 @@ class Stages : public Schedule {
   [[nodiscard]] AlikeSteps alike_from(Rank rank, Lane lane, std::int64_t index) const override {
     const Place place = locate(rank, lane);
     if (index < place.lanes_before) return {};
-    AlikeSteps alike = place.stage->schedule->alike_from(place.local, place.lane, index - place.lanes_before);
+    AlikeSteps alike =
+        place.stage->schedule->alike_from(place.local, place.lane, index - place.lanes_before);
     alike.end += place.lanes_before;
     return alike;
   }
@@ -61,7 +63,8 @@ class Stages : public Schedule {
   [[nodiscard]] std::int64_t scratch(Rank rank) const override {
     std::int64_t most = 0;
     for (const Stage& stage : stages_) {
-      if (takes_part(stage, rank)) most = std::max(most, stage.schedule->scratch(local(stage.scope, rank)));
+      if (takes_part(stage, rank))
+        most = std::max(most, stage.schedule->scratch(local(stage.scope, rank)));
     }
     return most + data_of_host(rank);
   }
@@ -76,10 +79,12 @@ class Stages : public Schedule {
   }
   [[nodiscard]] std::int32_t arrival_slot(Rank rank, Lane lane, Rank sender) const override {
     const Place place = locate(rank, lane);
-    return place.stage->schedule->arrival_slot(place.local, place.lane, local(place.stage->scope, sender));
+    return place.stage->schedule->arrival_slot(place.local, place.lane,
+                                               local(place.stage->scope, sender));
   }
 
-  void visit_ways(Rank rank, Lane lane, const std::function<void(const Step&)>& visit) const override {
+  void visit_ways(Rank rank, Lane lane,
+                  const std::function<void(const Step&)>& visit) const override {
     const Place place = locate(rank, lane);
     place.stage->schedule->visit_ways(place.local, place.lane, [&](const Step& way) {
       Step step = way;
@@ -89,7 +94,8 @@ class Stages : public Schedule {
   }
 
   [[nodiscard]] bool same_everywhere(Renumbering by, std::int32_t per_worker) const override {
-    return per_worker == group_.per_worker && std::all_of(stages_.begin(), stages_.end(), [&](const Stage& stage) {
+    return per_worker == group_.per_worker &&
+           std::all_of(stages_.begin(), stages_.end(), [&](const Stage& stage) {
              switch (stage.scope) {
                case StageScope::kInsideWorkers:
                case StageScope::kWorkersWithHost: return true;
@@ -157,7 +163,8 @@ class Stages : public Schedule {
       case StageScope::kEveryone:
       case StageScope::kReplicas: return rank;
       case StageScope::kInsideWorkers: return rank % group_.per_worker;
-      case StageScope::kWorkersWithHost: return is_host(rank) ? group_.per_worker : rank % group_.per_worker;
+      case StageScope::kWorkersWithHost:
+        return is_host(rank) ? group_.per_worker : rank % group_.per_worker;
       case StageScope::kLeaders:
       case StageScope::kHosts:
       case StageScope::kHostsAndHelpers: return worker;
@@ -174,12 +181,14 @@ class Stages : public Schedule {
       case StageScope::kReplicas: return other;
       case StageScope::kInsideWorkers: return worker * group_.per_worker + other;
       case StageScope::kWorkersWithHost:
-        return other == group_.per_worker ? group_.replicas() + worker : worker * group_.per_worker + other;
+        return other == group_.per_worker ? group_.replicas() + worker
+                                          : worker * group_.per_worker + other;
       case StageScope::kLeaders: return other * group_.per_worker;
       case StageScope::kHosts:
       case StageScope::kHostsAndHelpers: return group_.replicas() + other;
       case StageScope::kLeadersWithHosts:
-        return other < group_.workers ? other * group_.per_worker : group_.replicas() + other - group_.workers;
+        return other < group_.workers ? other * group_.per_worker
+                                      : group_.replicas() + other - group_.workers;
     }
     return 0;
   }
@@ -233,23 +242,28 @@ class Stages : public Schedule {
   }
 
   [[nodiscard]] Peer translate(const Peer& peer, Rank rank, const Place& place) const {
-    const Rank other = global(place.stage->scope, rank, peer.rank(place.local, place.stage->schedule->ranks()));
+    const Rank other =
+        global(place.stage->scope, rank, peer.rank(place.local, place.stage->schedule->ranks()));
     return Peer::at(other, first_lane(*place.stage, other) + peer.lane);
   }
 
-  /// Replicas of a worker follow each other, and have as many lanes in front of the stage as each other.
+  /// Replicas of a worker follow each other, and have as many lanes in front of the stage as each
+  /// other.
   void translate_group(Step& step, Rank rank, const Place& place) const {
     const StageScope scope = place.stage->scope;
-    TUTTI_CHECK(scope == StageScope::kInsideWorkers || scope == StageScope::kEveryone || scope == StageScope::kReplicas,
+    TUTTI_CHECK(scope == StageScope::kInsideWorkers || scope == StageScope::kEveryone ||
+                    scope == StageScope::kReplicas,
                 "a multicast in a stage of scope {} is not translated", static_cast<int>(scope));
     step.group.first = global(scope, rank, step.group.first);
-    if (step.kind == StepKind::kMulticast) step.to.lane += first_lane(*place.stage, step.group.first);
+    if (step.kind == StepKind::kMulticast)
+      step.to.lane += first_lane(*place.stage, step.group.first);
   }
 
   void translate(Step& step, Rank rank, const Place& place) const {
     translate(step.source, rank);
     translate(step.target, rank);
-    if (receives(step.kind) && step.kind != StepKind::kReceiveAny) step.from = translate(step.from, rank, place);
+    if (receives(step.kind) && step.kind != StepKind::kReceiveAny)
+      step.from = translate(step.from, rank, place);
     if (step.kind == StepKind::kMulticast || step.kind == StepKind::kSwitchReduce) {
       translate_group(step, rank, place);
     } else if (sends(step.kind)) {
@@ -269,7 +283,8 @@ class Stages : public Schedule {
 
 }  // namespace
 
-std::unique_ptr<Schedule> in_stages(const StageGroup& group, std::int64_t elements, std::vector<Stage> stages) {
+std::unique_ptr<Schedule> in_stages(const StageGroup& group, std::int64_t elements,
+                                    std::vector<Stage> stages) {
   return std::make_unique<Stages>(group, elements, std::move(stages));
 }
 

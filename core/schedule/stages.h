@@ -23,7 +23,8 @@ enum class StageScope {
 
 struct Stage {
   StageScope scope = StageScope::kEveryone;
-  std::shared_ptr<const Schedule> schedule;  ///< run by every instance, with the ranks of the instance
+  std::shared_ptr<const Schedule>
+      schedule;  ///< run by every instance, with the ranks of the instance
 };
 
 /// The layout of a composed group.
@@ -34,7 +35,8 @@ struct StageGroup {
   /// Hosts have data buffers of their own, which the contract covers; they are `data` in all
   /// stages.
   bool hosts_hold_data = false;
-  std::int32_t helpers = 0;  ///< ranks after the hosts, of no worker; only in kEveryone and kHostsAndHelpers
+  std::int32_t helpers =
+      0;  ///< ranks after the hosts, of no worker; only in kEveryone and kHostsAndHelpers
 
   [[nodiscard]] std::int32_t replicas() const { return workers * per_worker; }
   [[nodiscard]] std::int32_t ranks() const { return replicas() + (hosts ? workers : 0) + helpers; }
@@ -44,6 +46,7 @@ struct StageGroup {
 /// last earlier stage that used this rank are complete. Nothing else synchronises ranks, so a rank
 /// may be stages ahead of another. A host's `data` in a stage is a range of `elements` elements in
 /// its scratch buffer, the same in all stages.
-std::unique_ptr<Schedule> in_stages(const StageGroup& group, std::int64_t elements, std::vector<Stage> stages);
+std::unique_ptr<Schedule> in_stages(const StageGroup& group, std::int64_t elements,
+                                    std::vector<Stage> stages);
 
 }  // namespace tutti::core

@@ -27,27 +27,33 @@ struct Range {
 /// The kinds of steps. The fused kinds (kReceiveSend …) process the whole range part by part:
 /// receive, then reduce or keep, then send.
 enum class StepKind : std::uint8_t {
-  kNop,                    ///< no operation; used to wait for more than one lane
-  kSend,                   ///< sends `source` to `to`
-  kReceive,                ///< receives into `target` from `from`
-  kReceiveAny,             ///< receives the next message that arrives on any connection into this lane, see Step
-  kReceiveReduce,          ///< receives from `from`, adds `source` (which may be `target`), keeps the sum in `target`
-  kReceiveSend,            ///< receives into `target`, then sends it on to `to`
+  kNop,            ///< no operation; used to wait for more than one lane
+  kSend,           ///< sends `source` to `to`
+  kReceive,        ///< receives into `target` from `from`
+  kReceiveAny,     ///< receives the next message that arrives on any connection into this lane, see
+                   ///< Step
+  kReceiveReduce,  ///< receives from `from`, adds `source` (which may be `target`), keeps the sum
+                   ///< in `target`
+  kReceiveSend,    ///< receives into `target`, then sends it on to `to`
   kReceiveReduceSend,      ///< receives, adds `source`, sends the sum on, keeps nothing
   kReceiveReduceCopySend,  ///< receives, adds `source`, keeps the sum in `target` and sends it on
   kCopy,                   ///< copies `source` to `target`
   kReduce,                 ///< adds up `inputs` ranges, see Step
   kScale,                  ///< multiplies `target` by Step::factor
-  kUpdate,  ///< takes the time of `inputs` passes over `target` in the device's memory, and leaves it as it is
+  kUpdate,  ///< takes the time of `inputs` passes over `target` in the device's memory, and leaves
+            ///< it as it is
   // One message for a whole group of ranks, if the fabric supports it.
-  kMulticast,     ///< sends `source` to lane `to.lane` of every rank in `group`; each edge of the tree carries it once
-  kSwitchReduce,  ///< the switch adds up `source` of every rank in `group` and delivers the sum to `target` here
+  kMulticast,  ///< sends `source` to lane `to.lane` of every rank in `group`; each edge of the tree
+               ///< carries it once
+  kSwitchReduce,  ///< the switch adds up `source` of every rank in `group` and delivers the sum to
+                  ///< `target` here
 };
 
 /// The peer at the other end of a connection. It is relative to the own rank if the algorithm is
 /// the same for every rank, so that steps of symmetric ranks compare equal.
 struct Peer {
-  std::int32_t value = 0;  ///< a rank, or if `relative` an offset from the own rank, modulo the group's size
+  std::int32_t value =
+      0;  ///< a rank, or if `relative` an offset from the own rank, modulo the group's size
   Lane lane = 0;
   bool relative = false;
   /// If one worker represents all (sim/folding/folded_schedule.h): the distance of the peer's
@@ -108,14 +114,15 @@ struct Step {
 };
 
 constexpr bool receives(StepKind kind) {
-  return kind == StepKind::kReceive || kind == StepKind::kReceiveAny || kind == StepKind::kReceiveReduce ||
-         kind == StepKind::kReceiveSend || kind == StepKind::kReceiveReduceSend ||
-         kind == StepKind::kReceiveReduceCopySend;
+  return kind == StepKind::kReceive || kind == StepKind::kReceiveAny ||
+         kind == StepKind::kReceiveReduce || kind == StepKind::kReceiveSend ||
+         kind == StepKind::kReceiveReduceSend || kind == StepKind::kReceiveReduceCopySend;
 }
 
 constexpr bool sends(StepKind kind) {
-  return kind == StepKind::kSend || kind == StepKind::kReceiveSend || kind == StepKind::kReceiveReduceSend ||
-         kind == StepKind::kReceiveReduceCopySend || kind == StepKind::kMulticast;
+  return kind == StepKind::kSend || kind == StepKind::kReceiveSend ||
+         kind == StepKind::kReceiveReduceSend || kind == StepKind::kReceiveReduceCopySend ||
+         kind == StepKind::kMulticast;
 }
 
 /// True if the step adds what it receives to data of its own.

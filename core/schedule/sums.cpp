@@ -14,7 +14,8 @@ namespace {
 std::string listed(const std::vector<Rank>& ranks) {
   constexpr std::size_t kMostListed = 8;
   const auto end = ranks.begin() + static_cast<std::ptrdiff_t>(std::min(ranks.size(), kMostListed));
-  return fmt::format("{}{}", fmt::join(ranks.begin(), end, ", "), ranks.size() > kMostListed ? ", …" : "");
+  return fmt::format("{}{}", fmt::join(ranks.begin(), end, ", "),
+                     ranks.size() > kMostListed ? ", …" : "");
 }
 
 }  // namespace
@@ -59,7 +60,8 @@ std::string Sums::show(Id id, const RankSet& contributors) const {
     const Rank r = contributors.at(i);
     (contains(id, r) ? present : missing).push_back(r);
   }
-  if (missing.empty()) return contributions(id) > contributors.count ? "more than it should" : "everything";
+  if (missing.empty())
+    return contributions(id) > contributors.count ? "more than it should" : "everything";
   // Whichever list is shorter.
   if (present.empty()) return "no contribution of a rank that should be in it";
   return present.size() < missing.size() ? "only the contribution of rank " + listed(present)

@@ -19,7 +19,9 @@ class Sums {
   static constexpr Id kTwice = 1;   ///< some contribution is included more than once
   static constexpr Id kUnlike = 2;  ///< a sum of elements that do not correspond to each other
 
-  explicit Sums(std::int32_t ranks) : words_((static_cast<std::size_t>(ranks) + 63) / 64) { sets_.assign(3, {}); }
+  explicit Sums(std::int32_t ranks) : words_((static_cast<std::size_t>(ranks) + 63) / 64) {
+    sets_.assign(3, {});
+  }
 
   /// Returns the contribution of one rank.
   Id single(Rank rank);

@@ -24,7 +24,9 @@ void add_to(Content& sum, const Content& more, Sums& sums) {
       const std::int64_t count = std::min(left, more[other].count - used);
       const std::int64_t first = stretch.first + stretch.count - left;
       const bool alike = first == more[other].first + used;
-      if (count > 0) result.push_back({count, alike ? sums.add(stretch.sum, more[other].sum) : Sums::kUnlike, first});
+      if (count > 0)
+        result.push_back(
+            {count, alike ? sums.add(stretch.sum, more[other].sum) : Sums::kUnlike, first});
       left -= count;
       used += count;
       if (used == more[other].count) ++other, used = 0;
@@ -46,8 +48,8 @@ void SymbolicBuffer::fill(std::int64_t offset, const Stretch& content) {
 }
 
 std::size_t SymbolicBuffer::cut(std::int64_t at) {
-  const auto after =
-      std::partition_point(cells_.begin(), cells_.end(), [at](const Cell& cell) { return cell.end <= at; });
+  const auto after = std::partition_point(cells_.begin(), cells_.end(),
+                                          [at](const Cell& cell) { return cell.end <= at; });
   const auto index = static_cast<std::size_t>(after - cells_.begin());
   if (after == cells_.end() || after->begin == at) return index;
   Cell left = *after;

@@ -23,7 +23,8 @@ SymbolicRun::SymbolicRun(const Schedule& schedule, const Contract& contract, Rac
   for (Rank r = 0; r < schedule_.ranks(); ++r) {
     data_.emplace_back(contract.buffer_elements());
     if (const Range input = contract.input(r); input.count > 0)
-      data_.back().fill(input.offset + contract.input_shift, {input.count, sums_.single(r), input.offset});
+      data_.back().fill(input.offset + contract.input_shift,
+                        {input.count, sums_.single(r), input.offset});
     scratch_.emplace_back(schedule_.scratch(r));
     first_lane_.push_back(lanes_.size());
     for (Lane l = 0; l < schedule_.lanes(r); ++l) {
@@ -38,8 +39,8 @@ SymbolicRun::SymbolicRun(const Schedule& schedule, const Contract& contract, Rac
 }
 
 template <class... Args>
-void SymbolicRun::complain(ViolationKind kind, std::size_t number, Besides besides, fmt::format_string<Args...> format,
-                           Args&&... args) {
+void SymbolicRun::complain(ViolationKind kind, std::size_t number, Besides besides,
+                           fmt::format_string<Args...> format, Args&&... args) {
   if (problems_.size() >= kMaxProblemsOfRun) return;
   const LaneState& at = lanes_[number];
   problems_.push_back({kind, at.rank, at.lane, at.next, besides.rank, besides.lane, besides.element,
@@ -48,8 +49,10 @@ void SymbolicRun::complain(ViolationKind kind, std::size_t number, Besides besid
 }
 
 bool SymbolicRun::lane_exists(std::size_t at, Rank rank, Lane lane) {
-  if (rank >= 0 && rank < schedule_.ranks() && lane >= 0 && lane < schedule_.lanes(rank)) return true;
-  complain(ViolationKind::kNoSuchLane, at, {rank, lane}, "there is no lane {} of rank {}", lane, rank);
+  if (rank >= 0 && rank < schedule_.ranks() && lane >= 0 && lane < schedule_.lanes(rank))
+    return true;
+  complain(ViolationKind::kNoSuchLane, at, {rank, lane}, "there is no lane {} of rank {}", lane,
+           rank);
   return false;
 }
 
@@ -73,7 +76,8 @@ bool SymbolicRun::try_step(std::size_t number, std::optional<std::size_t> sender
   LaneWork& work = work_[number];
   if (lane.done() || !problems_.empty()) return false;
   const Step step = next_step(number);
-  if (obstacle(number, step, sender).kind != Obstacle::Kind::kNone || !problems_.empty()) return false;
+  if (obstacle(number, step, sender).kind != Obstacle::Kind::kNone || !problems_.empty())
+    return false;
   if (!work.in_hand) {
     tick(number, step);
     perform(number, step, sender);
@@ -100,7 +104,8 @@ SymbolicRun::Obstacle SymbolicRun::obstacle(std::size_t number, std::optional<st
   return lanes_[number].done() ? Obstacle{} : obstacle(number, next_step(number), sender);
 }
 
-SymbolicRun::Obstacle SymbolicRun::obstacle(std::size_t number, const Step& step, std::optional<std::size_t> sender) {
+SymbolicRun::Obstacle SymbolicRun::obstacle(std::size_t number, const Step& step,
+                                            std::optional<std::size_t> sender) {
   const Rank rank = lanes_[number].rank;
   if (work_[number].in_hand) return no_slot(number, receiver_of(number, step), step.to.lane);
   if (step.wait.lane >= 0) {
@@ -117,7 +122,8 @@ SymbolicRun::Obstacle SymbolicRun::obstacle(std::size_t number, const Step& step
     if (work_[number].arrived.empty()) return {Obstacle::Kind::kAnyMessage, 0};
   } else if (receives(step.kind)) {
     if (!lane_exists(number, step.from.rank(rank, schedule_.ranks()), step.from.lane)) return {};
-    if (!has_message(sender_of(number, step))) return {Obstacle::Kind::kMessage, sender_of(number, step)};
+    if (!has_message(sender_of(number, step)))
+      return {Obstacle::Kind::kMessage, sender_of(number, step)};
   } else if (step.kind == StepKind::kMulticast) {
     for (std::int32_t i = 0; i < step.group.count; ++i) {
       if (step.group.at(i) == rank) continue;
@@ -134,7 +140,8 @@ SymbolicRun::Obstacle SymbolicRun::no_slot(std::size_t number, Rank to, Lane to_
   if (!lane_exists(number, to, to_lane)) return {};
   const auto queue = messages_.find({number, lane_number(to, to_lane)});
   const bool full =
-      queue != messages_.end() && queue->second.size() >= static_cast<std::size_t>(schedule_.credits(to, to_lane));
+      queue != messages_.end() &&
+      queue->second.size() >= static_cast<std::size_t>(schedule_.credits(to, to_lane));
   return full ? Obstacle{Obstacle::Kind::kSlot, lane_number(to, to_lane)} : Obstacle{};
 }
 
@@ -144,12 +151,13 @@ std::string SymbolicRun::obstacle_in_words(std::size_t number) {
   switch (obstacle.kind) {
     case Obstacle::Kind::kNone: return "";
     case Obstacle::Kind::kLane:
-      return fmt::format("waits for {} steps of lane {}, which stands at {}", next_step(number).wait.count, other.lane,
-                         other.next);
+      return fmt::format("waits for {} steps of lane {}, which stands at {}",
+                         next_step(number).wait.count, other.lane, other.next);
     case Obstacle::Kind::kMessage:
       return fmt::format("waits for a message from rank {} lane {}", other.rank, other.lane);
     case Obstacle::Kind::kAnyMessage: return "waits for a message from anyone";
-    case Obstacle::Kind::kSlot: return fmt::format("waits for a free slot at rank {} lane {}", other.rank, other.lane);
+    case Obstacle::Kind::kSlot:
+      return fmt::format("waits for a free slot at rank {} lane {}", other.rank, other.lane);
   }
   return "";
 }
@@ -159,11 +167,13 @@ void SymbolicRun::perform(std::size_t number, const Step& step, std::optional<st
   std::optional<Content>& in_hand = work_[number].in_hand;
   switch (step.kind) {
     case StepKind::kNop: return;
-    case StepKind::kSend: return post(number, receiver_of(number, step), step.to.lane, read(number, rank, step.source));
+    case StepKind::kSend:
+      return post(number, receiver_of(number, step), step.to.lane, read(number, rank, step.source));
     case StepKind::kReceive:
       return write(number, step.target, take(number, sender_of(number, step), step.target.count));
     case StepKind::kReceiveAny: return receive_any(number, step, sender);
-    case StepKind::kReceiveReduce: return write(number, step.target, received_sum(number, step, step.source));
+    case StepKind::kReceiveReduce:
+      return write(number, step.target, received_sum(number, step, step.source));
     case StepKind::kReceiveSend:
       in_hand = take(number, sender_of(number, step), step.target.count);
       return write(number, step.target, *in_hand);
@@ -173,8 +183,8 @@ void SymbolicRun::perform(std::size_t number, const Step& step, std::optional<st
       return write(number, step.target, *in_hand);
     case StepKind::kCopy:
       if (step.source.count != step.target.count)
-        return complain(ViolationKind::kLength, number, {}, "copies {} elements to {}", step.source.count,
-                        step.target.count);
+        return complain(ViolationKind::kLength, number, {}, "copies {} elements to {}",
+                        step.source.count, step.target.count);
       return write(number, step.target, read(number, rank, step.source));
     case StepKind::kReduce: return reduce(number, step);
     case StepKind::kScale:
@@ -192,7 +202,8 @@ void SymbolicRun::multicast(std::size_t number, const Step& step) {
   }
 }
 
-void SymbolicRun::receive_any(std::size_t number, const Step& step, std::optional<std::size_t> wanted) {
+void SymbolicRun::receive_any(std::size_t number, const Step& step,
+                              std::optional<std::size_t> wanted) {
   const LaneState& lane = lanes_[number];
   const std::size_t sender = wanted.value_or(work_[number].arrived.front());
   Range target = step.target;
@@ -202,7 +213,8 @@ void SymbolicRun::receive_any(std::size_t number, const Step& step, std::optiona
 
 void SymbolicRun::reduce(std::size_t number, const Step& step) {
   const Rank rank = lanes_[number].rank;
-  if (step.inputs < 1) return complain(ViolationKind::kNoInputs, number, {}, "reduces {} inputs", step.inputs);
+  if (step.inputs < 1)
+    return complain(ViolationKind::kNoInputs, number, {}, "reduces {} inputs", step.inputs);
   Content sum;
   for (std::int32_t i = 0; i < step.inputs; ++i) {
     const Range input{step.source.buffer, step.source.offset + i * step.stride, step.target.count};
@@ -216,8 +228,8 @@ void SymbolicRun::reduce(std::size_t number, const Step& step) {
 void SymbolicRun::switch_reduce(std::size_t number, const Step& step) {
   Content sum;
   if (step.source.count != step.target.count)
-    return complain(ViolationKind::kLength, number, {}, "sums {} elements into {}", step.source.count,
-                    step.target.count);
+    return complain(ViolationKind::kLength, number, {}, "sums {} elements into {}",
+                    step.source.count, step.target.count);
   for (std::int32_t i = 0; i < step.group.count; ++i) {
     const Rank rank = step.group.at(i);
     if (keep_clocks_ && !has_heard_of(number, rank)) {
@@ -243,8 +255,8 @@ void SymbolicRun::report_bad_sum(std::size_t number, const Content& sum) {
   std::int64_t element = 0;
   for (const Stretch& stretch : sum) {
     if (stretch.sum == Sums::kTwice)
-      return complain(ViolationKind::kTwice, number, {-1, -1, element}, "adds a contribution twice (at its element {})",
-                      element);
+      return complain(ViolationKind::kTwice, number, {-1, -1, element},
+                      "adds a contribution twice (at its element {})", element);
     if (stretch.sum == Sums::kUnlike)
       return complain(ViolationKind::kUnlike, number, {-1, -1, element},
                       "adds elements that do not belong together (at its element {})", element);
@@ -276,14 +288,15 @@ Content SymbolicRun::take(std::size_t number, std::size_t sender, std::int64_t c
   if (keep_clocks_) join(work.clock, message.clock);
   if (const std::int64_t sent = length_of(message.content); sent != count) {
     const LaneState& from = lanes_[sender];
-    complain(ViolationKind::kLength, number, {from.rank, from.lane}, "expects {} elements, rank {} lane {} sent {}",
-             count, from.rank, from.lane, sent);
+    complain(ViolationKind::kLength, number, {from.rank, from.lane},
+             "expects {} elements, rank {} lane {} sent {}", count, from.rank, from.lane, sent);
     message.content = {{count, Sums::kUndefined, 0}};
   }
   return std::move(message.content);
 }
 
-void SymbolicRun::untaken(const std::function<void(std::size_t, std::size_t, std::size_t)>& tell) const {
+void SymbolicRun::untaken(
+    const std::function<void(std::size_t, std::size_t, std::size_t)>& tell) const {
   for (const auto& [connection, queue] : messages_) {
     if (!queue.empty()) tell(connection.first, connection.second, queue.size());
   }
@@ -298,19 +311,22 @@ SymbolicBuffer& SymbolicRun::buffer(Rank rank, Buffer which) {
 bool SymbolicRun::inside(std::size_t number, Rank rank, const Range& range) {
   const std::int64_t elements = buffer(rank, range.buffer).elements();
   if (range.offset >= 0 && range.count >= 0 && range.end() <= elements) return true;
-  complain(ViolationKind::kOutside, number, {rank}, "{}[{}..{}) of rank {} reaches outside its {} elements",
-           name_of(range.buffer), range.offset, range.end(), rank, elements);
+  complain(ViolationKind::kOutside, number, {rank},
+           "{}[{}..{}) of rank {} reaches outside its {} elements", name_of(range.buffer),
+           range.offset, range.end(), rank, elements);
   return false;
 }
 
 Content SymbolicRun::read(std::size_t number, Rank rank, const Range& range) {
-  if (!inside(number, rank, range)) return {{std::max<std::int64_t>(0, range.count), Sums::kUndefined, 0}};
+  if (!inside(number, rank, range))
+    return {{std::max<std::int64_t>(0, range.count), Sums::kUndefined, 0}};
   Content content;
-  for (SymbolicBuffer::Cell& cell : buffer(rank, range.buffer).cells_of(range.offset, range.end())) {
+  for (SymbolicBuffer::Cell& cell :
+       buffer(rank, range.buffer).cells_of(range.offset, range.end())) {
     if (cell.sum == Sums::kUndefined) {
       complain(ViolationKind::kNeverWritten, number, {rank, -1, cell.begin},
-               "reads element {} of {} of rank {} before anything was written there", cell.begin, name_of(range.buffer),
-               rank);
+               "reads element {} of {} of rank {} before anything was written there", cell.begin,
+               name_of(range.buffer), rank);
       return {{range.count, Sums::kUndefined, 0}};
     }
     if (!content.empty() && content.back().sum == cell.sum &&
@@ -345,9 +361,10 @@ bool SymbolicRun::ordered(std::size_t number, const Access& earlier) const {
 
 void SymbolicRun::complain_of_race(std::size_t number, const Access& other, std::int64_t element) {
   const LaneState& lane = lanes_[other.lane];
-  complain(ViolationKind::kRace, number, {lane.rank, lane.lane, element},
-           "touches element {} while step {} of rank {} lane {} may do so too; nothing orders the two", element,
-           other.count - 1, lane.rank, lane.lane);
+  complain(
+      ViolationKind::kRace, number, {lane.rank, lane.lane, element},
+      "touches element {} while step {} of rank {} lane {} may do so too; nothing orders the two",
+      element, other.count - 1, lane.rank, lane.lane);
 }
 
 void SymbolicRun::note_read(std::size_t number, SymbolicBuffer::Cell& cell, std::int64_t element) {

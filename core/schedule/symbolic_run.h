@@ -61,14 +61,18 @@ class SymbolicRun {
     Kind kind = Kind::kNone;
     std::size_t lane = 0;  ///< the lane that must proceed first; unused for kAnyMessage
   };
-  [[nodiscard]] Obstacle obstacle(std::size_t number, std::optional<std::size_t> sender = std::nullopt);
+  [[nodiscard]] Obstacle obstacle(std::size_t number,
+                                  std::optional<std::size_t> sender = std::nullopt);
   /// Describes the obstacle; "" if there is none.
   [[nodiscard]] std::string obstacle_in_words(std::size_t number);
 
   /// Calls `tell` with each sender, receiver and the number of messages between them that were
   /// never received.
-  void untaken(const std::function<void(std::size_t from, std::size_t to, std::size_t messages)>& tell) const;
-  [[nodiscard]] const SymbolicBuffer& data(Rank rank) const { return data_[static_cast<std::size_t>(rank)]; }
+  void untaken(const std::function<void(std::size_t from, std::size_t to, std::size_t messages)>&
+                   tell) const;
+  [[nodiscard]] const SymbolicBuffer& data(Rank rank) const {
+    return data_[static_cast<std::size_t>(rank)];
+  }
   [[nodiscard]] Sums& sums() { return sums_; }
   /// The problems of the steps done so far. Execution stops at the first one.
   [[nodiscard]] const std::vector<Violation>& problems() const { return problems_; }
@@ -96,11 +100,12 @@ class SymbolicRun {
   };
   /// Adds a violation. The message begins with the location of the lane's current step.
   template <class... Args>
-  void complain(ViolationKind kind, std::size_t number, Besides besides, fmt::format_string<Args...> format,
-                Args&&... args);
+  void complain(ViolationKind kind, std::size_t number, Besides besides,
+                fmt::format_string<Args...> format, Args&&... args);
   bool lane_exists(std::size_t at, Rank rank, Lane lane);
   [[nodiscard]] Step next_step(std::size_t number) const;
-  [[nodiscard]] Obstacle obstacle(std::size_t number, const Step& step, std::optional<std::size_t> sender);
+  [[nodiscard]] Obstacle obstacle(std::size_t number, const Step& step,
+                                  std::optional<std::size_t> sender);
   Obstacle no_slot(std::size_t number, Rank to, Lane to_lane);
 
   void tick(std::size_t number, const Step& step);

@@ -38,8 +38,9 @@ struct Violation {
   std::int64_t step = -1;  ///< of the lane; -1: no particular step
   Rank other_rank = -1;    ///< the rank that it waits for, races with or received from; -1: none
   Lane other_lane = -1;
-  std::int64_t element = -1;  ///< index in the buffer, or in the range that the step accesses; -1: none
-  std::string text = {};      ///< a description in one sentence
+  std::int64_t element =
+      -1;                 ///< index in the buffer, or in the range that the step accesses; -1: none
+  std::string text = {};  ///< a description in one sentence
 
   bool operator==(const Violation&) const = default;
 };

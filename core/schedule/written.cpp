@@ -13,7 +13,8 @@ WrittenSchedule WrittenSchedule::of(const Schedule& schedule) {
       steps.engine = schedule.engine(rank, lane);
       for (std::int64_t i = 0; i < schedule.steps(rank, lane); ++i) {
         steps.steps.push_back(schedule.step(rank, lane, i));
-        if (steps.steps.back().kind != StepKind::kReceiveAny || !steps.arrival_slots.empty()) continue;
+        if (steps.steps.back().kind != StepKind::kReceiveAny || !steps.arrival_slots.empty())
+          continue;
         for (Rank sender = 0; sender < schedule.ranks(); ++sender) {
           steps.arrival_slots.push_back(schedule.arrival_slot(rank, lane, sender));
         }

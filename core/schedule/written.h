@@ -21,13 +21,16 @@ class WrittenSchedule : public Schedule {
     std::int64_t scratch = 0;
   };
 
-  explicit WrittenSchedule(std::vector<RankLanes> ranks_of_lanes) : ranks_(std::move(ranks_of_lanes)) {}
+  explicit WrittenSchedule(std::vector<RankLanes> ranks_of_lanes)
+      : ranks_(std::move(ranks_of_lanes)) {}
   /// Copies all steps of `schedule` into lists. Cost: one step() per step.
   static WrittenSchedule of(const Schedule& schedule);
 
   [[nodiscard]] std::vector<RankLanes>& written() { return ranks_; }
 
-  [[nodiscard]] std::int32_t ranks() const override { return static_cast<std::int32_t>(ranks_.size()); }
+  [[nodiscard]] std::int32_t ranks() const override {
+    return static_cast<std::int32_t>(ranks_.size());
+  }
   [[nodiscard]] std::int32_t lanes(Rank rank) const override {
     return static_cast<std::int32_t>(at(rank).lanes.size());
   }
@@ -46,7 +49,9 @@ class WrittenSchedule : public Schedule {
   }
 
  private:
-  [[nodiscard]] const RankLanes& at(Rank rank) const { return ranks_[static_cast<std::size_t>(rank)]; }
+  [[nodiscard]] const RankLanes& at(Rank rank) const {
+    return ranks_[static_cast<std::size_t>(rank)];
+  }
   [[nodiscard]] const LaneSteps& at(Rank rank, Lane lane) const {
     return at(rank).lanes[static_cast<std::size_t>(lane)];
   }

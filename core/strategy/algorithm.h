@@ -65,7 +65,8 @@ std::vector<AlgorithmChoice> algorithms();
 template <>
 struct std::hash<tutti::core::AlgorithmChoice> {
   std::size_t operator()(const tutti::core::AlgorithmChoice& algorithm) const noexcept {
-    const std::size_t inside = algorithm.inside ? 1 + static_cast<std::size_t>(*algorithm.inside) : 0;
+    const std::size_t inside =
+        algorithm.inside ? 1 + static_cast<std::size_t>(*algorithm.inside) : 0;
     return std::hash<std::size_t>()((inside << 8) + static_cast<std::size_t>(algorithm.across));
   }
 };

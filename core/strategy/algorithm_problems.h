@@ -8,11 +8,13 @@ namespace tutti::core {
 
 // Checks of settings that only a single algorithm has (AlgorithmTraits::find_problems).
 
-void find_tf_ring_problems(const Strategy& strategy, const Cluster& cluster, std::vector<StrategyProblem>& problems);
+void find_tf_ring_problems(const Strategy& strategy, const Cluster& cluster,
+                           std::vector<StrategyProblem>& problems);
 void find_reduction_to_one_device_problems(const Strategy& strategy, const Cluster& cluster,
                                            std::vector<StrategyProblem>& problems);
 void find_hierarchical_copy_problems(const Strategy& strategy, const Cluster& cluster,
                                      std::vector<StrategyProblem>& problems);
-void find_custom_problems(const Strategy& strategy, const Cluster& cluster, std::vector<StrategyProblem>& problems);
+void find_custom_problems(const Strategy& strategy, const Cluster& cluster,
+                          std::vector<StrategyProblem>& problems);
 
 }  // namespace tutti::core

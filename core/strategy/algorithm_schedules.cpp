@@ -55,13 +55,15 @@ RingOptions rotated_rings(const ScheduleRequest& r, std::int64_t input_shift) {
   options.input_shift = input_shift;
   options.lanes.clear();
   const std::int32_t turn = std::max(1, r.per_worker / r.strategy.shards);
-  for (int s = 0; s < r.strategy.shards; ++s) options.lanes.push_back(rotated_path(r.per_worker, s * turn));
+  for (int s = 0; s < r.strategy.shards; ++s)
+    options.lanes.push_back(rotated_path(r.per_worker, s * turn));
   return options;
 }
 
 /// NCCL as rings over channels, that of `replicas` ranks.
 RingOptions rings_of_nccl(const ScheduleRequest& r, bool across_workers) {
-  return nccl_rings(nccl_channels(r.cluster, r.strategy, r.per_worker, across_workers), r.strategy, r.type, r.elements);
+  return nccl_rings(nccl_channels(r.cluster, r.strategy, r.per_worker, across_workers), r.strategy,
+                    r.type, r.elements);
 }
 
 Made all_reduce_by_nccl(const ScheduleRequest& r, std::int32_t ranks, bool across_workers) {
@@ -71,10 +73,13 @@ Made all_reduce_by_nccl(const ScheduleRequest& r, std::int32_t ranks, bool acros
 }
 
 Made tree_pair(const ScheduleRequest& r, const Contract& contract, Engine engine) {
-  const std::int64_t hops = 2 * std::int64_t{std::bit_width(static_cast<std::uint32_t>(contract.members() - 1))};
+  const std::int64_t hops =
+      2 * std::int64_t{std::bit_width(static_cast<std::uint32_t>(contract.members() - 1))};
   const std::int64_t evenly = (r.elements + 1) / 2 / std::max<std::int64_t>(1, hops) + 1;
   return double_tree_all_reduce(
-      contract, std::clamp(evenly, r.elements_in(kLeastTreeMessage), r.elements_in(kMostTreeMessage)), engine);
+      contract,
+      std::clamp(evenly, r.elements_in(kLeastTreeMessage), r.elements_in(kMostTreeMessage)),
+      engine);
 }
 
 /// The rings of TensorFlow's runtime, and its chunks.
@@ -82,9 +87,9 @@ TfRingOptions rings_of_tf_runtime(const ScheduleRequest& r) {
   const Bytes bytes = r.elements * size_of(r.type);
   TfRingOptions options{task_order(r.cluster, r.strategy.tf_runtime),
                         subdivisions(r.cluster, r.strategy.tf_runtime, r.strategy.shards, bytes)};
-  options.chunk =
-      std::max<std::int64_t>(1, aligned_chunk(r.elements, r.replicas * std::ssize(options.subdivisions),
-                                              size_of(r.type).count(), r.strategy.tf_runtime.align.count()));
+  options.chunk = std::max<std::int64_t>(
+      1, aligned_chunk(r.elements, r.replicas * std::ssize(options.subdivisions),
+                       size_of(r.type).count(), r.strategy.tf_runtime.align.count()));
   options.engine = r.engine();
   return options;
 }
@@ -94,11 +99,14 @@ Made there_and_back(const ScheduleRequest& r, const StarTree& up, const StarTree
   const Engine engine = up.root < r.replicas ? r.engine() : Engine::kCpu;
   std::vector<Stage> stages;
   if (r.shift() != 0)
-    stages.push_back({StageScope::kEveryone, copy_inputs(r.ranks(), r.replicas, r.elements, r.shift(), r.engine())});
+    stages.push_back({StageScope::kEveryone,
+                      copy_inputs(r.ranks(), r.replicas, r.elements, r.shift(), r.engine())});
   stages.push_back({StageScope::kEveryone, tree_reduce(up, r.elements, r.engine(), Engine::kCpu)});
   if (r.strategy.reduction == Reduction::kMean && r.replicas > 1)
-    stages.push_back({StageScope::kEveryone, work_of_rank(up.ranks, up.root, r.elements, 1.0 / r.replicas, 0, engine)});
-  stages.push_back({StageScope::kEveryone, tree_broadcast(down, r.elements, r.engine(), Engine::kCpu)});
+    stages.push_back({StageScope::kEveryone,
+                      work_of_rank(up.ranks, up.root, r.elements, 1.0 / r.replicas, 0, engine)});
+  stages.push_back(
+      {StageScope::kEveryone, tree_broadcast(down, r.elements, r.engine(), Engine::kCpu)});
   return in_stages({r.workers(), r.per_worker, r.hosts}, r.elements, std::move(stages));
 }
 
@@ -107,7 +115,8 @@ Made there_and_back(const ScheduleRequest& r, const StarTree& up, const StarTree
 // --- over all replicas ---
 
 Made ring(const ScheduleRequest& r) {
-  if (r.is(CollectiveKind::kAllReduce)) return ring_all_reduce(r.replicas, r.elements, rotated_rings(r, r.shift()));
+  if (r.is(CollectiveKind::kAllReduce))
+    return ring_all_reduce(r.replicas, r.elements, rotated_rings(r, r.shift()));
   RingOptions options = rotated_rings(r, 0);
   if (has_equal_blocks(r)) return ring_blocks(r.contract(), options);
   options.most_elements_per_message = r.elements_in(kNcclBroadcastChunk);
@@ -115,16 +124,21 @@ Made ring(const ScheduleRequest& r) {
   return direct(r.contract(), r.engine());
 }
 
-Made xring(const ScheduleRequest& r) { return xring_all_reduce(r.replicas, r.elements, rotated_rings(r, r.shift())); }
+Made xring(const ScheduleRequest& r) {
+  return xring_all_reduce(r.replicas, r.elements, rotated_rings(r, r.shift()));
+}
 
 Made halving_doubling(const ScheduleRequest& r) {
-  if (r.is(CollectiveKind::kAllReduce)) return halving_doubling_all_reduce(r.contract(), r.engine());
+  if (r.is(CollectiveKind::kAllReduce))
+    return halving_doubling_all_reduce(r.contract(), r.engine());
   return halving(r.contract(), Segments::kHalves, r.engine());
 }
 
 Made recursive_doubling(const ScheduleRequest& r) {
-  if (r.is(CollectiveKind::kAllReduce)) return recursive_doubling_all_reduce(r.contract(), r.engine());
-  return halving(r.contract(), goes_along_a_chain(r) ? Segments::kWhole : Segments::kHalves, r.engine());
+  if (r.is(CollectiveKind::kAllReduce))
+    return recursive_doubling_all_reduce(r.contract(), r.engine());
+  return halving(r.contract(), goes_along_a_chain(r) ? Segments::kWhole : Segments::kHalves,
+                 r.engine());
 }
 
 Made double_tree(const ScheduleRequest& r) { return tree_pair(r, r.contract(), r.engine()); }
@@ -137,7 +151,8 @@ Made pscpu(const ScheduleRequest& r) {
   std::vector<Rank> gather;
   for (const int worker : groups[static_cast<std::size_t>(r.index) % groups.size()])
     gather.push_back(r.hosts ? r.replicas + worker : worker * r.per_worker);
-  return shuffle_all_reduce(r.ranks(), r.replicas, std::move(gather), r.elements, r.engine(), Engine::kCpu, r.shift());
+  return shuffle_all_reduce(r.ranks(), r.replicas, std::move(gather), r.elements, r.engine(),
+                            Engine::kCpu, r.shift());
 }
 
 /// The shuffle with GPUs as helpers; helper i is GPU i / workers of worker i mod workers.
@@ -147,8 +162,8 @@ Made psgpu(const ScheduleRequest& r) {
   std::vector<Rank> gather;
   for (const int helper : groups[static_cast<std::size_t>(r.index) % groups.size()])
     gather.push_back(helper % r.workers() * r.per_worker + helper / r.workers());
-  return shuffle_all_reduce(r.replicas, r.replicas, std::move(gather), r.elements, Engine::kCopyEngine,
-                            Engine::kCopyEngine, r.shift());
+  return shuffle_all_reduce(r.replicas, r.replicas, std::move(gather), r.elements,
+                            Engine::kCopyEngine, Engine::kCopyEngine, r.shift());
 }
 
 Made nccl(const ScheduleRequest& r) {
@@ -164,7 +179,8 @@ Made nccl(const ScheduleRequest& r) {
 
 Made tf_ring(const ScheduleRequest& r) {
   if (r.is(CollectiveKind::kAllReduce)) return tf_ring_reduce(r.contract(), rings_of_tf_runtime(r));
-  if (goes_along_a_chain(r)) return hierarchical_tree_broadcast(r.contract(), rings_of_tf_runtime(r).order, r.engine());
+  if (goes_along_a_chain(r))
+    return hierarchical_tree_broadcast(r.contract(), rings_of_tf_runtime(r).order, r.engine());
   return tf_ring_gather(r.contract(), rings_of_tf_runtime(r));
 }
 
@@ -192,10 +208,11 @@ Made hierarchical_copy(const ScheduleRequest& r) {
 Made custom(const ScheduleRequest& r) {
   TUTTI_CHECK(r.strategy.custom && r.strategy.custom->made, "an algorithm of no file");
   const CustomAlgorithm& algorithm = *r.strategy.custom->made;
-  TUTTI_CHECK(algorithm.shape().ranks == r.replicas, "{} ranks, and the algorithm has {}", r.replicas,
-              algorithm.shape().ranks);
+  TUTTI_CHECK(algorithm.shape().ranks == r.replicas, "{} ranks, and the algorithm has {}",
+              r.replicas, algorithm.shape().ranks);
   const bool alone = r.replicas == 1;
-  if (r.shift() == 0 || algorithm.reads_inputs() || alone) return algorithm.schedule(r.elements, r.shift(), r.engine());
+  if (r.shift() == 0 || algorithm.reads_inputs() || alone)
+    return algorithm.schedule(r.elements, r.shift(), r.engine());
   return in_stages({r.workers(), r.per_worker, false}, r.elements,
                    {{StageScope::kEveryone, copy_inputs_of(r.contract(), r.engine())},
                     {StageScope::kEveryone, algorithm.schedule(r.elements, 0, r.engine())}});
@@ -204,14 +221,17 @@ Made custom(const ScheduleRequest& r) {
 // --- inside workers, around what goes across ---
 
 std::vector<CollectiveStage> around_by_nccl(const ScheduleRequest& r, Across across) {
-  std::vector<CollectiveStage> stages{{{StageScope::kInsideWorkers, all_reduce_by_nccl(r, r.per_worker, false)},
-                                       {{CollectiveKind::kAllReduce, r.elements}}}};
+  std::vector<CollectiveStage> stages{
+      {{StageScope::kInsideWorkers, all_reduce_by_nccl(r, r.per_worker, false)},
+       {{CollectiveKind::kAllReduce, r.elements}}}};
   if (r.workers() == 1) return stages;
   if (r.strategy.waits_for_workers && r.per_worker > 1)
-    stages.push_back({{StageScope::kInsideWorkers, signals_to_first(r.per_worker, Engine::kCopyEngine)}});
+    stages.push_back(
+        {{StageScope::kInsideWorkers, signals_to_first(r.per_worker, Engine::kCopyEngine)}});
   stages.push_back({across(r)});
   stages.push_back({{StageScope::kInsideWorkers,
-                     chain_broadcast(r.per_worker, r.elements, r.elements_in(kNcclBroadcastChunk), Engine::kKernel)},
+                     chain_broadcast(r.per_worker, r.elements, r.elements_in(kNcclBroadcastChunk),
+                                     Engine::kKernel)},
                     {{CollectiveKind::kBroadcast, r.elements}}});
   return stages;
 }
@@ -222,41 +242,48 @@ std::vector<CollectiveStage> around_by_pscpu(const ScheduleRequest& r, Across ac
       {{StageScope::kWorkersWithHost,
         star_reduce(g + 1, g, g, r.elements, Engine::kCopyEngine, Engine::kCpu, r.shift())}}};
   if (r.workers() > 1) stages.push_back({across(r)});
-  stages.push_back({{StageScope::kWorkersWithHost, star_broadcast(g + 1, g, g, r.elements, Engine::kCopyEngine)}});
+  stages.push_back({{StageScope::kWorkersWithHost,
+                     star_broadcast(g + 1, g, g, r.elements, Engine::kCopyEngine)}});
   return stages;
 }
 
 // --- across workers ---
 
 Stage ring_of_first_gpus(const ScheduleRequest& r) {
-  return {StageScope::kLeaders, ring_all_reduce(r.workers(), r.elements, {.engine = Engine::kCopyEngine})};
+  return {StageScope::kLeaders,
+          ring_all_reduce(r.workers(), r.elements, {.engine = Engine::kCopyEngine})};
 }
 
 Stage xring_of_first_gpus(const ScheduleRequest& r) {
-  return {StageScope::kLeaders, xring_all_reduce(r.workers(), r.elements, {.engine = Engine::kCopyEngine})};
+  return {StageScope::kLeaders,
+          xring_all_reduce(r.workers(), r.elements, {.engine = Engine::kCopyEngine})};
 }
 
 Stage halving_doubling_of_first_gpus(const ScheduleRequest& r) {
-  return {StageScope::kLeaders, halving_doubling_all_reduce(r.workers(), r.elements, Engine::kCopyEngine)};
+  return {StageScope::kLeaders,
+          halving_doubling_all_reduce(r.workers(), r.elements, Engine::kCopyEngine)};
 }
 
 Stage recursive_doubling_of_first_gpus(const ScheduleRequest& r) {
-  return {StageScope::kLeaders, recursive_doubling_all_reduce(r.workers(), r.elements, Engine::kCopyEngine)};
+  return {StageScope::kLeaders,
+          recursive_doubling_all_reduce(r.workers(), r.elements, Engine::kCopyEngine)};
 }
 
 Stage double_tree_of_first_gpus(const ScheduleRequest& r) {
-  return {StageScope::kLeaders, tree_pair(r, Contract::all_reduce(r.workers(), r.elements), Engine::kCopyEngine)};
+  return {StageScope::kLeaders,
+          tree_pair(r, Contract::all_reduce(r.workers(), r.elements), Engine::kCopyEngine)};
 }
 
 Stage pscpu_of_first_gpus(const ScheduleRequest& r) {
   return {StageScope::kLeadersWithHosts,
-          shuffle_all_reduce(2 * r.workers(), r.workers(), counted_from(r.workers(), r.workers()), r.elements,
-                             Engine::kCopyEngine, Engine::kCpu)};
+          shuffle_all_reduce(2 * r.workers(), r.workers(), counted_from(r.workers(), r.workers()),
+                             r.elements, Engine::kCopyEngine, Engine::kCpu)};
 }
 
 Stage pscpu_of_hosts(const ScheduleRequest& r) {
-  return {StageScope::kHosts, shuffle_all_reduce(r.workers(), r.workers(), counted_from(0, r.strategy.shards),
-                                                 r.elements, Engine::kCpu, Engine::kCpu)};
+  return {StageScope::kHosts,
+          shuffle_all_reduce(r.workers(), r.workers(), counted_from(0, r.strategy.shards),
+                             r.elements, Engine::kCpu, Engine::kCpu)};
 }
 
 }  // namespace tutti::core::schedules

@@ -23,9 +23,10 @@ constexpr CollectiveKinds kOnlyAllReduce = {CollectiveKind::kAllReduce};
 constexpr CollectiveKinds kOfRings = {CollectiveKind::kAllReduce, CollectiveKind::kReduceScatter,
                                       CollectiveKind::kAllGather, CollectiveKind::kBroadcast,
                                       CollectiveKind::kReduce,    CollectiveKind::kSendReceive};
-constexpr CollectiveKinds kOfHalving = {
-    CollectiveKind::kAllReduce, CollectiveKind::kReduceScatter, CollectiveKind::kAllGather, CollectiveKind::kBroadcast,
-    CollectiveKind::kReduce,    CollectiveKind::kGather,        CollectiveKind::kScatter};
+constexpr CollectiveKinds kOfHalving = {CollectiveKind::kAllReduce, CollectiveKind::kReduceScatter,
+                                        CollectiveKind::kAllGather, CollectiveKind::kBroadcast,
+                                        CollectiveKind::kReduce,    CollectiveKind::kGather,
+                                        CollectiveKind::kScatter};
 constexpr CollectiveKinds kOfDoubling = {CollectiveKind::kAllReduce, CollectiveKind::kAllGather,
                                          CollectiveKind::kBroadcast, CollectiveKind::kReduce};
 constexpr CollectiveKinds kOfTfRing = {CollectiveKind::kAllReduce, CollectiveKind::kAllGather,
@@ -189,7 +190,8 @@ std::array<AlgorithmTraits, kBaseAlgorithms> algorithm_rows() {
 
 bool can_combine(const AlgorithmTraits& inside, const AlgorithmTraits& across) {
   if (!inside.around) return false;
-  return inside.inside_ends_on_hosts ? across.across_hosts != nullptr : across.across_first_gpus != nullptr;
+  return inside.inside_ends_on_hosts ? across.across_hosts != nullptr
+                                     : across.across_first_gpus != nullptr;
 }
 
 /// Derives the traits of a combination from its halves: an all-reduce on GPUs. Its operations are
@@ -224,7 +226,8 @@ struct AlgorithmTable {
   AlgorithmTable() {
     const auto bases = algorithm_rows();
     for (std::size_t i = 0; i < bases.size(); ++i) {
-      TUTTI_CHECK(bases[i].algorithm == static_cast<BaseAlgorithm>(i), "row {} is \"{}\"", i, bases[i].name);
+      TUTTI_CHECK(bases[i].algorithm == static_cast<BaseAlgorithm>(i), "row {} is \"{}\"", i,
+                  bases[i].name);
       (bases[i].has_name_in_scenarios ? all : nameless).push_back(bases[i]);
     }
     for (const AlgorithmTraits& inside : bases) {
@@ -256,12 +259,14 @@ const AlgorithmTable& algorithm_table() {
 }
 
 bool is_called(const AlgorithmTraits& one, std::string_view name) {
-  return one.name == name || std::find(one.aliases.begin(), one.aliases.end(), name) != one.aliases.end();
+  return one.name == name ||
+         std::find(one.aliases.begin(), one.aliases.end(), name) != one.aliases.end();
 }
 
 const AlgorithmTraits* traits_called(std::string_view name) {
   const auto& all = all_traits();
-  const auto found = std::find_if(all.begin(), all.end(), [&](const AlgorithmTraits& t) { return is_called(t, name); });
+  const auto found = std::find_if(all.begin(), all.end(),
+                                  [&](const AlgorithmTraits& t) { return is_called(t, name); });
   return found == all.end() ? nullptr : &*found;
 }
 
@@ -270,7 +275,8 @@ const AlgorithmTraits* traits_called(std::string_view name) {
 const AlgorithmTraits& traits(AlgorithmChoice algorithm) {
   const AlgorithmTraits* found = algorithm_table().at(algorithm);
   TUTTI_CHECK(found != nullptr, "no algorithm combines {} and {}",
-              algorithm.inside ? static_cast<int>(*algorithm.inside) : -1, static_cast<int>(algorithm.across));
+              algorithm.inside ? static_cast<int>(*algorithm.inside) : -1,
+              static_cast<int>(algorithm.across));
   return *found;
 }
 
@@ -288,25 +294,29 @@ std::optional<std::string> why_no_combination(std::string_view name) {
   if (slash == std::string_view::npos || traits_called(name)) return std::nullopt;
   const AlgorithmTraits* inside = traits_called(name.substr(0, slash));
   const AlgorithmTraits* across = traits_called(name.substr(slash + 1));
-  if (!inside || !across || inside->algorithm.inside || across->algorithm.inside) return std::nullopt;
+  if (!inside || !across || inside->algorithm.inside || across->algorithm.inside)
+    return std::nullopt;
   std::string why;
   if (!inside->around) {
-    why = fmt::format("{} does not work inside workers, only {} do", inside->name,
-                      names_where([](const AlgorithmTraits& t) { return t.around && !t.algorithm.inside; }));
+    why = fmt::format(
+        "{} does not work inside workers, only {} do", inside->name,
+        names_where([](const AlgorithmTraits& t) { return t.around && !t.algorithm.inside; }));
   } else if (!across->why_not_across.empty()) {
     why = fmt::format("{} does not work across workers: {}", across->name, across->why_not_across);
   } else {
-    why =
-        fmt::format("after {} the workers' hosts hold the sums, and {} is for GPUs there", inside->name, across->name);
+    why = fmt::format("after {} the workers' hosts hold the sums, and {} is for GPUs there",
+                      inside->name, across->name);
   }
-  return fmt::format("{}; there are {}", why,
-                     names_where([](const AlgorithmTraits& t) { return t.algorithm.inside.has_value(); }));
+  return fmt::format("{}; there are {}", why, names_where([](const AlgorithmTraits& t) {
+                       return t.algorithm.inside.has_value();
+                     }));
 }
 
 std::vector<std::string> algorithm_names() {
   std::vector<std::string> names;
   for (const AlgorithmTraits& one : all_traits()) names.push_back(one.name);
-  for (const AlgorithmTraits& one : all_traits()) names.insert(names.end(), one.aliases.begin(), one.aliases.end());
+  for (const AlgorithmTraits& one : all_traits())
+    names.insert(names.end(), one.aliases.begin(), one.aliases.end());
   return names;
 }
 

@@ -27,11 +27,15 @@ class CollectiveKinds {
   constexpr CollectiveKinds(std::initializer_list<CollectiveKind> kinds) {
     for (const CollectiveKind kind : kinds) bits_ |= bit(kind);
   }
-  [[nodiscard]] constexpr bool contains(CollectiveKind kind) const { return (bits_ & bit(kind)) != 0; }
+  [[nodiscard]] constexpr bool contains(CollectiveKind kind) const {
+    return (bits_ & bit(kind)) != 0;
+  }
   [[nodiscard]] constexpr bool empty() const { return bits_ == 0; }
 
  private:
-  static constexpr std::uint32_t bit(CollectiveKind kind) { return 1u << static_cast<unsigned>(kind); }
+  static constexpr std::uint32_t bit(CollectiveKind kind) {
+    return 1u << static_cast<unsigned>(kind);
+  }
   std::uint32_t bits_ = 0;
 };
 

@@ -16,8 +16,13 @@ namespace {
 using SpecShards = SpecAlgorithm::Shards;
 
 constexpr std::array<SpecAlgorithm, 8> kSpecAlgorithms{
-    {{.name = "nccl", .algorithm = BaseAlgorithm::kNccl, .shards = SpecShards::kIgnored, .in_one_process = true},
-     {.name = "nccl/xring", .algorithm = {BaseAlgorithm::kNccl, BaseAlgorithm::kXring}, .shards = SpecShards::kOneRing},
+    {{.name = "nccl",
+      .algorithm = BaseAlgorithm::kNccl,
+      .shards = SpecShards::kIgnored,
+      .in_one_process = true},
+     {.name = "nccl/xring",
+      .algorithm = {BaseAlgorithm::kNccl, BaseAlgorithm::kXring},
+      .shards = SpecShards::kOneRing},
      {.name = "nccl/rechd",
       .algorithm = {BaseAlgorithm::kNccl, BaseAlgorithm::kHalvingDoubling},
       .shards = SpecShards::kIgnored,
@@ -41,7 +46,8 @@ std::string listed(const std::vector<std::string>& names) {
 std::string unknown_name(const std::string& name) {
   if (name.empty()) return "algorithm is missing; say one of " + listed(spec_algorithm_names());
   if (name == "rechd") {
-    return "TensorFlow has rechd across workers only; take nccl/rechd here, or strategy { algorithm: \"rechd\" } for "
+    return "TensorFlow has rechd across workers only; take nccl/rechd here, or strategy { "
+           "algorithm: \"rechd\" } for "
            "all gradients";
   }
   const std::string hint = did_you_mean(name, spec_algorithm_names());
@@ -60,14 +66,16 @@ bool heeds_shards(AlgorithmChoice algorithm, SpecApi api) {
   const SpecAlgorithm* known = find_spec_algorithm(algorithm);
   if (!known) return false;
   return known->shards == SpecShards::kUsed ||
-         (known->shards == SpecShards::kUsedByMultiWorkerAllReduce && api == SpecApi::kMultiWorkerAllReduce);
+         (known->shards == SpecShards::kUsedByMultiWorkerAllReduce &&
+          api == SpecApi::kMultiWorkerAllReduce);
 }
 
 }  // namespace
 
 AllReduceSpec AllReduceSpec::usual() {
   AllReduceSpec spec;
-  spec.entries.push_back({"pscpu/pscpu", AlgorithmChoice(BaseAlgorithm::kPscpu, BaseAlgorithm::kPscpu), 2, -1});
+  spec.entries.push_back(
+      {"pscpu/pscpu", AlgorithmChoice(BaseAlgorithm::kPscpu, BaseAlgorithm::kPscpu), 2, -1});
   return spec;
 }
 
@@ -79,8 +87,9 @@ std::optional<AlgorithmChoice> parse_spec_algorithm(std::string_view name) {
 }
 
 const SpecAlgorithm* find_spec_algorithm(AlgorithmChoice algorithm) {
-  const auto* const known = std::find_if(kSpecAlgorithms.begin(), kSpecAlgorithms.end(),
-                                         [&](const SpecAlgorithm& one) { return one.algorithm == algorithm; });
+  const auto* const known =
+      std::find_if(kSpecAlgorithms.begin(), kSpecAlgorithms.end(),
+                   [&](const SpecAlgorithm& one) { return one.algorithm == algorithm; });
   return known == kSpecAlgorithms.end() ? nullptr : known;
 }
 
@@ -103,10 +112,13 @@ std::string to_text(const AllReduceSpec& spec) {
 std::vector<int> entries_of(const AllReduceSpec& spec, std::span<const LimitedGradient> gradients) {
   std::vector<int> entries;
   for (const LimitedGradient& gradient : gradients) {
-    const std::int64_t size = spec.limit_unit == LimitUnit::kBytes ? gradient.bytes.count() : gradient.elements;
-    const auto taker = std::find_if(spec.entries.begin(), spec.entries.end(),
-                                    [&](const SpecEntry& e) { return e.limit < 0 || size <= e.limit; });
-    entries.push_back(taker == spec.entries.end() ? -1 : static_cast<int>(taker - spec.entries.begin()));
+    const std::int64_t size =
+        spec.limit_unit == LimitUnit::kBytes ? gradient.bytes.count() : gradient.elements;
+    const auto taker =
+        std::find_if(spec.entries.begin(), spec.entries.end(),
+                     [&](const SpecEntry& e) { return e.limit < 0 || size <= e.limit; });
+    entries.push_back(taker == spec.entries.end() ? -1
+                                                  : static_cast<int>(taker - spec.entries.begin()));
   }
   return entries;
 }
@@ -115,7 +127,8 @@ std::vector<int> result_order(std::span<const int> entry_of_gradient) {
   std::vector<int> order(entry_of_gradient.size());
   std::iota(order.begin(), order.end(), 0);
   std::stable_sort(order.begin(), order.end(), [&](int a, int b) {
-    return entry_of_gradient[static_cast<std::size_t>(a)] < entry_of_gradient[static_cast<std::size_t>(b)];
+    return entry_of_gradient[static_cast<std::size_t>(a)] <
+           entry_of_gradient[static_cast<std::size_t>(b)];
   });
   return order;
 }
@@ -125,39 +138,47 @@ std::vector<SpecProblem> problems_of(const AllReduceSpec& spec) {
   const std::vector<SpecEntry>& entries = spec.entries;
   for (std::size_t i = 0; i < entries.size(); ++i) {
     if (entries[i].shards < 1)
-      problems.push_back(
-          {i, "shards", fmt::format("shards must be 1 or more (got {})", entries[i].shards), ProblemCode::kTooSmall});
+      problems.push_back({i, "shards",
+                          fmt::format("shards must be 1 or more (got {})", entries[i].shards),
+                          ProblemCode::kTooSmall});
   }
   if (spec.validation == SpecValidation::kLiteral) return problems;
   if (entries.empty())
     problems.push_back(
-        {0, "", "names no algorithm, so that no gradient would be reduced; give it an entry", ProblemCode::kMissing});
+        {0, "", "names no algorithm, so that no gradient would be reduced; give it an entry",
+         ProblemCode::kMissing});
   std::int64_t before = 0;
   for (std::size_t i = 0; i < entries.size(); ++i) {
     const SpecEntry& entry = entries[i];
     const bool last = i + 1 == entries.size();
-    if (!entry.algorithm) problems.push_back({i, "algorithm", unknown_name(entry.name), code_of(entry.name)});
+    if (!entry.algorithm)
+      problems.push_back({i, "algorithm", unknown_name(entry.name), code_of(entry.name)});
     if (last && entry.limit >= 0) {
-      problems.push_back({i, "limit",
-                          fmt::format("the last entry, {}, takes gradients up to {} only, and nobody those that are "
-                                      "larger; leave its limit out, or say -1",
-                                      entry.name, entry.limit),
-                          ProblemCode::kConflict});
+      problems.push_back(
+          {i, "limit",
+           fmt::format(
+               "the last entry, {}, takes gradients up to {} only, and nobody those that are "
+               "larger; leave its limit out, or say -1",
+               entry.name, entry.limit),
+           ProblemCode::kConflict});
     } else if (!last && entry.limit < 0) {
       problems.push_back(
           {i, "limit",
-           fmt::format("{} has no limit, so that nothing is left for the entries behind it; give it one, "
-                       "or put it last",
-                       entry.name),
+           fmt::format(
+               "{} has no limit, so that nothing is left for the entries behind it; give it one, "
+               "or put it last",
+               entry.name),
            ProblemCode::kMissing});
     } else if (!last && entry.limit <= before) {
-      problems.push_back(
-          {i, "limit",
-           before == 0 ? fmt::format("limit must be above 0 (got {}), or {} takes nothing", entry.limit, entry.name)
-                       : fmt::format("limit {} is not above that of the entry before, {}, so that {} takes nothing; "
-                                     "limits must increase",
-                                     entry.limit, before, entry.name),
-           ProblemCode::kTooSmall});
+      problems.push_back({i, "limit",
+                          before == 0
+                              ? fmt::format("limit must be above 0 (got {}), or {} takes nothing",
+                                            entry.limit, entry.name)
+                              : fmt::format("limit {} is not above that of the entry before, {}, "
+                                            "so that {} takes nothing; "
+                                            "limits must increase",
+                                            entry.limit, before, entry.name),
+                          ProblemCode::kTooSmall});
     }
     before = std::max(before, entry.limit);
   }
@@ -182,30 +203,34 @@ Strategy for_entry(const Strategy& strategy, std::size_t number) {
   return one;
 }
 
-std::vector<SpecProblem> problems_on(const Strategy& strategy, std::size_t number, const Cluster& cluster) {
+std::vector<SpecProblem> problems_on(const Strategy& strategy, std::size_t number,
+                                     const Cluster& cluster) {
   const SpecEntry& entry = strategy.spec->entries[number];
-  if (!entry.algorithm) return {{number, "algorithm", unknown_name(entry.name), code_of(entry.name)}};
+  if (!entry.algorithm)
+    return {{number, "algorithm", unknown_name(entry.name), code_of(entry.name)}};
   std::vector<SpecProblem> problems;
   for (StrategyProblem& problem : problems_of(for_entry(strategy, number), cluster)) {
     const bool of_entry = problem.field == "algorithm" || problem.field == "shards";
-    problems.push_back({number, of_entry ? problem.field : "", std::move(problem.text), problem.code});
+    problems.push_back(
+        {number, of_entry ? problem.field : "", std::move(problem.text), problem.code});
   }
   const SpecAlgorithm* const known = find_spec_algorithm(*entry.algorithm);
   const SpecShards shards = known ? known->shards : SpecShards::kUsed;
   if (shards == SpecShards::kOneRing && entry.shards > 1 && cluster.workers() > 1) {
-    problems.push_back(
-        {number, "shards",
-         fmt::format("nccl/xring has one ring across workers, of one GPU each, and {} shards would be {} rings; "
-                     "leave shards out",
-                     entry.shards, entry.shards),
-         ProblemCode::kUnsupported});
+    problems.push_back({number, "shards",
+                        fmt::format("nccl/xring has one ring across workers, of one GPU each, and "
+                                    "{} shards would be {} rings; "
+                                    "leave shards out",
+                                    entry.shards, entry.shards),
+                        ProblemCode::kUnsupported});
   }
   if (shards == SpecShards::kAllHosts && entry.shards > cluster.workers()) {
     problems.push_back(
         {number, "shards",
-         fmt::format("{} shards are more than the {} workers whose CPUs could sum them; leave shards out: "
-                     "nccl/pscpu always sums on all of them",
-                     entry.shards, cluster.workers()),
+         fmt::format(
+             "{} shards are more than the {} workers whose CPUs could sum them; leave shards out: "
+             "nccl/pscpu always sums on all of them",
+             entry.shards, cluster.workers()),
          ProblemCode::kConflict});
   }
   return problems;

@@ -1,8 +1,8 @@
 #pragma once
 
 // TensorFlow's all_reduce_spec: selects the algorithm for a gradient by its size.
-// SOURCE: tensorflow/python/distribute/cross_device_ops.py (1.15), MultiWorkerAllReduce; tensorflow/benchmarks
-// scripts/tf_cnn_benchmarks/allreduce.py.
+// SOURCE: tensorflow/python/distribute/cross_device_ops.py (1.15), MultiWorkerAllReduce;
+// tensorflow/benchmarks scripts/tf_cnn_benchmarks/allreduce.py.
 
 #include <cstdint>
 #include <optional>
@@ -24,7 +24,8 @@ struct SpecEntry {
   std::string name;                          ///< as TensorFlow's users write it
   std::optional<AlgorithmChoice> algorithm;  ///< nullopt: TensorFlow has no algorithm of this name
   int shards = 1;
-  std::int64_t limit = -1;  ///< the largest gradient it takes, in the spec's unit; negative: no limit
+  std::int64_t limit =
+      -1;  ///< the largest gradient it takes, in the spec's unit; negative: no limit
 };
 
 /// The program whose interpretation of the spec applies (core/proto/scenario.proto,
@@ -60,7 +61,8 @@ struct SpecAlgorithm {
   AlgorithmChoice algorithm;
   Shards shards = Shards::kUsed;
   bool in_one_process = false;  ///< TensorFlow has it only inside one worker
-  bool halves_evenly = false;   ///< TensorFlow fails if a pack's elements are not a multiple of the workers
+  bool halves_evenly =
+      false;  ///< TensorFlow fails if a pack's elements are not a multiple of the workers
 };
 
 /// Returns the algorithm of that name in a spec.
@@ -103,6 +105,7 @@ std::vector<SpecProblem> problems_of(const AllReduceSpec& spec);
 Strategy for_entry(const Strategy& strategy, std::size_t entry);
 
 /// Returns the problems that prevent an entry of `strategy`'s spec from running on `cluster`.
-std::vector<SpecProblem> problems_on(const Strategy& strategy, std::size_t entry, const Cluster& cluster);
+std::vector<SpecProblem> problems_on(const Strategy& strategy, std::size_t entry,
+                                     const Cluster& cluster);
 
 }  // namespace tutti::core

@@ -27,9 +27,11 @@ Time time_for(Bytes bytes, std::int64_t times, const Capacity& capacity) {
   const Wide work = static_cast<Wide>(bytes.count()) * static_cast<Wide>(times);
   // Divides into seconds and a remainder, so that no product exceeds 128 bits.
   const Wide seconds = work / capacity.bytes_per_second;
-  if (seconds > static_cast<Wide>(kLongestDuration.count() / kPicosecondsPerSecond)) return kLongestDuration;
+  if (seconds > static_cast<Wide>(kLongestDuration.count() / kPicosecondsPerSecond))
+    return kLongestDuration;
   const Wide rest = (work % capacity.bytes_per_second) * kPicosecondsPerSecond;
-  const Wide ps = seconds * kPicosecondsPerSecond + (rest + capacity.bytes_per_second - 1) / capacity.bytes_per_second;
+  const Wide ps = seconds * kPicosecondsPerSecond +
+                  (rest + capacity.bytes_per_second - 1) / capacity.bytes_per_second;
   return std::min(kLongestDuration, Time(static_cast<std::int64_t>(ps)));
 }
 
@@ -46,7 +48,8 @@ Capacity ports_of(const Cluster& cluster, const Machine& machine) {
   Capacity capacity;
   for (const int nic : machine.nics()) {
     Bandwidth bandwidth = machine.parts()[static_cast<std::size_t>(nic)].nic;
-    if (cluster.network()->port_bandwidth) bandwidth = std::min(bandwidth, *cluster.network()->port_bandwidth);
+    if (cluster.network()->port_bandwidth)
+      bandwidth = std::min(bandwidth, *cluster.network()->port_bandwidth);
     capacity.add(bandwidth, cluster.network()->latency);
   }
   return capacity;
@@ -55,26 +58,37 @@ Capacity ports_of(const Cluster& cluster, const Machine& machine) {
 /// A cut through which all bytes must pass a given number of times, from the moment at which they
 /// are ready.
 struct Cut {
-  /// Which gradients it has to wait for: those of its own group of workers, those of any other replica (its result
-  /// needs them), or not even all of them (the replicas that are ready may begin among themselves).
+  /// Which gradients it has to wait for: those of its own group of workers, those of any other
+  /// replica (its result needs them), or not even all of them (the replicas that are ready may
+  /// begin among themselves).
   enum class Start { kOwn, kOthers, kLatest, kEarliest };
   Start start = Start::kEarliest;
   std::size_t group = 0;
   std::int64_t times = 1;
   Capacity capacity;
-  enum class What { kLeaveDevice, kReachDevice, kAllDevices, kCards, kAllCards, kUplinks, kAllUplinks };
+  enum class What {
+    kLeaveDevice,
+    kReachDevice,
+    kAllDevices,
+    kCards,
+    kAllCards,
+    kUplinks,
+    kAllUplinks
+  };
   What what = What::kAllDevices;
   int part = -1;
 
   [[nodiscard]] Time time(Bytes bytes) const {
-    return time_for(bytes, times, capacity) + (capacity.latency == kNever ? Time() : capacity.latency);
+    return time_for(bytes, times, capacity) +
+           (capacity.latency == kNever ? Time() : capacity.latency);
   }
 };
 
 /// All cuts of a cluster. Their capacities do not depend on the bytes, so they are found once.
 class Cuts {
  public:
-  Cuts(const Cluster& cluster, NetworkModel model, bool network_adds) : cluster_(cluster), network_adds_(network_adds) {
+  Cuts(const Cluster& cluster, NetworkModel model, bool network_adds)
+      : cluster_(cluster), network_adds_(network_adds) {
     if (cluster_.replicas() == 1) return;
     each_device();
     if (!network_adds_) all_devices();
@@ -82,8 +96,8 @@ class Cuts {
     if (cluster_.fabric() && model != NetworkModel::kIdeal) switches(cluster_.fabric()->domains());
   }
 
-  /// The latest that something in `bytes` can be reduced if they are ready at `ready[g]` on the workers of group g.
-  /// Nothing if nothing has to be sent.
+  /// The latest that something in `bytes` can be reduced if they are ready at `ready[g]` on the
+  /// workers of group g. Nothing if nothing has to be sent.
   struct Found {
     const Cut* cut = nullptr;
     Time time;
@@ -106,8 +120,10 @@ class Cuts {
       case Cut::What::kAllDevices: return "the links of all devices together carry no more";
       case Cut::What::kCards: return "every byte must cross the network cards of " + machine.name();
       case Cut::What::kAllCards: return "the network cards of all workers together carry no more";
-      case Cut::What::kUplinks: return "every byte must leave a part of the " + cluster_.fabric()->describe();
-      case Cut::What::kAllUplinks: return "the links across the " + cluster_.fabric()->describe() + " carry no more";
+      case Cut::What::kUplinks:
+        return "every byte must leave a part of the " + cluster_.fabric()->describe();
+      case Cut::What::kAllUplinks:
+        return "the links across the " + cluster_.fabric()->describe() + " carry no more";
     }
     return "";
   }
@@ -136,7 +152,8 @@ class Cuts {
   void add(const Cut& cut) {
     const bool known = std::any_of(cuts_.begin(), cuts_.end(), [&](const Cut& c) {
       return c.what == cut.what && c.group == cut.group &&
-             c.capacity.bytes_per_second == cut.capacity.bytes_per_second && c.capacity.latency == cut.capacity.latency;
+             c.capacity.bytes_per_second == cut.capacity.bytes_per_second &&
+             c.capacity.latency == cut.capacity.latency;
     });
     if (!known && cut.capacity.bytes_per_second > 0) cuts_.push_back(cut);
   }
@@ -173,13 +190,16 @@ class Cuts {
       }
       std::vector<int> senders = devices(machine);
       senders.resize(static_cast<std::size_t>(cluster_.replicas_per_worker()));
-      if (!machine.gpus().empty()) senders.insert(senders.end(), machine.cpus().begin(), machine.cpus().end());
+      if (!machine.gpus().empty())
+        senders.insert(senders.end(), machine.cpus().begin(), machine.cpus().end());
       // GPUs that hold no replica may still help.
       if (!machine.gpus().empty())
-        senders.insert(senders.end(), machine.gpus().begin() + cluster_.replicas_per_worker(), machine.gpus().end());
+        senders.insert(senders.end(), machine.gpus().begin() + cluster_.replicas_per_worker(),
+                       machine.gpus().end());
       for (const int part : senders) capacity.add(links_of(machine, part, true), group.count);
     }
-    add({Cut::Start::kEarliest, 0, 2 * (cluster_.replicas() - 1), capacity, Cut::What::kAllDevices, -1});
+    add({Cut::Start::kEarliest, 0, 2 * (cluster_.replicas() - 1), capacity, Cut::What::kAllDevices,
+         -1});
   }
 
   /// A worker's sends wait for its own gradients, its receives for those of another worker; the
@@ -192,7 +212,8 @@ class Cuts {
       add({Cut::Start::kLatest, g, 1, ports, Cut::What::kCards, -1});
       all.add(ports, group.count);
     }
-    if (!network_adds_) add({Cut::Start::kEarliest, 0, 2 * (cluster_.workers() - 1), all, Cut::What::kAllCards, -1});
+    if (!network_adds_)
+      add({Cut::Start::kEarliest, 0, 2 * (cluster_.workers() - 1), all, Cut::What::kAllCards, -1});
   }
 
   /// Adds the cuts of workers that share their links to all others: those of a leaf or a group.
@@ -202,7 +223,8 @@ class Cuts {
     one.add(domains.outward, domains.latency + cluster_.network()->latency);
     all.add(one, domains.count);
     add({Cut::Start::kLatest, 0, 1, one, Cut::What::kUplinks, -1});
-    if (!network_adds_) add({Cut::Start::kEarliest, 0, 2 * (domains.count - 1), all, Cut::What::kAllUplinks, -1});
+    if (!network_adds_)
+      add({Cut::Start::kEarliest, 0, 2 * (domains.count - 1), all, Cut::What::kAllUplinks, -1});
   }
 
   const Cluster& cluster_;
@@ -216,19 +238,22 @@ Bound all_reduce_bound(const Cluster& cluster, Bytes bytes, NetworkModel model, 
   const Cuts cuts(cluster, model, network_adds);
   const Cuts::Found found = cuts.latest(bytes, std::vector<Time>(cluster.groups().size()));
   if (!found.cut) return {Time(), "there is nothing to send", Time()};
-  return {found.time, cuts.reason(*found.cut), found.time - time_for(bytes, found.cut->times, found.cut->capacity)};
+  return {found.time, cuts.reason(*found.cut),
+          found.time - time_for(bytes, found.cut->times, found.cut->capacity)};
 }
 
-Bound step_bound(const Cluster& cluster, const Workload& workload, std::int64_t compute_faster_ppm, NetworkModel model,
-                 bool network_adds) {
+Bound step_bound(const Cluster& cluster, const Workload& workload, std::int64_t compute_faster_ppm,
+                 NetworkModel model, bool network_adds) {
   // Every task is scaled and rounded down by itself, so the sum may lose a picosecond for each.
   const auto passes = static_cast<std::size_t>(workload.micro_batches);
-  const Time rounding(compute_faster_ppm == 0 ? 0
-                                              : static_cast<std::int64_t>(passes * (workload.segments.size() + 1) +
-                                                                          workload.gradients.size() + 1));
+  const Time rounding(compute_faster_ppm == 0
+                          ? 0
+                          : static_cast<std::int64_t>(passes * (workload.segments.size() + 1) +
+                                                      workload.gradients.size() + 1));
   const auto faster = [&](Time t) {
     const Time scaled(static_cast<std::int64_t>(static_cast<Wide>(t.count()) *
-                                                static_cast<Wide>(1'000'000 - compute_faster_ppm) / 1'000'000));
+                                                static_cast<Wide>(1'000'000 - compute_faster_ppm) /
+                                                1'000'000));
     return std::max(Time(), scaled - rounding);
   };
   Time longest;
@@ -265,9 +290,10 @@ Bound step_bound(const Cluster& cluster, const Workload& workload, std::int64_t 
   }
   if (!winner.cut) return best;
   return {winner.time,
-          fmt::format("after {} of {} backward layers, {:.1f} MB of gradients have still to be reduced: {}",
-                      winning_segment + 1, workload.segments.size(), static_cast<double>(winning_bytes.count()) / 1e6,
-                      cuts.reason(*winner.cut)),
+          fmt::format(
+              "after {} of {} backward layers, {:.1f} MB of gradients have still to be reduced: {}",
+              winning_segment + 1, workload.segments.size(),
+              static_cast<double>(winning_bytes.count()) / 1e6, cuts.reason(*winner.cut)),
           Time()};
 }
 

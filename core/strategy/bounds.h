@@ -28,9 +28,10 @@ struct Bound {
 ///   anything between the cards.
 /// `network_adds`: switches between workers reduce too (SHARP); then only the first bound of each
 /// cut holds, not those that count transfers.
-/// SOURCE: Patarasuk & Yuan, "Bandwidth optimal all-reduce", JPDC 2009, theorem 1; the rest follows the same counting.
-Bound all_reduce_bound(const Cluster& cluster, Bytes bytes, NetworkModel model = NetworkModel::kFifo,
-                       bool network_adds = false);
+/// SOURCE: Patarasuk & Yuan, "Bandwidth optimal all-reduce", JPDC 2009, theorem 1; the rest follows
+/// the same counting.
+Bound all_reduce_bound(const Cluster& cluster, Bytes bytes,
+                       NetworkModel model = NetworkModel::kFifo, bool network_adds = false);
 
 /// Returns a lower bound on a training step: the time of all computation, or the time until some
 /// gradients are ready plus the bound for those and all later ones. If workers compute at different

@@ -18,27 +18,32 @@ namespace {
 /// The collective of a strategy by the traits of its algorithm.
 class CollectiveMaker {
  public:
-  CollectiveMaker(const Cluster& cluster, const Strategy& strategy, DataType type, std::int64_t elements, int index,
+  CollectiveMaker(const Cluster& cluster, const Strategy& strategy, DataType type,
+                  std::int64_t elements, int index,
                   const std::optional<Partition>& partition = std::nullopt)
       : traits_(traits(strategy.algorithm)),
         partition_(partition),
-        request_{cluster,
-                 strategy,
-                 type,
-                 elements,
-                 index,
-                 static_cast<std::int32_t>(partition ? partition->group_size() : cluster.replicas()),
-                 static_cast<std::int32_t>(partition ? partition->per_worker(cluster.replicas_per_worker())
-                                                     : cluster.replicas_per_worker())} {
-    TUTTI_CHECK(cluster.replicas() + cluster.workers() < std::numeric_limits<std::int32_t>::max(), "{} replicas",
-                cluster.replicas());
+        request_{
+            cluster,
+            strategy,
+            type,
+            elements,
+            index,
+            static_cast<std::int32_t>(partition ? partition->group_size() : cluster.replicas()),
+            static_cast<std::int32_t>(partition
+                                          ? partition->per_worker(cluster.replicas_per_worker())
+                                          : cluster.replicas_per_worker())} {
+    TUTTI_CHECK(cluster.replicas() + cluster.workers() < std::numeric_limits<std::int32_t>::max(),
+                "{} replicas", cluster.replicas());
     // The hosts are ranks of their own, unless they are replicas themselves.
     const bool on_gpus = cluster.part(cluster.replica(0)).kind == PartKind::kGpu;
     request_.hosts = on_gpus && sums_on_hosts(strategy);
-    if (strategy.custom && strategy.custom->made) request_.elements = strategy.custom->made->padded(elements);
+    if (strategy.custom && strategy.custom->made)
+      request_.elements = strategy.custom->made->padded(elements);
     if (traits_.padded) {
-      request_.elements = strategy.algorithm.inside ? traits_.padded(elements, request_.workers(), 1)
-                                                    : traits_.padded(elements, request_.replicas, strategy.shards);
+      request_.elements = strategy.algorithm.inside
+                              ? traits_.padded(elements, request_.workers(), 1)
+                              : traits_.padded(elements, request_.replicas, strategy.shards);
     }
   }
 
@@ -65,7 +70,8 @@ class CollectiveMaker {
                     strategy.collective,
                     strategy.root,
                     strategy.out_of_place};
-    if (traits_.drops_odd_device && strategy.hierarchical_copy.drops_odd && replicas > 2) made.left_out = replicas % 2;
+    if (traits_.drops_odd_device && strategy.hierarchical_copy.drops_odd && replicas > 2)
+      made.left_out = replicas % 2;
     std::vector<CollectiveStage> stages;
     if (!strategy.algorithm.inside) {
       TUTTI_CHECK(traits_.schedule != nullptr, "{} has no collective of its own", traits_.name);
@@ -74,25 +80,31 @@ class CollectiveMaker {
       stages = traits_.around(request_, across());
       // Without parts of NCCL's, the collective is a single schedule.
       if (!traits_.uses_nccl())
-        made.schedule = in_stages(layout(), request_.elements, schedules_of(std::exchange(stages, {})));
+        made.schedule =
+            in_stages(layout(), request_.elements, schedules_of(std::exchange(stages, {})));
     }
     // Algorithms that sum on one device divide there, before results are distributed.
-    if (strategy.reduction == Reduction::kMean && replicas > 1 && traits_.sums_on != SumsOn::kOneDevice) {
+    if (strategy.reduction == Reduction::kMean && replicas > 1 &&
+        traits_.sums_on != SumsOn::kOneDevice) {
       if (stages.empty()) stages.push_back({{StageScope::kEveryone, made.schedule}});
-      stages.push_back({{StageScope::kEveryone,
-                         scale_results(request_.ranks(), made.contract(), 1.0 / replicas, request_.engine())}});
+      stages.push_back({{StageScope::kEveryone, scale_results(request_.ranks(), made.contract(),
+                                                              1.0 / replicas, request_.engine())}});
     }
     if (!stages.empty()) compose(made, layout(), std::move(stages));
     return made;
   }
 
  private:
-  [[nodiscard]] StageGroup layout() const { return {request_.workers(), request_.per_worker, request_.hosts}; }
+  [[nodiscard]] StageGroup layout() const {
+    return {request_.workers(), request_.per_worker, request_.hosts};
+  }
 
   /// Returns the stage across workers, which depends on where the first half leaves the sums.
   [[nodiscard]] auto across() const -> Stage (*)(const ScheduleRequest&) {
-    const auto half = traits_.inside_ends_on_hosts ? traits_.across_hosts : traits_.across_first_gpus;
-    TUTTI_CHECK(request_.strategy.algorithm.inside && half != nullptr, "{} has no part across workers", traits_.name);
+    const auto half =
+        traits_.inside_ends_on_hosts ? traits_.across_hosts : traits_.across_first_gpus;
+    TUTTI_CHECK(request_.strategy.algorithm.inside && half != nullptr,
+                "{} has no part across workers", traits_.name);
     return half;
   }
 
@@ -108,56 +120,61 @@ class CollectiveMaker {
 };
 
 bool same_orders(const std::vector<RingOrder>& a, const std::vector<RingOrder>& b) {
-  return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](const RingOrder& x, const RingOrder& y) {
-    return x.gpus == y.gpus && x.channels == y.channels;
-  });
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(),
+                    [](const RingOrder& x, const RingOrder& y) {
+                      return x.gpus == y.gpus && x.channels == y.channels;
+                    });
 }
 
 }  // namespace
 
 bool knows_rings(const Cluster& cluster) {
   const Machine& first = cluster.machine(0);
-  return std::all_of(cluster.groups().begin(), cluster.groups().end(), [&](const WorkerGroup& group) {
-    const Machine& machine = *group.machine;
-    return machine.gpus().size() == static_cast<std::size_t>(cluster.replicas_per_worker()) &&
-           same_orders(machine.rings_inside(), first.rings_inside()) &&
-           same_orders(machine.rings_across(), first.rings_across());
-  });
+  return std::all_of(
+      cluster.groups().begin(), cluster.groups().end(), [&](const WorkerGroup& group) {
+        const Machine& machine = *group.machine;
+        return machine.gpus().size() == static_cast<std::size_t>(cluster.replicas_per_worker()) &&
+               same_orders(machine.rings_inside(), first.rings_inside()) &&
+               same_orders(machine.rings_across(), first.rings_across());
+      });
 }
 
-std::int64_t cut_evenly(const Cluster& cluster, const Strategy& strategy, DataType type, std::int64_t elements,
-                        const Partition* partition) {
+std::int64_t cut_evenly(const Cluster& cluster, const Strategy& strategy, DataType type,
+                        std::int64_t elements, const Partition* partition) {
   std::int64_t parts = partition ? partition->group_size() : cluster.replicas();
   if (traits(strategy.algorithm).lanes_cut_evenly) {
     Strategy sum = strategy;  // a mean has lanes that divide, too
     sum.collective = CollectiveKind::kAllReduce;
     sum.reduction = Reduction::kSum;
-    const Collective whole = partition ? make_collective(cluster, sum, type, elements, 0, *partition)
-                                       : make_collective(cluster, sum, type, elements, 0);
+    const Collective whole = partition
+                                 ? make_collective(cluster, sum, type, elements, 0, *partition)
+                                 : make_collective(cluster, sum, type, elements, 0);
     parts *= whole.schedule->lanes(0);
   }
   return (elements + parts - 1) / parts * parts;
 }
 
-Collective make_all_reduce(const Cluster& cluster, const Strategy& strategy, DataType type, std::int64_t elements,
-                           int index) {
-  TUTTI_CHECK(strategy.collective == CollectiveKind::kAllReduce, "{} is no all-reduce", to_string(strategy.collective));
+Collective make_all_reduce(const Cluster& cluster, const Strategy& strategy, DataType type,
+                           std::int64_t elements, int index) {
+  TUTTI_CHECK(strategy.collective == CollectiveKind::kAllReduce, "{} is no all-reduce",
+              to_string(strategy.collective));
   return make_collective(cluster, strategy, type, elements, index);
 }
 
-Collective make_collective(const Cluster& cluster, const Strategy& strategy, DataType type, std::int64_t elements,
-                           int index) {
+Collective make_collective(const Cluster& cluster, const Strategy& strategy, DataType type,
+                           std::int64_t elements, int index) {
   return CollectiveMaker(cluster, strategy, type, elements, index).make();
 }
 
-Collective make_collective(const Cluster& cluster, const Strategy& strategy, DataType type, std::int64_t elements,
-                           int index, const Partition& partition) {
-  TUTTI_CHECK(traits(strategy.algorithm).works_in_groups, "{} among a group", to_string(strategy.algorithm));
+Collective make_collective(const Cluster& cluster, const Strategy& strategy, DataType type,
+                           std::int64_t elements, int index, const Partition& partition) {
+  TUTTI_CHECK(traits(strategy.algorithm).works_in_groups, "{} among a group",
+              to_string(strategy.algorithm));
   return CollectiveMaker(cluster, strategy, type, elements, index, partition).make();
 }
 
-std::optional<Collective> make_across_workers(const Cluster& cluster, const Strategy& strategy, DataType type,
-                                              std::int64_t elements, int index) {
+std::optional<Collective> make_across_workers(const Cluster& cluster, const Strategy& strategy,
+                                              DataType type, std::int64_t elements, int index) {
   return CollectiveMaker(cluster, strategy, type, elements, index).make_across();
 }
 

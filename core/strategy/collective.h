@@ -24,7 +24,8 @@ struct Collective {
   DataType type = DataType::kFloat32;
   std::int64_t elements = 0;
   Staging staging = Staging::kDirect;
-  std::int64_t contributors = 0;  ///< ranks 0 … contributors - 1 are replicas; the others are helpers
+  std::int64_t contributors =
+      0;  ///< ranks 0 … contributors - 1 are replicas; the others are helpers
   CollectiveKind kind = CollectiveKind::kAllReduce;
   Rank root = 0;
   bool out_of_place = false;
@@ -48,7 +49,8 @@ struct Collective {
   /// Returns the size of a rank's buffer, which holds inputs and outputs.
   [[nodiscard]] Bytes buffer_bytes() const { return contract().buffer_elements() * size_of(type); }
   [[nodiscard]] Contract contract() const {
-    Contract contract = Contract::of(kind, static_cast<std::int32_t>(contributors), elements, root, out_of_place);
+    Contract contract =
+        Contract::of(kind, static_cast<std::int32_t>(contributors), elements, root, out_of_place);
     contract.contributors.count -= left_out;
     contract.filled = filled;
     return contract;
@@ -60,23 +62,23 @@ struct Collective {
 /// devices.
 /// REQUIRES: problems_of(strategy, cluster) is empty; `elements` is a multiple of the replicas if
 /// the kind has blocks; `cluster` outlives the collective; at most 2^31 - 1 ranks.
-Collective make_collective(const Cluster& cluster, const Strategy& strategy, DataType type, std::int64_t elements,
-                           int index);
+Collective make_collective(const Cluster& cluster, const Strategy& strategy, DataType type,
+                           std::int64_t elements, int index);
 
 /// Makes the collective among the replicas of the first group of `partition` (for the other groups
 /// see PlannedCollective::in()). REQUIRES also: the algorithm works in groups
 /// (AlgorithmTraits::works_in_groups).
-Collective make_collective(const Cluster& cluster, const Strategy& strategy, DataType type, std::int64_t elements,
-                           int index, const Partition& partition);
+Collective make_collective(const Cluster& cluster, const Strategy& strategy, DataType type,
+                           std::int64_t elements, int index, const Partition& partition);
 
 /// Makes an all-reduce, like make_collective(). REQUIRES: strategy.collective is the all-reduce.
-Collective make_all_reduce(const Cluster& cluster, const Strategy& strategy, DataType type, std::int64_t elements,
-                           int index);
+Collective make_all_reduce(const Cluster& cluster, const Strategy& strategy, DataType type,
+                           std::int64_t elements, int index);
 
 /// Returns `elements` rounded up so that they can be divided evenly over the ranks, and each part
 /// over the rings that share it. REQUIRES: as make_collective(); `partition` may be null.
-std::int64_t cut_evenly(const Cluster& cluster, const Strategy& strategy, DataType type, std::int64_t elements,
-                        const Partition* partition);
+std::int64_t cut_evenly(const Cluster& cluster, const Strategy& strategy, DataType type,
+                        std::int64_t elements, const Partition* partition);
 
 /// True if the ring orders of machine files apply: all GPUs of every machine take part, and the
 /// machines have the same orders.
@@ -87,7 +89,7 @@ bool knows_rings(const Cluster& cluster);
 /// group have no steps. The whole is NCCL's all-reduce inside, this, NCCL's broadcast inside, and
 /// the division of a MEAN. nullopt if there is only one worker.
 /// REQUIRES: as make_collective(); the algorithm has NCCL inside workers (AlgorithmTraits::nccl).
-std::optional<Collective> make_across_workers(const Cluster& cluster, const Strategy& strategy, DataType type,
-                                              std::int64_t elements, int index);
+std::optional<Collective> make_across_workers(const Cluster& cluster, const Strategy& strategy,
+                                              DataType type, std::int64_t elements, int index);
 
 }  // namespace tutti::core

@@ -14,7 +14,8 @@ std::int64_t CollectiveKeys::group(const std::vector<std::string>& devices) {
     local.push_back(at == std::string::npos ? device : device.substr(at + kDevice.size()));
   }
   std::sort(local.begin(), local.end());
-  return groups_.try_emplace(std::move(local), static_cast<std::int64_t>(groups_.size()) + 1).first->second;
+  return groups_.try_emplace(std::move(local), static_cast<std::int64_t>(groups_.size()) + 1)
+      .first->second;
 }
 
 std::vector<int> launch_order(const std::vector<std::int64_t>& instance_keys) {

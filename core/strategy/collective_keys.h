@@ -9,7 +9,8 @@ namespace tutti::core {
 
 /// The keys by which TensorFlow's workers, which build their graphs independently, identify a group
 /// and a collective. Keys are assigned in the order of requests, which is the same on all workers.
-/// SOURCE: tensorflow/python/distribute/cross_device_utils.py, CollectiveKeys (1.15; one counter for all collectives here).
+/// SOURCE: tensorflow/python/distribute/cross_device_utils.py, CollectiveKeys (1.15; one counter
+/// for all collectives here).
 class CollectiveKeys {
  public:
   /// Returns the group key of a set of devices ("GPU:0", or a full name, of which only that part

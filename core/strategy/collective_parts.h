@@ -59,8 +59,9 @@ struct CollectiveStage {
 
 /// Returns the schedule of the whole, with given schedules for NCCL's parts: `inside` returns the
 /// schedule of a part on the ranks of a worker; null: the part's rings.
-std::unique_ptr<Schedule> schedule_of(const CollectiveParts& parts, std::int64_t elements,
-                                      const std::function<std::shared_ptr<const Schedule>(const Collective&)>& inside);
+std::unique_ptr<Schedule> schedule_of(
+    const CollectiveParts& parts, std::int64_t elements,
+    const std::function<std::shared_ptr<const Schedule>(const Collective&)>& inside);
 
 /// Sets the stages of `whole`: its schedule, and its parts if some are NCCL's and workers have more
 /// than one replica.

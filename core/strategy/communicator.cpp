@@ -14,35 +14,45 @@ std::vector<std::string> problems_of(const Communicator& communicator, const Clu
   const AlgorithmTraits& t = traits(communicator.strategy.algorithm);
   const std::int64_t size = communicator.partition.group_size();
   if (t.needs_gpus() && cluster.part(cluster.replica(0)).kind != PartKind::kGpu)
-    problems.push_back(fmt::format("\"{}\" needs GPUs, and the replicas of this cluster are CPUs; take ring", t.name));
+    problems.push_back(fmt::format(
+        "\"{}\" needs GPUs, and the replicas of this cluster are CPUs; take ring", t.name));
   for (const Exchange& e : communicator.exchanges) {
-    const auto has = [&](const AlgorithmTraits& other) { return other.on_gpus.contains(e.collective); };
+    const auto has = [&](const AlgorithmTraits& other) {
+      return other.on_gpus.contains(e.collective);
+    };
     if (!has(t)) {
       problems.push_back(fmt::format(
           "{} has no {}; these have: {}", t.name, to_string(e.collective),
-          names_where([&](const AlgorithmTraits& other) { return other.works_in_groups && has(other); }, ", ")));
+          names_where(
+              [&](const AlgorithmTraits& other) { return other.works_in_groups && has(other); },
+              ", ")));
     }
     if (t.power_of_two && !std::has_single_bit(static_cast<std::uint64_t>(size))) {
-      problems.push_back(
-          fmt::format("{} needs groups of a power of two of replicas (here {}); take ring", t.name, size));
+      problems.push_back(fmt::format(
+          "{} needs groups of a power of two of replicas (here {}); take ring", t.name, size));
     }
     if (has_blocks(e.collective) && e.elements % size != 0) {
-      problems.push_back(fmt::format(
-          "{} gives every one of {} replicas an equal block, and {} elements do not divide by {}; take other bytes",
-          to_string(e.collective), size, e.elements, size));
+      problems.push_back(
+          fmt::format("{} gives every one of {} replicas an equal block, and {} elements do not "
+                      "divide by {}; take other bytes",
+                      to_string(e.collective), size, e.elements, size));
     }
   }
   return problems;
 }
 
-std::string describe(const PlannedExchange& planned, const Communicator& communicator, std::int32_t micro_batches) {
+std::string describe(const PlannedExchange& planned, const Communicator& communicator,
+                     std::int32_t micro_batches) {
   const Exchange& e = planned.exchange;
-  const std::string filled =
-      e.sizes ? fmt::format(", slots at least {:g} % full", static_cast<double>(e.sizes->least_filled_ppm) / 1e4) : "";
+  const std::string filled = e.sizes
+                                 ? fmt::format(", slots at least {:g} % full",
+                                               static_cast<double>(e.sizes->least_filled_ppm) / 1e4)
+                                 : "";
   return fmt::format("{}: {} groups of {}, in each step {} {} of {}{}{}", communicator.name,
                      communicator.partition.groups(), communicator.partition.group_size(),
                      std::int64_t{micro_batches} * (std::int64_t{e.per_forward} + e.per_backward),
-                     to_string(e.collective), show(e.bytes()), filled, e.overlaps ? ", beside computation" : "");
+                     to_string(e.collective), show(e.bytes()), filled,
+                     e.overlaps ? ", beside computation" : "");
 }
 
 }  // namespace tutti::core

@@ -19,8 +19,10 @@ struct Exchange {
   std::int64_t elements = 0;  ///< as Collective counts them
   std::int32_t per_forward = 0;
   std::int32_t per_backward = 0;
-  std::optional<VaryingSizes> sizes = std::nullopt;  ///< only for an all-to-all whose blocks are not full
-  bool overlaps = false;  ///< true: computation continues, and waits at the end of the pass; false: it waits at once
+  std::optional<VaryingSizes> sizes =
+      std::nullopt;       ///< only for an all-to-all whose blocks are not full
+  bool overlaps = false;  ///< true: computation continues, and waits at the end of the pass; false:
+                          ///< it waits at once
 
   [[nodiscard]] Bytes bytes() const { return elements * size_of(type); }
 };
@@ -31,8 +33,9 @@ struct Exchange {
 struct Communicator {
   std::string name;
   Partition partition;
-  bool splits_model = false;  ///< gradients are reduced among the replicas with the same rank in their groups
-  Strategy strategy;          ///< its algorithm, channels, staging and launch_overhead
+  bool splits_model =
+      false;  ///< gradients are reduced among the replicas with the same rank in their groups
+  Strategy strategy;  ///< its algorithm, channels, staging and launch_overhead
   std::vector<Exchange> exchanges;
 };
 
@@ -50,6 +53,7 @@ struct PlannedExchange {
 std::vector<std::string> problems_of(const Communicator& communicator, const Cluster& cluster);
 
 /// Describes an exchange: "tensor: 2 groups of 8, in each step 48 all_reduce of 16.8 MB".
-std::string describe(const PlannedExchange& exchange, const Communicator& communicator, std::int32_t micro_batches);
+std::string describe(const PlannedExchange& exchange, const Communicator& communicator,
+                     std::int32_t micro_batches);
 
 }  // namespace tutti::core

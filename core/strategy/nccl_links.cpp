@@ -21,10 +21,13 @@ Bandwidth ceiling_of(LinkId link, const Cluster& cluster) {
   return std::max(hop.bandwidth, cluster.machine(hop.from.worker).links()[local].nominal);
 }
 
-/// A GPU's link to a switch or CPU, or a card's port. The links of one GPU to another the time model has only together, of all its neighbours.
+/// A GPU's link to a switch or CPU, or a card's port. The links of one GPU to another the time
+/// model has only together, of all its neighbours.
 bool is_of_device(LinkId link, const Cluster& cluster) {
   const Hop hop = cluster.link(link);
-  const auto is_gpu = [&](PartId id) { return id.part >= 0 && cluster.part(id).kind == PartKind::kGpu; };
+  const auto is_gpu = [&](PartId id) {
+    return id.part >= 0 && cluster.part(id).kind == PartKind::kGpu;
+  };
   return hop.kind == LinkKind::kNetwork || is_gpu(hop.from) != is_gpu(hop.to);
 }
 
@@ -35,7 +38,8 @@ bool by_nvlink(const Machine& machine, int from, int to) {
          });
 }
 
-/// GB/s of the one link that joins two GPUs by NVLink, of several switches' the narrowest. REQUIRES: by_nvlink().
+/// GB/s of the one link that joins two GPUs by NVLink, of several switches' the narrowest.
+/// REQUIRES: by_nvlink().
 double nvlink_width(const Machine& machine, int from, int to) {
   const std::span<const int> route = machine.route(from, to).value_or(std::span<const int>());
   double narrowest = 0;
@@ -59,8 +63,8 @@ class Routes {
     double elements = 0;
 
     [[nodiscard]] bool is_like(const Stretch& other) const {
-      return from == other.from && to == other.to && between_workers == other.between_workers && far == other.far &&
-             away == other.away && engine == other.engine;
+      return from == other.from && to == other.to && between_workers == other.between_workers &&
+             far == other.far && away == other.away && engine == other.engine;
     }
   };
 
@@ -105,7 +109,8 @@ class Routes {
     Stretch across{from, to, true, true, away, collective_.staging, engine, elements};
     if (sends_) {
       across.from = beside_the_card(rank, peer);
-      if (across.from != from) inside({from, across.from, false, true, 0, collective_.staging, engine, elements});
+      if (across.from != from)
+        inside({from, across.from, false, true, 0, collective_.staging, engine, elements});
     } else {
       across.to = on_the_rail(from, to);
     }
@@ -129,17 +134,21 @@ class Routes {
     return relay < ranks_ ? group_.device(relay) : group_.device(rank);
   }
 
-  /// On rails the rings of neighbouring nodes take turns, so that what leaves by a card comes by the same and need not cross the receiver's sockets.
-  /// SOURCE: NVIDIA/nccl src/graph/connect.cc, ncclTopoPostset ("Alternate rings to avoid crossing rails").
+  /// On rails the rings of neighbouring nodes take turns, so that what leaves by a card comes by
+  /// the same and need not cross the receiver's sockets. SOURCE: NVIDIA/nccl src/graph/connect.cc,
+  /// ncclTopoPostset ("Alternate rings to avoid crossing rails").
   [[nodiscard]] PartId on_the_rail(PartId from, PartId to) const {
     const Machine& machine = cluster_.machine(to.worker);
     const bool rails = cluster_.network() && cluster_.network()->kind == Network::Kind::kRails;
-    if (!rails || machine.nearest_nic(to.part) == cluster_.machine(from.worker).nearest_nic(from.part)) return to;
+    if (!rails ||
+        machine.nearest_nic(to.part) == cluster_.machine(from.worker).nearest_nic(from.part))
+      return to;
     if (from.part == to.part || !by_nvlink(machine, from.part, to.part)) return to;
     return {to.worker, from.part};
   }
 
-  /// Straight, or over a neighbour that has NVLinks to both: over the one whose links have least so far.
+  /// Straight, or over a neighbour that has NVLinks to both: over the one whose links have least so
+  /// far.
   void inside(const Stretch& way) {
     const Machine& machine = cluster_.machine(way.from.worker);
     if (by_nvlink(machine, way.from.part, way.to.part)) {
@@ -150,11 +159,13 @@ class Routes {
     int over = -1;
     double least = 0;
     for (const int gpu : machine.gpus()) {
-      if (!by_nvlink(machine, way.from.part, gpu) || !by_nvlink(machine, gpu, way.to.part)) continue;
+      if (!by_nvlink(machine, way.from.part, gpu) || !by_nvlink(machine, gpu, way.to.part))
+        continue;
       // With what it would carry then, beside what the two GPUs of each link have for each other.
-      const double most =
-          std::max((relayed_[{way.from, gpu}] + 2 * way.elements) / nvlink_width(machine, way.from.part, gpu),
-                   (relayed_[{way.to, -1 - gpu}] + 2 * way.elements) / nvlink_width(machine, gpu, way.to.part));
+      const double most = std::max((relayed_[{way.from, gpu}] + 2 * way.elements) /
+                                       nvlink_width(machine, way.from.part, gpu),
+                                   (relayed_[{way.to, -1 - gpu}] + 2 * way.elements) /
+                                       nvlink_width(machine, gpu, way.to.part));
       if (over >= 0 && most >= least) continue;
       over = gpu;
       least = most;
@@ -167,8 +178,8 @@ class Routes {
     nvlink_ = true;
     relayed_[{way.from, over}] += way.elements;
     relayed_[{way.to, -1 - over}] += way.elements;
-    for (const auto& [from, to] :
-         {std::pair(way.from, PartId{way.from.worker, over}), std::pair(PartId{way.from.worker, over}, way.to)}) {
+    for (const auto& [from, to] : {std::pair(way.from, PartId{way.from.worker, over}),
+                                   std::pair(PartId{way.from.worker, over}, way.to)}) {
       Stretch half = way;
       half.from = from;
       half.to = to;
@@ -183,8 +194,9 @@ class Routes {
   bool sends_;
   bool nvlink_ = false, other_ = false;
   std::vector<Stretch> stretches_;
-  std::vector<std::pair<double, double>> of_rank_;    ///< out, in
-  std::map<std::pair<PartId, int>, double> relayed_;  ///< from a GPU to a neighbour; to it from neighbour -1 - n
+  std::vector<std::pair<double, double>> of_rank_;  ///< out, in
+  std::map<std::pair<PartId, int>, double>
+      relayed_;  ///< from a GPU to a neighbour; to it from neighbour -1 - n
 };
 
 double part_of(double part, double whole) { return whole > 0 ? part / whole : 0; }
@@ -202,17 +214,21 @@ NcclLinks::Part NcclLinks::part_of(LinkId link, bool far, const Cluster& cluster
   if (link < cluster.switch_links()) return Part::kSwitches;
   const LinkKind kind = cluster.link(link).kind;
   if (kind == LinkKind::kNetwork) return Part::kPort;
-  return kind == inside_ || (inside_ == LinkKind::kPcie && kind != LinkKind::kPcie) ? Part::kInside : Part::kOnTheWay;
+  return kind == inside_ || (inside_ == LinkKind::kPcie && kind != LinkKind::kPcie)
+             ? Part::kInside
+             : Part::kOnTheWay;
 }
 
 NcclLinks::NcclLinks(const Collective& collective, const Group& group, PathBook& paths) {
-  const Routes routes(collective, group, collective.nccl_ways ? *collective.nccl_ways : *collective.schedule);
+  const Routes routes(collective, group,
+                      collective.nccl_ways ? *collective.nccl_ways : *collective.schedule);
   const Cluster& cluster = group.cluster();
   inside_ = routes.by_nvlink_alone() ? LinkKind::kNvlink : LinkKind::kPcie;
   most_of_gpu_ = routes.most_of_gpu();
   std::map<std::pair<ResourceId, LinkId>, std::size_t> known;
   std::map<std::int32_t, std::pair<double, double>> of_worker;  // out, in
-  const auto add = [&](ResourceId resource, LinkId link, Bandwidth rate, const Routes::Stretch& way) {
+  const auto add = [&](ResourceId resource, LinkId link, Bandwidth rate,
+                       const Routes::Stretch& way) {
     const auto [at, fresh] = known.try_emplace({resource, link}, places_.size());
     if (fresh) {
       Place place;
@@ -229,14 +245,16 @@ NcclLinks::NcclLinks(const Collective& collective, const Group& group, PathBook&
     (way.far ? places_[at->second].far : places_[at->second].near) += way.elements;
   };
   for (const Routes::Stretch& way : routes.stretches()) {
-    const Path& path = paths.path(paths.unicast(way.from, way.to, way.staging, way.engine, way.away));
+    const Path& path =
+        paths.path(paths.unicast(way.from, way.to, way.staging, way.engine, way.away));
     for (const PathHop& hop : path.hops) add(hop.resource, hop.link, hop.rate, way);
     for (const LinkId link : path.silent_links) add(-1, link, cluster.link(link).bandwidth, way);
     if (!way.between_workers) continue;
     of_worker[way.from.worker].first += way.elements;
     of_worker[way.to.worker].second += way.elements;
   }
-  for (const auto& [worker, both] : of_worker) most_of_worker_ = std::max({most_of_worker_, both.first, both.second});
+  for (const auto& [worker, both] : of_worker)
+    most_of_worker_ = std::max({most_of_worker_, both.first, both.second});
 }
 
 NcclLinks::Load NcclLinks::load_of(const Place& place, const nccl::CollectiveTime& time) const {
@@ -259,7 +277,8 @@ NcclLinks::Busiest NcclLinks::busiest(const nccl::CollectiveTime& time) const {
 }
 
 std::vector<LinkUse> NcclLinks::uses(const nccl::CollectiveTime& time) const {
-  // How long the time model has links inside and ports busy, those that carry most for their rate: the others in proportion.
+  // How long the time model has links inside and ports busy, those that carry most for their rate:
+  // the others in proportion.
   const bool nvlink = inside_ == LinkKind::kNvlink;
   const auto modelled = [&](const Place& place, const Load& load) {
     const double bytes = place.part == Part::kPort || nvlink ? load.near + load.far : load.near;
@@ -267,7 +286,9 @@ std::vector<LinkUse> NcclLinks::uses(const nccl::CollectiveTime& time) const {
   };
   double most_inside = 0, most_port = 0;
   for (const Place& place : places_) {
-    double* const most = place.part == Part::kInside ? &most_inside : place.part == Part::kPort ? &most_port : nullptr;
+    double* const most = place.part == Part::kInside ? &most_inside
+                         : place.part == Part::kPort ? &most_port
+                                                     : nullptr;
     if (most) *most = std::max(*most, modelled(place, load_of(place, time)));
   }
   std::vector<LinkUse> uses;
@@ -284,17 +305,22 @@ std::vector<LinkUse> NcclLinks::uses(const nccl::CollectiveTime& time) const {
         use.busy = part_of_time(time.links, core::part_of(modelled(place, load), most_inside));
         if (!nvlink) use.busy += transfer_time(whole_bytes(load.far), place.rate);
         break;
-      case Part::kPort: use.busy = part_of_time(time.cards, core::part_of(modelled(place, load), most_port)); break;
+      case Part::kPort:
+        use.busy = part_of_time(time.cards, core::part_of(modelled(place, load), most_port));
+        break;
       case Part::kSwitches:
       case Part::kOnTheWay: use.busy = transfer_time(use.carried, place.rate); break;
     }
-    // Systems are quicker than the rates that NCCL plans with, but no link is quicker than it can be. What is between the workers' ports the time does not know.
-    // Of a small collective, which has but a few channels, one link may need longer than `work`: its bytes also go in what is `delay`.
+    // Systems are quicker than the rates that NCCL plans with, but no link is quicker than it can
+    // be. What is between the workers' ports the time does not know. Of a small collective, which
+    // has but a few channels, one link may need longer than `work`: its bytes also go in what is
+    // `delay`.
     if (place.part != Part::kSwitches) {
       use.busy = std::max(least, std::min(use.busy, time.work));
       if (least <= time.delay + time.work) use.busy = std::min(use.busy, time.work);
     }
-    if (place.part == Part::kSwitches && place.resource < 0) use.busy = Time();  // ideal: they are not modelled
+    if (place.part == Part::kSwitches && place.resource < 0)
+      use.busy = Time();  // ideal: they are not modelled
     if (use.busy > Time() || use.carried.count() > 0) uses.push_back(use);
   }
   return uses;
@@ -304,7 +330,8 @@ std::vector<LinkUse> NcclLinks::uses(const nccl::CollectiveTime& time) const {
 
 namespace {
 
-/// Rings, trees and their like: every channel goes its way through the GPUs of a node, and leaves by a network card.
+/// Rings, trees and their like: every channel goes its way through the GPUs of a node, and leaves
+/// by a network card.
 bool goes_by_channels(nccl::Algorithm algorithm) {
   return algorithm == nccl::Algorithm::kRing || algorithm == nccl::Algorithm::kTree ||
          algorithm == nccl::Algorithm::kPat;
@@ -312,24 +339,28 @@ bool goes_by_channels(nccl::Algorithm algorithm) {
 
 }  // namespace
 
-std::optional<int> channels_of_ways(const nccl::Communicator& communicator, const std::optional<nccl::Choice>& choice,
+std::optional<int> channels_of_ways(const nccl::Communicator& communicator,
+                                    const std::optional<nccl::Choice>& choice,
                                     const Cluster& cluster, int gpus, bool across_workers) {
   const auto known = static_cast<int>(known_nccl_channels(cluster, gpus, across_workers).size());
-  if (choice && goes_by_channels(choice->algorithm) && (known == 0 || communicator.channels < known))
+  if (choice && goes_by_channels(choice->algorithm) &&
+      (known == 0 || communicator.channels < known))
     return communicator.channels;
   return known == 0 ? std::optional(std::max(2, gpus)) : std::nullopt;
 }
 
-NcclLinkBound::NcclLinkBound(std::shared_ptr<const Machine> machine, const std::optional<Network>& network,
-                             const std::shared_ptr<const nccl::Communicator>& communicator, CollectiveKind kind,
-                             Rank root) {
+NcclLinkBound::NcclLinkBound(std::shared_ptr<const Machine> machine,
+                             const std::optional<Network>& network,
+                             const std::shared_ptr<const nccl::Communicator>& communicator,
+                             CollectiveKind kind, Rank root) {
   const int nodes = std::min(2, communicator->nodes);
   const int gpus = communicator->ranks_of_node();
   Network joined = network.value_or(Network{});
   if (joined.kind != Network::Kind::kRails) joined.kind = Network::Kind::kOneSwitch;
   if (joined.latency == Time()) joined.latency = microseconds(1);
-  cluster_ = std::make_shared<const Cluster>(std::vector<WorkerGroup>{{std::move(machine), nodes}}, gpus,
-                                             nodes > 1 ? std::optional(joined) : std::nullopt);
+  cluster_ =
+      std::make_shared<const Cluster>(std::vector<WorkerGroup>{{std::move(machine), nodes}}, gpus,
+                                      nodes > 1 ? std::optional(joined) : std::nullopt);
   Strategy strategy = Strategy::for_algorithm(BaseAlgorithm::kNccl);
   strategy.collective = kind;
   strategy.root = root % gpus;
@@ -338,7 +369,8 @@ NcclLinkBound::NcclLinkBound(std::shared_ptr<const Machine> machine, const std::
   const auto links_by = [&](std::optional<nccl::Choice> choice) {
     strategy.channels = channels_of_ways(*communicator, choice, *cluster_, gpus, nodes > 1);
     constexpr std::int64_t kEnoughForAllChannels = 1 << 20;
-    const std::int64_t elements = cut_evenly(*cluster_, strategy, DataType::kFloat32, kEnoughForAllChannels, nullptr);
+    const std::int64_t elements =
+        cut_evenly(*cluster_, strategy, DataType::kFloat32, kEnoughForAllChannels, nullptr);
     Collective collective = make_collective(*cluster_, strategy, DataType::kFloat32, elements, 0);
     nccl::CollectiveTime time;
     time.communicator = communicator;
@@ -354,15 +386,17 @@ NcclLinkBound::NcclLinkBound(std::shared_ptr<const Machine> machine, const std::
   choice.algorithm = nccl::Algorithm::kRing;
   by_channels_ = links_by(choice);
   choice.algorithm = nccl::Algorithm::kNvls;
-  by_heads_ = channels_of_ways(*communicator, choice, *cluster_, gpus, nodes > 1) == strategy.channels
-                  ? by_channels_
-                  : links_by(choice);
+  by_heads_ =
+      channels_of_ways(*communicator, choice, *cluster_, gpus, nodes > 1) == strategy.channels
+          ? by_channels_
+          : links_by(choice);
 }
 
 void NcclLinkBound::apply(nccl::CollectiveTime& time) const {
   const bool by_heads = time.choice && !goes_by_channels(time.choice->algorithm);
   const NcclLinks::Busiest busiest = (by_heads ? by_heads_ : by_channels_)->busiest(time);
-  if (busiest.link >= 0) nccl::take_at_least(time, busiest.least, cluster_->link_name(busiest.link), busiest.of_device);
+  if (busiest.link >= 0)
+    nccl::take_at_least(time, busiest.least, cluster_->link_name(busiest.link), busiest.of_device);
 }
 
 }  // namespace tutti::core

@@ -39,7 +39,8 @@ class NcclLinks {
   struct Busiest {
     Time least;
     LinkId link = -1;
-    bool of_device = false;  ///< a GPU's own link, or a card's port: the time model has parameters for it
+    bool of_device =
+        false;  ///< a GPU's own link, or a card's port: the time model has parameters for it
   };
   /// Returns the busiest of the links inside nodes and the cards' ports; links between the ports of
   /// a fabric are ignored.
@@ -76,7 +77,8 @@ class NcclLinks {
 
   std::vector<Place> places_;
   LinkKind inside_ = LinkKind::kPcie;
-  double most_of_gpu_ = 0;     ///< elements that a rank sends to, or receives from, others of its worker
+  double most_of_gpu_ =
+      0;  ///< elements that a rank sends to, or receives from, others of its worker
   double most_of_worker_ = 0;  ///< elements that a worker sends to, or receives from, others
 };
 
@@ -84,7 +86,8 @@ class NcclLinks {
 /// `choice` between `gpus` of every worker: one per channel, each of which leaves a node by one
 /// network card. nullopt: all rings of the machine's file. If the file has none, or data does not
 /// use channels (NVLS, a network that reduces), one ring leaves from every GPU.
-std::optional<int> channels_of_ways(const nccl::Communicator& communicator, const std::optional<nccl::Choice>& choice,
+std::optional<int> channels_of_ways(const nccl::Communicator& communicator,
+                                    const std::optional<nccl::Choice>& choice,
                                     const Cluster& cluster, int gpus, bool across_workers);
 
 /// The lower bound of one kind of collective on identical machines, for any number of them: the
@@ -95,7 +98,8 @@ class NcclLinkBound {
   /// `network`: the network between the machines, if known. REQUIRES: every machine is one node to
   /// NCCL.
   NcclLinkBound(std::shared_ptr<const Machine> machine, const std::optional<Network>& network,
-                const std::shared_ptr<const nccl::Communicator>& communicator, CollectiveKind kind, Rank root);
+                const std::shared_ptr<const nccl::Communicator>& communicator, CollectiveKind kind,
+                Rank root);
 
   /// Raises the collective's time to the bound. It must be of the given kind, between the given
   /// ranks.
@@ -103,8 +107,9 @@ class NcclLinkBound {
 
  private:
   std::shared_ptr<const Cluster> cluster_;
-  std::shared_ptr<const NcclLinks> by_channels_;  ///< for algorithms with rings and trees, and for sends
-  std::shared_ptr<const NcclLinks> by_heads_;     ///< for NVLS and networks that reduce
+  std::shared_ptr<const NcclLinks>
+      by_channels_;  ///< for algorithms with rings and trees, and for sends
+  std::shared_ptr<const NcclLinks> by_heads_;  ///< for NVLS and networks that reduce
 };
 
 }  // namespace tutti::core

@@ -9,7 +9,8 @@ namespace {
 
 constexpr Bytes kRingSlice{1 << 20};
 constexpr int kRingCredits = 4;
-/// A channel is only used for at least this much traffic; an all-reduce counts its bytes twice, the others once.
+/// A channel is only used for at least this much traffic; an all-reduce counts its bytes twice, the
+/// others once.
 constexpr Bytes kLeastTrafficPerChannel{16 << 10};
 
 }  // namespace
@@ -20,11 +21,13 @@ RingPath rotated_path(std::int32_t per_worker, std::int32_t by) {
   return path;
 }
 
-std::vector<RingPath> known_nccl_channels(const Cluster& cluster, std::int32_t per_worker, bool across_workers) {
+std::vector<RingPath> known_nccl_channels(const Cluster& cluster, std::int32_t per_worker,
+                                          bool across_workers) {
   const Machine& machine = cluster.machine(0);
   std::vector<RingPath> paths;
   if (per_worker != cluster.replicas_per_worker() || !knows_rings(cluster)) return paths;
-  const std::vector<RingOrder>& rings = across_workers ? machine.rings_across() : machine.rings_inside();
+  const std::vector<RingOrder>& rings =
+      across_workers ? machine.rings_across() : machine.rings_inside();
   int most = 0;
   for (const RingOrder& ring : rings) most = std::max(most, ring.channels);
   for (int copy = 0; copy < most; ++copy) {
@@ -35,24 +38,29 @@ std::vector<RingPath> known_nccl_channels(const Cluster& cluster, std::int32_t p
   return paths;
 }
 
-std::vector<RingPath> nccl_channels(const Cluster& cluster, const Strategy& strategy, std::int32_t per_worker,
-                                    bool across_workers) {
+std::vector<RingPath> nccl_channels(const Cluster& cluster, const Strategy& strategy,
+                                    std::int32_t per_worker, bool across_workers) {
   std::vector<RingPath> paths = known_nccl_channels(cluster, per_worker, across_workers);
   const std::size_t known = paths.size();
-  const std::size_t wanted =
-      strategy.channels ? static_cast<std::size_t>(*strategy.channels) : std::max<std::size_t>(known, 2);
+  const std::size_t wanted = strategy.channels ? static_cast<std::size_t>(*strategy.channels)
+                                               : std::max<std::size_t>(known, 2);
   for (std::size_t c = known; c < wanted; ++c) {
-    paths.push_back(known > 0 ? paths[c % known] : rotated_path(per_worker, static_cast<std::int32_t>(c) % per_worker));
+    paths.push_back(known > 0
+                        ? paths[c % known]
+                        : rotated_path(per_worker, static_cast<std::int32_t>(c) % per_worker));
   }
   paths.resize(std::max<std::size_t>(1, wanted));
   return paths;
 }
 
-RingOptions nccl_rings(std::vector<RingPath> channels, const Strategy& strategy, DataType type, std::int64_t elements) {
+RingOptions nccl_rings(std::vector<RingPath> channels, const Strategy& strategy, DataType type,
+                       std::int64_t elements) {
   const int times = strategy.collective == CollectiveKind::kAllReduce ? 2 : 1;
   const std::int64_t traffic = times * elements * size_of(type).count();
-  const std::int64_t worthwhile = std::max<std::int64_t>(1, traffic / kLeastTrafficPerChannel.count());
-  if (worthwhile < static_cast<std::int64_t>(channels.size())) channels.resize(static_cast<std::size_t>(worthwhile));
+  const std::int64_t worthwhile =
+      std::max<std::int64_t>(1, traffic / kLeastTrafficPerChannel.count());
+  if (worthwhile < static_cast<std::int64_t>(channels.size()))
+    channels.resize(static_cast<std::size_t>(worthwhile));
   RingOptions options;
   options.lanes = std::move(channels);
   options.most_elements_per_message = std::max<std::int64_t>(1, kRingSlice / size_of(type));

@@ -25,16 +25,18 @@ RingPath rotated_path(std::int32_t per_worker, std::int32_t by);
 /// part; else none. NCCL searches rings, and then uses each a second time: the first channels are
 /// one of every ring, so that even a few of them use several network cards.
 /// SOURCE: NVIDIA/nccl src/graph/connect.cc, ncclTopoPostset ("Duplicate ringPrev/ringNext").
-std::vector<RingPath> known_nccl_channels(const Cluster& cluster, std::int32_t per_worker, bool across_workers);
+std::vector<RingPath> known_nccl_channels(const Cluster& cluster, std::int32_t per_worker,
+                                          bool across_workers);
 
 /// Returns one ring per channel: those of the machine if all its GPUs take part. Otherwise ring c
 /// is in index order and begins at GPU c, so that channels enter and leave workers at different
 /// GPUs, and so through different network cards.
-std::vector<RingPath> nccl_channels(const Cluster& cluster, const Strategy& strategy, std::int32_t per_worker,
-                                    bool across_workers);
+std::vector<RingPath> nccl_channels(const Cluster& cluster, const Strategy& strategy,
+                                    std::int32_t per_worker, bool across_workers);
 
 /// Returns rings for as many of the channels as NCCL uses for the strategy's collective on
 /// `elements`, cut into slices.
-RingOptions nccl_rings(std::vector<RingPath> channels, const Strategy& strategy, DataType type, std::int64_t elements);
+RingOptions nccl_rings(std::vector<RingPath> channels, const Strategy& strategy, DataType type,
+                       std::int64_t elements);
 
 }  // namespace tutti::core

@@ -13,9 +13,10 @@ namespace tutti::core {
 /// them, it is late by mean · H_n (exponential; H_n = 1 + 1/2 + … + 1/n ≈ ln n), by about mean ·
 /// n^(1/tail_index) (Pareto), or by mean / probability with probability 1 - (1 - probability)^n
 /// (Bernoulli).
-/// SOURCE: Agarwal, Garg, Vishnoi, "The impact of noise on the scaling of collectives: a theoretical approach", HiPC
-/// 2005. Measured straggling of cloud workers is modelled as a shifted exponential in Lee et al., "Speeding up distributed
-/// machine learning using codes", IEEE Trans. Inf. Theory 64(3), 2018.
+/// SOURCE: Agarwal, Garg, Vishnoi, "The impact of noise on the scaling of collectives: a
+/// theoretical approach", HiPC 2005. Measured straggling of cloud workers is modelled as a shifted
+/// exponential in Lee et al., "Speeding up distributed machine learning using codes", IEEE Trans.
+/// Inf. Theory 64(3), 2018.
 struct Noise {
   enum class Kind : std::uint8_t { kNone, kExponential, kPareto, kBernoulli };
   Kind kind = Kind::kNone;
@@ -33,7 +34,8 @@ inline constexpr std::int64_t kMostNoisy = 1'000;
 /// Returns the time that a replica computes in a step, in millionths of the nominal time: 1'000'000
 /// and more. It depends only on seed, replica and step, so not on the order of events, and is
 /// computed with integers, so it is equal on all machines.
-std::int64_t noisy_pace(const Noise& noise, std::uint64_t seed, std::int64_t replica, std::int32_t step);
+std::int64_t noisy_pace(const Noise& noise, std::uint64_t seed, std::int64_t replica,
+                        std::int32_t step);
 
 /// Returns mean · -ln(u / 2^64): exponentially distributed if u is uniform over 1 … 2^64 - 1.
 /// REQUIRES: u > 0, mean < 2^63.
@@ -45,6 +47,7 @@ std::uint64_t exp2_fixed(std::uint64_t e);
 
 /// Returns the time that a replica computes in a step, in millionths of the nominal time: uniformly
 /// distributed within ± `jitter_ppm`. A pure function of its arguments.
-std::int64_t pace_of(std::int64_t jitter_ppm, std::uint64_t seed, std::int64_t replica, std::int32_t step);
+std::int64_t pace_of(std::int64_t jitter_ppm, std::uint64_t seed, std::int64_t replica,
+                     std::int32_t step);
 
 }  // namespace tutti::core

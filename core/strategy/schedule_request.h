@@ -25,15 +25,19 @@ struct ScheduleRequest {
 
   [[nodiscard]] std::int32_t workers() const { return replicas / per_worker; }
   [[nodiscard]] std::int32_t ranks() const { return replicas + (hosts ? workers() : 0); }
-  [[nodiscard]] std::int64_t elements_in(Bytes bytes) const { return std::max<std::int64_t>(1, bytes / size_of(type)); }
+  [[nodiscard]] std::int64_t elements_in(Bytes bytes) const {
+    return std::max<std::int64_t>(1, bytes / size_of(type));
+  }
   /// The engine that moves and reduces data on the replicas outside of NCCL.
   [[nodiscard]] Engine engine() const {
-    return cluster.part(cluster.replica(0)).kind == PartKind::kGpu ? Engine::kCopyEngine : Engine::kCpu;
+    return cluster.part(cluster.replica(0)).kind == PartKind::kGpu ? Engine::kCopyEngine
+                                                                   : Engine::kCpu;
   }
   /// The distance of inputs after their places if the collective is out of place; else 0.
   [[nodiscard]] std::int64_t shift() const { return strategy.out_of_place ? elements : 0; }
   [[nodiscard]] Contract contract() const {
-    return Contract::of(strategy.collective, replicas, elements, strategy.root, strategy.out_of_place);
+    return Contract::of(strategy.collective, replicas, elements, strategy.root,
+                        strategy.out_of_place);
   }
   [[nodiscard]] bool is(CollectiveKind kind) const { return strategy.collective == kind; }
 };

@@ -12,30 +12,36 @@ std::vector<StrategyProblem> problems_of_servers(const Strategy& strategy, const
   const Servers& servers = *strategy.servers;
   const std::int64_t workers = cluster.workers() - cluster.servers();
   if (servers.on == Servers::On::kReplicas && (workers > 1 || cluster.servers() > 0)) {
-    complain(fmt::format("{} keeps variables on the GPUs of one worker (here there are {}); take one, or servers",
-                         strategy.distribution_name, workers));
+    complain(fmt::format(
+        "{} keeps variables on the GPUs of one worker (here there are {}); take one, or servers",
+        strategy.distribution_name, workers));
   }
   if (servers.on == Servers::On::kHosts) {
     for (const WorkerGroup& group : cluster.groups()) {
       if (!group.machine->cpus().empty()) continue;
       complain(
-          fmt::format("{} keeps variables on CPUs, and machine \"{}\" declares none; give it one (device {{ name: "
+          fmt::format("{} keeps variables on CPUs, and machine \"{}\" declares none; give it one "
+                      "(device {{ name: "
                       "\"cpu0\" kind: CPU … }})",
                       strategy.distribution_name, group.machine->name()));
     }
     if (servers.first + servers.count > cluster.workers()) {
       complain(
-          fmt::format("{} servers are more than there are workers ({}) whose CPUs could be servers; take at most {}",
+          fmt::format("{} servers are more than there are workers ({}) whose CPUs could be "
+                      "servers; take at most {}",
                       servers.count, cluster.workers(), cluster.workers()));
     }
   }
   if (strategy.reduction != Reduction::kSum && strategy.reduction != Reduction::kMean)
-    problems.push_back({"reduction", fmt::format("servers add gradients up, or take their mean, and know no {}; take "
-                                                 "SUM or MEAN",
-                                                 to_string(strategy.reduction))});
+    problems.push_back(
+        {"reduction",
+         fmt::format("servers add gradients up, or take their mean, and know no {}; take "
+                     "SUM or MEAN",
+                     to_string(strategy.reduction))});
   if (cluster.replicas() + cluster.workers() > kMostRanks)
-    complain(fmt::format("{} replicas are more than the {} that one collective can have; take fewer workers",
-                         cluster.replicas(), kMostRanks - cluster.workers()));
+    complain(fmt::format(
+        "{} replicas are more than the {} that one collective can have; take fewer workers",
+        cluster.replicas(), kMostRanks - cluster.workers()));
   return problems;
 }
 

@@ -19,7 +19,8 @@ std::string_view to_string(Placement placement) {
 }
 
 std::vector<int> place(const std::vector<Placed>& variables, int places, Placement placement) {
-  TUTTI_CHECK(places > 0 && placement != Placement::kByHash, "{} places, {}", places, to_string(placement));
+  TUTTI_CHECK(places > 0 && placement != Placement::kByHash, "{} places, {}", places,
+              to_string(placement));
   std::vector<std::int64_t> loads(static_cast<std::size_t>(places));
   std::vector<int> placed;
   for (const Placed& variable : variables) {
@@ -42,22 +43,27 @@ CopyRoots copy_roots(HierarchicalCopy::Topology topology, int devices, std::int6
   const int half = devices / 2;
   if (topology == HierarchicalCopy::Topology::kGcpV100) {
     TUTTI_CHECK(devices == 8, "{} devices", devices);
-    // SOURCE: tensorflow/benchmarks batch_allreduce.py, HierarchicalCopyBatchAllReduce (constants.NetworkTopology.GCP_V100).
+    // SOURCE: tensorflow/benchmarks batch_allreduce.py, HierarchicalCopyBatchAllReduce
+    // (constants.NetworkTopology.GCP_V100).
     constexpr int kRoots[4][2] = {{0, 5}, {2, 7}, {5, 0}, {7, 2}};
     const auto& roots = kRoots[index % 4];
     return {roots[0], roots[1], half};
   }
-  // SOURCE: tensorflow/python/distribute/cross_device_utils.py, aggregate_gradients_using_hierarchical_copy.
+  // SOURCE: tensorflow/python/distribute/cross_device_utils.py,
+  // aggregate_gradients_using_hierarchical_copy.
   const int even = 2 * half;
   const auto first = static_cast<int>(index % devices) % even;
   return {first, (first + half) % even, half};
 }
 
 std::string describe(const Servers& servers) {
-  if (servers.on == Servers::On::kReplicas) return fmt::format("on the GPUs, {}", to_string(servers.placement));
-  std::string text = servers.count == 1 ? fmt::format("on the CPU of worker {}", servers.first)
-                                        : fmt::format("on the CPUs of workers {} to {}, {}", servers.first,
-                                                      servers.first + servers.count - 1, to_string(servers.placement));
+  if (servers.on == Servers::On::kReplicas)
+    return fmt::format("on the GPUs, {}", to_string(servers.placement));
+  std::string text =
+      servers.count == 1
+          ? fmt::format("on the CPU of worker {}", servers.first)
+          : fmt::format("on the CPUs of workers {} to {}, {}", servers.first,
+                        servers.first + servers.count - 1, to_string(servers.placement));
   return text;
 }
 

@@ -17,7 +17,8 @@ enum class Placement : std::uint8_t {
   kRoundRobin,     ///< round-robin
   kGreedyBytes,    ///< on the device with the fewest bytes so far
   kLeastElements,  ///< on the device with the fewest elements so far
-  kByHash,         ///< part by part, by the hash of its key (core/framework/byteps/keys.h); place() does not support it
+  kByHash,  ///< part by part, by the hash of its key (core/framework/byteps/keys.h); place() does
+            ///< not support it
 };
 std::string_view to_string(Placement placement);
 
@@ -30,8 +31,9 @@ struct Placed {
 
 /// Returns the device of each variable, from 0; -1 for pinned ones. Cost: `places` for each
 /// variable.
-/// SOURCE: tensorflow/python/training/device_setter.py, _RoundRobinStrategy; tensorflow/contrib/training/device_setter.py,
-/// GreedyLoadBalancingStrategy; tensorflow/benchmarks variable_mgr_util.py, ParamServerDeviceSetter.
+/// SOURCE: tensorflow/python/training/device_setter.py, _RoundRobinStrategy;
+/// tensorflow/contrib/training/device_setter.py, GreedyLoadBalancingStrategy; tensorflow/benchmarks
+/// variable_mgr_util.py, ParamServerDeviceSetter.
 std::vector<int> place(const std::vector<Placed>& variables, int places, Placement placement);
 
 /// Variables that are stored on one device each, which adds up their gradients.
@@ -50,7 +52,8 @@ struct Servers {
     kNone,           ///< every replica separately
     kHost,           ///< the worker's CPU
     kReplicaInTurn,  ///< replica i mod G for variable i
-    kByLoad,         ///< the CPU for fewer than 65536 elements, else the replica with the fewest elements so far
+    kByLoad,  ///< the CPU for fewer than 65536 elements, else the replica with the fewest elements
+              ///< so far
   };
   Relay push = Relay::kNone;
   Relay pull = Relay::kNone;
@@ -70,7 +73,8 @@ struct HierarchicalCopy {
   /// The devices that add up pack i: device i mod n, and the corresponding one of the other half.
   enum class Topology : std::uint8_t { kDgx1, kGcpV100 };
   Topology topology = Topology::kDgx1;
-  bool drops_odd = false;  ///< as TensorFlow does; otherwise an odd device belongs to the second group
+  bool drops_odd =
+      false;  ///< as TensorFlow does; otherwise an odd device belongs to the second group
 };
 
 /// The two devices that add up pack `index`, and the size of the first group.

@@ -70,7 +70,8 @@ class Requirements {
   void check_gpus() {
     if (all_gpus_ || !traits_.needs_gpus()) return;
     problem("algorithm",
-            "\"{}\" needs GPUs, and a worker of this cluster has none; take ring, pscpu or halving_doubling",
+            "\"{}\" needs GPUs, and a worker of this cluster has none; take ring, pscpu or "
+            "halving_doubling",
             traits_.name);
   }
 
@@ -78,16 +79,18 @@ class Requirements {
     const CollectiveKind kind = strategy_.collective;
     const std::string_view name = to_string(kind);
     if (kind != CollectiveKind::kAllReduce && !traits_.supports(kind, all_gpus_)) {
-      problem("algorithm", "\"{}\" has no {}; here these have: {}", traits_.name, name,
-              names_where([&](const AlgorithmTraits& t) { return t.supports(kind, all_gpus_); }, ", "));
+      problem(
+          "algorithm", "\"{}\" has no {}; here these have: {}", traits_.name, name,
+          names_where([&](const AlgorithmTraits& t) { return t.supports(kind, all_gpus_); }, ", "));
     }
     if (strategy_.root < 0 || strategy_.root >= cluster_.replicas()) {
-      problem("root", "there is no rank {} among {} replicas; take 0 to {}", strategy_.root, cluster_.replicas(),
-              cluster_.replicas() - 1);
+      problem("root", "there is no rank {} among {} replicas; take 0 to {}", strategy_.root,
+              cluster_.replicas(), cluster_.replicas() - 1);
     }
     if (!strategy_.out_of_place && !can_be_in_place(kind)) {
       problem("out_of_place",
-              "{} cannot be done in place: what a rank gets would overwrite what it has still to send; say "
+              "{} cannot be done in place: what a rank gets would overwrite what it has still to "
+              "send; say "
               "out_of_place: true",
               name);
     }
@@ -98,7 +101,8 @@ class Requirements {
   void check_hosts() {
     if (all_cpus_ || !sums_on_hosts(strategy_)) return;
     problem("algorithm",
-            "\"{}\" sums on the workers' CPUs, and a machine of this cluster declares none; give it one (device {{ "
+            "\"{}\" sums on the workers' CPUs, and a machine of this cluster declares none; give "
+            "it one (device {{ "
             "name: \"cpu0\" kind: CPU … }})",
             traits_.name);
   }
@@ -108,50 +112,61 @@ class Requirements {
     switch (traits_.shards) {
       case ShardLimit::kNoShards:
         if (s == 1) return;
-        return problem("shards", "\"{}\" has no shards, only {} have; leave shards out{}", traits_.name,
-                       names_where([](const AlgorithmTraits& t) { return t.shards != ShardLimit::kNoShards; }),
-                       traits_.channels && traits_.nccl == NcclPart::kAll ? ", or did you mean channels?" : "");
+        return problem(
+            "shards", "\"{}\" has no shards, only {} have; leave shards out{}", traits_.name,
+            names_where([](const AlgorithmTraits& t) { return t.shards != ShardLimit::kNoShards; }),
+            traits_.channels && traits_.nccl == NcclPart::kAll ? ", or did you mean channels?"
+                                                               : "");
       case ShardLimit::kWorkers:
         if (s <= cluster_.workers()) return;
-        return problem("shards", "{} shards are more than the {} workers whose CPUs could sum them; take at most {}", s,
-                       cluster_.workers(), cluster_.workers());
+        return problem(
+            "shards",
+            "{} shards are more than the {} workers whose CPUs could sum them; take at most {}", s,
+            cluster_.workers(), cluster_.workers());
       case ShardLimit::kReplicas:
         if (s <= cluster_.replicas()) return;
-        return problem("shards", "{} shards are more than the {} GPUs that could sum them; take at most {}", s,
-                       cluster_.replicas(), cluster_.replicas());
+        return problem("shards",
+                       "{} shards are more than the {} GPUs that could sum them; take at most {}",
+                       s, cluster_.replicas(), cluster_.replicas());
       case ShardLimit::kReplicasOfWorker:
         if (s <= cluster_.replicas_per_worker()) return;
         return problem("shards",
-                       "{} rings cannot be rotated against each other with {} replicas per worker; take at most {}", s,
-                       cluster_.replicas_per_worker(), cluster_.replicas_per_worker());
+                       "{} rings cannot be rotated against each other with {} replicas per worker; "
+                       "take at most {}",
+                       s, cluster_.replicas_per_worker(), cluster_.replicas_per_worker());
       case ShardLimit::kOwn: return;
     }
   }
 
   void check_replicas() {
     if (cluster_.replicas() < traits_.min_replicas) {
-      problem("algorithm", "{} goes round at least {} replicas (here {}); take more, or ring", traits_.name,
-              traits_.min_replicas, cluster_.replicas());
+      problem("algorithm", "{} goes round at least {} replicas (here {}); take more, or ring",
+              traits_.name, traits_.min_replicas, cluster_.replicas());
     }
     const AlgorithmChoice algorithm = strategy_.algorithm;
     const std::int64_t members = algorithm.inside ? cluster_.workers() : cluster_.replicas();
     if (!traits_.power_of_two || std::has_single_bit(static_cast<std::uint64_t>(members))) return;
-    problem(
-        "algorithm", "{} needs a power of two of {} (here {}); take {}", traits_.name,
-        algorithm.inside ? "workers" : "replicas", members,
-        to_string(algorithm.inside ? AlgorithmChoice(*algorithm.inside, BaseAlgorithm::kRing) : BaseAlgorithm::kRing));
+    problem("algorithm", "{} needs a power of two of {} (here {}); take {}", traits_.name,
+            algorithm.inside ? "workers" : "replicas", members,
+            to_string(algorithm.inside ? AlgorithmChoice(*algorithm.inside, BaseAlgorithm::kRing)
+                                       : BaseAlgorithm::kRing));
   }
 
   void check_channels() {
     if (!strategy_.channels || traits_.channels) return;
-    problem("channels", "\"{}\" has no channels, only nccl and what begins with it has{}", traits_.name,
-            traits_.shards != ShardLimit::kNoShards ? "; did you mean shards?" : "; leave channels out");
+    problem("channels", "\"{}\" has no channels, only nccl and what begins with it has{}",
+            traits_.name,
+            traits_.shards != ShardLimit::kNoShards ? "; did you mean shards?"
+                                                    : "; leave channels out");
   }
 
   void check_staging() {
-    if (strategy_.staging == Staging::kDirect || !strategy_.staging_asked || !all_gpus_ || all_cpus_) return;
+    if (strategy_.staging == Staging::kDirect || !strategy_.staging_asked || !all_gpus_ ||
+        all_cpus_)
+      return;
     problem("staging",
-            "VIA_HOST copies through the workers' CPUs, and a machine of this cluster declares none; give it one "
+            "VIA_HOST copies through the workers' CPUs, and a machine of this cluster declares "
+            "none; give it one "
             "(device {{ name: \"cpu0\" kind: CPU … }}), or take DIRECT");
   }
 
@@ -174,11 +189,12 @@ class Requirements {
 std::vector<StrategyProblem> problems_of(const Strategy& strategy, const Cluster& cluster) {
   if (strategy.servers) return problems_of_servers(strategy, cluster);
   if (cluster.servers() > 0) {
-    return {{"", fmt::format(
-                     "the cluster has {} server{}, which only parameter_server, byteps without an algorithm, and the "
-                     "modes PARAMETER_SERVER and DISTRIBUTED_REPLICATED of tf_cnn_benchmarks use; leave workers {{ "
-                     "server: true }} out",
-                     cluster.servers(), cluster.servers() == 1 ? "" : "s")}};
+    return {{"", fmt::format("the cluster has {} server{}, which only parameter_server, byteps "
+                             "without an algorithm, and the "
+                             "modes PARAMETER_SERVER and DISTRIBUTED_REPLICATED of "
+                             "tf_cnn_benchmarks use; leave workers {{ "
+                             "server: true }} out",
+                             cluster.servers(), cluster.servers() == 1 ? "" : "s")}};
   }
   if (strategy.spec) return {};  // its entries have them: problems_on()
   return Requirements(strategy, cluster).check();

@@ -40,14 +40,18 @@ struct StrategyProblem {
 
 /// How a strategy handles sparse gradients, if it does not simply gather rows by its algorithm.
 struct SparseRules {
-  std::optional<StrategyProblem> refused;                 ///< no sparse gradients are supported
-  std::optional<StrategyProblem> refused_if_rows_differ;  ///< replicas must have the same number of rows
-  bool on_servers = true;                                 ///< gradients of variables on servers may be sparse
-  bool over_first_device = false;              ///< each is gathered on the first device, and copied from there to all
+  std::optional<StrategyProblem> refused;  ///< no sparse gradients are supported
+  std::optional<StrategyProblem>
+      refused_if_rows_differ;  ///< replicas must have the same number of rows
+  bool on_servers = true;      ///< gradients of variables on servers may be sparse
+  bool over_first_device =
+      false;  ///< each is gathered on the first device, and copied from there to all
   std::optional<AlgorithmChoice> gathered_by;  ///< independent of the algorithm for dense gradients
   bool lengths_first = false;                  ///< replicas first exchange their numbers of rows
-  std::string whole_if_rows_differ;  ///< the component that then reduces it as a dense gradient; "": rows are gathered
-  bool after_last_pack = false;      ///< serial launches: sparse gradients come after the last dense pack
+  std::string whole_if_rows_differ;  ///< the component that then reduces it as a dense gradient;
+                                     ///< "": rows are gathered
+  bool after_last_pack =
+      false;  ///< serial launches: sparse gradients come after the last dense pack
   bool indices_beside_values = false;  ///< concurrent launches: indices do not wait for values
 };
 
@@ -68,7 +72,8 @@ struct CustomChoice {
   std::string path;  ///< where it was found
   std::shared_ptr<const AlgorithmText> text;
   std::vector<AlgorithmParameter> set;
-  std::shared_ptr<const CustomAlgorithm> made;  ///< for the cluster; null until the strategy is lowered
+  std::shared_ptr<const CustomAlgorithm>
+      made;  ///< for the cluster; null until the strategy is lowered
 };
 
 /// The strategy of a scenario, with every default filled in.
@@ -91,17 +96,21 @@ struct Strategy {
   bool agg_small_grads_exact_group = false;  ///< otherwise groups have up to two more
   int all_reduce_merge_scope = 1;
   bool merge_scope_asked = false;
-  int chunks_by_count = 0;  ///< packs with equally many gradients each, the last first (TensorFlow 2.1); 0: unused
-  bool pad_packs = false;   ///< to a size that can be cut evenly
-  TfRuntime tf_runtime;     ///< only for tf_ring
-  std::shared_ptr<const Framework> framework;  ///< the framework that chose these settings, if any (core/framework)
-  std::optional<Servers> servers;              ///< the devices that store variables, if not every replica does
+  int chunks_by_count =
+      0;  ///< packs with equally many gradients each, the last first (TensorFlow 2.1); 0: unused
+  bool pad_packs = false;  ///< to a size that can be cut evenly
+  TfRuntime tf_runtime;    ///< only for tf_ring
+  std::shared_ptr<const Framework>
+      framework;  ///< the framework that chose these settings, if any (core/framework)
+  std::optional<Servers> servers;  ///< the devices that store variables, if not every replica does
   /// Only for reduction_to_one_device: the rank that adds; nullopt: the first worker's CPU.
   std::optional<Rank> reduce_to = Rank{0};
   HierarchicalCopy hierarchical_copy;  ///< only for hierarchical_copy
-  bool independent = false;            ///< every replica keeps its gradients to itself; nothing is reduced
-  std::string distribution_name;       ///< for display: what holds variables, "MirroredStrategy (NcclAllReduce)"
-  std::string reduced_by;  ///< for display: the reducer, "CollectiveAllReduce TF_2_4, implementation NCCL"; or ""
+  bool independent = false;  ///< every replica keeps its gradients to itself; nothing is reduced
+  std::string
+      distribution_name;  ///< for display: what holds variables, "MirroredStrategy (NcclAllReduce)"
+  std::string reduced_by;  ///< for display: the reducer, "CollectiveAllReduce TF_2_4,
+                           ///< implementation NCCL"; or ""
   SparseRules sparse;
   CheckpointRules checkpoint;
 
@@ -122,7 +131,7 @@ struct Strategy {
   std::optional<Compression> compression;
 
   LaunchOrder launch_order = LaunchOrder::kByPacking;
-  bool instance_keys = false;    ///< packs have instance keys in any launch order (collective_keys.h)
+  bool instance_keys = false;  ///< packs have instance keys in any launch order (collective_keys.h)
   std::optional<Time> timeout;   ///< of each of a collective's two timers
   Notes notes;                   ///< for readers of the plan: why it is as it is
   std::string reduce_to_device;  ///< as written in the scenario; lowered to reduce_to

@@ -18,13 +18,15 @@ bool are_peers(const Machine& machine, int from, int to) {
 
 std::vector<std::int32_t> by_name(int replicas) {
   std::vector<std::int32_t> order;
-  for (int i = 0; i < replicas; ++i) order.push_back(static_cast<std::int32_t>(number_by_name(i, replicas)));
+  for (int i = 0; i < replicas; ++i)
+    order.push_back(static_cast<std::int32_t>(number_by_name(i, replicas)));
   return order;
 }
 
 }  // namespace
 
-std::vector<std::int32_t> device_order(const Machine& machine, int replicas, const std::string& gpu_ring_order) {
+std::vector<std::int32_t> device_order(const Machine& machine, int replicas,
+                                       const std::string& gpu_ring_order) {
   std::vector<std::int32_t> names = by_name(replicas);
   if (machine.gpus().empty()) return names;
   std::vector<LinkedDevice> devices;
@@ -45,24 +47,27 @@ bool same_device_order(const Cluster& cluster, const TfRuntime& runtime) {
   const auto order = [&](const WorkerGroup& group) {
     return device_order(*group.machine, cluster.replicas_per_worker(), runtime.gpu_ring_order);
   };
-  return std::all_of(cluster.groups().begin(), cluster.groups().end(),
-                     [&](const WorkerGroup& group) { return order(group) == order(cluster.groups().front()); });
+  return std::all_of(
+      cluster.groups().begin(), cluster.groups().end(),
+      [&](const WorkerGroup& group) { return order(group) == order(cluster.groups().front()); });
 }
 
 TaskOrder task_order(const Cluster& cluster, const TfRuntime& runtime) {
   const int replicas = cluster.replicas_per_worker();
   return {static_cast<std::int32_t>(cluster.workers()),
-          same_device_order(cluster, runtime) ? device_order(cluster.machine(0), replicas, runtime.gpu_ring_order)
-                                              : by_name(replicas),
+          same_device_order(cluster, runtime)
+              ? device_order(cluster.machine(0), replicas, runtime.gpu_ring_order)
+              : by_name(replicas),
           runtime.tasks_by_name};
 }
 
-std::vector<Subdivision> subdivisions(const Cluster& cluster, const TfRuntime& runtime, int shards, Bytes bytes) {
+std::vector<Subdivision> subdivisions(const Cluster& cluster, const TfRuntime& runtime, int shards,
+                                      Bytes bytes) {
   const int per_worker = cluster.replicas_per_worker();
   std::vector<std::int32_t> offsets = runtime.subdiv_offsets;
   if (offsets.empty() && runtime.max_subdivs_per_device) {
-    offsets =
-        subdivision_offsets(bytes.count(), cluster.replicas(), cluster.workers(), *runtime.max_subdivs_per_device);
+    offsets = subdivision_offsets(bytes.count(), cluster.replicas(), cluster.workers(),
+                                  *runtime.max_subdivs_per_device);
   } else if (offsets.empty()) {
     offsets = {0};
     if (shards == 2 && per_worker > 1) offsets.push_back(-(per_worker / 2));

@@ -14,7 +14,8 @@ namespace tutti::core {
 
 /// The settings of TensorFlow's collective runtime (strategy { tf_ring { … } }).
 struct TfRuntime {
-  std::vector<std::int32_t> subdiv_offsets;  ///< one ring per offset; empty: one, or by the next field
+  std::vector<std::int32_t>
+      subdiv_offsets;  ///< one ring per offset; empty: one, or by the next field
   std::optional<int> max_subdivs_per_device;
   Bytes align{64};            ///< of chunks
   bool tasks_by_name = true;  ///< task 10 comes before task 2
@@ -24,8 +25,10 @@ struct TfRuntime {
 /// Returns the devices of a task in the order in which TensorFlow's rings visit them. GPUs
 /// advertise a link of strength 1 to each GPU whose memory they can access, which here means that
 /// no CPU is on the route; CPUs advertise none.
-/// SOURCE: tensorflow/core/common_runtime/gpu/gpu_device.cc (GetInterconnectMaps), collective_param_resolver_local.cc.
-std::vector<std::int32_t> device_order(const Machine& machine, int replicas, const std::string& gpu_ring_order);
+/// SOURCE: tensorflow/core/common_runtime/gpu/gpu_device.cc (GetInterconnectMaps),
+/// collective_param_resolver_local.cc.
+std::vector<std::int32_t> device_order(const Machine& machine, int replicas,
+                                       const std::string& gpu_ring_order);
 
 /// True if all workers' machines have their devices in the same order. If not, Tutti orders them by
 /// name.
@@ -36,6 +39,7 @@ TaskOrder task_order(const Cluster& cluster, const TfRuntime& runtime);
 
 /// Returns the rings of a reduction of `bytes`. `shards`: 2 is tf_cnn_benchmarks' collective#2, a
 /// second ring in the opposite direction that starts at an offset of half of the worker's devices.
-std::vector<Subdivision> subdivisions(const Cluster& cluster, const TfRuntime& runtime, int shards, Bytes bytes);
+std::vector<Subdivision> subdivisions(const Cluster& cluster, const TfRuntime& runtime, int shards,
+                                      Bytes bytes);
 
 }  // namespace tutti::core

@@ -24,8 +24,10 @@ class ByPopularity final : public BlockSizes {
   [[nodiscard]] std::int64_t of(Rank from, Rank to) const override {
     const auto expert = static_cast<std::uint64_t>(brings_back_ ? from : to);
     Random random(seed_ ^ (expert + 1) * 0x9e3779b97f4a7c15u);
-    const auto above = static_cast<std::int64_t>(random.below(static_cast<std::uint64_t>(kMillion - least_ppm_ + 1)));
-    return static_cast<std::int64_t>(static_cast<Wide>(capacity_) * (least_ppm_ + above) / kMillion);
+    const auto above = static_cast<std::int64_t>(
+        random.below(static_cast<std::uint64_t>(kMillion - least_ppm_ + 1)));
+    return static_cast<std::int64_t>(static_cast<Wide>(capacity_) * (least_ppm_ + above) /
+                                     kMillion);
   }
 
  private:
@@ -35,8 +37,8 @@ class ByPopularity final : public BlockSizes {
   bool brings_back_;
 };
 
-/// What the busiest sender or receiver has of what each has if blocks are full: of ranks to others in their worker and in other
-/// workers, and of workers to others.
+/// What the busiest sender or receiver has of what each has if blocks are full: of ranks to others
+/// in their worker and in other workers, and of workers to others.
 struct Shares {
   double near = 1, far = 1, far_of_worker = 1;
 };
@@ -47,7 +49,8 @@ Shares shares_of(const Collective& uneven) {
   struct Load {
     std::int64_t sent = 0, received = 0, full = 0;  ///< full: of each of both
     [[nodiscard]] double share() const {
-      return full == 0 ? 0 : static_cast<double>(std::max(sent, received)) / static_cast<double>(full);
+      return full == 0 ? 0
+                       : static_cast<double>(std::max(sent, received)) / static_cast<double>(full);
     }
   };
   std::vector<Load> near(static_cast<std::size_t>(ranks)), far(static_cast<std::size_t>(ranks));
@@ -71,21 +74,26 @@ Shares shares_of(const Collective& uneven) {
   Shares shares{0, 0, 0};
   for (const Load& load : near) shares.near = std::max(shares.near, load.share());
   for (const Load& load : far) shares.far = std::max(shares.far, load.share());
-  for (const auto& [number, load] : of_worker) shares.far_of_worker = std::max(shares.far_of_worker, load.share());
+  for (const auto& [number, load] : of_worker)
+    shares.far_of_worker = std::max(shares.far_of_worker, load.share());
   return shares;
 }
 
-void scale(Time& time, double share) { time = Time(std::llround(static_cast<double>(time.count()) * share)); }
+void scale(Time& time, double share) {
+  time = Time(std::llround(static_cast<double>(time.count()) * share));
+}
 
 }  // namespace
 
 std::shared_ptr<const BlockSizes> VaryingSizes::of(std::int64_t capacity, std::int64_t group,
                                                    const Occurrence& occurrence) const {
   const auto pair = static_cast<std::uint64_t>(occurrence.number / 2);
-  Random of_step(occurrence.seed ^ static_cast<std::uint32_t>(occurrence.step) * 0xbf58476d1ce4e5b9u);
+  Random of_step(occurrence.seed ^
+                 static_cast<std::uint32_t>(occurrence.step) * 0xbf58476d1ce4e5b9u);
   Random of_pair(of_step.next() ^ pair * 0x94d049bb133111ebu);
   Random of_group(of_pair.next() ^ static_cast<std::uint64_t>(group) * 0x9e3779b97f4a7c15u);
-  return std::make_shared<const ByPopularity>(capacity, least_filled_ppm, of_group.next(), occurrence.number % 2 == 1);
+  return std::make_shared<const ByPopularity>(capacity, least_filled_ppm, of_group.next(),
+                                              occurrence.number % 2 == 1);
 }
 
 Collective with_sizes(const Collective& full, std::shared_ptr<const BlockSizes> sizes) {

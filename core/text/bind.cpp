@@ -26,12 +26,14 @@ std::string schema_name(const Message& message, const std::string& field) {
 
 Location SourceMap::at(const Message& message) const {
   const auto place = places_.find({&message, "", 0});
-  return place == places_.end() ? file() : Location{file_, place->second.line, place->second.column};
+  return place == places_.end() ? file()
+                                : Location{file_, place->second.line, place->second.column};
 }
 
 Location SourceMap::at(const Message& message, const std::string& field, int index) const {
   const auto place = places_.find({&message, field, index});
-  return place == places_.end() ? at(message) : Location{file_, place->second.line, place->second.column};
+  return place == places_.end() ? at(message)
+                                : Location{file_, place->second.line, place->second.column};
 }
 
 namespace {
@@ -75,7 +77,9 @@ std::string expectation(const FieldDescriptor& field) {
   return "something else";
 }
 
-std::string name_of(const FieldDescriptor& field) { return field.containing_type()->name() + "." + field.name(); }
+std::string name_of(const FieldDescriptor& field) {
+  return field.containing_type()->name() + "." + field.name();
+}
 
 class Binder {
  public:
@@ -110,11 +114,13 @@ class Binder {
     return false;
   }
 
-  bool bind_field(const Value::Field& written, Message& message, std::set<const FieldDescriptor*>& seen) {
+  bool bind_field(const Value::Field& written, Message& message,
+                  std::set<const FieldDescriptor*>& seen) {
     const Descriptor& type = *message.GetDescriptor();
     const FieldDescriptor* field = type.FindFieldByName(written.name);
     if (!field) field = type.FindFieldByCamelcaseName(written.name);
-    if (!field && guests_ && guests_->expected(type, written.name)) return bind_guest(written, message);
+    if (!field && guests_ && guests_->expected(type, written.name))
+      return bind_guest(written, message);
     if (!field) {
       const std::vector<std::string> names = field_names(type);
       const std::string hint = did_you_mean(written.name, names);
@@ -124,7 +130,8 @@ class Binder {
     }
     if (written.value.kind == Value::Kind::kIdentifier && written.value.text == "null") return true;
     if (field->is_repeated()) {
-      if (written.value.kind != Value::Kind::kList) return bind_value(written.value, *field, message);
+      if (written.value.kind != Value::Kind::kList)
+        return bind_value(written.value, *field, message);
       bool whole = true;
       for (const Value& item : written.value.items) {
         if (problems_.full()) return false;
@@ -137,10 +144,12 @@ class Binder {
                       "\"{}\" is given twice; keep one", field->name());
     }
     if (const auto* one_of = field->real_containing_oneof()) {
-      const FieldDescriptor* const other = message.GetReflection()->GetOneofFieldDescriptor(message, one_of);
+      const FieldDescriptor* const other =
+          message.GetReflection()->GetOneofFieldDescriptor(message, one_of);
       if (other)
         return complain({ProblemCode::kConflict, schema_name(message, field->name())}, written.at,
-                        "\"{}\" and \"{}\" exclude each other; keep one", other->name(), field->name());
+                        "\"{}\" and \"{}\" exclude each other; keep one", other->name(),
+                        field->name());
     }
     return bind_value(written.value, *field, message);
   }
@@ -148,9 +157,11 @@ class Binder {
   bool bind_guest(const Value::Field& written, const Message& message) {
     sources_.add_field(message, written.name, 0, written.value.at);
     if (written.value.kind != Value::Kind::kMessage)
-      return complain({ProblemCode::kWrongType, schema_name(message, written.name)}, written.value.at,
-                      "{}: expected a message {{ … }}, found {}", written.name, describe(written.value));
-    if (Message* const guest = guests_->add(written.name)) return bind_message(written.value, *guest);
+      return complain({ProblemCode::kWrongType, schema_name(message, written.name)},
+                      written.value.at, "{}: expected a message {{ … }}, found {}", written.name,
+                      describe(written.value));
+    if (Message* const guest = guests_->add(written.name))
+      return bind_message(written.value, *guest);
     return complain({ProblemCode::kDuplicate, schema_name(message, written.name)}, written.at,
                     "\"{}\" is given twice; keep one", written.name);
   }
@@ -163,35 +174,42 @@ class Binder {
 
     if (field.cpp_type() == FieldDescriptor::CPPTYPE_MESSAGE) {
       if (value.kind != Value::Kind::kMessage) return refuse(value, field);
-      return bind_message(
-          value, repeated ? *reflection.AddMessage(&message, &field) : *reflection.MutableMessage(&message, &field));
+      return bind_message(value, repeated ? *reflection.AddMessage(&message, &field)
+                                          : *reflection.MutableMessage(&message, &field));
     }
     bool fits = false;
     switch (field.cpp_type()) {
       case FieldDescriptor::CPPTYPE_INT32:
         if (const auto n = integer<std::int32_t>(value, field); (fits = n.has_value()))
-          repeated ? reflection.AddInt32(&message, &field, *n) : reflection.SetInt32(&message, &field, *n);
+          repeated ? reflection.AddInt32(&message, &field, *n)
+                   : reflection.SetInt32(&message, &field, *n);
         return fits;
       case FieldDescriptor::CPPTYPE_INT64:
         if (const auto n = integer<std::int64_t>(value, field); (fits = n.has_value()))
-          repeated ? reflection.AddInt64(&message, &field, *n) : reflection.SetInt64(&message, &field, *n);
+          repeated ? reflection.AddInt64(&message, &field, *n)
+                   : reflection.SetInt64(&message, &field, *n);
         return fits;
       case FieldDescriptor::CPPTYPE_UINT32:
         if (const auto n = integer<std::uint32_t>(value, field); (fits = n.has_value()))
-          repeated ? reflection.AddUInt32(&message, &field, *n) : reflection.SetUInt32(&message, &field, *n);
+          repeated ? reflection.AddUInt32(&message, &field, *n)
+                   : reflection.SetUInt32(&message, &field, *n);
         return fits;
       case FieldDescriptor::CPPTYPE_UINT64:
         if (const auto n = integer<std::uint64_t>(value, field); (fits = n.has_value()))
-          repeated ? reflection.AddUInt64(&message, &field, *n) : reflection.SetUInt64(&message, &field, *n);
+          repeated ? reflection.AddUInt64(&message, &field, *n)
+                   : reflection.SetUInt64(&message, &field, *n);
         return fits;
       case FieldDescriptor::CPPTYPE_DOUBLE:
         if (const auto x = number(value, field); (fits = x.has_value()))
-          repeated ? reflection.AddDouble(&message, &field, *x) : reflection.SetDouble(&message, &field, *x);
+          repeated ? reflection.AddDouble(&message, &field, *x)
+                   : reflection.SetDouble(&message, &field, *x);
         return fits;
       case FieldDescriptor::CPPTYPE_BOOL:
-        if (value.kind == Value::Kind::kIdentifier && (value.text == "true" || value.text == "false")) {
+        if (value.kind == Value::Kind::kIdentifier &&
+            (value.text == "true" || value.text == "false")) {
           const bool b = value.text == "true";
-          repeated ? reflection.AddBool(&message, &field, b) : reflection.SetBool(&message, &field, b);
+          repeated ? reflection.AddBool(&message, &field, b)
+                   : reflection.SetBool(&message, &field, b);
           return true;
         }
         return refuse(value, field);
@@ -201,7 +219,8 @@ class Binder {
                  : reflection.SetString(&message, &field, value.text);
         return true;
       case FieldDescriptor::CPPTYPE_ENUM: return bind_enum(value, field, message);
-      default: TUTTI_CHECK(false, "field {} has a type that no schema of ours uses", field.full_name());
+      default:
+        TUTTI_CHECK(false, "field {} has a type that no schema of ours uses", field.full_name());
     }
     return fits;
   }
@@ -211,21 +230,22 @@ class Binder {
     const bool named = value.kind == Value::Kind::kIdentifier || value.kind == Value::Kind::kString;
     const auto* known = named ? field.enum_type()->FindValueByName(value.text) : nullptr;
     if (!known) {
-      return complain({named ? ProblemCode::kUnknownName : ProblemCode::kWrongType, name_of(field)}, value.at,
-                      "{}: expected {}, found {}{}", field.name(), expectation(field), describe(value),
-                      did_you_mean(value.text, value_names(*field.enum_type())));
+      return complain({named ? ProblemCode::kUnknownName : ProblemCode::kWrongType, name_of(field)},
+                      value.at, "{}: expected {}, found {}{}", field.name(), expectation(field),
+                      describe(value), did_you_mean(value.text, value_names(*field.enum_type())));
     }
-    field.is_repeated() ? reflection.AddEnum(&message, &field, known) : reflection.SetEnum(&message, &field, known);
+    field.is_repeated() ? reflection.AddEnum(&message, &field, known)
+                        : reflection.SetEnum(&message, &field, known);
     return true;
   }
 
   bool refuse(const Value& value, const FieldDescriptor& field) {
-    return complain({ProblemCode::kWrongType, name_of(field)}, value.at, "{}: expected {}, found {}", field.name(),
-                    expectation(field), describe(value));
+    return complain({ProblemCode::kWrongType, name_of(field)}, value.at,
+                    "{}: expected {}, found {}", field.name(), expectation(field), describe(value));
   }
 
-  /// Whole numbers: decimal, 0x…, 0… (octal, as text format has it), or any decimal spelling without a fraction (1e6).
-  /// Quotes around them are JSON's way of keeping 64 bits.
+  /// Whole numbers: decimal, 0x…, 0… (octal, as text format has it), or any decimal spelling
+  /// without a fraction (1e6). Quotes around them are JSON's way of keeping 64 bits.
   template <class T>
   std::optional<T> integer(const Value& value, const FieldDescriptor& field) {
     if (value.kind != Value::Kind::kNumber && value.kind != Value::Kind::kString) {
@@ -244,14 +264,17 @@ class Binder {
       base = 8;
     }
     std::uint64_t magnitude = 0;
-    const auto [end, status] = std::from_chars(digits.data(), digits.data() + digits.size(), magnitude, base);
+    const auto [end, status] =
+        std::from_chars(digits.data(), digits.data() + digits.size(), magnitude, base);
     const bool whole = status == std::errc() && end == digits.data() + digits.size();
     if (!whole && status != std::errc::result_out_of_range) {
       double x = 0;
-      const auto [end_x, status_x] = std::from_chars(digits.data(), digits.data() + digits.size(), x);
+      const auto [end_x, status_x] =
+          std::from_chars(digits.data(), digits.data() + digits.size(), x);
       // A second sign ("--5") makes x negative here.
-      const bool exact = base == 10 && status_x == std::errc() && end_x == digits.data() + digits.size() &&
-                         x == std::floor(x) && !std::signbit(x) && x < 9.0e15;
+      const bool exact = base == 10 && status_x == std::errc() &&
+                         end_x == digits.data() + digits.size() && x == std::floor(x) &&
+                         !std::signbit(x) && x < 9.0e15;
       if (!exact) {
         refuse(value, field);
         return std::nullopt;
@@ -261,9 +284,11 @@ class Binder {
     constexpr std::uint64_t kLargest = static_cast<std::uint64_t>(std::numeric_limits<T>::max());
     const std::uint64_t limit = negative ? (std::is_signed_v<T> ? kLargest + 1 : 0) : kLargest;
     if (status == std::errc::result_out_of_range || magnitude > limit) {
-      complain({negative ? ProblemCode::kTooSmall : ProblemCode::kTooLarge, name_of(field)}, value.at,
-               "{}: {} does not fit; the {} is {}", field.name(), value.text, negative ? "least" : "most",
-               negative ? fmt::format("{}", std::numeric_limits<T>::min()) : fmt::format("{}", kLargest));
+      complain({negative ? ProblemCode::kTooSmall : ProblemCode::kTooLarge, name_of(field)},
+               value.at, "{}: {} does not fit; the {} is {}", field.name(), value.text,
+               negative ? "least" : "most",
+               negative ? fmt::format("{}", std::numeric_limits<T>::min())
+                        : fmt::format("{}", kLargest));
       return std::nullopt;
     }
     return negative ? static_cast<T>(0 - magnitude) : static_cast<T>(magnitude);
@@ -273,22 +298,25 @@ class Binder {
     std::string_view text = value.text;
     const std::string_view bare = text.starts_with('-') ? text.substr(1) : text;
     if (value.kind != Value::Kind::kMessage && value.kind != Value::Kind::kList) {
-      for (const std::string_view special : {"nan", "NaN", "inf", "Infinity", "infinity", "Inf", "NAN", "INF"}) {
+      for (const std::string_view special :
+           {"nan", "NaN", "inf", "Infinity", "infinity", "Inf", "NAN", "INF"}) {
         if (bare != special) continue;
         complain({ProblemCode::kInvalid, name_of(field)}, value.at,
-                 "{}: {} is not a number to work with; give a finite one", field.name(), value.text);
+                 "{}: {} is not a number to work with; give a finite one", field.name(),
+                 value.text);
         return std::nullopt;
       }
     }
     if (value.kind == Value::Kind::kNumber || value.kind == Value::Kind::kString) {
-      if (value.kind == Value::Kind::kNumber && (text.ends_with('f') || text.ends_with('F')) && !text.starts_with("0x"))
+      if (value.kind == Value::Kind::kNumber && (text.ends_with('f') || text.ends_with('F')) &&
+          !text.starts_with("0x"))
         text.remove_suffix(1);
       double x = 0;
       const auto [end, status] = std::from_chars(text.data(), text.data() + text.size(), x);
       if (status == std::errc() && end == text.data() + text.size()) return x;
       if (status == std::errc::result_out_of_range) {
-        complain({ProblemCode::kTooLarge, name_of(field)}, value.at, "{}: {} is beyond what a double holds",
-                 field.name(), value.text);
+        complain({ProblemCode::kTooLarge, name_of(field)}, value.at,
+                 "{}: {} is beyond what a double holds", field.name(), value.text);
         return std::nullopt;
       }
     }
@@ -315,13 +343,15 @@ GuestMessages::GuestMessages(GuestMessages&&) noexcept = default;
 GuestMessages& GuestMessages::operator=(GuestMessages&&) noexcept = default;
 GuestMessages::~GuestMessages() = default;
 
-void GuestMessages::expect(const Descriptor& host, const std::string& field, const Message& prototype) {
+void GuestMessages::expect(const Descriptor& host, const std::string& field,
+                           const Message& prototype) {
   guests_.push_back({&host, field, &prototype, nullptr});
 }
 
 bool GuestMessages::expected(const Descriptor& host, const std::string& field) const {
-  return std::any_of(guests_.begin(), guests_.end(),
-                     [&](const Guest& guest) { return guest.host == &host && guest.field == field; });
+  return std::any_of(guests_.begin(), guests_.end(), [&](const Guest& guest) {
+    return guest.host == &host && guest.field == field;
+  });
 }
 
 Message* GuestMessages::add(const std::string& field) {
@@ -340,18 +370,21 @@ const Message* GuestMessages::find(const std::string& field) const {
   return nullptr;
 }
 
-void GuestMessages::visit(
-    const std::function<void(const Descriptor&, const std::string&, const Descriptor&)>& visitor) const {
-  for (const Guest& guest : guests_) visitor(*guest.host, guest.field, *guest.prototype->GetDescriptor());
+void GuestMessages::visit(const std::function<void(const Descriptor&, const std::string&,
+                                                   const Descriptor&)>& visitor) const {
+  for (const Guest& guest : guests_)
+    visitor(*guest.host, guest.field, *guest.prototype->GetDescriptor());
 }
 
-void bind(const Value& document, Message& message, SourceMap& sources, Problems& problems, GuestMessages* guests) {
+void bind(const Value& document, Message& message, SourceMap& sources, Problems& problems,
+          GuestMessages* guests) {
   if (document.kind != Value::Kind::kMessage) {
     Location where = sources.file();
     where.line = document.at.line;
     where.column = document.at.column;
     problems.add({ProblemCode::kWrongType, schema_name(message)}, std::move(where),
-                 "expected the fields of a {}, found {}", message.GetDescriptor()->name(), describe(document));
+                 "expected the fields of a {}, found {}", message.GetDescriptor()->name(),
+                 describe(document));
     return;
   }
   Binder(sources, problems, guests).bind_message(document, message);

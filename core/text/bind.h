@@ -23,8 +23,11 @@ class SourceMap {
  public:
   explicit SourceMap(std::string file) : file_(std::move(file)) {}
 
-  void add_message(const google::protobuf::Message& message, Position at) { places_[{&message, "", 0}] = at; }
-  void add_field(const google::protobuf::Message& message, const std::string& field, int index, Position at) {
+  void add_message(const google::protobuf::Message& message, Position at) {
+    places_[{&message, "", 0}] = at;
+  }
+  void add_field(const google::protobuf::Message& message, const std::string& field, int index,
+                 Position at) {
     places_[{&message, field, index}] = at;
   }
 
@@ -33,13 +36,16 @@ class SourceMap {
   /// True if everything that was written in the message, and in the messages inside it, is in it.
   /// Nothing is built from a message that is not whole, since it differs from what its author
   /// wrote.
-  [[nodiscard]] bool whole(const google::protobuf::Message& message) const { return !misfits_.contains(&message); }
+  [[nodiscard]] bool whole(const google::protobuf::Message& message) const {
+    return !misfits_.contains(&message);
+  }
 
   /// Returns the location where the message begins.
   [[nodiscard]] Location at(const google::protobuf::Message& message) const;
   /// Returns the location of a field's value (`index` for repeated fields); where its message
   /// begins if it was not written.
-  [[nodiscard]] Location at(const google::protobuf::Message& message, const std::string& field, int index = 0) const;
+  [[nodiscard]] Location at(const google::protobuf::Message& message, const std::string& field,
+                            int index = 0) const;
   /// Returns the location that stands for the file as a whole.
   [[nodiscard]] Location file() const { return {file_, 0, 0}; }
 
@@ -66,15 +72,17 @@ class GuestMessages {
   /// as `prototype`.
   void expect(const google::protobuf::Descriptor& host, const std::string& field,
               const google::protobuf::Message& prototype);
-  [[nodiscard]] bool expected(const google::protobuf::Descriptor& host, const std::string& field) const;
+  [[nodiscard]] bool expected(const google::protobuf::Descriptor& host,
+                              const std::string& field) const;
   /// Adds a message for an expected field and returns it; null if there is one already. Its address
   /// does not change.
   google::protobuf::Message* add(const std::string& field);
   /// Returns the message that was written in `field`; null if none was.
   [[nodiscard]] const google::protobuf::Message* find(const std::string& field) const;
   /// Calls `visitor` for each expected field, in the order in which they were declared.
-  void visit(const std::function<void(const google::protobuf::Descriptor& host, const std::string& field,
-                                      const google::protobuf::Descriptor& message)>& visitor) const;
+  void visit(
+      const std::function<void(const google::protobuf::Descriptor& host, const std::string& field,
+                               const google::protobuf::Descriptor& message)>& visitor) const;
 
  private:
   struct Guest;
@@ -87,7 +95,7 @@ class GuestMessages {
 /// fit or are not finite, fields given twice. With `json`, JSON's conventions (camel-case names,
 /// numbers in quotes, null) are accepted. `guests`: additional fields that are allowed; receives
 /// those that were written.
-void bind(const Value& document, google::protobuf::Message& message, SourceMap& sources, Problems& problems,
-          GuestMessages* guests = nullptr);
+void bind(const Value& document, google::protobuf::Message& message, SourceMap& sources,
+          Problems& problems, GuestMessages* guests = nullptr);
 
 }  // namespace tutti::core

@@ -33,7 +33,8 @@ class CsvReader {
         table_.uneven.push_back({std::move(cells)});
       } else if (cells.size() != table_.columns.size()) {
         problems_.add({ProblemCode::kSyntax}, {file_, cells[0].at.line, 1},
-                      "this row has {} cells, the header has {}{}", cells.size(), table_.columns.size(),
+                      "this row has {} cells, the header has {}{}", cells.size(),
+                      table_.columns.size(),
                       cells[0].text.starts_with('#') ? "; remarks belong before the header" : "");
       } else {
         table_.rows.push_back({std::move(cells)});
@@ -53,7 +54,8 @@ class CsvReader {
     std::set<std::string_view> names;
     for (const CsvTable::Cell& column : table_.columns) {
       if (names.insert(column.text).second) continue;
-      problems_.add({ProblemCode::kDuplicate, column.text}, {file_, column.at.line, column.at.column},
+      problems_.add({ProblemCode::kDuplicate, column.text},
+                    {file_, column.at.line, column.at.column},
                     "column \"{}\" is named twice; keep one", column.text);
     }
   }
@@ -105,7 +107,8 @@ class CsvReader {
       }
       cell.text += c;
     }
-    problems_.add({ProblemCode::kSyntax}, {file_, cell.at.line, cell.at.column}, "this quote is never closed");
+    problems_.add({ProblemCode::kSyntax}, {file_, cell.at.line, cell.at.column},
+                  "this quote is never closed");
   }
 
   std::string_view text_;
@@ -126,18 +129,20 @@ int CsvTable::column(std::string_view name) const {
   return -1;
 }
 
-std::vector<std::size_t> CsvTable::required(const std::vector<const char*>& names, const std::string& file,
-                                            Problems& problems) const {
+std::vector<std::size_t> CsvTable::required(const std::vector<const char*>& names,
+                                            const std::string& file, Problems& problems) const {
   std::vector<std::size_t> indices;
   for (const char* const name : names) {
     const int index = column(name);
-    if (index < 0) problems.add({ProblemCode::kMissing, name}, {file, 1, 1}, "the column {} is missing", name);
+    if (index < 0)
+      problems.add({ProblemCode::kMissing, name}, {file, 1, 1}, "the column {} is missing", name);
     indices.push_back(static_cast<std::size_t>(std::max(0, index)));
   }
   return indices;
 }
 
-CsvTable parse_csv(std::string_view text, const std::string& file, Problems& problems, UnevenRows uneven) {
+CsvTable parse_csv(std::string_view text, const std::string& file, Problems& problems,
+                   UnevenRows uneven) {
   const std::optional<std::string_view> content = utf8_content(text, file, problems);
   return content ? CsvReader(*content, file, problems, uneven).read() : CsvTable();
 }

@@ -30,7 +30,8 @@ struct CsvTable {
   /// Returns the index of a column, or -1.
   [[nodiscard]] int column(std::string_view name) const;
   /// Returns the indices of required columns; reports each one that is missing.
-  [[nodiscard]] std::vector<std::size_t> required(const std::vector<const char*>& names, const std::string& file,
+  [[nodiscard]] std::vector<std::size_t> required(const std::vector<const char*>& names,
+                                                  const std::string& file,
                                                   Problems& problems) const;
 };
 

@@ -24,14 +24,16 @@ struct Value {
     kList,        ///< `[ … ]`; the items are in `items`
     kString,      ///< quoted; `text` holds the content without quotes and escapes
     kNumber,      ///< `text` holds the digits as written, with a leading '-' if there was one
-    kIdentifier,  ///< a bare word: an enum value, true, inf, JSON's null; `text` may begin with '-' (-inf)
+    kIdentifier,  ///< a bare word: an enum value, true, inf, JSON's null; `text` may begin with '-'
+                  ///< (-inf)
   };
   struct Field;
 
   Kind kind = Kind::kMessage;
   Position at;
-  Position end;          ///< the position after its last character: after the closing quote or bracket
-  bool damaged = false;  ///< a field of the message could not be read (a problem), and is not in `fields`
+  Position end;  ///< the position after its last character: after the closing quote or bracket
+  bool damaged =
+      false;  ///< a field of the message could not be read (a problem), and is not in `fields`
   std::string text;
   std::vector<Field> fields;
   std::vector<Value> items;
@@ -53,7 +55,8 @@ struct Document {
 /// Returns the content of a UTF-8 text without the byte order mark that some editors write. If it
 /// is not valid UTF-8, reports the first invalid byte and returns nullopt: names are copied into
 /// timelines and JSON, which must be UTF-8.
-std::optional<std::string_view> utf8_content(std::string_view text, const std::string& file, Problems& problems);
+std::optional<std::string_view> utf8_content(std::string_view text, const std::string& file,
+                                             Problems& problems);
 
 /// Checks a string whose escapes (\xff, \ud800) have been resolved. Invalid UTF-8 is reported at
 /// `where`, as the only problem there, and becomes U+FFFD.

@@ -29,10 +29,12 @@ class Fields {
                                const std::string& what, Bounds bounds);
   /// Like number(), but absence is a problem too. `remedy` says what to write.
   std::optional<double> required(const google::protobuf::Message& message, const std::string& field,
-                                 const std::string& what, Bounds bounds, const std::string& remedy = "");
+                                 const std::string& what, Bounds bounds,
+                                 const std::string& remedy = "");
   /// Like number(), for a whole number.
-  std::optional<std::int64_t> integer(const google::protobuf::Message& message, const std::string& field,
-                                      const std::string& what, std::int64_t least, std::int64_t most);
+  std::optional<std::int64_t> integer(const google::protobuf::Message& message,
+                                      const std::string& field, const std::string& what,
+                                      std::int64_t least, std::int64_t most);
 
   template <class... Args>
   void complain_at(const google::protobuf::Message& message, const std::string& field,
@@ -40,19 +42,21 @@ class Fields {
     complain_at(message, field, ProblemCode::kInvalid, format, std::forward<Args>(args)...);
   }
   template <class... Args>
-  void complain_at(const google::protobuf::Message& message, const std::string& field, ProblemCode code,
-                   fmt::format_string<Args...> format, Args&&... args) {
+  void complain_at(const google::protobuf::Message& message, const std::string& field,
+                   ProblemCode code, fmt::format_string<Args...> format, Args&&... args) {
     problems_.add({code, schema_name(message, field)}, sources_.at(message, field), format,
                   std::forward<Args>(args)...);
   }
   template <class... Args>
-  void complain(const google::protobuf::Message& message, fmt::format_string<Args...> format, Args&&... args) {
+  void complain(const google::protobuf::Message& message, fmt::format_string<Args...> format,
+                Args&&... args) {
     complain(message, ProblemCode::kInvalid, format, std::forward<Args>(args)...);
   }
   template <class... Args>
-  void complain(const google::protobuf::Message& message, ProblemCode code, fmt::format_string<Args...> format,
-                Args&&... args) {
-    problems_.add({code, schema_name(message)}, sources_.at(message), format, std::forward<Args>(args)...);
+  void complain(const google::protobuf::Message& message, ProblemCode code,
+                fmt::format_string<Args...> format, Args&&... args) {
+    problems_.add({code, schema_name(message)}, sources_.at(message), format,
+                  std::forward<Args>(args)...);
   }
 
   [[nodiscard]] const SourceMap& sources() const { return sources_; }

@@ -32,7 +32,8 @@ class Cursor {
   /// (RapidJSON reports brackets sometimes before, sometimes after it has passed them.)
   Position next_token() {
     std::size_t offset = next_;
-    while (offset < text_.size() && std::string_view(" \t\r\n:,}]").find(text_[offset]) != std::string_view::npos)
+    while (offset < text_.size() &&
+           std::string_view(" \t\r\n:,}]").find(text_[offset]) != std::string_view::npos)
       ++offset;
     return at(offset);
   }
@@ -55,7 +56,8 @@ class Cursor {
 
 class Builder : public rapidjson::BaseReaderHandler<rapidjson::UTF8<>, Builder> {
  public:
-  Builder(std::string_view text, rapidjson::MemoryStream& stream, const std::string& file, Problems& problems)
+  Builder(std::string_view text, rapidjson::MemoryStream& stream, const std::string& file,
+          Problems& problems)
       : cursor_(text), stream_(stream), file_(file), problems_(problems) {}
 
   Value root;
@@ -147,8 +149,9 @@ Document parse_json(std::string_view text, const std::string& file, Problems& pr
   rapidjson::MemoryStream stream(text.data(), text.size());
   Builder builder(text, stream, file, problems);
   rapidjson::Reader reader;
-  constexpr unsigned kFlags =
-      rapidjson::kParseNumbersAsStringsFlag | rapidjson::kParseIterativeFlag | rapidjson::kParseValidateEncodingFlag;
+  constexpr unsigned kFlags = rapidjson::kParseNumbersAsStringsFlag |
+                              rapidjson::kParseIterativeFlag |
+                              rapidjson::kParseValidateEncodingFlag;
   const rapidjson::ParseResult result = reader.Parse<kFlags>(stream, builder);
   if (builder.too_deep) {
     problems.add({ProblemCode::kSyntax}, {file, builder.stopped_at.line, builder.stopped_at.column},

@@ -20,8 +20,8 @@ class PlaceFinder {
       if (type && !field) field = type->FindFieldByCamelcaseName(written.name);
       if (written.value.kind == Value::Kind::kIdentifier && written.value.text == "null") continue;
       const Descriptor* inner = field ? field->message_type() : nullptr;
-      const std::string own =
-          (path.empty() ? std::string() : path + ".") + (field ? std::string(field->name()) : written.name);
+      const std::string own = (path.empty() ? std::string() : path + ".") +
+                              (field ? std::string(field->name()) : written.name);
       if (!field || !field->is_repeated()) {
         add(written.value, inner, own);
       } else if (written.value.kind != Value::Kind::kList) {
@@ -77,7 +77,8 @@ std::string Places::schema_name(std::string_view path) const {
     if (!field) return std::string(path);
     const bool last = end == std::string_view::npos;
     // An element of a list is about its message.
-    const bool element = last && written.find('[') != std::string_view::npos && field->message_type();
+    const bool element =
+        last && written.find('[') != std::string_view::npos && field->message_type();
     name = element ? std::string(field->message_type()->name())
                    : std::string(type->name()) + "." + std::string(field->name());
     type = field->message_type();
@@ -86,12 +87,14 @@ std::string Places::schema_name(std::string_view path) const {
   return name;
 }
 
-std::optional<std::int64_t> Complaints::in_range(std::string_view path, std::string_view what, std::int64_t value,
-                                                 std::int64_t least, std::int64_t most) {
+std::optional<std::int64_t> Complaints::in_range(std::string_view path, std::string_view what,
+                                                 std::int64_t value, std::int64_t least,
+                                                 std::int64_t most) {
   if (value >= least && value <= most) return value;
-  complain_at(path, value < least ? ProblemCode::kTooSmall : ProblemCode::kTooLarge, "{}: {} must be {} (got {})", what,
-              path.substr(path.rfind('.') + 1),
-              value < least ? fmt::format("at least {}", least) : fmt::format("at most {}", most), value);
+  complain_at(path, value < least ? ProblemCode::kTooSmall : ProblemCode::kTooLarge,
+              "{}: {} must be {} (got {})", what, path.substr(path.rfind('.') + 1),
+              value < least ? fmt::format("at least {}", least) : fmt::format("at most {}", most),
+              value);
   return std::nullopt;
 }
 

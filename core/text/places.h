@@ -24,7 +24,8 @@ class Places {
   explicit Places(std::string file) : file_(std::move(file)) {}
   /// Returns the positions of the fields of a text of message type `type`. Fields that the type
   /// does not have keep the names by which they were written.
-  static Places of(const Value& document, const google::protobuf::Descriptor& type, const std::string& file);
+  static Places of(const Value& document, const google::protobuf::Descriptor& type,
+                   const std::string& file);
 
   /// Adds a position; if the path has one already, that one is kept.
   void add(const std::string& path, Position at) { places_.try_emplace(path, at); }
@@ -53,13 +54,15 @@ class Complaints {
     complain_at(path, ProblemCode::kInvalid, format, std::forward<Args>(args)...);
   }
   template <class... Args>
-  void complain_at(std::string_view path, ProblemCode code, fmt::format_string<Args...> format, Args&&... args) {
-    problems_.add({code, places_.schema_name(path)}, places_.at(path), format, std::forward<Args>(args)...);
+  void complain_at(std::string_view path, ProblemCode code, fmt::format_string<Args...> format,
+                   Args&&... args) {
+    problems_.add({code, places_.schema_name(path)}, places_.at(path), format,
+                  std::forward<Args>(args)...);
   }
   /// Returns `value` if it lies in the range; otherwise nullopt, and a problem worded like those of
   /// Fields::integer(), with the last part of `path` as the field.
-  std::optional<std::int64_t> in_range(std::string_view path, std::string_view what, std::int64_t value,
-                                       std::int64_t least, std::int64_t most);
+  std::optional<std::int64_t> in_range(std::string_view path, std::string_view what,
+                                       std::int64_t value, std::int64_t least, std::int64_t most);
 
   /// True if the field was written.
   [[nodiscard]] bool has(std::string_view path) const { return places_.has(path); }

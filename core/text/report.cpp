@@ -11,9 +11,13 @@ namespace {
 
 using JsonWriter = rapidjson::PrettyWriter<rapidjson::StringBuffer>;
 
-bool is_nothing(const ReportValue& value) { return std::holds_alternative<ReportValue::Nothing>(value.content()); }
+bool is_nothing(const ReportValue& value) {
+  return std::holds_alternative<ReportValue::Nothing>(value.content());
+}
 
-rapidjson::SizeType length(const std::string& text) { return static_cast<rapidjson::SizeType>(text.size()); }
+rapidjson::SizeType length(const std::string& text) {
+  return static_cast<rapidjson::SizeType>(text.size());
+}
 
 /// Writes a value of any kind.
 struct ToJson {
@@ -53,7 +57,8 @@ struct ToText {
   std::string operator()(const std::string& text) const { return text; }
   std::string operator()(Fraction share) const { return show_share(share.of_whole); }
   template <class Number>
-  requires(std::integral<Number> || std::floating_point<Number>) std::string operator()(Number number) const {
+  requires(std::integral<Number> || std::floating_point<Number>) std::string operator()(
+      Number number) const {
     return fmt::format("{}", number);
   }
   template <class Quantity>

@@ -25,9 +25,9 @@ struct Fraction {
 /// Named values in the order in which they are written. Text, JSON and the GUI write the same
 /// report: JSON has the values with a name, text those with a title.
 ///
-///     Report pack{{"pack", 3, "pack"}, {"bytes", info.bytes, "bytes"}, {"ready_us", ready, "ready"}};
-///     to_json(pack)      {"pack": 3, "bytes": 102400, "ready_us": 12.5}
-///     shown(ready)       "12.5 µs"
+///     Report pack{{"pack", 3, "pack"}, {"bytes", 102400, "bytes"}, {"ready_us", ready, "ready"}};
+///     to_json(pack)   {"pack": 3, "bytes": 102400, "ready_us": 12.5}
+///     shown(ready)    "12.5 µs"
 class Report {
  public:
   Report();
@@ -55,14 +55,15 @@ class ReportValue {
  public:
   using List = std::vector<ReportValue>;
   struct Nothing {};
-  using Content = std::variant<Nothing, std::nullptr_t, bool, std::int64_t, std::uint64_t, double, std::string, Time,
-                               Bytes, Bandwidth, Fraction, Report, List>;
+  using Content = std::variant<Nothing, std::nullptr_t, bool, std::int64_t, std::uint64_t, double,
+                               std::string, Time, Bytes, Bandwidth, Fraction, Report, List>;
 
   ReportValue() = default;
   /// Makes a value of a number, a text, a quantity, a report, a list of such values, or an optional
   /// one.
   template <class T>
-  requires(!std::same_as<T, ReportValue>) ReportValue(const T& value) : content_(content_of(value)) {}
+  requires(!std::same_as<T, ReportValue>) ReportValue(const T& value)
+      : content_(content_of(value)) {}
 
   [[nodiscard]] const Content& content() const { return content_; }
 
@@ -97,8 +98,9 @@ class ReportValue {
 struct ReportField {
   std::string name;  ///< in JSON; empty: only in text
   ReportValue value;
-  std::string title{};  ///< in text: the heading of a table's column, or a label; empty: only in JSON
-  std::string text{};   ///< shown in text instead of the value with its unit
+  std::string
+      title{};  ///< in text: the heading of a table's column, or a label; empty: only in JSON
+  std::string text{};  ///< shown in text instead of the value with its unit
 };
 
 /// Returns a list with the report or value of each item.
@@ -110,17 +112,22 @@ ReportValue list_of(const Items& items, Make make) {
 }
 
 /// Returns no value if the text is empty, so that JSON omits the field.
-inline ReportValue unless_empty(const std::string& text) { return text.empty() ? ReportValue() : ReportValue(text); }
+inline ReportValue unless_empty(const std::string& text) {
+  return text.empty() ? ReportValue() : ReportValue(text);
+}
 /// Returns the value; JSON gets null if there is none.
 inline ReportValue or_null(ReportValue value) {
-  return std::holds_alternative<ReportValue::Nothing>(value.content()) ? ReportValue(nullptr) : value;
+  return std::holds_alternative<ReportValue::Nothing>(value.content()) ? ReportValue(nullptr)
+                                                                       : value;
 }
 
 /// Returns the value as text shows it: "12.3 ms", "102 MB", "8". REQUIRES: neither a report nor a
 /// list.
 std::string shown(const ReportValue& value);
 /// Returns the field as text shows it.
-inline std::string shown(const ReportField& field) { return field.text.empty() ? shown(field.value) : field.text; }
+inline std::string shown(const ReportField& field) {
+  return field.text.empty() ? shown(field.value) : field.text;
+}
 
 /// Returns the report as one JSON object, with a line break at its end.
 std::string to_json(const Report& report);

@@ -25,7 +25,8 @@ class SvgPicture {
  public:
   /// Adds text whose baseline begins at (x, y). It is escaped.
   void text(double x, double y, std::string_view content, std::string_view more = "");
-  void line(double x1, double y1, double x2, double y2, std::string_view stroke, std::string_view more = "");
+  void line(double x1, double y1, double x2, double y2, std::string_view stroke,
+            std::string_view more = "");
   void circle(double x, double y, double radius, std::string_view fill, std::string_view more = "");
   /// Adds a line through points that are written as "x,y ".
   void polyline(std::string_view points, std::string_view stroke, std::string_view more = "");

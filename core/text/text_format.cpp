@@ -25,8 +25,9 @@ class TokenErrors : public google::protobuf::io::ErrorCollector {
     if (message.starts_with("Interpreting non ascii")) {
       // Told for every byte of the character.
       if (where.line != last_.line || where.column != last_.column + 1)
-        problems_.add({ProblemCode::kSyntax}, where,
-                      "a character that is not ASCII means something only in quotes (\"…\") and remarks");
+        problems_.add(
+            {ProblemCode::kSyntax}, where,
+            "a character that is not ASCII means something only in quotes (\"…\") and remarks");
       last_ = where;
     } else {
       problems_.add({ProblemCode::kSyntax}, where, "{}", message);
@@ -67,7 +68,9 @@ class TextParser {
   [[nodiscard]] const Tokenizer::Token& token() const { return tokens_.current(); }
   [[nodiscard]] Position at() const { return {token().line + 1, token().column + 1}; }
   /// Behind what was read last.
-  [[nodiscard]] Position behind() const { return {tokens_.previous().line + 1, tokens_.previous().end_column + 1}; }
+  [[nodiscard]] Position behind() const {
+    return {tokens_.previous().line + 1, tokens_.previous().end_column + 1};
+  }
   [[nodiscard]] bool is(std::string_view text) const {
     return token().text == text && token().type != Tokenizer::TYPE_STRING;
   }
@@ -89,7 +92,8 @@ class TextParser {
   }
 
   void complain(const std::string& expected) {
-    problems_.add({ProblemCode::kSyntax}, {file_, at().line, at().column}, "expected {}, found {}", expected, shown());
+    problems_.add({ProblemCode::kSyntax}, {file_, at().line, at().column}, "expected {}, found {}",
+                  expected, shown());
     failed_ = true;
   }
 
@@ -141,7 +145,8 @@ class TextParser {
       if (failed_) {
         message.damaged = true;
         recover();
-        // A bracket that closes something else closes nothing: without this step the loop would stay at it.
+        // A bracket that closes something else closes nothing: without this step the loop would
+        // stay at it.
         if (!begun_ && (is("}") || is(">")) && !is(closing)) tokens_.Next();
       }
     }
@@ -248,11 +253,12 @@ class TextParser {
   Problems& problems_;
   TokenErrors errors_;
   google::protobuf::io::ArrayInputStream stream_;
-  mutable Tokenizer tokens_;           // current() and previous() are not const in 3.21
-  std::optional<Value::Field> begun_;  ///< a field whose name is read already: recover() had to look behind it
-  int lists_ = 0;                      ///< open lists of the current message
-  bool failed_ = false;                ///< the rest of the current field cannot be read
-  bool cut_off_ = false;               ///< the text ended inside a message, or is read no further
+  mutable Tokenizer tokens_;  // current() and previous() are not const in 3.21
+  std::optional<Value::Field>
+      begun_;             ///< a field whose name is read already: recover() had to look behind it
+  int lists_ = 0;         ///< open lists of the current message
+  bool failed_ = false;   ///< the rest of the current field cannot be read
+  bool cut_off_ = false;  ///< the text ended inside a message, or is read no further
 };
 
 }  // namespace

@@ -9,7 +9,8 @@
 namespace tutti::core {
 namespace {
 
-/// Differences added up. A damaged file may hold anything, so sums wrap around instead of overflowing.
+/// Differences added up. A damaged file may hold anything, so sums wrap around instead of
+/// overflowing.
 template <class T>
 class RunningSum {
  public:
@@ -46,8 +47,8 @@ bool is_kind(std::int32_t kind) { return kind >= 0 && kind <= SpanKind::kExchang
 
 bool is_sane(const Span& span) {
   return are_times({span.start.count(), span.duration.count(), span.wait.count()}) &&
-         span.duration <= kLatest - span.start && is_kind(span.kind) && span.step >= 0 && span.pack >= -1 &&
-         span.bytes.count() >= 0 && span.peer >= kNoTrack;
+         span.duration <= kLatest - span.start && is_kind(span.kind) && span.step >= 0 &&
+         span.pack >= -1 && span.bytes.count() >= 0 && span.peer >= kNoTrack;
 }
 
 /// True if all columns have as many entries as the first, and at most `most`.
@@ -71,7 +72,9 @@ bool take_texts(const Texts& texts, std::vector<std::string>& list) {
 bool BlockContents::take(const proto::Block& block, std::uint64_t offset, std::uint64_t end) {
   switch (block.content_case()) {
     case proto::Block::kRun: return take_run(block.run());
-    case proto::Block::kScenarioText: run.scenario_text += block.scenario_text().text(); return true;
+    case proto::Block::kScenarioText:
+      run.scenario_text += block.scenario_text().text();
+      return true;
     case proto::Block::kPlan: return take_plan(block.plan());
     case proto::Block::kLayers: return take_texts(block.layers().layer(), run.layers);
     case proto::Block::kTracks: return take_tracks(block.tracks());
@@ -123,11 +126,13 @@ bool BlockContents::take_plan(const proto::PlanList& list) {
     if (p.bytes() < 0 || !are_few(p.gradients_size())) return false;
     std::vector<RunInfo::PackInfo>& planned = run.packs;
     if (!p.goes_on()) {
-      planned.push_back({{}, Bytes(p.bytes()), p.type(), p.nccl(), p.band_low(), p.band_high(), p.capped_at()});
+      planned.push_back(
+          {{}, Bytes(p.bytes()), p.type(), p.nccl(), p.band_low(), p.band_high(), p.capped_at()});
     } else if (planned.empty()) {
       return false;
     }
-    planned.back().gradients.insert(planned.back().gradients.end(), p.gradients().begin(), p.gradients().end());
+    planned.back().gradients.insert(planned.back().gradients.end(), p.gradients().begin(),
+                                    p.gradients().end());
   }
   return true;
 }
@@ -135,16 +140,18 @@ bool BlockContents::take_plan(const proto::PlanList& list) {
 bool BlockContents::take_tracks(const proto::TrackList& list) {
   if (!are_few(list.track_size())) return false;
   for (const proto::TrackInfo& t : list.track()) {
-    const bool sane = t.id() >= 0 && t.kind() >= 0 && t.kind() <= static_cast<int>(TrackKind::kLane) &&
-                      t.worker() >= 0 && is_number(t.worker()) && is_number(t.slot()) && is_number(t.lane());
+    const bool sane = t.id() >= 0 && t.kind() >= 0 &&
+                      t.kind() <= static_cast<int>(TrackKind::kLane) && t.worker() >= 0 &&
+                      is_number(t.worker()) && is_number(t.slot()) && is_number(t.lane());
     if (!sane || !known_tracks.insert(t.id()).second) return false;
-    tracks.push_back({t.id(), static_cast<TrackKind>(t.kind()), t.worker(), t.device(), t.slot(), t.lane()});
+    tracks.push_back(
+        {t.id(), static_cast<TrackKind>(t.kind()), t.worker(), t.device(), t.slot(), t.lane()});
   }
   return true;
 }
 
-TimelineReader::SpanBlock BlockContents::describe(const std::vector<Span>& spans, TrackId track, std::uint64_t offset,
-                                                  std::uint64_t end) {
+TimelineReader::SpanBlock BlockContents::describe(const std::vector<Span>& spans, TrackId track,
+                                                  std::uint64_t offset, std::uint64_t end) {
   Time last;
   for (const Span& span : spans) last = std::max(last, span.start + span.duration);
   return {offset, end, track, spans.front().start, last, static_cast<std::int64_t>(spans.size())};
@@ -152,8 +159,9 @@ TimelineReader::SpanBlock BlockContents::describe(const std::vector<Span>& spans
 
 bool BlockContents::take_steps(const proto::StepColumns& c) {
   const int n = c.step_size();
-  if (!are_columns({n, c.start_ps_size(), c.end_ps_size(), c.slowest_size(), c.forward_ps_size(), c.backward_ps_size(),
-                    c.other_compute_ps_size(), c.communication_ps_size(), c.exposed_ps_size()},
+  if (!are_columns({n, c.start_ps_size(), c.end_ps_size(), c.slowest_size(), c.forward_ps_size(),
+                    c.backward_ps_size(), c.other_compute_ps_size(), c.communication_ps_size(),
+                    c.exposed_ps_size()},
                    kRecordsPerBlock)) {
     return false;
   }
@@ -165,14 +173,15 @@ bool BlockContents::take_steps(const proto::StepColumns& c) {
   if (core_wait != 0 && core_wait != n) return false;
   for (int i = 0; i < n; ++i) {
     if (c.step(i) < 0 || c.end_ps(i) < c.start_ps(i) ||
-        !are_times({c.start_ps(i), c.end_ps(i), c.forward_ps(i), c.backward_ps(i), c.other_compute_ps(i),
-                    c.communication_ps(i), c.exposed_ps(i), awaited > 0 ? c.awaited_for_ps(i) : 0,
+        !are_times({c.start_ps(i), c.end_ps(i), c.forward_ps(i), c.backward_ps(i),
+                    c.other_compute_ps(i), c.communication_ps(i), c.exposed_ps(i),
+                    awaited > 0 ? c.awaited_for_ps(i) : 0,
                     core_wait > 0 ? c.core_wait_ps(i) : 0})) {
       return false;
     }
-    steps.push_back({c.step(i), Time(c.start_ps(i)), Time(c.end_ps(i)), c.slowest(i), Time(c.forward_ps(i)),
-                     Time(c.backward_ps(i)), Time(c.other_compute_ps(i)), Time(c.communication_ps(i)),
-                     Time(c.exposed_ps(i))});
+    steps.push_back({c.step(i), Time(c.start_ps(i)), Time(c.end_ps(i)), c.slowest(i),
+                     Time(c.forward_ps(i)), Time(c.backward_ps(i)), Time(c.other_compute_ps(i)),
+                     Time(c.communication_ps(i)), Time(c.exposed_ps(i))});
     if (slowed != 0) {
       if (!are_times({c.slowed_ps(i)})) return false;
       steps.back().slowed = Time(c.slowed_ps(i));
@@ -191,9 +200,9 @@ bool BlockContents::take_steps(const proto::StepColumns& c) {
 
 bool BlockContents::take_packs(const proto::PackColumns& c) {
   const int n = c.step_size();
-  if (!are_columns(
-          {n, c.pack_size(), c.ready_ps_size(), c.first_start_ps_size(), c.last_start_ps_size(), c.end_ps_size()},
-          kRecordsPerBlock)) {
+  if (!are_columns({n, c.pack_size(), c.ready_ps_size(), c.first_start_ps_size(),
+                    c.last_start_ps_size(), c.end_ps_size()},
+                   kRecordsPerBlock)) {
     return false;
   }
   for (int i = 0; i < n; ++i) {
@@ -201,8 +210,8 @@ bool BlockContents::take_packs(const proto::PackColumns& c) {
         !are_times({c.ready_ps(i), c.first_start_ps(i), c.last_start_ps(i), c.end_ps(i)})) {
       return false;
     }
-    packs.push_back({c.step(i), c.pack(i), Time(c.ready_ps(i)), Time(c.first_start_ps(i)), Time(c.last_start_ps(i)),
-                     Time(c.end_ps(i))});
+    packs.push_back({c.step(i), c.pack(i), Time(c.ready_ps(i)), Time(c.first_start_ps(i)),
+                     Time(c.last_start_ps(i)), Time(c.end_ps(i))});
   }
   return true;
 }
@@ -219,7 +228,8 @@ bool BlockContents::take_link(const proto::LinkLoad& l) {
   if (l.goes_on() && links.empty()) return false;
   LinkRecord fresh;
   if (!l.goes_on()) {
-    if (l.kind() < 0 || l.kind() >= kLinkKinds || !are_counts({l.bandwidth_bytes_per_s(), l.bytes()}) ||
+    if (l.kind() < 0 || l.kind() >= kLinkKinds ||
+        !are_counts({l.bandwidth_bytes_per_s(), l.bytes()}) ||
         !are_times({l.busy_ps(), l.bin_width_ps()})) {
       return false;
     }
@@ -234,7 +244,8 @@ bool BlockContents::take_link(const proto::LinkLoad& l) {
   LinkRecord& link = l.goes_on() ? links.back() : fresh;
   const std::int64_t bins = static_cast<std::int64_t>(link.bins.size()) + l.bin_bytes_size();
   if (bins > 0 && link.bin_width.count() > kLatest.count() / bins) return false;
-  if (std::any_of(l.bin_bytes().begin(), l.bin_bytes().end(), [](std::int64_t b) { return b < 0; })) return false;
+  if (std::any_of(l.bin_bytes().begin(), l.bin_bytes().end(), [](std::int64_t b) { return b < 0; }))
+    return false;
   link.bins.insert(link.bins.end(), l.bin_bytes().begin(), l.bin_bytes().end());
   if (!l.goes_on()) links.push_back(std::move(fresh));
   return true;
@@ -245,7 +256,8 @@ bool BlockContents::take_steady(const proto::SteadyState& s) {
       s.high_ps() < s.step_time_ps() || s.first_step() < 0 || s.end_step() <= s.first_step()) {
     return false;
   }
-  steady = {Time(s.step_time_ps()), Time(s.low_ps()), Time(s.high_ps()), s.first_step(), s.end_step(), s.steady()};
+  steady = {Time(s.step_time_ps()), Time(s.low_ps()), Time(s.high_ps()),
+            s.first_step(),         s.end_step(),     s.steady()};
   return true;
 }
 
@@ -258,8 +270,8 @@ bool BlockContents::take_path(const proto::PathList& list) {
 }
 
 bool BlockContents::take_piece(const proto::PathPiece& p) {
-  if (!is_kind(p.kind()) || p.pack() < -1 || p.wire_ps_size() != kLinkKinds || p.end_ps() < p.start_ps() ||
-      !are_times({p.start_ps(), p.end_ps(), p.queued_ps()})) {
+  if (!is_kind(p.kind()) || p.pack() < -1 || p.wire_ps_size() != kLinkKinds ||
+      p.end_ps() < p.start_ps() || !are_times({p.start_ps(), p.end_ps(), p.queued_ps()})) {
     return false;
   }
   // Pieces follow each other, and the parts of each add up to at most its length, so that their sum
@@ -271,8 +283,9 @@ bool BlockContents::take_piece(const proto::PathPiece& p) {
     left -= t;
     return true;
   };
-  if (!part(p.launch_ps()) || !part(p.latency_ps()) || !part(p.queue_ps()) || !part(p.reduce_ps()) ||
-      !part(p.copy_ps()) || !std::all_of(p.wire_ps().begin(), p.wire_ps().end(), part)) {
+  if (!part(p.launch_ps()) || !part(p.latency_ps()) || !part(p.queue_ps()) ||
+      !part(p.reduce_ps()) || !part(p.copy_ps()) ||
+      !std::all_of(p.wire_ps().begin(), p.wire_ps().end(), part)) {
     return false;
   }
   PathPiece& piece = path.emplace_back();
@@ -283,7 +296,8 @@ bool BlockContents::take_piece(const proto::PathPiece& p) {
   piece.start = Time(p.start_ps());
   piece.end = Time(p.end_ps());
   piece.parts.launch = Time(p.launch_ps());
-  for (int i = 0; i < kLinkKinds; ++i) piece.parts.wire[static_cast<std::size_t>(i)] = Time(p.wire_ps(i));
+  for (int i = 0; i < kLinkKinds; ++i)
+    piece.parts.wire[static_cast<std::size_t>(i)] = Time(p.wire_ps(i));
   piece.parts.latency = Time(p.latency_ps());
   piece.parts.queue = Time(p.queue_ps());
   piece.parts.reduce = Time(p.reduce_ps());
@@ -298,9 +312,10 @@ bool BlockContents::take_piece(const proto::PathPiece& p) {
 std::optional<std::vector<Span>> BlockContents::decode(const proto::SpanColumns& c) {
   const int n = c.start_ps_size();
   if (n == 0 || c.track() < 0 ||
-      !are_columns({n, c.duration_ps_size(), c.wait_ps_size(), c.kind_size(), c.step_size(), c.pack_size(),
-                    c.index_size(), c.bytes_size(), c.peer_size(), c.peer_index_size()},
-                   kSpansPerBlock)) {
+      !are_columns(
+          {n, c.duration_ps_size(), c.wait_ps_size(), c.kind_size(), c.step_size(), c.pack_size(),
+           c.index_size(), c.bytes_size(), c.peer_size(), c.peer_index_size()},
+          kSpansPerBlock)) {
     return std::nullopt;
   }
   std::vector<Span> spans(static_cast<std::size_t>(n));
@@ -325,15 +340,18 @@ std::optional<std::vector<Span>> BlockContents::decode(const proto::SpanColumns&
 
 bool BlockContents::take_index(const proto::BlockIndex& c, std::vector<IndexEntry>& entries) {
   const int n = c.offset_size();
-  if (!are_columns({n, c.content_size(), c.track_size(), c.first_start_ps_size(), c.last_end_ps_size(), c.spans_size()},
+  if (!are_columns({n, c.content_size(), c.track_size(), c.first_start_ps_size(),
+                    c.last_end_ps_size(), c.spans_size()},
                    kSpansPerBlock))
     return false;
   for (int i = 0; i < n; ++i) {
-    const bool sane = c.content(i) != proto::Block::kSpans ||
-                      (c.track(i) >= 0 && are_times({c.first_start_ps(i), c.last_end_ps(i)}) && c.spans(i) > 0);
+    const bool sane =
+        c.content(i) != proto::Block::kSpans ||
+        (c.track(i) >= 0 && are_times({c.first_start_ps(i), c.last_end_ps(i)}) && c.spans(i) > 0);
     if (!sane) return false;
-    entries.push_back(
-        {c.content(i), {c.offset(i), 0, c.track(i), Time(c.first_start_ps(i)), Time(c.last_end_ps(i)), c.spans(i)}});
+    entries.push_back({c.content(i),
+                       {c.offset(i), 0, c.track(i), Time(c.first_start_ps(i)),
+                        Time(c.last_end_ps(i)), c.spans(i)}});
   }
   return true;
 }

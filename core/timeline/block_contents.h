@@ -46,8 +46,8 @@ struct BlockContents {
   /// invalid value.
   static std::optional<std::vector<Span>> decode(const proto::SpanColumns& c);
   /// Describes spans that decode() returned.
-  static TimelineReader::SpanBlock describe(const std::vector<Span>& spans, TrackId track, std::uint64_t offset,
-                                            std::uint64_t end);
+  static TimelineReader::SpanBlock describe(const std::vector<Span>& spans, TrackId track,
+                                            std::uint64_t offset, std::uint64_t end);
 
   /// The position of a block according to the index.
   struct IndexEntry {

@@ -13,13 +13,14 @@ namespace tutti::core {
 /// The time of a causal chain of schedule steps, divided by cause. The parts of a chain add up
 /// exactly to its length.
 struct Breakdown {
-  Time launch;                        ///< launching the collective
-  std::array<Time, kLinkKinds> wire;  ///< transfer of bytes, by the kind of the route's slowest link
-  Time latency;                       ///< link latency
-  Time queue;                         ///< waiting for a link, port, engine or slot in use by others
-  Time reduce;                        ///< reductions
-  Time copy;                          ///< copying and scaling in memory
-  Time host;                          ///< threads of hosts that move bytes in software
+  Time launch;  ///< launching the collective
+  std::array<Time, kLinkKinds>
+      wire;      ///< transfer of bytes, by the kind of the route's slowest link
+  Time latency;  ///< link latency
+  Time queue;    ///< waiting for a link, port, engine or slot in use by others
+  Time reduce;   ///< reductions
+  Time copy;     ///< copying and scaling in memory
+  Time host;     ///< threads of hosts that move bytes in software
 
   [[nodiscard]] Time total() const {
     Time sum = launch + latency + queue + reduce + copy + host;

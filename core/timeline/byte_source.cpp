@@ -29,8 +29,8 @@ class FileBytes : public ByteSource {
     std::string bytes(static_cast<std::size_t>(std::min(count, size_ - offset)), '\0');
     std::size_t there = 0;
     while (there < bytes.size()) {
-      const ssize_t got =
-          ::pread(file_, bytes.data() + there, bytes.size() - there, static_cast<off_t>(offset + there));
+      const ssize_t got = ::pread(file_, bytes.data() + there, bytes.size() - there,
+                                  static_cast<off_t>(offset + there));
       if (got < 0 && errno == EINTR) continue;
       if (got <= 0) break;
       there += static_cast<std::size_t>(got);
@@ -49,8 +49,9 @@ class BytesInMemory : public ByteSource {
   explicit BytesInMemory(std::string bytes) : bytes_(std::move(bytes)) {}
   [[nodiscard]] std::uint64_t size() const override { return bytes_.size(); }
   [[nodiscard]] std::string read(std::uint64_t offset, std::uint64_t count) const override {
-    return offset >= bytes_.size() ? std::string()
-                                   : bytes_.substr(static_cast<std::size_t>(offset), static_cast<std::size_t>(count));
+    return offset >= bytes_.size()
+               ? std::string()
+               : bytes_.substr(static_cast<std::size_t>(offset), static_cast<std::size_t>(count));
   }
 
  private:
@@ -60,16 +61,19 @@ class BytesInMemory : public ByteSource {
 }  // namespace
 
 Expected<std::shared_ptr<const ByteSource>> open_byte_source(const std::string& path) {
-  if (const auto there = check_is_file(path, "a timeline"); !there) return tl::make_unexpected(there.error());
+  if (const auto there = check_is_file(path, "a timeline"); !there)
+    return tl::make_unexpected(there.error());
   const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
   struct stat status {};
   if (file < 0 || ::fstat(file, &status) != 0) {
     const int why = errno;
     if (file >= 0) ::close(file);
-    return tl::make_unexpected(Error::request({why == ENOENT ? ProblemCode::kMissing : ProblemCode::kInvalid},
-                                              fmt::format("cannot be read: {}", std::strerror(why)), {path, 0, 0}));
+    return tl::make_unexpected(
+        Error::request({why == ENOENT ? ProblemCode::kMissing : ProblemCode::kInvalid},
+                       fmt::format("cannot be read: {}", std::strerror(why)), {path, 0, 0}));
   }
-  return std::make_shared<const FileBytes>(file, static_cast<std::uint64_t>(std::max<off_t>(0, status.st_size)));
+  return std::make_shared<const FileBytes>(
+      file, static_cast<std::uint64_t>(std::max<off_t>(0, status.st_size)));
 }
 
 std::shared_ptr<const ByteSource> byte_source_of(std::string bytes) {
@@ -84,7 +88,8 @@ std::string ReadAhead::read(std::uint64_t offset, std::uint64_t count) {
     piece_ = source_.read(offset, std::max(count, kPiece));
     piece_at_ = offset;
   }
-  return piece_.substr(static_cast<std::size_t>(offset - piece_at_), static_cast<std::size_t>(count));
+  return piece_.substr(static_cast<std::size_t>(offset - piece_at_),
+                       static_cast<std::size_t>(count));
 }
 
 }  // namespace tutti::core

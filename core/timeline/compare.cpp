@@ -58,7 +58,8 @@ Expected<void> compare_lanes(const TimelineReader& a, const TimelineReader& b, c
     kind.mean_error += magnitude(time.difference());
     return true;
   };
-  const auto counts = join_lane_steps(a, b, {{comparison.last.step, comparison.last.step_b}}, packs, add);
+  const auto counts =
+      join_lane_steps(a, b, {{comparison.last.step, comparison.last.step_b}}, packs, add);
   if (!counts) return tl::make_unexpected(counts.error());
   for (auto& [key, kind] : kinds) {
     kind.mean_error = Time(kind.mean_error.count() / kind.steps);
@@ -75,8 +76,10 @@ Expected<void> compare_lanes(const TimelineReader& a, const TimelineReader& b, c
 
 }  // namespace
 
-StepComparison compare_step(const StepRecord& a, const StepRecord& b, std::span<const PackRecord> packs_a,
-                            std::span<const PackRecord> packs_b, const RunInfo& run_a, const Numbers& common) {
+StepComparison compare_step(const StepRecord& a, const StepRecord& b,
+                            std::span<const PackRecord> packs_a,
+                            std::span<const PackRecord> packs_b, const RunInfo& run_a,
+                            const Numbers& common) {
   StepComparison step;
   static_cast<PartsComparison&>(step) = both(a, b, a.end - a.start, b.end - b.start);
   step.step = a.step;
@@ -109,16 +112,17 @@ StepComparison compare_step(const StepRecord& a, const StepRecord& b, std::span<
 Expected<Comparison> compare_runs(const Summary& a, const Summary& b) {
   const auto of_a = a.steady_parts(), of_b = b.steady_parts();
   if (!of_a || !of_b)
-    return tl::make_unexpected(Error::request(
-        {ProblemCode::kMissing}, fmt::format("no step ended in the {} timeline", of_a ? "second" : "first")));
+    return tl::make_unexpected(
+        Error::request({ProblemCode::kMissing},
+                       fmt::format("no step ended in the {} timeline", of_a ? "second" : "first")));
   Comparison comparison;
   comparison.a = a.info();
   comparison.b = b.info();
   comparison.steady = both(*of_a, *of_b, of_a->time, of_b->time);
   comparison.basis_a = a.steady_basis();
   comparison.basis_b = b.steady_basis();
-  comparison.last = compare_step(a.steps().back(), b.steps().back(), a.last_packs(), b.last_packs(), a.info(),
-                                 packs_in_common(a.info(), b.info()));
+  comparison.last = compare_step(a.steps().back(), b.steps().back(), a.last_packs(), b.last_packs(),
+                                 a.info(), packs_in_common(a.info(), b.info()));
   return comparison;
 }
 
@@ -130,24 +134,27 @@ Expected<Comparison> compare(const TimelineReader& a, const TimelineReader& b) {
   auto comparison = compare_runs(*summary_a, *summary_b);
   if (!comparison) return comparison;
   const Numbers packs = packs_in_common(comparison->a, comparison->b);
-  if (auto done = compare_lanes(a, b, packs, *comparison); !done) return tl::make_unexpected(done.error());
+  if (auto done = compare_lanes(a, b, packs, *comparison); !done)
+    return tl::make_unexpected(done.error());
   return comparison;
 }
 
 std::vector<std::string> Comparison::in_words() const {
   std::vector<std::string> sentences;
   sentences.push_back(fmt::format("the second's step takes {}", more(steady.time)));
-  const std::vector<std::pair<const char*, Pair>> parts{{"forward pass", steady.forward},
-                                                        {"backward pass", steady.backward},
-                                                        {"copies and updates", steady.other_compute},
-                                                        {"exposed communication", steady.exposed},
-                                                        {"waiting", waiting(steady)}};
-  const auto largest = std::max_element(parts.begin(), parts.end(), [](const auto& x, const auto& y) {
-    return magnitude(x.second.difference()) < magnitude(y.second.difference());
-  });
+  const std::vector<std::pair<const char*, Pair>> parts{
+      {"forward pass", steady.forward},
+      {"backward pass", steady.backward},
+      {"copies and updates", steady.other_compute},
+      {"exposed communication", steady.exposed},
+      {"waiting", waiting(steady)}};
+  const auto largest =
+      std::max_element(parts.begin(), parts.end(), [](const auto& x, const auto& y) {
+        return magnitude(x.second.difference()) < magnitude(y.second.difference());
+      });
   if (largest->second.difference() != Time())
-    sentences.push_back(
-        fmt::format("most of that lies in the {}, which takes {}", largest->first, more(largest->second)));
+    sentences.push_back(fmt::format("most of that lies in the {}, which takes {}", largest->first,
+                                    more(largest->second)));
   const auto emulates = [](const RunInfo& run) { return run.executor.starts_with("emulated"); };
   for (const auto& [slowed, simulated, other] :
        {std::tuple(steady.slowed.a, &a, &b), std::tuple(steady.slowed.b, &b, &a)}) {
@@ -158,7 +165,8 @@ std::vector<std::string> Comparison::in_words() const {
                     simulated->executor, show(slowed)));
   }
   const auto has_nccl = [](const RunInfo& run) {
-    return std::any_of(run.packs.begin(), run.packs.end(), [](const RunInfo::PackInfo& p) { return !p.nccl.empty(); });
+    return std::any_of(run.packs.begin(), run.packs.end(),
+                       [](const RunInfo::PackInfo& p) { return !p.nccl.empty(); });
   };
   for (const auto& [simulated, other] : {std::pair(&a, &b), std::pair(&b, &a)}) {
     if (!has_nccl(*simulated) || !emulates(*other)) continue;
@@ -166,28 +174,30 @@ std::vector<std::string> Comparison::in_words() const {
         "the simulated run uses NCCL's own choice with calibrated times; the emulated run sends "
         "messages around rings: simulate with --nccl rings to compare them");
   }
-  const auto pack = std::max_element(last.packs.begin(), last.packs.end(), [](const auto& x, const auto& y) {
-    return magnitude(x.took.difference()) < magnitude(y.took.difference());
-  });
+  const auto pack =
+      std::max_element(last.packs.begin(), last.packs.end(), [](const auto& x, const auto& y) {
+        return magnitude(x.took.difference()) < magnitude(y.took.difference());
+      });
   if (pack != last.packs.end() && pack->took.difference() != Time())
-    sentences.push_back(
-        fmt::format("of the packs, number {} differs most: in flight {}", pack->pack, more(pack->took)));
+    sentences.push_back(fmt::format("of the packs, number {} differs most: in flight {}",
+                                    pack->pack, more(pack->took)));
   if (last.packs_only_a + last.packs_only_b > 0) {
-    sentences.push_back(
-        fmt::format("{} packs of the first and {} of the second hold other gradients and are not compared",
-                    last.packs_only_a, last.packs_only_b));
+    sentences.push_back(fmt::format(
+        "{} packs of the first and {} of the second hold other gradients and are not compared",
+        last.packs_only_a, last.packs_only_b));
   }
   if (together > 0) {
-    sentences.push_back(fmt::format(
-        "of {} packs on devices the first has up to {} channels and the second up to {}, not as many: they are "
-        "compared together, from the first channel's begin to the last one's end",
-        together, most_channels_a, most_channels_b));
+    sentences.push_back(
+        fmt::format("of {} packs on devices the first has up to {} channels and the second up to "
+                    "{}, not as many: they are "
+                    "compared together, from the first channel's begin to the last one's end",
+                    together, most_channels_a, most_channels_b));
   }
   // If one of them recorded no lanes at all, no steps count as missing.
   if (steps_joined > 0 && steps_only_a + steps_only_b > 0) {
-    sentences.push_back(
-        fmt::format("{} steps of lanes of the first and {} of the second are in one alone and are not compared",
-                    steps_only_a, steps_only_b));
+    sentences.push_back(fmt::format(
+        "{} steps of lanes of the first and {} of the second are in one alone and are not compared",
+        steps_only_a, steps_only_b));
   }
   return sentences;
 }

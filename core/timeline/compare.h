@@ -63,8 +63,10 @@ struct StepComparison : PartsComparison {
 
 /// Compares a step. `packs_a`, `packs_b`: only those of the step, in any order. `common`: the
 /// result of packs_in_common().
-StepComparison compare_step(const StepRecord& a, const StepRecord& b, std::span<const PackRecord> packs_a,
-                            std::span<const PackRecord> packs_b, const RunInfo& run_a, const Numbers& common);
+StepComparison compare_step(const StepRecord& a, const StepRecord& b,
+                            std::span<const PackRecord> packs_a,
+                            std::span<const PackRecord> packs_b, const RunInfo& run_a,
+                            const Numbers& common);
 
 /// The comparison of two timelines of the same workload: a prediction and its run, or two
 /// strategies. Packs and lane steps are those of the last step.

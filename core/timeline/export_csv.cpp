@@ -16,7 +16,8 @@ namespace {
 /// Exact: a picosecond is the sixth decimal.
 std::string us(Time t) {
   const std::int64_t ps = t.count();
-  const std::uint64_t size = ps < 0 ? 0 - static_cast<std::uint64_t>(ps) : static_cast<std::uint64_t>(ps);
+  const std::uint64_t size =
+      ps < 0 ? 0 - static_cast<std::uint64_t>(ps) : static_cast<std::uint64_t>(ps);
   return fmt::format("{}{}.{:06}", ps < 0 ? "-" : "", size / 1'000'000, size % 1'000'000);
 }
 
@@ -31,7 +32,8 @@ Expected<void> write_spans(const TimelineReader& timeline, std::ostream& out) {
   std::map<TrackId, Row> rows;
   for (const Track& track : timeline.tracks())
     rows[track.id] = {&track, cell(fmt::format("w{}/{}", track.worker, track.device))};
-  out << "device,row,slot,lane,what,training_step,pack,index,start_us,duration_us,wait_us,bytes,from_device,from_lane,"
+  out << "device,row,slot,lane,what,training_step,pack,index,start_us,duration_us,wait_us,bytes,"
+         "from_device,from_lane,"
          "from_index\n";
   constexpr std::array<const char*, 3> kRows{"compute", "packs", "lane"};
   for (const TimelineReader::SpanBlock& block : timeline.span_blocks()) {
@@ -43,12 +45,14 @@ Expected<void> write_spans(const TimelineReader& timeline, std::ostream& out) {
     for (const Span& span : *spans) {
       const auto peer = rows.find(span.peer);
       const bool known = span.peer != kNoTrack && peer != rows.end();
-      out << fmt::format(
-          "{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}\n", device, kRows[static_cast<std::size_t>(track->kind)],
-          track->slot, track->lane < 0 ? "" : std::to_string(track->lane), span_name(span.kind), span.step,
-          span.pack < 0 ? "" : std::to_string(span.pack), span.index, us(span.start), us(span.duration), us(span.wait),
-          span.bytes.count(), known ? peer->second.device : "", known ? std::to_string(peer->second.track->lane) : "",
-          known ? std::to_string(span.peer_index) : "");
+      out << fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}\n", device,
+                         kRows[static_cast<std::size_t>(track->kind)], track->slot,
+                         track->lane < 0 ? "" : std::to_string(track->lane), span_name(span.kind),
+                         span.step, span.pack < 0 ? "" : std::to_string(span.pack), span.index,
+                         us(span.start), us(span.duration), us(span.wait), span.bytes.count(),
+                         known ? peer->second.device : "",
+                         known ? std::to_string(peer->second.track->lane) : "",
+                         known ? std::to_string(span.peer_index) : "");
     }
   }
   return {};
@@ -58,41 +62,50 @@ void write_packs(const TimelineReader& timeline, std::ostream& out) {
   out << "training_step,pack,bytes,gradients,ready_us,first_start_us,last_start_us,end_us\n";
   const RunInfo::PackInfo unknown;
   for (const PackRecord& pack : timeline.packs()) {
-    const bool known = pack.pack >= 0 && pack.pack < static_cast<std::int32_t>(timeline.run().packs.size());
-    const RunInfo::PackInfo& info = known ? timeline.run().packs[static_cast<std::size_t>(pack.pack)] : unknown;
-    out << fmt::format("{},{},{},{},{},{},{},{}\n", pack.step, pack.pack, info.bytes.count(), info.gradients.size(),
-                       us(pack.ready), us(pack.first_start), us(pack.last_start), us(pack.end));
+    const bool known =
+        pack.pack >= 0 && pack.pack < static_cast<std::int32_t>(timeline.run().packs.size());
+    const RunInfo::PackInfo& info =
+        known ? timeline.run().packs[static_cast<std::size_t>(pack.pack)] : unknown;
+    out << fmt::format("{},{},{},{},{},{},{},{}\n", pack.step, pack.pack, info.bytes.count(),
+                       info.gradients.size(), us(pack.ready), us(pack.first_start),
+                       us(pack.last_start), us(pack.end));
   }
 }
 
 void write_steps(const TimelineReader& timeline, std::ostream& out) {
-  out << "training_step,start_us,end_us,slowest,forward_us,backward_us,other_compute_us,communication_us,exposed_"
-         "communication_us,awaited,awaited_for_us,slowed_by_communication_us,core_wait_us,waiting_us\n";
+  out << "training_step,start_us,end_us,slowest,forward_us,backward_us,other_compute_us,"
+         "communication_us,exposed_"
+         "communication_us,awaited,awaited_for_us,slowed_by_communication_us,core_wait_us,waiting_"
+         "us\n";
   for (const StepRecord& s : timeline.steps()) {
-    out << fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},{},{}\n", s.step, us(s.start), us(s.end), cell(s.slowest),
-                       us(s.forward), us(s.backward), us(s.other_compute), us(s.communication), us(s.exposed),
-                       cell(s.awaited), us(s.awaited_for), us(s.slowed), us(s.core_wait), us(waiting(s)));
+    out << fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},{},{}\n", s.step, us(s.start),
+                       us(s.end), cell(s.slowest), us(s.forward), us(s.backward),
+                       us(s.other_compute), us(s.communication), us(s.exposed), cell(s.awaited),
+                       us(s.awaited_for), us(s.slowed), us(s.core_wait), us(waiting(s)));
   }
 }
 
 void write_links(const TimelineReader& timeline, std::ostream& out) {
   out << "link,kind,bandwidth_gb_per_s,bytes,busy_us\n";
   for (const LinkRecord& l : timeline.links()) {
-    out << fmt::format("{},{},{},{},{}\n", cell(l.name), to_string(l.kind), to_gb_per_s(l.bandwidth), l.bytes.count(),
-                       us(l.busy));
+    out << fmt::format("{},{},{},{},{}\n", cell(l.name), to_string(l.kind),
+                       to_gb_per_s(l.bandwidth), l.bytes.count(), us(l.busy));
   }
 }
 
 void write_path(const TimelineReader& timeline, std::ostream& out) {
-  out << "what,device,pack,layer,start_us,end_us,launch_us,nvlink_us,pcie_us,socket_us,network_us,latency_us,queue_us,"
+  out << "what,device,pack,layer,start_us,end_us,launch_us,nvlink_us,pcie_us,socket_us,network_us,"
+         "latency_us,queue_us,"
          "reduce_us,copy_us,host_us,slowest_link,"
          "queued_at,queued_us\n";
   for (const PathPiece& p : timeline.path()) {
-    out << fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}\n", span_name(p.kind), cell(p.device),
-                       p.pack < 0 ? "" : std::to_string(p.pack), cell(p.layer), us(p.start), us(p.end),
-                       us(p.parts.launch), us(p.parts.wire[0]), us(p.parts.wire[1]), us(p.parts.wire[2]),
-                       us(p.parts.wire[3]), us(p.parts.latency), us(p.parts.queue), us(p.parts.reduce),
-                       us(p.parts.copy), us(p.parts.host), cell(p.slowest_link), cell(p.queued_at), us(p.queued_time));
+    out << fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}\n",
+                       span_name(p.kind), cell(p.device), p.pack < 0 ? "" : std::to_string(p.pack),
+                       cell(p.layer), us(p.start), us(p.end), us(p.parts.launch),
+                       us(p.parts.wire[0]), us(p.parts.wire[1]), us(p.parts.wire[2]),
+                       us(p.parts.wire[3]), us(p.parts.latency), us(p.parts.queue),
+                       us(p.parts.reduce), us(p.parts.copy), us(p.parts.host), cell(p.slowest_link),
+                       cell(p.queued_at), us(p.queued_time));
   }
 }
 

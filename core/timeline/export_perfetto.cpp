@@ -31,23 +31,29 @@ constexpr int kMostHeldPackets = 256;
 /// The process that the links' counters belong to; workers are 1, 2, ….
 constexpr int kLinksPid = 1'000'000'000;
 
-std::uint64_t nanoseconds_of(Time t) { return static_cast<std::uint64_t>(std::max<std::int64_t>(0, t.count()) / 1000); }
+std::uint64_t nanoseconds_of(Time t) {
+  return static_cast<std::uint64_t>(std::max<std::int64_t>(0, t.count()) / 1000);
+}
 
 /// Perfetto's uuids are any numbers but 0, so long as they differ; small ones make small traces.
 enum class UuidSpace : std::uint64_t { kWorker = 1, kDevice, kTrack, kLink, kLinks };
-std::uint64_t uuid(UuidSpace space, std::uint64_t number) { return number << 3 | static_cast<std::uint64_t>(space); }
+std::uint64_t uuid(UuidSpace space, std::uint64_t number) {
+  return number << 3 | static_cast<std::uint64_t>(space);
+}
 
 /// One number per sent message, unlike all others; sender and receiver compute the same.
 std::uint64_t flow_id(TrackId track, std::int32_t step, std::int32_t pack, std::int64_t index) {
-  const auto number = [](auto value) { return static_cast<std::uint64_t>(static_cast<std::uint32_t>(value)); };
+  const auto number = [](auto value) {
+    return static_cast<std::uint64_t>(static_cast<std::uint32_t>(value));
+  };
   std::uint64_t id = Random(number(track) << 32 | number(step)).next();
   id = Random(id ^ (number(pack) << 32)).next();
   return Random(id ^ static_cast<std::uint64_t>(index)).next();
 }
 
 /// Texts that spans share: written once, then referred to by their index in the list, from 1.
-constexpr std::array<const char*, 7> kArguments = {"training step", "pack",     "step of the lane", "bytes",
-                                                   "waited ps",     "start ps", "duration ps"};
+constexpr std::array<const char*, 7> kArguments = {
+    "training step", "pack", "step of the lane", "bytes", "waited ps", "start ps", "duration ps"};
 enum class Argument { kTrainingStep, kPack, kLaneStep, kBytes, kWaited, kStart, kDuration };
 constexpr std::array<const char*, 3> kCategories = {"step", "compute", "pack"};
 enum class Category { kStep, kCompute, kPack };
@@ -61,8 +67,8 @@ std::uint64_t interned_id(Text text) {
 
 /// Returns the sort key of a track: "gpu10" after "gpu9", and other devices after GPUs.
 auto rank(const Track& track) {
-  return std::tuple(track.worker, !track.device.starts_with("gpu"), track.device.size(), std::string_view(track.device),
-                    track.kind, track.slot, track.lane);
+  return std::tuple(track.worker, !track.device.starts_with("gpu"), track.device.size(),
+                    std::string_view(track.device), track.kind, track.slot, track.lane);
 }
 
 class Exporter {
@@ -119,9 +125,13 @@ class Exporter {
 
   /// Returns the number of the span's name; writes the name to `packet` on first use.
   std::uint64_t name_id(const Span& span, perfetto::TracePacket& packet) {
-    const std::int64_t which = names_layer(span) ? span.index : span.kind >= SpanKind::kFirstCompute ? span.pack : -1;
-    const auto [entry, fresh] = names_.try_emplace({span.kind, which}, kUnderWayId + 1 + names_.size());
-    if (fresh) add(*packet.mutable_interned_data()->mutable_event_names(), entry->second, name_of(span));
+    const std::int64_t which = names_layer(span)                      ? span.index
+                               : span.kind >= SpanKind::kFirstCompute ? span.pack
+                                                                      : -1;
+    const auto [entry, fresh] =
+        names_.try_emplace({span.kind, which}, kUnderWayId + 1 + names_.size());
+    if (fresh)
+      add(*packet.mutable_interned_data()->mutable_event_names(), entry->second, name_of(span));
     return entry->second;
   }
 
@@ -130,7 +140,8 @@ class Exporter {
   void declare_tracks() {
     std::vector<const Track*> tracks;
     for (const Track& track : timeline_.tracks()) tracks.push_back(&track);
-    std::stable_sort(tracks.begin(), tracks.end(), [](const Track* a, const Track* b) { return rank(*a) < rank(*b); });
+    std::stable_sort(tracks.begin(), tracks.end(),
+                     [](const Track* a, const Track* b) { return rank(*a) < rank(*b); });
     const Track* before = nullptr;
     std::int32_t place = 0;
     std::uint64_t devices = 0;
@@ -138,7 +149,8 @@ class Exporter {
       const bool other_worker = before == nullptr || before->worker != track->worker;
       const bool other_device = other_worker || before->device != track->device;
       before = track;
-      const std::uint64_t worker_uuid = uuid(UuidSpace::kWorker, static_cast<std::uint64_t>(track->worker));
+      const std::uint64_t worker_uuid =
+          uuid(UuidSpace::kWorker, static_cast<std::uint64_t>(track->worker));
       if (other_worker) {
         perfetto::TrackDescriptor& worker = *packet().mutable_track_descriptor();
         worker.set_uuid(worker_uuid);
@@ -164,7 +176,9 @@ class Exporter {
     flush();
   }
 
-  static std::uint64_t track_uuid(TrackId id) { return uuid(UuidSpace::kTrack, static_cast<std::uint64_t>(id) + 1); }
+  static std::uint64_t track_uuid(TrackId id) {
+    return uuid(UuidSpace::kTrack, static_cast<std::uint64_t>(id) + 1);
+  }
 
   static std::string track_name(const Track& track) {
     switch (track.kind) {
@@ -178,13 +192,15 @@ class Exporter {
   // --- spans ---
 
   bool names_layer(const Span& span) const {
-    return span.kind == SpanKind::kFirstCompute + static_cast<std::int32_t>(ComputeKind::kBackward) &&
+    return span.kind ==
+               SpanKind::kFirstCompute + static_cast<std::int32_t>(ComputeKind::kBackward) &&
            span.index >= 0 && span.index < static_cast<std::int64_t>(timeline_.run().layers.size());
   }
 
   std::string name_of(const Span& span) const {
     if (span.kind == SpanKind::kPackInFlight) return fmt::format("pack {}", span.pack);
-    if (names_layer(span)) return "backward " + timeline_.run().layers[static_cast<std::size_t>(span.index)];
+    if (names_layer(span))
+      return "backward " + timeline_.run().layers[static_cast<std::size_t>(span.index)];
     if (span.kind < SpanKind::kFirstCompute || span.pack < 0) return span_name(span.kind);
     return fmt::format("{} {}", span_name(span.kind), span.pack);
   }
@@ -199,9 +215,10 @@ class Exporter {
     event.set_track_uuid(track_uuid(track));
     event.set_name_iid(name_id(span, begin));
     const bool is_step = span.kind < SpanKind::kFirstCompute;
-    event.add_category_iids(interned_id(is_step                                ? Category::kStep
-                                        : span.kind >= SpanKind::kPackInFlight ? Category::kPack
-                                                                               : Category::kCompute));
+    event.add_category_iids(interned_id(is_step ? Category::kStep
+                                        : span.kind >= SpanKind::kPackInFlight
+                                            ? Category::kPack
+                                            : Category::kCompute));
     const auto argument = [&](Argument name, std::int64_t value) {
       perfetto::DebugAnnotation& a = *event.add_debug_annotations();
       a.set_name_iid(interned_id(name));
@@ -253,7 +270,8 @@ class Exporter {
     }
     perfetto::TrackEvent& end = write_end(track, end_of(span));
     const std::uint64_t flow = flow_id(span.peer, span.step, span.pack, span.peer_index);
-    // Within one nanosecond the order is that of the file, so the send may come later: then the flow must stay open.
+    // Within one nanosecond the order is that of the file, so the send may come later: then the
+    // flow must stay open.
     if (nanoseconds_of(end_of(span)) > nanoseconds_of(moves)) {
       end.add_terminating_flow_ids(flow);
     } else {
@@ -276,13 +294,15 @@ class Exporter {
     perfetto::TrackDescriptor& counter = *packet().mutable_track_descriptor();
     counter.set_uuid(uuid(UuidSpace::kLink, number));
     counter.set_parent_uuid(uuid(UuidSpace::kLinks, 0));
-    counter.set_name(fmt::format("{} ({:g} GB/s)", as_utf8(link.name), to_gb_per_s(link.bandwidth)));
+    counter.set_name(
+        fmt::format("{} ({:g} GB/s)", as_utf8(link.name), to_gb_per_s(link.bandwidth)));
     counter.mutable_counter()->set_unit_name("GB/s");
     const double seconds = static_cast<double>(link.bin_width.count()) * 1e-12;
     for (std::size_t bin = 0; bin <= link.bins.size(); ++bin) {
       flush_if_many();
       const double bytes = bin < link.bins.size() ? static_cast<double>(link.bins[bin]) : 0;
-      const bool same_as_before = bin > 0 && bin < link.bins.size() && link.bins[bin] == link.bins[bin - 1];
+      const bool same_as_before =
+          bin > 0 && bin < link.bins.size() && link.bins[bin] == link.bins[bin - 1];
       if (same_as_before) continue;
       perfetto::TracePacket& value = packet();
       value.set_timestamp(nanoseconds_of(static_cast<std::int64_t>(bin) * link.bin_width));
@@ -298,7 +318,8 @@ class Exporter {
   bool first_ = true;
   bool links_declared_ = false;
   std::set<TrackId> tracks_;
-  std::map<std::pair<std::int32_t, std::int64_t>, std::uint64_t> names_;  ///< by kind, and pack or layer
+  std::map<std::pair<std::int32_t, std::int64_t>, std::uint64_t>
+      names_;  ///< by kind, and pack or layer
 };
 
 }  // namespace

@@ -50,11 +50,13 @@ class Drawing {
   explicit Drawing(const TimelineReader& timeline) : timeline_(timeline) {}
 
   Expected<std::string> draw() {
-    if (timeline_.steps().empty()) return fail("no step ended in this timeline, so there is nothing to draw");
+    if (timeline_.steps().empty())
+      return fail("no step ended in this timeline, so there is nothing to draw");
     start_ = timeline_.steps().back().start;
     end_ = timeline_.steps().back().end;
     if (auto read = read_spans(); !read) return tl::make_unexpected(read.error());
-    if (rows_.empty()) return fail("no computation or packs were recorded; simulate with --record packs or steps");
+    if (rows_.empty())
+      return fail("no computation or packs were recorded; simulate with --record packs or steps");
     heading();
     axis_top_ = y_;
     y_ += kRow;
@@ -71,7 +73,8 @@ class Drawing {
     return tl::make_unexpected(Error::request({ProblemCode::kMissing}, text));
   }
 
-  /// Spans of the last step on the rows to draw: of each of the first devices its computation and some packs.
+  /// Spans of the last step on the rows to draw: of each of the first devices its computation and
+  /// some packs.
   Expected<void> read_spans() {
     std::map<std::pair<std::int32_t, std::string>, int> pack_rows;
     std::vector<const Track*> candidates;
@@ -79,8 +82,10 @@ class Drawing {
       if (track.kind != TrackKind::kLane) candidates.push_back(&track);
     }
     std::stable_sort(candidates.begin(), candidates.end(), [](const Track* a, const Track* b) {
-      return std::tuple(a->worker, a->device.starts_with("cpu"), a->device.size(), a->device, a->kind, a->slot) <
-             std::tuple(b->worker, b->device.starts_with("cpu"), b->device.size(), b->device, b->kind, b->slot);
+      return std::tuple(a->worker, a->device.starts_with("cpu"), a->device.size(), a->device,
+                        a->kind, a->slot) < std::tuple(b->worker, b->device.starts_with("cpu"),
+                                                       b->device.size(), b->device, b->kind,
+                                                       b->slot);
     });
     for (const Track* track : candidates) {
       const auto [count, fresh] = pack_rows.try_emplace({track->worker, track->device}, 0);
@@ -95,7 +100,8 @@ class Drawing {
       const auto spans = timeline_.read(block);
       if (!spans) return tl::make_unexpected(spans.error());
       for (const Span& span : *spans) {
-        if (span.start < end_ && span.start + span.duration > start_) spans_[block.track].push_back(span);
+        if (span.start < end_ && span.start + span.duration > start_)
+          spans_[block.track].push_back(span);
       }
     }
     return {};
@@ -111,9 +117,10 @@ class Drawing {
            const std::string& label = "") {
     const double left = x(from);
     const double width = std::max(0.4, x(to) - left);
-    picture_.add(fmt::format(
-        "<rect x=\"{:.2f}\" y=\"{:.1f}\" width=\"{:.2f}\" height=\"{:.1f}\" fill=\"{}\"><title>{}</title></rect>\n",
-        left, y_, width, height, fill, as_xml(title)));
+    picture_.add(
+        fmt::format("<rect x=\"{:.2f}\" y=\"{:.1f}\" width=\"{:.2f}\" height=\"{:.1f}\" "
+                    "fill=\"{}\"><title>{}</title></rect>\n",
+                    left, y_, width, height, fill, as_xml(title)));
     if (!label.empty() && width > 8.0 * static_cast<double>(label.size()))
       picture_.text(left + 3, y_ + 13, label, " fill=\"white\"");
   }
@@ -123,12 +130,13 @@ class Drawing {
     const StepRecord& step = timeline_.steps().back();
     y_ = 20;
     picture_.text(10, y_,
-                  fmt::format("{}: step {} of {}, {}", run.scenario, step.step, run.steps, show(step.end - step.start)),
+                  fmt::format("{}: step {} of {}, {}", run.scenario, step.step, run.steps,
+                              show(step.end - step.start)),
                   " font-size=\"15\" font-weight=\"bold\"");
     y_ += 17;
     picture_.text(10, y_,
-                  fmt::format("{} · {} · {} · exposed communication {}", run.cluster, run.workload, run.strategy,
-                              show(step.exposed)),
+                  fmt::format("{} · {} · {} · exposed communication {}", run.cluster, run.workload,
+                              run.strategy, show(step.exposed)),
                   " fill=\"#555\"");
     y_ += 12;
   }
@@ -144,7 +152,8 @@ class Drawing {
       const bool pack = span.kind == SpanKind::kPackInFlight;
       const std::string what = pack ? fmt::format("pack {}", span.pack) : span_name(span.kind);
       box(span.start, span.start + span.duration, kRow - 3, colour(span.kind),
-          fmt::format("{}: {}", what, show(span.duration)), pack || span.kind == SpanKind::kFirstCompute ? what : "");
+          fmt::format("{}: {}", what, show(span.duration)),
+          pack || span.kind == SpanKind::kFirstCompute ? what : "");
     }
     y_ += kRow;
   }
@@ -173,19 +182,21 @@ class Drawing {
       ++drawn;
       y_ += kGap;
       picture_.text(10, y_ + 13, link.name);
-      const double full =
-          static_cast<double>(link.bandwidth.count()) * static_cast<double>(link.bin_width.count()) * 1e-12;
+      const double full = static_cast<double>(link.bandwidth.count()) *
+                          static_cast<double>(link.bin_width.count()) * 1e-12;
       std::string points = fmt::format("{:.1f},{:.1f}", kLeft, y_ + kRow);
       for (std::size_t bin = 0; bin < link.bins.size(); ++bin) {
         const Time from = static_cast<std::int64_t>(bin) * link.bin_width;
         if (from + link.bin_width < start_ || from > end_) continue;
-        const double height = (kRow - 2) * std::clamp(static_cast<double>(link.bins[bin]) / full, 0.0, 1.0);
-        points += fmt::format(" {:.1f},{:.1f} {:.1f},{:.1f}", x(from), y_ + kRow - height, x(from + link.bin_width),
-                              y_ + kRow - height);
+        const double height =
+            (kRow - 2) * std::clamp(static_cast<double>(link.bins[bin]) / full, 0.0, 1.0);
+        points += fmt::format(" {:.1f},{:.1f} {:.1f},{:.1f}", x(from), y_ + kRow - height,
+                              x(from + link.bin_width), y_ + kRow - height);
       }
       points += fmt::format(" {:.1f},{:.1f}", kWidth - kRight, y_ + kRow);
       picture_.add(
-          fmt::format("<polygon points=\"{}\" fill=\"{}\"><title>load of {}; full height is {}</title></polygon>\n",
+          fmt::format("<polygon points=\"{}\" fill=\"{}\"><title>load of {}; full height is "
+                      "{}</title></polygon>\n",
                       points, kLoad, as_xml(link.name), show(link.bandwidth)));
       y_ += kRow;
     }
@@ -196,10 +207,12 @@ class Drawing {
     const std::int64_t tick = round_step(length.count() / 8);
     for (std::int64_t t = 0; t <= length.count(); t += tick) {
       const double at = x(start_ + Time(t));
-      picture_.add(fmt::format(
-          "<line x1=\"{0:.1f}\" x2=\"{0:.1f}\" y1=\"{1:.1f}\" y2=\"{2:.1f}\" stroke=\"#ddd\" stroke-width=\"0.5\"/>\n",
-          at, axis_top_ + 14, y_));
-      picture_.text(at, axis_top_ + 11, show(Time(t)), " fill=\"#555\" font-size=\"10\" text-anchor=\"middle\"");
+      picture_.add(
+          fmt::format("<line x1=\"{0:.1f}\" x2=\"{0:.1f}\" y1=\"{1:.1f}\" y2=\"{2:.1f}\" "
+                      "stroke=\"#ddd\" stroke-width=\"0.5\"/>\n",
+                      at, axis_top_ + 14, y_));
+      picture_.text(at, axis_top_ + 11, show(Time(t)),
+                    " fill=\"#555\" font-size=\"10\" text-anchor=\"middle\"");
     }
   }
 
@@ -212,7 +225,8 @@ class Drawing {
         {kLoad, "link load"}};
     for (const auto& [fill, name] : entries) {
       picture_.add(
-          fmt::format("<rect x=\"{:.1f}\" y=\"{:.1f}\" width=\"12\" height=\"12\" fill=\"{}\"/>\n", at, y_ - 10, fill));
+          fmt::format("<rect x=\"{:.1f}\" y=\"{:.1f}\" width=\"12\" height=\"12\" fill=\"{}\"/>\n",
+                      at, y_ - 10, fill));
       picture_.text(at + 16, y_, name);
       at += 34 + 7.0 * static_cast<double>(std::string_view(name).size());
     }
@@ -230,6 +244,8 @@ class Drawing {
 
 }  // namespace
 
-Expected<std::string> export_svg(const TimelineReader& timeline) { return Drawing(timeline).draw(); }
+Expected<std::string> export_svg(const TimelineReader& timeline) {
+  return Drawing(timeline).draw();
+}
 
 }  // namespace tutti::core

@@ -20,7 +20,8 @@ struct Key {
   std::int32_t lane = -1;
   std::int32_t kind = 0;  ///< of computation; a lane's steps are joined whatever they are
   std::int64_t index = 0;
-  std::int32_t pass = 0;  ///< of computation: its micro-batch, counted by how often the rest of the key came before
+  std::int32_t pass =
+      0;  ///< of computation: its micro-batch, counted by how often the rest of the key came before
   auto operator<=>(const Key&) const = default;
 };
 
@@ -54,7 +55,8 @@ using Blocks = std::map<TrackId, std::vector<const TimelineReader::SpanBlock*>>;
 
 Blocks blocks_of(const TimelineReader& timeline) {
   Blocks blocks;
-  for (const TimelineReader::SpanBlock& block : timeline.span_blocks()) blocks[block.track].push_back(&block);
+  for (const TimelineReader::SpanBlock& block : timeline.span_blocks())
+    blocks[block.track].push_back(&block);
   return blocks;
 }
 
@@ -97,16 +99,19 @@ void number_passes(Items& items) {
 
 /// A damaged file may have a lane's key twice: the last counts.
 void sort_items(Items& items, bool lanes) {
-  std::stable_sort(items.begin(), items.end(), [](const Item& x, const Item& y) { return x.key < y.key; });
+  std::stable_sort(items.begin(), items.end(),
+                   [](const Item& x, const Item& y) { return x.key < y.key; });
   if (!lanes) return number_passes(items);
   std::reverse(items.begin(), items.end());
-  items.erase(std::unique(items.begin(), items.end(), [](const Item& x, const Item& y) { return x.key == y.key; }),
+  items.erase(std::unique(items.begin(), items.end(),
+                          [](const Item& x, const Item& y) { return x.key == y.key; }),
               items.end());
   std::reverse(items.begin(), items.end());
 }
 
 /// Returns the key; nullopt if the span's pack or layer has no number in the other timeline.
-std::optional<Key> key_of(const Side& side, const Track& track, const Span& span, std::int32_t step) {
+std::optional<Key> key_of(const Side& side, const Track& track, const Span& span,
+                          std::int32_t step) {
   Key key{step, -1, -1, 0, 0};
   if (span.pack >= 0) {
     const auto pack = number_of(side.packs, span.pack);
@@ -134,7 +139,8 @@ std::optional<Key> key_of(const Side& side, const Track& track, const Span& span
 
 /// `others` counts spans of these training steps whose pack or layer does not occur in the first
 /// timeline.
-Expected<Items> items_of(const Side& side, const std::vector<const Track*>& tracks, bool lanes, std::int64_t& others) {
+Expected<Items> items_of(const Side& side, const std::vector<const Track*>& tracks, bool lanes,
+                         std::int64_t& others) {
   Items items;
   for (const Track* const track : tracks) {
     const auto blocks = side.blocks.find(track->id);
@@ -159,7 +165,8 @@ Expected<Items> items_of(const Side& side, const std::vector<const Track*>& trac
 }
 
 bool has_channels(const Items& items) {
-  return std::any_of(items.begin(), items.end(), [](const Item& i) { return i.span.kind == SpanKind::kChannel; });
+  return std::any_of(items.begin(), items.end(),
+                     [](const Item& i) { return i.span.kind == SpanKind::kChannel; });
 }
 
 /// `whole` from the first moment of both to the last.
@@ -197,8 +204,9 @@ std::map<Place, std::int64_t> channels_by_place(const Items& channels) {
 
 /// Takes the channels of these places out, and answers each place's as one.
 Items take_together(Items& channels, const std::set<Place>& places) {
-  const auto rest = std::stable_partition(channels.begin(), channels.end(),
-                                          [&](const Item& i) { return !places.contains(place_of(i.key)); });
+  const auto rest = std::stable_partition(channels.begin(), channels.end(), [&](const Item& i) {
+    return !places.contains(place_of(i.key));
+  });
   const Items out(rest, channels.end());
   channels.erase(rest, channels.end());
   return united(out, [](const Key& key) { return Key{key.step, key.pack, 0, 0, 0}; });
@@ -243,7 +251,8 @@ bool join_channels(Items a, Items b, const TakePair& take, JoinCounts& counts) {
 std::optional<Numbers> layers_of_first(const RunInfo& a, const RunInfo& b) {
   if (a.layers == b.layers) return std::nullopt;
   std::map<std::string, std::int32_t> by_name;
-  for (std::size_t i = 0; i < a.layers.size(); ++i) by_name.emplace(a.layers[i], static_cast<std::int32_t>(i));
+  for (std::size_t i = 0; i < a.layers.size(); ++i)
+    by_name.emplace(a.layers[i], static_cast<std::int32_t>(i));
   Numbers numbers;
   for (std::size_t i = 0; i < b.layers.size(); ++i) {
     const auto there = by_name.find(b.layers[i]);
@@ -254,10 +263,11 @@ std::optional<Numbers> layers_of_first(const RunInfo& a, const RunInfo& b) {
 
 /// Calls with the items of each device that one of them has, until the answer is false.
 template <class Take>
-Expected<JoinCounts> by_device(const TimelineReader& a, const TimelineReader& b, const Numbers& steps,
-                               const Numbers& packs, bool lanes, Take take) {
+Expected<JoinCounts> by_device(const TimelineReader& a, const TimelineReader& b,
+                               const Numbers& steps, const Numbers& packs, bool lanes, Take take) {
   const Side first{a, blocks_of(a), themselves(steps), themselves(packs), std::nullopt, true};
-  const Side second{b, blocks_of(b), reversed(steps), reversed(packs), layers_of_first(a.run(), b.run()), false};
+  const Side second{
+      b, blocks_of(b), reversed(steps), reversed(packs), layers_of_first(a.run(), b.run()), false};
   Devices devices_a = devices_of(a, lanes);
   Devices devices_b = devices_of(b, lanes);
   for (const auto& [device, tracks] : devices_b) devices_a.try_emplace(device);
@@ -289,21 +299,25 @@ Numbers packs_in_common(const RunInfo& a, const RunInfo& b) {
   return numbers;
 }
 
-Expected<JoinCounts> join_lane_steps(const TimelineReader& a, const TimelineReader& b, const Numbers& steps,
-                                     const Numbers& packs, const TakePair& take) {
-  return by_device(a, b, steps, packs, true, [&](const Items& items_a, const Items& items_b, JoinCounts& counts) {
-    return has_channels(items_a) || has_channels(items_b)
-               ? join_channels(as_channels(items_a), as_channels(items_b), take, counts)
-               : join(items_a, items_b, false, take, counts);
-  });
+Expected<JoinCounts> join_lane_steps(const TimelineReader& a, const TimelineReader& b,
+                                     const Numbers& steps, const Numbers& packs,
+                                     const TakePair& take) {
+  return by_device(a, b, steps, packs, true,
+                   [&](const Items& items_a, const Items& items_b, JoinCounts& counts) {
+                     return has_channels(items_a) || has_channels(items_b)
+                                ? join_channels(as_channels(items_a), as_channels(items_b), take,
+                                                counts)
+                                : join(items_a, items_b, false, take, counts);
+                   });
 }
 
-Expected<void> join_other_spans(const TimelineReader& a, const TimelineReader& b, const Numbers& steps,
-                                const Numbers& packs, const TakePair& take) {
+Expected<void> join_other_spans(const TimelineReader& a, const TimelineReader& b,
+                                const Numbers& steps, const Numbers& packs, const TakePair& take) {
   const auto counts =
-      by_device(a, b, steps, packs, false, [&](const Items& items_a, const Items& items_b, JoinCounts& joined) {
-        return join(items_a, items_b, false, take, joined);
-      });
+      by_device(a, b, steps, packs, false,
+                [&](const Items& items_a, const Items& items_b, JoinCounts& joined) {
+                  return join(items_a, items_b, false, take, joined);
+                });
   if (!counts) return tl::make_unexpected(counts.error());
   return {};
 }

@@ -18,8 +18,8 @@ Numbers packs_in_common(const RunInfo& a, const RunInfo& b);
 struct SpanPair {
   TrackId track_a = kNoTrack;  ///< of the first channel, if channels are joined
   TrackId track_b = kNoTrack;
-  Span a;                 ///< if it represents several spans: from the earliest start to the latest end
-  Span b;                 ///< with the numbers of the second timeline
+  Span a;  ///< if it represents several spans: from the earliest start to the latest end
+  Span b;  ///< with the numbers of the second timeline
   bool together = false;  ///< all channels of a pack on a device are joined as one
 };
 
@@ -49,11 +49,12 @@ using TakePair = std::function<bool(const SpanPair&)>;
 /// from the earliest start to the latest end.
 /// ERRORS: a damaged block; stopped (kRun). Cost: reads every span of a lane once; memory for those
 /// of one device.
-Expected<JoinCounts> join_lane_steps(const TimelineReader& a, const TimelineReader& b, const Numbers& steps,
-                                     const Numbers& packs, const TakePair& take);
+Expected<JoinCounts> join_lane_steps(const TimelineReader& a, const TimelineReader& b,
+                                     const Numbers& steps, const Numbers& packs,
+                                     const TakePair& take);
 
 /// Joins computation by (worker, device, training step, kind, pack, layer), and packs in flight.
-Expected<void> join_other_spans(const TimelineReader& a, const TimelineReader& b, const Numbers& steps,
-                                const Numbers& packs, const TakePair& take);
+Expected<void> join_other_spans(const TimelineReader& a, const TimelineReader& b,
+                                const Numbers& steps, const Numbers& packs, const TakePair& take);
 
 }  // namespace tutti::core

@@ -49,9 +49,11 @@ struct TimelineReader::State {
 
   /// Returns the length of the block that begins with these bytes, and the offset of its content;
   /// nullopt if there is none.
-  static std::optional<std::pair<std::uint64_t, std::uint64_t>> length_and_start(std::string_view bytes) {
-    google::protobuf::io::CodedInputStream in(reinterpret_cast<const std::uint8_t*>(bytes.data()),
-                                              static_cast<int>(std::min<std::size_t>(bytes.size(), kLongestPrefix)));
+  static std::optional<std::pair<std::uint64_t, std::uint64_t>> length_and_start(
+      std::string_view bytes) {
+    google::protobuf::io::CodedInputStream in(
+        reinterpret_cast<const std::uint8_t*>(bytes.data()),
+        static_cast<int>(std::min<std::size_t>(bytes.size(), kLongestPrefix)));
     std::uint64_t length = 0;
     // No block is empty: zeros are what a file system leaves of a file that it lost.
     if (!in.ReadVarint64(&length) || length == 0 || length > kLongestBlock) return std::nullopt;
@@ -60,8 +62,8 @@ struct TimelineReader::State {
 
   /// Returns the range of the block at `offset`; nullopt if there is none, or the file ends before
   /// it does.
-  [[nodiscard]] std::optional<std::pair<std::uint64_t, std::uint64_t>> extent_at(std::uint64_t offset,
-                                                                                 ReadAhead& ahead) const {
+  [[nodiscard]] std::optional<std::pair<std::uint64_t, std::uint64_t>> extent_at(
+      std::uint64_t offset, ReadAhead& ahead) const {
     const auto found = length_and_start(ahead.read(offset, kLongestPrefix));
     if (!found) return std::nullopt;
     const std::uint64_t start = offset + found->second;
@@ -74,23 +76,27 @@ struct TimelineReader::State {
     return block.ParseFromArray(content.data(), static_cast<int>(content.size()));
   }
 
-  /// The block at `offset`, for who reads one after the other; nothing if the file ends before it does, or it is none.
+  /// The block at `offset`, for who reads one after the other; nothing if the file ends before it
+  /// does, or it is none.
   [[nodiscard]] std::optional<RawBlock> next_block(std::uint64_t offset, ReadAhead& ahead) const {
     const auto extent = extent_at(offset, ahead);
     if (!extent) return std::nullopt;
     RawBlock result;
-    if (!parse(result.block, ahead.read(extent->first, extent->second - extent->first))) return std::nullopt;
+    if (!parse(result.block, ahead.read(extent->first, extent->second - extent->first)))
+      return std::nullopt;
     result.next = extent->second;
     return result;
   }
 
-  /// The block that the index says is from `offset` to `end`; nothing if there is none, or another. Reads these bytes alone, and at
-  /// once: blocks of one row lie far apart.
-  [[nodiscard]] std::optional<proto::Block> block_between(std::uint64_t offset, std::uint64_t end) const {
+  /// The block that the index says is from `offset` to `end`; nothing if there is none, or another.
+  /// Reads these bytes alone, and at once: blocks of one row lie far apart.
+  [[nodiscard]] std::optional<proto::Block> block_between(std::uint64_t offset,
+                                                          std::uint64_t end) const {
     if (end <= offset || end - offset > kLongestBlock + kLongestPrefix) return std::nullopt;
     const std::string read = bytes->read(offset, end - offset);
     const auto found = length_and_start(read);
-    if (!found || found->first + found->second != end - offset || read.size() != end - offset) return std::nullopt;
+    if (!found || found->first + found->second != end - offset || read.size() != end - offset)
+      return std::nullopt;
     proto::Block block;
     if (!parse(block, std::string_view(read).substr(found->second))) return std::nullopt;
     return block;
@@ -98,9 +104,10 @@ struct TimelineReader::State {
 
   Expected<void> load() {
     if (bytes->read(0, kTimelineMagic.size()) != kTimelineMagic) {
-      return tl::make_unexpected(
-          Error::request({ProblemCode::kWrongType},
-                         "this is not a timeline; tutti simulate SCENARIO --timeline FILE writes one", {name, 0, 0}));
+      return tl::make_unexpected(Error::request(
+          {ProblemCode::kWrongType},
+          "this is not a timeline; tutti simulate SCENARIO --timeline FILE writes one",
+          {name, 0, 0}));
     }
     const auto entries = index();
     const Walk by_index = entries ? load_by_index(*entries) : Walk{};
@@ -114,10 +121,12 @@ struct TimelineReader::State {
       } else {
         content = std::move(indexed);
       }
-      if (scan || by_index.damaged > 0) damage_of_walk = scan ? damage_of(by_scan) : damage_in_words(by_index);
+      if (scan || by_index.damaged > 0)
+        damage_of_walk = scan ? damage_of(by_scan) : damage_in_words(by_index);
       if (!scan && by_index.whole == 0)
         return tl::make_unexpected(Error::request(
-            {ProblemCode::kSyntax}, "nothing in this timeline is whole: the file " + damage_of(by_scan), {name, 0, 0}));
+            {ProblemCode::kSyntax},
+            "nothing in this timeline is whole: the file " + damage_of(by_scan), {name, 0, 0}));
     }
     content.known_tracks = {};
     tell_damage();
@@ -129,7 +138,8 @@ struct TimelineReader::State {
     const auto raw = block_between(block.offset, block.end);
     if (!raw || raw->content_case() != proto::Block::kSpans) return std::nullopt;
     auto spans = BlockContents::decode(raw->spans());
-    if (!spans || BlockContents::describe(*spans, raw->spans().track(), block.offset, block.end) != block)
+    if (!spans ||
+        BlockContents::describe(*spans, raw->spans().track(), block.offset, block.end) != block)
       return std::nullopt;
     return spans;
   }
@@ -138,25 +148,33 @@ struct TimelineReader::State {
 
   /// "is damaged at byte 108: 1 of its 12 blocks is not whole, and what it held is missing".
   static std::string damage_in_words(const Walk& walk) {
-    return fmt::format("is damaged at byte {}: {} of its {} blocks {} not whole, and what {} held is missing",
-                       walk.first, walk.damaged, walk.whole + walk.damaged, walk.damaged == 1 ? "is" : "are",
-                       walk.damaged == 1 ? "it" : "they");
+    return fmt::format(
+        "is damaged at byte {}: {} of its {} blocks {} not whole, and what {} held is missing",
+        walk.first, walk.damaged, walk.whole + walk.damaged, walk.damaged == 1 ? "is" : "are",
+        walk.damaged == 1 ? "it" : "they");
   }
 
   /// Describes the damage of a file that was read without its index.
   [[nodiscard]] std::string damage_of(const Walk& walk) const {
     const std::uint64_t end = bytes->size();
     const bool has_end =
-        end >= kTimelineEnd.size() && bytes->read(end - kTimelineEnd.size(), kTimelineEnd.size()) == kTimelineEnd;
+        end >= kTimelineEnd.size() &&
+        bytes->read(end - kTimelineEnd.size(), kTimelineEnd.size()) == kTimelineEnd;
     if (walk.damaged > 0)
-      return damage_in_words(walk) + (walk.index_seen || has_end ? "" : "; and it ends before its index");
-    if (walk.index_seen && has_end) return "has an index that is damaged; what stands before it is whole";
-    if (walk.index_seen) return "ends in its index: it was cut off; what stands before that is whole";
-    if (!walk.stopped_at) return "ends before its index: the run did not end well, or the file was cut off";
+      return damage_in_words(walk) +
+             (walk.index_seen || has_end ? "" : "; and it ends before its index");
+    if (walk.index_seen && has_end)
+      return "has an index that is damaged; what stands before it is whole";
+    if (walk.index_seen)
+      return "ends in its index: it was cut off; what stands before that is whole";
+    if (!walk.stopped_at)
+      return "ends before its index: the run did not end well, or the file was cut off";
     if (has_end || !was_cut_at(*walk.stopped_at))
-      return fmt::format("is damaged at byte {}; what lies behind that cannot be read", *walk.stopped_at);
+      return fmt::format("is damaged at byte {}; what lies behind that cannot be read",
+                         *walk.stopped_at);
     return fmt::format(
-        "ends before its index, in a block that begins at byte {}: the run did not end well, or the file was "
+        "ends before its index, in a block that begins at byte {}: the run did not end well, or "
+        "the file was "
         "cut off",
         *walk.stopped_at);
   }
@@ -191,13 +209,14 @@ struct TimelineReader::State {
       to = std::max(to, block.last_end);
       const auto track = std::find_if(content.tracks.begin(), content.tracks.end(),
                                       [&](const Track& t) { return t.id == block.track; });
-      devices.insert(track == content.tracks.end() ? "" : fmt::format("w{}/{}", track->worker, track->device));
+      devices.insert(
+          track == content.tracks.end() ? "" : fmt::format("w{}/{}", track->worker, track->device));
     }
     const std::string whose = devices.size() > 1         ? fmt::format("{} devices", devices.size())
                               : devices.begin()->empty() ? "a device that is missing, too"
                                                          : *devices.begin();
-    return fmt::format("{} of its {} spans {} missing, of {}, between {} and {}", spans, all + spans,
-                       spans == 1 ? "is" : "are", whose, show(from), show(to));
+    return fmt::format("{} of its {} spans {} missing, of {}, between {} and {}", spans,
+                       all + spans, spans == 1 ? "is" : "are", whose, show(from), show(to));
   }
 
   // --- the two ways through the file ---
@@ -210,7 +229,8 @@ struct TimelineReader::State {
     if (bytes->size() < kTimelineMagic.size() + kTail) return std::nullopt;
     const std::uint64_t tail_at = bytes->size() - kTail;
     const std::string tail = bytes->read(tail_at, kTail);
-    if (tail.size() != kTail || std::string_view(tail).substr(8) != kTimelineEnd) return std::nullopt;
+    if (tail.size() != kTail || std::string_view(tail).substr(8) != kTimelineEnd)
+      return std::nullopt;
     std::uint64_t index_at = 0;
     for (int i = 7; i >= 0; --i)
       index_at = index_at << 8 | static_cast<std::uint8_t>(tail[static_cast<std::size_t>(i)]);
@@ -231,7 +251,8 @@ struct TimelineReader::State {
     return entries;
   }
 
-  /// Reads everything by the index; of spans, if they are not to be looked at now, only what the index says.
+  /// Reads everything by the index; of spans, if they are not to be looked at now, only what the
+  /// index says.
   Walk load_by_index(const std::vector<BlockContents::IndexEntry>& entries) {
     Walk walk;
     for (const BlockContents::IndexEntry& entry : entries) {
@@ -243,12 +264,14 @@ struct TimelineReader::State {
       }
       const auto raw = block_between(entry.block.offset, entry.block.end);
       const bool is_it = raw && raw->content_case() == entry.content;
-      walk.met(is_it && content.take(*raw, entry.block.offset, entry.block.end), entry.block.offset);
+      walk.met(is_it && content.take(*raw, entry.block.offset, entry.block.end),
+               entry.block.offset);
     }
     return walk;
   }
 
-  /// Reads block after block, as far as one lies behind the other, and leaves out those that are damaged inside.
+  /// Reads block after block, as far as one lies behind the other, and leaves out those that are
+  /// damaged inside.
   Walk load_by_scan() {
     Walk walk;
     std::uint64_t offset = kTimelineMagic.size();
@@ -278,12 +301,13 @@ Expected<TimelineReader> TimelineReader::open(const std::string& path, Check spa
   return from_source(std::move(*source), path, spans);
 }
 
-Expected<TimelineReader> TimelineReader::from_bytes(std::string bytes, const std::string& name, Check spans) {
+Expected<TimelineReader> TimelineReader::from_bytes(std::string bytes, const std::string& name,
+                                                    Check spans) {
   return from_source(byte_source_of(std::move(bytes)), name, spans);
 }
 
-Expected<TimelineReader> TimelineReader::from_source(std::shared_ptr<const ByteSource> source, const std::string& name,
-                                                     Check spans) {
+Expected<TimelineReader> TimelineReader::from_source(std::shared_ptr<const ByteSource> source,
+                                                     const std::string& name, Check spans) {
   auto state = std::make_unique<State>();
   state->name = name;
   state->check = spans;
@@ -308,7 +332,8 @@ Expected<std::vector<Span>> TimelineReader::read(const SpanBlock& block) const {
   auto spans = state_->spans_of(block);
   if (spans) return std::move(*spans);
   return tl::make_unexpected(Error::request(
-      {ProblemCode::kSyntax}, fmt::format("the block at byte {} is damaged; write the timeline again", block.offset),
+      {ProblemCode::kSyntax},
+      fmt::format("the block at byte {} is damaged; write the timeline again", block.offset),
       {state_->name, 0, 0}));
 }
 
@@ -318,8 +343,9 @@ void TimelineReader::leave_out(const std::vector<SpanBlock>& damaged) {
   const auto by_offset = [](const SpanBlock& a, const SpanBlock& b) { return a.offset < b.offset; };
   std::sort(lost.begin(), lost.end(), by_offset);
   lost.erase(std::unique(lost.begin(), lost.end()), lost.end());
-  std::erase_if(state_->content.span_blocks,
-                [&](const SpanBlock& block) { return std::binary_search(lost.begin(), lost.end(), block, by_offset); });
+  std::erase_if(state_->content.span_blocks, [&](const SpanBlock& block) {
+    return std::binary_search(lost.begin(), lost.end(), block, by_offset);
+  });
   state_->tell_damage();
 }
 

@@ -42,10 +42,11 @@ class TimelineReader {
   /// ERRORS: unreadable, not a file (a pipe, …), not a timeline, without any intact block.
   static Expected<TimelineReader> open(const std::string& path, Check spans = Check::kNow);
   /// Like open(), for bytes in memory; errors call them `name`.
-  static Expected<TimelineReader> from_bytes(std::string bytes, const std::string& name, Check spans = Check::kNow);
+  static Expected<TimelineReader> from_bytes(std::string bytes, const std::string& name,
+                                             Check spans = Check::kNow);
   /// Like open(), for bytes from any source.
-  static Expected<TimelineReader> from_source(std::shared_ptr<const ByteSource> source, const std::string& name,
-                                              Check spans = Check::kNow);
+  static Expected<TimelineReader> from_source(std::shared_ptr<const ByteSource> source,
+                                              const std::string& name, Check spans = Check::kNow);
 
   TimelineReader(TimelineReader&&) noexcept;
   TimelineReader& operator=(TimelineReader&&) noexcept;

@@ -10,7 +10,8 @@ namespace tutti::core {
 namespace {
 
 constexpr int kBatches = 8;
-constexpr double kStudent = 2.365;  // 97.5 % quantile of Student's t distribution with kBatches - 1 degrees of freedom
+constexpr double kStudent =
+    2.365;  // 97.5 % quantile of Student's t distribution with kBatches - 1 degrees of freedom
 constexpr double kPrecision = 0.01;
 
 }  // namespace
@@ -32,19 +33,24 @@ void SteadyStateSearch::check() {
   const auto rounds = static_cast<std::int32_t>(rounds_.size());
   const std::int32_t per_batch = rounds * 3 / 4 / kBatches;
   const std::int32_t first = rounds - kBatches * per_batch;
-  const auto end = [&](std::int32_t batch) { return rounds_[static_cast<std::size_t>(first + batch * per_batch - 1)]; };
+  const auto end = [&](std::int32_t batch) {
+    return rounds_[static_cast<std::size_t>(first + batch * per_batch - 1)];
+  };
   std::array<double, kBatches> means{};
   for (int b = 0; b < kBatches; ++b)
-    means[static_cast<std::size_t>(b)] = static_cast<double>((end(b + 1) - end(b)).count()) / per_batch;
+    means[static_cast<std::size_t>(b)] =
+        static_cast<double>((end(b + 1) - end(b)).count()) / per_batch;
   const Time whole = end(kBatches) - end(0);
   const double mean = static_cast<double>(whole.count()) / (kBatches * per_batch);
   double squares = 0;
   for (const double m : means) squares += (m - mean) * (m - mean);
   const double half_width = kStudent * std::sqrt(squares / (kBatches - 1) / kBatches);
   const auto half = [&](int from) {
-    return static_cast<double>((end(from + kBatches / 2) - end(from)).count()) / (kBatches / 2 * per_batch);
+    return static_cast<double>((end(from + kBatches / 2) - end(from)).count()) /
+           (kBatches / 2 * per_batch);
   };
-  const bool steady = half_width <= kPrecision * mean && std::abs(half(kBatches / 2) - half(0)) <= kPrecision * mean;
+  const bool steady = half_width <= kPrecision * mean &&
+                      std::abs(half(kBatches / 2) - half(0)) <= kPrecision * mean;
   next_check_ = std::min(rounds + rounds / 2, most_rounds_);
   if (!steady && rounds < most_rounds_) return;
 

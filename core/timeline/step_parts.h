@@ -54,7 +54,8 @@ template <class Step>
 auto parts_that_add_up(const Step& step) {
   std::vector<NamedStepPart<decltype(step.forward)>> parts;
   for (const auto& part : named_step_parts(step)) {
-    if (part.adds_up && (part.title != std::string_view("waiting") || is_any(part.value))) parts.push_back(part);
+    if (part.adds_up && (part.title != std::string_view("waiting") || is_any(part.value)))
+      parts.push_back(part);
   }
   return parts;
 }

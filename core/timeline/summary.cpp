@@ -25,8 +25,10 @@ std::pair<std::size_t, std::size_t> Summary::steady_steps() const {
   const std::size_t all = steps_.size();
   if (!steady_) return {all > 1 ? 1 : 0, all};
   // Of workers of different paces the slowest has made fewer steps than there were rounds.
-  const std::size_t first = std::min(static_cast<std::size_t>(steady_->first_step), all > 1 ? all - 1 : 0);
-  return {first, std::clamp(static_cast<std::size_t>(steady_->end_step), std::min(first + 1, all), all)};
+  const std::size_t first =
+      std::min(static_cast<std::size_t>(steady_->first_step), all > 1 ? all - 1 : 0);
+  return {first,
+          std::clamp(static_cast<std::size_t>(steady_->end_step), std::min(first + 1, all), all)};
 }
 
 std::optional<StepParts> Summary::steady_parts() const {
@@ -83,10 +85,12 @@ std::optional<Summary::Awaited> Summary::awaited() const {
     total += steps_[s].awaited_for;
   }
   if (devices.empty()) return std::nullopt;
-  const auto most = std::max_element(devices.begin(), devices.end(),
-                                     [](const auto& a, const auto& b) { return a.second.first < b.second.first; });
+  const auto most = std::max_element(
+      devices.begin(), devices.end(),
+      [](const auto& a, const auto& b) { return a.second.first < b.second.first; });
   const auto steps = static_cast<std::int64_t>(end - first);
-  return Awaited{most->first, most->second.second, Time(total.count() / steps), static_cast<int>(steps)};
+  return Awaited{most->first, most->second.second, Time(total.count() / steps),
+                 static_cast<int>(steps)};
 }
 
 std::vector<PackRecord> Summary::last_packs() const {
@@ -95,7 +99,8 @@ std::vector<PackRecord> Summary::last_packs() const {
   for (const PackRecord& pack : packs_) {
     if (pack.step == steps_.back().step) packs.push_back(pack);
   }
-  std::sort(packs.begin(), packs.end(), [](const PackRecord& a, const PackRecord& b) { return a.pack < b.pack; });
+  std::sort(packs.begin(), packs.end(),
+            [](const PackRecord& a, const PackRecord& b) { return a.pack < b.pack; });
   return packs;
 }
 
@@ -115,7 +120,8 @@ bool is(const PathPiece& piece, ComputeKind kind) {
 /// Returns "12.3 ms transfer over network links, 1.1 ms link latency, …", the largest part first.
 std::string in_words(const Breakdown& parts) {
   std::vector<std::pair<std::string, Time>> named = named_parts(parts);
-  std::stable_sort(named.begin(), named.end(), [](const auto& a, const auto& b) { return a.second > b.second; });
+  std::stable_sort(named.begin(), named.end(),
+                   [](const auto& a, const auto& b) { return a.second > b.second; });
   std::string text;
   for (const auto& [name, time] : named) {
     if (time > Time()) text += fmt::format("{}{} {}", text.empty() ? "" : ", ", show(time), name);
@@ -150,14 +156,17 @@ std::size_t last_forward_pass(const std::vector<PathPiece>& path, std::size_t fi
 /// Returns the end of the pieces that one sentence describes: a backward pass with its copies,
 /// consecutive packs, ….
 std::size_t end_of_stretch(const std::vector<PathPiece>& path, std::size_t first) {
-  const bool forward = is(path[first], ComputeKind::kForward), backward = is(path[first], ComputeKind::kBackward);
+  const bool forward = is(path[first], ComputeKind::kForward),
+             backward = is(path[first], ComputeKind::kBackward);
   const auto goes_on = [&](const PathPiece& before, const PathPiece& piece) {
     if (is_exchange(piece)) return forward || backward || is_exchange(path[first]);
     if (!hang_together(before, piece) && piece.kind != SpanKind::kPackInFlight) return false;
     if (backward)
-      return is(piece, ComputeKind::kBackward) || is(piece, ComputeKind::kCopyIn) || is(piece, ComputeKind::kConvert);
+      return is(piece, ComputeKind::kBackward) || is(piece, ComputeKind::kCopyIn) ||
+             is(piece, ComputeKind::kConvert);
     const auto ends_pack = [](const PathPiece& p) {
-      return is(p, ComputeKind::kCopyOut) || is(p, ComputeKind::kConvertBack) || is(p, ComputeKind::kUpdate);
+      return is(p, ComputeKind::kCopyOut) || is(p, ComputeKind::kConvertBack) ||
+             is(p, ComputeKind::kUpdate);
     };
     if (ends_pack(path[first])) return ends_pack(piece);
     return piece.kind == path[first].kind;
@@ -167,7 +176,8 @@ std::size_t end_of_stretch(const std::vector<PathPiece>& path, std::size_t first
   return end;
 }
 
-/// "; 4.5 ms of it for 48 exchanges (tensor): 3.1 ms transfer over nvlink links, …"; nothing if there is none.
+/// "; 4.5 ms of it for 48 exchanges (tensor): 3.1 ms transfer over nvlink links, …"; nothing if
+/// there is none.
 std::string tell_exchanges(std::span<const PathPiece> pieces) {
   Time time;
   Breakdown parts;
@@ -178,17 +188,19 @@ std::string tell_exchanges(std::span<const PathPiece> pieces) {
     time += piece.end - piece.start;
     parts += piece.parts;
     ++count;
-    if (std::find(names.begin(), names.end(), piece.layer) == names.end()) names.push_back(piece.layer);
+    if (std::find(names.begin(), names.end(), piece.layer) == names.end())
+      names.push_back(piece.layer);
   }
   if (count == 0) return "";
-  return fmt::format("; {} of it for {} exchange{} ({}): {}", show(time), count, count == 1 ? "" : "s",
-                     fmt::join(names, ", "), in_words(parts));
+  return fmt::format("; {} of it for {} exchange{} ({}): {}", show(time), count,
+                     count == 1 ? "" : "s", fmt::join(names, ", "), in_words(parts));
 }
 
 /// "pack 3", "5 packs, 3 to 7".
 std::string which_packs(std::int32_t first, std::int32_t last, std::size_t count) {
   if (first < 0) return "all packs";
-  return count == 1 ? fmt::format("pack {}", first) : fmt::format("{} packs, {} to {}", count, first, last);
+  return count == 1 ? fmt::format("pack {}", first)
+                    : fmt::format("{} packs, {} to {}", count, first, last);
 }
 
 std::string tell_packs(std::span<const PathPiece> pieces) {
@@ -200,12 +212,15 @@ std::string tell_packs(std::span<const PathPiece> pieces) {
     if (piece.parts.total() > slowest->parts.total()) slowest = &piece;
     if (piece.queued_time > queued->queued_time) queued = &piece;
   }
-  std::string text = which_packs(pieces.front().pack, pieces.back().pack, pieces.size()) + " in flight";
+  std::string text =
+      which_packs(pieces.front().pack, pieces.back().pack, pieces.size()) + " in flight";
   if (pieces.size() > 1) text += ", one after the other";
   text += ": " + in_words(parts);
-  if (!slowest->slowest_link.empty()) text += fmt::format("; slowest link: {}", slowest->slowest_link);
+  if (!slowest->slowest_link.empty())
+    text += fmt::format("; slowest link: {}", slowest->slowest_link);
   const bool matters = parts.queue > Time(parts.total().count() / 20);
-  if (!queued->queued_at.empty() && matters) text += fmt::format("; longest wait at {}", queued->queued_at);
+  if (!queued->queued_at.empty() && matters)
+    text += fmt::format("; longest wait at {}", queued->queued_at);
   return text;
 }
 
@@ -213,7 +228,8 @@ std::string tell_packs(std::span<const PathPiece> pieces) {
 /// a pack are adjacent.
 std::string ends_of_packs(std::span<const PathPiece> pieces) {
   const auto some = [&](ComputeKind kind) {
-    return std::any_of(pieces.begin(), pieces.end(), [&](const PathPiece& p) { return is(p, kind); });
+    return std::any_of(pieces.begin(), pieces.end(),
+                       [&](const PathPiece& p) { return is(p, kind); });
   };
   std::vector<std::string> parts;
   if (some(ComputeKind::kConvertBack)) parts.emplace_back("conversions back");
@@ -237,8 +253,9 @@ std::string tell_compute(std::span<const PathPiece> pieces) {
     }
     const std::string exchanges = tell_exchanges(pieces);
     if (!backward) return "forward pass on " + first.device + exchanges;
-    return fmt::format("forward and backward pass{} of {} micro-batch{} on {}{}", passes == 1 ? "" : "es", passes,
-                       passes == 1 ? "" : "es", first.device, exchanges);
+    return fmt::format("forward and backward pass{} of {} micro-batch{} on {}{}",
+                       passes == 1 ? "" : "es", passes, passes == 1 ? "" : "es", first.device,
+                       exchanges);
   }
   if (!is(first, ComputeKind::kBackward)) {
     // One update of all may follow the copies out of some.
@@ -249,8 +266,9 @@ std::string tell_compute(std::span<const PathPiece> pieces) {
       if (piece.pack >= 0) last = piece.pack;
     }
     const bool then_all = first.pack >= 0 && pieces.back().pack < 0;
-    return fmt::format("{} ({}{}) on {}", ends_of_packs(pieces), which_packs(first.pack, last, packs),
-                       then_all ? ", then all" : "", first.device);
+    return fmt::format("{} ({}{}) on {}", ends_of_packs(pieces),
+                       which_packs(first.pack, last, packs), then_all ? ", then all" : "",
+                       first.device);
   }
   std::string text = "backward pass on " + first.device;
   Time copies, conversions;
@@ -265,7 +283,8 @@ std::string tell_compute(std::span<const PathPiece> pieces) {
   }
   if (!layer.empty()) text += fmt::format(", until \"{}\" is done", layer);
   if (copied > 0)
-    text += fmt::format("; {} of it for copies into {} pack{}", show(copies), copied, copied == 1 ? "" : "s");
+    text += fmt::format("; {} of it for copies into {} pack{}", show(copies), copied,
+                        copied == 1 ? "" : "s");
   if (conversions > Time()) text += fmt::format("; {} of it for conversions", show(conversions));
   return text + tell_exchanges(pieces);
 }

@@ -31,13 +31,14 @@ class Summary : public DeafSink {
   [[nodiscard]] const std::vector<StepRecord>& steps() const { return steps_; }
   [[nodiscard]] const std::vector<PathPiece>& path() const { return path_; }
 
-  /// The steady state's step time: the mean over all steps but the first (over the only one if there is one), or that of
-  /// steady_state().
+  /// The steady state's step time: the mean over all steps but the first (over the only one if
+  /// there is one), or that of steady_state().
   [[nodiscard]] Time step_time() const;
-  /// Of workers that do not wait for each other, if the run was continued until they were in a steady state.
+  /// Of workers that do not wait for each other, if the run was continued until they were in a
+  /// steady state.
   [[nodiscard]] const std::optional<SteadyState>& steady_state() const { return steady_; }
-  /// The same for what the step goes into: the mean of each part over the steps that step_time() is the mean of. Nothing if no step
-  /// ended.
+  /// The same for what the step goes into: the mean of each part over the steps that step_time() is
+  /// the mean of. Nothing if no step ended.
   [[nodiscard]] std::optional<StepParts> steady_parts() const;
   /// Describes the steps of step_time() and steady_parts(): "the only step", "step 1", "mean of
   /// steps 1 to 4"; empty if no step has ended.
@@ -49,7 +50,8 @@ class Summary : public DeafSink {
   struct Awaited {
     std::string device;
     int steps = 0;  ///< number of steps in which its gradients were the last to be ready
-    Time mean;      ///< mean delay per steady step compared with the others' average, over all last devices
+    Time mean;      ///< mean delay per steady step compared with the others' average, over all last
+                    ///< devices
     int of_steps = 0;
   };
   /// Returns it for the steps of step_time(); nullopt if it is not known.

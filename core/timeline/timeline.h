@@ -77,8 +77,10 @@ struct Track {
 struct SpanKind {
   static constexpr std::int32_t kFirstCompute = 32;
   static constexpr std::int32_t kPackInFlight = 48;
-  static constexpr std::int32_t kExchange = 50;  ///< in flight; the span's index is its number in the scenario
-  static constexpr std::int32_t kChannel = 49;   ///< all work of an NCCL channel for a pack, on a separate lane
+  static constexpr std::int32_t kExchange =
+      50;  ///< in flight; the span's index is its number in the scenario
+  static constexpr std::int32_t kChannel =
+      49;  ///< all work of an NCCL channel for a pack, on a separate lane
 };
 std::string span_name(std::int32_t kind);
 
@@ -145,7 +147,8 @@ struct PathPiece {
   std::int32_t kind = 0;  ///< that of a compute span, kPackInFlight or kExchange
   std::string device;
   std::int32_t pack = -1;
-  std::string layer;  ///< kBackward: up to the gradients of this layer; an exchange: its communicator
+  std::string
+      layer;  ///< kBackward: up to the gradients of this layer; an exchange: its communicator
   Time start;
   Time end;
   Breakdown parts;           ///< of a pack in flight
@@ -154,18 +157,20 @@ struct PathPiece {
   Time queued_time;
 };
 
-/// The step time of workers that do not wait for each other (core/timeline/steady_state.h): in that time they make as many steps
-/// together as there are workers.
+/// The step time of workers that do not wait for each other (core/timeline/steady_state.h): in that
+/// time they make as many steps together as there are workers.
 struct SteadyState {
   Time step_time;
-  Time low, high;               ///< 95 % confidence interval; if it is not steady, it also has the means of all batches
+  Time low, high;  ///< 95 % confidence interval; if it is not steady, it also has the means of all
+                   ///< batches
   std::int32_t first_step = 0;  ///< earlier ones are discarded,
   std::int32_t end_step = 0;    ///< and so are this one and those after it
   bool steady = false;          ///< false: the search ended at its limit
 };
 
-/// Takes a timeline as it comes into being. Calls come in this order: begin; tracks before their spans; spans in order
-/// of time per track; steps and packs as they end; the steady state; links and the path; end.
+/// Takes a timeline as it comes into being. Calls come in this order: begin; tracks before their
+/// spans; spans in order of time per track; steps and packs as they end; the steady state; links
+/// and the path; end.
 class TimelineSink {
  public:
   virtual ~TimelineSink() = default;
@@ -204,7 +209,9 @@ class TimelineTee : public TimelineSink {
   TimelineTee(TimelineSink& first, TimelineSink& second) : first_(first), second_(second) {}
   void begin(const RunInfo& run) override { first_.begin(run), second_.begin(run); }
   void track(const Track& track) override { first_.track(track), second_.track(track); }
-  void span(TrackId track, const Span& span) override { first_.span(track, span), second_.span(track, span); }
+  void span(TrackId track, const Span& span) override {
+    first_.span(track, span), second_.span(track, span);
+  }
   void step(const StepRecord& step) override { first_.step(step), second_.step(step); }
   void pack(const PackRecord& pack) override { first_.pack(pack), second_.pack(pack); }
   void link(const LinkRecord& link) override { first_.link(link), second_.link(link); }

@@ -17,8 +17,8 @@ using google::protobuf::io::CodedOutputStream;
 constexpr std::size_t kMostHeldSpans = 256 << 10;
 /// The number of spans after which the steps and packs that ended in the meantime are written.
 constexpr std::int64_t kSpansBetweenSteps = 16 << 10;
-/// A block with as many bytes takes nothing more. What went in last is at most a handful of texts, so it stays far below
-/// kLongestBlock.
+/// A block with as many bytes takes nothing more. What went in last is at most a handful of texts,
+/// so it stays far below kLongestBlock.
 constexpr std::size_t kFullBlock = 256 << 10;
 
 void put_fixed64(std::string& bytes, std::uint64_t value) {
@@ -30,7 +30,8 @@ std::string bounded(const std::string& text) {
   if (text.size() <= kLongestText) return text;
   constexpr std::string_view kMore = "…";
   std::size_t length = kLongestText - kMore.size();
-  while (length > 0 && (static_cast<unsigned char>(text[length]) & 0xC0) == 0x80) --length;  // not inside a character
+  while (length > 0 && (static_cast<unsigned char>(text[length]) & 0xC0) == 0x80)
+    --length;  // not inside a character
   return text.substr(0, length).append(kMore);
 }
 
@@ -203,7 +204,8 @@ struct TimelineWriter::State {
     IndexEntry entry;
     entry.track = track;
     entry.first_start = list.front().start;
-    for (const Span& span : list) entry.last_end = std::max(entry.last_end, span.start + span.duration);
+    for (const Span& span : list)
+      entry.last_end = std::max(entry.last_end, span.start + span.duration);
     entry.spans = static_cast<std::int64_t>(list.size());
     write_indexed(block, entry);
     held_spans -= list.size();
@@ -313,7 +315,8 @@ void TimelineWriter::step(const StepRecord& step) {
   c.add_slowed_ps(step.slowed.count());
   c.add_core_wait_ps(step.core_wait.count());
   state_->steps.count(step.slowest.size() + step.awaited.size());
-  // A file that is cut off has the steps that its spans belong to. Spans are counted, so that it looks the same each time.
+  // A file that is cut off has the steps that its spans belong to. Spans are counted, so that it
+  // looks the same each time.
   if (state_->spans - state_->spans_at_flush >= kSpansBetweenSteps) state_->flush_steps();
 }
 

@@ -34,23 +34,27 @@ Expected<LayerTimes> read_layer_times(const std::string& text, const std::string
   if (!problems.empty()) return problems.take();
 
   LayerTimes times;
-  if (const auto title = table.remarks.find("title"); title != table.remarks.end()) times.title = title->second.text;
+  if (const auto title = table.remarks.find("title"); title != table.remarks.end())
+    times.title = title->second.text;
   if (const auto source = table.remarks.find("source"); source != table.remarks.end())
     times.source = source->second.text;
   if (const auto model = table.remarks.find("gpu_model"); model != table.remarks.end()) {
     const auto gpu = parse_gpu_model(model->second.text);
     times.gpu_model = gpu.value_or(GpuModel::kNone);
     if (!gpu)
-      problems.add({ProblemCode::kUnknownName, "gpu_model"}, {path, model->second.at.line, model->second.at.column},
-                   "the remark \"# gpu_model: {}\" names no known GPU; expected one of {}", model->second.text,
-                   gpu_model_names());
+      problems.add({ProblemCode::kUnknownName, "gpu_model"},
+                   {path, model->second.at.line, model->second.at.column},
+                   "the remark \"# gpu_model: {}\" names no known GPU; expected one of {}",
+                   model->second.text, gpu_model_names());
   }
   if (const auto batch = table.remarks.find("batch"); batch != table.remarks.end()) {
     const Location where{path, batch->second.at.line, batch->second.at.column};
-    times.batch =
-        static_cast<std::int64_t>(read_number(batch->second.text, where, "batch", 1, 1e9, problems).value_or(1));
+    times.batch = static_cast<std::int64_t>(
+        read_number(batch->second.text, where, "batch", 1, 1e9, problems).value_or(1));
   } else {
-    problems.add({path, 1, 1}, "the remark \"# batch: n\" is missing: for how many samples were these times measured?");
+    problems.add(
+        {path, 1, 1},
+        "the remark \"# batch: n\" is missing: for how many samples were these times measured?");
   }
   for (const CsvTable::Row& row : table.rows) {
     if (problems.full()) break;
@@ -60,7 +64,8 @@ Expected<LayerTimes> read_layer_times(const std::string& text, const std::string
     const auto time = [&](const char* column) {
       const Location where{path, cell(column).at.line, cell(column).at.column};
       return time_from_us(
-          read_number(cell(column).text, where, column, 0, kMostMilliseconds * 1e3, problems).value_or(0));
+          read_number(cell(column).text, where, column, 0, kMostMilliseconds * 1e3, problems)
+              .value_or(0));
     };
     LayerTime layer{cell("layer").text, time("forward_us"), time("backward_us"), {}};
     std::istringstream names(cell("variables").text);

@@ -26,8 +26,8 @@ struct LayerTimes {
   std::vector<LayerTime> layers;
 };
 
-/// Reads a profile: CSV with the columns layer, forward_us, backward_us, variables (names separated by spaces; may be
-/// empty) and the remark `# batch: n`. ERRORS: like those of load_model.
+/// Reads a profile: CSV with the columns layer, forward_us, backward_us, variables (names separated
+/// by spaces; may be empty) and the remark `# batch: n`. ERRORS: like those of load_model.
 Expected<LayerTimes> load_layer_times(const std::string& path);
 /// Like load_layer_times(), for a text in memory; errors call it `path`.
 Expected<LayerTimes> read_layer_times(const std::string& text, const std::string& path);

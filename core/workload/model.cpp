@@ -24,10 +24,12 @@ std::optional<std::int64_t> elements_of(const std::vector<std::int64_t>& shape) 
 
 namespace {
 
-const std::vector<std::string> kColumns{"name",          "shape",          "type",       "layer",
-                                        "forward_flops", "backward_flops", "forward_us", "backward_us"};
+const std::vector<std::string> kColumns{"name",       "shape",         "type",
+                                        "layer",      "forward_flops", "backward_flops",
+                                        "forward_us", "backward_us"};
 
-/// Reads the rows of a model, wherever they come from: each as (column, text, place) with the columns checked.
+/// Reads the rows of a model, wherever they come from: each as (column, text, place) with the
+/// columns checked.
 class ModelReader {
  public:
   ModelReader(const std::string& file, Problems& problems) : file_(file), problems_(problems) {}
@@ -57,7 +59,8 @@ class ModelReader {
       const auto [first, fresh] = lines_.emplace(name->text, row_at.line);
       if (!fresh)
         complain(name->at, {ProblemCode::kDuplicate, "name"},
-                 "variable \"{}\" is listed twice (first in line {}); names must differ", name->text, first->second);
+                 "variable \"{}\" is listed twice (first in line {}); names must differ",
+                 name->text, first->second);
     } else {
       complain(row_at, {ProblemCode::kMissing, "name"}, "a variable needs a name");
     }
@@ -66,20 +69,24 @@ class ModelReader {
       const auto known = parse_data_type(type->text);
       if (!known)
         complain(type->at, {ProblemCode::kUnknownName, "type"},
-                 "type \"{}\" is none of float32, float64, float16, bfloat16, int32, int64", type->text);
+                 "type \"{}\" is none of float32, float64, float16, bfloat16, int32, int64",
+                 type->text);
       variable.type = known.value_or(DataType::kFloat32);
     }
-    variable.layer =
-        static_cast<std::int64_t>(number(row, "layer", 0, 1e9).value_or(static_cast<double>(model_.variables.size())));
+    variable.layer = static_cast<std::int64_t>(
+        number(row, "layer", 0, 1e9).value_or(static_cast<double>(model_.variables.size())));
     variable.forward_flops = number(row, "forward_flops", 0, 1e24);
     variable.backward_flops = number(row, "backward_flops", 0, 1e24);
-    if (const auto us = number(row, "forward_us", 0, kMostMilliseconds * 1e3)) variable.forward = time_from_us(*us);
-    if (const auto us = number(row, "backward_us", 0, kMostMilliseconds * 1e3)) variable.backward = time_from_us(*us);
+    if (const auto us = number(row, "forward_us", 0, kMostMilliseconds * 1e3))
+      variable.forward = time_from_us(*us);
+    if (const auto us = number(row, "backward_us", 0, kMostMilliseconds * 1e3))
+      variable.backward = time_from_us(*us);
     model_.variables.push_back(std::move(variable));
   }
 
   void set_batch(const Cell& cell) {
-    if (const auto batch = number({{"batch", cell}}, "batch", 1, 1e9)) model_.batch = static_cast<std::int64_t>(*batch);
+    if (const auto batch = number({{"batch", cell}}, "batch", 1, 1e9))
+      model_.batch = static_cast<std::int64_t>(*batch);
   }
 
   Model& model() { return model_; }
@@ -87,7 +94,8 @@ class ModelReader {
  private:
   template <class... Args>
   void complain(Position at, ProblemKind kind, fmt::format_string<Args...> format, Args&&... args) {
-    problems_.add(std::move(kind), {file_, at.line, at.column}, format, std::forward<Args>(args)...);
+    problems_.add(std::move(kind), {file_, at.line, at.column}, format,
+                  std::forward<Args>(args)...);
   }
 
   static const Cell* find(const Row& row, const std::string& column) {
@@ -95,10 +103,12 @@ class ModelReader {
     return cell == row.end() ? nullptr : &cell->second;
   }
 
-  std::optional<double> number(const Row& row, const std::string& column, double least, double most) {
+  std::optional<double> number(const Row& row, const std::string& column, double least,
+                               double most) {
     const Cell* cell = find(row, column);
     if (!cell || cell->text.empty()) return std::nullopt;
-    return read_number(cell->text, {file_, cell->at.line, cell->at.column}, column, least, most, problems_);
+    return read_number(cell->text, {file_, cell->at.line, cell->at.column}, column, least, most,
+                       problems_);
   }
 
   void read_shape(const Cell& cell, Variable& variable) {
@@ -107,9 +117,10 @@ class ModelReader {
       std::int64_t side = 0;
       const auto [stopped, status] = std::from_chars(rest.data(), rest.data() + rest.size(), side);
       const auto used = static_cast<std::size_t>(stopped - rest.data());
-      if (status != std::errc() || (used < rest.size() && (rest[used] != 'x' || used + 1 == rest.size()))) {
-        return complain(cell.at, {ProblemCode::kSyntax, "shape"}, "shape \"{}\" does not look like 64x3x7x7",
-                        cell.text);
+      if (status != std::errc() ||
+          (used < rest.size() && (rest[used] != 'x' || used + 1 == rest.size()))) {
+        return complain(cell.at, {ProblemCode::kSyntax, "shape"},
+                        "shape \"{}\" does not look like 64x3x7x7", cell.text);
       }
       variable.shape.push_back(side);
       rest.remove_prefix(std::min(used + 1, rest.size()));
@@ -117,12 +128,13 @@ class ModelReader {
     const auto elements = elements_of(variable.shape);
     if (!elements)
       return complain(cell.at, {ProblemCode::kInvalid, "shape"},
-                      "shape {}: sides must be 0 or more and multiply to at most 2^46 elements", cell.text);
+                      "shape {}: sides must be 0 or more and multiply to at most 2^46 elements",
+                      cell.text);
     variable.elements = *elements;
     total_ += *elements;
     if (total_ > kMostElements)
-      complain(cell.at, {ProblemCode::kTooLarge, "shape"}, "up to here the model has {} elements; 2^46 are the most",
-               total_);
+      complain(cell.at, {ProblemCode::kTooLarge, "shape"},
+               "up to here the model has {} elements; 2^46 are the most", total_);
   }
 
   const std::string& file_;
@@ -132,7 +144,8 @@ class ModelReader {
   std::int64_t total_ = 0;
 };
 
-void read_csv(std::string_view text, const std::string& file, ModelReader& reader, Problems& problems) {
+void read_csv(std::string_view text, const std::string& file, ModelReader& reader,
+              Problems& problems) {
   const CsvTable table = parse_csv(text, file, problems);
   for (const CsvTable::Cell& column : table.columns) {
     if (problems.full()) return;
@@ -141,7 +154,8 @@ void read_csv(std::string_view text, const std::string& file, ModelReader& reade
   for (const char* required : {"name", "shape", "type"}) {
     if (table.columns.empty() || table.column(required) >= 0) continue;
     problems.add({ProblemCode::kMissing, required}, {file, table.columns[0].at.line, 1},
-                 "there is no column \"{}\"; the columns are name,shape,type and optional ones", required);
+                 "there is no column \"{}\"; the columns are name,shape,type and optional ones",
+                 required);
   }
   const auto remark = [&table](const char* key) {
     const auto found = table.remarks.find(key);
@@ -160,7 +174,8 @@ void read_csv(std::string_view text, const std::string& file, ModelReader& reade
   }
 }
 
-/// Reads a model from a document: makes cells of its values, after a look at whether they are of the right kind.
+/// Reads a model from a document: makes cells of its values, after a look at whether they are of
+/// the right kind.
 class JsonModelReader {
  public:
   JsonModelReader(const std::string& file, ModelReader& reader, Problems& problems)
@@ -181,9 +196,10 @@ class JsonModelReader {
       } else if (field.name == "source") {
         if (const auto cell = text(field)) reader_.model().source = cell->text;
       } else {
-        const std::string hint = did_you_mean(field.name, {"variables", "batch", "title", "source"});
-        complain(field.at, {ProblemCode::kUnknownField, field.name}, "unknown field \"{}\"{}", field.name,
-                 hint.empty() ? "; there are variables, batch, title, source" : hint);
+        const std::string hint =
+            did_you_mean(field.name, {"variables", "batch", "title", "source"});
+        complain(field.at, {ProblemCode::kUnknownField, field.name}, "unknown field \"{}\"{}",
+                 field.name, hint.empty() ? "; there are variables, batch, title, source" : hint);
       }
     }
     if (!list || list->kind != Value::Kind::kList)
@@ -201,28 +217,37 @@ class JsonModelReader {
   void read_variable(const Value& item) {
     if (item.kind != Value::Kind::kMessage) {
       return complain(item.at, {ProblemCode::kWrongType, "variables"},
-                      "expected a variable {{\"name\": …, \"shape\": [ … ]}}, found {}", describe(item));
+                      "expected a variable {{\"name\": …, \"shape\": [ … ]}}, found {}",
+                      describe(item));
     }
     ModelReader::Row cells;
     std::set<std::string> seen;
     for (const Value::Field& field : item.fields) {
-      if (is_null(field.value) || !reader_.check_column(field.name, field.at) || !fresh(field, seen)) continue;
+      if (is_null(field.value) || !reader_.check_column(field.name, field.at) ||
+          !fresh(field, seen))
+        continue;
       const bool is_text = field.name == "name" || field.name == "type";
-      if (const auto cell = field.name == "shape" ? shape(field) : is_text ? text(field) : number(field))
+      if (const auto cell = field.name == "shape" ? shape(field)
+                            : is_text             ? text(field)
+                                                  : number(field))
         cells[field.name] = *cell;
     }
     if (!seen.contains("shape"))
-      complain(item.at, {ProblemCode::kMissing, "shape"}, "a variable needs a shape; [] is a scalar's");
+      complain(item.at, {ProblemCode::kMissing, "shape"},
+               "a variable needs a shape; [] is a scalar's");
     // A name that is not a text was already reported.
     if (seen.contains("name") == cells.contains("name")) reader_.add(cells, item.at);
   }
 
   /// JSON's way of leaving something out.
-  static bool is_null(const Value& value) { return value.kind == Value::Kind::kIdentifier && value.text == "null"; }
+  static bool is_null(const Value& value) {
+    return value.kind == Value::Kind::kIdentifier && value.text == "null";
+  }
 
   bool fresh(const Value::Field& field, std::set<std::string>& seen) {
     if (seen.insert(field.name).second) return true;
-    complain(field.at, {ProblemCode::kDuplicate, field.name}, "\"{}\" is given twice; keep one", field.name);
+    complain(field.at, {ProblemCode::kDuplicate, field.name}, "\"{}\" is given twice; keep one",
+             field.name);
     return false;
   }
 
@@ -241,12 +266,13 @@ class JsonModelReader {
 
   /// Returns the shape in the form of CSV files.
   std::optional<Cell> shape(const Value::Field& field) {
-    if (field.value.kind != Value::Kind::kList) return refuse(field, "a list of whole numbers, such as [64, 3, 7, 7]");
+    if (field.value.kind != Value::Kind::kList)
+      return refuse(field, "a list of whole numbers, such as [64, 3, 7, 7]");
     Cell cell{"", field.value.at};
     for (const Value& side : field.value.items) {
       if (side.kind != Value::Kind::kNumber) {
-        complain(side.at, {ProblemCode::kWrongType, "shape"}, "shape: expected a whole number, found {}",
-                 describe(side));
+        complain(side.at, {ProblemCode::kWrongType, "shape"},
+                 "shape: expected a whole number, found {}", describe(side));
         return std::nullopt;
       }
       cell.text += (cell.text.empty() ? "" : "x") + side.text;
@@ -255,14 +281,15 @@ class JsonModelReader {
   }
 
   std::optional<Cell> refuse(const Value::Field& field, const char* expected) {
-    complain(field.value.at, {ProblemCode::kWrongType, field.name}, "{}: expected {}, found {}", field.name, expected,
-             describe(field.value));
+    complain(field.value.at, {ProblemCode::kWrongType, field.name}, "{}: expected {}, found {}",
+             field.name, expected, describe(field.value));
     return std::nullopt;
   }
 
   template <class... Args>
   void complain(Position at, ProblemKind kind, fmt::format_string<Args...> format, Args&&... args) {
-    problems_.add(std::move(kind), {file_, at.line, at.column}, format, std::forward<Args>(args)...);
+    problems_.add(std::move(kind), {file_, at.line, at.column}, format,
+                  std::forward<Args>(args)...);
   }
 
   const std::string& file_;
@@ -270,7 +297,8 @@ class JsonModelReader {
   Problems& problems_;
 };
 
-void read_json(std::string_view text, const std::string& file, ModelReader& reader, Problems& problems) {
+void read_json(std::string_view text, const std::string& file, ModelReader& reader,
+               Problems& problems) {
   const Document document = parse_json(text, file, problems);
   if (!document.cut_off) JsonModelReader(file, reader, problems).read(document.root);
 }
@@ -294,7 +322,8 @@ Expected<Model> read_model(const std::string& text, const std::string& path) {
   }
   reader.model().name = file.stem().string();
   if (problems.empty() && reader.model().variables.empty())
-    problems.add({ProblemCode::kMissing, "variables"}, {path, 0, 0}, "there are no variables in it");
+    problems.add({ProblemCode::kMissing, "variables"}, {path, 0, 0},
+                 "there are no variables in it");
   if (!problems.empty()) return problems.take();
   return std::move(reader.model());
 }

@@ -16,8 +16,12 @@ namespace {
 constexpr std::int64_t kAllOfIt = 1'000'000;  // in millionths
 }
 
-Time StepTimes::backward_total() const { return std::accumulate(backward.begin(), backward.end(), Time()); }
-Time StepTimes::accumulate_total() const { return std::accumulate(accumulate.begin(), accumulate.end(), Time()); }
+Time StepTimes::backward_total() const {
+  return std::accumulate(backward.begin(), backward.end(), Time());
+}
+Time StepTimes::accumulate_total() const {
+  return std::accumulate(accumulate.begin(), accumulate.end(), Time());
+}
 
 Time StepTimes::early_passes(std::int32_t passes) const {
   if (passes < 2) return Time();
@@ -25,10 +29,12 @@ Time StepTimes::early_passes(std::int32_t passes) const {
 }
 
 std::int64_t StepTimes::compute_bound_in_pass(std::size_t segment, std::int32_t pass) const {
-  const std::int64_t own = backward_compute_bound.empty() ? kAllOfIt : backward_compute_bound[segment];
+  const std::int64_t own =
+      backward_compute_bound.empty() ? kAllOfIt : backward_compute_bound[segment];
   const Time whole = backward_in_pass(segment, pass);
   if (whole == backward[segment]) return own;
-  return static_cast<std::int64_t>(static_cast<Wide>(own) * static_cast<Wide>(backward[segment].count()) /
+  return static_cast<std::int64_t>(static_cast<Wide>(own) *
+                                   static_cast<Wide>(backward[segment].count()) /
                                    static_cast<Wide>(whole.count()));
 }
 
@@ -46,11 +52,12 @@ constexpr std::int64_t kAccumulatePasses = 3;
 /// Seconds as a Time, rounded to the picosecond; saturates.
 Time seconds(double s) {
   const double ps = s * 1e12;
-  return ps < static_cast<double>(kLongestDuration.count()) ? Time(std::llround(ps)) : kLongestDuration;
+  return ps < static_cast<double>(kLongestDuration.count()) ? Time(std::llround(ps))
+                                                            : kLongestDuration;
 }
 
-/// Makes the parts add up to `total`, in proportion (all of it to the last if they are all 0). Rounds by largest
-/// prefix, so that the sum is exact.
+/// Makes the parts add up to `total`, in proportion (all of it to the last if they are all 0).
+/// Rounds by largest prefix, so that the sum is exact.
 void scale_to(std::vector<Time>& parts, Time total) {
   if (parts.empty()) return;
   const Time before = std::accumulate(parts.begin(), parts.end(), Time());
@@ -67,8 +74,9 @@ void scale_to(std::vector<Time>& parts, Time total) {
   std::int64_t given = 0;
   for (Time& part : parts) {
     reached += part.count();
-    const auto upto = static_cast<std::int64_t>(static_cast<Wide>(reached) * static_cast<Wide>(total.count()) /
-                                                static_cast<Wide>(before.count()));
+    const auto upto =
+        static_cast<std::int64_t>(static_cast<Wide>(reached) * static_cast<Wide>(total.count()) /
+                                  static_cast<Wide>(before.count()));
     part = Time(upto - given);
     given = upto;
   }
@@ -76,12 +84,14 @@ void scale_to(std::vector<Time>& parts, Time total) {
 
 class WorkloadMaker {
  public:
-  WorkloadMaker(const WorkloadOptions& options, const Cluster& cluster) : options_(options), cluster_(cluster) {}
+  WorkloadMaker(const WorkloadOptions& options, const Cluster& cluster)
+      : options_(options), cluster_(cluster) {}
 
   tl::expected<Workload, std::vector<WorkloadProblem>> make() {
     workload_.name = options_.model.name;
     workload_.gradients = options_.model.variables;
-    for (Variable& gradient : workload_.gradients) gradient.type = options_.gradient_type.value_or(gradient.type);
+    for (Variable& gradient : workload_.gradients)
+      gradient.type = options_.gradient_type.value_or(gradient.type);
     workload_.times.resize(cluster_.replica_groups());
     workload_.micro_batches = options_.micro_batches;
     if (options_.layer_times) {
@@ -116,12 +126,17 @@ class WorkloadMaker {
 
  private:
   template <class... Args>
-  void complain(const char* field, ProblemCode code, fmt::format_string<Args...> format, Args&&... args) {
+  void complain(const char* field, ProblemCode code, fmt::format_string<Args...> format,
+                Args&&... args) {
     problems_.push_back({field, fmt::format(format, std::forward<Args>(args)...), code});
   }
 
-  static bool is_measured(const Variable& variable) { return variable.forward || variable.backward; }
-  static bool has_flops(const Variable& variable) { return variable.forward_flops || variable.backward_flops; }
+  static bool is_measured(const Variable& variable) {
+    return variable.forward || variable.backward;
+  }
+  static bool has_flops(const Variable& variable) {
+    return variable.forward_flops || variable.backward_flops;
+  }
 
   template <class Test>
   [[nodiscard]] bool any_has(Test test) const {
@@ -132,19 +147,21 @@ class WorkloadMaker {
   /// take no time, which the description of the result mentions.
   template <class Test>
   [[nodiscard]] std::string layers_without(Test test) const {
-    const auto without =
-        std::count_if(workload_.segments.begin(), workload_.segments.end(), [&](const BackwardSegment& segment) {
-          return std::none_of(segment.variables.begin(), segment.variables.end(),
-                              [&](int v) { return test(workload_.gradients[static_cast<std::size_t>(v)]); });
+    const auto without = std::count_if(
+        workload_.segments.begin(), workload_.segments.end(), [&](const BackwardSegment& segment) {
+          return std::none_of(segment.variables.begin(), segment.variables.end(), [&](int v) {
+            return test(workload_.gradients[static_cast<std::size_t>(v)]);
+          });
         });
     if (without == 0) return "";
-    return fmt::format("; {} of {} layers have none and take no time", without, workload_.segments.size());
+    return fmt::format("; {} of {} layers have none and take no time", without,
+                       workload_.segments.size());
   }
 
   [[nodiscard]] const Part& device(std::size_t group) const {
     const Machine& machine = *cluster_.groups()[group].machine;
-    return machine
-        .parts()[static_cast<std::size_t>(machine.gpus().empty() ? machine.cpus().front() : machine.gpus().front())];
+    return machine.parts()[static_cast<std::size_t>(
+        machine.gpus().empty() ? machine.cpus().front() : machine.gpus().front())];
   }
 
   [[nodiscard]] Time default_update(std::size_t group) const {
@@ -152,10 +169,11 @@ class WorkloadMaker {
     Bytes variables;
     for (const Variable& variable : options_.model.variables) {
       // Sparse gradients: at most the rows that all replicas touch.
-      variables += variable.slices ? std::min(variable.elements,
-                                              cluster_.replicas() * variable.slices->rows * variable.row_elements()) *
-                                         size_of(variable.type)
-                                   : variable.bytes();
+      variables += variable.slices
+                       ? std::min(variable.elements, cluster_.replicas() * variable.slices->rows *
+                                                         variable.row_elements()) *
+                             size_of(variable.type)
+                       : variable.bytes();
     }
     return transfer_time(kUpdatePasses, variables, device(group).device.memory);
   }
@@ -176,8 +194,9 @@ class WorkloadMaker {
     return any_has(is_measured) ? std::optional(options_.model.batch) : std::nullopt;
   }
 
-  /// The time that a layer's operations take at the usual efficiency, over the time that the layer takes: so much of it is
-  /// limited by multiprocessors. All of it where operations, samples or the device's rate are not known.
+  /// The time that a layer's operations take at the usual efficiency, over the time that the layer
+  /// takes: so much of it is limited by multiprocessors. All of it where operations, samples or the
+  /// device's rate are not known.
   void set_compute_bound(std::size_t g) {
     StepTimes& times = workload_.times[g];
     const std::int64_t otherwise = options_.compute_bound_ppm.value_or(kAllOfIt);
@@ -185,12 +204,15 @@ class WorkloadMaker {
     times.backward_compute_bound.assign(workload_.segments.size(), otherwise);
     const auto& rates = device(g).device.flops_per_second;
     const auto rate = rates.find(options_.model.variables.front().type);
-    if (options_.compute_bound_ppm || !any_has(has_flops) || !batch() || rate == rates.end()) return;
-    const double seconds_per_operation = static_cast<double>(*batch()) / (rate->second * options_.flops_efficiency);
+    if (options_.compute_bound_ppm || !any_has(has_flops) || !batch() || rate == rates.end())
+      return;
+    const double seconds_per_operation =
+        static_cast<double>(*batch()) / (rate->second * options_.flops_efficiency);
     const auto bound = [&](double operations, Time time) {
       const auto needed = static_cast<double>(seconds(operations * seconds_per_operation).count());
       const auto taken = static_cast<double>(time.count());
-      return needed < taken ? std::llround(needed / taken * static_cast<double>(kAllOfIt)) : kAllOfIt;
+      return needed < taken ? std::llround(needed / taken * static_cast<double>(kAllOfIt))
+                            : kAllOfIt;
     };
     double forward = 0;
     for (std::size_t s = 0; s < workload_.segments.size(); ++s) {
@@ -209,25 +231,30 @@ class WorkloadMaker {
     std::vector<Bytes> bytes;
     for (const BackwardSegment& segment : workload_.segments) {
       Bytes& sum = bytes.emplace_back();
-      for (const int v : segment.variables) sum += workload_.gradients[static_cast<std::size_t>(v)].bytes();
+      for (const int v : segment.variables)
+        sum += workload_.gradients[static_cast<std::size_t>(v)].bytes();
     }
-    for (const Bytes b : bytes) times.accumulate.push_back(transfer_time(kAccumulatePasses, b, memory));
+    for (const Bytes b : bytes)
+      times.accumulate.push_back(transfer_time(kAccumulatePasses, b, memory));
     if (!options_.accumulate) return;
     // Shared out by bytes, whatever the memory is like.
     for (std::size_t s = 0; s < bytes.size(); ++s) times.accumulate[s] = Time(bytes[s].count());
     scale_to(times.accumulate, *options_.accumulate);
   }
 
-  /// A step that computes for more than a day is a slip in a unit, and its times would not add up in 64 bits.
+  /// A step that computes for more than a day is a slip in a unit, and its times would not add up
+  /// in 64 bits.
   void check_length() {
     for (const StepTimes& times : workload_.times) {
       double pass = static_cast<double>(times.forward.count());
       for (const Time t : times.backward) pass += static_cast<double>(t.count());
       for (const Time t : times.accumulate) pass += static_cast<double>(t.count());
-      const double length = pass * workload_.micro_batches + static_cast<double>(times.update.count());
+      const double length =
+          pass * workload_.micro_batches + static_cast<double>(times.update.count());
       if (length < 86'400e12) continue;
       complain("", ProblemCode::kTooLarge,
-               "one step would compute for {:.0f} hours; check batch, the times and the rates", length / 3600e12);
+               "one step would compute for {:.0f} hours; check batch, the times and the rates",
+               length / 3600e12);
       return;
     }
   }
@@ -239,9 +266,11 @@ class WorkloadMaker {
       layers[workload_.gradients[static_cast<std::size_t>(i)].layer].push_back(i);
     for (auto& [layer, variables] : layers) {
       workload_.segments.push_back(
-          {workload_.gradients[static_cast<std::size_t>(variables.front())].name, std::move(variables)});
+          {workload_.gradients[static_cast<std::size_t>(variables.front())].name,
+           std::move(variables)});
     }
-    for (StepTimes& times : workload_.times) times.backward.assign(workload_.segments.size(), Time());
+    for (StepTimes& times : workload_.times)
+      times.backward.assign(workload_.segments.size(), Time());
   }
 
   void from_profile(const LayerTimes& profile) {
@@ -249,9 +278,11 @@ class WorkloadMaker {
     for (int i = 0; i < static_cast<int>(workload_.gradients.size()); ++i)
       indices[workload_.gradients[static_cast<std::size_t>(i)].name] = i;
     std::vector<bool> seen(workload_.gradients.size(), false);
-    const double scale =
-        static_cast<double>(options_.batch.value_or(profile.batch)) / static_cast<double>(profile.batch);
-    const auto scaled = [scale](Time t) { return seconds(static_cast<double>(t.count()) * 1e-12 * scale); };
+    const double scale = static_cast<double>(options_.batch.value_or(profile.batch)) /
+                         static_cast<double>(profile.batch);
+    const auto scaled = [scale](Time t) {
+      return seconds(static_cast<double>(t.count()) * 1e-12 * scale);
+    };
 
     Time forward;
     std::vector<Time> backward, forward_by_segment;
@@ -262,15 +293,16 @@ class WorkloadMaker {
       for (const std::string& name : layer->variables) {
         const auto index = indices.find(name);
         if (index == indices.end()) {
-          complain(
-              "layer_times", ProblemCode::kConflict,
-              "layer \"{}\" of the profile yields the gradient of \"{}\", which model \"{}\" does not have; is it the "
-              "profile of another model?",
-              layer->layer, name, workload_.name);
+          complain("layer_times", ProblemCode::kConflict,
+                   "layer \"{}\" of the profile yields the gradient of \"{}\", which model \"{}\" "
+                   "does not have; is it the "
+                   "profile of another model?",
+                   layer->layer, name, workload_.name);
           return;
         }
         if (seen[static_cast<std::size_t>(index->second)]) {
-          complain("layer_times", ProblemCode::kDuplicate, "the profile yields the gradient of \"{}\" twice", name);
+          complain("layer_times", ProblemCode::kDuplicate,
+                   "the profile yields the gradient of \"{}\" twice", name);
           return;
         }
         seen[static_cast<std::size_t>(index->second)] = true;
@@ -285,35 +317,38 @@ class WorkloadMaker {
     }
     if (!missing.empty()) {
       const std::size_t listed = std::min<std::size_t>(missing.size(), 5);
-      return complain("layer_times", ProblemCode::kMissing,
-                      "the profile never yields the gradient{} of {}{}; every variable must belong to one of "
-                      "its layers",
-                      missing.size() > 1 ? "s" : "",
-                      fmt::join(missing.begin(), missing.begin() + static_cast<std::ptrdiff_t>(listed), ", "),
-                      missing.size() > listed ? fmt::format(" and {} more", missing.size() - listed) : "");
+      return complain(
+          "layer_times", ProblemCode::kMissing,
+          "the profile never yields the gradient{} of {}{}; every variable must belong to one of "
+          "its layers",
+          missing.size() > 1 ? "s" : "",
+          fmt::join(missing.begin(), missing.begin() + static_cast<std::ptrdiff_t>(listed), ", "),
+          missing.size() > listed ? fmt::format(" and {} more", missing.size() - listed) : "");
     }
     for (StepTimes& times : workload_.times) {
       times.forward = forward;
       times.backward = backward;
       times.forward_by_segment = forward_by_segment;
     }
-    workload_.timing =
-        fmt::format("measured layer times ({}, batch {})", profile.title, options_.batch.value_or(profile.batch));
+    workload_.timing = fmt::format("measured layer times ({}, batch {})", profile.title,
+                                   options_.batch.value_or(profile.batch));
   }
 
   void from_measured_variables() {
     segments_by_layer();
-    const double scale =
-        static_cast<double>(options_.batch.value_or(options_.model.batch)) / static_cast<double>(options_.model.batch);
+    const double scale = static_cast<double>(options_.batch.value_or(options_.model.batch)) /
+                         static_cast<double>(options_.model.batch);
     for (StepTimes& times : workload_.times) {
       times.forward_by_segment.resize(workload_.segments.size());
       for (std::size_t s = 0; s < workload_.segments.size(); ++s) {
         for (const int v : workload_.segments[s].variables) {
           const Variable& variable = workload_.gradients[static_cast<std::size_t>(v)];
-          const Time forward = seconds(static_cast<double>(variable.forward.value_or(Time()).count()) * 1e-12 * scale);
+          const Time forward = seconds(
+              static_cast<double>(variable.forward.value_or(Time()).count()) * 1e-12 * scale);
           times.forward += forward;
           times.forward_by_segment[s] += forward;
-          times.backward[s] += seconds(static_cast<double>(variable.backward.value_or(Time()).count()) * 1e-12 * scale);
+          times.backward[s] += seconds(
+              static_cast<double>(variable.backward.value_or(Time()).count()) * 1e-12 * scale);
         }
       }
     }
@@ -322,9 +357,9 @@ class WorkloadMaker {
 
   void from_flops() {
     if (!options_.batch)
-      return complain(
-          "", ProblemCode::kMissing,
-          "batch is missing; say how many samples each replica takes per step, so that times follow from FLOPs");
+      return complain("", ProblemCode::kMissing,
+                      "batch is missing; say how many samples each replica takes per step, so that "
+                      "times follow from FLOPs");
     segments_by_layer();
     // Variables compute in the type they are stored in, whatever their gradients travel in.
     const DataType type = options_.model.variables.front().type;
@@ -334,19 +369,20 @@ class WorkloadMaker {
       const auto rate = rates.find(type);
       if (rate == rates.end()) {
         complain("", ProblemCode::kUnsupported,
-                 "machine \"{}\" gives no {} rate for \"{}\"; give it one (flops {{ data_type: … tflops: … }}), take "
+                 "machine \"{}\" gives no {} rate for \"{}\"; give it one (flops {{ data_type: … "
+                 "tflops: … }}), take "
                  "another machine, or say forward_ms and backward_ms",
                  cluster_.groups()[g].machine->name(), to_string(type), device(g).name);
         continue;
       }
-      fill_from_flops(workload_.times[g],
-                      static_cast<double>(*options_.batch) / (rate->second * options_.flops_efficiency));
+      fill_from_flops(workload_.times[g], static_cast<double>(*options_.batch) /
+                                              (rate->second * options_.flops_efficiency));
       const std::string text = fmt::format("{:g}", rate->second / 1e12);
       if (std::find(seen.begin(), seen.end(), text) == seen.end()) seen.push_back(text);
     }
-    workload_.timing =
-        fmt::format("FLOPs at {:g} % of {} TFLOP/s ({}), batch {}{}", 100 * options_.flops_efficiency,
-                    fmt::join(seen, " and "), to_string(type), *options_.batch, layers_without(has_flops));
+    workload_.timing = fmt::format("FLOPs at {:g} % of {} TFLOP/s ({}), batch {}{}",
+                                   100 * options_.flops_efficiency, fmt::join(seen, " and "),
+                                   to_string(type), *options_.batch, layers_without(has_flops));
   }
 
   /// The totals are given and replace these; only the layers' shares matter.
@@ -374,8 +410,9 @@ class WorkloadMaker {
 
   void from_nothing() {
     segments_by_layer();
-    workload_.timing = options_.backward ? "given totals, split equally among layers"
-                                         : "none: communication only, all gradients are ready at once";
+    workload_.timing = options_.backward
+                           ? "given totals, split equally among layers"
+                           : "none: communication only, all gradients are ready at once";
   }
 
   const WorkloadOptions& options_;

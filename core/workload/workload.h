@@ -34,10 +34,11 @@ struct OnReadVariable {
 
 /// The durations of the parts of one replica's training step on one kind of worker.
 struct StepTimes {
-  Time forward;                       ///< one pass
-  std::vector<Time> backward;         ///< one pass, per segment
-  Time update;                        ///< of all variables together
-  std::vector<Time> accumulate = {};  ///< per segment, in every pass but the first: adding to earlier gradients
+  Time forward;                ///< one pass
+  std::vector<Time> backward;  ///< one pass, per segment
+  Time update;                 ///< of all variables together
+  std::vector<Time> accumulate =
+      {};  ///< per segment, in every pass but the first: adding to earlier gradients
   /// The share of a pass that is limited by multiprocessors, in millionths; the rest waits for
   /// memory. If `backward_compute_bound` is empty, all of the backward pass is.
   std::int64_t forward_compute_bound = 1'000'000;
@@ -62,11 +63,14 @@ struct StepTimes {
 /// The computation of a replica in a training step, and its gradients.
 struct Workload {
   std::string name;
-  std::vector<Variable> gradients;        ///< in creation order, with the type in which they are communicated
-  std::vector<BackwardSegment> segments;  ///< in the order of the backward pass; each gradient is in exactly one
-  std::vector<StepTimes> times;           ///< per group of workers (Cluster::groups)
-  std::int32_t micro_batches = 1;         ///< forward and backward passes per step; gradients are sent in the last
-  std::string timing;                     ///< a description of where the times come from
+  std::vector<Variable>
+      gradients;  ///< in creation order, with the type in which they are communicated
+  std::vector<BackwardSegment>
+      segments;  ///< in the order of the backward pass; each gradient is in exactly one
+  std::vector<StepTimes> times;  ///< per group of workers (Cluster::groups)
+  std::int32_t micro_batches =
+      1;               ///< forward and backward passes per step; gradients are sent in the last
+  std::string timing;  ///< a description of where the times come from
   std::vector<OnReadVariable> on_read = {};
   std::int32_t checkpoint_every = 0;  ///< steps; 0: nothing is saved
 

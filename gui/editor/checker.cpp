@@ -43,7 +43,8 @@ void Checker::work(const std::stop_token& stop) {
     waiting_.reset();
     lock.unlock();
     CheckedScenario result;
-    if (const auto thrown = guarded([&] { result = check_scenario(job.text, job.path, library_, schema_); }))
+    if (const auto thrown =
+            guarded([&] { result = check_scenario(job.text, job.path, library_, schema_); }))
       result = {{{thrown->problems().front(), {}, {}}}, {}};
     tell(this, [this, number = job.number, result = std::move(result)] {
       if (number == newest_) emit checked(result);

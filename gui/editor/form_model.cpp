@@ -30,7 +30,9 @@ QString summary(const core::Value& message) {
   constexpr int kMost = 3;
   QStringList parts;
   for (const core::Value::Field& field : message.fields) {
-    if (field.value.kind == core::Value::Kind::kMessage || field.value.kind == core::Value::Kind::kList) continue;
+    if (field.value.kind == core::Value::Kind::kMessage ||
+        field.value.kind == core::Value::Kind::kList)
+      continue;
     if (parts.size() == kMost) return parts.join(QStringLiteral(", ")) + QStringLiteral(" …");
     parts.append(QString::fromStdString(field.name + " " + field.value.text));
   }
@@ -54,7 +56,8 @@ FormModel::Node& FormModel::node(const QModelIndex& index) const {
 }
 
 QModelIndex FormModel::index_of(const Node& node, int column) const {
-  return &node == root_.get() ? QModelIndex() : createIndex(node.row, column, const_cast<Node*>(&node));
+  return &node == root_.get() ? QModelIndex()
+                              : createIndex(node.row, column, const_cast<Node*>(&node));
 }
 
 core::FieldPath FormModel::path_of(const Node& node) const {
@@ -70,7 +73,8 @@ void FormModel::fill(Node& node) const {
   if (node.filled) return;
   node.filled = true;
   const auto add = [&](const core::FieldType& type, Line line) {
-    node.below.push_back(std::make_unique<Node>(Node{&node, &type, line, static_cast<int>(node.below.size())}));
+    node.below.push_back(
+        std::make_unique<Node>(Node{&node, &type, line, static_cast<int>(node.below.size())}));
   };
   if (node.line == Line::kList) {
     const int elements = text_->count(path_of(node));
@@ -78,7 +82,8 @@ void FormModel::fill(Node& node) const {
     add(*node.type, Line::kAdd);
   } else if (node.is_message()) {
     const core::MessageType& message = node.type ? *node.type->message : schema_.root();
-    for (const core::FieldType& field : message.fields) add(field, field.repeated ? Line::kList : Line::kField);
+    for (const core::FieldType& field : message.fields)
+      add(field, field.repeated ? Line::kList : Line::kField);
   }
 }
 
@@ -90,7 +95,8 @@ void FormModel::follow(Node& node) {
     if (now > before) {
       beginInsertRows(index_of(node), before, now - 1);
       for (int i = before; i < now; ++i)
-        node.below.insert(node.below.begin() + i, std::make_unique<Node>(Node{&node, node.type, Line::kElement, i}));
+        node.below.insert(node.below.begin() + i,
+                          std::make_unique<Node>(Node{&node, node.type, Line::kElement, i}));
       node.below.back()->row = now;
       endInsertRows();
     } else if (now < before) {
@@ -134,13 +140,15 @@ QModelIndex FormModel::index_of(const core::FieldPath& path) {
   Node* at = root_.get();
   for (const core::PathStep& step : path) {
     fill(*at);
-    const auto child = std::find_if(at->below.begin(), at->below.end(),
-                                    [&](const auto& below) { return below->type->name == step.field; });
+    const auto child = std::find_if(at->below.begin(), at->below.end(), [&](const auto& below) {
+      return below->type->name == step.field;
+    });
     if (child == at->below.end()) return {};
     at = child->get();
     if (at->line != Line::kList) continue;
     fill(*at);
-    if (step.index + 1 >= static_cast<int>(at->below.size())) break;  // an element that is not there: its list
+    if (step.index + 1 >= static_cast<int>(at->below.size()))
+      break;  // an element that is not there: its list
     at = at->below[static_cast<std::size_t>(step.index)].get();
   }
   return index_of(*at);
@@ -149,7 +157,8 @@ QModelIndex FormModel::index_of(const core::FieldPath& path) {
 QModelIndex FormModel::index(int row, int column, const QModelIndex& parent) const {
   Node& above = node(parent);
   fill(above);
-  if (row < 0 || row >= static_cast<int>(above.below.size()) || column < 0 || column >= kColumns) return {};
+  if (row < 0 || row >= static_cast<int>(above.below.size()) || column < 0 || column >= kColumns)
+    return {};
   return createIndex(row, column, above.below[static_cast<std::size_t>(row)].get());
 }
 
@@ -195,7 +204,8 @@ QString FormModel::name(const Node& node) const {
   }
   if (node.line == Line::kElement) name = tr("%1 %2").arg(name).arg(node.row + 1);
   if (inside == 0) return name;
-  return inside == 1 ? tr("%1 · 1 problem").arg(name) : tr("%1 · %2 problems").arg(name).arg(inside);
+  return inside == 1 ? tr("%1 · 1 problem").arg(name)
+                     : tr("%1 · %2 problems").arg(name).arg(inside);
 }
 
 QString FormModel::value(const Node& node) const {
@@ -209,7 +219,8 @@ QString FormModel::value(const Node& node) const {
   if (!value) return QString::fromStdString(node.type->otherwise);
   if (node.type->message && value->kind == core::Value::Kind::kMessage) return summary(*value);
   const QString unit = QString::fromStdString(node.type->unit);
-  return QString::fromStdString(text_->value(path)) + (unit.isEmpty() ? QString() : QStringLiteral(" ") + unit);
+  return QString::fromStdString(text_->value(path)) +
+         (unit.isEmpty() ? QString() : QStringLiteral(" ") + unit);
 }
 
 QString FormModel::help(const Node& node) const { return QString::fromStdString(node.type->help); }
@@ -236,14 +247,16 @@ QVariant FormModel::data(const QModelIndex& index, int role) const {
   const bool is_written = written(index);
   switch (role) {
     case Qt::DisplayRole: return index.column() == kName ? name(at) : value(at);
-    case Qt::EditRole: return is_written ? QString::fromStdString(text_->value(path_of(at))) : QString();
+    case Qt::EditRole:
+      return is_written ? QString::fromStdString(text_->value(path_of(at))) : QString();
     case Qt::ToolTipRole: {
       const QString marked = marks(at);
       return marked.isEmpty() ? help(at) : marked + QStringLiteral("\n\n") + help(at);
     }
     case Qt::AccessibleTextRole: {
       QStringList words{name(at)};
-      if (at.line != Line::kAdd) words.append(is_written ? value(at) : tr("not written; %1").arg(value(at)));
+      if (at.line != Line::kAdd)
+        words.append(is_written ? value(at) : tr("not written; %1").arg(value(at)));
       if (const QString marked = marks(at); !marked.isEmpty()) words.append(marked);
       return words.join(QStringLiteral(", "));
     }
@@ -270,7 +283,8 @@ QVariant FormModel::headerData(int section, Qt::Orientation orientation, int rol
 Qt::ItemFlags FormModel::flags(const QModelIndex& index) const {
   Qt::ItemFlags flags = Qt::ItemIsEnabled | Qt::ItemIsSelectable;
   const Node& at = node(index);
-  const bool single = at.type && !at.type->message && (at.line == Line::kField || at.line == Line::kElement);
+  const bool single =
+      at.type && !at.type->message && (at.line == Line::kField || at.line == Line::kElement);
   if (!frozen_ && single && index.column() == kValue) flags |= Qt::ItemIsEditable;
   return flags;
 }

@@ -21,7 +21,8 @@ class FormModel : public QAbstractItemModel {
 
  public:
   enum Column { kName, kValue, kColumns };
-  static constexpr int kFaintRole = Qt::UserRole;  ///< bool: the value is not in the text, or is read-only
+  static constexpr int kFaintRole =
+      Qt::UserRole;  ///< bool: the value is not in the text, or is read-only
   enum class Line {
     kField,    ///< a single value, or a message
     kList,     ///< a repeated field; its elements are below
@@ -85,7 +86,7 @@ class FormModel : public QAbstractItemModel {
   std::shared_ptr<const core::ScenarioText> text_;
   std::unique_ptr<Node> root_;
   std::map<core::FieldPath, std::string> problems_;  ///< by field
-  std::map<core::FieldPath, int> inside_;            ///< the number of problems in fields below this one
+  std::map<core::FieldPath, int> inside_;  ///< the number of problems in fields below this one
   bool frozen_ = false;
 };
 

@@ -16,7 +16,8 @@ using Kind = core::FieldType::Kind;
 FormDelegate::FormDelegate(const FormModel& model, const core::Library& library, QObject* parent)
     : QStyledItemDelegate(parent), model_(model), library_(library) {}
 
-QWidget* FormDelegate::createEditor(QWidget* parent, const QStyleOptionViewItem&, const QModelIndex& index) const {
+QWidget* FormDelegate::createEditor(QWidget* parent, const QStyleOptionViewItem&,
+                                    const QModelIndex& index) const {
   const core::FieldType& type = *model_.type(index);
   const QString name = QString::fromStdString(type.name);
   const QString otherwise = QString::fromStdString(type.otherwise);
@@ -24,7 +25,8 @@ QWidget* FormDelegate::createEditor(QWidget* parent, const QStyleOptionViewItem&
   if (type.kind == Kind::kChoice || type.kind == Kind::kYesNo) {
     auto* const box = new QComboBox(parent);
     box->setAccessibleName(name);
-    box->addItem(otherwise.isEmpty() ? tr("not written") : tr("not written: %1").arg(otherwise), QString());
+    box->addItem(otherwise.isEmpty() ? tr("not written") : tr("not written: %1").arg(otherwise),
+                 QString());
     auto choices = type.choices;
     if (type.kind == Kind::kYesNo) choices = {{"true", ""}, {"false", ""}};
     for (const core::FieldType::Choice& choice : choices) {
@@ -41,7 +43,8 @@ QWidget* FormDelegate::createEditor(QWidget* parent, const QStyleOptionViewItem&
   line->setAccessibleName(name);
   line->setPlaceholderText(otherwise);
   QStringList known;
-  for (const std::string& word : suggestions(type.full_name, library_)) known.append(QString::fromStdString(word));
+  for (const std::string& word : suggestions(type.full_name, library_))
+    known.append(QString::fromStdString(word));
   if (!known.isEmpty()) {
     auto* const completer = new QCompleter(known, line);
     completer->setFilterMode(Qt::MatchContains);
@@ -68,9 +71,11 @@ void FormDelegate::setEditorData(QWidget* editor, const QModelIndex& index) cons
   box->setCurrentIndex(at);
 }
 
-void FormDelegate::setModelData(QWidget* editor, QAbstractItemModel* model, const QModelIndex& index) const {
+void FormDelegate::setModelData(QWidget* editor, QAbstractItemModel* model,
+                                const QModelIndex& index) const {
   const auto* const box = qobject_cast<QComboBox*>(editor);
-  model->setData(index, box ? box->currentData() : qobject_cast<QLineEdit*>(editor)->text(), Qt::EditRole);
+  model->setData(index, box ? box->currentData() : qobject_cast<QLineEdit*>(editor)->text(),
+                 Qt::EditRole);
 }
 
 void FormDelegate::initStyleOption(QStyleOptionViewItem* option, const QModelIndex& index) const {
@@ -96,8 +101,10 @@ FormView::FormView(FormModel& model, const core::Library& library) : model_(mode
 bool FormView::event(QEvent* event) {
   if (event->type() == QEvent::ShortcutOverride) {
     const auto* const key = static_cast<QKeyEvent*>(event);
-    const bool function = key->key() >= Qt::Key_F1 && key->key() <= Qt::Key_F35 && key->key() != Qt::Key_F2;
-    const bool plain = (key->modifiers() & (Qt::ControlModifier | Qt::AltModifier | Qt::MetaModifier)) == 0;
+    const bool function =
+        key->key() >= Qt::Key_F1 && key->key() <= Qt::Key_F35 && key->key() != Qt::Key_F2;
+    const bool plain =
+        (key->modifiers() & (Qt::ControlModifier | Qt::AltModifier | Qt::MetaModifier)) == 0;
     if (plain && !function && key->key() != Qt::Key_Escape && key->key() != Qt::Key_Question) {
       event->accept();
       return true;

@@ -37,7 +37,8 @@ QByteArray to_json(const UnsavedText& unsaved) {
   QJsonObject object;
   object[QStringLiteral("path")] = unsaved.path.isEmpty() ? QString() : identity(unsaved.path);
   object[QStringLiteral("file_written")] =
-      unsaved.file_written.isValid() ? unsaved.file_written.toUTC().toString(Qt::ISODateWithMs) : QString();
+      unsaved.file_written.isValid() ? unsaved.file_written.toUTC().toString(Qt::ISODateWithMs)
+                                     : QString();
   object[QStringLiteral("byte_order_mark")] = unsaved.byte_order_mark;
   object[QStringLiteral("crlf")] = unsaved.crlf;
   object[QStringLiteral("text")] = QString::fromStdString(unsaved.text);
@@ -51,7 +52,8 @@ std::optional<UnsavedText> from_json(const QByteArray& bytes) {
   UnsavedText unsaved;
   unsaved.path = object[QStringLiteral("path")].toString();
   unsaved.file_written =
-      QDateTime::fromString(object[QStringLiteral("file_written")].toString(), Qt::ISODateWithMs).toLocalTime();
+      QDateTime::fromString(object[QStringLiteral("file_written")].toString(), Qt::ISODateWithMs)
+          .toLocalTime();
   unsaved.byte_order_mark = object[QStringLiteral("byte_order_mark")].toBool();
   unsaved.crlf = object[QStringLiteral("crlf")].toBool();
   unsaved.text = text.toString().toStdString();
@@ -71,11 +73,13 @@ core::Expected<void> RecoveryFile::keep(const UnsavedText& unsaved) {
   if (file_.isEmpty()) {
     if (!QDir().mkpath(folder_)) return fail(folder_, QStringLiteral("the folder cannot be made"));
     // Other users must not be able to read unsaved text.
-    QFile::setPermissions(folder_, QFileDevice::ReadOwner | QFileDevice::WriteOwner | QFileDevice::ExeOwner);
-    const QString name =
-        unsaved.path.isEmpty() ? QStringLiteral("untitled") : QFileInfo(unsaved.path).completeBaseName();
+    QFile::setPermissions(folder_,
+                          QFileDevice::ReadOwner | QFileDevice::WriteOwner | QFileDevice::ExeOwner);
+    const QString name = unsaved.path.isEmpty() ? QStringLiteral("untitled")
+                                                : QFileInfo(unsaved.path).completeBaseName();
     const QString random = QUuid::createUuid().toString(QUuid::Id128).left(12);
-    const QString file = QDir(folder_).filePath(name.left(100) + QLatin1Char('-') + random + QLatin1String(kEnding));
+    const QString file =
+        QDir(folder_).filePath(name.left(100) + QLatin1Char('-') + random + QLatin1String(kEnding));
     lock_ = lock_of(file);
     if (!lock_) return fail(file, QStringLiteral("it cannot be locked"));
     file_ = file;
@@ -94,8 +98,12 @@ void RecoveryFile::remove() {
   lock_.reset();
 }
 
-LeftBehind::LeftBehind(QString file, QDateTime kept, UnsavedText unsaved, std::unique_ptr<QLockFile> lock)
-    : file_(std::move(file)), kept_(std::move(kept)), unsaved_(std::move(unsaved)), lock_(std::move(lock)) {}
+LeftBehind::LeftBehind(QString file, QDateTime kept, UnsavedText unsaved,
+                       std::unique_ptr<QLockFile> lock)
+    : file_(std::move(file)),
+      kept_(std::move(kept)),
+      unsaved_(std::move(unsaved)),
+      lock_(std::move(lock)) {}
 LeftBehind::LeftBehind(LeftBehind&&) noexcept = default;
 LeftBehind& LeftBehind::operator=(LeftBehind&&) noexcept = default;
 LeftBehind::~LeftBehind() = default;
@@ -113,7 +121,8 @@ std::vector<LeftBehind> left_behind(const QString& folder, const std::optional<Q
     if (!file.open(QIODevice::ReadOnly)) continue;
     auto unsaved = from_json(file.readAll());
     if (!unsaved || (path && unsaved->path != identity(*path))) continue;
-    found.emplace_back(entry.absoluteFilePath(), entry.lastModified(), std::move(*unsaved), std::move(lock));
+    found.emplace_back(entry.absoluteFilePath(), entry.lastModified(), std::move(*unsaved),
+                       std::move(lock));
   }
   return found;
 }

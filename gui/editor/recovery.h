@@ -67,6 +67,7 @@ class LeftBehind {
 
 /// Returns the recovery files that editors left behind, newest first; only those of `path` if one
 /// is given. Files that cannot be read, or whose editor is alive, are left out.
-std::vector<LeftBehind> left_behind(const QString& folder, const std::optional<QString>& path = std::nullopt);
+std::vector<LeftBehind> left_behind(const QString& folder,
+                                    const std::optional<QString>& path = std::nullopt);
 
 }  // namespace tutti::gui

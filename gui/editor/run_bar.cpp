@@ -36,7 +36,8 @@ RunBar::RunBar(std::vector<Backend> backends, QWidget* parent)
       missing_(backends_.size()),
       choice_(new QComboBox),
       run_(button(QStringLiteral("▶"), tr("Run"), tr("Run the scenario (F5)"))),
-      stop_(button(QStringLiteral("■"), tr("Stop"), tr("Stop; what has run is kept (Shift+F5 or Esc)"))),
+      stop_(button(QStringLiteral("■"), tr("Stop"),
+                   tr("Stop; what has run is kept (Shift+F5 or Esc)"))),
       progress_(new QProgressBar),
       words_(new QLabel),
       title_(new QLabel) {
@@ -98,7 +99,8 @@ void RunBar::look(const std::vector<std::string>& missing) {
     item->setEnabled(why.isEmpty());
     item->setToolTip(why);
     item->setAccessibleDescription(why);
-    if (!why.isEmpty()) item->setText(tr("%1 — not here").arg(QString::fromStdString(backends_[i].name)));
+    if (!why.isEmpty())
+      item->setText(tr("%1 — not here").arg(QString::fromStdString(backends_[i].name)));
   }
   choose(QSettings().value(QLatin1String(kSetting)).toString().toStdString());
   emit looked();
@@ -119,7 +121,9 @@ QString RunBar::missing(const std::string& id) const {
 
 const Backend* RunBar::backend() const {
   const int at = choice_->currentIndex();
-  return at >= 0 && missing_[static_cast<std::size_t>(at)].empty() ? &backends_[static_cast<std::size_t>(at)] : nullptr;
+  return at >= 0 && missing_[static_cast<std::size_t>(at)].empty()
+             ? &backends_[static_cast<std::size_t>(at)]
+             : nullptr;
 }
 
 QString RunBar::why() const {

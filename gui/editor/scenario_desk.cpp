@@ -83,7 +83,8 @@ bool ScenarioDesk::may_close() {
 
 void ScenarioDesk::show_title() {
   const bool changed = editor_->changed();
-  const QString title = editor_->is_example() ? tr("%1 (copy of an example)").arg(editor_->title()) : editor_->title();
+  const QString title = editor_->is_example() ? tr("%1 (copy of an example)").arg(editor_->title())
+                                              : editor_->title();
   bar_->show_title(title + (changed ? QStringLiteral(" *") : QString()));
   emit title_changed(title, changed);
 }
@@ -94,8 +95,9 @@ bool ScenarioDesk::made(const QString& path) const {
 
 void ScenarioDesk::save_timeline() {
   if (last_.isEmpty()) return emit told(tr("nothing has been run yet (F5)"));
-  const QString chosen = QFileDialog::getSaveFileName(this, tr("Save the timeline of the run"),
-                                                      QFileInfo(last_).fileName(), tr("Timelines (*.tutti)"));
+  const QString chosen =
+      QFileDialog::getSaveFileName(this, tr("Save the timeline of the run"),
+                                   QFileInfo(last_).fileName(), tr("Timelines (*.tutti)"));
   if (chosen.isEmpty()) return;
   save_timeline_to(chosen);
 }
@@ -107,8 +109,10 @@ bool ScenarioDesk::save_timeline_to(const QString& path) {
   }
   // Notes on it belong to it.
   const QString marks = marks_beside(last_);
-  const QString wrong = QFileInfo::exists(marks) ? copy_whole(marks, marks_beside(path)) : QString();
-  emit told(wrong.isEmpty() ? tr("wrote %1").arg(path) : tr("wrote %1, but not its marks: %2").arg(path, wrong));
+  const QString wrong =
+      QFileInfo::exists(marks) ? copy_whole(marks, marks_beside(path)) : QString();
+  emit told(wrong.isEmpty() ? tr("wrote %1").arg(path)
+                            : tr("wrote %1, but not its marks: %2").arg(path, wrong));
   return wrong.isEmpty();
 }
 
@@ -134,8 +138,8 @@ void ScenarioDesk::run() {
   bar_->show_running(true);
   bar_->show_words(QString::fromStdString(backend->doing) + QStringLiteral(" …"));
   qApp->installEventFilter(this);
-  run_.start(
-      {*backend, editor_->text(), editor_->path().toStdString(), workshop_.library, next_timeline().toStdString()});
+  run_.start({*backend, editor_->text(), editor_->path().toStdString(), workshop_.library,
+              next_timeline().toStdString()});
 }
 
 void ScenarioDesk::stop() {
@@ -146,7 +150,8 @@ void ScenarioDesk::stop() {
 
 /// While a run goes, Esc stops it, unless it has something nearer to close.
 bool ScenarioDesk::eventFilter(QObject* watched, QEvent* event) {
-  if (event->type() != QEvent::ShortcutOverride || !running()) return QWidget::eventFilter(watched, event);
+  if (event->type() != QEvent::ShortcutOverride || !running())
+    return QWidget::eventFilter(watched, event);
   const auto* const key = static_cast<QKeyEvent*>(event);
   const bool elsewhere = QApplication::activePopupWidget() || QApplication::activeModalWidget() ||
                          qobject_cast<QLineEdit*>(QApplication::focusWidget());
@@ -177,11 +182,13 @@ void ScenarioDesk::show_result(const ScenarioRun::Result& result) {
 void ScenarioDesk::add_actions(Actions& actions) {
   const QString group = tr("S&cenario");
   actions.add(group, "run", tr("R&un"), QStringLiteral("F5"), [this] { run(); });
-  actions.add(group, "stop", tr("St&op the run (or Esc)"), QStringLiteral("Shift+F5"), [this] { stop(); });
+  actions.add(group, "stop", tr("St&op the run (or Esc)"), QStringLiteral("Shift+F5"),
+              [this] { stop(); });
   actions.add(group, "save", tr("&Save"), QStringLiteral("Ctrl+S"), [this] { editor_->save(); });
-  actions.add(group, "save-as", tr("Save &as…"), QStringLiteral("Ctrl+Shift+S"), [this] { editor_->save_as(); });
-  actions.add(group, "save-timeline", tr("Save the timeline of the run…"), QStringLiteral("Ctrl+Alt+S"),
-              [this] { save_timeline(); });
+  actions.add(group, "save-as", tr("Save &as…"), QStringLiteral("Ctrl+Shift+S"),
+              [this] { editor_->save_as(); });
+  actions.add(group, "save-timeline", tr("Save the timeline of the run…"),
+              QStringLiteral("Ctrl+Alt+S"), [this] { save_timeline(); });
   editor_->add_actions(actions);
 }
 

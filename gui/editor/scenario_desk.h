@@ -24,7 +24,8 @@ struct Workshop {
   std::vector<Backend> backends{};
   std::string new_scenario{};  ///< the text that a new scenario starts from
   SweepRunner sweep{};         ///< none: sweeps can be viewed, but not run
-  QString recovery_folder{};   ///< the directory for unsaved changes (gui/editor/recovery.h); empty: they are not kept
+  QString recovery_folder{};  ///< the directory for unsaved changes (gui/editor/recovery.h); empty:
+                              ///< they are not kept
 };
 
 /// The editor of a scenario with the run bar above it. Timelines of runs are written to a temporary

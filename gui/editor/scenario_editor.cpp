@@ -37,7 +37,8 @@ QString shown_problem(const core::Problem& problem, const QString& own) {
 
 }  // namespace
 
-ScenarioEditor::ScenarioEditor(const core::Library& library, QString recovery_folder, QWidget* parent)
+ScenarioEditor::ScenarioEditor(const core::Library& library, QString recovery_folder,
+                               QWidget* parent)
     : QWidget(parent),
       schema_(core::Schema::scenario()),
       library_(library),
@@ -73,7 +74,8 @@ ScenarioEditor::ScenarioEditor(const core::Library& library, QString recovery_fo
   keep_->setInterval(kKeepAfterMs);
   connect(keep_, &QTimer::timeout, this, &ScenarioEditor::keep_changes);
   connect(text_->document(), &QTextDocument::contentsChanged, this, &ScenarioEditor::text_changed);
-  connect(text_->document(), &QTextDocument::modificationChanged, this, &ScenarioEditor::title_changed);
+  connect(text_->document(), &QTextDocument::modificationChanged, this,
+          &ScenarioEditor::title_changed);
   connect(text_, &QPlainTextEdit::cursorPositionChanged, this, [this] {
     if (applying_ || !text_->hasFocus() || follow_->isActive()) return;
     const QModelIndex at = model_->index_of(read_->path_at(text_->cursor_byte()));
@@ -181,7 +183,8 @@ void ScenarioEditor::set_text(const std::string& text) {
 
 bool ScenarioEditor::may_close() {
   if (!changed()) return true;
-  QMessageBox question(QMessageBox::Question, tr("Tutti"), tr("Save the changes of %1?").arg(title()),
+  QMessageBox question(QMessageBox::Question, tr("Tutti"),
+                       tr("Save the changes of %1?").arg(title()),
                        QMessageBox::Save | QMessageBox::Discard | QMessageBox::Cancel, this);
   question.setInformativeText(tr("They are lost otherwise."));
   switch (question.exec()) {
@@ -191,23 +194,30 @@ bool ScenarioEditor::may_close() {
   }
 }
 
-bool ScenarioEditor::is_example() const { return gui::is_example(file_.path.toStdString(), library_.folder()); }
+bool ScenarioEditor::is_example() const {
+  return gui::is_example(file_.path.toStdString(), library_.folder());
+}
 
-bool ScenarioEditor::save() { return file_.path.isEmpty() || is_example() ? save_as() : save_to(file_.path); }
+bool ScenarioEditor::save() {
+  return file_.path.isEmpty() || is_example() ? save_as() : save_to(file_.path);
+}
 
 bool ScenarioEditor::save_as() {
-  const QString chosen = QFileDialog::getSaveFileName(this, tr("Save the scenario"), is_example() ? title() : path(),
-                                                      tr("Scenarios (*.textproto *.json);;All files (*)"));
+  const QString chosen =
+      QFileDialog::getSaveFileName(this, tr("Save the scenario"), is_example() ? title() : path(),
+                                   tr("Scenarios (*.textproto *.json);;All files (*)"));
   return !chosen.isEmpty() && save_to(chosen);
 }
 
 bool ScenarioEditor::save_to(const QString& path) {
   if (gui::is_example(path.toStdString(), library_.folder())) {
-    emit told(tr("%1 is an example, which stays as it is: choose another name or folder").arg(path));
+    emit told(
+        tr("%1 is an example, which stays as it is: choose another name or folder").arg(path));
     return false;
   }
   if (path == file_.path && file_.changed_meanwhile()) {
-    QMessageBox question(QMessageBox::Warning, tr("Tutti"), tr("%1 was changed by another program.").arg(title()),
+    QMessageBox question(QMessageBox::Warning, tr("Tutti"),
+                         tr("%1 was changed by another program.").arg(title()),
                          QMessageBox::Save | QMessageBox::Cancel, this);
     question.setInformativeText(tr("Saving overwrites those changes."));
     if (question.exec() != QMessageBox::Save) return false;
@@ -232,7 +242,8 @@ void ScenarioEditor::keep_changes() {
   if (!changed()) return recovery_.remove();
   const auto kept = recovery_.keep(unsaved());
   if (!kept && !keeping_failed_)
-    emit told(tr("unsaved changes cannot be kept: %1").arg(QString::fromStdString(kept.error().message())));
+    emit told(tr("unsaved changes cannot be kept: %1")
+                  .arg(QString::fromStdString(kept.error().message())));
   keeping_failed_ = !kept;
 }
 
@@ -247,8 +258,10 @@ void ScenarioEditor::forget_changes() {
 
 ScenarioEditor::Answer ScenarioEditor::ask_about(const LeftBehind& left) {
   const QString& path = left.unsaved().path;
-  const QString name = path.isEmpty() ? tr("a scenario without a file") : QFileInfo(path).fileName();
-  QMessageBox question(QMessageBox::Question, tr("Tutti"), tr("Recover unsaved changes of %1?").arg(name),
+  const QString name =
+      path.isEmpty() ? tr("a scenario without a file") : QFileInfo(path).fileName();
+  QMessageBox question(QMessageBox::Question, tr("Tutti"),
+                       tr("Recover unsaved changes of %1?").arg(name),
                        QMessageBox::Yes | QMessageBox::Discard | QMessageBox::Cancel, this);
   question.setInformativeText(tr("A window ended before they were saved. They are of %1.%2")
                                   .arg(QLocale().toString(left.kept(), QLocale::ShortFormat),
@@ -269,9 +282,11 @@ void ScenarioEditor::take_over(LeftBehind& left) {
   std::string before;  // what the file holds, if it can be read
   ScenarioFile file{unsaved.path, {}, unsaved.byte_order_mark, unsaved.crlf};
   if (!unsaved.path.isEmpty()) {
-    if (const auto read = ScenarioBytes::read(unsaved.path)) before = file.take(*read).value_or(std::string());
+    if (const auto read = ScenarioBytes::read(unsaved.path))
+      before = file.take(*read).value_or(std::string());
   }
-  file.written = unsaved.file_written;  // who has written the file since is not overwritten without asking
+  file.written =
+      unsaved.file_written;  // who has written the file since is not overwritten without asking
   file_ = file;
   set_text(before);
   text_->apply({{0, before.size(), unsaved.text}});
@@ -317,8 +332,8 @@ void ScenarioEditor::follow_text() {
   model_->set_frozen(now->broken().has_value());
   if (now->broken()) {
     const core::Problem& first = now->broken()->problems().front();
-    return broken_->setText(
-        tr("The text cannot be read: %1. The form follows once it can be.").arg(shown_problem(first, {})));
+    return broken_->setText(tr("The text cannot be read: %1. The form follows once it can be.")
+                                .arg(shown_problem(first, {})));
   }
   read_ = now;
   model_->show_text(now);
@@ -345,7 +360,8 @@ void ScenarioEditor::apply(const core::TextEdits& edits, const core::FieldPath& 
   form_->scrollTo(at);
 }
 
-/// About the field where the form's cursor is: what it means, what is wrong, where it is in the text.
+/// About the field where the form's cursor is: what it means, what is wrong, where it is in the
+/// text.
 void ScenarioEditor::show_field() {
   const QModelIndex at = form_->currentIndex();
   if (!at.isValid()) return;
@@ -353,8 +369,10 @@ void ScenarioEditor::show_field() {
   const QString about = QString::fromStdString(model_->type(at)->help);
   help_->setText(wrong.isEmpty() ? about : wrong + QStringLiteral("\n\n") + about);
   help_->setAccessibleDescription(help_->text());
-  const core::Value* const value = model_->line(at) == FormModel::Line::kAdd ? nullptr : read_->find(model_->path(at));
-  text_->show_range(value && read_->text() == text() ? read_->range(*value) : core::ScenarioText::Range{});
+  const core::Value* const value =
+      model_->line(at) == FormModel::Line::kAdd ? nullptr : read_->find(model_->path(at));
+  text_->show_range(value && read_->text() == text() ? read_->range(*value)
+                                                     : core::ScenarioText::Range{});
 }
 
 // --- problems and the card ---
@@ -386,17 +404,20 @@ void ScenarioEditor::show_problems(std::vector<PlacedProblem> problems) {
 void ScenarioEditor::show_card(const std::optional<Card>& card) {
   if (!card) {
     const auto count = problems_.size();
-    card_->setText(count == 0 ? tr("checking …")
-                              : tr("<b>%1 to mend</b> before it can run (F8 goes from one to the next)")
-                                    .arg(count == 1 ? tr("one problem") : tr("%1 problems").arg(count)));
+    card_->setText(count == 0
+                       ? tr("checking …")
+                       : tr("<b>%1 to mend</b> before it can run (F8 goes from one to the next)")
+                             .arg(count == 1 ? tr("one problem") : tr("%1 problems").arg(count)));
     return;
   }
   QString html = QStringLiteral("<table cellspacing=\"0\" cellpadding=\"1\">");
   for (const auto& [what, value] : card->facts) {
-    html +=
-        QStringLiteral("<tr><td style=\"white-space: nowrap; padding-right: 12px; color: %3\">%1</td><td>%2</td></tr>")
-            .arg(QString::fromStdString(what).toHtmlEscaped(), QString::fromStdString(value).toHtmlEscaped(),
-                 palette().color(QPalette::PlaceholderText).name());
+    html += QStringLiteral(
+                "<tr><td style=\"white-space: nowrap; padding-right: 12px; color: "
+                "%3\">%1</td><td>%2</td></tr>")
+                .arg(QString::fromStdString(what).toHtmlEscaped(),
+                     QString::fromStdString(value).toHtmlEscaped(),
+                     palette().color(QPalette::PlaceholderText).name());
   }
   card_->setText(html + QStringLiteral("</table>"));
 }
@@ -432,10 +453,14 @@ void ScenarioEditor::next_problem(int step) {
 void ScenarioEditor::add_actions(Actions& actions) {
   const QString group = tr("S&cenario");
   actions.add(group, "undo", tr("&Undo"), QStringLiteral("Ctrl+Z"), [this] { text_->undo(); });
-  actions.add(group, "redo", tr("&Redo"), QStringLiteral("Ctrl+Shift+Z; Ctrl+Y"), [this] { text_->redo(); });
-  actions.add(group, "form", tr("To the &form"), QStringLiteral("F6"), [this] { form_->setFocus(); });
-  actions.add(group, "text", tr("To the &text"), QStringLiteral("Shift+F6"), [this] { text_->setFocus(); });
-  actions.add(group, "problem-next", tr("&Next problem"), QStringLiteral("F8"), [this] { next_problem(1); });
+  actions.add(group, "redo", tr("&Redo"), QStringLiteral("Ctrl+Shift+Z; Ctrl+Y"),
+              [this] { text_->redo(); });
+  actions.add(group, "form", tr("To the &form"), QStringLiteral("F6"),
+              [this] { form_->setFocus(); });
+  actions.add(group, "text", tr("To the &text"), QStringLiteral("Shift+F6"),
+              [this] { text_->setFocus(); });
+  actions.add(group, "problem-next", tr("&Next problem"), QStringLiteral("F8"),
+              [this] { next_problem(1); });
   actions.add(group, "problem-previous", tr("&Previous problem"), QStringLiteral("Shift+F8"),
               [this] { next_problem(-1); });
 }

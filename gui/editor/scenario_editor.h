@@ -29,7 +29,8 @@ class ScenarioEditor : public QWidget {
  public:
   /// `recovery_folder`: the directory for unsaved changes, see RecoveryFile. Empty: they are not
   /// kept.
-  explicit ScenarioEditor(const core::Library& library, QString recovery_folder = {}, QWidget* parent = nullptr);
+  explicit ScenarioEditor(const core::Library& library, QString recovery_folder = {},
+                          QWidget* parent = nullptr);
   /// Unsaved changes stay in the recovery file unless forget_changes() was called.
   ~ScenarioEditor() override;
 

@@ -33,8 +33,8 @@ Expected<ScenarioBytes> ScenarioBytes::read(const QString& from) {
   const QFileInfo file(from);
   const std::string name = from.toStdString();
   if (file.size() > kMostBytes) {
-    return tl::make_unexpected(
-        Error::request("this is larger than the 4 MiB that are edited here; is it a scenario?", {name, 0, 0}));
+    return tl::make_unexpected(Error::request(
+        "this is larger than the 4 MiB that are edited here; is it a scenario?", {name, 0, 0}));
   }
   auto bytes = core::read_text_file(name);
   if (!bytes) return tl::make_unexpected(bytes.error());
@@ -43,7 +43,9 @@ Expected<ScenarioBytes> ScenarioBytes::read(const QString& from) {
 
 Expected<std::string> ScenarioFile::take(const ScenarioBytes& read) {
   const std::string name = read.path.toStdString();
-  const auto refuse = [&](const std::string& why) { return tl::make_unexpected(Error::request(why, {name, 0, 0})); };
+  const auto refuse = [&](const std::string& why) {
+    return tl::make_unexpected(Error::request(why, {name, 0, 0}));
+  };
   std::optional<std::string> text = read.bytes;
   core::Problems problems;
   if (!core::utf8_content(*text, name, problems)) return problems.take();
@@ -55,22 +57,26 @@ Expected<std::string> ScenarioFile::take(const ScenarioBytes& read) {
   std::string again = lines;
   if (file.crlf) replace_all(again, "\n", "\r\n");
   if (again != *text || lines.find('\r') != std::string::npos)
-    return refuse("its lines end now with \\r\\n and now without; make them alike (dos2unix) and open it again");
+    return refuse(
+        "its lines end now with \\r\\n and now without; make them alike (dos2unix) and open it "
+        "again");
   for (std::size_t at = 0, line = 1; at < lines.size(); ++line) {
     const std::size_t end = std::min(lines.find('\n', at), lines.size());
     if (end - at > kMostBytesOfALine)
-      return refuse(
-          fmt::format("line {} is {} bytes long, and up to {} are edited here; break it (JSON: python3 -m "
-                      "json.tool)",
-                      line, end - at, kMostBytesOfALine));
+      return refuse(fmt::format(
+          "line {} is {} bytes long, and up to {} are edited here; break it (JSON: python3 -m "
+          "json.tool)",
+          line, end - at, kMostBytesOfALine));
     at = end + 1;
   }
   // A text document treats some characters as the end of a line or a frame.
   QTextDocument document;
   document.setPlainText(QString::fromStdString(lines));
   if (lines.find('\0') != std::string::npos ||
-      document.toRawText().replace(QChar::ParagraphSeparator, QLatin1Char('\n')).toStdString() != lines)
-    return refuse("it holds characters that no text editor shows (such as NUL or U+2029); is it a scenario?");
+      document.toRawText().replace(QChar::ParagraphSeparator, QLatin1Char('\n')).toStdString() !=
+          lines)
+    return refuse(
+        "it holds characters that no text editor shows (such as NUL or U+2029); is it a scenario?");
   *this = file;
   return lines;
 }
@@ -82,7 +88,8 @@ Expected<void> ScenarioFile::write(const std::string& text, const QString& to) {
   QSaveFile file(to);
   const auto size = static_cast<qint64>(bytes.size());
   if (!file.open(QIODevice::WriteOnly) || file.write(bytes.data(), size) != size || !file.commit())
-    return tl::make_unexpected(Error::run((to + QStringLiteral(": ") + file.errorString()).toStdString()));
+    return tl::make_unexpected(
+        Error::run((to + QStringLiteral(": ") + file.errorString()).toStdString()));
   path = to;
   written = QFileInfo(to).lastModified();
   return {};

@@ -34,8 +34,8 @@ void ScenarioRun::start(const Order& order) {
     control.progress = [&](double share) {
       if (told.isValid() && told.elapsed() < kTellEveryMs) return;
       told.start();
-      const QString words = QString::fromStdString(order.backend.doing + ' ' +
-                                                   left.text(share, static_cast<double>(since.elapsed()) / 1e3));
+      const QString words = QString::fromStdString(
+          order.backend.doing + ' ' + left.text(share, static_cast<double>(since.elapsed()) / 1e3));
       tell(this, [this, number, words, share] {
         if (number == number_) emit progress(words, share);
       });
@@ -53,7 +53,8 @@ void ScenarioRun::start(const Order& order) {
   });
 }
 
-ScenarioRun::Result ScenarioRun::run(const Order& order, const core::RunControl& control, std::atomic<bool>& cancel) {
+ScenarioRun::Result ScenarioRun::run(const Order& order, const core::RunControl& control,
+                                     std::atomic<bool>& cancel) {
   const auto scenario = core::read_scenario(order.text, order.path, order.library, order.changes);
   if (!scenario) return {{}, scenario.error(), false};
   core::RecordOptions record;
@@ -72,7 +73,8 @@ ScenarioRun::Result ScenarioRun::run(const Order& order, const core::RunControl&
       control.progress(share);
     };
     try {
-      if (auto ran = order.backend.make()->run(*scenario, record, watched, tee); !ran) error = ran.error();
+      if (auto ran = order.backend.make()->run(*scenario, record, watched, tee); !ran)
+        error = ran.error();
     } catch (const std::bad_alloc&) {
       error = Error::run("out of memory; take fewer workers or steps");
     }
@@ -80,7 +82,8 @@ ScenarioRun::Result ScenarioRun::run(const Order& order, const core::RunControl&
     lost = !writer.good() || !file;
   }
   if (lost && !error) error = Error::run(order.timeline + ": cannot be written; is the disk full?");
-  if (!lost && !summary.steps().empty()) return {QString::fromStdString(order.timeline), error, cancel};
+  if (!lost && !summary.steps().empty())
+    return {QString::fromStdString(order.timeline), error, cancel};
   std::remove(order.timeline.c_str());
   return {{}, error, cancel};
 }

@@ -25,7 +25,8 @@ class ScenarioRun : public QObject {
   struct Order {
     Backend backend;
     std::string text;
-    std::string path;  ///< the text's path in error messages; relative names of files in the text start from it
+    std::string path;  ///< the text's path in error messages; relative names of files in the text
+                       ///< start from it
     core::Library library;
     std::string timeline;                      ///< the file to write
     std::vector<core::Override> changes = {};  ///< overrides of fields of the text

@@ -61,9 +61,11 @@ TextEditor::TextEditor(QWidget* parent) : QPlainTextEdit(parent), margin_(new Li
   setAccessibleName(tr("Scenario as text"));
   setFont(QFontDatabase::systemFont(QFontDatabase::FixedFont));
   setWordWrapMode(QTextOption::WrapAtWordBoundaryOrAnywhere);
-  setTabChangesFocus(true);  // text format needs no tabs, and the keyboard alone has to get out again
+  setTabChangesFocus(
+      true);  // text format needs no tabs, and the keyboard alone has to get out again
   new Remarks(*this);
-  connect(this, &QPlainTextEdit::blockCountChanged, this, [this] { setViewportMargins(margin_width(), 0, 0, 0); });
+  connect(this, &QPlainTextEdit::blockCountChanged, this,
+          [this] { setViewportMargins(margin_width(), 0, 0, 0); });
   connect(this, &QPlainTextEdit::updateRequest, this, [this](const QRect& rect, int dy) {
     if (dy != 0) return margin_->scroll(0, dy);
     margin_->update(0, rect.y(), margin_->width(), rect.height());
@@ -73,7 +75,10 @@ TextEditor::TextEditor(QWidget* parent) : QPlainTextEdit(parent), margin_(new Li
 
 std::string TextEditor::utf8() const {
   // toPlainText() would make spaces of no-break spaces.
-  return document()->toRawText().replace(QChar::ParagraphSeparator, QLatin1Char('\n')).toStdString();
+  return document()
+      ->toRawText()
+      .replace(QChar::ParagraphSeparator, QLatin1Char('\n'))
+      .toStdString();
 }
 
 void TextEditor::set_utf8(const std::string& text) {
@@ -96,10 +101,12 @@ QTextCursor TextEditor::cursor(core::ScenarioText::Range range) const {
 
 void TextEditor::apply(const core::TextEdits& edits) {
   std::vector<QTextCursor> places;
-  for (const core::TextEdit& edit : edits) places.push_back(cursor({edit.at, edit.at + edit.removed}));
+  for (const core::TextEdit& edit : edits)
+    places.push_back(cursor({edit.at, edit.at + edit.removed}));
   QTextCursor whole(document());
   whole.beginEditBlock();
-  for (std::size_t i = edits.size(); i-- > 0;) places[i].insertText(QString::fromStdString(edits[i].inserted));
+  for (std::size_t i = edits.size(); i-- > 0;)
+    places[i].insertText(QString::fromStdString(edits[i].inserted));
   whole.endEditBlock();
 }
 
@@ -122,7 +129,8 @@ void TextEditor::show_range(core::ScenarioText::Range range) {
 }
 
 std::size_t TextEditor::cursor_byte() const {
-  return static_cast<std::size_t>(document()->toRawText().left(textCursor().position()).toUtf8().size());
+  return static_cast<std::size_t>(
+      document()->toRawText().left(textCursor().position()).toUtf8().size());
 }
 
 void TextEditor::go_to(std::size_t byte) {
@@ -158,10 +166,12 @@ void TextEditor::dragEnterEvent(QDragEnterEvent* event) {
   QPlainTextEdit::dragEnterEvent(event);
 }
 
-bool TextEditor::canInsertFromMimeData(const QMimeData* source) const { return source && source->hasText(); }
+bool TextEditor::canInsertFromMimeData(const QMimeData* source) const {
+  return source && source->hasText();
+}
 
-/// All ways to paste lead here: keys, the menu, the middle button, dropping. An empty clipboard has no data or no text; Qt 6.4
-/// (tried with 6.4.2) ends the program when it inserts that.
+/// All ways to paste lead here: keys, the menu, the middle button, dropping. An empty clipboard has
+/// no data or no text; Qt 6.4 (tried with 6.4.2) ends the program when it inserts that.
 void TextEditor::insertFromMimeData(const QMimeData* source) {
   if (canInsertFromMimeData(source)) QPlainTextEdit::insertFromMimeData(source);
 }
@@ -180,7 +190,8 @@ void TextEditor::resizeEvent(QResizeEvent* event) {
 void TextEditor::changeEvent(QEvent* event) {
   QPlainTextEdit::changeEvent(event);
   if (event->type() != QEvent::PaletteChange) return;
-  for (auto* const remarks : document()->findChildren<QSyntaxHighlighter*>()) remarks->rehighlight();
+  for (auto* const remarks : document()->findChildren<QSyntaxHighlighter*>())
+    remarks->rehighlight();
 }
 
 void TextEditor::paint_line_numbers(QPaintEvent* event) {
@@ -191,7 +202,8 @@ void TextEditor::paint_line_numbers(QPaintEvent* event) {
   QTextBlock line = firstVisibleBlock();
   QRectF place = blockBoundingGeometry(line).translated(contentOffset());
   while (line.isValid() && place.top() <= event->rect().bottom()) {
-    const QRect text(0, static_cast<int>(place.top()), margin_->width() - kMarginSpace, fontMetrics().height());
+    const QRect text(0, static_cast<int>(place.top()), margin_->width() - kMarginSpace,
+                     fontMetrics().height());
     painter.drawText(text, Qt::AlignRight, QString::number(line.blockNumber() + 1));
     line = line.next();
     place = blockBoundingGeometry(line).translated(contentOffset());

@@ -25,7 +25,8 @@ void for_each_stretch(const Trace& trace, const Stop& stop, Take take) {
   for (const Trace::Row& row : trace.rows()) {
     for (std::size_t s = 0; s < row.steps.size(); ++s) {
       if (stop) return;
-      const SpanRow::Index end = s + 1 < row.steps.size() ? row.steps[s + 1].first : row.spans.size();
+      const SpanRow::Index end =
+          s + 1 < row.steps.size() ? row.steps[s + 1].first : row.spans.size();
       take(row, row.steps[s].second, row.steps[s].first, end);
     }
   }
@@ -36,13 +37,14 @@ StepTimes times_of_steps(const Trace& trace, const Stop& stop) {
   for (const core::StepRecord& step : trace.steps())
     times.try_emplace(step.step, TimeRange{step.start, std::max(step.start, step.end)});
   StepTimes others;  // which did not end
-  for_each_stretch(trace, stop,
-                   [&](const Trace::Row& row, std::int32_t step, SpanRow::Index first, SpanRow::Index end) {
-                     if (times.contains(step)) return;
-                     const TimeRange range{row.spans.start(first), row.spans.end(end - 1)};
-                     TimeRange& whole = others.try_emplace(step, range).first->second;
-                     whole = {std::min(whole.from, range.from), std::max(whole.to, range.to)};
-                   });
+  for_each_stretch(
+      trace, stop,
+      [&](const Trace::Row& row, std::int32_t step, SpanRow::Index first, SpanRow::Index end) {
+        if (times.contains(step)) return;
+        const TimeRange range{row.spans.start(first), row.spans.end(end - 1)};
+        TimeRange& whole = others.try_emplace(step, range).first->second;
+        whole = {std::min(whole.from, range.from), std::max(whole.to, range.to)};
+      });
   times.merge(others);
   return times;
 }
@@ -54,42 +56,50 @@ using PackBegins = std::map<PackOfStep, Time>;
 /// last device.
 PackBegins begins_of_packs(const Trace& trace, const Stop& stop) {
   PackBegins begins;
-  for (const core::PackRecord& pack : trace.packs()) begins.try_emplace({pack.step, pack.pack}, pack.last_start);
+  for (const core::PackRecord& pack : trace.packs())
+    begins.try_emplace({pack.step, pack.pack}, pack.last_start);
   PackBegins others;
-  for_each_stretch(trace, stop,
-                   [&](const Trace::Row& row, std::int32_t step, SpanRow::Index first, SpanRow::Index end) {
-                     if (row.track.kind != core::TrackKind::kPacks) return;
-                     for (SpanRow::Index i = first; i < end; ++i) {
-                       const PackOfStep pack{step, row.spans.pack(i)};
-                       if (begins.contains(pack)) continue;
-                       Time& last = others.try_emplace(pack, row.spans.start(i)).first->second;
-                       last = std::max(last, row.spans.start(i));
-                     }
-                   });
+  for_each_stretch(
+      trace, stop,
+      [&](const Trace::Row& row, std::int32_t step, SpanRow::Index first, SpanRow::Index end) {
+        if (row.track.kind != core::TrackKind::kPacks) return;
+        for (SpanRow::Index i = first; i < end; ++i) {
+          const PackOfStep pack{step, row.spans.pack(i)};
+          if (begins.contains(pack)) continue;
+          Time& last = others.try_emplace(pack, row.spans.start(i)).first->second;
+          last = std::max(last, row.spans.start(i));
+        }
+      });
   begins.merge(others);
   return begins;
 }
 
-/// How far from its begin the spans of a step's packs reach once they are moved by `packs` in addition to the step.
-StepTimes reach_of_packs(const Trace& trace, const StepTimes& steps, const PackBegins& moves, const Stop& stop) {
+/// How far from its begin the spans of a step's packs reach once they are moved by `packs` in
+/// addition to the step.
+StepTimes reach_of_packs(const Trace& trace, const StepTimes& steps, const PackBegins& moves,
+                         const Stop& stop) {
   StepTimes reach;
   for_each_stretch(
-      trace, stop, [&](const Trace::Row& row, std::int32_t step, SpanRow::Index first, SpanRow::Index end) {
+      trace, stop,
+      [&](const Trace::Row& row, std::int32_t step, SpanRow::Index first, SpanRow::Index end) {
         if (row.track.kind == core::TrackKind::kCompute || !steps.contains(step)) return;
         TimeRange& whole = reach[step];
         for (SpanRow::Index i = first; i < end; ++i) {
           const auto move = moves.find({step, row.spans.pack(i)});
           if (move == moves.end()) continue;
           const Time by = move->second - steps.at(step).from;
-          whole = {std::min(whole.from, row.spans.start(i) + by), std::max(whole.to, row.spans.end(i) + by)};
+          whole = {std::min(whole.from, row.spans.start(i) + by),
+                   std::max(whole.to, row.spans.end(i) + by)};
         }
       });
   return reach;
 }
 
-/// By how much more than its step each pack of the second moves, so that it begins as long after it as in the first.
-PackBegins moves_of_packs(const Trace& first, const Trace& second, const std::array<StepTimes, 2>& times,
-                          const core::Numbers& packs, const Stop& stop) {
+/// By how much more than its step each pack of the second moves, so that it begins as long after it
+/// as in the first.
+PackBegins moves_of_packs(const Trace& first, const Trace& second,
+                          const std::array<StepTimes, 2>& times, const core::Numbers& packs,
+                          const Stop& stop) {
   PackBegins moves;
   const PackBegins begins = begins_of_packs(first, stop), own = begins_of_packs(second, stop);
   for (const auto& [key, begin] : begins) {
@@ -136,7 +146,8 @@ std::optional<std::map<std::int32_t, Time>> begins_on_axis(const std::array<Step
       last[s] = {begin, own->second.from};
       free_from = std::max(free_from, begin + own->second.length());
     }
-    if (begin < Time() || begin > core::kHorizon || free_from < Time() || free_from > core::kHorizon)
+    if (begin < Time() || begin > core::kHorizon || free_from < Time() ||
+        free_from > core::kHorizon)
       return std::nullopt;
     begins[step] = begin;
   }
@@ -145,19 +156,22 @@ std::optional<std::map<std::int32_t, Time>> begins_on_axis(const std::array<Step
 
 bool is_sane(const std::array<StepTimes, 2>& times) {
   return std::all_of(times.begin(), times.end(), [&](const StepTimes& side) {
-    return std::all_of(side.begin(), side.end(), [&](const auto& step) { return step.second.to <= kSane; });
+    return std::all_of(side.begin(), side.end(),
+                       [&](const auto& step) { return step.second.to <= kSane; });
   });
 }
 
-/// Devices that are ahead of the others begin before their step is said to: the first ones' lead over the beginning of the axis.
+/// Devices that are ahead of the others begin before their step is said to: the first ones' lead
+/// over the beginning of the axis.
 Time lead_of(const std::array<const Trace*, 2>& traces, const std::array<StepTimes, 2>& times,
              const std::map<std::int32_t, Time>& begins, const Stop& stop) {
   Time lead;
   for (std::size_t s = 0; s < 2; ++s) {
-    for_each_stretch(*traces[s], stop,
-                     [&](const Trace::Row& row, std::int32_t step, SpanRow::Index first, SpanRow::Index) {
-                       lead = std::max(lead, times[s].at(step).from - begins.at(step) - row.spans.start(first));
-                     });
+    for_each_stretch(
+        *traces[s], stop,
+        [&](const Trace::Row& row, std::int32_t step, SpanRow::Index first, SpanRow::Index) {
+          lead = std::max(lead, times[s].at(step).from - begins.at(step) - row.spans.start(first));
+        });
   }
   return lead;
 }
@@ -187,7 +201,8 @@ Time Delays::of_pack(std::int32_t step, std::int32_t pack) const {
 
 Time Delays::at(Time own) const {
   const auto after = by_time.upper_bound(own);
-  return after == by_time.begin() ? (by_time.empty() ? Time() : after->second) : std::prev(after)->second;
+  return after == by_time.begin() ? (by_time.empty() ? Time() : after->second)
+                                  : std::prev(after)->second;
 }
 
 Time Delays::own(Time shown) const {
@@ -209,8 +224,8 @@ core::Numbers steps_in_common(const Trace& first, const Trace& second) {
   return steps;
 }
 
-std::optional<Alignment> align(const Trace& first, const Trace& second, Align align, const core::Numbers& packs,
-                               const Stop& stop) {
+std::optional<Alignment> align(const Trace& first, const Trace& second, Align align,
+                               const core::Numbers& packs, const Stop& stop) {
   Alignment alignment;
   if (align == Align::kStart) return alignment;
   const std::array<StepTimes, 2> times{times_of_steps(first, stop), times_of_steps(second, stop)};
@@ -235,8 +250,9 @@ std::optional<Alignment> align(const Trace& first, const Trace& second, Align al
   alignment.delays[1].packs = std::move(moves);
   for (auto step = begins->begin(); step != begins->end(); ++step) {
     const auto next = std::next(step);
-    alignment.axis.push_back({{step->second + lead, next == begins->end() ? core::kHorizon : next->second + lead},
-                              "step " + std::to_string(step->first)});
+    alignment.axis.push_back(
+        {{step->second + lead, next == begins->end() ? core::kHorizon : next->second + lead},
+         "step " + std::to_string(step->first)});
   }
   return alignment;
 }

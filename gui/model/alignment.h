@@ -16,7 +16,8 @@ namespace tutti::gui {
 /// lengths can be compared by eye.
 enum class Align {
   kStart,  ///< by the start of the runs: both are shown as they are
-  kStep,   ///< by the start of each training step; the timeline whose step ends first pauses until the other's has
+  kStep,   ///< by the start of each training step; the timeline whose step ends first pauses until
+           ///< the other's has
   kPack    ///< also by the start of each pack, over all devices; computation is aligned by step
 };
 std::optional<Align> parse_align(const std::string& word);
@@ -52,7 +53,8 @@ inline const std::atomic<bool> kNeverStop{false};
 /// Returns nullopt if the timelines cannot be aligned, because they have no training step in common
 /// or their times are too far apart, or if `stop` was set. `packs`: as returned by
 /// core::packs_in_common().
-std::optional<Alignment> align(const Trace& first, const Trace& second, Align align, const core::Numbers& packs,
+std::optional<Alignment> align(const Trace& first, const Trace& second, Align align,
+                               const core::Numbers& packs,
                                const std::atomic<bool>& stop = kNeverStop);
 
 /// Returns the training steps that both timelines have, by number.

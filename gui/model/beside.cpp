@@ -30,7 +30,8 @@ using Sources = std::array<std::shared_ptr<const Trace>, 2>;
 /// Within all times, also for what a made-up file says.
 Time moved_by(Time t, Time by) {
   std::int64_t sum = 0;
-  if (__builtin_add_overflow(t.count(), by.count(), &sum)) sum = by < Time() ? 0 : core::kHorizon.count();
+  if (__builtin_add_overflow(t.count(), by.count(), &sum))
+    sum = by < Time() ? 0 : core::kHorizon.count();
   return std::clamp(Time(sum), Time(), core::kHorizon);
 }
 
@@ -53,8 +54,9 @@ core::LinkRecord moved(const core::LinkRecord& link, const Delays& delays) {
     const std::int64_t begin = begin_of(bin);
     const auto to = std::min(static_cast<std::size_t>(begin / wide), made.bins.size() - 2);
     const std::int64_t over = std::max<std::int64_t>(0, begin % wide + width - wide);
-    const auto next = static_cast<std::int64_t>(static_cast<double>(link.bins[bin]) * static_cast<double>(over) /
-                                                static_cast<double>(width));
+    const auto next =
+        static_cast<std::int64_t>(static_cast<double>(link.bins[bin]) * static_cast<double>(over) /
+                                  static_cast<double>(width));
     made.bins[to] += link.bins[bin] - next;
     made.bins[to + 1] += next;
   }
@@ -71,7 +73,8 @@ Side moved(const Trace& source, const Delays& delays, const std::string& name) {
   }
   for (core::PackRecord& pack : side.packs) {
     const Time by = delays.of_pack(pack.step, pack.pack);
-    for (Time* const t : {&pack.ready, &pack.first_start, &pack.last_start, &pack.end}) *t = moved_by(*t, by);
+    for (Time* const t : {&pack.ready, &pack.first_start, &pack.last_start, &pack.end})
+      *t = moved_by(*t, by);
   }
   for (core::PathPiece& piece : side.path) {
     const Time by = delays.at(piece.start);
@@ -88,7 +91,8 @@ std::map<std::int32_t, std::vector<core::PackRecord>> packs_by_step(const Trace&
   return steps;
 }
 
-std::vector<core::StepComparison> compare_steps(const Sources& sources, const core::Numbers& packs) {
+std::vector<core::StepComparison> compare_steps(const Sources& sources,
+                                                const core::Numbers& packs) {
   auto packs_a = packs_by_step(*sources[0]), packs_b = packs_by_step(*sources[1]);
   std::map<std::int32_t, core::StepRecord> others;
   for (const core::StepRecord& step : sources[1]->steps()) others.try_emplace(step.step, step);
@@ -96,8 +100,8 @@ std::vector<core::StepComparison> compare_steps(const Sources& sources, const co
   for (const core::StepRecord& step : sources[0]->steps()) {
     const auto other = others.find(step.step);
     if (other == others.end()) continue;
-    steps.push_back(
-        core::compare_step(step, other->second, packs_a[step.step], packs_b[step.step], sources[0]->run(), packs));
+    steps.push_back(core::compare_step(step, other->second, packs_a[step.step], packs_b[step.step],
+                                       sources[0]->run(), packs));
     others.erase(other);
   }
   return steps;
@@ -110,10 +114,12 @@ std::vector<DifferenceRow> in_rows(const std::string& name, std::vector<Differen
                    [](const Difference& a, const Difference& b) { return a.at.from < b.at.from; });
   std::vector<DifferenceRow> rows;
   for (Difference& difference : all) {
-    auto row = std::find_if(rows.begin(), rows.end(),
-                            [&](const DifferenceRow& r) { return r.differences.back().at.to <= difference.at.from; });
+    auto row = std::find_if(rows.begin(), rows.end(), [&](const DifferenceRow& r) {
+      return r.differences.back().at.to <= difference.at.from;
+    });
     if (row == rows.end() && rows.size() < kMostRows)
-      row = rows.insert(rows.end(), {rows.empty() ? name : fmt::format("{}, {}", name, rows.size() + 1), {}});
+      row = rows.insert(rows.end(),
+                        {rows.empty() ? name : fmt::format("{}, {}", name, rows.size() + 1), {}});
     if (row == rows.end()) row = std::prev(rows.end());
     row->differences.push_back(std::move(difference));
   }
@@ -121,7 +127,8 @@ std::vector<DifferenceRow> in_rows(const std::string& name, std::vector<Differen
 }
 
 std::vector<DifferenceRow> rows_of_differences(const std::vector<core::StepComparison>& steps,
-                                               const std::vector<Side>& sides, Align align, const std::string& apart) {
+                                               const std::vector<Side>& sides, Align align,
+                                               const std::string& apart) {
   // With steps side by side, from the earlier start to the later end; otherwise the range of the
   // first.
   const auto where = [align](const TimeRange& a, const TimeRange& b) {
@@ -137,23 +144,25 @@ std::vector<DifferenceRow> rows_of_differences(const std::vector<core::StepCompa
   }
   std::vector<Difference> by_step, by_pack;
   for (const core::StepComparison& step : steps) {
-    by_step.push_back(
-        {where(of_step[0].at(step.step), of_step[1].at(step.step_b)), step.time, fmt::format("step {}", step.step)});
+    by_step.push_back({where(of_step[0].at(step.step), of_step[1].at(step.step_b)), step.time,
+                       fmt::format("step {}", step.step)});
     for (const core::PackComparison& pack : step.packs) {
-      by_pack.push_back({where(of_pack[0].at({step.step, pack.pack}), of_pack[1].at({step.step_b, pack.pack_b})),
-                         pack.took, fmt::format("pack {}", pack.pack)});
+      by_pack.push_back(
+          {where(of_pack[0].at({step.step, pack.pack}), of_pack[1].at({step.step_b, pack.pack_b})),
+           pack.took, fmt::format("pack {}", pack.pack)});
     }
   }
   std::vector<DifferenceRow> rows = in_rows(apart + " of steps", std::move(by_step));
-  for (DifferenceRow& row : in_rows(apart + " of packs", std::move(by_pack))) rows.push_back(std::move(row));
+  for (DifferenceRow& row : in_rows(apart + " of packs", std::move(by_pack)))
+    rows.push_back(std::move(row));
   return rows;
 }
 
 /// The interface to the two sides of the combined trace.
 class Parts : public TraceParts {
  public:
-  Parts(Sources sources, Alignment alignment, std::shared_ptr<const BesideRows> rows, core::Numbers packs,
-        std::array<std::string, 2> names, std::vector<std::string> differences)
+  Parts(Sources sources, Alignment alignment, std::shared_ptr<const BesideRows> rows,
+        core::Numbers packs, std::array<std::string, 2> names, std::vector<std::string> differences)
       : sources_(std::move(sources)),
         alignment_(std::move(alignment)),
         rows_(std::move(rows)),
@@ -169,16 +178,22 @@ class Parts : public TraceParts {
   [[nodiscard]] std::vector<SpanId> partners(SpanId span) const override;
   [[nodiscard]] Facts facts(SpanId span) const override;
   [[nodiscard]] Facts facts() const override;
-  [[nodiscard]] const std::shared_ptr<const Trace>& source(std::size_t side) const override { return sources_[side]; }
-  [[nodiscard]] Time own(std::size_t side, Time shown) const override { return alignment_.delays[side].own(shown); }
+  [[nodiscard]] const std::shared_ptr<const Trace>& source(std::size_t side) const override {
+    return sources_[side];
+  }
+  [[nodiscard]] Time own(std::size_t side, Time shown) const override {
+    return alignment_.delays[side].own(shown);
+  }
 
  private:
-  [[nodiscard]] std::vector<SpanId> of_pack(std::size_t side, const core::Track& like, std::int32_t step,
-                                            std::int32_t pack, bool any_lane) const;
+  [[nodiscard]] std::vector<SpanId> of_pack(std::size_t side, const core::Track& like,
+                                            std::int32_t step, std::int32_t pack,
+                                            bool any_lane) const;
   [[nodiscard]] std::vector<SpanId> with_index(std::size_t side, const std::vector<SpanId>& own,
                                                std::optional<std::int64_t> index, int kind) const;
   [[nodiscard]] std::size_t lanes_in(const std::vector<SpanId>& own, std::size_t side) const;
-  [[nodiscard]] std::optional<std::int64_t> index_of_layer(std::size_t from, std::int64_t index) const;
+  [[nodiscard]] std::optional<std::int64_t> index_of_layer(std::size_t from,
+                                                           std::int64_t index) const;
 
   Sources sources_;
   Alignment alignment_;
@@ -189,7 +204,8 @@ class Parts : public TraceParts {
 };
 
 /// At the times at which they are shown, with tracks by the numbers of rows.
-Expected<std::vector<Span>> Parts::spans(std::size_t row, SpanRow::Index first, SpanRow::Index end) const {
+Expected<std::vector<Span>> Parts::spans(std::size_t row, SpanRow::Index first,
+                                         SpanRow::Index end) const {
   const Trace::Row& here = rows_->rows()[row];
   const Trace& source = *sources_[here.side];
   std::vector<Span> all;
@@ -197,7 +213,9 @@ Expected<std::vector<Span>> Parts::spans(std::size_t row, SpanRow::Index first, 
     // As far as they are neighbours there, too.
     const SpanId own = rows_->origin({row, first});
     SpanRow::Index count = 1;
-    while (first + count < end && rows_->origin({row, first + count}) == SpanId{own.row, own.index + count}) ++count;
+    while (first + count < end &&
+           rows_->origin({row, first + count}) == SpanId{own.row, own.index + count})
+      ++count;
     auto read = source.spans(own.row, own.index, own.index + count);
     if (!read) return tl::make_unexpected(read.error());
     for (SpanRow::Index i = 0; i < count; ++i) {
@@ -213,9 +231,10 @@ Expected<std::vector<Span>> Parts::spans(std::size_t row, SpanRow::Index first, 
   return all;
 }
 
-/// A side's own spans of a pack of a training step, on the tracks that are like `like`: of its lane, or of any.
-std::vector<SpanId> Parts::of_pack(std::size_t side, const core::Track& like, std::int32_t step, std::int32_t pack,
-                                   bool any_lane) const {
+/// A side's own spans of a pack of a training step, on the tracks that are like `like`: of its
+/// lane, or of any.
+std::vector<SpanId> Parts::of_pack(std::size_t side, const core::Track& like, std::int32_t step,
+                                   std::int32_t pack, bool any_lane) const {
   std::vector<SpanId> found;
   const auto& rows = sources_[side]->rows();
   for (std::size_t r = 0; r < rows.size(); ++r) {
@@ -225,7 +244,8 @@ std::vector<SpanId> Parts::of_pack(std::size_t side, const core::Track& like, st
       continue;
     for (std::size_t s = 0; s < rows[r].steps.size(); ++s) {
       if (rows[r].steps[s].second != step) continue;
-      const SpanRow::Index end = s + 1 < rows[r].steps.size() ? rows[r].steps[s + 1].first : rows[r].spans.size();
+      const SpanRow::Index end =
+          s + 1 < rows[r].steps.size() ? rows[r].steps[s + 1].first : rows[r].spans.size();
       for (SpanRow::Index i = rows[r].steps[s].first; i < end; ++i) {
         if (rows[r].spans.pack(i) == pack) found.push_back({r, i});
       }
@@ -240,8 +260,11 @@ std::vector<SpanId> Parts::with_index(std::size_t side, const std::vector<SpanId
   std::vector<SpanId> found;
   for (std::size_t first = 0; first < own.size();) {
     std::size_t end = first + 1;
-    while (end < own.size() && own[end].row == own[first].row && own[end].index == own[end - 1].index + 1) ++end;
-    const auto spans = sources_[side]->spans(own[first].row, own[first].index, own[end - 1].index + 1);
+    while (end < own.size() && own[end].row == own[first].row &&
+           own[end].index == own[end - 1].index + 1)
+      ++end;
+    const auto spans =
+        sources_[side]->spans(own[first].row, own[first].index, own[end - 1].index + 1);
     if (!spans) return {};
     for (std::size_t i = 0; i < spans->size(); ++i) {
       if ((*spans)[i].index == index.value_or((*spans)[i].index) && (*spans)[i].kind == kind)
@@ -286,12 +309,15 @@ std::vector<SpanId> Parts::partners(SpanId span) const {
   std::vector<SpanId> there = of_pack(other, row.track, whole->step, pack, false);
   if (row.track.kind == TrackKind::kCompute) {
     const bool has_layer =
-        whole->kind == SpanKind::kFirstCompute + static_cast<std::int32_t>(core::ComputeKind::kBackward);
+        whole->kind ==
+        SpanKind::kFirstCompute + static_cast<std::int32_t>(core::ComputeKind::kBackward);
     const auto index = has_layer ? index_of_layer(side, whole->index) : std::nullopt;
-    there = has_layer && !index ? std::vector<SpanId>() : with_index(other, there, index, whole->kind);
+    there =
+        has_layer && !index ? std::vector<SpanId>() : with_index(other, there, index, whole->kind);
     // Computations that a step does once for each micro-batch are distinguished by their order.
-    const std::vector<SpanId> mine = with_index(side, of_pack(side, row.track, whole->step, whole->pack, false),
-                                                has_layer ? std::optional(whole->index) : std::nullopt, whole->kind);
+    const std::vector<SpanId> mine =
+        with_index(side, of_pack(side, row.track, whole->step, whole->pack, false),
+                   has_layer ? std::optional(whole->index) : std::nullopt, whole->kind);
     const auto pass = static_cast<std::size_t>(
         std::find_if(mine.begin(), mine.end(),
                      [&](const SpanId& s) { return s.row == own.row && s.index == own.index; }) -
@@ -325,13 +351,15 @@ Facts Parts::facts(SpanId span) const {
   const SpanId own = rows_->origin(span);
   const auto mine = sources_[side]->span(own.row, own.index);
   if (!mine || there.size() > 1) {
-    facts.emplace_back("in " + names_[other], fmt::format("{} spans, all of the pack on this device", there.size()));
+    facts.emplace_back("in " + names_[other],
+                       fmt::format("{} spans, all of the pack on this device", there.size()));
     return facts;
   }
   const SpanId its = rows_->origin(there.front());
   const auto theirs = sources_[other]->span(its.row, its.index);
   if (!theirs) return facts;
-  std::array<Pair, 2> times{Pair{mine->duration, theirs->duration}, Pair{core::work_of(*mine), core::work_of(*theirs)}};
+  std::array<Pair, 2> times{Pair{mine->duration, theirs->duration},
+                            Pair{core::work_of(*mine), core::work_of(*theirs)}};
   const bool waits = times[0].a != times[1].a || times[0].b != times[1].b;
   for (std::size_t t = 0; t < (waits ? 2 : 1); ++t) {
     if (side == 1) std::swap(times[t].a, times[t].b);
@@ -349,12 +377,12 @@ Facts Parts::facts() const {
   for (std::size_t s = 0; s < 2; ++s) {
     const core::RunInfo& run = sources_[s]->run();
     summaries[s] = summary_of(*sources_[s]);
-    facts.emplace_back(names_[s], fmt::format("{}: {}; {}; {}; {}", run.scenario, run.executor, run.cluster,
-                                              run.workload, run.strategy));
+    facts.emplace_back(names_[s], fmt::format("{}: {}; {}; {}; {}", run.scenario, run.executor,
+                                              run.cluster, run.workload, run.strategy));
   }
   const auto add = [&](const std::string& name, const Pair& time) {
-    facts.emplace_back(name,
-                       fmt::format("{} → {}   {}", core::show(time.a), core::show(time.b), signed_difference(time)));
+    facts.emplace_back(name, fmt::format("{} → {}   {}", core::show(time.a), core::show(time.b),
+                                         signed_difference(time)));
   };
   if (const auto compared = core::compare_runs(summaries[0], summaries[1])) {
     const core::PartsComparison& steady = compared->steady;
@@ -363,8 +391,10 @@ Facts Parts::facts() const {
     facts.emplace_back("these are of",
                        compared->basis_a == compared->basis_b
                            ? compared->basis_a
-                           : fmt::format("{}: {}; {}: {}", names_[0], compared->basis_a, names_[1], compared->basis_b));
-    for (const std::string& sentence : compared->in_words()) facts.emplace_back("in words", sentence);
+                           : fmt::format("{}: {}; {}: {}", names_[0], compared->basis_a, names_[1],
+                                         compared->basis_b));
+    for (const std::string& sentence : compared->in_words())
+      facts.emplace_back("in words", sentence);
   } else {
     facts.emplace_back("step time", "not known: " + compared.error().message());
   }
@@ -389,8 +419,9 @@ std::string signed_difference(const Pair& time) {
                      share.empty() ? "" : " (" + share + ")");
 }
 
-Beside put_beside(std::shared_ptr<const Trace> first, std::shared_ptr<const Trace> second, Align wanted,
-                  const std::array<std::string, 2>& files, const std::atomic<bool>& stop) {
+Beside put_beside(std::shared_ptr<const Trace> first, std::shared_ptr<const Trace> second,
+                  Align wanted, const std::array<std::string, 2>& files,
+                  const std::atomic<bool>& stop) {
   Beside beside;
   beside.sources = {std::move(first), std::move(second)};
   const Trace &a = *beside.sources[0], &b = *beside.sources[1];
@@ -414,15 +445,18 @@ Beside put_beside(std::shared_ptr<const Trace> first, std::shared_ptr<const Trac
     beside.differences.insert(
         beside.differences.begin(),
         fmt::format("they cannot be aligned by {} and are aligned by start: {}", to_string(wanted),
-                    steps_in_common(a, b).empty() ? "no training step is in both" : "their times are too far apart"));
+                    steps_in_common(a, b).empty() ? "no training step is in both"
+                                                  : "their times are too far apart"));
   std::vector<Side> sides;
-  for (std::size_t s = 0; s < 2; ++s) sides.push_back(moved(*beside.sources[s], alignment->delays[s], names[s]));
+  for (std::size_t s = 0; s < 2; ++s)
+    sides.push_back(moved(*beside.sources[s], alignment->delays[s], names[s]));
   auto differences = rows_of_differences(beside.steps, sides, beside.align, beside.apart);
   beside.rows = std::make_shared<const BesideRows>(std::move(*rows));
-  auto parts =
-      std::make_shared<const Parts>(beside.sources, *alignment, beside.rows, beside.packs, names, beside.differences);
-  beside.trace = std::make_shared<const Trace>(std::move(sides), beside.rows->rows(), alignment->axis,
-                                               std::move(differences), std::move(parts));
+  auto parts = std::make_shared<const Parts>(beside.sources, *alignment, beside.rows, beside.packs,
+                                             names, beside.differences);
+  beside.trace =
+      std::make_shared<const Trace>(std::move(sides), beside.rows->rows(), alignment->axis,
+                                    std::move(differences), std::move(parts));
   beside.alignment = std::move(*alignment);
   return beside;
 }
@@ -445,7 +479,8 @@ std::optional<SpanId> Beside::find_pack(std::int32_t step, std::int32_t pack) co
     if (row.side != 0 || row.track.kind != TrackKind::kPacks) continue;
     for (std::size_t s = 0; s < row.steps.size(); ++s) {
       if (row.steps[s].second != step) continue;
-      const SpanRow::Index behind = s + 1 < row.steps.size() ? row.steps[s + 1].first : row.spans.size();
+      const SpanRow::Index behind =
+          s + 1 < row.steps.size() ? row.steps[s + 1].first : row.spans.size();
       for (SpanRow::Index i = row.steps[s].first; i < behind; ++i) {
         if (row.spans.pack(i) != pack || (last && row.spans.end(i) <= end)) continue;
         last = SpanId{r, i};

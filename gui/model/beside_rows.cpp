@@ -27,7 +27,8 @@ std::map<PackOfStep, std::int32_t> slots_of_packs(const std::vector<const Trace:
     for (SpanRow::Index i = 0; i < row->spans.size(); ++i) {
       while (stretch + 1 < row->steps.size() && row->steps[stretch + 1].first <= i) ++stretch;
       const auto number = packs.find(row->spans.pack(i));
-      if (number != packs.end()) slots.try_emplace({row->steps[stretch].second, number->second}, row->track.slot);
+      if (number != packs.end())
+        slots.try_emplace({row->steps[stretch].second, number->second}, row->track.slot);
     }
   }
   return slots;
@@ -57,7 +58,8 @@ void BesideRows::add_row(Trace::Row row, std::vector<Run> runs) {
   runs_.push_back(std::move(runs));
 }
 
-bool BesideRows::add_as_they_are(const Trace& source, std::size_t side, std::size_t own, const Delays& delays) {
+bool BesideRows::add_as_they_are(const Trace& source, std::size_t side, std::size_t own,
+                                 const Delays& delays) {
   Trace::Row row = source.rows()[own];
   row.side = side;
   SpanRow::Shifts shifts;
@@ -76,10 +78,11 @@ bool BesideRows::add_as_they_are(const Trace& source, std::size_t side, std::siz
   return true;
 }
 
-/// A device's packs after they have moved, each with its lanes: in a slot of their own while they overlap; where it is free
-/// in that which the first has the pack in, so that the same is side by side.
-bool BesideRows::add_by_pack(const Trace& first, const Trace& second, const Delays& delays, const core::Numbers& packs,
-                             const std::atomic<bool>& stop) {
+/// A device's packs after they have moved, each with its lanes: in a slot of their own while they
+/// overlap; where it is free in that which the first has the pack in, so that the same is side by
+/// side.
+bool BesideRows::add_by_pack(const Trace& first, const Trace& second, const Delays& delays,
+                             const core::Numbers& packs, const std::atomic<bool>& stop) {
   core::Numbers own_packs;
   for (std::size_t p = 0; p < second.run().packs.size(); ++p)
     own_packs[static_cast<std::int32_t>(p)] = static_cast<std::int32_t>(p);
@@ -100,11 +103,13 @@ bool BesideRows::add_by_pack(const Trace& first, const Trace& second, const Dela
       const SpanRow& spans = rows[end].spans;
       std::size_t stretch = 0;
       for (SpanRow::Index i = 0; i < spans.size(); ++i) {
-        while (stretch + 1 < rows[end].steps.size() && rows[end].steps[stretch + 1].first <= i) ++stretch;
+        while (stretch + 1 < rows[end].steps.size() && rows[end].steps[stretch + 1].first <= i)
+          ++stretch;
         const PackOfStep pack{rows[end].steps[stretch].second, spans.pack(i)};
         if (moved.empty() || moved.back().own.row != end || moved.back().pack != pack) {
           const Time by = delays.of_pack(pack.first, pack.second);
-          moved.push_back({{end, i}, 0, pack, by, spans.start(i) + by, Time(), rows[end].track.slot});
+          moved.push_back(
+              {{end, i}, 0, pack, by, spans.start(i) + by, Time(), rows[end].track.slot});
         }
         moved.back().to = spans.end(i) + moved.back().by;
         ++moved.back().spans;
@@ -128,7 +133,8 @@ bool BesideRows::add_by_pack(const Trace& first, const Trace& second, const Dela
         return slot >= free_from.size() || free_from[slot] <= from;
       };
       const auto wish = wanted.find(pack);
-      std::size_t slot = wish == wanted.end() ? 0 : static_cast<std::size_t>(std::clamp(wish->second, 0, 1 << 10));
+      std::size_t slot =
+          wish == wanted.end() ? 0 : static_cast<std::size_t>(std::clamp(wish->second, 0, 1 << 10));
       if (!is_free(slot)) slot = 0;
       while (!is_free(slot)) ++slot;
       if (slot >= free_from.size()) free_from.resize(slot + 1);
@@ -152,7 +158,13 @@ bool BesideRows::add_moved(const Trace& source, std::vector<Moved>& moved) {
     return std::pair(place(a), a.from) < std::pair(place(b), b.from);
   });
   for (std::size_t m = 0; m < moved.size();) {
-    Trace::Row row{source.rows()[moved[m].own.row].track, source.rows()[moved[m].own.row].group, {}, {}, 1, {}, {}};
+    Trace::Row row{source.rows()[moved[m].own.row].track,
+                   source.rows()[moved[m].own.row].group,
+                   {},
+                   {},
+                   1,
+                   {},
+                   {}};
     row.track.slot = moved[m].slot;
     row.name = name_of_row(row.track);
     std::vector<Run> runs;
@@ -181,46 +193,54 @@ bool BesideRows::add_moved(const Trace& source, std::vector<Moved>& moved) {
   return true;
 }
 
-std::optional<BesideRows> BesideRows::make(const std::array<std::shared_ptr<const Trace>, 2>& sources,
-                                           const Alignment& alignment, const core::Numbers& packs,
-                                           const std::array<std::string, 2>& names, const std::atomic<bool>& stop) {
+std::optional<BesideRows> BesideRows::make(
+    const std::array<std::shared_ptr<const Trace>, 2>& sources, const Alignment& alignment,
+    const core::Numbers& packs, const std::array<std::string, 2>& names,
+    const std::atomic<bool>& stop) {
   BesideRows made;
   made.names_ = names;
-  for (std::size_t side = 0; side < 2; ++side) made.runs_of_own_[side].resize(sources[side]->rows().size());
+  for (std::size_t side = 0; side < 2; ++side)
+    made.runs_of_own_[side].resize(sources[side]->rows().size());
   for (std::size_t r = 0; r < sources[0]->rows().size(); ++r) {
     if (stop || !made.add_as_they_are(*sources[0], 0, r, alignment.delays[0])) return std::nullopt;
   }
   if (!alignment.delays[1].packs.empty()) {
-    if (!made.add_by_pack(*sources[0], *sources[1], alignment.delays[1], packs, stop)) return std::nullopt;
+    if (!made.add_by_pack(*sources[0], *sources[1], alignment.delays[1], packs, stop))
+      return std::nullopt;
   } else {
     for (std::size_t r = 0; r < sources[1]->rows().size(); ++r) {
-      if (stop || !made.add_as_they_are(*sources[1], 1, r, alignment.delays[1])) return std::nullopt;
+      if (stop || !made.add_as_they_are(*sources[1], 1, r, alignment.delays[1]))
+        return std::nullopt;
     }
   }
   for (auto& side : made.runs_of_own_) {
     for (auto& runs : side)
-      std::sort(runs.begin(), runs.end(), [](const Run& a, const Run& b) { return a.own.index < b.own.index; });
+      std::sort(runs.begin(), runs.end(),
+                [](const Run& a, const Run& b) { return a.own.index < b.own.index; });
   }
   return made;
 }
 
 SpanId BesideRows::origin(SpanId span) const {
   const auto& runs = runs_[span.row];
-  const auto after = std::upper_bound(runs.begin(), runs.end(), span.index,
-                                      [](SpanRow::Index i, const Run& run) { return i < run.here.index; });
+  const auto after =
+      std::upper_bound(runs.begin(), runs.end(), span.index,
+                       [](SpanRow::Index i, const Run& run) { return i < run.here.index; });
   const Run& run = *std::prev(after);
   return {run.own.row, run.own.index + (span.index - run.here.index)};
 }
 
 SpanId BesideRows::place(std::size_t side, SpanId own) const {
   const auto& runs = runs_of_own_[side][own.row];
-  const auto after = std::upper_bound(runs.begin(), runs.end(), own.index,
-                                      [](SpanRow::Index i, const Run& run) { return i < run.own.index; });
+  const auto after =
+      std::upper_bound(runs.begin(), runs.end(), own.index,
+                       [](SpanRow::Index i, const Run& run) { return i < run.own.index; });
   const Run& run = *std::prev(after);
   return {run.here.row, run.here.index + (own.index - run.own.index)};
 }
 
-core::TrackId BesideRows::track(std::size_t side, std::size_t own_row, std::int32_t step, std::int32_t pack) const {
+core::TrackId BesideRows::track(std::size_t side, std::size_t own_row, std::int32_t step,
+                                std::int32_t pack) const {
   if (side == 1) {
     const auto moved = moved_tracks_.find({own_row, step, pack});
     if (moved != moved_tracks_.end()) return moved->second;

@@ -20,7 +20,8 @@ class BesideRows {
   /// tracks have the numbers of its rows.
   static std::optional<BesideRows> make(const std::array<std::shared_ptr<const Trace>, 2>& sources,
                                         const Alignment& alignment, const core::Numbers& packs,
-                                        const std::array<std::string, 2>& names, const std::atomic<bool>& stop);
+                                        const std::array<std::string, 2>& names,
+                                        const std::atomic<bool>& stop);
 
   [[nodiscard]] const std::vector<Trace::Row>& rows() const { return rows_; }
   /// Returns the span of the source trace that `span` shows.
@@ -29,7 +30,8 @@ class BesideRows {
   [[nodiscard]] SpanId place(std::size_t side, SpanId own) const;
   /// Returns the row here that shows what row `own_row` of a side recorded of a pack of a training
   /// step.
-  [[nodiscard]] core::TrackId track(std::size_t side, std::size_t own_row, std::int32_t step, std::int32_t pack) const;
+  [[nodiscard]] core::TrackId track(std::size_t side, std::size_t own_row, std::int32_t step,
+                                    std::int32_t pack) const;
 
  private:
   /// Consecutive spans of a row here that are also consecutive in their source row.
@@ -40,17 +42,20 @@ class BesideRows {
   };
   struct Moved;
 
-  bool add_as_they_are(const Trace& source, std::size_t side, std::size_t row, const Delays& delays);
-  bool add_by_pack(const Trace& first, const Trace& second, const Delays& delays, const core::Numbers& packs,
-                   const std::atomic<bool>& stop);
+  bool add_as_they_are(const Trace& source, std::size_t side, std::size_t row,
+                       const Delays& delays);
+  bool add_by_pack(const Trace& first, const Trace& second, const Delays& delays,
+                   const core::Numbers& packs, const std::atomic<bool>& stop);
   bool add_moved(const Trace& source, std::vector<Moved>& moved);
   void add_row(Trace::Row row, std::vector<Run> runs);
 
   std::vector<Trace::Row> rows_;
   std::array<std::string, 2> names_;
-  std::vector<std::vector<Run>> runs_;                        ///< by row here, ordered by here.index
-  std::array<std::vector<std::vector<Run>>, 2> runs_of_own_;  ///< by side and source row, ordered by own.index
-  std::map<std::tuple<std::size_t, std::int32_t, std::int32_t>, core::TrackId> moved_tracks_;  ///< of the second side
+  std::vector<std::vector<Run>> runs_;  ///< by row here, ordered by here.index
+  std::array<std::vector<std::vector<Run>>, 2>
+      runs_of_own_;  ///< by side and source row, ordered by own.index
+  std::map<std::tuple<std::size_t, std::int32_t, std::int32_t>, core::TrackId>
+      moved_tracks_;  ///< of the second side
 };
 
 }  // namespace tutti::gui

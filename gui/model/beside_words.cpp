@@ -51,9 +51,11 @@ Names told_apart(const Names& names) {
     return whole;
   };
   std::size_t before = same(names[0].begin(), names[0].end(), names[1].begin(), names[1].end());
-  const auto rest = [&](const std::string& name) { return static_cast<std::ptrdiff_t>(name.size() - before); };
-  const std::size_t behind = same(names[0].rbegin(), names[0].rbegin() + rest(names[0]), names[1].rbegin(),
-                                  names[1].rbegin() + rest(names[1]));
+  const auto rest = [&](const std::string& name) {
+    return static_cast<std::ptrdiff_t>(name.size() - before);
+  };
+  const std::size_t behind = same(names[0].rbegin(), names[0].rbegin() + rest(names[0]),
+                                  names[1].rbegin(), names[1].rbegin() + rest(names[1]));
   // A number alone says little: "run 2".
   constexpr std::size_t kTiny = 3;
   if (names[0].size() - before - behind <= kTiny && names[1].size() - before - behind <= kTiny) {
@@ -61,11 +63,13 @@ Names told_apart(const Names& names) {
     while (before > 0 && is_word(names[0][before - 1])) --before;
   }
   Names own;
-  for (std::size_t s = 0; s < 2; ++s) own[s] = names[s].substr(before, names[s].size() - before - behind);
+  for (std::size_t s = 0; s < 2; ++s)
+    own[s] = names[s].substr(before, names[s].size() - before - behind);
   return own[0].empty() || own[1].empty() ? names : own;
 }
 
-/// The first part of each that the other has not, if they have one each and these tell them apart; else nothing.
+/// The first part of each that the other has not, if they have one each and these tell them apart;
+/// else nothing.
 Names own_parts(const std::string& first, const std::string& second) {
   const auto own = [](const std::string& text, const std::string& other) {
     const std::vector<std::string> others = parts_of(other);
@@ -84,7 +88,8 @@ std::string list(const std::set<std::int32_t>& numbers) {
   for (auto first = numbers.begin(); first != numbers.end();) {
     auto last = first;
     while (std::next(last) != numbers.end() && *std::next(last) == *last + 1) ++last;
-    stretches.push_back(first == last ? std::to_string(*first) : fmt::format("{} to {}", *first, *last));
+    stretches.push_back(first == last ? std::to_string(*first)
+                                      : fmt::format("{} to {}", *first, *last));
     first = std::next(last);
   }
   std::string text;
@@ -95,14 +100,15 @@ std::string list(const std::set<std::int32_t>& numbers) {
 
 /// Adds a sentence for each side with the elements that only its set has: "real alone has workers 2
 /// to 3".
-void tell_own(const std::array<std::set<std::int32_t>, 2>& sets, const Names& names, const std::string& what,
-              std::vector<std::string>& sentences) {
+void tell_own(const std::array<std::set<std::int32_t>, 2>& sets, const Names& names,
+              const std::string& what, std::vector<std::string>& sentences) {
   for (std::size_t s = 0; s < 2; ++s) {
     std::set<std::int32_t> own;
     std::set_difference(sets[s].begin(), sets[s].end(), sets[1 - s].begin(), sets[1 - s].end(),
                         std::inserter(own, own.end()));
     if (own.empty()) continue;
-    sentences.push_back(fmt::format("{} alone has {}{} {}", names[s], what, own.size() == 1 ? "" : "s", list(own)));
+    sentences.push_back(
+        fmt::format("{} alone has {}{} {}", names[s], what, own.size() == 1 ? "" : "s", list(own)));
   }
 }
 
@@ -128,8 +134,9 @@ Contents contents_of(const Trace& trace) {
   return contents;
 }
 
-void tell_what_is_missing(const std::array<Contents, 2>& contents, const Trace& first, const Trace& second,
-                          const Names& names, std::vector<std::string>& sentences) {
+void tell_what_is_missing(const std::array<Contents, 2>& contents, const Trace& first,
+                          const Trace& second, const Names& names,
+                          std::vector<std::string>& sentences) {
   const std::array<const Trace*, 2> traces{&first, &second};
   for (std::size_t s = 0; s < 2; ++s) {
     const auto tell = [&](bool mine, bool others, const char* what) {
@@ -141,7 +148,8 @@ void tell_what_is_missing(const std::array<Contents, 2>& contents, const Trace& 
     tell(own.lanes, other.lanes, "lanes (recorded with --record steps)");
     tell(!traces[s]->links().empty(), !traces[1 - s]->links().empty(), "load of links");
     tell(!traces[s]->path().empty(), !traces[1 - s]->path().empty(), "critical path");
-    if (!traces[s]->complete()) sentences.push_back(fmt::format("the file of {} {}", names[s], traces[s]->damage()));
+    if (!traces[s]->complete())
+      sentences.push_back(fmt::format("the file of {} {}", names[s], traces[s]->damage()));
   }
 }
 
@@ -151,14 +159,17 @@ bool is_prediction(const RunInfo& first, const RunInfo& second) {
   return sort_of(first) == "simulated" && sort_of(second) != "simulated";
 }
 
-std::array<std::string, 2> names_of(const RunInfo& first, const RunInfo& second, const Names& files) {
+std::array<std::string, 2> names_of(const RunInfo& first, const RunInfo& second,
+                                    const Names& files) {
   const Names sorts{sort_of(first), sort_of(second)};
   if (sorts[0] != sorts[1]) return sorts;
-  if (const Names parts = own_parts(first.strategy, second.strategy); !parts[0].empty()) return parts;
+  if (const Names parts = own_parts(first.strategy, second.strategy); !parts[0].empty())
+    return parts;
   if (first.scenario != second.scenario && !first.scenario.empty() && !second.scenario.empty())
     return told_apart({first.scenario, second.scenario});
   Names names;
-  for (std::size_t s = 0; s < 2; ++s) names[s] = std::filesystem::path(files[s]).filename().string();
+  for (std::size_t s = 0; s < 2; ++s)
+    names[s] = std::filesystem::path(files[s]).filename().string();
   if (names[0] == names[1]) names = files;
   return names[0] == names[1] ? Names{"first", "second"} : told_apart(names);
 }
@@ -175,7 +186,8 @@ std::vector<std::string> what_differs(const Trace& first, const Trace& second, c
   const RunInfo &a = first.run(), &b = second.run();
   const auto differ = [&](const char* what, const std::string& x, const std::string& y) {
     if (x != y)
-      sentences.push_back(fmt::format("the {}: {}, and {}", what, x.empty() ? "none" : x, y.empty() ? "none" : y));
+      sentences.push_back(
+          fmt::format("the {}: {}, and {}", what, x.empty() ? "none" : x, y.empty() ? "none" : y));
   };
   differ("scenario", a.scenario, b.scenario);
   differ("cluster", a.cluster, b.cluster);
@@ -187,10 +199,11 @@ std::vector<std::string> what_differs(const Trace& first, const Trace& second, c
   for (std::size_t s = 0; s < 2; ++s) {
     std::size_t own = 0;
     for (const auto& device : contents[s].devices)
-      own += contents[1 - s].workers.contains(device.first) && !contents[1 - s].devices.contains(device);
+      own += contents[1 - s].workers.contains(device.first) &&
+             !contents[1 - s].devices.contains(device);
     if (own > 0)
-      sentences.push_back(
-          fmt::format("{} alone has {} device{} of workers that both have", names[s], own, own == 1 ? "" : "s"));
+      sentences.push_back(fmt::format("{} alone has {} device{} of workers that both have",
+                                      names[s], own, own == 1 ? "" : "s"));
   }
   if (packs.size() < a.packs.size() || packs.size() < b.packs.size()) {
     sentences.push_back(

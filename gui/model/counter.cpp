@@ -15,7 +15,8 @@ constexpr std::size_t kFan = 16;
 }  // namespace
 
 Counter::Counter(std::vector<Change> changes) {
-  std::sort(changes.begin(), changes.end(), [](const Change& a, const Change& b) { return a.at < b.at; });
+  std::sort(changes.begin(), changes.end(),
+            [](const Change& a, const Change& b) { return a.at < b.at; });
   std::int64_t value = 0;
   for (std::size_t i = 0; i < changes.size();) {
     const Time at = changes[i].at;
@@ -26,11 +27,13 @@ Counter::Counter(std::vector<Change> changes) {
     values_.push_back(value);
     peak_ = std::max(peak_, value);
   }
-  for (const std::vector<std::int64_t>* below = &values_; below->size() > kFan; below = &highest_.back()) {
+  for (const std::vector<std::int64_t>* below = &values_; below->size() > kFan;
+       below = &highest_.back()) {
     std::vector<std::int64_t> level;
     for (std::size_t i = 0; i < below->size(); i += kFan) {
       const auto first = below->begin() + static_cast<std::ptrdiff_t>(i);
-      const auto last = below->begin() + static_cast<std::ptrdiff_t>(std::min(below->size(), i + kFan));
+      const auto last =
+          below->begin() + static_cast<std::ptrdiff_t>(std::min(below->size(), i + kFan));
       level.push_back(*std::max_element(first, last));
     }
     highest_.push_back(std::move(level));
@@ -38,7 +41,8 @@ Counter::Counter(std::vector<Change> changes) {
 }
 
 std::size_t Counter::after(Time t) const {
-  return static_cast<std::size_t>(std::upper_bound(times_.begin(), times_.end(), t.count()) - times_.begin());
+  return static_cast<std::size_t>(std::upper_bound(times_.begin(), times_.end(), t.count()) -
+                                  times_.begin());
 }
 
 std::int64_t Counter::at(Time t) const {

@@ -22,7 +22,8 @@ struct Deviation {
   std::string what;        ///< "step", "exposed communication", "pack in flight", "receive-send"
   std::string where;       ///< kSpan: "w0/gpu1, lane 0"
   core::Pair time;
-  core::TrackId track = core::kNoTrack;  ///< kSpan: the track in the first timeline, and the start in its file
+  core::TrackId track =
+      core::kNoTrack;  ///< kSpan: the track in the first timeline, and the start in its file
   core::Time start{};
 };
 
@@ -30,9 +31,9 @@ struct Deviation {
 /// largest of packs and of spans.
 /// Spans are compared as core::join_lane_steps() pairs them, by their time without waiting.
 /// ERRORS: a damaged block; stopped (kRun). Cost: one look at every span of both files.
-core::Expected<std::vector<Deviation>> largest_deviations(const core::TimelineReader& a, const core::TimelineReader& b,
-                                                          const std::vector<core::StepComparison>& steps,
-                                                          const core::Numbers& packs, std::size_t most,
-                                                          const std::atomic<bool>& stop);
+core::Expected<std::vector<Deviation>> largest_deviations(
+    const core::TimelineReader& a, const core::TimelineReader& b,
+    const std::vector<core::StepComparison>& steps, const core::Numbers& packs, std::size_t most,
+    const std::atomic<bool>& stop);
 
 }  // namespace tutti::gui

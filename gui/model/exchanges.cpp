@@ -50,23 +50,27 @@ core::Expected<Exchanges> Exchanges::read(const Trace& trace) {
     });
     std::int32_t nth = 0;
     for (std::size_t i = 0; i < seen.size(); ++i) {
-      const bool goes_on = i > 0 && seen[i].step == seen[i - 1].step && seen[i].exchange == seen[i - 1].exchange;
+      const bool goes_on =
+          i > 0 && seen[i].step == seen[i - 1].step && seen[i].exchange == seen[i - 1].exchange;
       nth = goes_on ? nth + 1 : 0;
-      const auto number = numbers.emplace(std::pair(seen[i].exchange, nth), static_cast<std::int32_t>(numbers.size()));
+      const auto number = numbers.emplace(std::pair(seen[i].exchange, nth),
+                                          static_cast<std::int32_t>(numbers.size()));
       exchanges.flights_[{device.first, device.second, seen[i].slot}].push_back(
           {seen[i].start, seen[i].end, number.first->second});
     }
   }
   for (auto& [slot, flights] : exchanges.flights_)
-    std::sort(flights.begin(), flights.end(), [](const Flight& a, const Flight& b) { return a.start < b.start; });
+    std::sort(flights.begin(), flights.end(),
+              [](const Flight& a, const Flight& b) { return a.start < b.start; });
   return exchanges;
 }
 
 std::int32_t Exchanges::number(const core::Track& lane, Time t) const {
   const auto of = flights_.find({lane.worker, lane.device, lane.slot});
   if (of == flights_.end()) return -1;
-  const auto after = std::upper_bound(of->second.begin(), of->second.end(), t,
-                                      [](Time wanted, const Flight& flight) { return wanted < flight.start; });
+  const auto after =
+      std::upper_bound(of->second.begin(), of->second.end(), t,
+                       [](Time wanted, const Flight& flight) { return wanted < flight.start; });
   return after != of->second.begin() && t <= (after - 1)->end ? (after - 1)->number : -1;
 }
 

@@ -60,24 +60,31 @@ Layout::Layout(const Trace& trace, Arrangement arrangement) {
   }
   for (const Line& line : all_) {
     // How far they are apart, and where, is always to be seen.
-    if (line.kind == Line::Kind::kError || (pairs && line.kind == Line::Kind::kSteps)) pinned_.insert(line.key);
+    if (line.kind == Line::Kind::kError || (pairs && line.kind == Line::Kind::kSteps))
+      pinned_.insert(line.key);
   }
   close_what_is_much();
   arrange();
 }
 
 void Layout::show_counters(const std::vector<std::string>& names) {
-  std::erase_if(
-      all_, [](const Line& line) { return line.kind == Line::Kind::kCounters || line.kind == Line::Kind::kCounter; });
+  std::erase_if(all_, [](const Line& line) {
+    return line.kind == Line::Kind::kCounters || line.kind == Line::Kind::kCounter;
+  });
   counters_ = !names.empty();
   // Above what is of one worker or link alone.
   std::vector<Line> below;
-  const auto first = std::find_if(all_.begin(), all_.end(), [](const Line& line) { return line.is_group(); });
+  const auto first =
+      std::find_if(all_.begin(), all_.end(), [](const Line& line) { return line.is_group(); });
   std::move(first, all_.end(), std::back_inserter(below));
   all_.erase(first, all_.end());
   if (counters_) add({.kind = Line::Kind::kCounters, .key = "counters", .name = "counters"});
   for (std::size_t i = 0; i < names.size(); ++i)
-    add({.kind = Line::Kind::kCounter, .depth = 1, .key = "counters/" + names[i], .name = names[i], .number = i});
+    add({.kind = Line::Kind::kCounter,
+         .depth = 1,
+         .key = "counters/" + names[i],
+         .name = names[i],
+         .number = i});
   std::move(below.begin(), below.end(), std::back_inserter(all_));
   arrange();
 }
@@ -107,22 +114,32 @@ void Layout::add_path(const Trace& trace, std::size_t side, const std::string& u
 void Layout::add_differences(const Trace& trace) {
   const auto& differences = trace.differences();
   for (std::size_t d = 0; d < differences.size(); ++d)
-    add({.kind = Line::Kind::kError, .key = differences[d].name, .name = differences[d].name, .number = d});
+    add({.kind = Line::Kind::kError,
+         .key = differences[d].name,
+         .name = differences[d].name,
+         .number = d});
 }
 
-void Layout::add_rows(const Trace& trace, const std::vector<std::size_t>& rows, const std::string& under, int depth,
-                      bool pairs) {
+void Layout::add_rows(const Trace& trace, const std::vector<std::size_t>& rows,
+                      const std::string& under, int depth, bool pairs) {
   std::string worker, device, lanes;
   for (const std::size_t r : rows) {
     const Trace::Row& row = trace.rows()[r];
     const bool is_lane = row.track.kind == core::TrackKind::kLane;
     const std::string worker_key = under + row.group;
     const std::string device_key = worker_key + '/' + row.track.device;
-    if (worker_key != worker) add({.kind = Line::Kind::kWorker, .depth = depth, .key = worker_key, .name = row.group});
+    if (worker_key != worker)
+      add({.kind = Line::Kind::kWorker, .depth = depth, .key = worker_key, .name = row.group});
     if (device_key != device)
-      add({.kind = Line::Kind::kDevice, .depth = depth + 1, .key = device_key, .name = row.track.device});
+      add({.kind = Line::Kind::kDevice,
+           .depth = depth + 1,
+           .key = device_key,
+           .name = row.track.device});
     if (is_lane && lanes != device_key + "/lanes")
-      add({.kind = Line::Kind::kLanes, .depth = depth + 2, .key = device_key + "/lanes", .name = "lanes"});
+      add({.kind = Line::Kind::kLanes,
+           .depth = depth + 2,
+           .key = device_key + "/lanes",
+           .name = "lanes"});
     worker = worker_key;
     device = device_key;
     if (is_lane) lanes = device_key + "/lanes";
@@ -137,7 +154,8 @@ void Layout::add_rows(const Trace& trace, const std::vector<std::size_t>& rows, 
   }
 }
 
-void Layout::add_links(const Trace& trace, const std::vector<std::size_t>& sides, const std::string& under, int depth) {
+void Layout::add_links(const Trace& trace, const std::vector<std::size_t>& sides,
+                       const std::string& under, int depth) {
   struct Place {
     std::size_t side, number;
   };
@@ -152,7 +170,8 @@ void Layout::add_links(const Trace& trace, const std::vector<std::size_t>& sides
       links[there.first->second].second.push_back({s, l});
     }
   }
-  if (!links.empty()) add({.kind = Line::Kind::kLinks, .depth = depth, .key = under + "links", .name = "links"});
+  if (!links.empty())
+    add({.kind = Line::Kind::kLinks, .depth = depth, .key = under + "links", .name = "links"});
   for (const auto& [name, places] : links) {
     for (const Place& place : places) {
       const std::string timeline = sides.size() > 1 ? trace.sides()[place.side].name : "";
@@ -184,16 +203,18 @@ void Layout::add(Line line) {
 /// if there are few.
 void Layout::close_what_is_much() {
   const auto inside = [this](const Line& group, Line::Kind kind) {
-    return static_cast<std::size_t>(
-        std::count_if(all_.begin(), all_.end(), [&](const Line& l) { return l.kind == kind && contains(group, l); }));
+    return static_cast<std::size_t>(std::count_if(all_.begin(), all_.end(), [&](const Line& l) {
+      return l.kind == kind && contains(group, l);
+    }));
   };
   std::size_t devices = 0;
   for (const Line& line : all_) {
     const std::size_t lanes = line.kind == Line::Kind::kLanes ? line.rows.size() : 0;
     devices += line.kind == Line::Kind::kDevice;
-    const bool many = lanes > kOpenLanes || (lanes > 0 && devices > 2) ||
-                      (line.kind == Line::Kind::kDevice && devices > kOpenDevices) ||
-                      (line.kind == Line::Kind::kLinks && inside(line, Line::Kind::kLink) > kOpenLinks);
+    const bool many =
+        lanes > kOpenLanes || (lanes > 0 && devices > 2) ||
+        (line.kind == Line::Kind::kDevice && devices > kOpenDevices) ||
+        (line.kind == Line::Kind::kLinks && inside(line, Line::Kind::kLink) > kOpenLinks);
     if (many) closed_.insert(line.key);
   }
 }
@@ -207,11 +228,12 @@ void Layout::arrange() {
     Line line = all_[i];
     line.open = !closed_.contains(line.key);
     line.pinned = pinned_.contains(line.key);
-    const bool has =
-        wanted.empty() || lower(line.key).find(wanted) != std::string::npos ||
-        std::any_of(all_.begin() + static_cast<std::ptrdiff_t>(i), all_.end(), [&](const Line& other) {
-          return line.is_group() && contains(line, other) && lower(other.key).find(wanted) != std::string::npos;
-        });
+    const bool has = wanted.empty() || lower(line.key).find(wanted) != std::string::npos ||
+                     std::any_of(all_.begin() + static_cast<std::ptrdiff_t>(i), all_.end(),
+                                 [&](const Line& other) {
+                                   return line.is_group() && contains(line, other) &&
+                                          lower(other.key).find(wanted) != std::string::npos;
+                                 });
     if (!wanted.empty()) line.open = true;
     if (line.pinned) lines_.push_back(line);
     if (!has) continue;
@@ -232,14 +254,16 @@ void Layout::arrange() {
 }
 
 std::size_t Layout::line_at(int y) const {
-  const auto after = std::upper_bound(lines_.begin(), lines_.end(), y,
-                                      [](int wanted, const Line& line) { return wanted < line.bottom(); });
+  const auto after =
+      std::upper_bound(lines_.begin(), lines_.end(), y,
+                       [](int wanted, const Line& line) { return wanted < line.bottom(); });
   return y < 0 ? lines_.size() : static_cast<std::size_t>(after - lines_.begin());
 }
 
 std::size_t Layout::line_of_row(std::size_t row) const {
-  const auto line = std::find_if(lines_.begin(), lines_.end(),
-                                 [&](const Line& l) { return l.kind == Line::Kind::kSpans && l.rows.front() == row; });
+  const auto line = std::find_if(lines_.begin(), lines_.end(), [&](const Line& l) {
+    return l.kind == Line::Kind::kSpans && l.rows.front() == row;
+  });
   return static_cast<std::size_t>(line - lines_.begin());
 }
 

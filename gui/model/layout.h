@@ -30,7 +30,8 @@ struct Line {
   std::string key;   ///< identical in every run of the same scenario: "worker 0/gpu1/lanes"
   std::string name;  ///< the last part of the key
   std::size_t side = 0;
-  std::string timeline{};  ///< with two timelines: the side's name, if the groups around the line do not show it
+  std::string timeline{};  ///< with two timelines: the side's name, if the groups around the line
+                           ///< do not show it
   /// kSpans: the row. Groups: all rows in them, whose utilisation is drawn while the group is
   /// collapsed.
   std::vector<std::size_t> rows{};
@@ -42,8 +43,8 @@ struct Line {
   int top = 0;  ///< in pixels, from the top of the first line
   int height = 0;
   [[nodiscard]] bool is_group() const {
-    return kind == Kind::kSide || kind == Kind::kWorker || kind == Kind::kDevice || kind == Kind::kLanes ||
-           kind == Kind::kLinks || kind == Kind::kCounters;
+    return kind == Kind::kSide || kind == Kind::kWorker || kind == Kind::kDevice ||
+           kind == Kind::kLanes || kind == Kind::kLinks || kind == Kind::kCounters;
   }
   [[nodiscard]] int bottom() const { return top + height; }
 };
@@ -97,11 +98,13 @@ class Layout {
   void add(Line line);
   void add_steps(const Trace& trace, std::size_t side, const std::string& under, int depth,
                  const std::string& timeline);
-  void add_path(const Trace& trace, std::size_t side, const std::string& under, int depth, const std::string& timeline);
+  void add_path(const Trace& trace, std::size_t side, const std::string& under, int depth,
+                const std::string& timeline);
   void add_differences(const Trace& trace);
-  void add_rows(const Trace& trace, const std::vector<std::size_t>& rows, const std::string& under, int depth,
-                bool pairs);
-  void add_links(const Trace& trace, const std::vector<std::size_t>& sides, const std::string& under, int depth);
+  void add_rows(const Trace& trace, const std::vector<std::size_t>& rows, const std::string& under,
+                int depth, bool pairs);
+  void add_links(const Trace& trace, const std::vector<std::size_t>& sides,
+                 const std::string& under, int depth);
   void close_what_is_much();
   void arrange();
 

@@ -13,17 +13,19 @@ void take(Entry& best, const Entry& later) {
   if (later.duration > best.duration) best = later;
 }
 
-Entry scan(const std::vector<std::int64_t>& sums, const std::vector<std::uint8_t>& kinds, std::size_t first,
-           std::size_t end) {
+Entry scan(const std::vector<std::int64_t>& sums, const std::vector<std::uint8_t>& kinds,
+           std::size_t first, std::size_t end) {
   Entry best;
-  for (std::size_t i = first; i < end; ++i) take(best, {sums[i + 1] - sums[i], static_cast<LongestSpans::Index>(i), 0});
+  for (std::size_t i = first; i < end; ++i)
+    take(best, {sums[i + 1] - sums[i], static_cast<LongestSpans::Index>(i), 0});
   best.kind = kinds[best.index];
   return best;
 }
 
 }  // namespace
 
-void LongestSpans::build(const std::vector<std::int64_t>& sums, const std::vector<std::uint8_t>& kinds) {
+void LongestSpans::build(const std::vector<std::int64_t>& sums,
+                         const std::vector<std::uint8_t>& kinds) {
   levels_.clear();
   const std::size_t spans = kinds.size();
   if (spans <= kFan) return;
@@ -57,8 +59,8 @@ Entry LongestSpans::of_blocks(std::size_t first, std::size_t end) const {
   return left;
 }
 
-Entry LongestSpans::longest(const std::vector<std::int64_t>& sums, const std::vector<std::uint8_t>& kinds, Index first,
-                            Index end) const {
+Entry LongestSpans::longest(const std::vector<std::int64_t>& sums,
+                            const std::vector<std::uint8_t>& kinds, Index first, Index end) const {
   if (end - first < kFan || levels_.empty()) return scan(sums, kinds, first, end);
   const std::vector<Entry>& blocks = levels_.front();
   const std::size_t from = (first + kFan - 1) / kFan, to = end / kFan;

@@ -24,8 +24,8 @@ class LongestSpans {
   void build(const std::vector<std::int64_t>& sums, const std::vector<std::uint8_t>& kinds);
   /// Returns the longest span of first … end - 1; the earliest if there are several. `sums`,
   /// `kinds`: as given to build(). REQUIRES: first < end.
-  [[nodiscard]] Entry longest(const std::vector<std::int64_t>& sums, const std::vector<std::uint8_t>& kinds,
-                              Index first, Index end) const;
+  [[nodiscard]] Entry longest(const std::vector<std::int64_t>& sums,
+                              const std::vector<std::uint8_t>& kinds, Index first, Index end) const;
 
   /// Returns the bytes of memory in use.
   [[nodiscard]] std::size_t memory() const;

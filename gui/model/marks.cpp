@@ -52,8 +52,9 @@ std::string Marks::write() const {
 }
 
 std::size_t Marks::add(Mark mark) {
-  const auto place = std::upper_bound(all_.begin(), all_.end(), mark,
-                                      [](const Mark& a, const Mark& b) { return a.at.from < b.at.from; });
+  const auto place =
+      std::upper_bound(all_.begin(), all_.end(), mark,
+                       [](const Mark& a, const Mark& b) { return a.at.from < b.at.from; });
   const auto there = all_.insert(place, std::move(mark));
   return static_cast<std::size_t>(there - all_.begin());
 }
@@ -70,13 +71,15 @@ void Marks::rename(std::size_t i, std::string text) {
 
 std::optional<std::size_t> Marks::next(Time t) const {
   if (all_.empty()) return std::nullopt;
-  const auto mark = std::find_if(all_.begin(), all_.end(), [&](const Mark& m) { return m.at.from > t; });
+  const auto mark =
+      std::find_if(all_.begin(), all_.end(), [&](const Mark& m) { return m.at.from > t; });
   return mark == all_.end() ? 0 : static_cast<std::size_t>(mark - all_.begin());
 }
 
 std::optional<std::size_t> Marks::previous(Time t) const {
   if (all_.empty()) return std::nullopt;
-  const auto mark = std::find_if(all_.rbegin(), all_.rend(), [&](const Mark& m) { return m.at.from < t; });
+  const auto mark =
+      std::find_if(all_.rbegin(), all_.rend(), [&](const Mark& m) { return m.at.from < t; });
   return mark == all_.rend() ? all_.size() - 1 : static_cast<std::size_t>(all_.rend() - mark) - 1;
 }
 

@@ -14,7 +14,8 @@ using core::Time;
 
 namespace {
 
-/// Spans as the file has them, read in stretches and kept for a while, for questions that go back and forth.
+/// Spans as the file has them, read in stretches and kept for a while, for questions that go back
+/// and forth.
 class Stretches {
  public:
   explicit Stretches(const Trace& trace) : trace_(trace) {}
@@ -25,7 +26,8 @@ class Stretches {
     auto there = read_.find({row, stretch});
     if (there == read_.end()) {
       const SpanRow::Index first = stretch * kLength;
-      auto spans = trace_.spans(row, first, std::min(trace_.rows()[row].spans.size(), first + kLength));
+      auto spans =
+          trace_.spans(row, first, std::min(trace_.rows()[row].spans.size(), first + kLength));
       if (!spans) return tl::make_unexpected(spans.error());
       if (read_.size() >= kMost) read_.clear();
       there = read_.emplace(std::pair(row, stretch), std::move(*spans)).first;
@@ -49,7 +51,8 @@ bool is_lane(const Trace::Row& row) { return row.track.kind == core::TrackKind::
 
 /// Returns true if spans of that kind may receive a message.
 bool may_receive(int kind) {
-  return kind <= static_cast<int>(core::StepKind::kSwitchReduce) && receives(static_cast<core::StepKind>(kind));
+  return kind <= static_cast<int>(core::StepKind::kSwitchReduce) &&
+         receives(static_cast<core::StepKind>(kind));
 }
 
 /// Returns when the pack of that step had completed everywhere; the end of the run if that is not
@@ -118,8 +121,10 @@ Expected<std::vector<Message>> messages_out_of(const Trace& trace, SpanId sender
   return messages;
 }
 
-Expected<std::optional<std::vector<Message>>> messages_in(const Trace& trace, const std::vector<std::size_t>& rows,
-                                                          const TimeRange& range, std::size_t most) {
+Expected<std::optional<std::vector<Message>>> messages_in(const Trace& trace,
+                                                          const std::vector<std::size_t>& rows,
+                                                          const TimeRange& range,
+                                                          std::size_t most) {
   Stretches all(trace);
   std::size_t left = most;
   std::vector<Message> messages;
@@ -134,7 +139,8 @@ Expected<std::optional<std::vector<Message>>> messages_in(const Trace& trace, co
     for (; i < end; ++i) {
       const auto message = message_of(trace, all, {r, i});
       if (!message) return tl::make_unexpected(message.error());
-      if (*message && (*message)->sent < range.to && (*message)->arrived >= range.from) messages.push_back(**message);
+      if (*message && (*message)->sent < range.to && (*message)->arrived >= range.from)
+        messages.push_back(**message);
     }
   }
   return messages;

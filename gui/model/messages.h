@@ -33,8 +33,8 @@ core::Expected<std::vector<Message>> messages_out_of(const Trace& trace, SpanId 
 
 /// Returns all messages that spans of `rows` received and that were in flight at some time in
 /// `range`; nullopt if these are more than `most` spans. ERRORS: as above.
-core::Expected<std::optional<std::vector<Message>>> messages_in(const Trace& trace,
-                                                                const std::vector<std::size_t>& rows,
-                                                                const TimeRange& range, std::size_t most);
+core::Expected<std::optional<std::vector<Message>>> messages_in(
+    const Trace& trace, const std::vector<std::size_t>& rows, const TimeRange& range,
+    std::size_t most);
 
 }  // namespace tutti::gui

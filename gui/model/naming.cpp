@@ -9,7 +9,8 @@
 namespace tutti::gui {
 
 std::string lower(std::string text) {
-  std::transform(text.begin(), text.end(), text.begin(), [](unsigned char c) { return std::tolower(c); });
+  std::transform(text.begin(), text.end(), text.begin(),
+                 [](unsigned char c) { return std::tolower(c); });
   return text;
 }
 
@@ -40,7 +41,8 @@ class Layers {
   /// Marks it, if there is one.
   void mark(std::string_view gradient, std::vector<bool>& layers) const {
     for (std::string_view name = gradient; !name.empty(); name = parent(name)) {
-      if (const auto of = by_name_.find(name); of != by_name_.end()) return void(layers[of->second] = true);
+      if (const auto of = by_name_.find(name); of != by_name_.end())
+        return void(layers[of->second] = true);
     }
     for (const auto* const near : {&by_parent_, &below_}) {
       const auto of = near->find(parent(gradient));
@@ -63,7 +65,8 @@ Naming naming(const std::string& name, const std::string& word) {
   Naming best = Naming::kNot;
   for (std::size_t at = small.find(word); at != std::string::npos; at = small.find(word, at + 1)) {
     const std::size_t end = at + word.size();
-    const bool whole = (at == 0 || is_between(small[at - 1])) && (end == small.size() || is_between(small[end]));
+    const bool whole =
+        (at == 0 || is_between(small[at - 1])) && (end == small.size() || is_between(small[end]));
     best = std::max(best, !whole ? Naming::kPart : at > 0 ? Naming::kPiece : Naming::kBegin);
   }
   return best;
@@ -73,7 +76,8 @@ Naming best_naming(const core::RunInfo& run, const std::string& word) {
   Naming best = Naming::kNot;
   for (const std::string& layer : run.layers) best = std::max(best, naming(layer, word));
   for (const core::RunInfo::PackInfo& pack : run.packs) {
-    for (const std::string& gradient : pack.gradients) best = std::max(best, naming(gradient, word));
+    for (const std::string& gradient : pack.gradients)
+      best = std::max(best, naming(gradient, word));
   }
   return best;
 }
@@ -81,7 +85,8 @@ Naming best_naming(const core::RunInfo& run, const std::string& word) {
 Concerned concerned(const core::RunInfo& run, const std::string& word, Naming at_least) {
   const Layers layers(run.layers);
   Concerned found{std::vector<bool>(run.packs.size()), std::vector<bool>(run.layers.size())};
-  for (std::size_t l = 0; l < run.layers.size(); ++l) found.layers[l] = naming(run.layers[l], word) >= at_least;
+  for (std::size_t l = 0; l < run.layers.size(); ++l)
+    found.layers[l] = naming(run.layers[l], word) >= at_least;
   for (std::size_t p = 0; p < run.packs.size(); ++p) {
     for (const std::string& gradient : run.packs[p].gradients) {
       if (naming(gradient, word) < at_least) continue;

@@ -28,44 +28,48 @@ void each_range(const Step& step, What what) {
   if (kind == StepKind::kSend || kind == StepKind::kMulticast || kind == StepKind::kCopy ||
       kind == StepKind::kReceiveReduceSend || kind == StepKind::kSwitchReduce)
     in_pack(step.source);
-  if (kind != StepKind::kSend && kind != StepKind::kMulticast && kind != StepKind::kReceiveReduceSend &&
-      kind != StepKind::kNop)
+  if (kind != StepKind::kSend && kind != StepKind::kMulticast &&
+      kind != StepKind::kReceiveReduceSend && kind != StepKind::kNop)
     in_pack(step.target);
 }
 
 }  // namespace
 
-core::Expected<std::unique_ptr<PackReplay>> PackReplay::of(std::shared_ptr<const core::Scenario> plan,
-                                                           std::shared_ptr<const Traffic> traffic, std::int32_t step,
-                                                           std::int32_t pack) {
+core::Expected<std::unique_ptr<PackReplay>> PackReplay::of(
+    std::shared_ptr<const core::Scenario> plan, std::shared_ptr<const Traffic> traffic,
+    std::int32_t step, std::int32_t pack) {
   if (!traffic->has_steps()) {
-    return tl::make_unexpected(
-        Error::request({core::ProblemCode::kMissing, "--record"},
-                       "the timeline holds no steps of lanes: record with --record steps to follow chunks"));
+    return tl::make_unexpected(Error::request(
+        {core::ProblemCode::kMissing, "--record"},
+        "the timeline holds no steps of lanes: record with --record steps to follow chunks"));
   }
   if (pack < 0 || static_cast<std::size_t>(pack) >= plan->plan.packs.size())
-    return tl::make_unexpected(
-        Error::request({core::ProblemCode::kUnknownName, "pack"}, fmt::format("the plan has no pack {}", pack)));
-  const core::Collective& collective = plan->plan.collective(plan->plan.packs[static_cast<std::size_t>(pack)]);
+    return tl::make_unexpected(Error::request({core::ProblemCode::kUnknownName, "pack"},
+                                              fmt::format("the plan has no pack {}", pack)));
+  const core::Collective& collective =
+      plan->plan.collective(plan->plan.packs[static_cast<std::size_t>(pack)]);
   std::vector<std::int32_t> devices = devices_of_ranks(collective, *traffic);
   if (devices.empty()) {
-    return tl::make_unexpected(Error::request(fmt::format(
-        "pack {}: {} ranks are too many to follow, or several are on one device", pack, collective.group.size())));
+    return tl::make_unexpected(Error::request(
+        fmt::format("pack {}: {} ranks are too many to follow, or several are on one device", pack,
+                    collective.group.size())));
   }
   std::int64_t steps = 0;
   for (Rank r = 0; r < collective.schedule->ranks(); ++r) {
-    for (Lane l = 0; l < collective.schedule->lanes(r); ++l) steps += collective.schedule->steps(r, l);
+    for (Lane l = 0; l < collective.schedule->lanes(r); ++l)
+      steps += collective.schedule->steps(r, l);
   }
   if (steps > kMostSteps)
-    return tl::make_unexpected(Error::request({core::ProblemCode::kTooLarge, "pack"},
-                                              fmt::format("pack {}: {} steps are too many to follow", pack, steps)));
-  return std::unique_ptr<PackReplay>(
-      new PackReplay(std::move(plan), std::move(traffic), collective, step, pack, std::move(devices)));
+    return tl::make_unexpected(
+        Error::request({core::ProblemCode::kTooLarge, "pack"},
+                       fmt::format("pack {}: {} steps are too many to follow", pack, steps)));
+  return std::unique_ptr<PackReplay>(new PackReplay(std::move(plan), std::move(traffic), collective,
+                                                    step, pack, std::move(devices)));
 }
 
-PackReplay::PackReplay(std::shared_ptr<const core::Scenario> plan, std::shared_ptr<const Traffic> traffic,
-                       core::Collective collective, std::int32_t step, std::int32_t pack,
-                       std::vector<std::int32_t> devices)
+PackReplay::PackReplay(std::shared_ptr<const core::Scenario> plan,
+                       std::shared_ptr<const Traffic> traffic, core::Collective collective,
+                       std::int32_t step, std::int32_t pack, std::vector<std::int32_t> devices)
     : plan_(std::move(plan)),
       traffic_(std::move(traffic)),
       collective_(std::move(collective)),
@@ -78,7 +82,8 @@ PackReplay::PackReplay(std::shared_ptr<const core::Scenario> plan, std::shared_p
 }
 
 void PackReplay::begin() {
-  run_ = std::make_unique<SymbolicRun>(*collective_.schedule, contract_, SymbolicRun::Races::kIgnored);
+  run_ =
+      std::make_unique<SymbolicRun>(*collective_.schedule, contract_, SymbolicRun::Races::kIgnored);
   shown_ = Time();
 }
 
@@ -109,12 +114,13 @@ std::optional<std::size_t> PackReplay::sender_of(std::size_t number) const {
   const std::int32_t device = devices_[static_cast<std::size_t>(lane.rank)];
   const Traffic::Sender sender = traffic_->sender(device, lane.lane, step_, pack_, lane.next);
   const Rank from = rank(sender.device);
-  if (from < 0 || sender.lane < 0 || sender.lane >= collective_.schedule->lanes(from)) return std::nullopt;
+  if (from < 0 || sender.lane < 0 || sender.lane >= collective_.schedule->lanes(from))
+    return std::nullopt;
   return run_->lane_number(from, sender.lane);
 }
 
-/// Does the lane's next step, after what has to happen before it: what was received was sent, though the sending step
-/// may not have ended by then. False: it cannot be done.
+/// Does the lane's next step, after what has to happen before it: what was received was sent,
+/// though the sending step may not have ended by then. False: it cannot be done.
 bool PackReplay::push(std::size_t wanted) {
   std::vector<std::size_t> chain{wanted};  // each waits for the one behind it
   while (!chain.empty()) {
@@ -122,7 +128,8 @@ bool PackReplay::push(std::size_t wanted) {
     const SymbolicRun::LaneState& lane = run_->lane(number);
     if (lane.done()) return false;
     const StepKind kind = collective_.schedule->step(lane.rank, lane.lane, lane.next).kind;
-    const std::optional<std::size_t> sender = kind == StepKind::kReceiveAny ? sender_of(number) : std::nullopt;
+    const std::optional<std::size_t> sender =
+        kind == StepKind::kReceiveAny ? sender_of(number) : std::nullopt;
     if (run_->try_step(number, sender)) {
       chain.pop_back();
       continue;
@@ -133,7 +140,8 @@ bool PackReplay::push(std::size_t wanted) {
       // The sender of the message is unknown: any lane that can advance might have sent it.
       bool moved = false;
       for (std::size_t other = 0; other < run_->lanes() && !moved; ++other)
-        moved = std::find(chain.begin(), chain.end(), other) == chain.end() && run_->try_step(other);
+        moved =
+            std::find(chain.begin(), chain.end(), other) == chain.end() && run_->try_step(other);
       if (!moved) return false;
     } else if (std::find(chain.begin(), chain.end(), obstacle.lane) != chain.end()) {
       return false;
@@ -151,7 +159,8 @@ void PackReplay::show(Time t) {
     const SymbolicRun::LaneState& lane = run_->lane(n);
     const std::int32_t device = devices_[static_cast<std::size_t>(lane.rank)];
     if (device < 0) continue;
-    const std::int64_t wanted = std::min(lane.steps, traffic_->steps_done(device, lane.lane, step_, pack_, t));
+    const std::int64_t wanted =
+        std::min(lane.steps, traffic_->steps_done(device, lane.lane, step_, pack_, t));
     while (lane.next < wanted && push(n)) {
     }
   }
@@ -201,7 +210,8 @@ std::string PackReplay::name_of(std::int64_t offset, std::int64_t count) const {
   const auto first = chunk(offset), last = chunk(offset + std::max<std::int64_t>(count, 1) - 1);
   if (first != last) return fmt::format("chunks {} to {}", first, last);
   const auto at = static_cast<std::size_t>(first);
-  const bool part = at + 1 < edges_.size() && (offset > edges_[at] || offset + count < edges_[at + 1]);
+  const bool part =
+      at + 1 < edges_.size() && (offset > edges_[at] || offset + count < edges_[at + 1]);
   return fmt::format("{}chunk {}", part ? "part of " : "", first);
 }
 

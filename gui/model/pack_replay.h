@@ -33,8 +33,8 @@ class PackReplay {
   /// Returns a replay that stands before the pack's first step. ERRORS: why the pack cannot be
   /// replayed, as a sentence.
   static core::Expected<std::unique_ptr<PackReplay>> of(std::shared_ptr<const core::Scenario> plan,
-                                                        std::shared_ptr<const Traffic> traffic, std::int32_t step,
-                                                        std::int32_t pack);
+                                                        std::shared_ptr<const Traffic> traffic,
+                                                        std::int32_t step, std::int32_t pack);
 
   /// Moves the replay to `t`. Cost: the steps since the time shown before; if `t` is earlier, all
   /// steps from the pack's start.
@@ -44,7 +44,9 @@ class PackReplay {
   [[nodiscard]] std::int32_t pack() const { return pack_; }
   [[nodiscard]] const core::Collective& collective() const { return collective_; }
   /// Returns the number of ranks that contribute: a piece with this many contributions is complete.
-  [[nodiscard]] std::int32_t contributors() const { return static_cast<std::int32_t>(collective_.contributors); }
+  [[nodiscard]] std::int32_t contributors() const {
+    return static_cast<std::int32_t>(collective_.contributors);
+  }
   /// Returns the device's rank in the collective; -1: it does not take part.
   [[nodiscard]] core::Rank rank(std::int32_t device) const;
   /// Returns the content of a rank's buffer from the first element to the last, with equal
@@ -65,7 +67,8 @@ class PackReplay {
 
  private:
   PackReplay(std::shared_ptr<const core::Scenario> plan, std::shared_ptr<const Traffic> traffic,
-             core::Collective collective, std::int32_t step, std::int32_t pack, std::vector<std::int32_t> devices);
+             core::Collective collective, std::int32_t step, std::int32_t pack,
+             std::vector<std::int32_t> devices);
   void begin();
   void find_edges();
   [[nodiscard]] std::optional<std::size_t> sender_of(std::size_t lane) const;

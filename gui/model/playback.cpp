@@ -27,16 +27,20 @@ void Playback::advance(std::int64_t milliseconds, const TimeRange& range) {
   if (!playing_) return;
   // Fractions of a picosecond, so that many short frames add up to the same as one long frame.
   constexpr Wide kParts = static_cast<Wide>(kMillisecondsForRange) << -kSlowest;
-  const Wide passed = (static_cast<Wide>(range.length().count()) * milliseconds << (speed_ - kSlowest)) + rest_;
+  const Wide passed =
+      (static_cast<Wide>(range.length().count()) * milliseconds << (speed_ - kSlowest)) + rest_;
   rest_ = passed % kParts;
-  const Wide moved = std::min<Wide>(passed / kParts, range.to.count() - std::min(range.to, moment_).count());
+  const Wide moved =
+      std::min<Wide>(passed / kParts, range.to.count() - std::min(range.to, moment_).count());
   moment_ = std::max(range.from, moment_ + Time(static_cast<std::int64_t>(moved)));
   if (moment_ >= range.to) playing_ = false;
 }
 
 std::string moment_text(const Trace& trace, Time t, const TimeRange& range) {
   int digits = 1;
-  for (std::int64_t least = 100'000'000; digits < 9 && least > range.length().count() / 1000; least /= 10) ++digits;
+  for (std::int64_t least = 100'000'000; digits < 9 && least > range.length().count() / 1000;
+       least /= 10)
+    ++digits;
   for (const AxisStretch& stretch : trace.axis()) {
     if (t >= stretch.from && t < stretch.to)
       return fmt::format("{} + {:.{}f} ms", stretch.name, core::to_ms(t - stretch.from), digits);

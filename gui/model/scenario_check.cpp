@@ -20,10 +20,13 @@ bool is_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 |
 
 /// A problem of a whole message is often about a field that is not set: the first one that its text
 /// names.
-std::optional<std::string> unwritten_field(const core::ScenarioText& text, const core::FieldPath& message,
+std::optional<std::string> unwritten_field(const core::ScenarioText& text,
+                                           const core::FieldPath& message,
                                            const std::string& words) {
   const core::FieldType* const field = message.empty() ? nullptr : text.type(message);
-  const core::MessageType* const type = message.empty() ? &text.schema().root() : field ? field->message : nullptr;
+  const core::MessageType* const type = message.empty() ? &text.schema().root()
+                                        : field         ? field->message
+                                                        : nullptr;
   for (std::size_t at = 0; type && at < words.size();) {
     std::size_t end = at;
     while (end < words.size() && is_word(words[end])) ++end;
@@ -44,7 +47,8 @@ core::ScenarioText::Range word_at(const std::string& text, std::size_t at) {
   std::size_t end = at;
   while (end < text.size() && is_word(text[end])) ++end;
   if (end == at) ++end;
-  while (end < text.size() && (static_cast<unsigned char>(text[end]) & 0xC0) == 0x80) ++end;  // whole characters
+  while (end < text.size() && (static_cast<unsigned char>(text[end]) & 0xC0) == 0x80)
+    ++end;  // whole characters
   while (at > 0 && (static_cast<unsigned char>(text[at]) & 0xC0) == 0x80) --at;
   return {at, end};
 }
@@ -69,7 +73,8 @@ PlacedProblem place(const core::Problem& problem, const core::ScenarioText& text
   if (value->kind != core::Value::Kind::kMessage) {
     made.text = text.range(*value);
   } else if (!whole || !begins_with_unknown_field(text)) {
-    if (const auto field = unwritten_field(text, made.field, problem.text)) made.field.push_back({*field, 0});
+    if (const auto field = unwritten_field(text, made.field, problem.text))
+      made.field.push_back({*field, 0});
   }
   return made;
 }
@@ -92,8 +97,12 @@ Parts parts_of(const core::Scenario& scenario) {
     const Bytes bytes = scenario.plan.collective(pack).bytes();
     auto found = known.find(bytes);
     if (found == known.end())
-      found = known.emplace(bytes, core::all_reduce_bound(*scenario.cluster, bytes, scenario.run.network_model)).first;
-    parts.bytes = std::min(core::kLongestDuration, parts.bytes + (found->second.time - found->second.latency));
+      found = known
+                  .emplace(bytes, core::all_reduce_bound(*scenario.cluster, bytes,
+                                                         scenario.run.network_model))
+                  .first;
+    parts.bytes = std::min(core::kLongestDuration,
+                           parts.bytes + (found->second.time - found->second.latency));
     parts.latency = std::min(core::kLongestDuration, parts.latency + found->second.latency);
   }
   return parts;
@@ -103,14 +112,17 @@ Parts parts_of(const core::Scenario& scenario) {
 /// gradients.
 void tell_communicators(const core::Scenario& scenario, Card& card) {
   for (const core::PlannedExchange& exchange : scenario.plan.exchanges) {
-    const core::Communicator& of = scenario.communicators[static_cast<std::size_t>(exchange.communicator)];
-    card.facts.emplace_back("communicator", core::describe(exchange, of, scenario.workload.micro_batches));
+    const core::Communicator& of =
+        scenario.communicators[static_cast<std::size_t>(exchange.communicator)];
+    card.facts.emplace_back("communicator",
+                            core::describe(exchange, of, scenario.workload.micro_batches));
   }
   if (const auto& partition = scenario.plan.partition;
       core::who_reduces(scenario.strategy, scenario.plan) == core::WhoReduces::kGroups) {
-    card.facts.emplace_back("gradients",
-                            fmt::format("reduced in {} groups of {} replicas, which hold the same part of the model",
-                                        partition->groups(), partition->group_size()));
+    card.facts.emplace_back(
+        "gradients",
+        fmt::format("reduced in {} groups of {} replicas, which hold the same part of the model",
+                    partition->groups(), partition->group_size()));
   }
 }
 
@@ -118,23 +130,28 @@ void tell_communicators(const core::Scenario& scenario, Card& card) {
 
 Card card_of(const core::Scenario& scenario) {
   Card card;
-  const auto fact = [&](const char* what, std::string value) { card.facts.emplace_back(what, std::move(value)); };
+  const auto fact = [&](const char* what, std::string value) {
+    card.facts.emplace_back(what, std::move(value));
+  };
   const std::vector<core::Pack>& packs = scenario.plan.packs;
   const core::Workload sent = core::as_sent(scenario.workload, scenario.strategy.compression);
   const Bytes bytes = sent.bytes();
   fact("ranks", core::describe(*scenario.cluster));
   fact("strategy", core::describe(scenario.strategy));
   fact("bytes", fmt::format("{} on every rank: {} in {}", show(bytes),
-                            plural(scenario.workload.gradients.size(), "gradient"), plural(packs.size(), "pack")));
+                            plural(scenario.workload.gradients.size(), "gradient"),
+                            plural(packs.size(), "pack")));
   tell_communicators(scenario, card);
   // The bounds are those of an all-reduce over all replicas.
   if (!core::has_bounds(scenario.workload, scenario.strategy, scenario.plan)) {
-    fact("least time of a step", "not known: bounds are those of all-reduces of whole gradients over all replicas");
+    fact("least time of a step",
+         "not known: bounds are those of all-reduces of whole gradients over all replicas");
     return card;
   }
-  const core::Bound all = core::all_reduce_bound(*scenario.cluster, bytes, scenario.run.network_model);
-  const core::Bound step =
-      core::step_bound(*scenario.cluster, sent, scenario.run.compute_jitter_ppm, scenario.run.network_model);
+  const core::Bound all =
+      core::all_reduce_bound(*scenario.cluster, bytes, scenario.run.network_model);
+  const core::Bound step = core::step_bound(
+      *scenario.cluster, sent, scenario.run.compute_jitter_ppm, scenario.run.network_model);
   fact("least time of a step", show(step.time) + ": " + step.reason);
   fact("… of communication", show(all.time) + ": " + all.reason);
   const Parts parts = parts_of(scenario);
@@ -143,13 +160,15 @@ Card card_of(const core::Scenario& scenario) {
     return card;
   }
   card.binds = parts.bytes >= parts.latency ? Card::Binds::kBandwidth : Card::Binds::kLatency;
-  fact("what binds that", fmt::format("{}: moving the bytes takes {}, the latency of {} {}",
-                                      card.binds == Card::Binds::kBandwidth ? "bandwidth" : "latency",
-                                      show(parts.bytes), plural(packs.size(), "pack"), show(parts.latency)));
+  fact("what binds that",
+       fmt::format("{}: moving the bytes takes {}, the latency of {} {}",
+                   card.binds == Card::Binds::kBandwidth ? "bandwidth" : "latency",
+                   show(parts.bytes), plural(packs.size(), "pack"), show(parts.latency)));
   return card;
 }
 
-std::vector<PlacedProblem> placed(const core::Error& error, const std::string& path, const core::ScenarioText& text) {
+std::vector<PlacedProblem> placed(const core::Error& error, const std::string& path,
+                                  const core::ScenarioText& text) {
   std::vector<PlacedProblem> all;
   for (const core::Problem& problem : error.problems()) {
     if (problem.where.file == path) {
@@ -161,8 +180,8 @@ std::vector<PlacedProblem> placed(const core::Error& error, const std::string& p
   return all;
 }
 
-CheckedScenario check_scenario(const std::string& text, const std::string& path, const core::Library& library,
-                               const core::Schema& schema) {
+CheckedScenario check_scenario(const std::string& text, const std::string& path,
+                               const core::Library& library, const core::Schema& schema) {
   const auto scenario = core::read_scenario(text, path, library);
   if (scenario) return {{}, card_of(*scenario)};
   return {placed(scenario.error(), path, core::ScenarioText(text, schema)), std::nullopt};

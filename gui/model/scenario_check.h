@@ -15,8 +15,10 @@ namespace tutti::gui {
 /// A problem of a scenario, with its place in the form and in the text.
 struct PlacedProblem {
   core::Problem problem;
-  core::FieldPath field;  ///< the field with the problem; the message around it if the schema does not have the field
-  core::ScenarioText::Range text;  ///< the range to underline; empty if the problem is in another file
+  core::FieldPath field;  ///< the field with the problem; the message around it if the schema does
+                          ///< not have the field
+  core::ScenarioText::Range
+      text;  ///< the range to underline; empty if the problem is in another file
 };
 
 /// The summary of a scenario that is known before it runs.
@@ -35,12 +37,13 @@ struct CheckedScenario {
 /// Reads a scenario as a run would, up to its plan. `path` is the file of the text: relative names
 /// of other files in the text start from it. Cost: as `tutti plan`; a few milliseconds for the
 /// shipped scenarios.
-CheckedScenario check_scenario(const std::string& text, const std::string& path, const core::Library& library,
-                               const core::Schema& schema);
+CheckedScenario check_scenario(const std::string& text, const std::string& path,
+                               const core::Library& library, const core::Schema& schema);
 
 /// Returns the places of the problems of an error that a run reported. Problems in `path` have a
 /// place, others do not.
-std::vector<PlacedProblem> placed(const core::Error& error, const std::string& path, const core::ScenarioText& text);
+std::vector<PlacedProblem> placed(const core::Error& error, const std::string& path,
+                                  const core::ScenarioText& text);
 
 /// Returns the possible values of a text field that names something: the shipped machines, models
 /// and layer times, and the algorithms. `full_name`: as in FieldType. Empty for all other fields.

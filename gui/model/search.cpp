@@ -30,8 +30,10 @@ std::optional<Time> duration(const std::string& text) {
   double n = 0;
   const auto [rest, status] = std::from_chars(text.data(), text.data() + text.size(), n);
   const std::string name(rest, text.data() + text.size());
-  const auto unit = std::find_if(kUnits.begin(), kUnits.end(), [&](const Unit& u) { return u.name == name; });
-  if (status != std::errc() || unit == kUnits.end() || !(n >= 0 && n * unit->picoseconds < 9e18)) return std::nullopt;
+  const auto unit =
+      std::find_if(kUnits.begin(), kUnits.end(), [&](const Unit& u) { return u.name == name; });
+  if (status != std::errc() || unit == kUnits.end() || !(n >= 0 && n * unit->picoseconds < 9e18))
+    return std::nullopt;
   return Time(static_cast<std::int64_t>(std::llround(n * unit->picoseconds)));
 }
 
@@ -45,8 +47,9 @@ std::bitset<64> kinds_in(const Trace& trace) {
   return kinds;
 }
 
-/// Kinds with a word of their name that begins so; whole names win over parts ("send" is not "receive-send"), and a part is none
-/// of a kind that the trace does not have ("conv" is no "convert" where nothing is converted).
+/// Kinds with a word of their name that begins so; whole names win over parts ("send" is not
+/// "receive-send"), and a part is none of a kind that the trace does not have ("conv" is no
+/// "convert" where nothing is converted).
 std::bitset<64> kinds_named(const std::string& word, const Trace& trace) {
   std::bitset<64> whole, parts;
   for (std::size_t kind = 0; kind < whole.size(); ++kind) {
@@ -68,8 +71,8 @@ SpanRow::Index first_behind(const Trace& trace, const SpanId& from, std::size_t 
 
 enum class Way { kForward, kBack };
 
-/// Forward: the first of all rows' spans from `split(row)` on; where there is none, the first of all. Back: the last
-/// before it; where there is none, the last of all.
+/// Forward: the first of all rows' spans from `split(row)` on; where there is none, the first of
+/// all. Back: the last before it; where there is none, the last of all.
 template <class Split>
 std::optional<SpanId> nearest(const Trace& trace, const Query& query, Way way, Split split) {
   if (query.empty()) return std::nullopt;
@@ -98,8 +101,8 @@ std::optional<SpanId> nearest(const Trace& trace, const Query& query, Way way, S
 
 /// Returns the name by which a person would refer to the row.
 std::string full_name(const Trace::Row& row) {
-  return lower(row.timeline + '/' + row.group + "/w" + std::to_string(row.track.worker) + '/' + row.track.device + '/' +
-               row.name);
+  return lower(row.timeline + '/' + row.group + "/w" + std::to_string(row.track.worker) + '/' +
+               row.track.device + '/' + row.name);
 }
 
 bool is_set(const std::vector<bool>& bits, std::int32_t i) {
@@ -147,10 +150,13 @@ std::string Query::lasting(Time at_least, Time less_than) {
 }
 
 void Query::narrow_down(const std::string& word, const Trace& trace, bool layer) {
-  const auto has_word = [&](const Trace::Row& row) { return full_name(row).find(word) != std::string::npos; };
+  const auto has_word = [&](const Trace::Row& row) {
+    return full_name(row).find(word) != std::string::npos;
+  };
   Naming best = Naming::kNot;
   for (const Side& side : trace.sides()) best = std::max(best, best_naming(side.run, word));
-  const bool row_word = !layer && (best == Naming::kNot || std::ranges::any_of(trace.rows(), has_word));
+  const bool row_word =
+      !layer && (best == Naming::kNot || std::ranges::any_of(trace.rows(), has_word));
   if (row_word) return row_words_.push_back(word);
   std::vector<Concerned>& of_sides = named_.emplace_back();
   // A layer that there is not concerns nothing.
@@ -172,21 +178,25 @@ bool Query::takes_row(const Trace::Row& row) const {
 }
 
 std::optional<SpanId> find_next(const Trace& trace, const Query& query, const SpanId& from) {
-  return nearest(trace, query, Way::kForward,
-                 [&](std::size_t r) { return r == from.row ? from.index + 1 : first_behind(trace, from, r); });
+  return nearest(trace, query, Way::kForward, [&](std::size_t r) {
+    return r == from.row ? from.index + 1 : first_behind(trace, from, r);
+  });
 }
 
 std::optional<SpanId> find_previous(const Trace& trace, const Query& query, const SpanId& from) {
-  return nearest(trace, query, Way::kBack,
-                 [&](std::size_t r) { return r == from.row ? from.index : first_behind(trace, from, r); });
+  return nearest(trace, query, Way::kBack, [&](std::size_t r) {
+    return r == from.row ? from.index : first_behind(trace, from, r);
+  });
 }
 
 std::optional<SpanId> find_next(const Trace& trace, const Query& query, Time from) {
-  return nearest(trace, query, Way::kForward, [&](std::size_t r) { return trace.rows()[r].spans.first_from(from); });
+  return nearest(trace, query, Way::kForward,
+                 [&](std::size_t r) { return trace.rows()[r].spans.first_from(from); });
 }
 
 std::optional<SpanId> find_previous(const Trace& trace, const Query& query, Time from) {
-  return nearest(trace, query, Way::kBack, [&](std::size_t r) { return trace.rows()[r].spans.first_from(from); });
+  return nearest(trace, query, Way::kBack,
+                 [&](std::size_t r) { return trace.rows()[r].spans.first_from(from); });
 }
 
 Durations durations_of(const Trace& trace, const Query& query) {
@@ -207,9 +217,11 @@ Durations durations_of(const Trace& trace, const Query& query) {
   }
   if (all.spans == 0) return {};
   const auto width = [](Time t) { return std::bit_width(static_cast<std::uint64_t>(t.count())); };
-  for (auto w = static_cast<int>(width(all.shortest)); w <= static_cast<int>(width(all.longest)); ++w) {
+  for (auto w = static_cast<int>(width(all.shortest)); w <= static_cast<int>(width(all.longest));
+       ++w) {
     const Time from = w == 0 ? Time() : Time(std::int64_t{1} << (w - 1));
-    all.bins.push_back({from, Time(std::int64_t{1} << std::min(w, 62)), by_width[static_cast<std::size_t>(w)]});
+    all.bins.push_back(
+        {from, Time(std::int64_t{1} << std::min(w, 62)), by_width[static_cast<std::size_t>(w)]});
   }
   return all;
 }

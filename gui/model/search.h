@@ -27,8 +27,9 @@ class Query {
   [[nodiscard]] bool takes_row(const Trace::Row& row) const;
   [[nodiscard]] bool takes(const Trace::Row& row, SpanRow::Index i) const {
     const SpanRow& spans = row.spans;
-    return kinds_[static_cast<std::size_t>(spans.kind(i)) % kinds_.size()] && (!pack_ || spans.pack(i) == *pack_) &&
-           spans.duration(i) >= at_least_ && spans.duration(i) < less_than_ && (named_.empty() || is_named(row, i));
+    return kinds_[static_cast<std::size_t>(spans.kind(i)) % kinds_.size()] &&
+           (!pack_ || spans.pack(i) == *pack_) && spans.duration(i) >= at_least_ &&
+           spans.duration(i) < less_than_ && (named_.empty() || is_named(row, i));
   }
 
  private:

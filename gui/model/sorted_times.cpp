@@ -15,7 +15,8 @@ std::size_t walk(const std::vector<std::int64_t>& times, std::size_t from, std::
     reach *= 2;
   }
   const auto begin = times.begin() + static_cast<std::ptrdiff_t>(from);
-  const auto end = times.begin() + static_cast<std::ptrdiff_t>(std::min(times.size(), from + reach));
+  const auto end =
+      times.begin() + static_cast<std::ptrdiff_t>(std::min(times.size(), from + reach));
   return static_cast<std::size_t>(std::lower_bound(begin, end, t) - times.begin());
 }
 
@@ -23,7 +24,8 @@ std::size_t walk(const std::vector<std::int64_t>& times, std::size_t from, std::
 
 void SortedTimes::finish() {
   samples_.clear();
-  for (const std::vector<std::int64_t>* below = &times_; below->size() > kFan; below = &samples_.back()) {
+  for (const std::vector<std::int64_t>* below = &times_; below->size() > kFan;
+       below = &samples_.back()) {
     std::vector<std::int64_t> samples;
     samples.reserve((below->size() + kFan - 1) / kFan);
     for (std::size_t i = 0; i < below->size(); i += kFan) samples.push_back((*below)[i]);
@@ -31,8 +33,8 @@ void SortedTimes::finish() {
   }
 }
 
-/// How many times of a level are before `t`, if of the one above it `above` are: those before the last of these are, and none
-/// behind the next.
+/// How many times of a level are before `t`, if of the one above it `above` are: those before the
+/// last of these are, and none behind the next.
 std::size_t SortedTimes::refine(std::size_t of, std::size_t above, std::int64_t t) const {
   if (above == 0) return 0;
   const std::vector<std::int64_t>& times = level(of);
@@ -61,13 +63,15 @@ std::size_t SortedTimes::level_for(std::span<const std::int64_t> wanted) const {
   return level;
 }
 
-void SortedTimes::first_from_each(std::span<const std::int64_t> wanted, std::span<Index> places) const {
+void SortedTimes::first_from_each(std::span<const std::int64_t> wanted,
+                                  std::span<Index> places) const {
   if (wanted.empty()) return;
   std::size_t l = level_for(wanted);
   std::size_t place = 0;
   {
     const std::vector<std::int64_t>& times = level(l);
-    place = static_cast<std::size_t>(std::lower_bound(times.begin(), times.end(), wanted.front()) - times.begin());
+    place = static_cast<std::size_t>(std::lower_bound(times.begin(), times.end(), wanted.front()) -
+                                     times.begin());
     for (std::size_t i = 0; i < wanted.size(); ++i) {
       place = walk(times, place, wanted[i]);
       places[i] = static_cast<Index>(place);

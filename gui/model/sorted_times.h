@@ -50,7 +50,8 @@ class SortedTimes {
   [[nodiscard]] std::size_t level_for(std::span<const std::int64_t> wanted) const;
 
   std::vector<std::int64_t> times_;
-  std::vector<std::vector<std::int64_t>> samples_;  ///< [0]: every 16th time; [1]: every 16th of those; …
+  std::vector<std::vector<std::int64_t>>
+      samples_;  ///< [0]: every 16th time; [1]: every 16th of those; …
 };
 
 }  // namespace tutti::gui

@@ -11,7 +11,8 @@ using core::Time;
 
 namespace {
 
-constexpr int kBackward = core::SpanKind::kFirstCompute + static_cast<int>(core::ComputeKind::kBackward);
+constexpr int kBackward =
+    core::SpanKind::kFirstCompute + static_cast<int>(core::ComputeKind::kBackward);
 constexpr std::int64_t kMostLayers = 1'000'000'000;
 
 template <class T>
@@ -36,8 +37,10 @@ void SpanRow::add(const core::Span& span) {
   columns_->sums.push_back(columns_->sums.back() + (end - start));
   columns_->kinds.push_back(static_cast<std::uint8_t>(span.kind));
   // Layers have the numbers below those of packs: no span has both.
-  const bool has_layer = span.kind == kBackward && span.pack < 0 && span.index >= 0 && span.index < kMostLayers;
-  columns_->packs.push_back(has_layer ? kFirstLayer - static_cast<std::int32_t>(span.index) : span.pack);
+  const bool has_layer =
+      span.kind == kBackward && span.pack < 0 && span.index >= 0 && span.index < kMostLayers;
+  columns_->packs.push_back(has_layer ? kFirstLayer - static_cast<std::int32_t>(span.index)
+                                      : span.pack);
 }
 
 void SpanRow::finish() {
@@ -50,10 +53,12 @@ void SpanRow::first_from_each(std::span<const std::int64_t> times, std::span<Ind
   for (const Index place : places) __builtin_prefetch(&columns_->sums[place]);
 }
 
-Time SpanRow::busy(Time from, Time to) const { return busy(from, to, first_from(from), first_from(to)); }
+Time SpanRow::busy(Time from, Time to) const {
+  return busy(from, to, first_from(from), first_from(to));
+}
 
-/// Spans do not overlap, so only the last one before `from` can reach into the window, and only the last one before
-/// `to` out of it.
+/// Spans do not overlap, so only the last one before `from` can reach into the window, and only the
+/// last one before `to` out of it.
 Time SpanRow::busy(Time from, Time to, Index first, Index last) const {
   if (to <= from) return Time();
   Time sum(columns_->sums[last] - columns_->sums[first]);
@@ -68,7 +73,8 @@ SpanRow::Index SpanRow::at(Time t) const {
 }
 
 LongestSpans::Entry SpanRow::longest_entry(Index first, Index last) const {
-  TUTTI_CHECK(first < last && last <= size(), "first = {}, last = {}, {} spans", first, last, size());
+  TUTTI_CHECK(first < last && last <= size(), "first = {}, last = {}, {} spans", first, last,
+              size());
   return columns_->longest.longest(columns_->sums, columns_->kinds, first, last);
 }
 
@@ -81,10 +87,12 @@ std::optional<SpanRow> SpanRow::moved(const Shifts& shifts) const {
     const Index end = s + 1 < shifts.size() ? shifts[s + 1].first : size();
     for (Index i = shifts[s].first; i < end; ++i) {
       std::int64_t start = 0;
-      if (__builtin_add_overflow((*starts_)[i], shifts[s].second.count(), &start) || start < 0) return std::nullopt;
+      if (__builtin_add_overflow((*starts_)[i], shifts[s].second.count(), &start) || start < 0)
+        return std::nullopt;
       start = std::max(start, last);
       made.starts_->push_back(start);
-      if (__builtin_add_overflow(start, duration(i).count(), &last) || last > core::kHorizon.count())
+      if (__builtin_add_overflow(start, duration(i).count(), &last) ||
+          last > core::kHorizon.count())
         return std::nullopt;
     }
   }

@@ -37,14 +37,18 @@ class SpanRow {
 
   [[nodiscard]] Index size() const { return starts_->size(); }
   [[nodiscard]] core::Time start(Index i) const { return core::Time((*starts_)[i]); }
-  [[nodiscard]] core::Time duration(Index i) const { return core::Time(columns_->sums[i + 1] - columns_->sums[i]); }
+  [[nodiscard]] core::Time duration(Index i) const {
+    return core::Time(columns_->sums[i + 1] - columns_->sums[i]);
+  }
   [[nodiscard]] core::Time end(Index i) const { return start(i) + duration(i); }
   [[nodiscard]] int kind(Index i) const { return columns_->kinds[i]; }
   /// Returns the span's pack; -1 if it has none.
   [[nodiscard]] std::int32_t pack(Index i) const { return std::max(-1, columns_->packs[i]); }
   /// Returns the layer of the run at which a part of the backward pass ends; -1 if the span is not
   /// such a part.
-  [[nodiscard]] std::int32_t layer(Index i) const { return std::max(-1, kFirstLayer - columns_->packs[i]); }
+  [[nodiscard]] std::int32_t layer(Index i) const {
+    return std::max(-1, kFirstLayer - columns_->packs[i]);
+  }
 
   /// Returns how much of [from, to) spans cover.
   [[nodiscard]] core::Time busy(core::Time from, core::Time to) const;
@@ -59,7 +63,9 @@ class SpanRow {
   [[nodiscard]] Index at(core::Time t) const;
   /// Returns the longest span of first … end - 1; the earliest if there are several. REQUIRES:
   /// first < end.
-  [[nodiscard]] Index longest(Index first, Index end) const { return longest_entry(first, end).index; }
+  [[nodiscard]] Index longest(Index first, Index end) const {
+    return longest_entry(first, end).index;
+  }
   /// Returns the longest span with its duration and kind.
   [[nodiscard]] LongestSpans::Entry longest_entry(Index first, Index end) const;
 
@@ -78,7 +84,8 @@ class SpanRow {
   struct Columns {
     std::vector<std::int64_t> sums{0};  ///< sums[i]: the sum of the durations of the spans before i
     std::vector<std::uint8_t> kinds;
-    std::vector<std::int32_t> packs;  ///< values from kFirstLayer on downwards encode the layer of spans without a pack
+    std::vector<std::int32_t>
+        packs;  ///< values from kFirstLayer on downwards encode the layer of spans without a pack
     LongestSpans longest;
   };
 

@@ -17,7 +17,8 @@ namespace {
 /// REQUIRES: not empty. Puts them in another order.
 Time percentile(std::vector<std::int64_t>& lengths, int percent) {
   const std::size_t rank = (lengths.size() - 1) * static_cast<std::size_t>(percent) / 100;
-  std::nth_element(lengths.begin(), lengths.begin() + static_cast<std::ptrdiff_t>(rank), lengths.end());
+  std::nth_element(lengths.begin(), lengths.begin() + static_cast<std::ptrdiff_t>(rank),
+                   lengths.end());
   return Time(lengths[rank]);
 }
 
@@ -38,19 +39,21 @@ struct Collected {
   bool bytes_known = true;
 };
 
-void collect(const Trace& trace, std::size_t r, const TimeRange& range, const StatisticsOptions& options,
-             std::map<Key, Collected>& all) {
+void collect(const Trace& trace, std::size_t r, const TimeRange& range,
+             const StatisticsOptions& options, std::map<Key, Collected>& all) {
   const Trace::Row& row = trace.rows()[r];
   const std::string device =
       options.by_device ? fmt::format("w{}/{}", row.track.worker, row.track.device) : std::string();
   const auto [first, end] = in_range(row.spans, range);
   core::Expected<std::vector<core::Span>> read;
   if (options.bytes && first < end) read = trace.spans(r, first, end);
-  std::unordered_map<int, Collected*> of_kind;  // a row has few kinds, and looking up a device's name takes time
+  std::unordered_map<int, Collected*>
+      of_kind;  // a row has few kinds, and looking up a device's name takes time
   constexpr SpanRow::Index kLookForCancel = 4096;
   for (SpanRow::Index i = first; i < end; ++i) {
     if (i % kLookForCancel == 0 && options.cancel && *options.cancel) return;
-    const Time inside = std::min(row.spans.end(i), range.to) - std::max(row.spans.start(i), range.from);
+    const Time inside =
+        std::min(row.spans.end(i), range.to) - std::max(row.spans.start(i), range.from);
     const auto [found, is_first] = of_kind.emplace(row.spans.kind(i), nullptr);
     if (is_first) found->second = &all[{row.spans.kind(i), row.side, device}];
     Collected& one = *found->second;
@@ -59,14 +62,17 @@ void collect(const Trace& trace, std::size_t r, const TimeRange& range, const St
     one.bytes_known = one.bytes_known && options.bytes && read;
     if (!options.bytes || !read) continue;
     const Time whole = row.spans.duration(i);
-    const double share = whole > Time() ? static_cast<double>(inside.count()) / static_cast<double>(whole.count()) : 1;
+    const double share =
+        whole > Time() ? static_cast<double>(inside.count()) / static_cast<double>(whole.count())
+                       : 1;
     one.bytes += share * static_cast<double>((*read)[i - first].bytes.count());
   }
 }
 
 }  // namespace
 
-std::int64_t spans_in(const Trace& trace, const std::vector<std::size_t>& rows, const TimeRange& range) {
+std::int64_t spans_in(const Trace& trace, const std::vector<std::size_t>& rows,
+                      const TimeRange& range) {
   std::int64_t spans = 0;
   for (const std::size_t r : rows) {
     const auto [first, end] = in_range(trace.rows()[r].spans, range);
@@ -75,8 +81,8 @@ std::int64_t spans_in(const Trace& trace, const std::vector<std::size_t>& rows, 
   return spans;
 }
 
-RangeStatistics statistics_of(const Trace& trace, const std::vector<std::size_t>& rows, const TimeRange& range,
-                              const StatisticsOptions& options) {
+RangeStatistics statistics_of(const Trace& trace, const std::vector<std::size_t>& rows,
+                              const TimeRange& range, const StatisticsOptions& options) {
   std::map<Key, Collected> collected;
   double covered = 0;
   for (const std::size_t r : rows) {
@@ -87,7 +93,8 @@ RangeStatistics statistics_of(const Trace& trace, const std::vector<std::size_t>
   const double length = static_cast<double>(std::max(range.length(), Time(1)).count());
   RangeStatistics all;
   all.rows = static_cast<std::int64_t>(rows.size());
-  if (!rows.empty() && range.to > range.from) all.busy = covered / (static_cast<double>(rows.size()) * length);
+  if (!rows.empty() && range.to > range.from)
+    all.busy = covered / (static_cast<double>(rows.size()) * length);
   std::map<int, Time> sums;
   for (auto& [key, of_key] : collected) {
     KindStatistics one;

@@ -22,7 +22,9 @@ struct KindStatistics {
   std::optional<core::Bytes> bytes;  ///< nullopt: not requested, or the file has changed
   double busy = 0;                   ///< fraction of the time of the rows that have such spans
   core::Time sum, p50, p99, longest;
-  [[nodiscard]] core::Time mean() const { return spans > 0 ? core::Time(sum.count() / spans) : core::Time(); }
+  [[nodiscard]] core::Time mean() const {
+    return spans > 0 ? core::Time(sum.count() / spans) : core::Time();
+  }
 };
 
 struct RangeStatistics {
@@ -35,16 +37,17 @@ struct RangeStatistics {
 
 struct StatisticsOptions {
   bool by_device = false;
-  bool bytes = false;                         ///< needs to read the spans from the file: 20 times the cost
+  bool bytes = false;  ///< needs to read the spans from the file: 20 times the cost
   const std::atomic<bool>* cancel = nullptr;  ///< once it is true, the result may be incomplete
 };
 
 /// Returns the number of spans of `rows` that lie at least partly in the range.
-std::int64_t spans_in(const Trace& trace, const std::vector<std::size_t>& rows, const TimeRange& range);
+std::int64_t spans_in(const Trace& trace, const std::vector<std::size_t>& rows,
+                      const TimeRange& range);
 
 /// Computes the statistics of `rows` in the range; callable from any thread. Cost: linear in the
 /// spans in the range.
-RangeStatistics statistics_of(const Trace& trace, const std::vector<std::size_t>& rows, const TimeRange& range,
-                              const StatisticsOptions& options = {});
+RangeStatistics statistics_of(const Trace& trace, const std::vector<std::size_t>& rows,
+                              const TimeRange& range, const StatisticsOptions& options = {});
 
 }  // namespace tutti::gui

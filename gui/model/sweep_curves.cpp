@@ -28,7 +28,8 @@ std::optional<double> value_of(const Outcome& outcome, const std::string& cost) 
   if (cost == kSpeedUp) return core::to_ms(outcome.step);
   if (cost == kEfficiency) {
     if (outcome.step <= core::Time() || outcome.step_bound <= core::Time()) return std::nullopt;
-    return 100.0 * static_cast<double>(outcome.step_bound.count()) / static_cast<double>(outcome.step.count());
+    return 100.0 * static_cast<double>(outcome.step_bound.count()) /
+           static_cast<double>(outcome.step.count());
   }
   for (const core::Cost& known : core::kCosts) {
     if (cost == known.name) return core::to_ms(outcome.*known.time);
@@ -37,7 +38,9 @@ std::optional<double> value_of(const Outcome& outcome, const std::string& cost) 
 }
 
 std::optional<double> bound_of(const Outcome& outcome, const std::string& cost) {
-  const auto positive = [](core::Time t) { return t > core::Time() ? std::optional(core::to_ms(t)) : std::nullopt; };
+  const auto positive = [](core::Time t) {
+    return t > core::Time() ? std::optional(core::to_ms(t)) : std::nullopt;
+  };
   if (cost == "step_time") return positive(outcome.step_bound);
   if (cost == "communication") return positive(outcome.communication_bound);
   if (cost == kEfficiency) return 100;
@@ -85,12 +88,13 @@ class Drawing {
   void name() {
     const std::string& file = data_.info.scenario_file;
     const std::size_t from = file.rfind('/') == std::string::npos ? 0 : file.rfind('/') + 1;
-    drawn_.title = file.substr(from, file.rfind('.') == std::string::npos ? std::string::npos : file.rfind('.') - from);
+    drawn_.title = file.substr(
+        from, file.rfind('.') == std::string::npos ? std::string::npos : file.rfind('.') - from);
     if (x_) drawn_.x = drawn_.x_title = x_->name;
     if (by_) drawn_.by = by_->name;
     for (const auto& [column, value] : only_) {
-      drawn_.title += fmt::format("{}{} = {}", &column == &only_.front().first ? ", with " : ", ", column->name,
-                                  shown_value(column->name, column->values[value]));
+      drawn_.title += fmt::format("{}{} = {}", &column == &only_.front().first ? ", with " : ", ",
+                                  column->name, shown_value(column->name, column->values[value]));
     }
   }
 
@@ -155,7 +159,8 @@ class Drawing {
       if (a.place.x != b.place.x) return a.place.x < b.place.x;
       // A complete result is preferred to an incomplete one.
       if (a.point.given_up != b.point.given_up) return b.point.given_up;
-      if (a.point.value != b.point.value) return more ? a.point.value > b.point.value : a.point.value < b.point.value;
+      if (a.point.value != b.point.value)
+        return more ? a.point.value > b.point.value : a.point.value < b.point.value;
       return a.point.point < b.point.point;
     });
     const Place* last = nullptr;
@@ -188,18 +193,21 @@ class Drawing {
     for (SweepCurve& curve : drawn_.curves) {
       const double first = curve.points.empty() ? 0 : curve.points.front().value;
       firsts_.push_back(first);
-      for (CurvePoint& point : curve.points) point.value = point.value > 0 ? first / point.value : 0;
+      for (CurvePoint& point : curve.points)
+        point.value = point.value > 0 ? first / point.value : 0;
     }
   }
 
   /// Returns the value of a measured step; nullopt if the cost does not depend on the step time
   /// alone.
-  [[nodiscard]] std::optional<double> measured_value(core::Time step, const Place& place, std::int64_t point) const {
+  [[nodiscard]] std::optional<double> measured_value(core::Time step, const Place& place,
+                                                     std::int64_t point) const {
     const std::string id = drawn_.cost->id;
     if (id == "step_time") return core::to_ms(step);
     if (id == kSpeedUp) return firsts_[place.line] / core::to_ms(step);
     const Outcome* const outcome = data_.outcome(point);
-    if (id == kEfficiency && outcome) return 100 * core::to_ms(outcome->step_bound) / core::to_ms(step);
+    if (id == kEfficiency && outcome)
+      return 100 * core::to_ms(outcome->step_bound) / core::to_ms(step);
     return std::nullopt;
   }
 
@@ -242,7 +250,8 @@ class Drawing {
     for (const MeasuredDot& dot : drawn_.measured) take(dot.low), take(dot.high);
     drawn_.y_axis = PlotAxis::of_costs(low, high, choice_.y_scale);
     const auto place = [&](CurvePoint& point) { point.y = drawn_.y_axis.at(point.value); };
-    for (SweepCurve& curve : drawn_.curves) std::for_each(curve.points.begin(), curve.points.end(), place);
+    for (SweepCurve& curve : drawn_.curves)
+      std::for_each(curve.points.begin(), curve.points.end(), place);
     std::for_each(drawn_.bound.points.begin(), drawn_.bound.points.end(), place);
     for (MeasuredDot& dot : drawn_.measured) {
       dot.y = drawn_.y_axis.at(dot.value);
@@ -262,8 +271,8 @@ class Drawing {
       for (std::size_t i = 0; i < drawn_.curves[c].points.size(); ++i) {
         const CurvePoint& point = drawn_.curves[c].points[i];
         if (point.given_up) continue;
-        if (!drawn_.best ||
-            (more ? point.value > drawn_.at(*drawn_.best).value : point.value < drawn_.at(*drawn_.best).value))
+        if (!drawn_.best || (more ? point.value > drawn_.at(*drawn_.best).value
+                                  : point.value < drawn_.at(*drawn_.best).value))
           drawn_.best = CurvePlace{c, i};
       }
     }
@@ -307,7 +316,8 @@ const std::vector<SweepCost>& sweep_costs() {
 
 const SweepCost* find_sweep_cost(const std::string& id) {
   const auto& costs = sweep_costs();
-  const auto found = std::find_if(costs.begin(), costs.end(), [&](const SweepCost& cost) { return id == cost.id; });
+  const auto found = std::find_if(costs.begin(), costs.end(),
+                                  [&](const SweepCost& cost) { return id == cost.id; });
   return found == costs.end() ? nullptr : &*found;
 }
 
@@ -322,11 +332,14 @@ std::optional<CurvePlace> SweepCurves::find(std::int64_t point) const {
 
 std::vector<SweepField> fields_of(const SweepData& data) {
   std::vector<SweepField> fields;
-  for (SweepColumn& column : columns_of(*data.space)) fields.push_back({column.name, std::move(column.values)});
+  for (SweepColumn& column : columns_of(*data.space))
+    fields.push_back({column.name, std::move(column.values)});
   return fields;
 }
 
-SweepCurves curves_of(const SweepData& data, const SweepChoice& choice) { return Drawing(data, choice).draw(); }
+SweepCurves curves_of(const SweepData& data, const SweepChoice& choice) {
+  return Drawing(data, choice).draw();
+}
 
 std::string shown_cost(const SweepCost& cost, double value) {
   if (cost.unit == std::string("ms")) return core::show(core::Time(std::llround(value * 1e9)));
@@ -339,14 +352,17 @@ std::string describe_point(const SweepData& data, std::int64_t point) {
   if (!outcome) return text + "\nnot done yet";
   if (outcome->status != Outcome::Status::kDone)
     return text + fmt::format("\n{}: {}", to_string(outcome->status), outcome->message);
-  text += fmt::format("\nstep {}, {} of it exposed communication; lower bound {}\n{} packs", core::show(outcome->step),
-                      core::show(outcome->exposed), core::show(outcome->step_bound), outcome->packs);
+  text += fmt::format("\nstep {}, {} of it exposed communication; lower bound {}\n{} packs",
+                      core::show(outcome->step), core::show(outcome->exposed),
+                      core::show(outcome->step_bound), outcome->packs);
   if (outcome->stopped) text += "\n" + outcome->message;
   for (const core::SweepStore::Measured& one : data.measured) {
     if (one.point != point) continue;
     const double error =
-        100.0 * (static_cast<double>(outcome->step.count()) / static_cast<double>(one.step.count()) - 1);
-    text += fmt::format("\nmeasured {} ({}): predicted {:+.1f} %", core::show(one.step), one.said, error);
+        100.0 *
+        (static_cast<double>(outcome->step.count()) / static_cast<double>(one.step.count()) - 1);
+    text += fmt::format("\nmeasured {} ({}): predicted {:+.1f} %", core::show(one.step), one.said,
+                        error);
   }
   return text;
 }
@@ -359,11 +375,14 @@ std::string csv_of(const SweepCurves& curves, const SweepData& data) {
   for (const SweepCurve& curve : curves.curves) {
     for (const CurvePoint& point : curve.points) {
       text += std::to_string(point.point);
-      for (const std::string& value : data.space->values(point.point)) text += "," + csv_cell(value);
-      const auto dot = std::find_if(curves.measured.begin(), curves.measured.end(),
-                                    [&](const MeasuredDot& one) { return one.point == point.point; });
+      for (const std::string& value : data.space->values(point.point))
+        text += "," + csv_cell(value);
+      const auto dot =
+          std::find_if(curves.measured.begin(), curves.measured.end(),
+                       [&](const MeasuredDot& one) { return one.point == point.point; });
       const bool measured = dot != curves.measured.end();
-      text += fmt::format(",{:.9g},{},{}\r\n", point.value, measured ? fmt::format("{:.9g}", dot->value) : "",
+      text += fmt::format(",{:.9g},{},{}\r\n", point.value,
+                          measured ? fmt::format("{:.9g}", dot->value) : "",
                           measured ? std::to_string(dot->runs) : "");
     }
   }

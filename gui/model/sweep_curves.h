@@ -29,12 +29,12 @@ const SweepCost* find_sweep_cost(const std::string& id);
 
 /// The choice of what to plot of a sweep, and how.
 struct SweepChoice {
-  std::string x;  ///< a field; "": the field with the most numbers
-  std::optional<std::string>
-      by;  ///< a line for each value of this field; "": one line; nullopt: a field with few names, if any
+  std::string x;                  ///< a field; "": the field with the most numbers
+  std::optional<std::string> by;  ///< a line for each value of this field; "": one line; nullopt: a
+                                  ///< field with few names, if any
   std::string cost = "step_time";
-  std::map<std::string, std::string>
-      only;  ///< fields fixed at one value; of other fields that are not drawn, the best value is used
+  std::map<std::string, std::string> only;  ///< fields fixed at one value; of other fields that are
+                                            ///< not drawn, the best value is used
   Scale x_scale = Scale::kAuto, y_scale = Scale::kAuto;
   bool operator==(const SweepChoice&) const = default;
 };
@@ -87,7 +87,9 @@ struct SweepCurves {
   bool given_up = false;    ///< true if some of the drawn points are
   std::int64_t hidden = 0;  ///< the number of points behind others, over all curves
 
-  [[nodiscard]] const CurvePoint& at(const CurvePlace& place) const { return curves[place.curve].points[place.index]; }
+  [[nodiscard]] const CurvePoint& at(const CurvePlace& place) const {
+    return curves[place.curve].points[place.index];
+  }
   /// Returns where a point of the sweep is drawn; nullopt if it is not.
   [[nodiscard]] std::optional<CurvePlace> find(std::int64_t point) const;
 };

@@ -12,8 +12,9 @@ namespace tutti::gui {
 using core::Expected;
 
 const core::Outcome* SweepData::outcome(std::int64_t point) const {
-  const auto row = std::lower_bound(rows.begin(), rows.end(), point,
-                                    [](const Row& one, std::int64_t wanted) { return one.point < wanted; });
+  const auto row =
+      std::lower_bound(rows.begin(), rows.end(), point,
+                       [](const Row& one, std::int64_t wanted) { return one.point < wanted; });
   return row == rows.end() || row->point != point ? nullptr : &row->outcome;
 }
 
@@ -29,12 +30,13 @@ std::string SweepData::settings(std::int64_t point) const {
   const std::vector<std::string> values = space->values(point);
   std::string text;
   for (std::size_t f = 0; f < values.size(); ++f)
-    text +=
-        fmt::format("{}{} = {}", f == 0 ? "" : "\n", space->fields()[f], shown_value(space->fields()[f], values[f]));
+    text += fmt::format("{}{} = {}", f == 0 ? "" : "\n", space->fields()[f],
+                        shown_value(space->fields()[f], values[f]));
   return text;
 }
 
-Expected<std::shared_ptr<const SweepData>> read_sweep(core::SweepStore& store, const std::string& path) {
+Expected<std::shared_ptr<const SweepData>> read_sweep(core::SweepStore& store,
+                                                      const std::string& path) {
   auto data = std::make_shared<SweepData>();
   data->path = path;
   data->info = store.info();

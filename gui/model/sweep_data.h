@@ -23,7 +23,8 @@ struct SweepData {
   std::shared_ptr<const core::Space> space;
   std::vector<Row> rows;  ///< the completed points, ordered by point
   std::vector<core::SweepStore::Measured> measured;
-  std::vector<core::Library::File> files;  ///< the files that the scenario names, as they were when the sweep began
+  std::vector<core::Library::File>
+      files;  ///< the files that the scenario names, as they were when the sweep began
 
   /// Returns the outcome of a point; null if it is not completed.
   [[nodiscard]] const core::Outcome* outcome(std::int64_t point) const;
@@ -35,7 +36,8 @@ struct SweepData {
 };
 
 /// Reads the current content of the file. ERRORS: it cannot be read.
-core::Expected<std::shared_ptr<const SweepData>> read_sweep(core::SweepStore& store, const std::string& path);
+core::Expected<std::shared_ptr<const SweepData>> read_sweep(core::SweepStore& store,
+                                                            const std::string& path);
 
 /// Formats a value of a field: "not set", "4 MiB".
 std::string shown_value(const std::string& field, const std::string& value);

@@ -28,6 +28,7 @@ struct SweepWatch {
 /// A function that runs sweeps; passed in by the program, like backends. To be called in a thread
 /// of its own. Returns true if everything was completed. ERRORS: the file contains something else;
 /// the scenario has problems; the disk is full.
-using SweepRunner = std::function<core::Expected<bool>(const SweepOrder&, const core::Library&, const SweepWatch&)>;
+using SweepRunner =
+    std::function<core::Expected<bool>(const SweepOrder&, const core::Library&, const SweepWatch&)>;
 
 }  // namespace tutti::gui

@@ -56,7 +56,9 @@ TimeRange View::zoomed(double factor, Time at) const {
   const auto to = static_cast<double>((range_.to - at).count());
   // Far beyond the run is as good as the run's ends, and does not overflow.
   const auto reach = 2 * static_cast<double>(length_.count());
-  const auto scaled = [&](double distance) { return Time(std::llround(std::clamp(distance * factor, -reach, reach))); };
+  const auto scaled = [&](double distance) {
+    return Time(std::llround(std::clamp(distance * factor, -reach, reach)));
+  };
   return {at + scaled(from), at + scaled(to)};
 }
 
@@ -82,7 +84,8 @@ void View::go_forward() {
 }
 
 Ticks ticks_of(const TimeRange& range, int most) {
-  TUTTI_CHECK(range.to > range.from && most >= 1, "{} ps, at most {}", range.length().count(), most);
+  TUTTI_CHECK(range.to > range.from && most >= 1, "{} ps, at most {}", range.length().count(),
+              most);
   const std::int64_t step = core::round_step(range.length().count() / most + 1);
   Ticks ticks;
   ticks.step = Time(step);
@@ -96,15 +99,19 @@ std::string Ticks::label(Time t) const {
     std::int64_t picoseconds;
     const char* name;
   };
-  constexpr std::array<Unit, 5> kUnits{
-      Unit{1'000'000'000'000, "s"}, {1'000'000'000, "ms"}, {1'000'000, "µs"}, {1'000, "ns"}, {1, "ps"}};
+  constexpr std::array<Unit, 5> kUnits{Unit{1'000'000'000'000, "s"},
+                                       {1'000'000'000, "ms"},
+                                       {1'000'000, "µs"},
+                                       {1'000, "ns"},
+                                       {1, "ps"}};
   if (t == Time()) return "0";
   const auto unit = std::find_if(kUnits.begin(), kUnits.end(), [this](const Unit& candidate) {
     return candidate.picoseconds == 1 || step.count() >= candidate.picoseconds / 5;
   });
   const int digits = step.count() < unit->picoseconds ? 1 : 0;
-  return fmt::format("{:.{}f} {}", static_cast<double>(t.count()) / static_cast<double>(unit->picoseconds), digits,
-                     unit->name);
+  return fmt::format("{:.{}f} {}",
+                     static_cast<double>(t.count()) / static_cast<double>(unit->picoseconds),
+                     digits, unit->name);
 }
 
 }  // namespace tutti::gui

@@ -53,15 +53,19 @@ constexpr const char* kNetwork = "network";
 bool is_of_network(const std::string& name) {
   const auto numbered = [&name](const char* word) {
     const std::size_t length = std::string(word).size();
-    return name.starts_with(word) && name.size() > length && name[length] >= '0' && name[length] <= '9';
+    return name.starts_with(word) && name.size() > length && name[length] >= '0' &&
+           name[length] <= '9';
   };
   return name == kNetwork || numbered("leaf") || numbered("spine") ||
-         (numbered("g") && name.find('r') != std::string::npos && name.find('/') == std::string::npos);
+         (numbered("g") && name.find('r') != std::string::npos &&
+          name.find('/') == std::string::npos);
 }
 
 }  // namespace
 
-std::string Topology::Node::full_name() const { return worker < 0 ? name : fmt::format("w{}/{}", worker, name); }
+std::string Topology::Node::full_name() const {
+  return worker < 0 ? name : fmt::format("w{}/{}", worker, name);
+}
 
 Topology Topology::of(const Trace& trace, const core::Scenario* plan, const Traffic* traffic) {
   Topology topology;
@@ -76,10 +80,12 @@ Topology Topology::of(const Trace& trace, const core::Scenario* plan, const Traf
   } else {
     topology.devices_of(trace);
     if (traffic) topology.from_messages(*traffic);
-    topology.words_ = topology.links_.empty()
-                          ? "This timeline holds neither links nor messages: only its devices are known."
-                          : fmt::format("{} no record of links. Lines are who sent to whom, the wider the more bytes.",
-                                        trace.complete() ? "A real run has" : "In what is left of the file there is");
+    topology.words_ =
+        topology.links_.empty()
+            ? "This timeline holds neither links nor messages: only its devices are known."
+            : fmt::format(
+                  "{} no record of links. Lines are who sent to whom, the wider the more bytes.",
+                  trace.complete() ? "A real run has" : "In what is left of the file there is");
   }
   topology.index(traffic);
   return topology;
@@ -99,11 +105,13 @@ void Topology::from_cluster(const Trace& trace, const Cluster& cluster, std::int
   }
   if (cluster.network()) node(-1, kNetwork, Kind::kNetwork);
   for (std::int32_t worker = 0; worker < workers; ++worker) {
-    for (const core::Part& part : cluster.machine(worker).parts()) node(worker, part.name, kind_of(part.kind));
+    for (const core::Part& part : cluster.machine(worker).parts())
+      node(worker, part.name, kind_of(part.kind));
   }
   const auto end_of = [&](PartId part) {
-    return part.part < 0 ? node(-1, kNetwork, Kind::kNetwork)
-                         : node(part.worker, cluster.part(part).name, kind_of(cluster.part(part).kind));
+    return part.part < 0
+               ? node(-1, kNetwork, Kind::kNetwork)
+               : node(part.worker, cluster.part(part).name, kind_of(cluster.part(part).kind));
   };
   // Switches of the network are drawn as one: what is between them has no place of its own.
   if (cluster.fabric()) {
@@ -112,7 +120,8 @@ void Topology::from_cluster(const Trace& trace, const Cluster& cluster, std::int
   }
   for (core::LinkId id = cluster.switch_links(); id < cluster.first_link(workers); ++id) {
     const Hop hop = cluster.link(id);
-    Link link{end_of(hop.from), end_of(hop.to), cluster.link_name(id), hop.kind, hop.bandwidth, {}, {}};
+    Link link{
+        end_of(hop.from), end_of(hop.to), cluster.link_name(id), hop.kind, hop.bandwidth, {}, {}};
     if (const auto record = records.find(link.name); record != records.end()) {
       link.record = record->second;
       link.bytes = trace.links()[record->second].bytes;
@@ -143,7 +152,8 @@ void Topology::from_records(const Trace& trace) {
 
 void Topology::devices_of(const Trace& trace) {
   for (const Trace::Row& row : trace.rows()) {
-    if (row.track.worker < kMostWorkers) node(row.track.worker, row.track.device, guessed(row.track.device));
+    if (row.track.worker < kMostWorkers)
+      node(row.track.worker, row.track.device, guessed(row.track.device));
   }
 }
 
@@ -157,9 +167,16 @@ void Topology::from_messages(const Traffic& traffic) {
     const Traffic::Device& a = traffic.devices()[static_cast<std::size_t>(ends.first)];
     const Traffic::Device& b = traffic.devices()[static_cast<std::size_t>(ends.second)];
     if (a.worker >= kMostWorkers || b.worker >= kMostWorkers) continue;
-    const std::size_t from = node(a.worker, a.name, guessed(a.name)), to = node(b.worker, b.name, guessed(b.name));
+    const std::size_t from = node(a.worker, a.name, guessed(a.name)),
+                      to = node(b.worker, b.name, guessed(b.name));
     const auto kind = a.worker == b.worker ? core::LinkKind::kPcie : core::LinkKind::kNetwork;
-    links_.push_back({from, to, nodes_[from].full_name() + kArrow + nodes_[to].full_name(), kind, {}, bytes, {}});
+    links_.push_back({from,
+                      to,
+                      nodes_[from].full_name() + kArrow + nodes_[to].full_name(),
+                      kind,
+                      {},
+                      bytes,
+                      {}});
   }
 }
 
@@ -186,17 +203,20 @@ std::optional<std::size_t> Topology::link_of_record(std::size_t record) const {
   return found == link_by_record_.end() ? std::nullopt : std::optional(found->second);
 }
 
-std::vector<std::size_t> Topology::route(std::int32_t from, std::int32_t to, core::Staging staging) const {
+std::vector<std::size_t> Topology::route(std::int32_t from, std::int32_t to,
+                                         core::Staging staging) const {
   const auto a = node_of_device(from), b = node_of_device(to);
   if (!a || !b || *a == *b) return {};
   std::vector<std::size_t> links;
   if (!cluster_) {
-    if (const auto direct = link_by_ends_.find({*a, *b}); direct != link_by_ends_.end()) links = {direct->second};
+    if (const auto direct = link_by_ends_.find({*a, *b}); direct != link_by_ends_.end())
+      links = {direct->second};
     return links;
   }
   const auto part_id = [&](const Node& node) -> PartId {
     const std::vector<core::Part>& parts = cluster_->machine(node.worker).parts();
-    const auto part = std::find_if(parts.begin(), parts.end(), [&](const auto& p) { return p.name == node.name; });
+    const auto part = std::find_if(parts.begin(), parts.end(),
+                                   [&](const auto& p) { return p.name == node.name; });
     return {node.worker, static_cast<std::int32_t>(part - parts.begin())};
   };
   std::vector<Hop> hops;

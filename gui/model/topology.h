@@ -35,9 +35,10 @@ class Topology {
     std::size_t to = 0;
     std::string name;  ///< "w0/gpu1→w0/nvswitch"
     core::LinkKind kind = core::LinkKind::kPcie;
-    core::Bandwidth capacity;           ///< 0: unknown
-    core::Bytes bytes;                  ///< total over the run
-    std::optional<std::size_t> record;  ///< index in the trace's links; nullopt: nothing was sent over it
+    core::Bandwidth capacity;  ///< 0: unknown
+    core::Bytes bytes;         ///< total over the run
+    std::optional<std::size_t>
+        record;  ///< index in the trace's links; nullopt: nothing was sent over it
   };
   /// The number of workers that are drawn. If there are more, words() says how many.
   static constexpr std::int64_t kMostWorkers = 256;
@@ -57,7 +58,8 @@ class Topology {
   [[nodiscard]] std::optional<std::size_t> link_of_record(std::size_t record) const;
   /// Returns the links that a message from one device to another travels over, in order; empty if
   /// they are unknown.
-  [[nodiscard]] std::vector<std::size_t> route(std::int32_t from, std::int32_t to, core::Staging staging) const;
+  [[nodiscard]] std::vector<std::size_t> route(std::int32_t from, std::int32_t to,
+                                               core::Staging staging) const;
 
  private:
   void from_cluster(const Trace& trace, const core::Cluster& cluster, std::int64_t workers);

@@ -37,7 +37,8 @@ class Inside {
   Inside(const Topology& topology, const std::vector<std::size_t>& nodes,
          const std::map<std::size_t, std::vector<std::size_t>>& neighbours, std::vector<Box>& boxes)
       : topology_(topology), neighbours_(neighbours), boxes_(boxes), rows_(kRows) {
-    for (const std::size_t n : nodes) rows_[static_cast<std::size_t>(row_of(topology.nodes()[n].kind))].push_back(n);
+    for (const std::size_t n : nodes)
+      rows_[static_cast<std::size_t>(row_of(topology.nodes()[n].kind))].push_back(n);
     width_ = 0;
     for (const auto& row : rows_) width_ = std::max(width_, width_of(row));
     place_rows();
@@ -71,7 +72,8 @@ class Inside {
     for (const auto& row : rows_) {
       double height = 0;
       for (const std::size_t n : row) {
-        boxes_[n] = {0, y, width_of_node(topology_.nodes()[n].kind), height_of_node(topology_.nodes()[n].kind)};
+        boxes_[n] = {0, y, width_of_node(topology_.nodes()[n].kind),
+                     height_of_node(topology_.nodes()[n].kind)};
         height = std::max(height, boxes_[n].height);
       }
       if (!row.empty()) y += height + kRowGap;
@@ -81,32 +83,37 @@ class Inside {
 
   /// Below the last row, for the arcs of its links.
   [[nodiscard]] double arc_room() const {
-    const auto last = std::find_if(rows_.rbegin(), rows_.rend(), [](const auto& row) { return !row.empty(); });
+    const auto last =
+        std::find_if(rows_.rbegin(), rows_.rend(), [](const auto& row) { return !row.empty(); });
     if (last == rows_.rend()) return 0;
     std::size_t farthest = 0;
     for (std::size_t i = 0; i < last->size(); ++i) {
       for (std::size_t j = i + 2; j < last->size(); ++j) {
         const auto near = neighbours_.find((*last)[i]);
-        if (near != neighbours_.end() && std::count(near->second.begin(), near->second.end(), (*last)[j]) > 0)
+        if (near != neighbours_.end() &&
+            std::count(near->second.begin(), near->second.end(), (*last)[j]) > 0)
           farthest = std::max(farthest, j - i);
       }
     }
     return farthest == 0
                ? 0
-               : std::clamp(kArcShare * static_cast<double>(farthest) * (kDeviceWidth + kGap), kLeastArc, kMostArc);
+               : std::clamp(kArcShare * static_cast<double>(farthest) * (kDeviceWidth + kGap),
+                            kLeastArc, kMostArc);
   }
 
   void spread(int number) {
     const auto& row = rows_[static_cast<std::size_t>(number)];
     double used = 0;
     for (const std::size_t n : row) used += boxes_[n].width;
-    const double gap = (width_ - used) / static_cast<double>(row.size() + (row.size() == 1 ? 1 : 0));
+    const double gap =
+        (width_ - used) / static_cast<double>(row.size() + (row.size() == 1 ? 1 : 0));
     double x = kPadding + gap / 2;
     for (const std::size_t n : row) {
       boxes_[n].x = x;
       x += boxes_[n].width + gap;
     }
-    if (row.size() == 1) boxes_[row.front()].x = kPadding + (width_ - boxes_[row.front()].width) / 2;
+    if (row.size() == 1)
+      boxes_[row.front()].x = kPadding + (width_ - boxes_[row.front()].width) / 2;
   }
 
   /// Each in the middle of what it is joined to, pushed aside until none overlap.
@@ -118,7 +125,8 @@ class Inside {
       double sum = 0;
       int count = 0;
       const auto near = neighbours_.find(n);
-      for (const std::size_t other : near == neighbours_.end() ? std::vector<std::size_t>() : near->second) {
+      for (const std::size_t other :
+           near == neighbours_.end() ? std::vector<std::size_t>() : near->second) {
         const int other_row = row_of(topology_.nodes()[other].kind);
         if (topology_.nodes()[other].worker < 0 || other_row <= number) continue;
         sum += boxes_[other].centre().x;
@@ -126,7 +134,8 @@ class Inside {
       }
       wanted[n] = count > 0 ? sum / count : kPadding + width_ / 2;
     }
-    std::stable_sort(row.begin(), row.end(), [&](std::size_t a, std::size_t b) { return wanted[a] < wanted[b]; });
+    std::stable_sort(row.begin(), row.end(),
+                     [&](std::size_t a, std::size_t b) { return wanted[a] < wanted[b]; });
     double free = kPadding;
     for (const std::size_t n : row) {
       boxes_[n].x = std::max(free, wanted[n] - boxes_[n].width / 2);
@@ -208,7 +217,8 @@ class Layouter {
       }
       if (network_ && i % columns == 0) {
         const auto boxes = static_cast<double>(std::min(columns, layout_.workers.size() - i));
-        layout_.network.push_back({left, box.y - bar_room(), boxes * cell_width_ + (boxes - 1) * kBoxGap, kBar});
+        layout_.network.push_back(
+            {left, box.y - bar_room(), boxes * cell_width_ + (boxes - 1) * kBoxGap, kBar});
       }
       layout_.bounds.width = std::max(layout_.bounds.width, box.right());
       layout_.bounds.height = std::max(layout_.bounds.height, box.bottom());
@@ -247,7 +257,8 @@ class Layouter {
   [[nodiscard]] Line2 middle_of(const Topology::Link& link) const {
     const Box& a = layout_.nodes[link.from];
     const Box& b = layout_.nodes[link.to];
-    const bool from_network = network_ && link.from == *network_, to_network = network_ && link.to == *network_;
+    const bool from_network = network_ && link.from == *network_,
+               to_network = network_ && link.to == *network_;
     if (from_network || to_network) {
       const Box& node = from_network ? b : a;
       const Box& bar = bar_above(node);
@@ -258,11 +269,13 @@ class Layouter {
     }
     const Topology::Node& from = topology_.nodes()[link.from];
     const Topology::Node& to = topology_.nodes()[link.to];
-    if (from.worker == to.worker && row_of(from.kind) == row_of(to.kind)) return in_one_row(link, a, b);
+    if (from.worker == to.worker && row_of(from.kind) == row_of(to.kind))
+      return in_one_row(link, a, b);
     return between(a, b);
   }
 
-  /// From edge to edge: lower side of the upper one to the upper side of the lower one; beside each other, straight.
+  /// From edge to edge: lower side of the upper one to the upper side of the lower one; beside each
+  /// other, straight.
   static Line2 between(const Box& a, const Box& b) {
     const auto end = [](const Box& box, const Box& other) -> Point {
       const double towards = other.centre().x - box.centre().x;
@@ -334,7 +347,9 @@ class Layouter {
 
 }  // namespace
 
-TopologyLayout lay_out(const Topology& topology, double aspect) { return Layouter(topology, aspect).run(); }
+TopologyLayout lay_out(const Topology& topology, double aspect) {
+  return Layouter(topology, aspect).run();
+}
 
 Point along(const Line2& line, double share) {
   double length = 0;
@@ -345,7 +360,8 @@ Point along(const Line2& line, double share) {
     const double piece = std::hypot(line[i].x - line[i - 1].x, line[i].y - line[i - 1].y);
     if (left <= piece && piece > 0) {
       const double t = left / piece;
-      return {line[i - 1].x + (line[i].x - line[i - 1].x) * t, line[i - 1].y + (line[i].y - line[i - 1].y) * t};
+      return {line[i - 1].x + (line[i].x - line[i - 1].x) * t,
+              line[i - 1].y + (line[i].y - line[i - 1].y) * t};
     }
     left -= piece;
   }
@@ -357,7 +373,8 @@ Line2 way_over(const TopologyLayout& layout, const std::vector<std::size_t>& lin
   // The bar that a point is at the edge of.
   const auto bar_at = [&](const Point& p) -> const Box* {
     for (const Box& bar : layout.network) {
-      if (p.x >= bar.x - 1 && p.x <= bar.right() + 1 && std::abs(p.y - bar.bottom()) < 1) return &bar;
+      if (p.x >= bar.x - 1 && p.x <= bar.right() + 1 && std::abs(p.y - bar.bottom()) < 1)
+        return &bar;
     }
     return nullptr;
   };

@@ -18,31 +18,41 @@ constexpr std::size_t kKeptReplays = 6;
 /// "chunk 3" → "3", "chunks 3 to 5" → "3-5".
 std::string short_name(const PackReplay& replay, const core::Range& range) {
   std::string name = replay.name_of(range.offset, range.count);
-  for (const auto& [from, to] :
-       {std::pair<std::string, std::string>{"part of ", ""}, {"chunks ", ""}, {"chunk ", ""}, {" to ", "-"}}) {
-    if (const std::size_t at = name.find(from); at != std::string::npos) name.replace(at, from.size(), to);
+  for (const auto& [from, to] : {std::pair<std::string, std::string>{"part of ", ""},
+                                 {"chunks ", ""},
+                                 {"chunk ", ""},
+                                 {" to ", "-"}}) {
+    if (const std::size_t at = name.find(from); at != std::string::npos)
+      name.replace(at, from.size(), to);
   }
   return name;
 }
 
 }  // namespace
 
-TopologyPlayer::TopologyPlayer(std::shared_ptr<const Trace> trace, std::shared_ptr<const core::Scenario> plan,
+TopologyPlayer::TopologyPlayer(std::shared_ptr<const Trace> trace,
+                               std::shared_ptr<const core::Scenario> plan,
                                std::shared_ptr<const Traffic> traffic, const Topology& topology)
-    : trace_(std::move(trace)), plan_(std::move(plan)), traffic_(std::move(traffic)), topology_(topology) {
+    : trace_(std::move(trace)),
+      plan_(std::move(plan)),
+      traffic_(std::move(traffic)),
+      topology_(topology) {
   packs_ = trace_->packs();
   std::stable_sort(packs_.begin(), packs_.end(),
-                   [](const core::PackRecord& a, const core::PackRecord& b) { return a.first_start < b.first_start; });
+                   [](const core::PackRecord& a, const core::PackRecord& b) {
+                     return a.first_start < b.first_start;
+                   });
   Time last;
   for (const core::PackRecord& pack : packs_) last_end_.push_back(last = std::max(last, pack.end));
 }
 
 std::vector<PackOfStep> TopologyPlayer::under_way(Time t) const {
   std::vector<PackOfStep> found;
-  const auto after = std::upper_bound(packs_.begin(), packs_.end(), t, [](Time wanted, const core::PackRecord& pack) {
-    return wanted < pack.first_start;
-  });
-  for (auto i = static_cast<std::size_t>(after - packs_.begin()); i > 0 && last_end_[i - 1] > t; --i) {
+  const auto after = std::upper_bound(
+      packs_.begin(), packs_.end(), t,
+      [](Time wanted, const core::PackRecord& pack) { return wanted < pack.first_start; });
+  for (auto i = static_cast<std::size_t>(after - packs_.begin()); i > 0 && last_end_[i - 1] > t;
+       --i) {
     if (packs_[i - 1].end > t) found.push_back({packs_[i - 1].step, packs_[i - 1].pack});
   }
   std::reverse(found.begin(), found.end());
@@ -88,7 +98,8 @@ TopologyMoment TopologyPlayer::at(Time t, std::optional<PackOfStep> wanted) {
   moment.under_way = under_way(t);
   if (!moment.under_way.empty()) {
     const auto looked_at =
-        wanted ? std::find(moment.under_way.begin(), moment.under_way.end(), *wanted) : moment.under_way.begin();
+        wanted ? std::find(moment.under_way.begin(), moment.under_way.end(), *wanted)
+               : moment.under_way.begin();
     moment.pack = looked_at == moment.under_way.end() ? moment.under_way.front() : *looked_at;
   }
   replay_ = moment.pack ? replay_of(*moment.pack, moment.words) : nullptr;
@@ -103,12 +114,14 @@ TopologyMoment TopologyPlayer::at(Time t, std::optional<PackOfStep> wanted) {
     }
   }
   for (const Transfer* transfer : traffic_->in_flight(t)) {
-    const auto from = topology_.node_of_device(transfer->from), to = topology_.node_of_device(transfer->to);
+    const auto from = topology_.node_of_device(transfer->from),
+               to = topology_.node_of_device(transfer->to);
     if (!from || !to || *from == *to) continue;
     TopologyMoment::Flight flight{transfer, route(*transfer), *from, *to, 0, false, false, ""};
     flight.progress = transfer->progress(t);
     flight.waits = transfer->waits(t);
-    flight.of_pack = moment.pack && transfer->pack == moment.pack->pack && transfer->step == moment.pack->step;
+    flight.of_pack =
+        moment.pack && transfer->pack == moment.pack->pack && transfer->step == moment.pack->step;
     const auto range = replay_ && flight.of_pack ? replay_->range_of(*transfer) : std::nullopt;
     if (range) flight.chunk = short_name(*replay_, *range);
     moment.flights.push_back(std::move(flight));
@@ -144,11 +157,14 @@ std::string TopologyPlayer::words_of(const TopologyMoment& moment, std::size_t n
                             static_cast<double>(std::max<std::int64_t>(1, moment.elements)));
   };
   std::vector<std::string> parts;
-  if (complete > 0) parts.push_back(fmt::format("{} reduced over all {} ranks", share(complete), moment.contributors));
-  if (const std::int64_t between = moment.elements - complete - own_only - nothing; between > 0) {
+  if (complete > 0)
     parts.push_back(
-        least == most ? fmt::format("{} over {} of {} ranks", share(between), least, moment.contributors)
-                      : fmt::format("{} over {} to {} of {} ranks", share(between), least, most, moment.contributors));
+        fmt::format("{} reduced over all {} ranks", share(complete), moment.contributors));
+  if (const std::int64_t between = moment.elements - complete - own_only - nothing; between > 0) {
+    parts.push_back(least == most ? fmt::format("{} over {} of {} ranks", share(between), least,
+                                                moment.contributors)
+                                  : fmt::format("{} over {} to {} of {} ranks", share(between),
+                                                least, most, moment.contributors));
   }
   if (own_only > 0) parts.push_back(share(own_only) + " not reduced yet");
   if (nothing > 0) parts.push_back(share(nothing) + " not there yet");

@@ -26,12 +26,14 @@ struct TopologyMoment {
   std::vector<double> loads;  ///< by link of the topology; empty if the links are unknown
   struct Flight {
     const Transfer* transfer = nullptr;
-    std::vector<std::size_t> route;  ///< links; empty: the message is drawn straight from node to node
-    std::size_t from = 0, to = 0;    ///< nodes
-    double progress = 0;             ///< the covered share of its path, 0 … 1
-    bool waits = false;              ///< for a link, or for its receiver
-    bool of_pack = false;            ///< it belongs to the selected pack
-    std::string chunk;               ///< "3", "3-5"; empty if it is of another pack, or not for the pack's own buffer
+    std::vector<std::size_t>
+        route;  ///< links; empty: the message is drawn straight from node to node
+    std::size_t from = 0, to = 0;  ///< nodes
+    double progress = 0;           ///< the covered share of its path, 0 … 1
+    bool waits = false;            ///< for a link, or for its receiver
+    bool of_pack = false;          ///< it belongs to the selected pack
+    std::string
+        chunk;  ///< "3", "3-5"; empty if it is of another pack, or not for the pack's own buffer
   };
   std::vector<Flight> flights;
   std::vector<PackOfStep> under_way;  ///< packs in flight, in order of their start
@@ -70,8 +72,8 @@ class TopologyPlayer {
   std::shared_ptr<const core::Scenario> plan_;
   std::shared_ptr<const Traffic> traffic_;
   const Topology& topology_;
-  std::vector<core::PackRecord> packs_;              ///< ordered by start
-  std::vector<core::Time> last_end_;                 ///< the latest end of this pack and all before it
+  std::vector<core::PackRecord> packs_;  ///< ordered by start
+  std::vector<core::Time> last_end_;     ///< the latest end of this pack and all before it
   std::deque<std::unique_ptr<PackReplay>> replays_;  ///< the most recently used ones
   PackReplay* replay_ = nullptr;
   std::map<std::tuple<std::int32_t, std::int32_t, core::Staging>, std::vector<std::size_t>> routes_;

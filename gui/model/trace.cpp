@@ -44,13 +44,15 @@ std::string name_of_row(const Track& track) {
 }
 
 bool is_listed_before(const Track& a, const Track& b) {
-  const auto place = [](const Track& t) { return std::tuple(t.worker, natural(t.device), t.kind, t.slot, t.lane); };
+  const auto place = [](const Track& t) {
+    return std::tuple(t.worker, natural(t.device), t.kind, t.slot, t.lane);
+  };
   return place(a) < place(b);
 }
 
 Trace::Trace(core::TimelineReader reader)
-    : sides_{{"", reader.run(), reader.steps(), reader.packs(), reader.links(), reader.path(), reader.steady(),
-              reader.damage()}} {
+    : sides_{{"", reader.run(), reader.steps(), reader.packs(), reader.links(), reader.path(),
+              reader.steady(), reader.damage()}} {
   reader_.emplace(std::move(reader));
 }
 
@@ -64,30 +66,35 @@ Trace::Trace(std::vector<Side> sides, std::vector<Row> rows, std::vector<AxisStr
   measure();
 }
 
-Expected<std::shared_ptr<const Trace>> Trace::open(const std::string& path, const OpenControl& control) {
+Expected<std::shared_ptr<const Trace>> Trace::open(const std::string& path,
+                                                   const OpenControl& control) {
   return load(Reader::open(path, Reader::Check::kWhenRead), control);
 }
 
-Expected<std::shared_ptr<const Trace>> Trace::from_bytes(const std::string& bytes, const std::string& name,
+Expected<std::shared_ptr<const Trace>> Trace::from_bytes(const std::string& bytes,
+                                                         const std::string& name,
                                                          const OpenControl& control) {
   return load(Reader::from_bytes(bytes, name, Reader::Check::kWhenRead), control);
 }
 
-Expected<std::shared_ptr<const Trace>> Trace::from_source(std::shared_ptr<const core::ByteSource> source,
-                                                          const std::string& name, const OpenControl& control) {
+Expected<std::shared_ptr<const Trace>> Trace::from_source(
+    std::shared_ptr<const core::ByteSource> source, const std::string& name,
+    const OpenControl& control) {
   return load(Reader::from_source(std::move(source), name, Reader::Check::kWhenRead), control);
 }
 
-Expected<std::shared_ptr<const Trace>> Trace::load(Expected<Reader> reader, const OpenControl& control) {
+Expected<std::shared_ptr<const Trace>> Trace::load(Expected<Reader> reader,
+                                                   const OpenControl& control) {
   if (!reader) return tl::make_unexpected(reader.error());
   std::shared_ptr<Trace> trace(new Trace(std::move(*reader)));
   trace->list_rows();
   if (auto read = trace->read_rows(control); !read) return tl::make_unexpected(read.error());
   const Side& side = trace->sides_.front();
-  if (!trace->complete() && trace->reader_->span_blocks().empty() && side.steps.empty() && side.links.empty()) {
-    return tl::make_unexpected(Error::request(
-        fmt::format("nothing that could be drawn is whole in this timeline of {}: the file {}",
-                    side.run.scenario.empty() ? "an unknown scenario" : side.run.scenario, side.damage)));
+  if (!trace->complete() && trace->reader_->span_blocks().empty() && side.steps.empty() &&
+      side.links.empty()) {
+    return tl::make_unexpected(Error::request(fmt::format(
+        "nothing that could be drawn is whole in this timeline of {}: the file {}",
+        side.run.scenario.empty() ? "an unknown scenario" : side.run.scenario, side.damage)));
   }
   trace->measure();
   return trace;
@@ -106,7 +113,8 @@ void Trace::measure() {
 
 void Trace::list_rows() {
   std::vector<Track> tracks = reader_->tracks();
-  std::stable_sort(tracks.begin(), tracks.end(), [](const Track& a, const Track& b) { return a.id < b.id; });
+  std::stable_sort(tracks.begin(), tracks.end(),
+                   [](const Track& a, const Track& b) { return a.id < b.id; });
   std::stable_sort(tracks.begin(), tracks.end(), is_listed_before);
   std::set<core::TrackId> listed;
   for (Track& track : tracks) {
@@ -116,7 +124,8 @@ void Trace::list_rows() {
   list_blocks();
   for (std::size_t r = 0; r < rows_.size(); ++r) {
     std::size_t spans = 0;
-    for (const std::size_t b : blocks_[r]) spans += static_cast<std::size_t>(reader_->span_blocks()[b].spans);
+    for (const std::size_t b : blocks_[r])
+      spans += static_cast<std::size_t>(reader_->span_blocks()[b].spans);
     rows_[r].spans.reserve(spans);
   }
 }
@@ -131,8 +140,9 @@ void Trace::list_blocks() {
     if (row != row_of_track.end()) blocks_[row->second].push_back(b);
   }
   for (std::vector<std::size_t>& of_row : blocks_) {
-    std::stable_sort(of_row.begin(), of_row.end(),
-                     [&](std::size_t a, std::size_t b) { return blocks[a].first_start < blocks[b].first_start; });
+    std::stable_sort(of_row.begin(), of_row.end(), [&](std::size_t a, std::size_t b) {
+      return blocks[a].first_start < blocks[b].first_start;
+    });
   }
 }
 
@@ -171,7 +181,8 @@ Expected<void> Trace::read_rows(const OpenControl& control) {
         }
         for (const Span& span : *block) {
           std::vector<std::pair<SpanRow::Index, std::int32_t>>& steps = rows_[r].steps;
-          if (steps.empty() || steps.back().second != span.step) steps.emplace_back(spans.size(), span.step);
+          if (steps.empty() || steps.back().second != span.step)
+            steps.emplace_back(spans.size(), span.step);
           spans.add(span);
         }
         const double done = static_cast<double>(++blocks_done) / all;
@@ -186,7 +197,8 @@ Expected<void> Trace::read_rows(const OpenControl& control) {
   };
   {
     std::vector<std::jthread> others;
-    for (std::size_t i = 1; i < std::min(cores, rows_.size()); ++i) others.emplace_back(guarded_work);
+    for (std::size_t i = 1; i < std::min(cores, rows_.size()); ++i)
+      others.emplace_back(guarded_work);
     guarded_work();
   }
   if (failure) return tl::make_unexpected(*failure);
@@ -196,14 +208,17 @@ Expected<void> Trace::read_rows(const OpenControl& control) {
 
 std::optional<std::size_t> Trace::row_of(core::TrackId track) const {
   if (parts_)
-    return track >= 0 && static_cast<std::size_t>(track) < rows_.size() ? std::optional(static_cast<std::size_t>(track))
-                                                                        : std::nullopt;
-  const auto row = std::find_if(rows_.begin(), rows_.end(), [&](const Row& r) { return r.track.id == track; });
+    return track >= 0 && static_cast<std::size_t>(track) < rows_.size()
+               ? std::optional(static_cast<std::size_t>(track))
+               : std::nullopt;
+  const auto row =
+      std::find_if(rows_.begin(), rows_.end(), [&](const Row& r) { return r.track.id == track; });
   if (row == rows_.end()) return std::nullopt;
   return static_cast<std::size_t>(row - rows_.begin());
 }
 
-Expected<std::vector<Span>> Trace::spans(std::size_t row, SpanRow::Index first, SpanRow::Index end) const {
+Expected<std::vector<Span>> Trace::spans(std::size_t row, SpanRow::Index first,
+                                         SpanRow::Index end) const {
   if (parts_) return parts_->spans(row, first, end);
   std::vector<Span> found;
   std::size_t before = 0;  // spans of the row in blocks that are behind us
@@ -214,7 +229,8 @@ Expected<std::vector<Span>> Trace::spans(std::size_t row, SpanRow::Index first, 
       const auto read = reader_->read(block);
       if (!read) return tl::make_unexpected(read.error());
       const std::size_t from = std::max<std::size_t>(first, before) - before;
-      const std::size_t to = std::min<std::size_t>(std::min<std::size_t>(end, after) - before, read->size());
+      const std::size_t to =
+          std::min<std::size_t>(std::min<std::size_t>(end, after) - before, read->size());
       for (std::size_t i = from; i < to; ++i) found.push_back((*read)[i]);
     }
     before = after;
@@ -229,7 +245,8 @@ Expected<Span> Trace::span(std::size_t row, SpanRow::Index index) const {
   return found->front();
 }
 
-Expected<void> Trace::read_row(std::size_t row, const std::function<void(const Span&)>& each) const {
+Expected<void> Trace::read_row(std::size_t row,
+                               const std::function<void(const Span&)>& each) const {
   for (const std::size_t b : blocks_[row]) {
     const auto spans = reader_->read(reader_->span_blocks()[b]);
     if (!spans) return tl::make_unexpected(spans.error());

@@ -43,7 +43,8 @@ struct Side {
   std::vector<core::LinkRecord> links;
   std::vector<core::PathPiece> path;
   std::optional<core::SteadyState> steady{};
-  std::string damage{};  ///< as core::TimelineReader::damage() has it; empty: all of the run is there
+  std::string
+      damage{};  ///< as core::TimelineReader::damage() has it; empty: all of the run is there
 };
 
 /// Something that both sides did, with its duration on each.
@@ -68,7 +69,8 @@ class TraceParts {
  public:
   virtual ~TraceParts() = default;
   /// Reads spans, like Trace::spans().
-  [[nodiscard]] virtual core::Expected<std::vector<core::Span>> spans(std::size_t row, SpanRow::Index first,
+  [[nodiscard]] virtual core::Expected<std::vector<core::Span>> spans(std::size_t row,
+                                                                      SpanRow::Index first,
                                                                       SpanRow::Index end) const = 0;
   /// Returns the trace that a span comes from, and the span there.
   [[nodiscard]] virtual std::pair<const Trace*, SpanId> origin(SpanId span) const = 0;
@@ -107,14 +109,16 @@ class Trace {
   /// Reads a file. Damaged blocks of spans are left out; damage() describes them. ERRORS:
   /// unreadable, not a timeline, nothing in it can be drawn (kRequest); cancelled (kRun).
   /// Cost: 20 ns per span on each of the machine's cores.
-  static core::Expected<std::shared_ptr<const Trace>> open(const std::string& path, const OpenControl& control = {});
+  static core::Expected<std::shared_ptr<const Trace>> open(const std::string& path,
+                                                           const OpenControl& control = {});
   /// Reads a timeline in memory; `name` is its name in error messages.
-  static core::Expected<std::shared_ptr<const Trace>> from_bytes(const std::string& bytes, const std::string& name,
+  static core::Expected<std::shared_ptr<const Trace>> from_bytes(const std::string& bytes,
+                                                                 const std::string& name,
                                                                  const OpenControl& control = {});
   /// Reads a timeline from any source. Reads every block of spans once.
-  static core::Expected<std::shared_ptr<const Trace>> from_source(std::shared_ptr<const core::ByteSource> source,
-                                                                  const std::string& name,
-                                                                  const OpenControl& control = {});
+  static core::Expected<std::shared_ptr<const Trace>> from_source(
+      std::shared_ptr<const core::ByteSource> source, const std::string& name,
+      const OpenControl& control = {});
 
   /// Combines other traces. REQUIRES: tracks have the numbers of their rows.
   Trace(std::vector<Side> sides, std::vector<Row> rows, std::vector<AxisStretch> axis,
@@ -126,7 +130,9 @@ class Trace {
   [[nodiscard]] const core::RunInfo& run() const { return sides_.front().run; }
   [[nodiscard]] const std::vector<core::StepRecord>& steps() const { return sides_.front().steps; }
   /// Only of workers that do not wait for each other.
-  [[nodiscard]] const std::optional<core::SteadyState>& steady() const { return sides_.front().steady; }
+  [[nodiscard]] const std::optional<core::SteadyState>& steady() const {
+    return sides_.front().steady;
+  }
   [[nodiscard]] const std::vector<core::PackRecord>& packs() const { return sides_.front().packs; }
   [[nodiscard]] const std::vector<core::LinkRecord>& links() const { return sides_.front().links; }
   [[nodiscard]] const std::vector<core::PathPiece>& path() const { return sides_.front().path; }
@@ -157,15 +163,16 @@ class Trace {
   [[nodiscard]] const core::TimelineReader& reader() const { return *reader_; }
   /// Calls `each` with every span of a row, in order of time. ERRORS: the file has changed since it
   /// was opened. REQUIRES: the trace is of one file.
-  core::Expected<void> read_row(std::size_t row, const std::function<void(const core::Span&)>& each) const;
+  core::Expected<void> read_row(std::size_t row,
+                                const std::function<void(const core::Span&)>& each) const;
 
   /// Returns the bytes of memory for rows.
   [[nodiscard]] std::size_t memory() const;
 
  private:
   explicit Trace(core::TimelineReader reader);
-  static core::Expected<std::shared_ptr<const Trace>> load(core::Expected<core::TimelineReader> reader,
-                                                           const OpenControl& control);
+  static core::Expected<std::shared_ptr<const Trace>> load(
+      core::Expected<core::TimelineReader> reader, const OpenControl& control);
   core::Expected<void> read_rows(const OpenControl& control);
   void list_rows();
   void list_blocks();
@@ -175,7 +182,8 @@ class Trace {
   std::optional<core::TimelineReader> reader_;  ///< nullopt: the trace combines others
   std::vector<Side> sides_;
   std::vector<Row> rows_;
-  std::vector<std::vector<std::size_t>> blocks_;  ///< for each row: indices into reader_.span_blocks(), ordered by time
+  std::vector<std::vector<std::size_t>>
+      blocks_;  ///< for each row: indices into reader_.span_blocks(), ordered by time
   std::vector<AxisStretch> axis_;
   std::vector<DifferenceRow> differences_;
   std::shared_ptr<const TraceParts> parts_;

@@ -40,11 +40,13 @@ std::int32_t Traffic::device(std::int32_t worker, const std::string& name) const
   return found == devices_.end() ? -1 : static_cast<std::int32_t>(found - devices_.begin());
 }
 
-std::vector<std::int32_t> devices_of_ranks(const core::Collective& collective, const Traffic& traffic) {
+std::vector<std::int32_t> devices_of_ranks(const core::Collective& collective,
+                                           const Traffic& traffic) {
   const core::Group& group = collective.group;
   if (group.size() > kMostRanks) return {};
   std::map<Traffic::Device, std::int32_t> known;
-  for (std::size_t d = 0; d < traffic.devices().size(); ++d) known[traffic.devices()[d]] = static_cast<std::int32_t>(d);
+  for (std::size_t d = 0; d < traffic.devices().size(); ++d)
+    known[traffic.devices()[d]] = static_cast<std::int32_t>(d);
   std::vector<std::int32_t> devices;
   std::set<core::PartId> seen;
   for (std::int64_t rank = 0; rank < group.size(); ++rank) {
@@ -58,12 +60,16 @@ std::vector<std::int32_t> devices_of_ranks(const core::Collective& collective, c
 
 std::size_t Traffic::Segment::position(std::int64_t index) const {
   const auto found = std::lower_bound(indices.begin(), indices.end(), index);
-  return found == indices.end() || *found != index ? indices.size() : static_cast<std::size_t>(found - indices.begin());
+  return found == indices.end() || *found != index
+             ? indices.size()
+             : static_cast<std::size_t>(found - indices.begin());
 }
 
-core::Expected<std::shared_ptr<const Traffic>> Traffic::read(const Trace& trace, const std::atomic<bool>* cancel) {
+core::Expected<std::shared_ptr<const Traffic>> Traffic::read(const Trace& trace,
+                                                             const std::atomic<bool>* cancel) {
   std::shared_ptr<Traffic> traffic(new Traffic);
-  if (auto read = traffic->read_steps(trace, cancel); !read) return tl::make_unexpected(read.error());
+  if (auto read = traffic->read_steps(trace, cancel); !read)
+    return tl::make_unexpected(read.error());
   traffic->join();
   traffic->count();
   return traffic;
@@ -78,10 +84,11 @@ core::Expected<void> Traffic::read_steps(const Trace& trace, const std::atomic<b
     if (row.track.kind == core::TrackKind::kLane) steps_ += row.spans.size();
   }
   if (steps_ > kMostSteps) {
-    return tl::make_unexpected(Error::request(
-        fmt::format("{} recorded steps are too many to follow each message (at most {}): record fewer workers or "
-                    "training steps (--workers, --from-us, --to-us)",
-                    steps_, kMostSteps)));
+    return tl::make_unexpected(
+        Error::request(fmt::format("{} recorded steps are too many to follow each message (at most "
+                                   "{}): record fewer workers or "
+                                   "training steps (--workers, --from-us, --to-us)",
+                                   steps_, kMostSteps)));
   }
   if (steps_ == 0) return {};
   const auto exchanges = Exchanges::read(trace);
@@ -96,7 +103,8 @@ core::Expected<void> Traffic::read_steps(const Trace& trace, const std::atomic<b
     Key last{-1, -1, -1, -1};
     const auto read = trace.read_row(r, [&](const Span& span) {
       const std::int32_t exchange = span.pack < 0 ? exchanges->number(track, span.start) : -1;
-      const Key key{device_of_row[r], track.lane, span.step, exchange < 0 ? span.pack : kFirstExchange - exchange};
+      const Key key{device_of_row[r], track.lane, span.step,
+                    exchange < 0 ? span.pack : kFirstExchange - exchange};
       if (!segment || key != last) segment = &segments_[key];
       last = key;
       // A damaged file may name a step twice: the first counts.
@@ -148,11 +156,13 @@ void Traffic::add_message(const Key& key, const Segment& segment, std::size_t i)
   message.taken = segment.ends[i];
   message.sent = message.moves = seen;
   message.left = message.taken;
-  const auto sender = segments_.find({segment.senders[i].device, segment.senders[i].lane, step, pack});
+  const auto sender =
+      segments_.find({segment.senders[i].device, segment.senders[i].lane, step, pack});
   const std::size_t at = sender == segments_.end() || sender->second.kinds.empty()
                              ? 0
                              : sender->second.position(segment.sender_indices[i]);
-  if (sender != segments_.end() && &sender->second != &segment && at < sender->second.indices.size()) {
+  if (sender != segments_.end() && &sender->second != &segment &&
+      at < sender->second.indices.size()) {
     const Segment& of = sender->second;
     const bool pure = sends_only(static_cast<StepKind>(of.kinds[at]));
     const bool waited = seen > segment.starts[i];
@@ -169,7 +179,8 @@ void Traffic::add_message(const Key& key, const Segment& segment, std::size_t i)
 /// The levels over the messages, and the counters.
 void Traffic::count() {
   std::vector<Counter::Change> bytes, waiting;
-  const auto between = [](std::vector<Counter::Change>& changes, Time from, Time to, std::int64_t by) {
+  const auto between = [](std::vector<Counter::Change>& changes, Time from, Time to,
+                          std::int64_t by) {
     if (from >= to || by == 0) return;
     changes.push_back({from, by});
     changes.push_back({to, -by});
@@ -192,14 +203,16 @@ void Traffic::count() {
 }
 
 std::vector<const Transfer*> Traffic::in_flight(Time t) const {
-  const auto after = std::upper_bound(transfers_.begin(), transfers_.end(), t,
-                                      [](Time wanted, const Transfer& message) { return wanted < message.sent; });
+  const auto after =
+      std::upper_bound(transfers_.begin(), transfers_.end(), t,
+                       [](Time wanted, const Transfer& message) { return wanted < message.sent; });
   const auto end = static_cast<std::size_t>(after - transfers_.begin());
   std::vector<const Transfer*> found;
   // Blocks of 16 in which nothing is taken after `t` are left out as a whole, at every level.
   for (std::size_t i = 0; i < end;) {
     std::size_t level = 0, size = 1;
-    while (level < last_taken_.size() && i % (size * kFan) == 0 && last_taken_[level][i / (size * kFan)] <= t) {
+    while (level < last_taken_.size() && i % (size * kFan) == 0 &&
+           last_taken_[level][i / (size * kFan)] <= t) {
       size *= kFan;
       ++level;
     }
@@ -209,7 +222,8 @@ std::vector<const Transfer*> Traffic::in_flight(Time t) const {
   return found;
 }
 
-std::int64_t Traffic::steps_done(std::int32_t device, Lane lane, std::int32_t step, std::int32_t pack, Time t) const {
+std::int64_t Traffic::steps_done(std::int32_t device, Lane lane, std::int32_t step,
+                                 std::int32_t pack, Time t) const {
   const auto segment = segments_.find({device, lane, step, pack});
   if (segment == segments_.end()) return 0;
   const std::vector<Time>& ends = segment->second.ends;
@@ -217,8 +231,8 @@ std::int64_t Traffic::steps_done(std::int32_t device, Lane lane, std::int32_t st
   return ended == 0 ? 0 : segment->second.indices[static_cast<std::size_t>(ended) - 1] + 1;
 }
 
-Traffic::Sender Traffic::sender(std::int32_t device, Lane lane, std::int32_t step, std::int32_t pack,
-                                std::int64_t index) const {
+Traffic::Sender Traffic::sender(std::int32_t device, Lane lane, std::int32_t step,
+                                std::int32_t pack, std::int64_t index) const {
   const auto segment = segments_.find({device, lane, step, pack});
   if (segment == segments_.end()) return {};
   const std::size_t at = segment->second.position(index);
@@ -231,11 +245,13 @@ std::vector<std::string> counter_names(const Trace& trace) {
     if (row.track.kind == core::TrackKind::kLane) steps += row.spans.size();
   }
   const bool known = steps > 0 && steps <= Traffic::kMostSteps;
-  return known ? std::vector<std::string>{"bytes in flight", "queue depth"} : std::vector<std::string>();
+  return known ? std::vector<std::string>{"bytes in flight", "queue depth"}
+               : std::vector<std::string>();
 }
 
 std::vector<NamedCounter> counters_of(const Traffic& traffic) {
-  return {{"bytes in flight", &traffic.bytes_in_flight(), true}, {"queue depth", &traffic.queue_depth(), false}};
+  return {{"bytes in flight", &traffic.bytes_in_flight(), true},
+          {"queue depth", &traffic.queue_depth(), false}};
 }
 
 }  // namespace tutti::gui

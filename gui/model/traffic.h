@@ -27,7 +27,8 @@ struct Transfer {
   core::Time left;         ///< the sending step had completed
   core::Time awaited;      ///< the receiving step began
   core::Time taken;        ///< … and completed
-  std::int32_t from = -1;  ///< devices; -1: its step was not recorded. An in-switch reduction is from its own device
+  std::int32_t from = -1;  ///< devices; -1: its step was not recorded. An in-switch reduction is
+                           ///< from its own device
   std::int32_t to = -1;
   std::int32_t step = 0;  ///< the training step
   std::int32_t pack = -1;
@@ -38,7 +39,9 @@ struct Transfer {
   /// Returns the covered share of its path, 0 … 1; 1 when it has left its sender but is not yet
   /// received. REQUIRES: sent ≤ t < taken.
   [[nodiscard]] double progress(core::Time t) const;
-  [[nodiscard]] bool waits(core::Time t) const { return (t >= sent && t < moves) || (t >= left && t < awaited); }
+  [[nodiscard]] bool waits(core::Time t) const {
+    return (t >= sent && t < moves) || (t >= left && t < awaited);
+  }
 };
 
 /// All messages of a timeline, and the progress of each lane at any time. Timelines without lanes
@@ -55,8 +58,8 @@ class Traffic {
 
   /// Reads a trace. ERRORS: more than kMostSteps steps; the file has changed since it was opened;
   /// cancelled (kRun).
-  static core::Expected<std::shared_ptr<const Traffic>> read(const Trace& trace,
-                                                             const std::atomic<bool>* cancel = nullptr);
+  static core::Expected<std::shared_ptr<const Traffic>> read(
+      const Trace& trace, const std::atomic<bool>* cancel = nullptr);
 
   [[nodiscard]] const std::vector<Device>& devices() const { return devices_; }
   /// Returns the number of a device; -1: it has no spans.
@@ -69,15 +72,15 @@ class Traffic {
   [[nodiscard]] std::vector<const Transfer*> in_flight(core::Time t) const;
 
   /// Returns how many steps of a pack of a training step a lane of a device had completed at `t`.
-  [[nodiscard]] std::int64_t steps_done(std::int32_t device, core::Lane lane, std::int32_t step, std::int32_t pack,
-                                        core::Time t) const;
+  [[nodiscard]] std::int64_t steps_done(std::int32_t device, core::Lane lane, std::int32_t step,
+                                        std::int32_t pack, core::Time t) const;
   /// The device and lane that a step received its message from; device -1 if unknown.
   struct Sender {
     std::int32_t device = -1;
     core::Lane lane = 0;
   };
-  [[nodiscard]] Sender sender(std::int32_t device, core::Lane lane, std::int32_t step, std::int32_t pack,
-                              std::int64_t index) const;
+  [[nodiscard]] Sender sender(std::int32_t device, core::Lane lane, std::int32_t step,
+                              std::int32_t pack, std::int64_t index) const;
 
   /// Returns the bytes of messages with sent ≤ t < taken.
   [[nodiscard]] const Counter& bytes_in_flight() const { return bytes_in_flight_; }
@@ -112,7 +115,8 @@ class Traffic {
   std::map<Key, Segment> segments_;
   std::int64_t steps_ = 0;
   std::vector<Transfer> transfers_;
-  std::vector<std::vector<core::Time>> last_taken_;  ///< maxima; [0]: of each 16 messages; [1]: of each 16 of those; …
+  std::vector<std::vector<core::Time>>
+      last_taken_;  ///< maxima; [0]: of each 16 messages; [1]: of each 16 of those; …
   Counter bytes_in_flight_, queue_depth_;
 };
 
@@ -129,6 +133,7 @@ std::vector<NamedCounter> counters_of(const Traffic& traffic);
 /// Returns the device of each rank of a pack's collective, by its number in Traffic; -1: it has no
 /// spans. Empty: the collective has more ranks than the window follows, or several ranks share a
 /// device, so that a timeline cannot distinguish their lanes.
-std::vector<std::int32_t> devices_of_ranks(const core::Collective& collective, const Traffic& traffic);
+std::vector<std::int32_t> devices_of_ranks(const core::Collective& collective,
+                                           const Traffic& traffic);
 
 }  // namespace tutti::gui

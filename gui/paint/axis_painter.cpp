@@ -8,8 +8,9 @@ namespace tutti::gui {
 using core::Time;
 
 /// Paints the ticks in `piece`, counted from its beginning.
-static void paint_ticks(QPainter& painter, const Scene& scene, const Ticks& ticks, const TimeRange& piece,
-                        const QRect& axis, ShortTexts& texts, const QRegion& covered) {
+static void paint_ticks(QPainter& painter, const Scene& scene, const Ticks& ticks,
+                        const TimeRange& piece, const QRect& axis, ShortTexts& texts,
+                        const QRegion& covered) {
   const Time from = std::max(scene.range.from, piece.from), to = std::min(scene.range.to, piece.to);
   if (from >= to) return;
   const Time minor(std::max<std::int64_t>(1, ticks.step.count() / ticks.minor));
@@ -28,14 +29,19 @@ static void paint_ticks(QPainter& painter, const Scene& scene, const Ticks& tick
     const int x = axis.left() + pixel_at(scene.range, piece.from + t, axis.width());
     const QRect box(x + 4, axis.top(), std::min(104, end - x - 6), axis.height() - 4);
     const QString label = QString::fromStdString(ticks.label(t));
-    // One that the next stretch would cut is worse than none, and so is one that something else covers in part.
+    // One that the next stretch would cut is worse than none, and so is one that something else
+    // covers in part.
     const int wide = painter.fontMetrics().horizontalAdvance(label);
-    if (wide > box.width() || covered.intersects(QRect(box.topLeft(), QSize(wide + 4, box.height())))) continue;
-    texts.draw(painter, box, ticks.label(t), colour(scene.theme.text), Qt::AlignVCenter | Qt::AlignLeft);
+    if (wide > box.width() ||
+        covered.intersects(QRect(box.topLeft(), QSize(wide + 4, box.height()))))
+      continue;
+    texts.draw(painter, box, ticks.label(t), colour(scene.theme.text),
+               Qt::AlignVCenter | Qt::AlignLeft);
   }
 }
 
-void paint_axis(QPainter& painter, const Scene& scene, const QRect& axis, ShortTexts& texts, const QRegion& covered) {
+void paint_axis(QPainter& painter, const Scene& scene, const QRect& axis, ShortTexts& texts,
+                const QRegion& covered) {
   painter.save();
   painter.fillRect(axis, colour(scene.theme.group));
   const int left = Scene::kGutter;
@@ -47,8 +53,8 @@ void paint_axis(QPainter& painter, const Scene& scene, const QRect& axis, ShortT
   const Ticks ticks = ticks_of(scene.range, std::max(2, width / 110));
   const std::vector<AxisStretch> whole{{{Time(), core::kHorizon}, ""}};
   for (const AxisStretch& piece : scene.trace.axis().empty() ? whole : scene.trace.axis())
-    paint_ticks(painter, scene, ticks, piece, QRect(axis.left() + left, axis.top(), width, axis.height()), texts,
-                covered);
+    paint_ticks(painter, scene, ticks, piece,
+                QRect(axis.left() + left, axis.top(), width, axis.height()), texts, covered);
   painter.restore();
 }
 

@@ -16,8 +16,14 @@ constexpr int kGap = 2;  ///< between rows
 
 }  // namespace
 
-LineCanvas::LineCanvas(const Scene& scene, const QSize& size, QPainter& shapes, std::vector<RowTexts>& texts)
-    : scene_(scene), scale_(1), size_(size), shapes_(&shapes), raster_(scene.range, size.width()), texts_(texts) {}
+LineCanvas::LineCanvas(const Scene& scene, const QSize& size, QPainter& shapes,
+                       std::vector<RowTexts>& texts)
+    : scene_(scene),
+      scale_(1),
+      size_(size),
+      shapes_(&shapes),
+      raster_(scene.range, size.width()),
+      texts_(texts) {}
 
 LineCanvas::LineCanvas(const Scene& scene, QImage& image, qreal scale, std::vector<RowTexts>& texts)
     : scene_(scene),
@@ -43,7 +49,8 @@ void LineCanvas::line(const Line& line, std::size_t number) {
   height_ = bottom - top_;
   fill(0, size_.width(), 0, height_, background_of(scene_, number));
   switch (line.kind) {
-    case Line::Kind::kSpans: return spans(scene_.trace.rows()[line.rows.front()].spans, texts_[number]);
+    case Line::Kind::kSpans:
+      return spans(scene_.trace.rows()[line.rows.front()].spans, texts_[number]);
     case Line::Kind::kSteps: return steps(scene_.trace.sides()[line.side]);
     case Line::Kind::kPath: return path(scene_.trace.sides()[line.side]);
     case Line::Kind::kError: return errors(scene_.trace.differences()[line.number]);
@@ -64,10 +71,12 @@ void LineCanvas::spans(const SpanRow& row, RowTexts& texts) {
     for (SpanLook& look : looks) look.colour = blend(scene_.theme.background, look.colour, 0.25);
   }
   const int gap = device(kGap);
-  shapes_ ? span_shapes(columns, looks, gap, height_ - 2 * gap) : span_pixels(columns, looks, gap, height_ - 2 * gap);
+  shapes_ ? span_shapes(columns, looks, gap, height_ - 2 * gap)
+          : span_pixels(columns, looks, gap, height_ - 2 * gap);
 }
 
-void LineCanvas::span_pixels(const std::vector<Column>& columns, const SpanLooks& looks, int top, int height) {
+void LineCanvas::span_pixels(const std::vector<Column>& columns, const SpanLooks& looks, int top,
+                             int height) {
   const int hidden = std::clamp(-(top_ + top), 0, height);
   const int shown = std::clamp(size_.height() - top_ - top - hidden, 0, height - hidden);
   if (shown == 0) return;
@@ -84,7 +93,8 @@ void LineCanvas::span_pixels(const std::vector<Column>& columns, const SpanLooks
 }
 
 /// Paints the area that draw_columns() fills, as few rectangles.
-void LineCanvas::span_shapes(const std::vector<Column>& columns, const SpanLooks& looks, int gap, int height) {
+void LineCanvas::span_shapes(const std::vector<Column>& columns, const SpanLooks& looks, int gap,
+                             int height) {
   for (std::size_t x = 0; x < columns.size(); ++x) {
     if (columns[x].filled == 0) continue;
     const Fill f = fill_of(columns[x], looks, height);
@@ -105,7 +115,8 @@ void LineCanvas::path(const Side& side) {
   }
 }
 
-/// From below what the second takes longer, from above what it takes less; all of the height from a quarter on.
+/// From below what the second takes longer, from above what it takes less; all of the height from a
+/// quarter on.
 void LineCanvas::errors(const DifferenceRow& row) {
   constexpr double kMost = 0.25, kLeast = 0.0005;
   const int room = height_ - 2 * device(kGap);
@@ -113,7 +124,8 @@ void LineCanvas::errors(const DifferenceRow& row) {
     box(difference.at.from, difference.at.to, scene_.theme.line);
     const double share = difference.time.share().value_or(difference.time.b > Time() ? kMost : 0);
     const TimeRange& at = difference.at;
-    if (std::abs(share) < kLeast || at.to <= scene_.range.from || at.from >= scene_.range.to) continue;
+    if (std::abs(share) < kLeast || at.to <= scene_.range.from || at.from >= scene_.range.to)
+      continue;
     const int from = std::max(0, pixel_at(scene_.range, at.from, size_.width()));
     const int to = std::max(from + 1, pixel_at(scene_.range, at.to, size_.width()));
     const double part = std::min(1.0, std::abs(share) / kMost);
@@ -126,11 +138,13 @@ void LineCanvas::errors(const DifferenceRow& row) {
 void LineCanvas::load(const core::LinkRecord& link) {
   const int room = height_ - device(kGap);
   for (int x = 0; x < size_.width(); ++x) {
-    const Time from = time_at(scene_.range, x, size_.width()), to = time_at(scene_.range, x + 1, size_.width());
+    const Time from = time_at(scene_.range, x, size_.width()),
+               to = time_at(scene_.range, x + 1, size_.width());
     const double share = load_of(link, from, to);
     if (share <= 0) continue;
     const int lines = std::max(1, static_cast<int>(std::lround(share * room)));
-    fill(x, x + 1, height_ - lines, height_, share > kFullLoad ? scene_.theme.full_load : scene_.theme.load);
+    fill(x, x + 1, height_ - lines, height_,
+         share > kFullLoad ? scene_.theme.full_load : scene_.theme.load);
   }
 }
 
@@ -140,7 +154,8 @@ void LineCanvas::counter(const Counter& counter) {
   const int room = height_ - 2 * device(kGap);
   const Pixel edge = blend(scene_.theme.load, scene_.theme.text, 0.4);
   for (int x = 0; x < size_.width() && counter.peak() > 0; ++x) {
-    const Time from = time_at(scene_.range, x, size_.width()), to = time_at(scene_.range, x + 1, size_.width());
+    const Time from = time_at(scene_.range, x, size_.width()),
+               to = time_at(scene_.range, x + 1, size_.width());
     const std::int64_t most = counter.most(from, to);
     if (most <= 0) continue;
     const double share = static_cast<double>(most) / static_cast<double>(counter.peak());
@@ -167,7 +182,9 @@ void LineCanvas::utilisation(const Line& group, std::size_t side, int top, int b
   int counted = 0;
   for (const std::size_t r : group.rows) {
     const Trace::Row& row = scene_.trace.rows()[r];
-    if (row.side != side || (group.kind != Line::Kind::kLanes && row.track.kind != core::TrackKind::kCompute)) continue;
+    if (row.side != side ||
+        (group.kind != Line::Kind::kLanes && row.track.kind != core::TrackKind::kCompute))
+      continue;
     ++counted;
     const std::vector<Column>& columns = raster_.columns_of(row.spans);
     for (std::size_t x = 0; x < sums.size(); ++x) sums[x] += columns[x].filled;
@@ -187,14 +204,16 @@ void LineCanvas::box(Time start, Time end, Pixel filled) {
   const int from = std::max(0, pixel_at(scene_.range, start, width));
   const int to = std::max(from + 1, pixel_at(scene_.range, end, width));
   fill(from, to, device(kGap), height_ - device(kGap), filled);
-  if (to - from > 3) fill(from, from + 1, device(kGap), height_ - device(kGap), scene_.theme.background);
+  if (to - from > 3)
+    fill(from, from + 1, device(kGap), height_ - device(kGap), scene_.theme.background);
 }
 
 /// Fills pixels from … to - 1 of lines top … bottom - 1, counted from the top of the current line.
 void LineCanvas::fill(int from, int to, int top, int bottom, Pixel filled) {
   if (shapes_) return shape(QRect(from, top_ + top, to - from, bottom - top), filled);
   for (int y = std::max(0, top_ + top); y < std::min(size_.height(), top_ + bottom); ++y)
-    std::fill(pixels_ + y * stride_ + from, pixels_ + y * stride_ + std::min(to, size_.width()), filled);
+    std::fill(pixels_ + y * stride_ + from, pixels_ + y * stride_ + std::min(to, size_.width()),
+              filled);
 }
 
 /// Rectangles side by side of one colour are one.
@@ -214,6 +233,8 @@ void LineCanvas::flush() {
   shape_ = {};
 }
 
-int LineCanvas::device(int logical) const { return static_cast<int>(std::lround(logical * scale_)); }
+int LineCanvas::device(int logical) const {
+  return static_cast<int>(std::lround(logical * scale_));
+}
 
 }  // namespace tutti::gui

@@ -10,7 +10,8 @@ namespace tutti::gui {
 namespace {
 
 constexpr int kIndent = 12;
-constexpr Qt::Alignment kLeft = Qt::AlignVCenter | Qt::AlignLeft, kRight = Qt::AlignVCenter | Qt::AlignRight;
+constexpr Qt::Alignment kLeft = Qt::AlignVCenter | Qt::AlignLeft,
+                        kRight = Qt::AlignVCenter | Qt::AlignRight;
 
 /// "at most 12.3 MB".
 std::string most_of(const NamedCounter& counter) {
@@ -40,24 +41,29 @@ class NamePainter {
     if (line.kind == Line::Kind::kCounter) text = counter(line, text);
     if (!line.timeline.empty()) text = side(line, box, text);
     if (!is_said_above(number))
-      texts_.draw(painter_, text, line.name,
-                  colour(line.kind == Line::Kind::kSpans ? scene_.theme.faint_text : scene_.theme.text), kLeft);
+      texts_.draw(
+          painter_, text, line.name,
+          colour(line.kind == Line::Kind::kSpans ? scene_.theme.faint_text : scene_.theme.text),
+          kLeft);
   }
 
  private:
   /// At the right, beside which of two timelines the line is of if that is said there.
   void pin(const Line& line, const QRect& box) {
-    const int right = line.timeline.empty()
-                          ? -6
-                          : -6 - painter_.fontMetrics().horizontalAdvance(QString::fromStdString(line.timeline)) - 8;
+    const int right =
+        line.timeline.empty()
+            ? -6
+            : -6 - painter_.fontMetrics().horizontalAdvance(QString::fromStdString(line.timeline)) -
+                  8;
     texts_.draw(painter_, box.adjusted(0, 0, right, 0), "•", colour(scene_.theme.path), kRight);
   }
 
   /// Paints the maximum of the counter in the lower half; returns the upper half.
   QRect counter(const Line& line, const QRect& text) {
-    texts_.draw(painter_, text.adjusted(0, line.height / 2, 0, -1),
-                scene_.traffic ? most_of(counters_of(*scene_.traffic)[line.number]) : "not worked out yet",
-                colour(scene_.theme.faint_text), kLeft);
+    texts_.draw(
+        painter_, text.adjusted(0, line.height / 2, 0, -1),
+        scene_.traffic ? most_of(counters_of(*scene_.traffic)[line.number]) : "not worked out yet",
+        colour(scene_.theme.faint_text), kLeft);
     return {text.left(), text.top(), text.width(), line.height / 2 + 1};
   }
 
@@ -69,9 +75,10 @@ class NamePainter {
     };
     const QColor its = colour(scene_.theme.sides[line.side % 2]);
     // The name first: which of the two it is the colour says, too.
-    const int wide = std::clamp(text.width() - 10 - width_of(line.name), std::min(40, width_of(line.timeline)),
-                                width_of(line.timeline));
-    texts_.draw(painter_, QRect(box.right() - 8 - wide, box.top(), wide, box.height()), line.timeline, its, kRight);
+    const int wide = std::clamp(text.width() - 10 - width_of(line.name),
+                                std::min(40, width_of(line.timeline)), width_of(line.timeline));
+    texts_.draw(painter_, QRect(box.right() - 8 - wide, box.top(), wide, box.height()),
+                line.timeline, its, kRight);
     painter_.fillRect(QRect(box.right() - 4, box.top(), 4, box.height()), its);
     return text.adjusted(0, 0, -wide - 10, 0);
   }

@@ -13,11 +13,14 @@ namespace {
 constexpr Pixel kAlpha = 0xff000000;
 
 /// A shade darker, for the edges between spans.
-Pixel darker(Pixel colour) { return kAlpha | ((colour >> 1 & 0x7f7f7f) + (colour >> 2 & 0x3f3f3f)); }
+Pixel darker(Pixel colour) {
+  return kAlpha | ((colour >> 1 & 0x7f7f7f) + (colour >> 2 & 0x3f3f3f));
+}
 
 std::uint16_t filled_share(Time part, Time whole) {
   const double filled = static_cast<double>(part.count()) / static_cast<double>(whole.count());
-  return static_cast<std::uint16_t>(std::clamp(filled * Column::kFull, 1.0, static_cast<double>(Column::kFull)));
+  return static_cast<std::uint16_t>(
+      std::clamp(filled * Column::kFull, 1.0, static_cast<double>(Column::kFull)));
 }
 
 }  // namespace
@@ -30,7 +33,8 @@ Time time_at(const TimeRange& range, int x, int width) {
 int pixel_at(const TimeRange& range, Time t, int width) {
   if (t < range.from) return -1;
   if (t >= range.to) return width;
-  const double share = static_cast<double>((t - range.from).count()) / static_cast<double>(range.length().count());
+  const double share =
+      static_cast<double>((t - range.from).count()) / static_cast<double>(range.length().count());
   int x = std::clamp(static_cast<int>(share * width), 0, width - 1);
   while (x > 0 && time_at(range, x, width) > t) --x;
   while (x + 1 < width && time_at(range, x + 1, width) <= t) ++x;
@@ -59,14 +63,16 @@ const std::vector<Column>& RowRaster::columns_of(const SpanRow& spans) {
       const SpanRow::Index span = reaches_in ? first - 1 : first;
       // The following pixels that only this span touches are identical.
       const std::int64_t until = spans.end(span).count();
-      while (next < columns_.size() && places_[next + 1] == last && edges_[next + 1] <= until) ++next;
+      while (next < columns_.size() && places_[next + 1] == last && edges_[next + 1] <= until)
+        ++next;
       const Column column{static_cast<std::uint8_t>(spans.kind(span)), false, Column::kFull};
       std::fill(columns_.begin() + x, columns_.begin() + next, column);
       columns_[x].begins = !reaches_in && next - x > kEdge;
       if (next - x > kEdge) alone_.push_back({span, x, next});
     } else {
       const LongestSpans::Entry longest = spans.longest_entry(reaches_in ? first - 1 : first, last);
-      columns_[x] = {longest.kind, false, filled_share(spans.busy(begin, end, first, last), end - begin)};
+      columns_[x] = {longest.kind, false,
+                     filled_share(spans.busy(begin, end, first, last), end - begin)};
     }
   }
   return columns_;
@@ -76,15 +82,16 @@ Fill fill_of(const Column& column, const SpanLooks& looks, int height) {
   const SpanLook& look = looks[column.kind % looks.size()];
   const int top = height * look.from / 8;
   const int bottom = std::max(top + 1, height * look.to / 8);
-  const int lines = std::max(1, ((bottom - top) * column.filled + Column::kFull / 2) / Column::kFull);
-  return {column.begins ? darker(look.colour) : look.colour | kAlpha, static_cast<std::int16_t>(bottom - lines),
-          static_cast<std::int16_t>(bottom)};
+  const int lines =
+      std::max(1, ((bottom - top) * column.filled + Column::kFull / 2) / Column::kFull);
+  return {column.begins ? darker(look.colour) : look.colour | kAlpha,
+          static_cast<std::int16_t>(bottom - lines), static_cast<std::int16_t>(bottom)};
 }
 
-void draw_columns(const std::vector<Column>& columns, const SpanLooks& looks, Pixel* pixels, std::ptrdiff_t stride,
-                  int height) {
-  // First which lines each pixel fills, then line by line, as memory lies; without branches and side by side, so that
-  // several pixels are drawn at a time.
+void draw_columns(const std::vector<Column>& columns, const SpanLooks& looks, Pixel* pixels,
+                  std::ptrdiff_t stride, int height) {
+  // First which lines each pixel fills, then line by line, as memory lies; without branches and
+  // side by side, so that several pixels are drawn at a time.
   const std::size_t width = columns.size();
   std::vector<Pixel> colours(width);
   std::vector<std::int32_t> from(width), to(width);
@@ -98,7 +105,8 @@ void draw_columns(const std::vector<Column>& columns, const SpanLooks& looks, Pi
   for (std::int32_t y = 0; y < height; ++y) {
     Pixel* const line = pixels + y * stride;
     for (std::size_t x = 0; x < width; ++x) {
-      const Pixel filled = -static_cast<Pixel>(static_cast<int>(y >= from[x]) & static_cast<int>(y < to[x]));
+      const Pixel filled =
+          -static_cast<Pixel>(static_cast<int>(y >= from[x]) & static_cast<int>(y < to[x]));
       line[x] = (line[x] & ~filled) | (colours[x] & filled);
     }
   }

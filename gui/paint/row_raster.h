@@ -25,8 +25,9 @@ using SpanLooks = std::array<SpanLook, 64>;
 /// The content of a row at one pixel of a time axis.
 struct Column {
   std::uint8_t kind = 0;
-  bool begins = false;       ///< a span of several pixels begins here
-  std::uint16_t filled = 0;  ///< fraction of the time that is covered, in units of 1 / kFull; 0: nothing is there
+  bool begins = false;  ///< a span of several pixels begins here
+  std::uint16_t filled =
+      0;  ///< fraction of the time that is covered, in units of 1 / kFull; 0: nothing is there
   static constexpr std::uint16_t kFull = 0xffff;
   bool operator==(const Column&) const = default;
 };
@@ -63,8 +64,9 @@ class RowRaster {
   static constexpr std::size_t kEdge = 3;
 
  private:
-  std::vector<std::int64_t> edges_;     ///< when each pixel begins, and when the last one ends
-  std::vector<SpanRow::Index> places_;  ///< the index in the row of the first span at or after each edge
+  std::vector<std::int64_t> edges_;  ///< when each pixel begins, and when the last one ends
+  std::vector<SpanRow::Index>
+      places_;  ///< the index in the row of the first span at or after each edge
   std::vector<Column> columns_;
   std::vector<Alone> alone_;
 };
@@ -79,7 +81,7 @@ Fill fill_of(const Column& column, const SpanLooks& looks, int height);
 
 /// Draws columns into `height` lines of an image whose lines are `stride` pixels apart. Empty
 /// columns leave the image as it is.
-void draw_columns(const std::vector<Column>& columns, const SpanLooks& looks, Pixel* pixels, std::ptrdiff_t stride,
-                  int height);
+void draw_columns(const std::vector<Column>& columns, const SpanLooks& looks, Pixel* pixels,
+                  std::ptrdiff_t stride, int height);
 
 }  // namespace tutti::gui

@@ -12,7 +12,8 @@ constexpr int kStretch = 15;  ///< looked at together
 constexpr int kRun = 60;      ///< a run narrower than that has no text
 constexpr int kNone = -1;
 
-/// The kind that more than half of these pixels have, if they are filled to more than half; else kNone.
+/// The kind that more than half of these pixels have, if they are filled to more than half; else
+/// kNone.
 int filled_with(const std::vector<Column>& columns, std::size_t from, std::size_t to) {
   std::array<std::uint16_t, 256> pixels{};
   std::uint64_t filled = 0;
@@ -29,13 +30,16 @@ int filled_with(const std::vector<Column>& columns, std::size_t from, std::size_
 }  // namespace
 
 RowTexts texts_of(const RowRaster& raster, double scale) {
-  const auto device = [scale](int logical) { return static_cast<std::size_t>(std::lround(logical * scale)); };
+  const auto device = [scale](int logical) {
+    return static_cast<std::size_t>(std::lround(logical * scale));
+  };
   const std::vector<Column>& columns = raster.columns();
   RowTexts texts;
   const auto add_run = [&](std::size_t from, std::size_t to, int kind) {
     if (kind == kNone || to - from < device(kRun)) return;
     texts.runs.push_back({static_cast<int>(static_cast<double>(from) / scale),
-                          static_cast<int>(static_cast<double>(to) / scale), static_cast<std::uint8_t>(kind)});
+                          static_cast<int>(static_cast<double>(to) / scale),
+                          static_cast<std::uint8_t>(kind)});
   };
   // The pixels at a span's ends may be others', too.
   const std::size_t wide = device(kNarrowText - 2);

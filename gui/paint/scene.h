@@ -17,7 +17,7 @@ struct Scene {
   const Layout& layout;
   const Theme& theme;
   TimeRange range;
-  int scroll = 0;                      ///< pixels that are scrolled out above the window; pinned lines do not scroll
+  int scroll = 0;  ///< pixels that are scrolled out above the window; pinned lines do not scroll
   bool path_only = false;              ///< everything but the critical path is faint
   const Traffic* traffic = nullptr;    ///< for the lines of counters
   static constexpr int kGutter = 210;  ///< the width of the names, left of the lines

@@ -16,12 +16,13 @@ constexpr int kGrain = 4;
 
 ShortTexts::Face& ShortTexts::face_of(const QFont& font) {
   Face& face = faces_[font.bold() ? 1 : 0];
-  if (face.font != font || face.whole.size() > kMost || face.cut.size() > kMost) face = {font, {}, {}};
+  if (face.font != font || face.whole.size() > kMost || face.cut.size() > kMost)
+    face = {font, {}, {}};
   return face;
 }
 
-void ShortTexts::draw(QPainter& painter, const QRect& box, const std::string& words, const QColor& pen,
-                      Qt::Alignment alignment) {
+void ShortTexts::draw(QPainter& painter, const QRect& box, const std::string& words,
+                      const QColor& pen, Qt::Alignment alignment) {
   if (box.isEmpty() || words.empty()) return;
   const QString text = QString::fromStdString(words);
   Face& face = face_of(painter.font());
@@ -37,13 +38,15 @@ void ShortTexts::draw(QPainter& painter, const QRect& box, const std::string& wo
   if (shaped->width > box.width()) {
     const int room = box.width() / kGrain * kGrain;
     shaped = &face.cut[{text, room}];
-    if (shaped->text.text().isEmpty()) shape(*shaped, metrics.elidedText(text, Qt::ElideRight, room));
+    if (shaped->text.text().isEmpty())
+      shape(*shaped, metrics.elidedText(text, Qt::ElideRight, room));
   }
   if (shaped->text.text() == QStringLiteral("…")) return;  // that says nothing
   const int room = box.width() - shaped->width;
   const int left = alignment & Qt::AlignRight ? room : alignment & Qt::AlignHCenter ? room / 2 : 0;
   painter.setPen(pen);
-  painter.drawStaticText(box.left() + left, box.top() + (box.height() - metrics.height()) / 2, shaped->text);
+  painter.drawStaticText(box.left() + left, box.top() + (box.height() - metrics.height()) / 2,
+                         shaped->text);
 }
 
 }  // namespace tutti::gui

@@ -14,7 +14,8 @@ namespace tutti::gui {
 /// shaping a text costs more than drawing it. For one painter at a time.
 class ShortTexts {
  public:
-  void draw(QPainter& painter, const QRect& box, const std::string& words, const QColor& pen, Qt::Alignment alignment);
+  void draw(QPainter& painter, const QRect& box, const std::string& words, const QColor& pen,
+            Qt::Alignment alignment);
 
  private:
   struct Shaped {

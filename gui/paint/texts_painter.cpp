@@ -19,7 +19,8 @@ std::string label_of(const Trace& trace, std::size_t row, SpanRow::Index index) 
   const auto layer = static_cast<std::size_t>(spans.layer(index));
   if (spans.layer(index) >= 0 && layer < layers.size())
     return fmt::format("{} {}", core::span_name(kind), layers[layer]);
-  if (spans.pack(index) >= 0) return fmt::format("{} · pack {}", core::span_name(kind), spans.pack(index));
+  if (spans.pack(index) >= 0)
+    return fmt::format("{} · pack {}", core::span_name(kind), spans.pack(index));
   return core::span_name(kind);
 }
 
@@ -29,7 +30,8 @@ namespace {
 std::string fitted(const Difference& difference, const QFontMetrics& metrics, int width) {
   const std::string whole = difference.what + ": " + signed_difference(difference.time);
   const std::string share = signed_share(difference.time);
-  for (const std::string& text : {whole, difference.what + ' ' + share, share, signed_share(difference.time, 0)}) {
+  for (const std::string& text :
+       {whole, difference.what + ' ' + share, share, signed_share(difference.time, 0)}) {
     if (metrics.horizontalAdvance(QString::fromStdString(text)) <= width) return text;
   }
   return "";
@@ -70,21 +72,24 @@ class TextPainter {
       draw(box, label, on_span(spans.kind(i)));
     }
     for (const RowTexts::Run& run : found.runs)
-      draw(between(run.from, std::min(run.to, lines_.width())), core::span_name(run.kind), on_span(run.kind));
+      draw(between(run.from, std::min(run.to, lines_.width())), core::span_name(run.kind),
+           on_span(run.kind));
   }
 
   void steps(const Side& side) {
     for (const core::StepRecord& step : side.steps) {
       const QRect box = box_of(step.start, step.end);
       if (!box.isEmpty())
-        draw(box, fmt::format("step {} · {}", step.step, core::show(step.end - step.start)), scene_.theme.text);
+        draw(box, fmt::format("step {} · {}", step.step, core::show(step.end - step.start)),
+             scene_.theme.text);
     }
   }
 
   void errors(const DifferenceRow& row) {
     for (const Difference& difference : row.differences) {
       const QRect box = box_of(difference.at.from, difference.at.to);
-      if (!box.isEmpty()) draw(box, fitted(difference, painter_.fontMetrics(), box.width()), scene_.theme.text);
+      if (!box.isEmpty())
+        draw(box, fitted(difference, painter_.fontMetrics(), box.width()), scene_.theme.text);
     }
   }
 
@@ -102,7 +107,8 @@ class TextPainter {
     return scene_.path_only ? scene_.theme.faint_text : text_on(colour_of(scene_, kind));
   }
 
-  /// The stretch of the line from `start` to `end`, within the lines; empty if it is narrower than a text needs.
+  /// The stretch of the line from `start` to `end`, within the lines; empty if it is narrower than
+  /// a text needs.
   [[nodiscard]] QRect box_of(Time start, Time end) const {
     if (end <= scene_.range.from || start >= scene_.range.to) return {};
     const int from = std::max(0, pixel_at(scene_.range, start, lines_.width()));
@@ -118,7 +124,8 @@ class TextPainter {
   void part(Time t) {
     const int x = pixel_at(scene_.range, t, lines_.width());
     if (x <= 0 || x >= lines_.width()) return;
-    painter_.fillRect(QRect(lines_.left() + x, lines_.top() + top_, 1, height_), colour(scene_.theme.background));
+    painter_.fillRect(QRect(lines_.left() + x, lines_.top() + top_, 1, height_),
+                      colour(scene_.theme.background));
   }
 
   /// Roughly: whether all of a text can be read in it.
@@ -140,8 +147,8 @@ class TextPainter {
 
 }  // namespace
 
-void paint_texts(QPainter& painter, const Scene& scene, const QRect& lines, const std::vector<RowTexts>& found,
-                 ShortTexts& texts) {
+void paint_texts(QPainter& painter, const Scene& scene, const QRect& lines,
+                 const std::vector<RowTexts>& found, ShortTexts& texts) {
   painter.save();
   painter.setClipRect(lines);
   painter.setPen(QPen(colour(scene.theme.faint_text), 1, Qt::DotLine));
@@ -154,7 +161,8 @@ void paint_texts(QPainter& painter, const Scene& scene, const QRect& lines, cons
   for (std::size_t i = 0; i < all.size(); ++i) {
     const int top = top_of_line(scene, i), bottom = top + all[i].height;
     const bool under_pinned = !all[i].pinned && bottom <= scene.layout.pinned_height();
-    if (bottom > 0 && top < lines.height() && !under_pinned) line_painter.line(all[i], top, found[i]);
+    if (bottom > 0 && top < lines.height() && !under_pinned)
+      line_painter.line(all[i], top, found[i]);
   }
   painter.restore();
 }

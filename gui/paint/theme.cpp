@@ -13,13 +13,16 @@ using core::StepKind;
 
 namespace {
 
-constexpr Pixel kOrange = 0xffe69f00, kSky = 0xff56b4e9, kGreen = 0xff009e73, kYellow = 0xfff0e442, kBlue = 0xff0072b2,
-                kVermilion = 0xffd55e00, kPurple = 0xffcc79a7, kGrey = 0xff999999;
+constexpr Pixel kOrange = 0xffe69f00, kSky = 0xff56b4e9, kGreen = 0xff009e73, kYellow = 0xfff0e442,
+                kBlue = 0xff0072b2, kVermilion = 0xffd55e00, kPurple = 0xffcc79a7,
+                kGrey = 0xff999999;
 
 SpanLooks span_looks() {
   SpanLooks looks;
   looks.fill({kGrey, 0, 8});
-  const auto set = [&looks](auto kind, SpanLook look) { looks[static_cast<std::size_t>(kind)] = look; };
+  const auto set = [&looks](auto kind, SpanLook look) {
+    looks[static_cast<std::size_t>(kind)] = look;
+  };
   const auto compute = [&](ComputeKind kind, SpanLook look) {
     set(SpanKind::kFirstCompute + static_cast<int>(kind), look);
   };
@@ -84,8 +87,8 @@ const Theme& dark_theme() {
 }
 
 Pixel text_on(Pixel background) {
-  const double light =
-      0.299 * (background >> 16 & 0xff) + 0.587 * (background >> 8 & 0xff) + 0.114 * (background & 0xff);
+  const double light = 0.299 * (background >> 16 & 0xff) + 0.587 * (background >> 8 & 0xff) +
+                       0.114 * (background & 0xff);
   return light > 140 ? 0xff000000 : 0xffffffff;
 }
 

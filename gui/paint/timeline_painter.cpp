@@ -14,7 +14,8 @@ static void fill_rest(QImage& image, const Scene& scene, qreal scale) {
   int bottom = 0;
   const auto& lines = scene.layout.lines();
   if (!lines.empty()) bottom = top_of_line(scene, lines.size() - 1) + lines.back().height;
-  for (int y = std::max(0, static_cast<int>(std::lround(bottom * scale))); y < image.height(); ++y) {
+  for (int y = std::max(0, static_cast<int>(std::lround(bottom * scale))); y < image.height();
+       ++y) {
     auto* const line = reinterpret_cast<Pixel*>(image.scanLine(y));
     std::fill(line, line + image.width(), scene.theme.background);
   }
@@ -23,16 +24,20 @@ static void fill_rest(QImage& image, const Scene& scene, qreal scale) {
 /// Lines share no pixel, so each core takes the next one. Pinned lines are painted last, since the
 /// others scroll beneath them.
 PaintedLines paint_lines(const Scene& scene, const QSize& size, qreal scale, QImage before) {
-  const auto device = [scale](int logical) { return std::max(1, static_cast<int>(std::lround(logical * scale))); };
+  const auto device = [scale](int logical) {
+    return std::max(1, static_cast<int>(std::lround(logical * scale)));
+  };
   const QSize pixels(device(size.width()), device(size.height()));
   PaintedLines painted{std::move(before), std::vector<RowTexts>(scene.layout.lines().size())};
   QImage& image = painted.image;
-  if (image.size() != pixels || image.format() != QImage::Format_RGB32) image = QImage(pixels, QImage::Format_RGB32);
+  if (image.size() != pixels || image.format() != QImage::Format_RGB32)
+    image = QImage(pixels, QImage::Format_RGB32);
   image.setDevicePixelRatio(scale);
   fill_rest(image, scene, scale);
   std::vector<LineCanvas> canvases;
   const unsigned cores = std::clamp(std::thread::hardware_concurrency(), 1u, 8u);
-  for (unsigned core = 0; core < cores; ++core) canvases.emplace_back(scene, image, scale, painted.texts);
+  for (unsigned core = 0; core < cores; ++core)
+    canvases.emplace_back(scene, image, scale, painted.texts);
   for (const bool pinned : {false, true}) {
     std::atomic<std::size_t> next{0};
     std::vector<std::jthread> others;
@@ -43,8 +48,8 @@ PaintedLines paint_lines(const Scene& scene, const QSize& size, qreal scale, QIm
   return painted;
 }
 
-static void paint_names_and_axis(QPainter& painter, const Scene& scene, const QSize& size, ShortTexts& texts,
-                                 const QRegion& covered) {
+static void paint_names_and_axis(QPainter& painter, const Scene& scene, const QSize& size,
+                                 ShortTexts& texts, const QRegion& covered) {
   const QRect lines = lines_rect(size);
   paint_names(painter, scene, QRect(0, lines.top(), Scene::kGutter, lines.height()), texts);
   paint_axis(painter, scene, QRect(0, 0, size.width(), Scene::kAxis), texts, covered);
@@ -64,7 +69,8 @@ std::vector<RowTexts> paint_line_shapes(QPainter& painter, const Scene& scene, c
   return texts;
 }
 
-void paint_shapes(QPainter& painter, const Scene& scene, const QSize& size, const QRegion& covered) {
+void paint_shapes(QPainter& painter, const Scene& scene, const QSize& size,
+                  const QRegion& covered) {
   const QRect lines = lines_rect(size);
   painter.save();
   painter.translate(lines.topLeft());

@@ -27,17 +27,19 @@ PaintedLines paint_lines(const Scene& scene, const QSize& size, qreal scale, QIm
 std::vector<RowTexts> paint_line_shapes(QPainter& painter, const Scene& scene, const QSize& size);
 /// Paints the labels of links and of spans that are wide enough. `found`: the texts that
 /// paint_lines() returned.
-void paint_texts(QPainter& painter, const Scene& scene, const QRect& lines, const std::vector<RowTexts>& found,
-                 ShortTexts& texts);
+void paint_texts(QPainter& painter, const Scene& scene, const QRect& lines,
+                 const std::vector<RowTexts>& found, ShortTexts& texts);
 void paint_names(QPainter& painter, const Scene& scene, const QRect& names, ShortTexts& texts);
 /// Paints the time axis. `covered`: the region that is painted over later; labels that would be
 /// partly covered are left out.
 void paint_axis(QPainter& painter, const Scene& scene, const QRect& axis, ShortTexts& texts,
                 const QRegion& covered = {});
 /// Paints everything, with the lines as rectangles (for SVG).
-void paint_shapes(QPainter& painter, const Scene& scene, const QSize& size, const QRegion& covered = {});
+void paint_shapes(QPainter& painter, const Scene& scene, const QSize& size,
+                  const QRegion& covered = {});
 /// Paints everything into an image, as the window would show it.
-QImage paint_picture(const Scene& scene, const QSize& size, qreal scale, const QRegion& covered = {});
+QImage paint_picture(const Scene& scene, const QSize& size, qreal scale,
+                     const QRegion& covered = {});
 
 /// Returns the label of a span: "pack 3", "backward conv1".
 std::string label_of(const Trace& trace, std::size_t row, SpanRow::Index index);

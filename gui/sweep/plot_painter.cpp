@@ -35,9 +35,12 @@ std::vector<Entry> legend_of(const SweepCurves& curves) {
     const QString name = curve.name.empty() ? tr("simulated") : text_of(curve.name);
     entries.push_back({Entry::What::kCurve, c, name});
   }
-  if (!curves.bound.points.empty()) entries.push_back({Entry::What::kBound, 0, text_of(curves.bound.name)});
-  if (!curves.measured.empty()) entries.push_back({Entry::What::kMeasured, 0, tr("measured (real runs)")});
-  if (curves.given_up) entries.push_back({Entry::What::kGivenUp, 0, tr("given up early: too slow")});
+  if (!curves.bound.points.empty())
+    entries.push_back({Entry::What::kBound, 0, text_of(curves.bound.name)});
+  if (!curves.measured.empty())
+    entries.push_back({Entry::What::kMeasured, 0, tr("measured (real runs)")});
+  if (curves.given_up)
+    entries.push_back({Entry::What::kGivenUp, 0, tr("given up early: too slow")});
   return entries;
 }
 
@@ -48,7 +51,8 @@ QPolygonF thinned(const std::vector<CurvePoint>& points, const PlotGeometry& geo
   while (i < points.size()) {
     const int column = static_cast<int>(std::floor(geometry.at(points[i]).x()));
     std::size_t low = i, high = i, end = i;
-    while (end < points.size() && static_cast<int>(std::floor(geometry.at(points[end]).x())) == column) {
+    while (end < points.size() &&
+           static_cast<int>(std::floor(geometry.at(points[end]).x())) == column) {
       if (points[end].y < points[low].y) low = end;
       if (points[end].y > points[high].y) high = end;
       ++end;
@@ -109,20 +113,24 @@ class Picture {
       const double width = font.horizontalAdvance(text);
       if (x - width / 2 < last + kGap || x + width / 2 > size_.width()) continue;
       last = x + width / 2;
-      painter_.drawText(QRectF(x - width / 2 - 1, area.bottom() + 5, width + 2, font.height()), Qt::AlignCenter, text);
+      painter_.drawText(QRectF(x - width / 2 - 1, area.bottom() + 5, width + 2, font.height()),
+                        Qt::AlignCenter, text);
     }
     painter_.setPen(colour(theme_.faint_text));
     painter_.drawLine(area.bottomLeft(), area.bottomRight());
     painter_.drawLine(area.topLeft(), area.bottomLeft());
     painter_.setPen(colour(theme_.text));
-    painter_.drawText(QRectF(area.left(), area.bottom() + 5 + font.height(), area.width(), font.height() + 4),
-                      Qt::AlignCenter, axis_title(curves_.x_title, curves_.x_axis, true));
+    painter_.drawText(
+        QRectF(area.left(), area.bottom() + 5 + font.height(), area.width(), font.height() + 4),
+        Qt::AlignCenter, axis_title(curves_.x_title, curves_.x_axis, true));
     painter_.save();
     painter_.translate(font.height() / 2.0 + 4, area.center().y());
     painter_.rotate(-90);
     const QString title = axis_title(curves_.y_title, curves_.y_axis, false);
-    const QRectF along(-area.height() / 2 - 20, -font.height() / 2.0, area.height() + 40, font.height());
-    painter_.drawText(along, Qt::AlignCenter, font.elidedText(title, Qt::ElideRight, static_cast<int>(along.width())));
+    const QRectF along(-area.height() / 2 - 20, -font.height() / 2.0, area.height() + 40,
+                       font.height());
+    painter_.drawText(along, Qt::AlignCenter,
+                      font.elidedText(title, Qt::ElideRight, static_cast<int>(along.width())));
     painter_.restore();
   }
 
@@ -137,8 +145,8 @@ class Picture {
     painter_.drawPolyline(thinned(curves_.bound.points, geometry_));
   }
 
-  /// A polyline is one outline, whose every edge is looked at in every row of pixels: seconds for one that goes up and down thousands of
-  /// times. Pieces by themselves take hundredths.
+  /// A polyline is one outline, whose every edge is looked at in every row of pixels: seconds for
+  /// one that goes up and down thousands of times. Pieces by themselves take hundredths.
   void draw(const QPolygonF& line) {
     constexpr qsizetype kLong = 500;
     if (line.size() < kLong) return painter_.drawPolyline(line);
@@ -156,11 +164,13 @@ class Picture {
     std::copy_if(points.begin(), points.end(), std::back_inserter(known),
                  [](const CurvePoint& point) { return !point.given_up; });
     draw(thinned(known, geometry_));
-    const double between = geometry_.area().width() / static_cast<double>(std::max<std::size_t>(1, points.size()));
+    const double between =
+        geometry_.area().width() / static_cast<double>(std::max<std::size_t>(1, points.size()));
     const double radius = between < kLeastBetweenDots ? 0 : 3.2;
     // A point that has no neighbour has no line either.
     if (radius > 0 || known.size() == 1) {
-      for (const CurvePoint& point : known) paint_dot(painter_, geometry_.at(point), c, ink, 3.2, false);
+      for (const CurvePoint& point : known)
+        paint_dot(painter_, geometry_.at(point), c, ink, 3.2, false);
     }
     int last = -100;
     for (const CurvePoint& point : points) {
@@ -179,7 +189,8 @@ class Picture {
       if (dot.runs > 1) {
         const QPointF low = geometry_.at(dot.x, dot.low), high = geometry_.at(dot.x, dot.high);
         painter_.drawLine(low, high);
-        for (const QPointF& end : {low, high}) painter_.drawLine(end - QPointF(4, 0), end + QPointF(4, 0));
+        for (const QPointF& end : {low, high})
+          painter_.drawLine(end - QPointF(4, 0), end + QPointF(4, 0));
       }
       painter_.setBrush(ink);
       painter_.drawEllipse(at, 5.5, 5.5);
@@ -199,8 +210,8 @@ class Picture {
     const QRectF& area = geometry_.area();
     const bool on_right = at.x() + 12 + width > area.right();
     const bool above = at.y() + 12 + font.height() > area.bottom();
-    const QRectF box(on_right ? at.x() - 10 - width : at.x() + 10, above ? at.y() - 10 - font.height() : at.y() + 8,
-                     width, font.height() + 2);
+    const QRectF box(on_right ? at.x() - 10 - width : at.x() + 10,
+                     above ? at.y() - 10 - font.height() : at.y() + 8, width, font.height() + 2);
     QColor behind = colour(theme_.background);
     behind.setAlpha(210);
     painter_.fillRect(box, behind);
@@ -219,8 +230,10 @@ class Picture {
     painter_.setFont(bold);
     QString title = text_of(curves_.title);
     if (!head.isEmpty()) title += tr(": a line for each %1").arg(head);
-    painter_.drawText(QRect(kGap, 4, size_.width() - 2 * kGap, font.height() + 4), Qt::AlignLeft | Qt::AlignVCenter,
-                      QFontMetrics(bold).elidedText(title, Qt::ElideRight, size_.width() - 2 * kGap));
+    painter_.drawText(
+        QRect(kGap, 4, size_.width() - 2 * kGap, font.height() + 4),
+        Qt::AlignLeft | Qt::AlignVCenter,
+        QFontMetrics(bold).elidedText(title, Qt::ElideRight, size_.width() - 2 * kGap));
     painter_.restore();
     const auto& places = geometry_.entries();
     painter_.save();
@@ -231,8 +244,9 @@ class Picture {
     if (more <= 0) return;
     painter_.setPen(colour(theme_.faint_text));
     painter_.drawText(geometry_.legend().adjusted(0, 0, -2, 0), Qt::AlignRight | Qt::AlignBottom,
-                      curves_.lines_left_out > 0 ? tr("%1 more values have no line").arg(curves_.lines_left_out)
-                                                 : tr("and %1 more").arg(more));
+                      curves_.lines_left_out > 0
+                          ? tr("%1 more values have no line").arg(curves_.lines_left_out)
+                          : tr("and %1 more").arg(more));
   }
 
   void entry(const Entry& entry, const QRect& box) {
@@ -256,10 +270,13 @@ class Picture {
         painter_.setBrush(curve_colour(0, theme_));
         painter_.drawEllipse(middle, 5, 5);
         break;
-      case Entry::What::kGivenUp: paint_dot(painter_, middle, 0, colour(theme_.faint_text), 3, true); break;
+      case Entry::What::kGivenUp:
+        paint_dot(painter_, middle, 0, colour(theme_.faint_text), 3, true);
+        break;
     }
     painter_.setPen(colour(theme_.text));
-    painter_.drawText(box.adjusted(kSample + 4, 0, 0, 0), Qt::AlignLeft | Qt::AlignVCenter, entry.text);
+    painter_.drawText(box.adjusted(kSample + 4, 0, 0, 0), Qt::AlignLeft | Qt::AlignVCenter,
+                      entry.text);
   }
 
   QPainter& painter_;
@@ -294,27 +311,29 @@ PlotGeometry::PlotGeometry(const SweepCurves& curves, const QSize& size, const Q
 
 QColor curve_colour(std::size_t curve, const Theme& theme) {
   // Okabe and Ito's, those first that are far apart; the last is the text's, black or white.
-  constexpr std::array<Pixel, 7> kColours{0xff0072b2, 0xffd55e00, 0xff009e73, 0xffcc79a7, 0xffe69f00, 0xff56b4e9, 0};
+  constexpr std::array<Pixel, 7> kColours{0xff0072b2, 0xffd55e00, 0xff009e73, 0xffcc79a7,
+                                          0xffe69f00, 0xff56b4e9, 0};
   const Pixel chosen = kColours[curve % kColours.size()];
   // In the dark theme, the dark blue is too similar to the background.
-  if (chosen == 0xff0072b2 && text_on(theme.background) == 0xffffffff) return QColor::fromRgb(0xff3d9bd6);
+  if (chosen == 0xff0072b2 && text_on(theme.background) == 0xffffffff)
+    return QColor::fromRgb(0xff3d9bd6);
   return QColor::fromRgb(chosen == 0 ? theme.text : chosen);
 }
 
-void paint_dot(QPainter& painter, const QPointF& at, std::size_t curve, const QColor& colour, double radius,
-               bool hollow) {
+void paint_dot(QPainter& painter, const QPointF& at, std::size_t curve, const QColor& colour,
+               double radius, bool hollow) {
   painter.setPen(QPen(colour, 1.2));
   painter.setBrush(hollow ? QBrush(Qt::NoBrush) : QBrush(colour));
   const double r = radius;
   switch (curve % kForms) {
     case 1: painter.drawRect(QRectF(at - QPointF(r, r) * 0.9, QSizeF(1.8 * r, 1.8 * r))); break;
     case 2:
-      painter.drawPolygon(
-          QPolygonF({at + QPointF(0, -1.2 * r), at + QPointF(1.15 * r, r), at + QPointF(-1.15 * r, r)}));
+      painter.drawPolygon(QPolygonF(
+          {at + QPointF(0, -1.2 * r), at + QPointF(1.15 * r, r), at + QPointF(-1.15 * r, r)}));
       break;
     case 3:
-      painter.drawPolygon(QPolygonF(
-          {at + QPointF(0, -1.3 * r), at + QPointF(1.3 * r, 0), at + QPointF(0, 1.3 * r), at + QPointF(-1.3 * r, 0)}));
+      painter.drawPolygon(QPolygonF({at + QPointF(0, -1.3 * r), at + QPointF(1.3 * r, 0),
+                                     at + QPointF(0, 1.3 * r), at + QPointF(-1.3 * r, 0)}));
       break;
     case 4:
       painter.drawLine(at - QPointF(r, r), at + QPointF(r, r));
@@ -324,7 +343,8 @@ void paint_dot(QPainter& painter, const QPointF& at, std::size_t curve, const QC
   }
 }
 
-void paint_plot(QPainter& painter, const SweepCurves& curves, const QSize& size, const Theme& theme) {
+void paint_plot(QPainter& painter, const SweepCurves& curves, const QSize& size,
+                const Theme& theme) {
   Picture(painter, curves, size, theme).paint();
 }
 

@@ -36,11 +36,12 @@ class PlotGeometry {
 /// Returns the colour of a curve by its index; its dots have a shape as well. Colours and shapes
 /// repeat with different periods, so that no combination repeats soon.
 QColor curve_colour(std::size_t curve, const Theme& theme);
-void paint_dot(QPainter& painter, const QPointF& at, std::size_t curve, const QColor& colour, double radius,
-               bool hollow);
+void paint_dot(QPainter& painter, const QPointF& at, std::size_t curve, const QColor& colour,
+               double radius, bool hollow);
 
 /// Draws the plot over the whole of `size`, without the selection. Cost: proportional to the
 /// pixels, for any number of points.
-void paint_plot(QPainter& painter, const SweepCurves& curves, const QSize& size, const Theme& theme);
+void paint_plot(QPainter& painter, const SweepCurves& curves, const QSize& size,
+                const Theme& theme);
 
 }  // namespace tutti::gui

@@ -43,7 +43,8 @@ PlotView::PlotView(QWidget* parent) : QWidget(parent), theme_(&light_theme()) {
 }
 
 void PlotView::show_curves(std::shared_ptr<const SweepData> sweep, SweepCurves curves) {
-  const std::optional<std::int64_t> kept = selected_ ? std::optional(curves_.at(*selected_).point) : std::nullopt;
+  const std::optional<std::int64_t> kept =
+      selected_ ? std::optional(curves_.at(*selected_).point) : std::nullopt;
   data_ = std::move(sweep);
   curves_ = std::move(curves);
   hovered_.reset();
@@ -80,8 +81,9 @@ std::optional<CurvePlace> PlotView::near(const QPointF& pixel) const {
   double least = kReach;
   for (std::size_t c = 0; c < curves_.curves.size(); ++c) {
     const std::vector<CurvePoint>& points = curves_.curves[c].points;
-    const auto first = std::lower_bound(points.begin(), points.end(), x - reach,
-                                        [](const CurvePoint& point, double at) { return point.x < at; });
+    const auto first =
+        std::lower_bound(points.begin(), points.end(), x - reach,
+                         [](const CurvePoint& point, double at) { return point.x < at; });
     for (auto point = first; point != points.end() && point->x <= x + reach; ++point) {
       const QPointF away = geometry.at(*point) - pixel;
       const double distance = std::hypot(away.x(), away.y());
@@ -104,14 +106,16 @@ void PlotView::select(const std::optional<CurvePlace>& place) {
 }
 
 void PlotView::describe() {
-  setAccessibleDescription(
-      data_ && selected_ ? QString::fromStdString(describe_point(*data_, curves_.at(*selected_).point)) : QString());
+  setAccessibleDescription(data_ && selected_ ? QString::fromStdString(describe_point(
+                                                    *data_, curves_.at(*selected_).point))
+                                              : QString());
 }
 
 void PlotView::step_along(int by) {
   if (!selected_) return select(curves_.best);
   const auto last = std::ssize(curves_.curves[selected_->curve].points) - 1;
-  const auto index = std::clamp<std::ptrdiff_t>(static_cast<std::ptrdiff_t>(selected_->index) + by, 0, last);
+  const auto index =
+      std::clamp<std::ptrdiff_t>(static_cast<std::ptrdiff_t>(selected_->index) + by, 0, last);
   select(CurvePlace{selected_->curve, static_cast<std::size_t>(index)});
 }
 
@@ -126,15 +130,18 @@ void PlotView::step_across(int up) {
   std::vector<Candidate> there;
   for (std::size_t c = 0; c < curves_.curves.size(); ++c) {
     const auto& points = curves_.curves[c].points;
-    const auto point = std::lower_bound(points.begin(), points.end(), from.x,
-                                        [](const CurvePoint& one, double at) { return one.x < at; });
+    const auto point =
+        std::lower_bound(points.begin(), points.end(), from.x,
+                         [](const CurvePoint& one, double at) { return one.x < at; });
     if (points.empty()) continue;
     const auto nearest = point == points.end() ? points.end() - 1 : point;
     there.push_back({nearest->y, {c, static_cast<std::size_t>(nearest - points.begin())}});
   }
-  std::stable_sort(there.begin(), there.end(), [](const Candidate& a, const Candidate& b) { return a.y < b.y; });
-  const auto own = std::find_if(there.begin(), there.end(),
-                                [&](const Candidate& one) { return one.place.curve == selected_->curve; });
+  std::stable_sort(there.begin(), there.end(),
+                   [](const Candidate& a, const Candidate& b) { return a.y < b.y; });
+  const auto own = std::find_if(there.begin(), there.end(), [&](const Candidate& one) {
+    return one.place.curve == selected_->curve;
+  });
   const auto next = (own - there.begin()) + up;
   if (next >= 0 && next < std::ssize(there)) select(there[static_cast<std::size_t>(next)].place);
 }
@@ -177,7 +184,8 @@ bool PlotView::event(QEvent* event) {
 
 void PlotView::keyPressEvent(QKeyEvent* event) {
   constexpr int kPage = 10, kAll = std::numeric_limits<int>::max() / 2;
-  if (event->modifiers() & (Qt::ControlModifier | Qt::AltModifier)) return QWidget::keyPressEvent(event);
+  if (event->modifiers() & (Qt::ControlModifier | Qt::AltModifier))
+    return QWidget::keyPressEvent(event);
   switch (event->key()) {
     case Qt::Key_Left: return step_along(-1);
     case Qt::Key_Right: return step_along(1);
@@ -209,11 +217,14 @@ void PlotView::paint_card(QPainter& painter, const CurvePlace& place) {
   const QPointF at = pixel_of(place);
   const QString text = card();
   const QRect room(0, 0, std::min(kWidest, width() - 4 * kPad), 4000);
-  QRect box = painter.fontMetrics().boundingRect(room, Qt::TextWordWrap, text).adjusted(0, 0, 2 * kPad, 2 * kPad);
+  QRect box = painter.fontMetrics()
+                  .boundingRect(room, Qt::TextWordWrap, text)
+                  .adjusted(0, 0, 2 * kPad, 2 * kPad);
   const bool left = at.x() + 16 + box.width() > width();
   const bool above = at.y() + 16 + box.height() > height();
-  box.moveTopLeft({static_cast<int>(left ? std::max(2.0, at.x() - 16 - box.width()) : at.x() + 16),
-                   static_cast<int>(above ? std::max(2.0, at.y() - 16 - box.height()) : at.y() + 16)});
+  box.moveTopLeft(
+      {static_cast<int>(left ? std::max(2.0, at.x() - 16 - box.width()) : at.x() + 16),
+       static_cast<int>(above ? std::max(2.0, at.y() - 16 - box.height()) : at.y() + 16)});
   painter.setPen(QColor::fromRgb(theme_->faint_text));
   painter.setBrush(QColor::fromRgb(theme_->band));
   painter.drawRect(box);

@@ -18,12 +18,15 @@ constexpr int kFiltersInARow = 2;
 constexpr std::size_t kMostListed = 2000;
 
 Scale next(Scale scale) {
-  return scale == Scale::kAuto ? Scale::kLinear : scale == Scale::kLinear ? Scale::kLogarithmic : Scale::kAuto;
+  return scale == Scale::kAuto     ? Scale::kLinear
+         : scale == Scale::kLinear ? Scale::kLogarithmic
+                                   : Scale::kAuto;
 }
 
 }  // namespace
 
-SweepChoices::SweepChoices(QWidget* parent) : QWidget(parent), grid_(new QGridLayout(this)), filters_(new QWidget) {
+SweepChoices::SweepChoices(QWidget* parent)
+    : QWidget(parent), grid_(new QGridLayout(this)), filters_(new QWidget) {
   grid_->setContentsMargins(6, 4, 6, 2);
   grid_->setVerticalSpacing(2);
   cost_ = add_choice(tr("Cost"), QStringLiteral("cost"), 0);
@@ -32,7 +35,8 @@ SweepChoices::SweepChoices(QWidget* parent) : QWidget(parent), grid_(new QGridLa
   x_scale_ = add_choice(tr("across"), QStringLiteral("x scale"), 3);
   y_scale_ = add_choice(tr("up"), QStringLiteral("y scale"), 4);
   for (int column = 0; column < 3; ++column) grid_->setColumnStretch(column, 3);
-  for (const SweepCost& cost : sweep_costs()) cost_->addItem(QString::fromUtf8(cost.name), QString::fromUtf8(cost.id));
+  for (const SweepCost& cost : sweep_costs())
+    cost_->addItem(QString::fromUtf8(cost.name), QString::fromUtf8(cost.id));
   for (QComboBox* const scale : {x_scale_, y_scale_}) {
     scale->addItem(tr("automatic"), static_cast<int>(Scale::kAuto));
     scale->addItem(tr("linear"), static_cast<int>(Scale::kLinear));
@@ -86,7 +90,8 @@ void SweepChoices::next_y_scale() {
   emit changed();
 }
 
-void SweepChoices::show_choice(const SweepData& sweep, const SweepCurves& drawn, const SweepChoice& choice) {
+void SweepChoices::show_choice(const SweepData& sweep, const SweepCurves& drawn,
+                               const SweepChoice& choice) {
   choice_ = choice;
   const QSignalBlocker quiet[] = {QSignalBlocker(cost_), QSignalBlocker(x_), QSignalBlocker(by_),
                                   QSignalBlocker(x_scale_), QSignalBlocker(y_scale_)};
@@ -96,7 +101,8 @@ void SweepChoices::show_choice(const SweepData& sweep, const SweepCurves& drawn,
   by_->addItem(tr("nothing: one line"), QString());
   for (const SweepField& field : fields_) {
     x_->addItem(text_of(field.name), text_of(field.name));
-    if (field.name != drawn.x && field.values.size() > 1) by_->addItem(text_of(field.name), text_of(field.name));
+    if (field.name != drawn.x && field.values.size() > 1)
+      by_->addItem(text_of(field.name), text_of(field.name));
   }
   for (QComboBox* const box : {x_, by_}) box->view()->setMinimumWidth(260);
   cost_->setCurrentIndex(drawn.cost ? cost_->findData(QString::fromUtf8(drawn.cost->id)) : 0);
@@ -114,7 +120,8 @@ void SweepChoices::show_filters(const SweepCurves& drawn) {
   std::vector<const SweepField*> shown;
   for (const SweepField& field : fields_) {
     const bool is_drawn = field.name == drawn.x || field.name == drawn.by;
-    if (!is_drawn && field.values.size() > 1 && field.values.size() <= kMostListed) shown.push_back(&field);
+    if (!is_drawn && field.values.size() > 1 && field.values.size() <= kMostListed)
+      shown.push_back(&field);
   }
   // If the fields are the same, the list is not changed: the user may have it open.
   QStringList names;
@@ -136,7 +143,8 @@ void SweepChoices::show_filters(const SweepCurves& drawn) {
       for (const std::string& value : field.values)
         box->addItem(text_of(shown_value(field.name, value)), text_of("=" + value));
       label->setBuddy(box);
-      const int row = static_cast<int>(i) / kFiltersInARow, column = 2 * (static_cast<int>(i) % kFiltersInARow);
+      const int row = static_cast<int>(i) / kFiltersInARow,
+                column = 2 * (static_cast<int>(i) % kFiltersInARow);
       layout->addWidget(label, row, column);
       layout->addWidget(box, row, column + 1);
       layout->setColumnStretch(column + 1, 1);

@@ -157,9 +157,10 @@ void SweepForm::add_row(const QString& field, const QString& values) {
   row.values = new QLineEdit(values);
   row.values->setPlaceholderText(tr("1,2,4 or 64KiB..256MiB*2 or 2..16+2"));
   row.values->setAccessibleName(tr("Its values"));
-  row.values->setToolTip(tr(
-      "A list with commas. A..B*F: each value F times the one before; A..B+S: in steps of S. Bytes may be written as "
-      "64KiB or 25MB. Nothing between two commas: the field is not written."));
+  row.values->setToolTip(
+      tr("A list with commas. A..B*F: each value F times the one before; A..B+S: in steps of S. "
+         "Bytes may be written as "
+         "64KiB or 25MB. Nothing between two commas: the field is not written."));
   auto* const remove = new QToolButton;
   remove->setText(QStringLiteral("−"));
   remove->setAccessibleName(tr("Without this field"));
@@ -177,7 +178,8 @@ void SweepForm::add_row(const QString& field, const QString& values) {
 }
 
 void SweepForm::remove_row(const QWidget* widget) {
-  const auto row = std::find_if(rows_.begin(), rows_.end(), [&](const Row& one) { return one.widget == widget; });
+  const auto row = std::find_if(rows_.begin(), rows_.end(),
+                                [&](const Row& one) { return one.widget == widget; });
   if (row == rows_.end()) return;
   row->widget->hide();
   row->widget->deleteLater();
@@ -193,15 +195,15 @@ void SweepForm::set_fields(const std::vector<std::pair<QString, QString>>& field
 
 void SweepForm::set_search(bool search) { mode_->setCurrentIndex(search ? 1 : 0); }
 
-void SweepForm::start(const std::string& text, const std::string& path, const std::vector<std::string>& set,
-                      const QString& file) {
+void SweepForm::start(const std::string& text, const std::string& path,
+                      const std::vector<std::string>& set, const QString& file) {
   text_ = text;
   path_ = path;
   set_ = set;
   file_->setText(file);
   const QString name = QFileInfo(QString::fromStdString(path)).fileName();
-  title_->setText(
-      tr("<b>What is to vary of %1?</b>").arg((name.isEmpty() ? tr("this scenario") : name).toHtmlEscaped()));
+  title_->setText(tr("<b>What is to vary of %1?</b>")
+                      .arg((name.isEmpty() ? tr("this scenario") : name).toHtmlEscaped()));
   check();
   if (rows_.empty()) return;
   rows_.front().values->setFocus();
@@ -229,7 +231,8 @@ core::Expected<SweepOrder> SweepForm::order() const {
     return tl::make_unexpected(core::Error::request("nothing varies; name a field and its values"));
   const auto space = core::Space::of(order.info.axes);
   if (!space) return tl::make_unexpected(space.error());
-  if (order.file.empty()) return tl::make_unexpected(core::Error::request("name the file for the results"));
+  if (order.file.empty())
+    return tl::make_unexpected(core::Error::request("name the file for the results"));
   return order;
 }
 
@@ -241,17 +244,19 @@ void SweepForm::check() {
   run_->setText(mode_->currentIndex() == 1 ? tr("&Run the search") : tr("&Run the sweep"));
   if (!filled) return words_->setText(QString::fromStdString(filled.error().message()));
   if (filled->info.axes.empty())
-    return words_->setText(tr("pack sizes, and algorithms with their shards, as tutti tune varies them"));
+    return words_->setText(
+        tr("pack sizes, and algorithms with their shards, as tutti tune varies them"));
   std::int64_t points = 1;
   for (const core::Axis& axis : filled->info.axes) points *= std::ssize(axis.rows);
-  const QString there = QFileInfo::exists(file_->text()) ? tr("; goes on with what the file has") : QString();
+  const QString there =
+      QFileInfo::exists(file_->text()) ? tr("; goes on with what the file has") : QString();
   words_->setText(tr("%1 points%2").arg(QString::fromStdString(core::show_count(points)), there));
 }
 
 void SweepForm::choose_file() {
-  const QString chosen =
-      QFileDialog::getSaveFileName(this, tr("File for the results of the sweep"), file_->text(),
-                                   tr("Sweeps (*.sweep);;All files (*)"), nullptr, QFileDialog::DontConfirmOverwrite);
+  const QString chosen = QFileDialog::getSaveFileName(
+      this, tr("File for the results of the sweep"), file_->text(),
+      tr("Sweeps (*.sweep);;All files (*)"), nullptr, QFileDialog::DontConfirmOverwrite);
   if (!chosen.isEmpty()) file_->setText(chosen);
   check();
 }

@@ -65,8 +65,8 @@ SweepPanel::SweepPanel(Workshop workshop, QWidget* parent)
   layout->addWidget(choices_);
   layout->addWidget(plot_, 1);
   layout->addWidget(bar_);
-  for (QWidget* const part :
-       {static_cast<QWidget*>(form_), static_cast<QWidget*>(head_), static_cast<QWidget*>(choices_), bar_})
+  for (QWidget* const part : {static_cast<QWidget*>(form_), static_cast<QWidget*>(head_),
+                              static_cast<QWidget*>(choices_), bar_})
     part->hide();
   plot_->show_words(tr("Results are drawn here as they come."));
 
@@ -95,7 +95,9 @@ SweepPanel::SweepPanel(Workshop workshop, QWidget* parent)
     words_->setText(words);
   });
   connect(&run_, &SweepRun::ended, this, [this](const SweepRun::Result& result) {
-    QString words = result.all ? QString() : tr("stopped; what is done is kept, and the same sweep goes on from there");
+    QString words =
+        result.all ? QString()
+                   : tr("stopped; what is done is kept, and the same sweep goes on from there");
     if (result.error) words = QString::fromStdString(result.error->message());
     if (point_run_.running()) {
       show_running(true, tr("simulating this point …"));
@@ -150,8 +152,9 @@ void SweepPanel::join(const QStringList& timelines) {
 
 void SweepPanel::choose_measured() {
   if (!data_) return emit told(tr("open a sweep first (Ctrl+O)"));
-  const QStringList chosen = QFileDialog::getOpenFileNames(this, tr("Timelines of real runs of the sweep's points"), {},
-                                                           tr("Timelines (*.tutti);;All files (*)"));
+  const QStringList chosen =
+      QFileDialog::getOpenFileNames(this, tr("Timelines of real runs of the sweep's points"), {},
+                                    tr("Timelines (*.tutti);;All files (*)"));
   if (!chosen.isEmpty()) join(chosen);
 }
 
@@ -176,9 +179,10 @@ void SweepPanel::choose(const SweepChoice& choice) {
 void SweepPanel::draw() {
   SweepCurves curves = curves_of(*data_, choice_);
   choices_->show_choice(*data_, curves, choice_);
-  plot_->show_words(data_->rows.empty() ? tr("No point is done yet: they are drawn as they come.")
-                                        : tr("None of these points could be simulated; the first says:\n%1")
-                                              .arg(QString::fromStdString(data_->rows.front().outcome.message)));
+  plot_->show_words(data_->rows.empty()
+                        ? tr("No point is done yet: they are drawn as they come.")
+                        : tr("None of these points could be simulated; the first says:\n%1")
+                              .arg(QString::fromStdString(data_->rows.front().outcome.message)));
   plot_->show_curves(data_, std::move(curves));
   show_head();
 }
@@ -190,9 +194,9 @@ void SweepPanel::show_head() {
                      .arg(QFileInfo(QString::fromStdString(data_->path)).fileName(),
                           QString::fromStdString(core::show_count(there)),
                           QString::fromStdString(core::show_count(data_->space->size())));
-  const auto refused = std::count_if(data_->rows.begin(), data_->rows.end(), [](const SweepData::Row& row) {
-    return row.outcome.status != core::Outcome::Status::kDone;
-  });
+  const auto refused = std::count_if(
+      data_->rows.begin(), data_->rows.end(),
+      [](const SweepData::Row& row) { return row.outcome.status != core::Outcome::Status::kDone; });
   if (refused > 0) text += tr(", %1 of which cannot be").arg(refused);
   if (curves.best) {
     const CurvePoint& best = curves.at(*curves.best);
@@ -201,7 +205,8 @@ void SweepPanel::show_head() {
                 .arg(QString::fromStdString(shown_cost(*curves.cost, best.value)),
                      settings.replace(QLatin1Char('\n'), QStringLiteral(", ")));
   }
-  for (const std::string& said : data_->info.set) text += tr("; all with %1").arg(QString::fromStdString(said));
+  for (const std::string& said : data_->info.set)
+    text += tr("; all with %1").arg(QString::fromStdString(said));
   if (curves.best) text += tr(". A click on a point opens its run.");
   head_->setText(text);
 }
@@ -222,7 +227,8 @@ void SweepPanel::start_form(const std::string& text, const QString& path) {
   const QFileInfo scenario(path);
   const QString folder = path.isEmpty() ? QDir::homePath() : scenario.absolutePath();
   const QString stem = path.isEmpty() ? QStringLiteral("scenario") : scenario.completeBaseName();
-  const bool writable = QFileInfo(folder).isWritable() && !is_example(path.toStdString(), workshop_.library.folder());
+  const bool writable =
+      QFileInfo(folder).isWritable() && !is_example(path.toStdString(), workshop_.library.folder());
   form_->show();
   form_->start(text, path.toStdString(), {},
                (writable ? QDir(folder) : QDir::home()).filePath(stem + QStringLiteral(".sweep")));
@@ -274,7 +280,8 @@ core::Expected<std::vector<core::Override>> SweepPanel::changes_of(std::int64_t 
     if (!change) return tl::make_unexpected(change.error());
     changes.push_back(std::move(*change));
   }
-  for (core::Override& change : data_->space->overrides(point)) changes.push_back(std::move(change));
+  for (core::Override& change : data_->space->overrides(point))
+    changes.push_back(std::move(change));
   return changes;
 }
 
@@ -282,7 +289,8 @@ void SweepPanel::open_point(std::int64_t point) {
   if (!data_ || point < 0 || point >= data_->space->size()) return;
   const auto backend = std::find_if(workshop_.backends.begin(), workshop_.backends.end(),
                                     [](const Backend& one) { return one.id == "simulate"; });
-  if (backend == workshop_.backends.end()) return emit told(tr("there is nothing here that simulates"));
+  if (backend == workshop_.backends.end())
+    return emit told(tr("there is nothing here that simulates"));
   const auto changes = changes_of(point);
   if (!changes) return emit told(QString::fromStdString(changes.error().message()));
   // Another click means another point.
@@ -296,10 +304,11 @@ void SweepPanel::open_point(std::int64_t point) {
   const QString stem = QFileInfo(QString::fromStdString(data_->path)).completeBaseName();
   QString timeline = folder_.filePath(QStringLiteral("%1 point %2.tutti").arg(stem).arg(point));
   for (int again = 2; QFileInfo::exists(timeline); ++again)
-    timeline = folder_.filePath(QStringLiteral("%1 point %2 (%3).tutti").arg(stem).arg(point).arg(again));
+    timeline =
+        folder_.filePath(QStringLiteral("%1 point %2 (%3).tutti").arg(stem).arg(point).arg(again));
   // Uses the files as the sweep read them, even if they have changed since.
-  point_run_.start({*backend, data_->info.scenario_text, data_->info.scenario_file, core::Library(data_->files),
-                    timeline.toStdString(), *changes});
+  point_run_.start({*backend, data_->info.scenario_text, data_->info.scenario_file,
+                    core::Library(data_->files), timeline.toStdString(), *changes});
 }
 
 void SweepPanel::show_point_result(const ScenarioRun::Result& result) {
@@ -316,7 +325,8 @@ void SweepPanel::want_scenario() {
   if (!data_ || !plot_->selected()) return emit told(tr("choose a point of a sweep first"));
   const auto changes = changes_of(plot_->curves().at(*plot_->selected()).point);
   const auto scenario = changes.and_then([&](const std::vector<core::Override>& all) {
-    return core::read_scenario(data_->info.scenario_text, data_->info.scenario_file, core::Library(data_->files), all);
+    return core::read_scenario(data_->info.scenario_text, data_->info.scenario_file,
+                               core::Library(data_->files), all);
   });
   if (!scenario) return emit told(QString::fromStdString(scenario.error().message()));
   emit scenario_wanted(scenario->text);
@@ -334,7 +344,8 @@ QString SweepPanel::write_picture(const QString& path) const {
     svg.setSize(size);
     svg.setViewBox(QRect(QPoint(), size));
     svg.setTitle(QString::fromStdString(plot_->curves().title));
-    svg.setDescription(tr("A sweep, drawn by Tutti %1").arg(QString::fromStdString(data_->info.version)));
+    svg.setDescription(
+        tr("A sweep, drawn by Tutti %1").arg(QString::fromStdString(data_->info.version)));
     QPainter painter(&svg);
     painter.setFont(font());
     paint_plot(painter, plot_->curves(), size, *theme_);
@@ -349,7 +360,9 @@ QString SweepPanel::write_picture(const QString& path) const {
     image.save(&buffer, "PNG");
   }
   QSaveFile file(path);
-  if (file.open(QIODevice::WriteOnly) && file.write(buffer.data()) == buffer.data().size() && file.commit()) return {};
+  if (file.open(QIODevice::WriteOnly) && file.write(buffer.data()) == buffer.data().size() &&
+      file.commit())
+    return {};
   return tr("%1 cannot be written: %2").arg(path, file.errorString());
 }
 
@@ -361,21 +374,22 @@ QByteArray SweepPanel::csv() const {
 
 void SweepPanel::add_actions(Actions& actions) {
   const QString group = tr("S&weep");
-  actions.add(group, "sweep-stop", tr("&Stop the sweep"), QStringLiteral("Ctrl+Shift+F5"), [this] { stop(); });
-  actions.add(group, "open-measured", tr("Add &real runs (timelines) to the plot…"), QStringLiteral("Ctrl+Shift+R"),
-              [this] { choose_measured(); });
+  actions.add(group, "sweep-stop", tr("&Stop the sweep"), QStringLiteral("Ctrl+Shift+F5"),
+              [this] { stop(); });
+  actions.add(group, "open-measured", tr("Add &real runs (timelines) to the plot…"),
+              QStringLiteral("Ctrl+Shift+R"), [this] { choose_measured(); });
   actions.add(group, "sweep-best", tr("Go to the &best point"), QStringLiteral("Ctrl+J"), [this] {
     plot_->select(plot_->curves().best);
     plot_->setFocus();
   });
   actions.add(group, "sweep-point", tr("&Open the run of the point (or Enter, or a click)"),
               QStringLiteral("Ctrl+Return"), [this] { plot_->open_selected(); });
-  actions.add(group, "sweep-scenario", tr("The point as a s&cenario to edit"), QStringLiteral("Ctrl+Shift+Return"),
-              [this] { want_scenario(); });
-  actions.add(group, "sweep-x-scale", tr("Across: automatic, &linear, logarithmic"), QStringLiteral("Alt+X"),
-              [this] { choices_->next_x_scale(); });
-  actions.add(group, "sweep-y-scale", tr("&Up: automatic, linear, logarithmic"), QStringLiteral("Alt+Y"),
-              [this] { choices_->next_y_scale(); });
+  actions.add(group, "sweep-scenario", tr("The point as a s&cenario to edit"),
+              QStringLiteral("Ctrl+Shift+Return"), [this] { want_scenario(); });
+  actions.add(group, "sweep-x-scale", tr("Across: automatic, &linear, logarithmic"),
+              QStringLiteral("Alt+X"), [this] { choices_->next_x_scale(); });
+  actions.add(group, "sweep-y-scale", tr("&Up: automatic, linear, logarithmic"),
+              QStringLiteral("Alt+Y"), [this] { choices_->next_y_scale(); });
 }
 
 }  // namespace tutti::gui

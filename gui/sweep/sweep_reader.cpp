@@ -22,7 +22,8 @@ namespace {
 constexpr std::chrono::milliseconds kLook{400};
 constexpr int kRest = 10;
 
-Expected<void> join_one(const SweepStore& store, const std::string& path, const std::string& timeline) {
+Expected<void> join_one(const SweepStore& store, const std::string& path,
+                        const std::string& timeline) {
   const auto run = core::joined_run(store.info(), store.space(), timeline);
   if (!run) return tl::make_unexpected(run.error());
   auto writable = SweepStore::open(path, core::Database::Mode::kWrite);
@@ -94,7 +95,8 @@ void SweepReader::work(const std::string& path, const std::shared_ptr<Course>& c
     for (auto now = version; *now == *version;) {
       {
         std::unique_lock lock(course->mutex);
-        course->news.wait_for(lock, rest, [&] { return course->stopped || !course->to_join.empty(); });
+        course->news.wait_for(lock, rest,
+                              [&] { return course->stopped || !course->to_join.empty(); });
         if (course->stopped) return;
         to_join = std::exchange(course->to_join, {});
       }

@@ -14,7 +14,8 @@ void SweepRun::stop_and_wait() {
   if (thread_.joinable()) thread_.join();
 }
 
-void SweepRun::start(const SweepRunner& runner, const SweepOrder& order, const core::Library& library) {
+void SweepRun::start(const SweepRunner& runner, const SweepOrder& order,
+                     const core::Library& library) {
   cancel_ = false;
   const std::int64_t number = ++number_;
   thread_ = std::jthread([this, runner, order, library, number] {
@@ -29,13 +30,15 @@ void SweepRun::start(const SweepRunner& runner, const SweepOrder& order, const c
     core::TimeLeft left;
     SweepWatch watch;
     watch.cancel = &cancel_;
-    watch.begun = [&] { say([this, file = QString::fromStdString(order.file)] { emit begun(file); }); };
+    watch.begun = [&] {
+      say([this, file = QString::fromStdString(order.file)] { emit begun(file); });
+    };
     watch.progress = [&](double share) {
       if (told.isValid() && told.elapsed() < kTellEveryMs) return;
       told.start();
-      const QString words =
-          (order.search ? tr("searching %1") : tr("sweeping %1"))
-              .arg(QString::fromStdString(left.text(share, static_cast<double>(since.elapsed()) / 1e3)));
+      const QString words = (order.search ? tr("searching %1") : tr("sweeping %1"))
+                                .arg(QString::fromStdString(
+                                    left.text(share, static_cast<double>(since.elapsed()) / 1e3)));
       say([this, words, share] { emit progress(words, share); });
     };
     Result result;

@@ -10,7 +10,8 @@
 
 namespace tutti::gui {
 
-PlayBar::PlayBar(const TimeCursor& cursor, const Actions& actions) : cursor_(cursor), speed_(new QLabel) {
+PlayBar::PlayBar(const TimeCursor& cursor, const Actions& actions)
+    : cursor_(cursor), speed_(new QLabel) {
   auto* const layout = new QHBoxLayout(this);
   layout->setContentsMargins(4, 2, 4, 2);
   layout->setSpacing(2);
@@ -22,7 +23,8 @@ PlayBar::PlayBar(const TimeCursor& cursor, const Actions& actions) : cursor_(cur
     QString name = action->text();
     name.remove(QLatin1Char('&'));
     made->setAccessibleName(name);
-    made->setToolTip(QStringLiteral("%1 (%2)").arg(name, action->shortcut().toString(QKeySequence::NativeText)));
+    made->setToolTip(
+        QStringLiteral("%1 (%2)").arg(name, action->shortcut().toString(QKeySequence::NativeText)));
     connect(made, &QToolButton::clicked, action, &QAction::trigger);
     layout->addWidget(made);
     return made;

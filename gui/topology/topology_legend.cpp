@@ -13,7 +13,8 @@ namespace {
 /// Writes signs and words from left to right.
 class Writer {
  public:
-  Writer(QPainter& painter, const Theme& theme, int line) : painter_(painter), theme_(theme), y_(11 + line * 21) {}
+  Writer(QPainter& painter, const Theme& theme, int line)
+      : painter_(painter), theme_(theme), y_(11 + line * 21) {}
 
   void word(const QString& text) {
     painter_.setPen(colour(theme_.text));
@@ -64,8 +65,10 @@ TopologyLegend::TopologyLegend(QWidget* parent) : QWidget(parent), theme_(&light
   setSizePolicy(QSizePolicy::Preferred, QSizePolicy::Fixed);
   setAccessibleName(tr("Legend of the topology"));
   setAccessibleDescription(
-      tr("A link is as wide as it has capacity; its colour is its load; a full one is broken. Dots are chunks on their "
-         "way, hollow while they wait. Columns in a device are as high as the share of ranks whose contribution it "
+      tr("A link is as wide as it has capacity; its colour is its load; a full one is broken. Dots "
+         "are chunks on their "
+         "way, hollow while they wait. Columns in a device are as high as the share of ranks whose "
+         "contribution it "
          "holds."));
   setToolTip(accessibleDescription());
 }

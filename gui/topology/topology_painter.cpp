@@ -71,8 +71,8 @@ class TopologyPainter {
     QFont small = font_;
     small.setPixelSize(11);
     painter_.setFont(small);
-    text(box.adjusted(6, 3, -8, 0), Qt::AlignLeft | Qt::AlignTop, QStringLiteral("worker %1").arg(worker.worker),
-         theme().faint_text);
+    text(box.adjusted(6, 3, -8, 0), Qt::AlignLeft | Qt::AlignTop,
+         QStringLiteral("worker %1").arg(worker.worker), theme().faint_text);
     painter_.setFont(font_);
   }
 
@@ -82,7 +82,8 @@ class TopologyPainter {
     painter_.setPen(Qt::NoPen);
     painter_.setBrush(colour(theme().line));
     if (bars.size() > 1) {
-      const double x = scene_.layout.trunk, top = bars.front().centre().y, bottom = bars.back().centre().y;
+      const double x = scene_.layout.trunk, top = bars.front().centre().y,
+                   bottom = bars.back().centre().y;
       painter_.drawRect(QRectF(x - 3, top - 3, 6, bottom - top + 6));
       for (const Box& bar : bars) painter_.drawRect(QRectF(x, bar.centre().y - 3, bar.x - x, 6));
     }
@@ -91,7 +92,8 @@ class TopologyPainter {
       painter_.setBrush(colour(theme().group));
       painter_.drawRoundedRect(rect_of(bar), 4, 4);
       text(rect_of(bar), Qt::AlignCenter,
-           &bar == &bars.front() ? QStringLiteral("network") : QStringLiteral("network (the same)"), theme().text);
+           &bar == &bars.front() ? QStringLiteral("network") : QStringLiteral("network (the same)"),
+           theme().text);
     }
   }
 
@@ -110,12 +112,14 @@ class TopologyPainter {
     const QPolygonF polygon = polygon_of(line);
     const double width = scene_.layout.widths[l];
     painter_.setBrush(Qt::NoBrush);
-    painter_.setPen(QPen(colour(known ? load_colour(theme(), load) : theme().load), width, Qt::SolidLine, Qt::FlatCap));
+    painter_.setPen(QPen(colour(known ? load_colour(theme(), load) : theme().load), width,
+                         Qt::SolidLine, Qt::FlatCap));
     painter_.drawPolyline(polygon);
     if (!known) paint_arrow_head(polygon, width);
     if (load <= kFullLoad || scale_ < kFineScale) return;
     // The second cue: a full link is broken by its own background.
-    painter_.setPen(QPen(colour(theme().background), std::max(1.0, width * 0.4), Qt::CustomDashLine, Qt::FlatCap));
+    painter_.setPen(QPen(colour(theme().background), std::max(1.0, width * 0.4), Qt::CustomDashLine,
+                         Qt::FlatCap));
     QPen dashes = painter_.pen();
     dashes.setDashPattern({3, 3});
     painter_.setPen(dashes);
@@ -157,8 +161,8 @@ class TopologyPainter {
     const QRectF box = rect_of(scene_.layout.nodes[n]);
     if (!visible(box)) return;
     const bool chosen = scene_.node == n;
-    painter_.setPen(
-        QPen(colour(chosen ? theme().selection : theme().faint_text), chosen ? 2.6 / std::min(1.0, scale_) : 1));
+    painter_.setPen(QPen(colour(chosen ? theme().selection : theme().faint_text),
+                         chosen ? 2.6 / std::min(1.0, scale_) : 1));
     painter_.setBrush(colour(node.is_device() ? theme().background : theme().group));
     painter_.drawRoundedRect(box, 3, 3);
     const QString name = QString::fromStdString(node.name);
@@ -168,8 +172,8 @@ class TopologyPainter {
       return;
     }
     text(box.adjusted(0, 3, 0, -kStrip - 4), Qt::AlignCenter, name, theme().text);
-    paint_held(painter_, QRectF(box.left() + 4, box.bottom() - kStrip - 3, box.width() - 8, kStrip), held,
-               scene_.moment, theme(), false);
+    paint_held(painter_, QRectF(box.left() + 4, box.bottom() - kStrip - 3, box.width() - 8, kStrip),
+               held, scene_.moment, theme(), false);
   }
 
   /// Loads in figures, beside links that carry much.
@@ -186,7 +190,8 @@ class TopologyPainter {
       const Point middle = along(scene_.layout.links[l], 0.5);
       const QRectF box(middle.x - 1.5 * unit, middle.y - 0.7 * unit, 3 * unit, 1.4 * unit);
       const bool free =
-          visible(box) && std::none_of(taken.begin(), taken.end(), [&](const QRectF& t) { return t.intersects(box); });
+          visible(box) && std::none_of(taken.begin(), taken.end(),
+                                       [&](const QRectF& t) { return t.intersects(box); });
       if (!free) continue;
       taken.push_back(box);
       QColor under = colour(theme().background);
@@ -201,7 +206,8 @@ class TopologyPainter {
 
   [[nodiscard]] QPointF place_of(const TopologyMoment::Flight& flight) const {
     Line2 way;
-    const Point from = scene_.layout.nodes[flight.from].centre(), to = scene_.layout.nodes[flight.to].centre();
+    const Point from = scene_.layout.nodes[flight.from].centre(),
+                to = scene_.layout.nodes[flight.to].centre();
     if (flight.route.empty()) {
       way = {from, to};
     } else {
@@ -232,7 +238,8 @@ class TopologyPainter {
         painter_.setBrush(colour(flight.waits ? theme().background : fill));
         painter_.drawEllipse(box);
         if (few && !flight.chunk.empty() && flight.chunk.size() <= 3)
-          text(box, Qt::AlignCenter, QString::fromStdString(flight.chunk), flight.waits ? theme().text : text_on(fill));
+          text(box, Qt::AlignCenter, QString::fromStdString(flight.chunk),
+               flight.waits ? theme().text : text_on(fill));
       }
     }
     painter_.setFont(font_);
@@ -260,7 +267,8 @@ Pixel load_colour(const Theme& theme, double load) {
 
 Pixel held_colour(const Theme& theme, std::int32_t contributions, std::int32_t contributors) {
   if (contributions >= contributors)
-    return theme.spans[core::SpanKind::kFirstCompute + static_cast<int>(core::ComputeKind::kUpdate)].colour;
+    return theme.spans[core::SpanKind::kFirstCompute + static_cast<int>(core::ComputeKind::kUpdate)]
+        .colour;
   return contributions <= 1 ? blend(theme.background, theme.faint_text, 0.6) : theme.load;
 }
 
@@ -273,7 +281,8 @@ void paint_held(QPainter& painter, const QRectF& box, const std::vector<PackRepl
   for (const PackReplay::Piece& piece : held) {
     const double left = box.left() + box.width() * static_cast<double>(piece.offset) / elements;
     const double width = box.width() * static_cast<double>(piece.count) / elements;
-    const double share = static_cast<double>(piece.contributions) / std::max(1, moment.contributors);
+    const double share =
+        static_cast<double>(piece.contributions) / std::max(1, moment.contributors);
     // Every piece must be visible, however small its share.
     const double height = piece.contributions > 0 ? std::max(2.0, box.height() * share) : 0;
     const QRectF column(left, box.bottom() - height, width, height);
@@ -288,15 +297,17 @@ void paint_held(QPainter& painter, const QRectF& box, const std::vector<PackRepl
     if (painter.fontMetrics().horizontalAdvance(count) + 4 > width) continue;
     const bool tall = column.height() > painter.fontMetrics().height();
     painter.setPen(colour(tall ? text_on(filled) : theme.text));
-    painter.drawText(tall ? column : QRectF(left, box.top(), width, box.height() - column.height()),
-                     (tall ? Qt::AlignCenter : Qt::AlignHCenter | Qt::AlignBottom) | Qt::TextSingleLine, count);
+    painter.drawText(
+        tall ? column : QRectF(left, box.top(), width, box.height() - column.height()),
+        (tall ? Qt::AlignCenter : Qt::AlignHCenter | Qt::AlignBottom) | Qt::TextSingleLine, count);
   }
   painter.setPen(QPen(colour(theme.faint_text), 0.8));
   painter.setBrush(Qt::NoBrush);
   painter.drawRect(box);
 }
 
-void paint_topology(QPainter& painter, const TopologyScene& scene, const QRectF& seen, double scale) {
+void paint_topology(QPainter& painter, const TopologyScene& scene, const QRectF& seen,
+                    double scale) {
   TopologyPainter(painter, scene, seen, scale).paint();
 }
 

@@ -34,7 +34,8 @@ void paint_held(QPainter& painter, const QRectF& box, const std::vector<PackRepl
 
 /// Paints the topology. `seen`: the visible part; `scale`: pixels per unit, which decides what is
 /// too small to draw.
-void paint_topology(QPainter& painter, const TopologyScene& scene, const QRectF& seen, double scale);
+void paint_topology(QPainter& painter, const TopologyScene& scene, const QRectF& seen,
+                    double scale);
 
 /// Returns the line of a link as a polygon.
 QPolygonF polygon_of(const Line2& line);

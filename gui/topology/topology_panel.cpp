@@ -60,7 +60,8 @@ TopologyPanel::TopologyPanel(TimelineView& view, TimeCursor& cursor, TrafficRead
   connect(&cursor, &TimeCursor::moment_changed, this, &TopologyPanel::show_moment);
   connect(topology_view_, &TopologyView::node_at_hand_changed, this, &TopologyPanel::tell);
   connect(topology_view_, &TopologyView::link_chosen, this, &TopologyPanel::link_chosen);
-  connect(sides_, &QComboBox::activated, this, [this](int side) { show_side(static_cast<std::size_t>(side)); });
+  connect(sides_, &QComboBox::activated, this,
+          [this](int side) { show_side(static_cast<std::size_t>(side)); });
   connect(packs_, &QComboBox::activated, this, [this](int index) {
     if (index >= 0 && static_cast<std::size_t>(index) < listed_.size())
       look_at(listed_[static_cast<std::size_t>(index)]);
@@ -69,8 +70,8 @@ TopologyPanel::TopologyPanel(TimelineView& view, TimeCursor& cursor, TrafficRead
 
 void TopologyPanel::add_actions(Actions& actions) {
   cursor_.add_actions(actions);
-  actions.add(tr("&Play"), "topology-side", tr("Topology of the &other of two timelines"), QStringLiteral("Shift+T"),
-              [this] { show_side(1 - side_); });
+  actions.add(tr("&Play"), "topology-side", tr("Topology of the &other of two timelines"),
+              QStringLiteral("Shift+T"), [this] { show_side(1 - side_); });
   top_->insertWidget(0, new PlayBar(cursor_, actions), 1);
 }
 
@@ -133,9 +134,11 @@ void TopologyPanel::begin() {
   const std::shared_ptr<const Trace> trace = own_trace();
   const bool read = !view_.trace() || !view_.trace()->parts() || isVisible();
   if (trace && read && !reader_.busy()) {
-    topology_ = std::make_shared<const Topology>(Topology::of(*trace, reader_.plan().get(), reader_.traffic().get()));
+    topology_ = std::make_shared<const Topology>(
+        Topology::of(*trace, reader_.plan().get(), reader_.traffic().get()));
     if (reader_.traffic())
-      player_ = std::make_unique<TopologyPlayer>(trace, reader_.plan(), reader_.traffic(), *topology_);
+      player_ =
+          std::make_unique<TopologyPlayer>(trace, reader_.plan(), reader_.traffic(), *topology_);
   }
   topology_view_->show_topology(topology_);
   legend_->set_links_known(!topology_ || topology_->has_links());
@@ -161,11 +164,13 @@ void TopologyPanel::fill_packs() {
   if (listed_ != moment.under_way || packs_->count() == 0) {
     listed_ = moment.under_way;
     packs_->clear();
-    for (const PackOfStep& pack : listed_) packs_->addItem(tr("pack %1, step %2").arg(pack.pack).arg(pack.step));
+    for (const PackOfStep& pack : listed_)
+      packs_->addItem(tr("pack %1, step %2").arg(pack.pack).arg(pack.step));
     if (listed_.empty()) packs_->addItem(tr("no pack"));
   }
   packs_->setEnabled(!listed_.empty());
-  const auto here = moment.pack ? std::find(listed_.begin(), listed_.end(), *moment.pack) : listed_.end();
+  const auto here =
+      moment.pack ? std::find(listed_.begin(), listed_.end(), *moment.pack) : listed_.end();
   packs_->setCurrentIndex(here == listed_.end() ? 0 : static_cast<int>(here - listed_.begin()));
 }
 
@@ -180,12 +185,14 @@ void TopologyPanel::tell() {
   } else if (node && player_) {
     words << QString::fromStdString(player_->words_of(moment, *node));
   } else if (player_) {
-    words << (moment.pack
-                  ? tr("%1 under way, %2 messages in flight. Point at a device, or go to it with the arrow keys, to "
-                       "see what it holds.")
-                        .arg(moment.under_way.size() == 1 ? tr("1 pack") : tr("%1 packs").arg(moment.under_way.size()))
-                        .arg(moment.flights.size())
-                  : tr("No pack is under way at the time cursor."));
+    words << (moment.pack ? tr("%1 under way, %2 messages in flight. Point at a device, or go to "
+                               "it with the arrow keys, to "
+                               "see what it holds.")
+                                .arg(moment.under_way.size() == 1
+                                         ? tr("1 pack")
+                                         : tr("%1 packs").arg(moment.under_way.size()))
+                                .arg(moment.flights.size())
+                          : tr("No pack is under way at the time cursor."));
   }
   if (view_.trace() && view_.trace()->parts())
     words << tr("This is %1 at %2 of its run.")
@@ -194,13 +201,15 @@ void TopologyPanel::tell() {
   if (topology_ && !topology_->words().empty()) words << QString::fromStdString(topology_->words());
   if (!reader_.busy() && view_.trace()) words << QString::fromStdString(reader_.problem());
   words_->setText(words.join(QLatin1Char(' ')));
-  holding_->show_held(node && *node < moment.held.size() ? moment.held[*node] : std::vector<PackReplay::Piece>(),
-                      moment);
+  holding_->show_held(
+      node && *node < moment.held.size() ? moment.held[*node] : std::vector<PackReplay::Piece>(),
+      moment);
 }
 
 void TopologyPanel::link_chosen(std::size_t link) {
   const auto record = topology_->links()[link].record;
-  if (record) view_.go_to_line(QString::fromStdString(view_.layout_of_lines().key_of_link(side_, *record)));
+  if (record)
+    view_.go_to_line(QString::fromStdString(view_.layout_of_lines().key_of_link(side_, *record)));
   view_.update();
 }
 
@@ -215,11 +224,13 @@ void TopologyPanel::paint(QPainter& painter, const Placement& place) const {
   if (!topology_ || !link || !topology_->links()[*link].record) return;
   for (std::size_t i = 0; i < place.scene.layout.lines().size(); ++i) {
     const Line& line = place.scene.layout.lines()[i];
-    if (line.kind != Line::Kind::kLink || line.side != side_ || line.number != *topology_->links()[*link].record)
+    if (line.kind != Line::Kind::kLink || line.side != side_ ||
+        line.number != *topology_->links()[*link].record)
       continue;
     painter.setClipRect(place.lines);
     painter.setPen(QPen(QColor::fromRgb(place.scene.theme.selection), 2));
-    painter.drawRect(QRect(place.lines.left() + 1, place.lines.top() + top_of_line(place.scene, i) + 1,
+    painter.drawRect(QRect(place.lines.left() + 1,
+                           place.lines.top() + top_of_line(place.scene, i) + 1,
                            place.lines.width() - 3, line.height - 3));
   }
 }

@@ -17,7 +17,8 @@ namespace tutti::gui {
 
 namespace {
 
-constexpr double kMargin = 10, kMostScale = 6, kLeastScale = 0.02, kZoomStep = 1.25, kLargestFit = 1.6;
+constexpr double kMargin = 10, kMostScale = 6, kLeastScale = 0.02, kZoomStep = 1.25,
+                 kLargestFit = 1.6;
 constexpr double kNear = 4;  ///< pixels within which a link is under the mouse
 constexpr int kClick = 4;
 
@@ -27,7 +28,9 @@ double distance_to(const Line2& line, const Point& p) {
     const double dx = line[i].x - line[i - 1].x, dy = line[i].y - line[i - 1].y;
     const double length = dx * dx + dy * dy;
     const double t =
-        length > 0 ? std::clamp(((p.x - line[i - 1].x) * dx + (p.y - line[i - 1].y) * dy) / length, 0.0, 1.0) : 0;
+        length > 0 ? std::clamp(((p.x - line[i - 1].x) * dx + (p.y - line[i - 1].y) * dy) / length,
+                                0.0, 1.0)
+                   : 0;
     best = std::min(best, std::hypot(p.x - line[i - 1].x - t * dx, p.y - line[i - 1].y - t * dy));
   }
   return best;
@@ -44,8 +47,8 @@ TopologyView::TopologyView(QWidget* parent) : QWidget(parent), theme_(&light_the
   setFocusPolicy(Qt::StrongFocus);
   setAttribute(Qt::WA_OpaquePaintEvent);
   setAccessibleName(tr("Topology"));
-  setAccessibleDescription(
-      tr("Devices, switches and links. Arrow keys go from node to node, N and B from link to link"));
+  setAccessibleDescription(tr(
+      "Devices, switches and links. Arrow keys go from node to node, N and B from link to link"));
 }
 
 void TopologyView::show_topology(std::shared_ptr<const Topology> topology) {
@@ -81,7 +84,8 @@ Point TopologyView::point_at(const QPointF& position) const {
 }
 
 void TopologyView::lay_out_again() {
-  layout_ = topology_ ? lay_out(*topology_, static_cast<double>(std::max(1, width())) / std::max(1, height()))
+  layout_ = topology_ ? lay_out(*topology_,
+                                static_cast<double>(std::max(1, width())) / std::max(1, height()))
                       : TopologyLayout();
   if (fitted_) fit();
   update();
@@ -91,9 +95,11 @@ void TopologyView::fit() {
   const Box& bounds = layout_.bounds;
   const double left = layout_.network.size() > 1 ? 16 : 0;  // the network's trunk
   const double width = std::max(1.0, bounds.width + left), height = std::max(1.0, bounds.height);
-  scale_ = std::clamp(std::min((this->width() - 2 * kMargin) / width, (this->height() - 2 * kMargin) / height),
-                      kLeastScale, kLargestFit);
-  origin_ = {(this->width() - width * scale_) / 2 + left * scale_, (this->height() - height * scale_) / 2};
+  scale_ = std::clamp(
+      std::min((this->width() - 2 * kMargin) / width, (this->height() - 2 * kMargin) / height),
+      kLeastScale, kLargestFit);
+  origin_ = {(this->width() - width * scale_) / 2 + left * scale_,
+             (this->height() - height * scale_) / 2};
   fitted_ = true;
   update();
 }
@@ -181,13 +187,14 @@ void TopologyView::walk_links(int by) {
   if (!topology_) return;
   std::vector<std::size_t> links;
   for (std::size_t l = 0; l < topology_->links().size(); ++l) {
-    if (!node_ || topology_->links()[l].from == *node_ || topology_->links()[l].to == *node_) links.push_back(l);
+    if (!node_ || topology_->links()[l].from == *node_ || topology_->links()[l].to == *node_)
+      links.push_back(l);
   }
   if (links.empty()) return;
   const auto here = link_ ? std::find(links.begin(), links.end(), *link_) : links.end();
   const auto count = static_cast<std::ptrdiff_t>(links.size());
-  const std::ptrdiff_t next =
-      here == links.end() ? (by > 0 ? 0 : count - 1) : ((here - links.begin()) + by + count) % count;
+  const std::ptrdiff_t next = here == links.end() ? (by > 0 ? 0 : count - 1)
+                                                  : ((here - links.begin()) + by + count) % count;
   select_link(links[static_cast<std::size_t>(next)]);
   bring_into_view(along(layout_.links[*link_], 0.5));
   emit link_chosen(*link_);
@@ -201,7 +208,8 @@ void TopologyView::paintEvent(QPaintEvent*) {
   if (!topology_) return;
   painter.translate(origin_);
   painter.scale(scale_, scale_);
-  const Point from = point_at({0, 0}), to = point_at({static_cast<double>(width()), static_cast<double>(height())});
+  const Point from = point_at({0, 0}),
+              to = point_at({static_cast<double>(width()), static_cast<double>(height())});
   const TopologyScene scene{*topology_, layout_, moment_, *theme_, node_at_hand(), link_};
   paint_topology(painter, scene, QRectF(QPointF(from.x, from.y), QPointF(to.x, to.y)), scale_);
   if (!hasFocus()) return;
@@ -281,7 +289,8 @@ bool TopologyView::event(QEvent* event) {
     const auto* const key = static_cast<QKeyEvent*>(event);
     const QList<int> ours{Qt::Key_Left, Qt::Key_Right, Qt::Key_Up,    Qt::Key_Down, Qt::Key_N,
                           Qt::Key_B,    Qt::Key_Plus,  Qt::Key_Minus, Qt::Key_Home};
-    if ((key->modifiers() & ~(Qt::KeypadModifier | Qt::ShiftModifier)) == Qt::NoModifier && ours.contains(key->key())) {
+    if ((key->modifiers() & ~(Qt::KeypadModifier | Qt::ShiftModifier)) == Qt::NoModifier &&
+        ours.contains(key->key())) {
       event->accept();
       return true;
     }
@@ -295,9 +304,11 @@ bool TopologyView::event(QEvent* event) {
   }
   const Topology::Link& at = topology_->links()[*link];
   QString text = QString::fromStdString(at.name);
-  if (at.capacity.count() > 0) text += QStringLiteral(", ") + QString::fromStdString(core::show(at.capacity));
+  if (at.capacity.count() > 0)
+    text += QStringLiteral(", ") + QString::fromStdString(core::show(at.capacity));
   if (!moment_.loads.empty())
-    text += tr(", %1 in use now").arg(QString::fromStdString(core::show_share(moment_.loads[*link])));
+    text +=
+        tr(", %1 in use now").arg(QString::fromStdString(core::show_share(moment_.loads[*link])));
   text += tr(", %1 over the run").arg(QString::fromStdString(core::show(at.bytes)));
   QToolTip::showText(help->globalPos(), text, this);
   return true;

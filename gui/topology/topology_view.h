@@ -31,7 +31,9 @@ class TopologyView : public QWidget {
   [[nodiscard]] std::optional<std::size_t> selected_node() const { return node_; }
   [[nodiscard]] std::optional<std::size_t> selected_link() const { return link_; }
   /// Returns the node under the mouse, else the selected one.
-  [[nodiscard]] std::optional<std::size_t> node_at_hand() const { return hovered_ ? hovered_ : node_; }
+  [[nodiscard]] std::optional<std::size_t> node_at_hand() const {
+    return hovered_ ? hovered_ : node_;
+  }
   /// Returns the position of a point of the layout in the widget.
   [[nodiscard]] QPointF place_of(const Point& point) const;
   [[nodiscard]] double scale() const { return scale_; }

@@ -6,7 +6,8 @@
 
 namespace tutti::gui {
 
-TrafficReader::TrafficReader(TimelineView& view, core::Library library) : view_(view), library_(std::move(library)) {
+TrafficReader::TrafficReader(TimelineView& view, core::Library library)
+    : view_(view), library_(std::move(library)) {
   connect(&view, &TimelineView::trace_changed, this, &TrafficReader::begin);
 }
 
@@ -70,7 +71,8 @@ void TrafficReader::read(const std::shared_ptr<const Trace>& trace) {
       if (auto plan = plan_of_run(*trace, library)) {
         result->plan = *plan;
       } else {
-        result->problem = "The scenario of this timeline cannot be read here (" + plan.error().problems().front().text +
+        result->problem = "The scenario of this timeline cannot be read here (" +
+                          plan.error().problems().front().text +
                           "), so what devices hold is not known.";
       }
       auto traffic = Traffic::read(*trace, cancel.get());

@@ -22,7 +22,8 @@ CommandPalette::CommandPalette(const Actions& actions, QWidget* parent)
   for (const Actions::Group& group : actions.groups()) {
     for (QAction* const action : group.actions) {
       QStringList keys;
-      for (const QKeySequence& key : action->shortcuts()) keys.append(key.toString(QKeySequence::NativeText));
+      for (const QKeySequence& key : action->shortcuts())
+        keys.append(key.toString(QKeySequence::NativeText));
       QString text = group.name + Actions::submenu_separator() + action->text();
       text.remove(QLatin1Char('&'));
       if (!keys.isEmpty()) text += QStringLiteral("    ") + keys.join(QStringLiteral(", "));
@@ -42,7 +43,8 @@ bool CommandPalette::eventFilter(QObject* watched, QEvent* event) {
   if (watched == line_ && event->type() == QEvent::KeyPress) {
     const int key = static_cast<QKeyEvent*>(event)->key();
     const int by = key == Qt::Key_Down ? 1 : key == Qt::Key_Up ? -1 : 0;
-    for (int row = list_->currentRow() + by; by != 0 && row >= 0 && row < list_->count(); row += by) {
+    for (int row = list_->currentRow() + by; by != 0 && row >= 0 && row < list_->count();
+         row += by) {
       if (list_->item(row)->isHidden()) continue;
       list_->setCurrentRow(row);
       return true;

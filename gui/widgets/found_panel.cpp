@@ -41,15 +41,19 @@ QRect FoundPanel::bar(std::size_t i) const {
   std::int64_t most = 1;
   for (const Durations::Bin& bin : durations_.bins) most = std::max(most, bin.spans);
   const std::int64_t spans = durations_.bins[i].spans;
-  const double share = spans == 0 ? 0 : std::log1p(static_cast<double>(spans)) / std::log1p(static_cast<double>(most));
+  const double share =
+      spans == 0 ? 0
+                 : std::log1p(static_cast<double>(spans)) / std::log1p(static_cast<double>(most));
   const int tall = spans == 0 ? 0 : std::max(2, static_cast<int>(std::lround(share * room)));
-  return {kFoundMargin + static_cast<int>(i) * each, 2 * kText + room - tall, std::max(1, each - 1), tall};
+  return {kFoundMargin + static_cast<int>(i) * each, 2 * kText + room - tall, std::max(1, each - 1),
+          tall};
 }
 
 int FoundPanel::bin_under(const QPoint& point) const {
   for (std::size_t i = 0; i < durations_.bins.size(); ++i) {
     const QRect box = bar(i);
-    if (point.x() >= box.left() && point.x() <= box.right() + 1 && point.y() >= kText) return static_cast<int>(i);
+    if (point.x() >= box.left() && point.x() <= box.right() + 1 && point.y() >= kText)
+      return static_cast<int>(i);
   }
   return -1;
 }
@@ -58,7 +62,8 @@ void FoundPanel::choose(int bin) {
   chosen_ = bin;
   if (bin >= 0) {
     const Durations::Bin& one = durations_.bins[static_cast<std::size_t>(bin)];
-    setAccessibleDescription(tr("%1 spans last from %2 to %3").arg(one.spans).arg(text_of(one.from), text_of(one.to)));
+    setAccessibleDescription(
+        tr("%1 spans last from %2 to %3").arg(one.spans).arg(text_of(one.from), text_of(one.to)));
   }
   update();
 }
@@ -75,12 +80,15 @@ void FoundPanel::paintEvent(QPaintEvent*) {
   painter.setPen(QColor::fromRgb(theme_->text));
   const QRect top(kFoundMargin, 0, width() - 2 * kFoundMargin, kText);
   if (durations_.spans == 0) {
-    painter.drawText(rect(), Qt::AlignCenter, tr("search for spans (Ctrl+F):\nhere is how long they are"));
+    painter.drawText(rect(), Qt::AlignCenter,
+                     tr("search for spans (Ctrl+F):\nhere is how long they are"));
     return;
   }
-  painter.drawText(top, Qt::AlignVCenter, tr("%1 spans, %2 in all").arg(durations_.spans).arg(text_of(durations_.sum)));
+  painter.drawText(top, Qt::AlignVCenter,
+                   tr("%1 spans, %2 in all").arg(durations_.spans).arg(text_of(durations_.sum)));
   for (std::size_t i = 0; i < durations_.bins.size(); ++i)
-    painter.fillRect(bar(i), QColor::fromRgb(static_cast<int>(i) == chosen_ ? theme_->full_load : theme_->load));
+    painter.fillRect(
+        bar(i), QColor::fromRgb(static_cast<int>(i) == chosen_ ? theme_->full_load : theme_->load));
   painter.setPen(QColor::fromRgb(theme_->faint_text));
   const QRect bottom(kFoundMargin, height() - kText, width() - 2 * kFoundMargin, kText);
   painter.drawText(bottom, Qt::AlignLeft | Qt::AlignVCenter, text_of(durations_.shortest));

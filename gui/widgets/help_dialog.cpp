@@ -16,12 +16,18 @@ QString tr(const char* text) { return QCoreApplication::translate("Help", text);
 
 QString html_of(const Actions& actions) {
   QString html =
-      tr("<p>A pixel that one span touches is drawn in full, however short the span is. A pixel that several touch has "
-         "the colour of the longest and is filled to the share of the time that they cover. Of lanes, what sends fills "
-         "the upper part of the row, what receives the lower, what does both all of it.</p><p>Wheel scrolls, with Ctrl "
-         "it zooms at the mouse, with Shift it moves in time. Dragging selects a range, with the middle button or "
-         "Space it moves, with Alt it zooms. A double click fits a span.</p><p>What is looked for may be a kind "
-         "(receive), a pack (pack 3), a device (gpu1), a duration (&gt;1ms, &lt;20us), the name of a layer or a "
+      tr("<p>A pixel that one span touches is drawn in full, however short the span is. A pixel "
+         "that several touch has "
+         "the colour of the longest and is filled to the share of the time that they cover. Of "
+         "lanes, what sends fills "
+         "the upper part of the row, what receives the lower, what does both all of "
+         "it.</p><p>Wheel scrolls, with Ctrl "
+         "it zooms at the mouse, with Shift it moves in time. Dragging selects a range, with the "
+         "middle button or "
+         "Space it moves, with Alt it zooms. A double click fits a span.</p><p>What is looked for "
+         "may be a kind "
+         "(receive), a pack (pack 3), a device (gpu1), a duration (&gt;1ms, &lt;20us), the name of "
+         "a layer or a "
          "gradient (conv1), or several of these at once.</p>");
   for (const Actions::Group& group : actions.groups()) {
     html += QStringLiteral("<h3>%1</h3><table>").arg(QString(group.name).remove(QLatin1Char('&')));
@@ -30,7 +36,8 @@ QString html_of(const Actions& actions) {
       for (const QKeySequence& key : action->shortcuts())
         keys.append(key.toString(QKeySequence::NativeText).toHtmlEscaped());
       html += QStringLiteral("<tr><td width=\"200\"><b>%1</b></td><td>%2</td></tr>")
-                  .arg(keys.join(QStringLiteral(", ")), action->text().remove(QLatin1Char('&')).toHtmlEscaped());
+                  .arg(keys.join(QStringLiteral(", ")),
+                       action->text().remove(QLatin1Char('&')).toHtmlEscaped());
     }
     html += QStringLiteral("</table>");
   }

@@ -38,32 +38,39 @@ MarksPanel::MarksPanel(TimelineView& view)
   connect(table_, &QTableWidget::cellChanged, this, [this](int row, int) {
     if (!filling_) rename(row);
   });
-  connect(table_, &QTableWidget::cellActivated, this, [this](int row, int) { go_to(static_cast<std::size_t>(row)); });
-  connect(table_, &QTableWidget::cellClicked, this, [this](int row, int) { go_to(static_cast<std::size_t>(row)); });
+  connect(table_, &QTableWidget::cellActivated, this,
+          [this](int row, int) { go_to(static_cast<std::size_t>(row)); });
+  connect(table_, &QTableWidget::cellClicked, this,
+          [this](int row, int) { go_to(static_cast<std::size_t>(row)); });
 }
 
 void MarksPanel::add_actions(Actions& actions) {
   const QString select = tr("&Select");
-  actions.add(select, "mark", tr("&Mark the range, or what is under the mouse"), QStringLiteral("M"),
-              [this] { mark_here(); });
-  actions.add(select, "mark-next", tr("Next mark"), QStringLiteral("Shift+M"), [this] { walk(true); });
-  actions.add(select, "mark-previous", tr("Previous mark"), QStringLiteral("Ctrl+Shift+M"), [this] { walk(false); });
-  actions.add(select, "mark-delete", tr("Delete the mark chosen in the list"), QStringLiteral("Ctrl+Del"),
-              [this] { remove_selected(); });
+  actions.add(select, "mark", tr("&Mark the range, or what is under the mouse"),
+              QStringLiteral("M"), [this] { mark_here(); });
+  actions.add(select, "mark-next", tr("Next mark"), QStringLiteral("Shift+M"),
+              [this] { walk(true); });
+  actions.add(select, "mark-previous", tr("Previous mark"), QStringLiteral("Ctrl+Shift+M"),
+              [this] { walk(false); });
+  actions.add(select, "mark-delete", tr("Delete the mark chosen in the list"),
+              QStringLiteral("Ctrl+Del"), [this] { remove_selected(); });
 }
 
 void MarksPanel::read_beside(const QString& timeline) {
   marks_ = {};
   path_.clear();
-  if (!timeline.isEmpty()) path_ = QString::fromStdString(Marks::path_beside(timeline.toStdString()));
+  if (!timeline.isEmpty())
+    path_ = QString::fromStdString(Marks::path_beside(timeline.toStdString()));
   if (!path_.isEmpty() && QFileInfo::exists(path_)) {
-    const auto read = core::read_text_file(path_.toStdString()).and_then([this](const std::string& text) {
-      return Marks::read(text, path_.toStdString());
-    });
+    const auto read =
+        core::read_text_file(path_.toStdString()).and_then([this](const std::string& text) {
+          return Marks::read(text, path_.toStdString());
+        });
     if (read) {
       marks_ = *read;
     } else {
-      emit told(tr("%1 (new marks are not kept)").arg(QString::fromStdString(read.error().message())));
+      emit told(
+          tr("%1 (new marks are not kept)").arg(QString::fromStdString(read.error().message())));
       path_.clear();
     }
   }
@@ -81,13 +88,15 @@ void MarksPanel::mark_here() {
   } else {
     at = {view_.cursor_or_middle(), view_.cursor_or_middle()};
   }
-  const std::size_t made = marks_.add({at, tr("mark %1").arg(marks_.all().size() + 1).toStdString()});
+  const std::size_t made =
+      marks_.add({at, tr("mark %1").arg(marks_.all().size() + 1).toStdString()});
   changed(made);
   emit name_wanted();
   // Once it is shown: what is not cannot have the keyboard.
   QTimer::singleShot(0, table_, [this, made] {
     table_->setFocus();
-    if (QTableWidgetItem* const item = table_->item(static_cast<int>(made), kTextColumn)) table_->editItem(item);
+    if (QTableWidgetItem* const item = table_->item(static_cast<int>(made), kTextColumn))
+      table_->editItem(item);
   });
 }
 
@@ -115,7 +124,8 @@ void MarksPanel::walk(bool forward) {
 }
 
 void MarksPanel::rename(int row) {
-  marks_.rename(static_cast<std::size_t>(row), table_->item(row, kTextColumn)->text().toStdString());
+  marks_.rename(static_cast<std::size_t>(row),
+                table_->item(row, kTextColumn)->text().toStdString());
   changed(static_cast<std::size_t>(row));
   view_.setFocus();
 }
@@ -135,8 +145,11 @@ void MarksPanel::changed(std::optional<std::size_t> selected) {
   if (path_.isEmpty()) return;
   const QByteArray text = QByteArray::fromStdString(marks_.write());
   QSaveFile file(path_);
-  const bool written = file.open(QIODevice::WriteOnly) && file.write(text) == text.size() && file.commit();
-  if (!written) emit told(tr("the marks are not kept: %1 cannot be written (%2)").arg(path_, file.errorString()));
+  const bool written =
+      file.open(QIODevice::WriteOnly) && file.write(text) == text.size() && file.commit();
+  if (!written)
+    emit told(
+        tr("the marks are not kept: %1 cannot be written (%2)").arg(path_, file.errorString()));
 }
 
 void MarksPanel::fill() {
@@ -147,7 +160,8 @@ void MarksPanel::fill() {
     const int row = static_cast<int>(i);
     set_row(*table_, row,
             {QString::fromStdString(mark.text), QString::fromStdString(core::show(mark.at.from)),
-             mark.at.to > mark.at.from ? QString::fromStdString(core::show(mark.at.length())) : QString()});
+             mark.at.to > mark.at.from ? QString::fromStdString(core::show(mark.at.length()))
+                                       : QString()});
     for (const int column : {kFromColumn, kLengthColumn}) {
       QTableWidgetItem* const item = table_->item(row, column);
       item->setFlags(item->flags() & ~Qt::ItemIsEditable);
@@ -161,10 +175,12 @@ void MarksPanel::fill() {
 
 /// Returns the rectangle of a mark's name and the part of the name that fits; empty if it is out of
 /// view.
-static std::pair<QRect, QString> flag_of(const Mark& mark, const Placement& place, const QFontMetrics& metrics) {
+static std::pair<QRect, QString> flag_of(const Mark& mark, const Placement& place,
+                                         const QFontMetrics& metrics) {
   if (mark.at.to < place.scene.range.from || mark.at.from > place.scene.range.to) return {};
   const QString text = metrics.elidedText(QString::fromStdString(mark.text), Qt::ElideRight, kFlag);
-  const QPoint corner(std::max(place.x_of(mark.at.from), place.lines.left()), place.lines.top() - Scene::kAxis);
+  const QPoint corner(std::max(place.x_of(mark.at.from), place.lines.left()),
+                      place.lines.top() - Scene::kAxis);
   return {QRect(corner, QSize(metrics.horizontalAdvance(text) + 8, Scene::kAxis / 2 + 2)), text};
 }
 
@@ -184,9 +200,11 @@ void MarksPanel::paint(QPainter& painter, const Placement& place) const {
     const int from = place.x_of(mark.at.from), to = place.x_of(mark.at.to);
     QColor faint = colour;
     faint.setAlpha(28);
-    if (to > from) painter.fillRect(QRect(from, place.lines.top(), to - from, place.lines.height()), faint);
+    if (to > from)
+      painter.fillRect(QRect(from, place.lines.top(), to - from, place.lines.height()), faint);
     painter.setPen(QPen(colour, 1, Qt::DashLine));
-    for (const int x : {from, to}) painter.drawLine(x, place.lines.top() - Scene::kAxis / 2, x, place.lines.bottom());
+    for (const int x : {from, to})
+      painter.drawLine(x, place.lines.top() - Scene::kAxis / 2, x, place.lines.bottom());
     painter.fillRect(flag, colour);
     painter.setPen(QColor::fromRgb(text_on(theme.mark)));
     painter.drawText(flag, Qt::AlignCenter, text);

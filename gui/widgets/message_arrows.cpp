@@ -32,12 +32,12 @@ MessageArrows::MessageArrows(TimelineView& view) : view_(view) {
 
 void MessageArrows::add_actions(Actions& actions) {
   const QString select = tr("&Select");
-  actions.add(select, "message-back", tr("To the sender of the &message received"), QStringLiteral("["),
-              [this] { follow(false); });
+  actions.add(select, "message-back", tr("To the sender of the &message received"),
+              QStringLiteral("["), [this] { follow(false); });
   actions.add(select, "message-on", tr("To the receiver of the message sent"), QStringLiteral("]"),
               [this] { follow(true); });
-  actions.add(tr("&View"), "messages", tr("&Messages as arrows, when few are in view"), QStringLiteral("G"),
-              [this] { show_all(!show_all_); });
+  actions.add(tr("&View"), "messages", tr("&Messages as arrows, when few are in view"),
+              QStringLiteral("G"), [this] { show_all(!show_all_); });
 }
 
 void MessageArrows::show_all(bool on) {
@@ -52,7 +52,8 @@ void MessageArrows::look_at_selection() {
   of_selection_.clear();
   if (view_.trace() && view_.selected()) {
     const SpanId span = *view_.selected();
-    if (const auto into = message_into(*view_.trace(), span); into && *into) of_selection_.push_back(**into);
+    if (const auto into = message_into(*view_.trace(), span); into && *into)
+      of_selection_.push_back(**into);
     if (const auto out_of = messages_out_of(*view_.trace(), span))
       of_selection_.insert(of_selection_.end(), out_of->begin(), out_of->end());
   }
@@ -70,10 +71,12 @@ void MessageArrows::look_around() {
 }
 
 void MessageArrows::follow(bool forward) {
-  if (!view_.selected()) return emit told(tr("select a step of a lane first: its messages can be followed"));
+  if (!view_.selected())
+    return emit told(tr("select a step of a lane first: its messages can be followed"));
   const SpanId here = *view_.selected();
-  const auto next = std::find_if(of_selection_.begin(), of_selection_.end(),
-                                 [&](const Message& m) { return (forward ? m.from : m.to) == here; });
+  const auto next = std::find_if(of_selection_.begin(), of_selection_.end(), [&](const Message& m) {
+    return (forward ? m.from : m.to) == here;
+  });
   if (next == of_selection_.end())
     return emit told(forward ? tr("nothing recorded received from this span")
                              : tr("this span received nothing that is recorded"));
@@ -93,7 +96,8 @@ void MessageArrows::paint(QPainter& painter, const Placement& place) const {
   for (const Message& message : of_selection_) arrow(painter, place, message);
 }
 
-/// From the middle of the sender's line to the edge of the receiver's, steep at both ends where there is room for it.
+/// From the middle of the sender's line to the edge of the receiver's, steep at both ends where
+/// there is room for it.
 void MessageArrows::arrow(QPainter& painter, const Placement& place, const Message& message) const {
   const QRect from_line = place.line_of(message.from.row), to_line = place.line_of(message.to.row);
   if (from_line.isEmpty() || to_line.isEmpty() || from_line == to_line) return;
@@ -106,7 +110,8 @@ void MessageArrows::arrow(QPainter& painter, const Placement& place, const Messa
   path.cubicTo(QPointF(from.x(), from.y() + bend), near_end, to);
   painter.strokePath(path, painter.pen());
   const double back = down ? -kHead : kHead;
-  painter.drawPolygon(QPolygonF({to, to + QPointF(-kHead / 2, back), to + QPointF(kHead / 2, back)}));
+  painter.drawPolygon(
+      QPolygonF({to, to + QPointF(-kHead / 2, back), to + QPointF(kHead / 2, back)}));
 }
 
 }  // namespace tutti::gui

@@ -38,8 +38,8 @@ constexpr int kBytesColumn = 4;
 
 NumbersPanel::NumbersPanel(const TimelineView& view)
     : view_(view),
-      table_(make_table({tr("kind"), tr("count"), tr("sum"), tr("busy"), tr("bytes"), tr("mean"), tr("p50"), tr("p99"),
-                         tr("longest")},
+      table_(make_table({tr("kind"), tr("count"), tr("sum"), tr("busy"), tr("bytes"), tr("mean"),
+                         tr("p50"), tr("p99"), tr("longest")},
                         tr("Numbers of the range"))) {
   auto* const layout = new QVBoxLayout(this);
   layout->setContentsMargins(0, 0, 0, 0);
@@ -84,7 +84,8 @@ void NumbersPanel::update_numbers() {
   const bool other_trace = !shown_ || shown_->trace != now.trace;
   shown_ = now;
   const std::int64_t spans = spans_in(*now.trace, now.rows, now.range);
-  if (!now.selected && spans > kQuick) return show_words(tr("too many spans: select a range, or zoom in"));
+  if (!now.selected && spans > kQuick)
+    return show_words(tr("too many spans: select a range, or zoom in"));
   const bool bytes = spans <= kQuickToRead;
   ++begun_;
   if (spans <= kAtOnce && now.rows.size() <= kRowsAtOnce)
@@ -99,7 +100,8 @@ void NumbersPanel::begin_job(const Wanted& wanted, bool bytes) {
   job_ = std::make_shared<Job>();
   thread_ = std::jthread([this, wanted, bytes, job = job_] {
     job->wrong = guarded([&] {
-      job->numbers = statistics_of(*wanted.trace, wanted.rows, wanted.range, {wanted.by_device, bytes, &job->cancel});
+      job->numbers = statistics_of(*wanted.trace, wanted.rows, wanted.range,
+                                   {wanted.by_device, bytes, &job->cancel});
     });
     tell(this, [this, job] {
       if (job == job_) finish();
@@ -120,7 +122,8 @@ void NumbersPanel::finish() {
   if (!job_) return;
   thread_.join();
   const std::shared_ptr<Job> done = std::exchange(job_, nullptr);
-  done->wrong ? show_words(QString::fromStdString(done->wrong->message())) : show_all(done->numbers);
+  done->wrong ? show_words(QString::fromStdString(done->wrong->message()))
+              : show_all(done->numbers);
   table_->setEnabled(true);
 }
 
@@ -136,14 +139,16 @@ void NumbersPanel::show_words(const QString& words) {
 void NumbersPanel::show_all(const RangeStatistics& all) {
   table_->clearSpans();
   table_->setRowCount(static_cast<int>(all.kinds.size()));
-  for (std::size_t i = 0; i < all.kinds.size(); ++i) show_numbers(static_cast<int>(i), all.kinds[i]);
+  for (std::size_t i = 0; i < all.kinds.size(); ++i)
+    show_numbers(static_cast<int>(i), all.kinds[i]);
   fit_columns(*table_);
 }
 
 void NumbersPanel::show_numbers(int row, const KindStatistics& k) {
   const bool has_bytes = k.bytes && k.bytes->count() > 0;
   set_row(*table_, row,
-          {name_of(k), QString::number(k.spans), text_of(k.sum), QStringLiteral("%1 %").arg(100 * k.busy, 0, 'f', 1),
+          {name_of(k), QString::number(k.spans), text_of(k.sum),
+           QStringLiteral("%1 %").arg(100 * k.busy, 0, 'f', 1),
            has_bytes ? QString::fromStdString(core::show(*k.bytes))
            : k.bytes ? QString()
                      : tr("…"),
@@ -168,7 +173,8 @@ QString NumbersPanel::name_of(const KindStatistics& k) const {
   QString kind = QString::fromStdString(core::span_name(k.kind));
   if (!k.device.empty()) kind = tr("%1, %2").arg(QString::fromStdString(k.device), kind);
   const auto& sides = view_.trace()->sides();
-  return sides.size() < 2 ? kind : tr("%1, %2").arg(kind, QString::fromStdString(sides[k.side].name));
+  return sides.size() < 2 ? kind
+                          : tr("%1, %2").arg(kind, QString::fromStdString(sides[k.side].name));
 }
 
 QString NumbersPanel::csv() const {
@@ -181,10 +187,12 @@ QString NumbersPanel::csv() const {
   text += by_device_ ? QStringLiteral("device,") : QString();
   text += QStringLiteral("kind,count,sum_us,mean_us,p50_us,p99_us,longest_us,busy,bytes\n");
   const Wanted now = wanted();
-  for (const KindStatistics& k : statistics_of(*now.trace, now.rows, now.range, {by_device_, true}).kinds) {
+  for (const KindStatistics& k :
+       statistics_of(*now.trace, now.rows, now.range, {by_device_, true}).kinds) {
     if (sides.size() > 1) text += quoted(sides[k.side].name);
     if (by_device_) text += quoted(k.device);
-    text += QString::fromStdString(core::span_name(k.kind)) + QLatin1Char(',') + QString::number(k.spans);
+    text += QString::fromStdString(core::span_name(k.kind)) + QLatin1Char(',') +
+            QString::number(k.spans);
     for (const Time t : {k.sum, k.mean(), k.p50, k.p99, k.longest})
       text += QLatin1Char(',') + QString::number(core::to_us(t), 'f', 6);
     text += QStringLiteral(",%1,").arg(k.busy, 0, 'f', 6);

@@ -7,7 +7,8 @@ namespace tutti::gui {
 QRect Placement::line_of(std::size_t row) const {
   const std::size_t line = scene.layout.line_with_row(row);
   if (line >= scene.layout.lines().size()) return {};
-  return {lines.left(), lines.top() + top_of_line(scene, line), lines.width(), scene.layout.lines()[line].height};
+  return {lines.left(), lines.top() + top_of_line(scene, line), lines.width(),
+          scene.layout.lines()[line].height};
 }
 
 QRect Placement::box_of(SpanId span) const {

@@ -14,7 +14,9 @@ struct Placement {
   const Scene& scene;
   QRect lines;  ///< in the widget; the axis is above the lines, the names are left of them
 
-  [[nodiscard]] int x_of(core::Time t) const { return lines.left() + pixel_at(scene.range, t, lines.width()); }
+  [[nodiscard]] int x_of(core::Time t) const {
+    return lines.left() + pixel_at(scene.range, t, lines.width());
+  }
   /// Returns the line that shows the row, possibly that of a collapsed group or one that is
   /// scrolled out of view; empty if it is hidden.
   [[nodiscard]] QRect line_of(std::size_t row) const;

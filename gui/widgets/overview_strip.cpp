@@ -44,7 +44,8 @@ TimeRange OverviewStrip::whole() const {
   return {Time(), trace_ ? std::max(trace_->length(), Time(10'000)) : Time(10'000)};
 }
 
-/// Bands of each of the timelines: how many devices compute above, how many packs are in flight below; of two the same side by side.
+/// Bands of each of the timelines: how many devices compute above, how many packs are in flight
+/// below; of two the same side by side.
 void OverviewStrip::paint_load() {
   const QRect area = strip();
   const int width = std::max(1, area.width());
@@ -69,9 +70,10 @@ void OverviewStrip::paint_band(core::TrackKind kind, std::size_t side, const QRe
     for (std::size_t x = 0; x < sums.size(); ++x) sums[x] += columns[x].filled;
   }
   const double most = sums.empty() ? 0 : *std::max_element(sums.begin(), sums.end());
-  const int kind_of_colour =
-      kind == core::TrackKind::kCompute ? core::SpanKind::kFirstCompute + 1 : core::SpanKind::kPackInFlight;
-  const QColor colour = QColor::fromRgb(theme_->spans[static_cast<std::size_t>(kind_of_colour)].colour);
+  const int kind_of_colour = kind == core::TrackKind::kCompute ? core::SpanKind::kFirstCompute + 1
+                                                               : core::SpanKind::kPackInFlight;
+  const QColor colour =
+      QColor::fromRgb(theme_->spans[static_cast<std::size_t>(kind_of_colour)].colour);
   QPainter painter(&load_);
   // As the lines of the second are.
   if (side == 1) painter.fillRect(band, QColor::fromRgb(theme_->band));
@@ -104,8 +106,10 @@ void OverviewStrip::paint_names(QPainter& painter) const {
   const QRect area = strip();
   const std::size_t sides = trace_->sides().size();
   const QRect half(8, area.top(), Scene::kGutter - 16, area.height() / 2);
-  painter.drawText(half, Qt::AlignVCenter | (sides > 1 ? Qt::AlignLeft : Qt::AlignRight), tr("computing"));
-  painter.drawText(half.translated(0, half.height()), Qt::AlignVCenter | (sides > 1 ? Qt::AlignLeft : Qt::AlignRight),
+  painter.drawText(half, Qt::AlignVCenter | (sides > 1 ? Qt::AlignLeft : Qt::AlignRight),
+                   tr("computing"));
+  painter.drawText(half.translated(0, half.height()),
+                   Qt::AlignVCenter | (sides > 1 ? Qt::AlignLeft : Qt::AlignRight),
                    tr("packs in flight"));
   if (sides == 1) return;
   QFont small = painter.font();
@@ -117,9 +121,10 @@ void OverviewStrip::paint_names(QPainter& painter) const {
     const QRect line(half.left() + 90, area.top() + band * height, half.width() - 90, height);
     const QColor colour = QColor::fromRgb(theme_->sides[side]);
     painter.setPen(colour);
-    painter.drawText(line, Qt::AlignVCenter | Qt::AlignRight | Qt::TextSingleLine,
-                     painter.fontMetrics().elidedText(QString::fromStdString(trace_->sides()[side].name),
-                                                      Qt::ElideRight, line.width()));
+    painter.drawText(
+        line, Qt::AlignVCenter | Qt::AlignRight | Qt::TextSingleLine,
+        painter.fontMetrics().elidedText(QString::fromStdString(trace_->sides()[side].name),
+                                         Qt::ElideRight, line.width()));
     painter.fillRect(QRect(area.left() - 5, line.top(), 4, height), colour);
   }
 }
@@ -148,7 +153,8 @@ void OverviewStrip::mouseMoveEvent(QMouseEvent* event) {
 void OverviewStrip::mouseReleaseEvent(QMouseEvent* event) {
   emit settled();
   constexpr int kClick = 4;
-  if (trace_ && std::abs(event->pos().x() - pressed_) < kClick) emit moment_wanted(time_under(event->pos().x()));
+  if (trace_ && std::abs(event->pos().x() - pressed_) < kClick)
+    emit moment_wanted(time_under(event->pos().x()));
 }
 
 }  // namespace tutti::gui

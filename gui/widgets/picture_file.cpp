@@ -28,7 +28,8 @@ QByteArray svg_of(const TimelineView& view) {
   painter.end();
   // A plot is a rectangle per pixel: scaled, their edges must not shine through.
   QByteArray text = buffer.data();
-  return text.replace("<defs>", "<defs><style type=\"text/css\">rect { shape-rendering: crispEdges }</style>");
+  return text.replace(
+      "<defs>", "<defs><style type=\"text/css\">rect { shape-rendering: crispEdges }</style>");
 }
 
 QByteArray png_of(const TimelineView& view) {
@@ -42,16 +43,20 @@ QByteArray png_of(const TimelineView& view) {
 
 QString write_picture(const TimelineView& view, const QString& path) {
   if (!view.trace()) return QCoreApplication::translate("Picture", "no timeline is open");
-  const QByteArray bytes = path.endsWith(QStringLiteral(".svg"), Qt::CaseInsensitive) ? svg_of(view) : png_of(view);
+  const QByteArray bytes =
+      path.endsWith(QStringLiteral(".svg"), Qt::CaseInsensitive) ? svg_of(view) : png_of(view);
   QSaveFile file(path);
-  if (file.open(QIODevice::WriteOnly) && file.write(bytes) == bytes.size() && file.commit()) return {};
-  return QCoreApplication::translate("Picture", "%1 cannot be written: %2").arg(path, file.errorString());
+  if (file.open(QIODevice::WriteOnly) && file.write(bytes) == bytes.size() && file.commit())
+    return {};
+  return QCoreApplication::translate("Picture", "%1 cannot be written: %2")
+      .arg(path, file.errorString());
 }
 
 QString draw_svg(const QString& from, const QString& to) {
   constexpr int kScale = 2, kMostPixels = 20'000;
   const QFileInfo info(from);
-  if (!info.isFile()) return QCoreApplication::translate("Picture", "%1: there is no such file").arg(from);
+  if (!info.isFile())
+    return QCoreApplication::translate("Picture", "%1: there is no such file").arg(from);
   QSvgRenderer svg(from);
   const QSize size = svg.defaultSize() * kScale;
   if (!svg.isValid() || size.isEmpty() || size.width() > kMostPixels || size.height() > kMostPixels)
@@ -64,7 +69,8 @@ QString draw_svg(const QString& from, const QString& to) {
   painter.end();
   QSaveFile file(to);
   if (file.open(QIODevice::WriteOnly) && image.save(&file, "PNG") && file.commit()) return {};
-  return QCoreApplication::translate("Picture", "%1 cannot be written: %2").arg(to, file.errorString());
+  return QCoreApplication::translate("Picture", "%1 cannot be written: %2")
+      .arg(to, file.errorString());
 }
 
 }  // namespace tutti::gui

@@ -16,7 +16,8 @@ SearchBar::SearchBar(TimelineView& view, FoundPanel& found)
   setMovable(false);
   search_->setObjectName(QStringLiteral("find"));
   search_->setPlaceholderText(
-      tr("Find spans: pack 3, receive >1ms, update gpu1, a layer's name …  (Ctrl+F, Enter finds the next)"));
+      tr("Find spans: pack 3, receive >1ms, update gpu1, a layer's name …  (Ctrl+F, Enter finds "
+         "the next)"));
   search_->setAccessibleName(tr("Find spans"));
   filter_->setObjectName(QStringLiteral("filter"));
   filter_->setPlaceholderText(tr("Only rows with …  (Ctrl+L)"));
@@ -41,8 +42,10 @@ void SearchBar::add_actions(Actions& actions) {
     search_->setFocus();
     search_->selectAll();
   });
-  actions.add(select, "find-next", tr("Find the next"), QStringLiteral("F3"), [this] { find(true); });
-  actions.add(select, "find-previous", tr("Find the previous"), QStringLiteral("Shift+F3"), [this] { find(false); });
+  actions.add(select, "find-next", tr("Find the next"), QStringLiteral("F3"),
+              [this] { find(true); });
+  actions.add(select, "find-previous", tr("Find the previous"), QStringLiteral("Shift+F3"),
+              [this] { find(false); });
   actions.add(tr("&Rows"), "filter", tr("&Only rows with …"), QStringLiteral("Ctrl+L"), [this] {
     if (view_.trace()) show();
     filter_->setFocus();
@@ -83,8 +86,9 @@ bool SearchBar::find(bool forward) {
 
 void SearchBar::narrow(core::Time at_least, core::Time less_than) {
   QStringList words = search_->text().split(QLatin1Char(' '), Qt::SkipEmptyParts);
-  words.removeIf(
-      [](const QString& word) { return word.startsWith(QLatin1Char('<')) || word.startsWith(QLatin1Char('>')); });
+  words.removeIf([](const QString& word) {
+    return word.startsWith(QLatin1Char('<')) || word.startsWith(QLatin1Char('>'));
+  });
   words.append(QString::fromStdString(Query::lasting(at_least, less_than)));
   find(words.join(QLatin1Char(' ')));
 }

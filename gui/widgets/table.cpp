@@ -22,15 +22,17 @@ void fit_columns(QTableWidget& table) {
   constexpr int kLeast = 84;
   const QAbstractItemView& view = table;
   const auto needed = [&](int column) {
-    return std::max(view.sizeHintForColumn(column), table.horizontalHeader()->sectionSizeHint(column)) + 1;
+    return std::max(view.sizeHintForColumn(column),
+                    table.horizontalHeader()->sectionSizeHint(column)) +
+           1;
   };
   int others = 0;
   for (int column = 1; column < table.columnCount(); ++column) {
     table.setColumnWidth(column, needed(column));
     others += needed(column);
   }
-  table.setColumnWidth(0,
-                       std::max(std::min(kLeast, needed(0)), std::min(needed(0), table.viewport()->width() - others)));
+  table.setColumnWidth(0, std::max(std::min(kLeast, needed(0)),
+                                   std::min(needed(0), table.viewport()->width() - others)));
 }
 
 void set_row(QTableWidget& table, int row, const QStringList& texts) {

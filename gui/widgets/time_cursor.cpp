@@ -25,7 +25,8 @@ constexpr qint64 kLongestFrameMs = 200;
 TimeCursor::TimeCursor(TimelineView& view, OverviewStrip& overview) : view_(view) {
   view.add_overlay(*this);
   frames_.setInterval(kFrameMs);
-  connect(&frames_, &QTimer::timeout, this, [this] { advance(std::min(kLongestFrameMs, since_frame_.restart())); });
+  connect(&frames_, &QTimer::timeout, this,
+          [this] { advance(std::min(kLongestFrameMs, since_frame_.restart())); });
   connect(&view, &TimelineView::trace_changed, this, &TimeCursor::begin);
   connect(&view, &TimelineView::moment_wanted, this, &TimeCursor::set_moment);
   connect(&overview, &OverviewStrip::moment_wanted, this, &TimeCursor::set_moment);
@@ -36,10 +37,12 @@ void TimeCursor::add_actions(Actions& actions) {
   const QString play = tr("&Play");
   actions.add(play, "play", tr("&Play through what is seen, or pause"), QStringLiteral("K"),
               [this] { play_or_pause(); });
-  actions.add(play, "moment-next", tr("Cursor to the &next event"), QStringLiteral("L"), [this] { next(); });
-  actions.add(play, "moment-previous", tr("Cursor to the event &before"), QStringLiteral("J"), [this] { previous(); });
-  actions.add(play, "moment-start", tr("Cursor back to the &start of what is seen"), QStringLiteral("Shift+K"),
-              [this] { to_start(); });
+  actions.add(play, "moment-next", tr("Cursor to the &next event"), QStringLiteral("L"),
+              [this] { next(); });
+  actions.add(play, "moment-previous", tr("Cursor to the event &before"), QStringLiteral("J"),
+              [this] { previous(); });
+  actions.add(play, "moment-start", tr("Cursor back to the &start of what is seen"),
+              QStringLiteral("Shift+K"), [this] { to_start(); });
   actions.add(play, "faster", tr("Play &faster"), QStringLiteral("Shift+L"),
               [this] { set_speed(playback_.speed() + 1); });
   actions.add(play, "slower", tr("Play s&lower"), QStringLiteral("Shift+J"),
@@ -106,7 +109,8 @@ void TimeCursor::advance(qint64 milliseconds) {
   emit playing_changed();
 }
 
-QRect TimeCursor::flag(const Placement& place, const QFontMetrics& metrics, const QString& text) const {
+QRect TimeCursor::flag(const Placement& place, const QFontMetrics& metrics,
+                       const QString& text) const {
   const TimeRange& range = place.scene.range;
   if (moment() < range.from || moment() >= range.to) return {};
   const int width = metrics.horizontalAdvance(text) + 12;
@@ -116,11 +120,13 @@ QRect TimeCursor::flag(const Placement& place, const QFontMetrics& metrics, cons
 }
 
 QRegion TimeCursor::on_axis(const Placement& place, const QFontMetrics& metrics) const {
-  return flag(place, metrics, QString::fromStdString(moment_text(place.scene.trace, moment(), place.scene.range)));
+  return flag(place, metrics,
+              QString::fromStdString(moment_text(place.scene.trace, moment(), place.scene.range)));
 }
 
 void TimeCursor::paint(QPainter& painter, const Placement& place) const {
-  const QString text = QString::fromStdString(moment_text(place.scene.trace, moment(), place.scene.range));
+  const QString text =
+      QString::fromStdString(moment_text(place.scene.trace, moment(), place.scene.range));
   const QRect box = flag(place, painter.fontMetrics(), text);
   if (box.isEmpty()) return;
   const int x = place.x_of(moment());

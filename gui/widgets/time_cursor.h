@@ -50,7 +50,8 @@ class TimeCursor : public QObject, public Overlay {
  private:
   void begin();
   /// Returns the rectangle of the label with the time; empty if the cursor is not in view.
-  [[nodiscard]] QRect flag(const Placement& place, const QFontMetrics& metrics, const QString& text) const;
+  [[nodiscard]] QRect flag(const Placement& place, const QFontMetrics& metrics,
+                           const QString& text) const;
 
   TimelineView& view_;
   Playback playback_;

@@ -112,7 +112,8 @@ void TimelineView::mouseMoveEvent(QMouseEvent* event) {
     glide_to({pressed_range_.from + by, pressed_range_.to + by});
   } else if (drag_ != Drag::kNone && moved) {
     const Time a = time_under(pressed_.x()), b = time_under(event->pos().x());
-    select_range(TimeRange{std::max(Time(), std::min(a, b)), std::min(view_.run_length(), std::max(a, b))});
+    select_range(
+        TimeRange{std::max(Time(), std::min(a, b)), std::min(view_.run_length(), std::max(a, b))});
   }
 }
 
@@ -182,11 +183,12 @@ bool TimelineView::event(QEvent* event) {
                        this);
   } else if (const Difference* const error = error_under(help->pos())) {
     const auto& sides = trace_->sides();
-    QToolTip::showText(help->globalPos(),
-                       QString::fromStdString(error->what + "\n" + sides[0].name + ": " + core::show(error->time.a) +
-                                              "\n" + sides[1].name + ": " + core::show(error->time.b) + "\n" +
-                                              signed_difference(error->time)),
-                       this);
+    QToolTip::showText(
+        help->globalPos(),
+        QString::fromStdString(error->what + "\n" + sides[0].name + ": " +
+                               core::show(error->time.a) + "\n" + sides[1].name + ": " +
+                               core::show(error->time.b) + "\n" + signed_difference(error->time)),
+        this);
   } else {
     QToolTip::hideText();
   }

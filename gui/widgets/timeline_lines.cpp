@@ -44,7 +44,8 @@ void TimelineView::go_to_line(const QString& key) {
   layout_.reveal(key.toStdString());
   lines_have_changed();
   const auto& lines = layout_.lines();
-  const auto line = std::find_if(lines.begin(), lines.end(), [&](const Line& l) { return l.key == key.toStdString(); });
+  const auto line = std::find_if(lines.begin(), lines.end(),
+                                 [&](const Line& l) { return l.key == key.toStdString(); });
   if (line == lines.end()) return;
   line_at_hand_ = line->key;
   scroll_to(static_cast<std::size_t>(line - lines.begin()));
@@ -62,7 +63,8 @@ void TimelineView::close_all() {
 
 void TimelineView::open_or_close() {
   const auto& lines = layout_.lines();
-  const auto line = std::find_if(lines.begin(), lines.end(), [&](const Line& l) { return l.key == line_at_hand_; });
+  const auto line = std::find_if(lines.begin(), lines.end(),
+                                 [&](const Line& l) { return l.key == line_at_hand_; });
   if (line == lines.end() || !line->is_group()) return;
   layout_.open(line_at_hand_, !line->open);
   lines_have_changed();
@@ -75,7 +77,8 @@ void TimelineView::pin_or_unpin() {
     const std::size_t line = layout_.line_of_row(selected_->row);
     if (line < lines.size()) key = lines[line].key;
   }
-  const auto line = std::find_if(lines.begin(), lines.end(), [&](const Line& l) { return l.key == key; });
+  const auto line =
+      std::find_if(lines.begin(), lines.end(), [&](const Line& l) { return l.key == key; });
   if (line == lines.end()) return;
   layout_.pin(key, !line->pinned);
   lines_have_changed();
@@ -93,16 +96,18 @@ std::optional<SpanId> TimelineView::nearest_span(std::size_t row) const {
   }
   const Time middle = from + Time((to - from).count() / 2);
   const SpanRow::Index there = spans.at(middle);
-  return SpanId{row, there < spans.size() ? there : std::min(spans.first_from(middle), spans.size() - 1)};
+  return SpanId{
+      row, there < spans.size() ? there : std::min(spans.first_from(middle), spans.size() - 1)};
 }
 
 void TimelineView::walk_lines(int by) {
   const auto& lines = layout_.lines();
   if (!trace_ || lines.empty()) return;
-  const auto at_hand =
-      std::find_if(lines.begin(), lines.end(), [&](const Line& line) { return line.key == line_at_hand_; });
+  const auto at_hand = std::find_if(lines.begin(), lines.end(),
+                                    [&](const Line& line) { return line.key == line_at_hand_; });
   const std::ptrdiff_t last = static_cast<std::ptrdiff_t>(lines.size()) - 1;
-  std::ptrdiff_t next = at_hand == lines.end() ? (by > 0 ? 0 : last) : (at_hand - lines.begin()) + by;
+  std::ptrdiff_t next =
+      at_hand == lines.end() ? (by > 0 ? 0 : last) : (at_hand - lines.begin()) + by;
   next = std::clamp(next, std::ptrdiff_t{0}, last);
   const auto line = static_cast<std::size_t>(next);
   line_at_hand_ = lines[line].key;
@@ -135,7 +140,8 @@ void TimelineView::scroll_to_both(std::size_t line) {
   for (const SpanId& partner : partners_) {
     const std::size_t other = layout_.line_of_row(partner.row);
     if (other >= lines.size() || lines[other].pinned) continue;
-    const int both_top = std::min(top, lines[other].top), both_bottom = std::max(bottom, lines[other].bottom());
+    const int both_top = std::min(top, lines[other].top),
+              both_bottom = std::max(bottom, lines[other].bottom());
     if (both_bottom - both_top > room) continue;
     top = both_top;
     bottom = both_bottom;

@@ -11,7 +11,8 @@ using core::Time;
 void TimelineView::select(const std::optional<SpanId>& span) {
   if (selected_ == span) return;
   selected_ = span;
-  partners_ = span && trace_ && trace_->parts() ? trace_->parts()->partners(*span) : std::vector<SpanId>();
+  partners_ =
+      span && trace_ && trace_->parts() ? trace_->parts()->partners(*span) : std::vector<SpanId>();
   update();
   emit selection_changed();
 }
@@ -23,7 +24,9 @@ void TimelineView::select_partner() {
 }
 
 void TimelineView::go_to(const SpanId& span) {
-  if (!trace_ || span.row >= trace_->rows().size() || span.index >= trace_->rows()[span.row].spans.size()) return;
+  if (!trace_ || span.row >= trace_->rows().size() ||
+      span.index >= trace_->rows()[span.row].spans.size())
+    return;
   layout_.reveal(span.row);
   lines_have_changed();
   const SpanRow& spans = trace_->rows()[span.row].spans;
@@ -43,7 +46,8 @@ void TimelineView::go_to(const SpanId& span) {
 void TimelineView::select_next() {
   if (!trace_) return;
   if (!selected_) return walk_lines(1);
-  if (selected_->index + 1 < trace_->rows()[selected_->row].spans.size()) go_to({selected_->row, selected_->index + 1});
+  if (selected_->index + 1 < trace_->rows()[selected_->row].spans.size())
+    go_to({selected_->row, selected_->index + 1});
 }
 
 void TimelineView::select_previous() {
@@ -79,7 +83,8 @@ void TimelineView::step_along_path(int by) {
   const auto count = static_cast<std::ptrdiff_t>(path.size());
   std::ptrdiff_t next = by > 0 ? 0 : count - 1;
   if (piece_of_path_)
-    next = std::clamp(static_cast<std::ptrdiff_t>(*piece_of_path_) + by, std::ptrdiff_t{0}, count - 1);
+    next =
+        std::clamp(static_cast<std::ptrdiff_t>(*piece_of_path_) + by, std::ptrdiff_t{0}, count - 1);
   piece_of_path_ = static_cast<std::size_t>(next);
   const core::PathPiece& piece = path[*piece_of_path_];
   const Time margin((piece.end - piece.start).count() / 2 + 1);
@@ -88,7 +93,8 @@ void TimelineView::step_along_path(int by) {
   const Time middle = piece.start + Time((piece.end - piece.start).count() / 2);
   for (std::size_t r = 0; r < trace_->rows().size(); ++r) {
     const Trace::Row& row = trace_->rows()[r];
-    const bool its = "w" + std::to_string(row.track.worker) + '/' + row.track.device == piece.device;
+    const bool its =
+        "w" + std::to_string(row.track.worker) + '/' + row.track.device == piece.device;
     if (!its || row.side != side || row.track.kind == core::TrackKind::kLane) continue;
     const SpanRow::Index at = row.spans.at(middle);
     if (at < row.spans.size() && row.spans.kind(at) == piece.kind &&

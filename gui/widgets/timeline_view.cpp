@@ -13,7 +13,8 @@ TimelineView::TimelineView(QWidget* parent)
   setFocusPolicy(Qt::StrongFocus);
   setAttribute(Qt::WA_OpaquePaintEvent);
   setAccessibleName(tr("Timeline"));
-  setAccessibleDescription(tr("Rows of spans over time; the details panel reads out the selected span"));
+  setAccessibleDescription(
+      tr("Rows of spans over time; the details panel reads out the selected span"));
   connect(scroll_bar_, &QScrollBar::valueChanged, this, [this] { repaint_lines(); });
 }
 
@@ -33,7 +34,8 @@ void TimelineView::show_trace(std::shared_ptr<const Trace> trace) {
   emit range_changed();
 }
 
-void TimelineView::replace_trace(std::shared_ptr<const Trace> trace, const std::optional<TimeRange>& range) {
+void TimelineView::replace_trace(std::shared_ptr<const Trace> trace,
+                                 const std::optional<TimeRange>& range) {
   const Layout before = layout_;
   show_trace(std::move(trace));
   layout_.take_over(before);
@@ -62,7 +64,8 @@ void TimelineView::show_traffic(std::shared_ptr<const Traffic> traffic) {
 }
 
 Scene TimelineView::scene() const {
-  return {*trace_, layout_, *theme_, view_.range(), scroll_bar_->value(), path_only_, traffic_.get()};
+  return {*trace_,    layout_,       *theme_, view_.range(), scroll_bar_->value(),
+          path_only_, traffic_.get()};
 }
 
 QImage TimelineView::picture(const QSize& size, qreal scale) const {
@@ -76,7 +79,8 @@ QImage TimelineView::picture(const QSize& size, qreal scale) const {
 
 void TimelineView::paint_shapes(QPainter& painter, const QSize& size) const {
   if (!trace_) return;
-  gui::paint_shapes(painter, scene(), size, covered_of_axis(lines_rect(size), painter.fontMetrics()));
+  gui::paint_shapes(painter, scene(), size,
+                    covered_of_axis(lines_rect(size), painter.fontMetrics()));
   paint_overlays(painter, lines_rect(size));
 }
 
@@ -154,7 +158,8 @@ void TimelineView::paintEvent(QPaintEvent*) {
 QRegion TimelineView::covered_of_axis(const QRect& lines, const QFontMetrics& metrics) const {
   const Scene shown = scene();
   QRegion covered;
-  for (const Overlay* const overlay : overlays_) covered += overlay->on_axis({shown, lines}, metrics);
+  for (const Overlay* const overlay : overlays_)
+    covered += overlay->on_axis({shown, lines}, metrics);
   return covered;
 }
 
@@ -175,7 +180,8 @@ void TimelineView::paint_overlays(QPainter& painter, const QRect& lines) const {
   const Placement place{shown, lines};
   if (range_) {
     QColor tint = QColor::fromRgb(theme_->selection);
-    const QRect box(QPoint(place.x_of(range_->from), lines.top()), QPoint(place.x_of(range_->to), lines.bottom()));
+    const QRect box(QPoint(place.x_of(range_->from), lines.top()),
+                    QPoint(place.x_of(range_->to), lines.bottom()));
     painter.setPen(QPen(tint, 1, Qt::DashLine));
     painter.drawLine(box.topLeft(), box.bottomLeft());
     painter.drawLine(box.topRight(), box.bottomRight());

@@ -163,7 +163,8 @@ class TimelineView : public QWidget {
   std::optional<SpanId> selected_;
   std::vector<SpanId> partners_;  ///< the matches of the selected span in the other timeline
   std::optional<TimeRange> range_;
-  std::string line_at_hand_;  ///< key of the current line, which was last clicked on or reached by keys
+  std::string
+      line_at_hand_;  ///< key of the current line, which was last clicked on or reached by keys
   std::optional<std::size_t> piece_of_path_;
   bool path_only_ = false;
   bool space_held_ = false;

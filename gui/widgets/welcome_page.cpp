@@ -34,10 +34,11 @@ WelcomePage::WelcomePage(const std::vector<Example>& examples, QWidget* parent)
   setWidget(page);
   auto* const layout = new QVBoxLayout(page);
   layout->addStretch(2);
-  auto* const text = new QLabel(
-      tr("<h2>What will a training step cost, and why?</h2>"
-         "<p>A <b>scenario</b> says which machines, which model and how gradients are reduced; running it makes a "
-         "<b>timeline</b>.</p>"));
+  auto* const text =
+      new QLabel(tr("<h2>What will a training step cost, and why?</h2>"
+                    "<p>A <b>scenario</b> says which machines, which model and how gradients are "
+                    "reduced; running it makes a "
+                    "<b>timeline</b>.</p>"));
   text->setAlignment(Qt::AlignCenter);
   text->setWordWrap(true);
   layout->addWidget(text);
@@ -69,7 +70,8 @@ WelcomePage::WelcomePage(const std::vector<Example>& examples, QWidget* parent)
   buttons->addStretch(1);
   layout->addLayout(buttons);
   auto* const hint =
-      new QLabel(tr("<p>… or drop a file here. <b>Ctrl+P</b> lists all that can be done, <b>?</b> explains it.</p>"));
+      new QLabel(tr("<p>… or drop a file here. <b>Ctrl+P</b> lists all that can be done, <b>?</b> "
+                    "explains it.</p>"));
   hint->setAlignment(Qt::AlignCenter);
   layout->addWidget(hint);
   layout->addStretch(3);
@@ -91,15 +93,17 @@ void WelcomePage::resizeEvent(QResizeEvent* event) {
 
 QPushButton* WelcomePage::make_card(const Example& example) {
   auto* const card = new QPushButton;
-  const QString title = QString::fromStdString(example.title), about = QString::fromStdString(example.about);
+  const QString title = QString::fromStdString(example.title),
+                about = QString::fromStdString(example.about);
   card->setObjectName(QStringLiteral("example card %1").arg(example.number));
   card->setAccessibleName(tr("Example %1: %2").arg(example.number).arg(title));
   card->setAccessibleDescription(about);
   card->setToolTip(about);
   auto* const rows = new QVBoxLayout(card);
   rows->setContentsMargins(14, 12, 14, 12);
-  auto* const heading =
-      new QLabel(QStringLiteral("<big><b>%1&nbsp;&nbsp;%2</b></big>").arg(example.number).arg(title.toHtmlEscaped()));
+  auto* const heading = new QLabel(QStringLiteral("<big><b>%1&nbsp;&nbsp;%2</b></big>")
+                                       .arg(example.number)
+                                       .arg(title.toHtmlEscaped()));
   auto* const body = new QLabel(shortened(about));
   body->setTextFormat(Qt::PlainText);
   body->setWordWrap(true);

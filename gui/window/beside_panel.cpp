@@ -55,11 +55,12 @@ BesidePanel::BesidePanel(TimelineView& view)
       alignment_(new QComboBox),
       arrangement_(new QComboBox),
       sort_(new QComboBox),
-      table_(make_table(
-          {tr("what"), tr("step"), tr("pack"), tr("where"), tr("first"), tr("second"), tr("difference"), tr("share")},
-          tr("Where the two are furthest apart"))) {
+      table_(make_table({tr("what"), tr("step"), tr("pack"), tr("where"), tr("first"), tr("second"),
+                         tr("difference"), tr("share")},
+                        tr("Where the two are furthest apart"))) {
   const QSettings settings;
-  align_ = parse_align(settings.value(QStringLiteral("align")).toString().toStdString()).value_or(Align::kStep);
+  align_ = parse_align(settings.value(QStringLiteral("align")).toString().toStdString())
+               .value_or(Align::kStep);
   if (settings.value(QStringLiteral("arrangement")).toString() == QLatin1String("sides"))
     view_.arrange(Arrangement::kSides);
   auto* const layout = new QVBoxLayout(this);
@@ -70,8 +71,8 @@ BesidePanel::BesidePanel(TimelineView& view)
   alignment_->setAccessibleName(tr("How the two timelines are aligned"));
   arrangement_->addItems({tr("the same one above the other"), tr("first above second")});
   arrangement_->setAccessibleName(tr("How the rows of the two are arranged"));
-  sort_->addItems({tr("steps and packs"), tr("steps and their parts"), tr("packs"), tr("spans of single devices"),
-                   tr("all of these")});
+  sort_->addItems({tr("steps and packs"), tr("steps and their parts"), tr("packs"),
+                   tr("spans of single devices"), tr("all of these")});
   sort_->setAccessibleName(tr("What is listed"));
   for (QComboBox* const choice : {alignment_, arrangement_, sort_}) {
     choice->setMinimumWidth(80);  // the details beside it need room, too
@@ -87,7 +88,8 @@ BesidePanel::BesidePanel(TimelineView& view)
   table_->setSortingEnabled(true);
   table_->horizontalHeader()->setSortIndicator(kDifferenceColumn, Qt::DescendingOrder);
   show_controls();
-  connect(alignment_, &QComboBox::activated, this, [this](int at) { align(static_cast<Align>(at)); });
+  connect(alignment_, &QComboBox::activated, this,
+          [this](int at) { align(static_cast<Align>(at)); });
   connect(arrangement_, &QComboBox::activated, this, [this](int at) {
     view_.arrange(at == 0 ? Arrangement::kPairs : Arrangement::kSides);
     show_controls();
@@ -97,11 +99,12 @@ BesidePanel::BesidePanel(TimelineView& view)
   connect(table_, &QTableWidget::cellActivated, this, &BesidePanel::go_to);
   connect(&opener_, &FileOpener::progress, this, &BesidePanel::progress);
   connect(&opener_, &FileOpener::failed, this, &BesidePanel::failed);
-  connect(&opener_, &FileOpener::opened, this, [this](const std::shared_ptr<const Trace>& trace, const QString& path) {
-    second_ = trace;
-    second_path_ = path;
-    put_together(false);
-  });
+  connect(&opener_, &FileOpener::opened, this,
+          [this](const std::shared_ptr<const Trace>& trace, const QString& path) {
+            second_ = trace;
+            second_path_ = path;
+            put_together(false);
+          });
 }
 
 void BesidePanel::add_actions(Actions& actions) {
@@ -110,12 +113,16 @@ void BesidePanel::add_actions(Actions& actions) {
     if (!first_) return emit told(tr("open a timeline first: another one is put beside it"));
     emit second_wanted();
   });
-  actions.add(compare, "close-beside", tr("&Close the second timeline"), QStringLiteral("Ctrl+Shift+W"),
-              [this] { close_second(); });
-  actions.add(compare, "align-start", tr("Align by &start"), QStringLiteral("Alt+1"), [this] { align(Align::kStart); });
-  actions.add(compare, "align-step", tr("Align by s&tep"), QStringLiteral("Alt+2"), [this] { align(Align::kStep); });
-  actions.add(compare, "align-pack", tr("Align by &pack"), QStringLiteral("Alt+3"), [this] { align(Align::kPack); });
-  actions.add(compare, "arrange", tr("The same one &above the other, or all of the first above the second"),
+  actions.add(compare, "close-beside", tr("&Close the second timeline"),
+              QStringLiteral("Ctrl+Shift+W"), [this] { close_second(); });
+  actions.add(compare, "align-start", tr("Align by &start"), QStringLiteral("Alt+1"),
+              [this] { align(Align::kStart); });
+  actions.add(compare, "align-step", tr("Align by s&tep"), QStringLiteral("Alt+2"),
+              [this] { align(Align::kStep); });
+  actions.add(compare, "align-pack", tr("Align by &pack"), QStringLiteral("Alt+3"),
+              [this] { align(Align::kPack); });
+  actions.add(compare, "arrange",
+              tr("The same one &above the other, or all of the first above the second"),
               QStringLiteral("I"), [this] {
                 const bool pairs = view_.arrangement() == Arrangement::kPairs;
                 view_.arrange(pairs ? Arrangement::kSides : Arrangement::kPairs);
@@ -123,25 +130,28 @@ void BesidePanel::add_actions(Actions& actions) {
               });
   actions.add(compare, "partner", tr("Matching span in the &other timeline"), QStringLiteral("X"),
               [this] { view_.select_partner(); });
-  actions.add(compare, "error-next", tr("N&ext in the list of the largest"), QStringLiteral("E"), [this] { walk(1); });
-  actions.add(compare, "error-previous", tr("Previous in the list of the largest"), QStringLiteral("Shift+E"),
-              [this] { walk(-1); });
+  actions.add(compare, "error-next", tr("N&ext in the list of the largest"), QStringLiteral("E"),
+              [this] { walk(1); });
+  actions.add(compare, "error-previous", tr("Previous in the list of the largest"),
+              QStringLiteral("Shift+E"), [this] { walk(-1); });
 }
 
 void BesidePanel::show_controls() {
   alignment_->setCurrentIndex(static_cast<int>(beside_ ? beside_->align : align_));
   arrangement_->setCurrentIndex(view_.arrangement() == Arrangement::kPairs ? 0 : 1);
-  for (QWidget* const control :
-       {static_cast<QWidget*>(alignment_), static_cast<QWidget*>(arrangement_), static_cast<QWidget*>(sort_)})
+  for (QWidget* const control : {static_cast<QWidget*>(alignment_),
+                                 static_cast<QWidget*>(arrangement_), static_cast<QWidget*>(sort_)})
     control->setEnabled(beside_.has_value());
   if (!beside_) {
     words_->setText(tr("no second timeline is open (Ctrl+Shift+O)"));
     words_->show();
   }
   QSettings settings;
-  if (settings.value(QStringLiteral("arrangement")).isValid() || view_.arrangement() == Arrangement::kSides)
-    settings.setValue(QStringLiteral("arrangement"),
-                      view_.arrangement() == Arrangement::kPairs ? QStringLiteral("pairs") : QStringLiteral("sides"));
+  if (settings.value(QStringLiteral("arrangement")).isValid() ||
+      view_.arrangement() == Arrangement::kSides)
+    settings.setValue(QStringLiteral("arrangement"), view_.arrangement() == Arrangement::kPairs
+                                                         ? QStringLiteral("pairs")
+                                                         : QStringLiteral("sides"));
 }
 
 // --- opening ---
@@ -180,7 +190,8 @@ void BesidePanel::close_second() {
 void BesidePanel::align(Align align) {
   align_ = align;
   QSettings().setValue(QStringLiteral("align"), text_of(to_string(align)));
-  if (!beside_) return emit told(tr("a second timeline will be aligned by %1").arg(text_of(to_string(align))));
+  if (!beside_)
+    return emit told(tr("a second timeline will be aligned by %1").arg(text_of(to_string(align))));
   put_together(true);
 }
 
@@ -196,7 +207,8 @@ void BesidePanel::work(What what) {
       });
     };
     if (const auto thrown = guarded([&] { what(*stop, tell_unless_stopped); }))
-      tell_unless_stopped([this, why = text_of(thrown->message())] { emit failed(tr("comparing: %1").arg(why)); });
+      tell_unless_stopped(
+          [this, why = text_of(thrown->message())] { emit failed(tr("comparing: %1").arg(why)); });
   });
 }
 
@@ -205,13 +217,15 @@ void BesidePanel::put_together(bool again) {
   work([this, again, needs_errors, first = first_, second = second_, align = align_,
         first_path = first_path_.toStdString(),
         second_path = second_path_.toStdString()](const std::atomic<bool>& stop, const auto& tell) {
-    auto beside = std::make_shared<Beside>(put_beside(first, second, align, {first_path, second_path}, stop));
+    auto beside =
+        std::make_shared<Beside>(put_beside(first, second, align, {first_path, second_path}, stop));
     if (stop) return;
     const core::Numbers packs = beside->packs;
     const std::vector<core::StepComparison> steps = beside->steps;
     tell([this, beside, again] { show_beside(std::move(*beside), again); });
     if (!needs_errors) return;
-    auto deviations = largest_deviations(first->reader(), second->reader(), steps, packs, kMost, stop);
+    auto deviations =
+        largest_deviations(first->reader(), second->reader(), steps, packs, kMost, stop);
     if (!deviations) {
       return tell([this, why = text_of(deviations.error().message())] {
         emit told(why);
@@ -230,7 +244,8 @@ void BesidePanel::show_beside(Beside beside, bool again) {
   const TimeRange seen = view_.view().range();
   if (again && beside_ && view_.trace() == beside_->trace.get()) {
     if (view_.selected())
-      selected = {view_.trace()->rows()[view_.selected()->row].side, beside_->rows->origin(*view_.selected())};
+      selected = {view_.trace()->rows()[view_.selected()->row].side,
+                  beside_->rows->origin(*view_.selected())};
     const bool all = seen.length() >= view_.view().run_length();
     const Time own = beside_->alignment.delays[0].own(seen.from);
     const Time begin = own + beside.alignment.delays[0].at(own);
@@ -243,15 +258,18 @@ void BesidePanel::show_beside(Beside beside, bool again) {
   const auto& sides = beside_->trace->sides();
   for (int s = 0; s < 2; ++s) {
     const QString name = text_of(sides[static_cast<std::size_t>(s)].name);
-    auto* const title = new QTableWidgetItem(fontMetrics().elidedText(name, Qt::ElideRight, kWidestTitle));
+    auto* const title =
+        new QTableWidgetItem(fontMetrics().elidedText(name, Qt::ElideRight, kWidestTitle));
     title->setToolTip(name);
     table_->setHorizontalHeaderItem(4 + s, title);
   }
   words_->setText(tr("comparing …"));
-  arrangement_->setItemText(1, tr("%1 above %2").arg(text_of(sides[0].name), text_of(sides[1].name)));
+  arrangement_->setItemText(1,
+                            tr("%1 above %2").arg(text_of(sides[0].name), text_of(sides[1].name)));
   QStringList said;
   for (const std::string& sentence : beside_->differences) said.append(text_of(sentence));
-  emit told(said.isEmpty() ? tr("the two are of the same scenario, steps, workers and packs") : said.join(tr("; ")));
+  emit told(said.isEmpty() ? tr("the two are of the same scenario, steps, workers and packs")
+                           : said.join(tr("; ")));
 }
 
 // --- errors ---
@@ -282,19 +300,26 @@ void BesidePanel::fill() {
     what->setData(Qt::UserRole, static_cast<qulonglong>(number));
     table_->setItem(row, 0, what);
     table_->setItem(row, 1, new NumberItem(QString::number(d.step), d.step));
-    table_->setItem(row, 2, new NumberItem(d.pack < 0 ? QString() : QString::number(d.pack), d.pack));
+    table_->setItem(row, 2,
+                    new NumberItem(d.pack < 0 ? QString() : QString::number(d.pack), d.pack));
     table_->setItem(row, 3, new QTableWidgetItem(text_of(d.where)));
-    table_->setItem(row, 4, new NumberItem(text_of(d.time.a), static_cast<double>(d.time.a.count())));
-    table_->setItem(row, 5, new NumberItem(text_of(d.time.b), static_cast<double>(d.time.b.count())));
+    table_->setItem(row, 4,
+                    new NumberItem(text_of(d.time.a), static_cast<double>(d.time.a.count())));
+    table_->setItem(row, 5,
+                    new NumberItem(text_of(d.time.b), static_cast<double>(d.time.b.count())));
     const double difference = static_cast<double>(d.time.difference().count());
     const QString sign = difference < 0 ? QStringLiteral("−") : QStringLiteral("+");
     table_->setItem(row, kDifferenceColumn,
-                    new NumberItem(sign + text_of(difference < 0 ? Time() - d.time.difference() : d.time.difference()),
+                    new NumberItem(sign + text_of(difference < 0 ? Time() - d.time.difference()
+                                                                 : d.time.difference()),
                                    std::abs(difference)));
     const auto share = d.time.share();
-    table_->setItem(row, 7, new NumberItem(text_of(signed_share(d.time)), share ? std::abs(*share) : -1));
+    table_->setItem(row, 7,
+                    new NumberItem(text_of(signed_share(d.time)), share ? std::abs(*share) : -1));
   }
-  const auto is_of_span = [this](std::size_t i) { return deviations_[i].sort == Deviation::Sort::kSpan; };
+  const auto is_of_span = [this](std::size_t i) {
+    return deviations_[i].sort == Deviation::Sort::kSpan;
+  };
   table_->setColumnHidden(3, std::none_of(listed_.begin(), listed_.end(), is_of_span));
   table_->setSortingEnabled(true);
   table_->resizeColumnsToContents();
@@ -308,13 +333,15 @@ void BesidePanel::tell_what_is_listed() {
   } else if (listed_.empty()) {
     words_->setText(tr("nothing differs: all of these take exactly as long in both"));
   } else {
-    words_->setText(tr("rows of %1s: from below, longer in %2; from above, shorter; full height from 25 % on")
-                        .arg(text_of(beside_->apart), second));
+    words_->setText(
+        tr("rows of %1s: from below, longer in %2; from above, shorter; full height from 25 % on")
+            .arg(text_of(beside_->apart), second));
   }
   words_->setToolTip(words_->text());
 }
 
-/// To what the row of the list is about: the span and the same in the other; a whole step is a range.
+/// To what the row of the list is about: the span and the same in the other; a whole step is a
+/// range.
 void BesidePanel::go_to(int row) {
   const QTableWidgetItem* const cell = table_->item(row, 0);
   if (!beside_ || !cell) return;
@@ -338,7 +365,8 @@ void BesidePanel::go_to(int row) {
   TimeRange whole{rows[span->row].spans.start(span->index), rows[span->row].spans.end(span->index)};
   for (const SpanId& partner : view_.partners()) {
     const SpanRow& spans = rows[partner.row].spans;
-    whole = {std::min(whole.from, spans.start(partner.index)), std::max(whole.to, spans.end(partner.index))};
+    whole = {std::min(whole.from, spans.start(partner.index)),
+             std::max(whole.to, spans.end(partner.index))};
   }
   const TimeRange seen = view_.view().range();
   const bool tiny = whole.length().count() < seen.length().count() / 10;
@@ -357,7 +385,8 @@ bool BesidePanel::go_to_error(int row) {
 int BesidePanel::errors() const { return table_->rowCount(); }
 
 void BesidePanel::walk(int by) {
-  if (table_->rowCount() == 0) return emit told(tr("there is no second timeline, or nothing to compare"));
+  if (table_->rowCount() == 0)
+    return emit told(tr("there is no second timeline, or nothing to compare"));
   const int now = table_->currentRow();
   go_to_error(now < 0 ? 0 : std::clamp(now + by, 0, table_->rowCount() - 1));
 }

@@ -20,14 +20,16 @@ void FileOpener::open(const QString& path, Wanted wanted) {
 }
 
 /// In the thread.
-void FileOpener::read(const QString& path, Wanted wanted, const std::shared_ptr<std::atomic<bool>>& cancel) {
+void FileOpener::read(const QString& path, Wanted wanted,
+                      const std::shared_ptr<std::atomic<bool>>& cancel) {
   const auto tell_unless_stopped = [&](auto what) {
     tell(this, [cancel, what] {
       if (!*cancel) what();
     });
   };
   const auto fail = [&](const core::Error& error) {
-    tell_unless_stopped([this, why = QString::fromStdString(error.message())] { emit failed(why); });
+    tell_unless_stopped(
+        [this, why = QString::fromStdString(error.message())] { emit failed(why); });
   };
   const auto thrown = guarded([&] {
     const auto kind = file_kind(path.toStdString());
@@ -38,7 +40,8 @@ void FileOpener::read(const QString& path, Wanted wanted, const std::shared_ptr<
       return tell_unless_stopped([this, file = *file] { emit scenario_read(file); });
     }
     if (wanted == Wanted::kAnything && *kind == FileKind::kSweep)
-      return tell_unless_stopped([this, path] { emit sweep_found(QFileInfo(path).absoluteFilePath()); });
+      return tell_unless_stopped(
+          [this, path] { emit sweep_found(QFileInfo(path).absoluteFilePath()); });
     OpenControl control;
     control.cancel = cancel.get();
     std::atomic<int> told = 0;

@@ -86,7 +86,8 @@ MainWindow::MainWindow(Workshop workshop)
   statusBar()->addPermanentWidget(progress_);
   statusBar()->addPermanentWidget(where_);
 
-  connect(view_, &TimelineView::view_changed, this, [this] { overview_->set_range(view_->view().range()); });
+  connect(view_, &TimelineView::view_changed, this,
+          [this] { overview_->set_range(view_->view().range()); });
   connect(view_, &TimelineView::cursor_moved, this, &MainWindow::tell_cursor);
   connect(overview_, &OverviewStrip::range_wanted, view_, &TimelineView::glide_to);
   connect(overview_, &OverviewStrip::settled, view_, &TimelineView::settle);
@@ -118,7 +119,8 @@ MainWindow::~MainWindow() {
 
 // --- parts ---
 
-QDockWidget* MainWindow::add_panel(const QString& title, const char* id, QWidget* panel, Qt::DockWidgetArea area) {
+QDockWidget* MainWindow::add_panel(const QString& title, const char* id, QWidget* panel,
+                                   Qt::DockWidgetArea area) {
   auto* const dock = new QDockWidget(title, this);
   dock->setObjectName(QString::fromLatin1(id));
   dock->setWidget(panel);
@@ -152,7 +154,8 @@ void MainWindow::make_panels() {
   search_ = new SearchBar(*view_, *found_);
   addToolBar(search_);
   connect(search_, &SearchBar::told, this, &MainWindow::tell);
-  auto* const details = add_panel(tr("Details"), "details", new DetailsPanel(*view_), Qt::BottomDockWidgetArea);
+  auto* const details =
+      add_panel(tr("Details"), "details", new DetailsPanel(*view_), Qt::BottomDockWidgetArea);
   auto* const numbers = add_panel(tr("Numbers"), "numbers", numbers_, Qt::BottomDockWidgetArea);
   connect(numbers, &QDockWidget::visibilityChanged, numbers_, &NumbersPanel::set_seen);
   splitDockWidget(details, numbers, Qt::Horizontal);
@@ -179,7 +182,8 @@ void MainWindow::make_panels() {
 
 void MainWindow::make_beside() {
   beside_ = new BesidePanel(*view_);
-  auto* const dock = add_panel(tr("Largest differences"), "errors", beside_, Qt::BottomDockWidgetArea);
+  auto* const dock =
+      add_panel(tr("Largest differences"), "errors", beside_, Qt::BottomDockWidgetArea);
   tabifyDockWidget(findChild<QDockWidget*>(QStringLiteral("numbers")), dock);
   dock->hide();
   connect(beside_, &BesidePanel::told, this, &MainWindow::tell);
@@ -187,7 +191,8 @@ void MainWindow::make_beside() {
   connect(beside_, &BesidePanel::progress, progress_, &QProgressBar::setValue);
   connect(beside_, &BesidePanel::failed, this, &MainWindow::give_up);
   connect(beside_, &BesidePanel::shown, this,
-          [this, dock](const std::shared_ptr<const Trace>& trace, bool again, const std::optional<TimeRange>& range) {
+          [this, dock](const std::shared_ptr<const Trace>& trace, bool again,
+                       const std::optional<TimeRange>& range) {
             progress_->hide();
             overview_->show_trace(trace);
             if (again) return view_->replace_trace(trace, range);
@@ -201,7 +206,8 @@ void MainWindow::make_beside() {
             dock->setWindowTitle(errors ? tr("Largest errors") : tr("Largest differences"));
             dock->show();
             dock->raise();
-            setWindowTitle(tr("%1 and %2 — Tutti").arg(text_of_side(*trace, 0), text_of_side(*trace, 1)));
+            setWindowTitle(
+                tr("%1 and %2 — Tutti").arg(text_of_side(*trace, 0), text_of_side(*trace, 1)));
           });
   connect(beside_, &BesidePanel::listed, this, &MainWindow::opened);
   connect(beside_, &BesidePanel::closed, this,
@@ -229,27 +235,34 @@ void MainWindow::make_actions() {
   actions_.add(file, "new", tr("&New scenario"), QStringLiteral("Ctrl+N"), [this] { start_new(); });
   actions_.add(file, "recover", tr("&Recover unsaved changes…"), QStringLiteral("Ctrl+Alt+R"),
                [this] { offer_recovery(true); });
-  actions_.add(file, "export-picture", tr("Export &picture (PNG, SVG)…"), QStringLiteral("Ctrl+E"), [this] {
-    export_picture(QFileDialog::getSaveFileName(this, tr("Export picture"), {}, tr("Pictures (*.png *.svg)")));
-  });
-  actions_.add(file, "export-numbers", tr("Export &numbers (CSV)…"), QStringLiteral("Ctrl+Shift+E"), [this] {
-    export_numbers(QFileDialog::getSaveFileName(this, tr("Export numbers"), {}, tr("Tables (*.csv)")));
-  });
+  actions_.add(file, "export-picture", tr("Export &picture (PNG, SVG)…"), QStringLiteral("Ctrl+E"),
+               [this] {
+                 export_picture(QFileDialog::getSaveFileName(this, tr("Export picture"), {},
+                                                             tr("Pictures (*.png *.svg)")));
+               });
+  actions_.add(
+      file, "export-numbers", tr("Export &numbers (CSV)…"), QStringLiteral("Ctrl+Shift+E"), [this] {
+        export_numbers(
+            QFileDialog::getSaveFileName(this, tr("Export numbers"), {}, tr("Tables (*.csv)")));
+      });
   actions_.add(file, "quit", tr("&Quit"), QStringLiteral("Ctrl+Q"), [this] { close(); });
   desk_->add_actions(actions_);
   for (const Example& example : examples_) {
     if (example.number > 9) break;
     const QByteArray id = "example-" + QByteArray::number(example.number);
-    actions_.add(tr("E&xamples"), id.constData(),
-                 tr("Run example &%1: %2").arg(example.number).arg(QString::fromStdString(example.title)),
-                 QStringLiteral("Ctrl+%1").arg(example.number),
-                 [this, path = QString::fromStdString(example.path)] { open_and_run(path); });
+    actions_.add(
+        tr("E&xamples"), id.constData(),
+        tr("Run example &%1: %2").arg(example.number).arg(QString::fromStdString(example.title)),
+        QStringLiteral("Ctrl+%1").arg(example.number),
+        [this, path = QString::fromStdString(example.path)] { open_and_run(path); });
   }
   add_sweep_actions();
   add_timeline_actions(actions_, *view_);
-  actions_.add(tr("&View"), "scenario", tr("&Scenario beside the timeline"), QStringLiteral("F4"), [this] {
-    if (stack_->isVisible() || sweep_->isVisible()) desk_->setVisible(!desk_->isVisible());
-  });
+  actions_.add(tr("&View"), "scenario", tr("&Scenario beside the timeline"), QStringLiteral("F4"),
+               [this] {
+                 if (stack_->isVisible() || sweep_->isVisible())
+                   desk_->setVisible(!desk_->isVisible());
+               });
   actions_.add(tr("&View"), "dark", tr("Light or dar&k"), QStringLiteral("Ctrl+Shift+D"), [this] {
     set_dark(!dark_);
     QSettings().setValue(QStringLiteral("dark"), dark_);
@@ -292,10 +305,12 @@ void MainWindow::add_panel_actions() {
     });
     panel_actions_.push_back(action);
   }
-  connect(actions_.find(QStringLiteral("topology")), &QAction::triggered, topology_, [this](bool shown) {
-    if (shown) topology_->topology_view().setFocus();
-  });
-  actions_.include(group, "panel-search", search_->toggleViewAction(), QStringLiteral("Ctrl+Alt+6"));
+  connect(actions_.find(QStringLiteral("topology")), &QAction::triggered, topology_,
+          [this](bool shown) {
+            if (shown) topology_->topology_view().setFocus();
+          });
+  actions_.include(group, "panel-search", search_->toggleViewAction(),
+                   QStringLiteral("Ctrl+Alt+6"));
   panel_actions_.push_back(search_->toggleViewAction());
 }
 
@@ -308,7 +323,8 @@ void MainWindow::make_menus() {
   std::map<QString, QMenu*> menus;
   for (const Actions::Group& group : actions_.groups()) {
     const QStringList names = group.name.split(Actions::submenu_separator());
-    QMenu* const menu = names.size() > 1 ? menus.at(names[0])->addMenu(names[1]) : menuBar()->addMenu(group.name);
+    QMenu* const menu =
+        names.size() > 1 ? menus.at(names[0])->addMenu(names[1]) : menuBar()->addMenu(group.name);
     menus.emplace(group.name, menu);
     for (QAction* const action : group.actions) menu->addAction(action);
     if (group.actions.front() != actions_.find(QStringLiteral("open"))) continue;
@@ -316,7 +332,8 @@ void MainWindow::make_menus() {
     menu->insertMenu(actions_.find(QStringLiteral("export-picture")), recent);
     connect(recent, &QMenu::aboutToShow, this, [this, recent] {
       recent->clear();
-      for (const QString& path : recent_files()) recent->addAction(path, this, [this, path] { open(path); });
+      for (const QString& path : recent_files())
+        recent->addAction(path, this, [this, path] { open(path); });
       if (recent->isEmpty()) recent->addAction(tr("nothing yet"))->setEnabled(false);
     });
   }
@@ -365,7 +382,8 @@ void MainWindow::open_scenario(const ScenarioBytes& file) {
   show_desk();
   if (run_opened_) return desk_->run();
   // The picture has to include the summary and the problems of the scenario.
-  connect(&desk_->editor(), &ScenarioEditor::checked, this, &MainWindow::opened, Qt::SingleShotConnection);
+  connect(&desk_->editor(), &ScenarioEditor::checked, this, &MainWindow::opened,
+          Qt::SingleShotConnection);
 }
 
 void MainWindow::start_new() {
@@ -402,8 +420,8 @@ void MainWindow::open_both(const QString& first, const QString& second) {
 }
 
 void MainWindow::choose_second() {
-  const QString chosen = QFileDialog::getOpenFileName(this, tr("Open a timeline beside this one"), {},
-                                                      tr("Timelines (*.tutti);;All files (*)"));
+  const QString chosen = QFileDialog::getOpenFileName(this, tr("Open a timeline beside this one"),
+                                                      {}, tr("Timelines (*.tutti);;All files (*)"));
   if (chosen.isEmpty()) return;
   progress_->setValue(0);
   progress_->show();
@@ -422,7 +440,8 @@ void MainWindow::show_trace(const std::shared_ptr<const Trace>& trace, const QSt
   view_->setFocus();
   const bool of_desk = desk_->made(path) || sweep_->made(path);
   if (sweep_->made(path)) desk_->hide();
-  if (!of_desk && !desk_->isVisible()) setWindowTitle(tr("%1 — Tutti").arg(QFileInfo(path).fileName()));
+  if (!of_desk && !desk_->isVisible())
+    setWindowTitle(tr("%1 — Tutti").arg(QFileInfo(path).fileName()));
   QString told = tr("%1 spans in %2 rows").arg(trace->spans()).arg(trace->rows().size());
   if (!trace->complete()) told += tr("; the file %1").arg(QString::fromStdString(trace->damage()));
   // Notes tell the user that more happened than is drawn.
@@ -440,7 +459,8 @@ void MainWindow::show_trace(const std::shared_ptr<const Trace>& trace, const QSt
 }
 
 void MainWindow::dragEnterEvent(QDragEnterEvent* event) {
-  if (event->mimeData()->hasUrls() && event->mimeData()->urls().front().isLocalFile()) event->acceptProposedAction();
+  if (event->mimeData()->hasUrls() && event->mimeData()->urls().front().isLocalFile())
+    event->acceptProposedAction();
 }
 
 /// If two files are dropped, the second one is compared with the first.
@@ -495,18 +515,22 @@ void MainWindow::set_dark(bool dark) {
     colours = QPalette(QColor(0x2b, 0x30, 0x37), QColor(0x22, 0x26, 0x2c));
     colours.setColor(QPalette::Base, QColor::fromRgb(theme.background));
     colours.setColor(QPalette::AlternateBase, QColor::fromRgb(theme.band));
-    for (const QPalette::ColorRole role : {QPalette::Text, QPalette::WindowText, QPalette::ButtonText})
+    for (const QPalette::ColorRole role :
+         {QPalette::Text, QPalette::WindowText, QPalette::ButtonText})
       colours.setColor(role, QColor::fromRgb(theme.text));
     colours.setColor(QPalette::PlaceholderText, QColor::fromRgb(theme.faint_text));
-    for (const QPalette::ColorRole role : {QPalette::Text, QPalette::WindowText, QPalette::ButtonText})
-      colours.setColor(QPalette::Disabled, role, QColor::fromRgb(blend(theme.background, theme.text, 0.4)));
+    for (const QPalette::ColorRole role :
+         {QPalette::Text, QPalette::WindowText, QPalette::ButtonText})
+      colours.setColor(QPalette::Disabled, role,
+                       QColor::fromRgb(blend(theme.background, theme.text, 0.4)));
   }
   setPalette(colours);
 }
 
 void MainWindow::tell_cursor(qint64 picoseconds) {
   const bool there = picoseconds >= 0 && view_->trace();
-  where_->setText(there ? QString::fromStdString(moment(*view_->trace(), core::Time(picoseconds))) : QString());
+  where_->setText(there ? QString::fromStdString(moment(*view_->trace(), core::Time(picoseconds)))
+                        : QString());
 }
 
 void MainWindow::export_picture(const QString& path) {

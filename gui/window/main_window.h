@@ -88,7 +88,8 @@ class MainWindow : public QMainWindow {
   void make_actions();
   void make_menus();
   /// Adds a dock that the user can move, close, and show from the View menu (add_panel_actions()).
-  QDockWidget* add_panel(const QString& title, const char* id, QWidget* panel, Qt::DockWidgetArea area);
+  QDockWidget* add_panel(const QString& title, const char* id, QWidget* panel,
+                         Qt::DockWidgetArea area);
   void add_panel_actions();
   void enable_panel_actions(bool enabled);
   void choose_file();
@@ -136,9 +137,9 @@ class MainWindow : public QMainWindow {
   QProgressBar* progress_;
   std::vector<Example> examples_;
   std::vector<QAction*> panel_actions_;  ///< the actions that show and hide panels
-  QByteArray panels_;                    ///< the layout of the panels, until there is a timeline for them; then empty
-  QString told_;                         ///< the full text of the status bar, which may show only its beginning
-  bool run_opened_ = false;              ///< run the file that is being opened
+  QByteArray panels_;  ///< the layout of the panels, until there is a timeline for them; then empty
+  QString told_;       ///< the full text of the status bar, which may show only its beginning
+  bool run_opened_ = false;  ///< run the file that is being opened
   bool dark_ = false;
   bool topology_away_ = false;  ///< the topology is hidden until a single timeline is shown again
 };

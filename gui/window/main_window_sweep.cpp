@@ -44,7 +44,8 @@ void MainWindow::make_sweep() {
 
 void MainWindow::add_sweep_actions() {
   const QString group = tr("S&weep");
-  actions_.add(group, "sweep", tr("S&weep this scenario…"), QStringLiteral("Ctrl+F5"), [this] { begin_sweep(); });
+  actions_.add(group, "sweep", tr("S&weep this scenario…"), QStringLiteral("Ctrl+F5"),
+               [this] { begin_sweep(); });
   sweep_->add_actions(actions_);
   actions_.add(tr("&View"), "sweep-panel", tr("S&weep beside the timeline"), QStringLiteral("F7"),
                [this] { toggle_sweep(); });
@@ -64,7 +65,8 @@ void MainWindow::show_sweep() {
 }
 
 void MainWindow::toggle_sweep() {
-  if (!sweep_->used()) return tell(tr("open a sweep (Ctrl+O), or a scenario and sweep it (Ctrl+F5)"));
+  if (!sweep_->used())
+    return tell(tr("open a sweep (Ctrl+O), or a scenario and sweep it (Ctrl+F5)"));
   if (!sweep_->isVisible()) return show_sweep();
   sweep_->hide();
   // Something is always there to be seen.

@@ -42,13 +42,14 @@ Expected<void> Children::start(const ChildOrder& order) {
   posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP);
   posix_spawnattr_setpgroup(&attributes, 0);
   pid_t id = -1;
-  const int status =
-      ::posix_spawn(&id, order.program.c_str(), nullptr, &attributes, arguments.data(), environment.data());
+  const int status = ::posix_spawn(&id, order.program.c_str(), nullptr, &attributes,
+                                   arguments.data(), environment.data());
   posix_spawnattr_destroy(&attributes);
   if (status != 0) {
-    return tl::make_unexpected(Error::run(
-        {core::ProblemCode::kSystem, "", static_cast<std::int32_t>(order.worker)},
-        fmt::format("worker {} cannot be started from {}: {}", order.worker, order.program, std::strerror(status))));
+    return tl::make_unexpected(
+        Error::run({core::ProblemCode::kSystem, "", static_cast<std::int32_t>(order.worker)},
+                   fmt::format("worker {} cannot be started from {}: {}", order.worker,
+                               order.program, std::strerror(status))));
   }
   children_.push_back({id, order.worker});
   return {};
@@ -68,18 +69,21 @@ void Children::look_at(Child& child) {
   int status = 0;
   if (child.end || ::waitpid(child.id, &status, WNOHANG) != child.id) return;
   if (WIFSIGNALED(status))
-    child.end = End{fmt::format("was ended by signal {} ({})", WTERMSIG(status), strsignal(WTERMSIG(status)))};
+    child.end = End{
+        fmt::format("was ended by signal {} ({})", WTERMSIG(status), strsignal(WTERMSIG(status)))};
   else
-    child.end = End{fmt::format("ended with exit status {}", WEXITSTATUS(status)), WEXITSTATUS(status) == kFailedRun};
+    child.end = End{fmt::format("ended with exit status {}", WEXITSTATUS(status)),
+                    WEXITSTATUS(status) == kFailedRun};
 }
 
 bool Children::started(std::size_t worker) const {
-  return std::any_of(children_.begin(), children_.end(), [&](const Child& c) { return c.worker == worker; });
+  return std::any_of(children_.begin(), children_.end(),
+                     [&](const Child& c) { return c.worker == worker; });
 }
 
 std::optional<Children::End> Children::ended(std::size_t worker) {
-  const auto child =
-      std::find_if(children_.begin(), children_.end(), [&](const Child& c) { return c.worker == worker; });
+  const auto child = std::find_if(children_.begin(), children_.end(),
+                                  [&](const Child& c) { return c.worker == worker; });
   if (child == children_.end()) return std::nullopt;
   look_at(*child);
   return child->end;
@@ -91,7 +95,8 @@ Children::~Children() {
     return std::any_of(children_.begin(), children_.end(), [](const Child& c) { return !c.end; });
   };
   // Workers that were told to finish get a moment to do so.
-  for (int i = 0; i < 100 && running(); ++i) std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  for (int i = 0; i < 100 && running(); ++i)
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
   for (const Child& child : children_) {
     if (child.end) continue;
     ::kill(child.id, SIGKILL);

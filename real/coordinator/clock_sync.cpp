@@ -25,7 +25,8 @@ void ClockOffset::add(const ClockSample& sample) {
     if (ns < -kLatestNs || ns > kLatestNs) return;  // no clock shows this, and sums stay in range
   }
   if (sample.round_trip() < 0) return;  // no ping and answer look like this
-  const Fence fence{sample.received, sample.sent - sample.received, sample.returned - sample.answered};
+  const Fence fence{sample.received, sample.sent - sample.received,
+                    sample.returned - sample.answered};
   const auto agrees = [&](const Fence& old) {
     const std::int64_t drift = drift_over(fence.at - old.at);
     return fence.least <= old.most + drift && old.least - drift <= fence.most;
@@ -52,7 +53,9 @@ ClockOffset::Estimate ClockOffset::at(std::int64_t theirs_ns) const {
   return {least + half, std::max<std::int64_t>(half + 1, 0)};
 }
 
-std::int64_t ClockOffset::latest_bound_ns() const { return fences_.empty() ? 0 : at(fences_.back().at).bound_ns; }
+std::int64_t ClockOffset::latest_bound_ns() const {
+  return fences_.empty() ? 0 : at(fences_.back().at).bound_ns;
+}
 
 std::int64_t ClockOffset::to_theirs(std::int64_t ours_ns) const {
   if (fences_.empty()) return ours_ns;

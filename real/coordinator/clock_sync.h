@@ -16,7 +16,9 @@ struct ClockSample {
   std::int64_t answered = 0;
   std::int64_t returned = 0;
 
-  [[nodiscard]] std::int64_t round_trip() const { return (returned - sent) - (answered - received); }
+  [[nodiscard]] std::int64_t round_trip() const {
+    return (returned - sent) - (answered - received);
+  }
 };
 
 /// The offset between the monotonic clock of another machine and ours, with a guaranteed bound.
@@ -45,7 +47,9 @@ class ClockOffset {
   /// same.
   [[nodiscard]] Estimate at(std::int64_t theirs_ns) const;
   /// Converts a time of their clock to ours. Monotonic.
-  [[nodiscard]] std::int64_t to_ours(std::int64_t theirs_ns) const { return theirs_ns + at(theirs_ns).offset_ns; }
+  [[nodiscard]] std::int64_t to_ours(std::int64_t theirs_ns) const {
+    return theirs_ns + at(theirs_ns).offset_ns;
+  }
   /// Converts a time of our clock, close to now, to theirs, by the last sample.
   [[nodiscard]] std::int64_t to_theirs(std::int64_t ours_ns) const;
 

@@ -41,8 +41,9 @@ std::string how(Backend backend) {
 
 class Coordinator {
  public:
-  Coordinator(const TcpExecutorOptions& options, const core::Scenario& scenario, const core::RecordOptions& record,
-              const core::RunControl& control, core::TimelineSink& sink, const Listener& listener);
+  Coordinator(const TcpExecutorOptions& options, const core::Scenario& scenario,
+              const core::RecordOptions& record, const core::RunControl& control,
+              core::TimelineSink& sink, const Listener& listener);
 
   Expected<bool> run();
 
@@ -90,8 +91,8 @@ class Coordinator {
 };
 
 Coordinator::Coordinator(const TcpExecutorOptions& options, const core::Scenario& scenario,
-                         const core::RecordOptions& record, const core::RunControl& control, core::TimelineSink& sink,
-                         const Listener& listener)
+                         const core::RecordOptions& record, const core::RunControl& control,
+                         core::TimelineSink& sink, const Listener& listener)
     : options_(options),
       scenario_(scenario),
       record_(record),
@@ -100,7 +101,8 @@ Coordinator::Coordinator(const TcpExecutorOptions& options, const core::Scenario
       time_scale_(options.time_scale ? options.time_scale(scenario) : 0),
       control_(control),
       crew_(static_cast<std::size_t>(scenario.cluster->workers()), children_, control_,
-            std::chrono::duration_cast<Crew::Clock::duration>(std::chrono::duration<double>(options.timeout_seconds))),
+            std::chrono::duration_cast<Crew::Clock::duration>(
+                std::chrono::duration<double>(options.timeout_seconds))),
       merger_(scenario, time_scale_, record, sink) {
   fill_random(run_.data(), run_.size());
   control_.progress = [this, tell = control.progress](double share) {
@@ -118,11 +120,12 @@ Expected<bool> Coordinator::run() {
   take_what_is_whole();
   settle();
   if (stopped) {
-    sink_.note(fmt::format("stopped by request after {} of {} steps", steps_ended_, scenario_.run.steps));
+    sink_.note(
+        fmt::format("stopped by request after {} of {} steps", steps_ended_, scenario_.run.steps));
     done = {};
   } else if (!done) {
-    sink_.note(
-        fmt::format("failed after {} of {} steps: {}", steps_ended_, scenario_.run.steps, done.error().message()));
+    sink_.note(fmt::format("failed after {} of {} steps: {}", steps_ended_, scenario_.run.steps,
+                           done.error().message()));
   }
   closing_notes(done);
   sink_.end();
@@ -140,7 +143,8 @@ void Coordinator::begin_timeline() {
   const std::string where = all_here ? "processes of this machine" : "workers that joined";
   const std::string medium = options_.transport == "shm" ? "shared memory" : options_.transport;
   core::RunInfo info = core::run_info(
-      scenario_, emulates() ? fmt::format("emulated over {}, {:g} times slower, {}", medium, time_scale_, where)
+      scenario_, emulates() ? fmt::format("emulated over {}, {:g} times slower, {}", medium,
+                                          time_scale_, where)
                             : fmt::format("run {} {}, {}", how(options_.backend), medium, where));
   info.network_model.clear();
   if (!emulates()) {
@@ -150,17 +154,23 @@ void Coordinator::begin_timeline() {
   }
   info.devices_in_memory = devices_in_memory();
   sink_.begin(info);
-  for (const std::string& note : core::recording_notes(record_, *scenario_.cluster)) sink_.note(note);
+  for (const std::string& note : core::recording_notes(record_, *scenario_.cluster))
+    sink_.note(note);
   if (emulates()) return;
-  if (options_.streams > 1) sink_.note(fmt::format("{} connections between each two workers", options_.streams));
+  if (options_.streams > 1)
+    sink_.note(fmt::format("{} connections between each two workers", options_.streams));
   if (options_.busy) sink_.note("computation kept cores busy, a thread for each replica");
   if (scenario_.strategy.launch_overhead > Time()) sink_.note("launch_us is not replayed");
   const std::vector<core::Pack>& packs = scenario_.plan.packs;
-  if (scenario_.strategy.timeout) sink_.note("timeout_seconds is simulated only; a real run ends by --timeout-seconds");
+  if (scenario_.strategy.timeout)
+    sink_.note("timeout_seconds is simulated only; a real run ends by --timeout-seconds");
   if (devices_in_memory() && scenario_.cluster->workers() > 1 &&
-      std::any_of(packs.begin(), packs.end(),
-                  [&](const core::Pack& p) { return scenario_.plan.collective(p).staging != core::Staging::kDirect; }))
-    sink_.note("devices are emulated in memory of their worker: copies through host memory are not replayed");
+      std::any_of(packs.begin(), packs.end(), [&](const core::Pack& p) {
+        return scenario_.plan.collective(p).staging != core::Staging::kDirect;
+      }))
+    sink_.note(
+        "devices are emulated in memory of their worker: copies through host memory are not "
+        "replayed");
 }
 
 Expected<void> Coordinator::all_steps() {
@@ -229,7 +239,8 @@ std::string Coordinator::unreachable() const {
 }
 
 Expected<void> Coordinator::assign() {
-  if (const std::string why = unreachable(); !why.empty()) return tl::make_unexpected(Error::request(why));
+  if (const std::string why = unreachable(); !why.empty())
+    return tl::make_unexpected(Error::request(why));
   Control message;
   proto::Assignment& assignment = *message.mutable_assignment();
   assignment.set_scenario_file(scenario_.file);
@@ -282,9 +293,10 @@ Expected<void> Coordinator::hand_round_nccl_id() {
   auto ids = crew_.from_everyone(Control::kNcclId, "has not named the run's communicator");
   if (!ids) return tl::make_unexpected(ids.error());
   if (const std::size_t size = ids->front()->nccl_id().size(); size != kTuttiNcclIdBytes) {
-    return tl::make_unexpected(Error::run({core::ProblemCode::kProtocol},
-                                          fmt::format("{} has named the run's communicator by {} bytes, not {}",
-                                                      crew_.name(0), size, kTuttiNcclIdBytes)));
+    return tl::make_unexpected(
+        Error::run({core::ProblemCode::kProtocol},
+                   fmt::format("{} has named the run's communicator by {} bytes, not {}",
+                               crew_.name(0), size, kTuttiNcclIdBytes)));
   }
   for (std::size_t w = 0; w < crew_.size(); ++w) {
     if (auto told = crew_.tell(w, *ids->front()); !told) return told;
@@ -308,7 +320,8 @@ std::int64_t Coordinator::next_start_ns() const {
     if (member.other_clock) far_ns = std::max(far_ns, 4 * member.clock.latest_bound_ns());
   }
   const std::int64_t now = std::chrono::nanoseconds(Crew::Clock::now().time_since_epoch()).count();
-  return now + (emulates() ? 20'000'000 : 1'000'000) + 20'000 * static_cast<std::int64_t>(crew_.size()) + far_ns;
+  return now + (emulates() ? 20'000'000 : 1'000'000) +
+         20'000 * static_cast<std::int64_t>(crew_.size()) + far_ns;
 }
 
 /// Returns how many steps fit into the memory of the machine with most workers, since every step
@@ -339,7 +352,8 @@ Expected<void> Coordinator::take_results(std::int32_t step) {
   auto results = crew_.from_everyone(Control::kStep, "has not ended its step");
   if (!results) return tl::make_unexpected(results.error());
   for (std::size_t w = 0; w < crew_.size(); ++w) {
-    if (const std::string wrong = merger_.problem_of((*results)[w]->step(), static_cast<std::int32_t>(w), step);
+    if (const std::string wrong =
+            merger_.problem_of((*results)[w]->step(), static_cast<std::int32_t>(w), step);
         !wrong.empty())
       return tl::make_unexpected(crew_.failed(w, core::ProblemCode::kProtocol, wrong));
   }
@@ -354,7 +368,9 @@ Expected<void> Coordinator::take_results(std::int32_t step) {
 void Coordinator::take_what_is_whole() {
   while (auto results = crew_.already_from_everyone(Control::kStep)) {
     for (std::size_t w = 0; w < results->size(); ++w) {
-      if (!merger_.problem_of((*results)[w]->step(), static_cast<std::int32_t>(w), steps_ended_).empty()) return;
+      if (!merger_.problem_of((*results)[w]->step(), static_cast<std::int32_t>(w), steps_ended_)
+               .empty())
+        return;
     }
     pending_.push_back(std::move(*results));
     ++steps_ended_;
@@ -381,7 +397,8 @@ void Coordinator::settle() {
       latest_ns_ = std::max(latest_ns_, result.latest_ns());
       parts.push_back({&result, [&clock](std::int64_t ns) { return clock.to_ours(ns); }});
       if (result.replica_size() > 0 && scenario_.plan.partition)
-        own_paces_.step_ended(static_cast<std::int64_t>(w), result.step(), clock.to_ours(result.replica(0).start_ns()),
+        own_paces_.step_ended(static_cast<std::int64_t>(w), result.step(),
+                              clock.to_ours(result.replica(0).start_ns()),
                               clock.to_ours(result.replica(0).end_ns()));
       for (const proto::ReplicaStep& replica : result.replica()) {
         for (const std::int64_t ns :
@@ -398,16 +415,20 @@ void Coordinator::settle() {
 
 void Coordinator::closing_notes(const Expected<void>& done) {
   if (merger_.left_out())
-    sink_.note(fmt::format("not all spans were recorded: {} are as many as were asked for", record_.most_spans));
+    sink_.note(fmt::format("not all spans were recorded: {} are as many as were asked for",
+                           record_.most_spans));
   if (emulates() && late_ > 0) {
     sink_.note(
-        fmt::format("{} of {} messages came later than their links would have let them, by up to {:.1f} µs of the "
+        fmt::format("{} of {} messages came later than their links would have let them, by up to "
+                    "{:.1f} µs of the "
                     "scenario's time: this machine was too busy; a greater --time-scale helps",
                     late_, messages_, core::to_us(merger_.scenario_time(latest_ns_))));
   }
   if (const double waited = merger_.core_wait(); waited >= kWorthTelling) {
     const std::string how_long =
-        options_.loop ? "" : fmt::format(" for up to {:.0f} % of the time that packs were in flight", 100 * waited);
+        options_.loop ? ""
+                      : fmt::format(" for up to {:.0f} % of the time that packs were in flight",
+                                    100 * waited);
     sink_.note(
         fmt::format("workers waited for a core{}: more workers and other programs were running "
                     "than there are cores, and the measured times include that wait",
@@ -418,8 +439,9 @@ void Coordinator::closing_notes(const Expected<void>& done) {
                            core::to_us(merger_.scenario_time(clock_bound_ns_))));
     for (std::size_t w = 0; w < crew_.size(); ++w) {
       if (crew_[w].clock.strayed())
-        sink_.note(fmt::format("the clock of {} was set or stood still while it ran; its times are not to be trusted",
-                               crew_.name(w)));
+        sink_.note(fmt::format(
+            "the clock of {} was set or stood still while it ran; its times are not to be trusted",
+            crew_.name(w)));
     }
   }
   if (!done || steps_ended_ < scenario_.run.steps) return;
@@ -427,21 +449,22 @@ void Coordinator::closing_notes(const Expected<void>& done) {
     sink_.note(own_paces_.describe(scenario_.plan.partition->groups(), scenario_.run.steps));
     if (const std::int32_t batch = steps_in_a_batch(); batch < scenario_.run.steps)
       sink_.note(
-          fmt::format("every {} workers waited for each other: results are compared then, and buffers filled anew",
+          fmt::format("every {} workers waited for each other: results are compared then, and "
+                      "buffers filled anew",
                       batch == 1 ? std::string("step") : fmt::format("{} steps", batch)));
   }
   sink_.note(!options_.verify ? "results were not compared (--no-verify)"
-             : options_.loop
-                 ? "every element of one iteration before and one after those that were timed was compared and is "
-                   "right"
-                 : "every element of every result was compared and is right");
+             : options_.loop  ? "every element of one iteration before and one after those that "
+                                "were timed was compared and is "
+                                "right"
+                              : "every element of every result was compared and is right");
 }
 
 }  // namespace
 
 Expected<bool> coordinate(const TcpExecutorOptions& options, const core::Scenario& scenario,
-                          const core::RecordOptions& record, const core::RunControl& control, core::TimelineSink& sink,
-                          const Listener& listener) {
+                          const core::RecordOptions& record, const core::RunControl& control,
+                          core::TimelineSink& sink, const Listener& listener) {
   return Coordinator(options, scenario, record, control, sink, listener).run();
 }
 

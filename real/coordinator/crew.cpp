@@ -26,13 +26,16 @@ constexpr std::chrono::milliseconds kLastWords{1000};
 constexpr int kPingsAtATime = 8;
 
 /// True if the worker only knows that it has waited in vain: another one knows why.
-bool only_waited(const Error& said) { return kind_of(said).code == ProblemCode::kTimeout && kind_of(said).worker < 0; }
+bool only_waited(const Error& said) {
+  return kind_of(said).code == ProblemCode::kTimeout && kind_of(said).worker < 0;
+}
 
 double seconds(Crew::Clock::duration d) { return std::chrono::duration<double>(d).count(); }
 
 }  // namespace
 
-Crew::Crew(std::size_t workers, Children& children, const core::RunControl& control, Clock::duration timeout)
+Crew::Crew(std::size_t workers, Children& children, const core::RunControl& control,
+           Clock::duration timeout)
     : members_(workers), children_(children), control_(control), timeout_(timeout) {}
 
 Crew::~Crew() = default;
@@ -44,11 +47,13 @@ std::string Crew::name(std::size_t worker) const {
 }
 
 bool Crew::several_machines() const {
-  return std::any_of(members_.begin(), members_.end(), [](const Member& m) { return m.other_clock; });
+  return std::any_of(members_.begin(), members_.end(),
+                     [](const Member& m) { return m.other_clock; });
 }
 
 Error Crew::failed(std::size_t worker, ProblemCode code, const std::string& what) const {
-  return Error::run({code, "", static_cast<std::int32_t>(worker)}, fmt::format("{} {}", name(worker), what));
+  return Error::run({code, "", static_cast<std::int32_t>(worker)},
+                    fmt::format("{} {}", name(worker), what));
 }
 
 Error Crew::as_said_by(std::size_t worker, const Error& said) const {
@@ -106,7 +111,8 @@ void Crew::take(Member& member, std::unique_ptr<Control> message) {
   } else if (message->has_pong()) {
     const proto::Pong& pong = message->pong();
     if (member.other_clock)
-      member.clock.add({pong.sent_ns(), pong.received_ns(), pong.answered_ns(), ControlChannel::now_ns()});
+      member.clock.add(
+          {pong.sent_ns(), pong.received_ns(), pong.answered_ns(), ControlChannel::now_ns()});
   } else {
     member.inbox.push_back(std::move(message));
   }
@@ -131,10 +137,13 @@ Expected<Crew::Messages> Crew::from_everyone(int wanted, const std::string& due)
     if (cancelled()) return tl::make_unexpected(Error::run({ProblemCode::kStopped}, "stopped"));
     if (const auto error = trouble(due)) return tl::make_unexpected(*error);
     for (std::size_t w = 0; w < size(); ++w) {
-      if (!members_[w].inbox.empty() && static_cast<int>(members_[w].inbox.front()->content_case()) != wanted)
-        return tl::make_unexpected(failed(w, ProblemCode::kProtocol, due + " and sent something else"));
+      if (!members_[w].inbox.empty() &&
+          static_cast<int>(members_[w].inbox.front()->content_case()) != wanted)
+        return tl::make_unexpected(
+            failed(w, ProblemCode::kProtocol, due + " and sent something else"));
     }
-    const bool all = std::all_of(members_.begin(), members_.end(), [](const Member& m) { return !m.inbox.empty(); });
+    const bool all = std::all_of(members_.begin(), members_.end(),
+                                 [](const Member& m) { return !m.inbox.empty(); });
     if (all) break;
     keep_company(false);  // those who have delivered wait for the others
     wait(Clock::now() + std::chrono::milliseconds(20));
@@ -144,7 +153,8 @@ Expected<Crew::Messages> Crew::from_everyone(int wanted, const std::string& due)
 
 std::optional<Crew::Messages> Crew::already_from_everyone(int wanted) {
   for (const Member& member : members_) {
-    if (member.inbox.empty() || static_cast<int>(member.inbox.front()->content_case()) != wanted) return std::nullopt;
+    if (member.inbox.empty() || static_cast<int>(member.inbox.front()->content_case()) != wanted)
+      return std::nullopt;
   }
   return first_of_all();
 }
@@ -238,9 +248,10 @@ std::optional<Error> Crew::standstill() const {
     if (!waiting && !member.stands.empty()) waiting = w;
   }
   if (!waiting) return std::nullopt;  // all of them, for the coordinator
-  return failed(*waiting, ProblemCode::kTimeout,
-                fmt::format("says: nothing has moved for {:.3g} s, and nothing is due on any worker: {}",
-                            seconds(members_[*waiting].still), members_[*waiting].stands));
+  return failed(
+      *waiting, ProblemCode::kTimeout,
+      fmt::format("says: nothing has moved for {:.3g} s, and nothing is due on any worker: {}",
+                  seconds(members_[*waiting].still), members_[*waiting].stands));
 }
 
 Error Crew::find_cause() {
@@ -279,11 +290,13 @@ std::optional<Error> Crew::known_cause(bool last_word) {
     if (worker < 0 || blamed >= size() || blamed == culprit) break;
     const std::optional<Error> of_blamed = failure_of(blamed);
     if (!of_blamed) {
-      if (members_[blamed].gone) because = fmt::format("; {} says: {}", name(culprit), said.message());
+      if (members_[blamed].gone)
+        because = fmt::format("; {} says: {}", name(culprit), said.message());
       // A process closes its connections before its exit status is available.
       if (members_[blamed].gone && !last_word && children_.started(blamed)) return std::nullopt;
       if (members_[blamed].gone)
-        return failed(blamed, ProblemCode::kLost, fmt::format("is gone ({}){}", members_[blamed].doing, because));
+        return failed(blamed, ProblemCode::kLost,
+                      fmt::format("is gone ({}){}", members_[blamed].doing, because));
       if (!last_word) return std::nullopt;
       break;
     }
@@ -295,10 +308,10 @@ std::optional<Error> Crew::known_cause(bool last_word) {
     const Error said = *failure_of(culprit);
     // A worker that waits in vain reports it; the worker it waits for has been silent for as long.
     if (const auto w = silent(timeout_ * 3 / 5); w && *w != culprit) {
-      return failed(
-          *w, ProblemCode::kLost,
-          fmt::format("has said nothing for {:.3g} s ({}); {} says: {}", seconds(Clock::now() - members_[*w].heard),
-                      members_[*w].doing, name(culprit), said.message()));
+      return failed(*w, ProblemCode::kLost,
+                    fmt::format("has said nothing for {:.3g} s ({}); {} says: {}",
+                                seconds(Clock::now() - members_[*w].heard), members_[*w].doing,
+                                name(culprit), said.message()));
     }
     if (!last_word && kind_of(said).worker >= 0) return std::nullopt;
     return as_said_by(culprit, said);
@@ -310,7 +323,8 @@ std::optional<Error> Crew::known_cause(bool last_word) {
     if (members_[w].gone) {
       return failed(
           w, ProblemCode::kLost,
-          fmt::format("{} ({})", members_[w].farewell.empty() ? "is gone" : members_[w].farewell, members_[w].doing));
+          fmt::format("{} ({})", members_[w].farewell.empty() ? "is gone" : members_[w].farewell,
+                      members_[w].doing));
     }
   }
   return Error::run("a worker failed");
@@ -334,7 +348,8 @@ void Crew::dismiss(const Error* why, bool come_again) {
   // reading it.
   const Clock::time_point until = Clock::now() + kLastWords;
   const auto someone = [this] {
-    return std::any_of(members_.begin(), members_.end(), [](const Member& m) { return m.channel && !m.gone; });
+    return std::any_of(members_.begin(), members_.end(),
+                       [](const Member& m) { return m.channel && !m.gone; });
   };
   while (someone() && Clock::now() < until) {
     take_all_that_came();

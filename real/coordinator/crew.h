@@ -21,10 +21,10 @@ struct Member {
   std::string host;          ///< the name of its machine
   bool other_clock = false;  ///< its clock is not the coordinator's
   ClockOffset clock;
-  ControlChannel::Clock::time_point heard;            ///< when its last message arrived
-  std::string doing = "starting";                     ///< its own report of its current activity
-  ControlChannel::Clock::duration still{};            ///< how long it had been idle at that time, and
-  std::string stands;                                 ///< what it waits for, if it waits for other workers
+  ControlChannel::Clock::time_point heard;  ///< when its last message arrived
+  std::string doing = "starting";           ///< its own report of its current activity
+  ControlChannel::Clock::duration still{};  ///< how long it had been idle at that time, and
+  std::string stands;                       ///< what it waits for, if it waits for other workers
   std::deque<std::unique_ptr<proto::Control>> inbox;  ///< received, and not yet taken
   bool gone = false;
   std::string farewell;  ///< why, as the connection reports it
@@ -39,7 +39,8 @@ class Crew {
 
   /// A worker that sends nothing for longest_silence(timeout) has failed. REQUIRES: children and
   /// control outlive it.
-  Crew(std::size_t workers, Children& children, const core::RunControl& control, Clock::duration timeout);
+  Crew(std::size_t workers, Children& children, const core::RunControl& control,
+       Clock::duration timeout);
   ~Crew();
 
   [[nodiscard]] std::size_t size() const { return members_.size(); }
@@ -71,7 +72,8 @@ class Crew {
   void dismiss(const core::Error* why, bool come_again);
 
   /// Returns an error for which the worker is at fault: its name, and `what` it did.
-  [[nodiscard]] core::Error failed(std::size_t worker, core::ProblemCode code, const std::string& what) const;
+  [[nodiscard]] core::Error failed(std::size_t worker, core::ProblemCode code,
+                                   const std::string& what) const;
 
   /// True if the run was cancelled.
   bool cancelled();

@@ -46,13 +46,15 @@ struct Strangers {
   [[nodiscard]] std::string in_words() const {
     std::string words;
     if (without_secret > 0)
-      words += fmt::format("; {} with another secret (the last from {})", without_secret, last_host);
+      words +=
+          fmt::format("; {} with another secret (the last from {})", without_secret, last_host);
     if (others > 0) words += fmt::format("; {} that were no worker of Tutti", others);
     return words.empty() ? words : "; turned away: " + words.substr(2);
   }
 };
 
-Reception::Options reception_options(const Gathering& gathering, const RunId& run, std::size_t workers) {
+Reception::Options reception_options(const Gathering& gathering, const RunId& run,
+                                     std::size_t workers) {
   Reception::Options options;
   options.secret = gathering.secret;
   options.self = {Purpose::kControl, kAnyWorker, kCoordinator, std::string(protocol())};
@@ -70,7 +72,8 @@ void refuse(ControlChannel& channel, const Error& why) {
 
 class Gatherer {
  public:
-  Gatherer(Crew& crew, Children& children, const Gathering& gathering, const Listener& listener, const RunId& run)
+  Gatherer(Crew& crew, Children& children, const Gathering& gathering, const Listener& listener,
+           const RunId& run)
       : crew_(crew),
         children_(children),
         gathering_(gathering),
@@ -80,11 +83,13 @@ class Gatherer {
   Expected<void> run() {
     const auto until = Clock::now() + std::chrono::duration_cast<Clock::duration>(gathering_.wait);
     for (;;) {
-      if (crew_.cancelled()) return tl::make_unexpected(Error::run({ProblemCode::kStopped}, "stopped"));
+      if (crew_.cancelled())
+        return tl::make_unexpected(Error::run({ProblemCode::kStopped}, "stopped"));
       if (auto here = look_after_those_here(); !here) return here;
       if (missing().empty()) return {};
       if (Clock::now() > until) return tl::make_unexpected(never_came());
-      for (Reception::Event& event : reception_.wait(Clock::now() + std::chrono::milliseconds(50), files())) {
+      for (Reception::Event& event :
+           reception_.wait(Clock::now() + std::chrono::milliseconds(50), files())) {
         if (auto met = meet(std::move(event)); !met) return met;
       }
       hear_introductions();
@@ -93,7 +98,8 @@ class Gatherer {
 
  private:
   [[nodiscard]] bool spawned(std::size_t worker) const {
-    return gathering_.spawn == Gathering::Spawn::kAll || (gathering_.spawn == Gathering::Spawn::kFirst && worker == 0);
+    return gathering_.spawn == Gathering::Spawn::kAll ||
+           (gathering_.spawn == Gathering::Spawn::kFirst && worker == 0);
   }
 
   [[nodiscard]] std::vector<std::size_t> missing() const {
@@ -114,15 +120,17 @@ class Gatherer {
     const std::vector<std::size_t> workers = missing();
     return Error::run({ProblemCode::kLost, "", static_cast<std::int32_t>(workers.front())},
                       fmt::format("{} {} never came ({:g} s; waited at {}){}",
-                                  workers.size() == 1 ? "worker" : "workers", fmt::join(workers, ", "),
-                                  gathering_.wait.count(), to_string(listener_.address()), strangers_.in_words()));
+                                  workers.size() == 1 ? "worker" : "workers",
+                                  fmt::join(workers, ", "), gathering_.wait.count(),
+                                  to_string(listener_.address()), strangers_.in_words()));
   }
 
   Expected<void> look_after_those_here() {
     make_room();
     for (std::size_t w = 0; w < crew_.size(); ++w) {
       if (const auto end = children_.ended(w))
-        return tl::make_unexpected(crew_.failed(w, ProblemCode::kLost, end->how + " before the run began"));
+        return tl::make_unexpected(
+            crew_.failed(w, ProblemCode::kLost, end->how + " before the run began"));
     }
     return {};
   }
@@ -141,15 +149,17 @@ class Gatherer {
       return {};
     }
     if (!speaks_ours(event.peer.version)) {
-      return tl::make_unexpected(Error::run({ProblemCode::kIncompatible},
-                                            fmt::format("a worker at {} is Tutti {}, this is Tutti {}; use one version",
-                                                        event.host, event.peer.version, protocol())));
+      return tl::make_unexpected(
+          Error::run({ProblemCode::kIncompatible},
+                     fmt::format("a worker at {} is Tutti {}, this is Tutti {}; use one version",
+                                 event.host, event.peer.version, protocol())));
     }
     // A peer that is silent after the handshake must neither use much memory nor keep others out.
     const std::size_t room = crew_.size() + kMostIntroducing;
     if (introducing_.size() >= room) introducing_.erase(introducing_.begin());
-    introducing_.push_back({ControlChannel(std::move(event.socket), ControlChannel::kLongestIntroduction), event.peer,
-                            event.host, Clock::now() + std::chrono::seconds(10)});
+    introducing_.push_back(
+        {ControlChannel(std::move(event.socket), ControlChannel::kLongestIntroduction), event.peer,
+         event.host, Clock::now() + std::chrono::seconds(10)});
     return {};
   }
 
@@ -178,37 +188,40 @@ class Gatherer {
     const auto workers = static_cast<std::int64_t>(crew_.size());
     std::int64_t w = guest.who.joiner;
     const bool full = w == kAnyWorker ? first_free() == kAnyWorker
-                                      : w >= 0 && w < workers && crew_[static_cast<std::size_t>(w)].channel.has_value();
+                                      : w >= 0 && w < workers &&
+                                            crew_[static_cast<std::size_t>(w)].channel.has_value();
     // The worker in this place may have left a moment ago, to be replaced by this one.
     if (full) make_room();
     if (w == kAnyWorker) w = first_free();
     if (w == kAnyWorker)
-      return refuse(guest.channel,
-                    Error::request({ProblemCode::kConflict}, "there are as many workers as the scenario has"));
+      return refuse(guest.channel, Error::request({ProblemCode::kConflict},
+                                                  "there are as many workers as the scenario has"));
     if (w < 0 || w >= workers) {
-      return refuse(guest.channel,
-                    Error::request({ProblemCode::kTooLarge, "--worker"},
-                                   fmt::format("worker {}: the scenario has {} workers, counted from 0", w, workers)));
-    }
-    if (hello.ranks() > 0 && hello.ranks() != gathering_.ranks) {
       return refuse(
           guest.channel,
           Error::request(
-              {ProblemCode::kConflict},
-              fmt::format("{} processes were started with this one, {} with the coordinator; start one for each of "
-                          "the {} workers, together",
-                          hello.ranks(), gathering_.ranks, workers)));
+              {ProblemCode::kTooLarge, "--worker"},
+              fmt::format("worker {}: the scenario has {} workers, counted from 0", w, workers)));
+    }
+    if (hello.ranks() > 0 && hello.ranks() != gathering_.ranks) {
+      return refuse(guest.channel,
+                    Error::request({ProblemCode::kConflict},
+                                   fmt::format("{} processes were started with this one, {} with "
+                                               "the coordinator; start one for each of "
+                                               "the {} workers, together",
+                                               hello.ranks(), gathering_.ranks, workers)));
     }
     if (hello.address().port() < 1 || hello.address().port() > 65'535)
-      return refuse(guest.channel,
-                    Error::run({ProblemCode::kProtocol},
-                               fmt::format("{} is no port that others could reach", hello.address().port())));
+      return refuse(guest.channel, Error::run({ProblemCode::kProtocol},
+                                              fmt::format("{} is no port that others could reach",
+                                                          hello.address().port())));
     Member& member = crew_[static_cast<std::size_t>(w)];
     if (member.channel)
       return refuse(guest.channel, Error::request({ProblemCode::kDuplicate, "--worker"},
                                                   fmt::format("there is a worker {} already", w)));
     const std::string own_clock = clock_identity();
-    member.address = {hello.address().host().empty() ? guest.host : hello.address().host(), hello.address().port()};
+    member.address = {hello.address().host().empty() ? guest.host : hello.address().host(),
+                      hello.address().port()};
     member.only_there = !hello.address().host().empty();
     member.host = hello.host_name();
     member.other_clock = own_clock.empty() || hello.clock() != own_clock;
@@ -228,12 +241,13 @@ class Gatherer {
 
 }  // namespace
 
-Expected<void> gather(Crew& crew, Children& children, const Gathering& gathering, const Listener& listener,
-                      const RunId& run) {
+Expected<void> gather(Crew& crew, Children& children, const Gathering& gathering,
+                      const Listener& listener, const RunId& run) {
   return Gatherer(crew, children, gathering, listener, run).run();
 }
 
-void turn_away(const Gathering& gathering, std::size_t others, const Listener& listener, const Error& why) {
+void turn_away(const Gathering& gathering, std::size_t others, const Listener& listener,
+               const Error& why) {
   RunId run;
   fill_random(run.data(), run.size());
   Reception reception(reception_options(gathering, run, others), &listener);

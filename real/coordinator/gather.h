@@ -31,8 +31,8 @@ struct Gathering {
   std::function<core::Expected<void>(const Address&)> announce;
   /// Called when all workers have joined.
   std::function<void()> met;
-  /// Another run follows at the same address: workers that were started elsewhere get the order to join
-  /// again.
+  /// Another run follows at the same address: workers that were started elsewhere get the order to
+  /// join again.
   bool come_again = false;
 };
 
@@ -40,11 +40,12 @@ struct Gathering {
 /// numbers; others get the one they ask for, or the lowest that is free. Unauthenticated peers are
 /// rejected and delay nobody.
 /// ERRORS: a worker never joined, or ended, or is of another version; the run was cancelled.
-core::Expected<void> gather(Crew& crew, Children& children, const Gathering& gathering, const Listener& listener,
-                            const RunId& run);
+core::Expected<void> gather(Crew& crew, Children& children, const Gathering& gathering,
+                            const Listener& listener, const RunId& run);
 
 /// Tells the `others` processes that are about to join that there will be no run, and why. Waits
 /// for them for at most ten seconds.
-void turn_away(const Gathering& gathering, std::size_t others, const Listener& listener, const core::Error& why);
+void turn_away(const Gathering& gathering, std::size_t others, const Listener& listener,
+               const core::Error& why);
 
 }  // namespace tutti::real

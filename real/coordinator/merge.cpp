@@ -20,8 +20,8 @@ constexpr std::int32_t kMostRows = 100'000'000;
 
 bool same_lengths(const proto::SpanColumns& c) {
   const int n = c.start_ps_size();
-  for (const int size : {c.duration_ps_size(), c.wait_ps_size(), c.kind_size(), c.step_size(), c.pack_size(),
-                         c.index_size(), c.bytes_size()}) {
+  for (const int size : {c.duration_ps_size(), c.wait_ps_size(), c.kind_size(), c.step_size(),
+                         c.pack_size(), c.index_size(), c.bytes_size()}) {
     if (size != n) return false;
   }
   return true;
@@ -31,20 +31,25 @@ bool same_lengths(const proto::SpanColumns& c) {
 Time StepMerger::scenario_time(std::int64_t ns) const {
   if (time_scale_ == 0) return Time(ns * 1000);
   constexpr auto kMost = static_cast<double>(kLongestNs) * 1000;
-  return Time(std::llround(std::clamp(static_cast<double>(ns) * 1000 / time_scale_, -kMost, kMost)));
+  return Time(
+      std::llround(std::clamp(static_cast<double>(ns) * 1000 / time_scale_, -kMost, kMost)));
 }
 
 double StepMerger::core_wait() const {
   if (in_flight_ == Time()) return 0;
-  return std::min(1.0, static_cast<double>(core_wait_.count()) / static_cast<double>(in_flight_.count()));
+  return std::min(
+      1.0, static_cast<double>(core_wait_.count()) / static_cast<double>(in_flight_.count()));
 }
 
-std::string StepMerger::problem_of(const proto::StepResult& part, std::int32_t worker, std::int32_t step) const {
-  if (part.step() != step) return fmt::format("sent the times of step {} where step {} was due", part.step(), step);
+std::string StepMerger::problem_of(const proto::StepResult& part, std::int32_t worker,
+                                   std::int32_t step) const {
+  if (part.step() != step)
+    return fmt::format("sent the times of step {} where step {} was due", part.step(), step);
   const core::Cluster& cluster = *scenario_.cluster;
   const bool server = worker >= cluster.workers() - cluster.servers();
   if (part.pack_size() != static_cast<int>(scenario_.plan.packs.size()) ||
-      part.replica_size() != (server ? 0 : cluster.replicas_per_worker()) || part.track_size() != part.spans_size())
+      part.replica_size() != (server ? 0 : cluster.replicas_per_worker()) ||
+      part.track_size() != part.spans_size())
     return "sent times that are not those of this plan";
   // A server has no replica, and reports only spans.
   std::int64_t begin = server ? 0 : part.replica(0).start_ns();
@@ -58,21 +63,25 @@ std::string StepMerger::problem_of(const proto::StepResult& part, std::int32_t w
   const auto length = [&](std::int64_t ns) { good = good && ns >= 0 && ns < kLongestNs; };
   for (const proto::ReplicaStep& r : part.replica()) {
     for (const std::int64_t ns : {r.start_ns(), r.end_ns()}) near(ns);
-    for (const std::int64_t ns : {r.forward_ns(), r.backward_ns(), r.other_ns(), r.communication_ns(), r.exposed_ns()})
+    for (const std::int64_t ns :
+         {r.forward_ns(), r.backward_ns(), r.other_ns(), r.communication_ns(), r.exposed_ns()})
       length(ns);
   }
   for (const std::int64_t ns : {part.core_wait_ns(), part.latest_ns()}) length(ns);
-  good = good && part.late_messages() >= 0 && part.late_messages() <= part.messages() && part.messages() < kLatestNs;
+  good = good && part.late_messages() >= 0 && part.late_messages() <= part.messages() &&
+         part.messages() < kLatestNs;
   for (int i = 0; !server && i < part.pack_size(); ++i) {
     const proto::PackStep& p = part.pack(i);
     good = good && p.pack() == i;
-    if (!core::takes_part(scenario_.plan, scenario_.plan.packs[static_cast<std::size_t>(i)], step)) continue;
-    for (const std::int64_t ns : {p.ready_ns(), p.first_start_ns(), p.last_start_ns(), p.end_ns()}) near(ns);
+    if (!core::takes_part(scenario_.plan, scenario_.plan.packs[static_cast<std::size_t>(i)], step))
+      continue;
+    for (const std::int64_t ns : {p.ready_ns(), p.first_start_ns(), p.last_start_ns(), p.end_ns()})
+      near(ns);
   }
   for (const proto::TrackInfo& track : part.track()) {
     good = good && track.kind() >= 0 && track.kind() <= static_cast<int>(core::TrackKind::kLane) &&
-           track.worker() == worker && track.slot() >= 0 && track.slot() < kMostRows && track.lane() >= -1 &&
-           track.lane() < kMostRows;
+           track.worker() == worker && track.slot() >= 0 && track.slot() < kMostRows &&
+           track.lane() >= -1 && track.lane() < kMostRows;
   }
   for (int i = 0; good && i < part.spans_size(); ++i) good = good && same_lengths(part.spans(i));
   for (int i = 0; good && i < part.spans_size(); ++i) {
@@ -80,9 +89,10 @@ std::string StepMerger::problem_of(const proto::StepResult& part, std::int32_t w
     for (int k = 0; k < c.start_ps_size(); ++k) {
       near(c.start_ps(k));
       length(c.duration_ps(k));
-      good = good && c.kind(k) >= 0 && c.kind(k) <= core::SpanKind::kExchange && c.index(k) >= 0 && c.wait_ps(k) >= 0 &&
-             c.wait_ps(k) <= c.duration_ps(k) && c.bytes(k) >= 0 && c.pack(k) >= -1 && c.pack(k) < part.pack_size() &&
-             c.step(k) >= 0 && c.step(k) <= step;  // channels are told of late
+      good = good && c.kind(k) >= 0 && c.kind(k) <= core::SpanKind::kExchange && c.index(k) >= 0 &&
+             c.wait_ps(k) >= 0 && c.wait_ps(k) <= c.duration_ps(k) && c.bytes(k) >= 0 &&
+             c.pack(k) >= -1 && c.pack(k) < part.pack_size() && c.step(k) >= 0 &&
+             c.step(k) <= step;  // channels are told of late
     }
   }
   return good ? "" : "sent times that cannot be";
@@ -113,7 +123,8 @@ void StepMerger::merge(std::int32_t step, const std::vector<WorkerPart>& parts) 
   for (std::size_t w = 0; w < parts.size(); ++w) {
     for (const proto::ReplicaStep& replica : parts[w].result->replica()) {
       end = std::max(end, in_run[w](replica.end_ns()));
-      const Time computed = scenario_time(replica.forward_ns() + replica.backward_ns() + replica.other_ns());
+      const Time computed =
+          scenario_time(replica.forward_ns() + replica.backward_ns() + replica.other_ns());
       if (computed < most) continue;
       most = computed;
       longest = {replica.device(),
@@ -129,7 +140,8 @@ void StepMerger::merge(std::int32_t step, const std::vector<WorkerPart>& parts) 
   // Emulated times are those of the scenario's links, independent of waiting for cores; late
   // messages are counted elsewhere.
   for (const WorkerPart& part : parts) {
-    if (time_scale_ == 0) record.core_wait = std::max(record.core_wait, scenario_time(part.result->core_wait_ns()));
+    if (time_scale_ == 0)
+      record.core_wait = std::max(record.core_wait, scenario_time(part.result->core_wait_ns()));
   }
   record.core_wait = std::min(record.core_wait, end - record.start);
   in_flight_ += record.communication;
@@ -139,7 +151,8 @@ void StepMerger::merge(std::int32_t step, const std::vector<WorkerPart>& parts) 
   for (const WorkerPart& part : parts) note_lanes(*part.result);
   for (std::size_t w = 0; w < parts.size(); ++w) {
     const proto::StepResult& part = *parts[w].result;
-    for (int i = 0; i < part.track_size(); ++i) write_spans(part.track(i), part.spans(i), in_run[w]);
+    for (int i = 0; i < part.track_size(); ++i)
+      write_spans(part.track(i), part.spans(i), in_run[w]);
     left_out_ = left_out_ || part.spans_left_out();
   }
   sink_.step(record);
@@ -169,12 +182,14 @@ void StepMerger::write_packs(std::int32_t step, const std::vector<WorkerPart>& p
 }
 
 std::optional<core::TrackId> StepMerger::track_of(const proto::TrackInfo& row) {
-  if (row.worker() < record_.first_worker || row.worker() > record_.last_worker) return std::nullopt;
-  const auto key = std::tuple(row.kind(), row.worker(), std::string(row.device()), row.slot(), row.lane());
+  if (row.worker() < record_.first_worker || row.worker() > record_.last_worker)
+    return std::nullopt;
+  const auto key =
+      std::tuple(row.kind(), row.worker(), std::string(row.device()), row.slot(), row.lane());
   const auto [known, fresh] = tracks_.try_emplace(key, static_cast<core::TrackId>(tracks_.size()));
   if (fresh) {
-    sink_.track({known->second, static_cast<core::TrackKind>(row.kind()), row.worker(), std::string(row.device()),
-                 row.slot(), row.lane()});
+    sink_.track({known->second, static_cast<core::TrackKind>(row.kind()), row.worker(),
+                 std::string(row.device()), row.slot(), row.lane()});
   }
   return known->second;
 }
@@ -193,7 +208,8 @@ void StepMerger::note_lanes(const proto::StepResult& part) {
   }
 }
 
-void StepMerger::write_spans(const proto::TrackInfo& row, const proto::SpanColumns& columns, const InRun& in_run) {
+void StepMerger::write_spans(const proto::TrackInfo& row, const proto::SpanColumns& columns,
+                             const InRun& in_run) {
   const auto track = track_of(row);
   if (!track) return;
   const bool lane = row.kind() == static_cast<int>(core::TrackKind::kLane);

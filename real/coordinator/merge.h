@@ -36,10 +36,15 @@ class StepMerger {
   /// REQUIRES: scenario, record and sink outlive it.
   StepMerger(const core::Scenario& scenario, double time_scale, const core::RecordOptions& record,
              core::TimelineSink& sink)
-      : scenario_(scenario), time_scale_(time_scale), record_(record), sink_(sink), peers_(scenario) {}
+      : scenario_(scenario),
+        time_scale_(time_scale),
+        record_(record),
+        sink_(sink),
+        peers_(scenario) {}
 
   /// Returns what is wrong with a record that came from `worker`; empty if it can be merged.
-  [[nodiscard]] std::string problem_of(const proto::StepResult& part, std::int32_t worker, std::int32_t step) const;
+  [[nodiscard]] std::string problem_of(const proto::StepResult& part, std::int32_t worker,
+                                       std::int32_t step) const;
   /// Starts a batch, whose first step these records are of. REQUIRES: problem_of() is empty for
   /// every record.
   void begin_batch(const std::vector<WorkerPart>& parts);
@@ -54,19 +59,22 @@ class StepMerger {
 
  private:
   using InRun = std::function<core::Time(std::int64_t)>;
-  void write_packs(std::int32_t step, const std::vector<WorkerPart>& parts, const std::vector<InRun>& in_run);
+  void write_packs(std::int32_t step, const std::vector<WorkerPart>& parts,
+                   const std::vector<InRun>& in_run);
   /// Returns the row's track, and reports it to the sink if it is new; nothing if its worker is not
   /// recorded.
   std::optional<core::TrackId> track_of(const proto::TrackInfo& row);
   void note_lanes(const proto::StepResult& part);
-  void write_spans(const proto::TrackInfo& row, const proto::SpanColumns& columns, const InRun& in_run);
+  void write_spans(const proto::TrackInfo& row, const proto::SpanColumns& columns,
+                   const InRun& in_run);
 
   const core::Scenario& scenario_;
   double time_scale_;
   const core::RecordOptions& record_;
   core::TimelineSink& sink_;
   LanePeers peers_;
-  std::map<std::tuple<int, std::int32_t, std::string, std::int32_t, std::int32_t>, core::TrackId> tracks_;
+  std::map<std::tuple<int, std::int32_t, std::string, std::int32_t, std::int32_t>, core::TrackId>
+      tracks_;
   core::Time length_;
   core::Time in_flight_, core_wait_;  ///< of all steps
   std::int64_t origin_ns_ = 0;        ///< when the batch began by our clock,

@@ -18,8 +18,9 @@ core::Expected<void> OwnPaceAccount::take(const Crew::Messages& ready,
     constexpr std::int64_t kMost = std::int64_t{1} << 32;
     for (const std::int64_t count : {part.updates(), part.behind(), part.most_behind()}) {
       if (count < 0 || count > kMost)
-        return tl::make_unexpected(core::Error::run({core::ProblemCode::kProtocol, "", static_cast<std::int32_t>(w)},
-                                                    fmt::format("{} sent counts of updates that cannot be", name(w))));
+        return tl::make_unexpected(
+            core::Error::run({core::ProblemCode::kProtocol, "", static_cast<std::int32_t>(w)},
+                             fmt::format("{} sent counts of updates that cannot be", name(w))));
     }
     behind_.add({part.updates(), part.behind(), part.most_behind()});
     for (const proto::ReadSeen& read : part.read()) {
@@ -31,16 +32,17 @@ core::Expected<void> OwnPaceAccount::take(const Crew::Messages& ready,
       if (read.sent()) continue;
       const auto there = sent.find({read.step(), read.pack(), read.worker()});
       if (there != sent.end() && there->second == read.hash()) continue;
-      return tl::make_unexpected(
-          core::Error::run({core::ProblemCode::kWrongResult, "", static_cast<std::int32_t>(w)},
-                           fmt::format("step {}: {} has read other bytes in pack {} than its server sent", read.step(),
-                                       name(w), read.pack())));
+      return tl::make_unexpected(core::Error::run(
+          {core::ProblemCode::kWrongResult, "", static_cast<std::int32_t>(w)},
+          fmt::format("step {}: {} has read other bytes in pack {} than its server sent",
+                      read.step(), name(w), read.pack())));
     }
   }
   return {};
 }
 
-void OwnPaceAccount::step_ended(std::int64_t worker, std::int32_t step, std::int64_t start_ns, std::int64_t end_ns) {
+void OwnPaceAccount::step_ended(std::int64_t worker, std::int32_t step, std::int64_t start_ns,
+                                std::int64_t end_ns) {
   began_ns_ = std::min(began_ns_, start_ns);
   ends_.emplace(end_ns, worker, step);
 }

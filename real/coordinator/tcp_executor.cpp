@@ -21,85 +21,92 @@ namespace {
 /// The memory need of all workers as processes of one machine.
 constexpr std::int64_t kMostHere = 64;
 
-Expected<void> problems_of(const core::Scenario& scenario, const Gathering& gathering, bool emulates, Backend backend) {
+Expected<void> problems_of(const core::Scenario& scenario, const Gathering& gathering,
+                           bool emulates, Backend backend) {
   const std::int64_t workers = scenario.cluster->workers();
   const auto wrong = [&](core::ProblemKind kind, const std::string& text) {
     return tl::make_unexpected(Error::request(std::move(kind), text, {scenario.file, 0, 0}));
   };
   if (!scenario.communicators.empty()) {
-    return wrong(
-        {core::ProblemCode::kUnsupported, "Communicator"},
-        fmt::format(
-            "communicators are simulated only: a real run knows one collective per pack, over all replicas, and would "
-            "leave \"{}\" out; take tutti simulate, or leave communicators out",
-            scenario.communicators.front().name));
+    return wrong({core::ProblemCode::kUnsupported, "Communicator"},
+                 fmt::format("communicators are simulated only: a real run knows one collective "
+                             "per pack, over all replicas, and would "
+                             "leave \"{}\" out; take tutti simulate, or leave communicators out",
+                             scenario.communicators.front().name));
   }
   if (scenario.plan.fuses() && backend != Backend::kTcp) {
-    return wrong({core::ProblemCode::kConflict, "--backend"},
-                 fmt::format("packs that are fused while a run goes on need --backend tcp, not {}: what travels "
-                             "together is decided while it "
-                             "runs, and copied on the host; take --backend tcp, or tutti simulate",
-                             to_string(backend)));
+    return wrong(
+        {core::ProblemCode::kConflict, "--backend"},
+        fmt::format(
+            "packs that are fused while a run goes on need --backend tcp, not {}: what travels "
+            "together is decided while it "
+            "runs, and copied on the host; take --backend tcp, or tutti simulate",
+            to_string(backend)));
   }
   if (scenario.plan.fuses() && emulates) {
-    return wrong(
-        {core::ProblemCode::kConflict, "--emulate"},
-        "links of packs that are fused in cycles cannot be emulated: they are followed for collectives that are known "
-        "before they begin; run it without --emulate, or take tutti simulate");
+    return wrong({core::ProblemCode::kConflict, "--emulate"},
+                 "links of packs that are fused in cycles cannot be emulated: they are followed "
+                 "for collectives that are known "
+                 "before they begin; run it without --emulate, or take tutti simulate");
   }
   const core::WhoReduces who = core::who_reduces(scenario.strategy, scenario.plan);
   const bool own_pace = who == core::WhoReduces::kServersAtOwnPace;
   if (who == core::WhoReduces::kNobody || who == core::WhoReduces::kGroups) {
-    return wrong(
-        {core::ProblemCode::kUnsupported, "Strategy"},
-        fmt::format(
-            "{}: replicas in groups are simulated only: a real run knows one collective per pack, over all replicas; "
-            "take tutti simulate",
-            scenario.strategy.distribution_name));
+    return wrong({core::ProblemCode::kUnsupported, "Strategy"},
+                 fmt::format("{}: replicas in groups are simulated only: a real run knows one "
+                             "collective per pack, over all replicas; "
+                             "take tutti simulate",
+                             scenario.strategy.distribution_name));
   }
   if (own_pace && core::has_slices(scenario.workload)) {
-    return wrong(
-        {core::ProblemCode::kUnsupported, "Workload.sparse_gradient"},
-        "sparse gradients of workers that do not wait for each other are simulated only; take tutti simulate, or leave "
-        "sparse_gradient out");
+    return wrong({core::ProblemCode::kUnsupported, "Workload.sparse_gradient"},
+                 "sparse gradients of workers that do not wait for each other are simulated only; "
+                 "take tutti simulate, or leave "
+                 "sparse_gradient out");
   }
   if (own_pace && emulates) {
-    return wrong(
-        {core::ProblemCode::kConflict, "--emulate"},
-        "links of workers that do not wait for each other cannot be emulated: they are followed for collectives of all "
-        "ranks; run it without --emulate, or take tutti simulate");
+    return wrong({core::ProblemCode::kConflict, "--emulate"},
+                 "links of workers that do not wait for each other cannot be emulated: they are "
+                 "followed for collectives of all "
+                 "ranks; run it without --emulate, or take tutti simulate");
   }
   if (emulates && scenario.cluster->fabric()) {
     return wrong(
         {core::ProblemCode::kConflict, "--emulate"},
-        fmt::format("links between switches ({}) cannot be emulated: a link's clock is kept by the process of its "
+        fmt::format("links between switches ({}) cannot be emulated: a link's clock is kept by the "
+                    "process of its "
                     "worker, and these have none; take ONE_SWITCH or RAILS, or tutti simulate",
                     scenario.cluster->fabric()->describe()));
   }
   if (gathering.spawn == Gathering::Spawn::kAll && workers > kMostHere) {
-    return wrong({core::ProblemCode::kTooLarge, "Cluster.workers"},
-                 fmt::format("{} workers would be as many processes on this machine; up to {} can be run here, more "
-                             "where workers join from "
-                             "others",
-                             workers, kMostHere));
+    return wrong(
+        {core::ProblemCode::kTooLarge, "Cluster.workers"},
+        fmt::format(
+            "{} workers would be as many processes on this machine; up to {} can be run here, more "
+            "where workers join from "
+            "others",
+            workers, kMostHere));
   }
   if (gathering.ranks > 0 && gathering.ranks != workers) {
-    return wrong({core::ProblemCode::kConflict, "--launcher"},
-                 fmt::format("the scenario has {} workers, and {} processes were started; start one for each worker",
-                             workers, gathering.ranks));
+    return wrong(
+        {core::ProblemCode::kConflict, "--launcher"},
+        fmt::format(
+            "the scenario has {} workers, and {} processes were started; start one for each worker",
+            workers, gathering.ranks));
   }
   const auto files = static_cast<std::int64_t>(allow_many_files());
   if (workers + 100 > files) {
-    return wrong(
-        {core::ProblemCode::kTooLarge, "Cluster.workers"},
-        fmt::format("{} workers are more connections than the {} files that a process may open here (ulimit -n)",
-                    workers, files));
+    return wrong({core::ProblemCode::kTooLarge, "Cluster.workers"},
+                 fmt::format("{} workers are more connections than the {} files that a process may "
+                             "open here (ulimit -n)",
+                             workers, files));
   }
   return {};
 }
 
 /// Checks that all workers fit into this machine's memory, if all are to be processes of it.
-Expected<void> check_memory_here(const TcpExecutorOptions& options, const core::Scenario& scenario) {
+Expected<void> check_memory_here(const TcpExecutorOptions& options,
+                                 const core::Scenario& scenario) {
   MemoryOptions memory;
   memory.backend = options.backend;
   memory.shared_memory = options.transport == "shm";
@@ -124,7 +131,8 @@ Expected<void> TcpExecutor::open() {
   auto listener = Listener::open(options_.gathering.listen);
   if (!listener) return tl::make_unexpected(listener.error());
   if (options_.gathering.announce) {
-    if (auto announced = options_.gathering.announce(listener->address()); !announced) return announced;
+    if (auto announced = options_.gathering.announce(listener->address()); !announced)
+      return announced;
   }
   listener_.emplace(std::move(*listener));
   return {};
@@ -133,8 +141,10 @@ Expected<void> TcpExecutor::open() {
 Expected<void> TcpExecutor::run(const core::Scenario& scenario, const core::RecordOptions& record,
                                 const core::RunControl& control, core::TimelineSink& sink) {
   Gathering& gathering = options_.gathering;
-  if (gathering.secret.empty() && gathering.spawn == Gathering::Spawn::kAll) gathering.secret = random_secret();
-  auto good = problems_of(scenario, gathering, static_cast<bool>(options_.time_scale), options_.backend);
+  if (gathering.secret.empty() && gathering.spawn == Gathering::Spawn::kAll)
+    gathering.secret = random_secret();
+  auto good =
+      problems_of(scenario, gathering, static_cast<bool>(options_.time_scale), options_.backend);
   if (good) good = core::prove_custom(scenario, core::CustomProof::kWhole);
   // Where workers join from elsewhere, each looks for itself what there is.
   const bool all_here = gathering.spawn == Gathering::Spawn::kAll;
@@ -150,7 +160,7 @@ Expected<void> TcpExecutor::run(const core::Scenario& scenario, const core::Reco
   if (!done || !*done) listener_.reset();
   if (!done) return tl::make_unexpected(done.error());
   gathering.met = {};
-  const std::int64_t here = gathering.spawn == Gathering::Spawn::kAll     ? scenario.cluster->workers()
+  const std::int64_t here = gathering.spawn == Gathering::Spawn::kAll ? scenario.cluster->workers()
                             : gathering.spawn == Gathering::Spawn::kFirst ? 1
                                                                           : 0;
   if (*done) others_ = scenario.cluster->workers() - here;

@@ -69,12 +69,12 @@ struct TuttiCudaApi {
   /// Copies between any two of the devices' and the host's memory.
   int (*copy)(TuttiCudaStream* stream, void* to, const void* from, std::uint64_t bytes);
   /// target[i] = a[i] ⊕ b[i]; the ranges are the same or do not overlap.
-  int (*combine)(TuttiCudaStream* stream, int operation, int type, void* target, const void* a, const void* b,
-                 std::int64_t count);
+  int (*combine)(TuttiCudaStream* stream, int operation, int type, void* target, const void* a,
+                 const void* b, std::int64_t count);
   /// target = a ⊕ (a + stride bytes) ⊕ … over `inputs` ranges; with `accumulate`: target = target ⊕
   /// a ⊕ ….
-  int (*reduce)(TuttiCudaStream* stream, int operation, int type, void* target, const void* a, std::int64_t stride,
-                std::int64_t inputs, int accumulate, std::int64_t count);
+  int (*reduce)(TuttiCudaStream* stream, int operation, int type, void* target, const void* a,
+                std::int64_t stride, std::int64_t inputs, int accumulate, std::int64_t count);
   /// target[i] = target[i] · factor
   int (*scale)(TuttiCudaStream* stream, int type, void* target, std::int64_t count, double factor);
 
@@ -82,7 +82,8 @@ struct TuttiCudaApi {
   int (*read_clock)(TuttiCudaStream* stream, std::uint64_t* stamp);
   /// Keeps a multiprocessor busy until the device's clock shows `until_ns`, but not longer than
   /// `most_ns`. Writes its start and end to `stamps[0]` and `stamps[1]`, which the host can access.
-  int (*busy)(TuttiCudaStream* stream, std::uint64_t until_ns, std::uint64_t most_ns, std::uint64_t* stamps);
+  int (*busy)(TuttiCudaStream* stream, std::uint64_t until_ns, std::uint64_t most_ns,
+              std::uint64_t* stamps);
 };
 
 /// The type and the name of the function that the module exports.

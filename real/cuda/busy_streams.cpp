@@ -54,12 +54,14 @@ int BusyStreams::ask(core::Rank rank, int device, Clock::time_point end) {
   if (const int error = prepare(*stream, busy); error != 0) return error;
   stream->busy.push_back(busy);  // from here on the event is freed with the stream
   if (stream->busy.size() == 1 && stream->clock.is_old(Clock::now())) {
-    if (const int error = stream->clock.align(api_, stream->stream, busy.stamps); error != 0) return error;
+    if (const int error = stream->clock.align(api_, stream->stream, busy.stamps); error != 0)
+      return error;
   }
   // After others that are still busy it begins later, and is never busy for longer than this.
-  const std::chrono::nanoseconds most = std::max(end - Clock::now() + kTolerance, Clock::duration::zero());
-  const int error =
-      api_.busy(stream->stream, stream->clock.to_device(end), static_cast<std::uint64_t>(most.count()), busy.stamps);
+  const std::chrono::nanoseconds most =
+      std::max(end - Clock::now() + kTolerance, Clock::duration::zero());
+  const int error = api_.busy(stream->stream, stream->clock.to_device(end),
+                              static_cast<std::uint64_t>(most.count()), busy.stamps);
   return error != 0 ? error : api_.record(busy.event, stream->stream);
 }
 
@@ -71,7 +73,8 @@ int BusyStreams::poll(std::vector<Span>& ended, int& device) {
       const int answer = api_.query(busy.event);
       if (answer == kTuttiCudaNotReady) break;
       if (answer != 0) return answer;
-      ended.push_back({rank, stream.clock.to_host(busy.stamps[0]), stream.clock.to_host(busy.stamps[1])});
+      ended.push_back(
+          {rank, stream.clock.to_host(busy.stamps[0]), stream.clock.to_host(busy.stamps[1])});
       stream.events.push_back(busy.event);
       stream.stamps.push_back(busy.stamps);
       stream.busy.pop_front();

@@ -32,12 +32,16 @@ std::string name_of(int device, const TuttiCudaDeviceInfo& info) {
 
 const char* what_to_do(int error) {
   switch (error) {
-    case kTuttiCudaNoDriver: return "install NVIDIA's driver, or a newer one (nvidia-smi shows which it is)";
-    case kTuttiCudaNoDevice: return "nvidia-smi -L lists the GPUs of this machine; CUDA_VISIBLE_DEVICES may hide them";
+    case kTuttiCudaNoDriver:
+      return "install NVIDIA's driver, or a newer one (nvidia-smi shows which it is)";
+    case kTuttiCudaNoDevice:
+      return "nvidia-smi -L lists the GPUs of this machine; CUDA_VISIBLE_DEVICES may hide them";
     case kTuttiCudaOutOfMemory: return "put fewer ranks on the GPU, or make packs smaller";
     case 46: return "another process has it to itself (nvidia-smi -q -d COMPUTE)";
     case 209:
-    case 222: return "build Tutti's CUDA module for it (-DTUTTI_CUDA_ARCHITECTURES=…), or install a newer driver";
+    case 222:
+      return "build Tutti's CUDA module for it (-DTUTTI_CUDA_ARCHITECTURES=…), or install a newer "
+             "driver";
     case 802: return "machines with NVSwitch need nvidia-fabricmanager to run";
     default: return "the GPU's log (dmesg | grep -i xid) and compute-sanitizer tell more";
   }
@@ -45,16 +49,17 @@ const char* what_to_do(int error) {
 
 }  // namespace
 
-std::string cuda_error(const TuttiCudaApi& api, int error, const std::string& doing, const std::string& where) {
-  return fmt::format("CUDA{}{}: {}: {} ({}, {}); {}", where.empty() ? "" : ", ", where, doing, api.error_text(error),
-                     api.error_name(error), error, what_to_do(error));
+std::string cuda_error(const TuttiCudaApi& api, int error, const std::string& doing,
+                       const std::string& where) {
+  return fmt::format("CUDA{}{}: {}: {} ({}, {}); {}", where.empty() ? "" : ", ", where, doing,
+                     api.error_text(error), api.error_name(error), error, what_to_do(error));
 }
 
 // --- opening ---
 
 Expected<const TuttiCudaApi*> CudaDevices::load() {
-  return load_api<TuttiCudaApi, TuttiCudaEntry>("tutti_cuda", kTuttiCudaEntry, kTuttiCudaInterface, "--backend cuda",
-                                                "the CUDA toolkit");
+  return load_api<TuttiCudaApi, TuttiCudaEntry>("tutti_cuda", kTuttiCudaEntry, kTuttiCudaInterface,
+                                                "--backend cuda", "the CUDA toolkit");
 }
 
 Expected<int> CudaDevices::count(const TuttiCudaApi& api) {
@@ -62,21 +67,24 @@ Expected<int> CudaDevices::count(const TuttiCudaApi& api) {
   int error = api.device_count(&devices);
   if (error == 0 && devices == 0) error = kTuttiCudaNoDevice;
   if (error == 0) return devices;
-  return tl::make_unexpected(
-      Error::request({core::ProblemCode::kMissing, "--backend"}, cuda_error(api, error, "looking for GPUs", "")));
+  return tl::make_unexpected(Error::request({core::ProblemCode::kMissing, "--backend"},
+                                            cuda_error(api, error, "looking for GPUs", "")));
 }
 
 CudaDevices::CudaDevices(const TuttiCudaApi& api, CudaOptions options)
     : api_(api), options_(std::move(options)), pool_(api), busy_(api, pool_) {}
 
-Expected<std::unique_ptr<CudaDevices>> CudaDevices::open(const TuttiCudaApi& api, CudaOptions options) {
+Expected<std::unique_ptr<CudaDevices>> CudaDevices::open(const TuttiCudaApi& api,
+                                                         CudaOptions options) {
   std::unique_ptr<CudaDevices> devices(new CudaDevices(api, std::move(options)));
   if (auto opened = devices->open_gpus(); !opened) return tl::make_unexpected(opened.error());
   return devices;
 }
 
 Expected<void> CudaDevices::open_gpus() {
-  const auto failed = [this] { return tl::make_unexpected(Error::run({core::ProblemCode::kSystem}, failure_)); };
+  const auto failed = [this] {
+    return tl::make_unexpected(Error::run({core::ProblemCode::kSystem}, failure_));
+  };
   for (const CudaRank& rank : options_.gpus) {
     std::unique_ptr<Gpu>& gpu = gpus_[rank.device];
     if (!gpu) {
@@ -93,11 +101,12 @@ Expected<void> CudaDevices::open_gpus() {
     for (const auto& [other, peer] : gpus_) {
       if (device == other) continue;
       int enabled = 0;
-      if (!right(api_.enable_peer(device, other, &enabled), "reaching another GPU's memory", gpu.get()))
+      if (!right(api_.enable_peer(device, other, &enabled), "reaching another GPU's memory",
+                 gpu.get()))
         return failed();
       if (!enabled)
-        peer_notes_.push_back(
-            fmt::format("GPU {} does not reach GPU {} directly: copies go by way of the host", device, other));
+        peer_notes_.push_back(fmt::format(
+            "GPU {} does not reach GPU {} directly: copies go by way of the host", device, other));
     }
   }
   return {};
@@ -109,7 +118,8 @@ CudaDevices::~CudaDevices() {
   for (auto& [key, queue] : queues_) {
     if (!queue.stream) continue;
     static_cast<void>(api_.synchronize(queue.stream));
-    for (const Pending& pending : queue.pending) static_cast<void>(api_.destroy_event(pending.event));
+    for (const Pending& pending : queue.pending)
+      static_cast<void>(api_.destroy_event(pending.event));
     static_cast<void>(api_.destroy_stream(queue.stream));
   }
   for (auto& [device, gpu] : gpus_) {
@@ -119,22 +129,27 @@ CudaDevices::~CudaDevices() {
     static_cast<void>(api_.synchronize(gpu->copies));
     static_cast<void>(api_.destroy_stream(gpu->copies));
   }
-  for (const auto& [memory, bytes] : substitutes_) ::munmap(memory, static_cast<std::size_t>(bytes));
+  for (const auto& [memory, bytes] : substitutes_)
+    ::munmap(memory, static_cast<std::size_t>(bytes));
 }
 
 std::vector<std::string> CudaDevices::notes() const {
   std::vector<std::string> notes;
   for (const auto& [device, gpu] : gpus_) {
-    notes.push_back(fmt::format("{} {} on {}, compute capability {}.{}, at {}; {}", fmt::join(gpu->ranks, ", "),
-                                gpu->ranks.size() == 1 ? "is" : "are", name_of(device, gpu->info), gpu->info.major,
-                                gpu->info.minor, static_cast<const char*>(gpu->info.bus_id), api_.description));
+    notes.push_back(fmt::format("{} {} on {}, compute capability {}.{}, at {}; {}",
+                                fmt::join(gpu->ranks, ", "), gpu->ranks.size() == 1 ? "is" : "are",
+                                name_of(device, gpu->info), gpu->info.major, gpu->info.minor,
+                                static_cast<const char*>(gpu->info.bus_id), api_.description));
     if (gpu->ranks.size() > 1) {
-      notes.push_back(fmt::format("{} ranks share GPU {}: devices are emulated, and times say nothing about {} GPUs",
-                                  gpu->ranks.size(), device, gpu->ranks.size()));
+      notes.push_back(fmt::format(
+          "{} ranks share GPU {}: devices are emulated, and times say nothing about {} GPUs",
+          gpu->ranks.size(), device, gpu->ranks.size()));
     }
   }
   if (options_.shared)
-    notes.emplace_back("ranks of several processes share this machine's GPUs: times say nothing about as many GPUs");
+    notes.emplace_back(
+        "ranks of several processes share this machine's GPUs: times say nothing about as many "
+        "GPUs");
   notes.insert(notes.end(), peer_notes_.begin(), peer_notes_.end());
   return notes;
 }
@@ -180,12 +195,13 @@ Devices::Memory CudaDevices::take(core::Rank rank, std::int64_t bytes, bool for_
     if (memory) return {memory, {give_back, this}};
     std::uint64_t left = 0;
     static_cast<void>(api_.memory_left(near->device, &left));
-    right(error,
-          host ? fmt::format("taking {} MB more of the host's memory", bytes / 1'000'000)
-               : fmt::format("taking {} MB more, with {} MB of {} in use by this process and {} left",
-                             bytes / 1'000'000, pool_.bytes_of(near->device) / 1'000'000,
-                             near->info.memory_bytes / 1'000'000, left / 1'000'000),
-          near);
+    right(
+        error,
+        host ? fmt::format("taking {} MB more of the host's memory", bytes / 1'000'000)
+             : fmt::format("taking {} MB more, with {} MB of {} in use by this process and {} left",
+                           bytes / 1'000'000, pool_.bytes_of(near->device) / 1'000'000,
+                           near->info.memory_bytes / 1'000'000, left / 1'000'000),
+        near);
   }
   return {substitute(bytes), {give_back, this}};
 }
@@ -221,7 +237,9 @@ CudaDevices::Queue* CudaDevices::queue_of(core::Rank rank, core::Lane lane) {
   if (queue.stream) return &queue;
   queue.gpu = gpu_of(rank);
   TUTTI_CHECK(queue.gpu, "rank {} is on no GPU", rank);
-  return right(api_.make_stream(queue.gpu->device, 1, &queue.stream), "making a stream", queue.gpu) ? &queue : nullptr;
+  return right(api_.make_stream(queue.gpu->device, 1, &queue.stream), "making a stream", queue.gpu)
+             ? &queue
+             : nullptr;
 }
 
 /// Returns null if the device has failed.
@@ -261,8 +279,8 @@ void CudaDevices::put(Queue& queue, const Work& work) {
       break;
     case Work::Kind::kReduce:
       doing = "reducing";
-      error = api_.reduce(queue.stream, operation, type, work.target, work.a, work.stride, work.inputs,
-                          work.accumulate ? 1 : 0, work.count);
+      error = api_.reduce(queue.stream, operation, type, work.target, work.a, work.stride,
+                          work.inputs, work.accumulate ? 1 : 0, work.count);
       break;
     case Work::Kind::kScale:
       doing = "scaling";
@@ -288,14 +306,16 @@ void CudaDevices::mark(Queue& queue, Ticket ticket) {
   active_.push_back(&queue);
 }
 
-std::optional<Devices::Clock::time_point> CudaDevices::time_of(core::Rank rank, std::uint64_t device_ns) {
+std::optional<Devices::Clock::time_point> CudaDevices::time_of(core::Rank rank,
+                                                               std::uint64_t device_ns) {
   Gpu* const gpu = gpu_of(rank);
   TUTTI_CHECK(gpu, "rank {} is on no GPU", rank);
   if (gpu->clock.is_old(Clock::now())) {
     constexpr std::int64_t kStampBytes = sizeof(std::uint64_t);
     if (!gpu->stamp) gpu->stamp = take(rank, kStampBytes, true);
     auto* const stamp = reinterpret_cast<std::uint64_t*>(gpu->stamp.get());
-    if (!failure_.empty() || !right(gpu->clock.align(api_, gpu->copies, stamp), "reading its clock", gpu))
+    if (!failure_.empty() ||
+        !right(gpu->clock.align(api_, gpu->copies, stamp), "reading its clock", gpu))
       return std::nullopt;
   }
   return gpu->clock.to_host(device_ns);
@@ -330,7 +350,8 @@ Expected<void> CudaDevices::poll(WorkListener& listener) {
   int device = -1;
   const int answer = failure_.empty() ? busy_.poll(computed_, device) : 0;
   if (answer != 0) right(answer, "replaying computation", gpus_.at(device).get());
-  if (!failure_.empty()) return tl::make_unexpected(Error::run({core::ProblemCode::kSystem}, failure_));
+  if (!failure_.empty())
+    return tl::make_unexpected(Error::run({core::ProblemCode::kSystem}, failure_));
   if (!done_.empty()) last_change_ = Clock::now();
   const std::vector<Ticket> done = std::exchange(done_, {});
   const std::vector<BusyStreams::Span> computed = std::exchange(computed_, {});
@@ -342,7 +363,8 @@ Expected<void> CudaDevices::poll(WorkListener& listener) {
 Devices::Clock::time_point CudaDevices::next_due() const {
   if (!failure_.empty()) return {};
   const Clock::time_point now = Clock::now();
-  const Clock::time_point look_again = now - last_change_ < options_.spin ? Clock::time_point() : now + kPause;
+  const Clock::time_point look_again =
+      now - last_change_ < options_.spin ? Clock::time_point() : now + kPause;
   Clock::time_point due = busy_.next_end();
   if (due < now) due = look_again;  // what it takes to notice
   return active_.empty() ? due : std::min(due, look_again);
@@ -357,11 +379,13 @@ void* CudaDevices::outside_stream(core::Rank rank) {
 }
 
 void CudaDevices::mark(core::Rank rank, Ticket ticket) {
-  if (Queue* const queue = failure_.empty() ? queue_of(rank, kOutside) : nullptr) mark(*queue, ticket);
+  if (Queue* const queue = failure_.empty() ? queue_of(rank, kOutside) : nullptr)
+    mark(*queue, ticket);
 }
 
 void CudaDevices::perform_outside(const Work& work) {
-  if (Queue* const queue = failure_.empty() && work.count > 0 ? queue_of(work.rank, kOutside) : nullptr)
+  if (Queue* const queue =
+          failure_.empty() && work.count > 0 ? queue_of(work.rank, kOutside) : nullptr)
     put(*queue, work);
 }
 

@@ -42,8 +42,10 @@ class CudaDevices : public Devices {
   static core::Expected<const TuttiCudaApi*> load();
   /// Returns the number of GPUs. ERRORS (kRequest): none, or no driver.
   static core::Expected<int> count(const TuttiCudaApi& api);
-  /// REQUIRES: the table outlives the devices; GPUs are below count(). ERRORS (kRun): a GPU cannot be used.
-  static core::Expected<std::unique_ptr<CudaDevices>> open(const TuttiCudaApi& api, CudaOptions options);
+  /// REQUIRES: the table outlives the devices; GPUs are below count(). ERRORS (kRun): a GPU cannot
+  /// be used.
+  static core::Expected<std::unique_ptr<CudaDevices>> open(const TuttiCudaApi& api,
+                                                           CudaOptions options);
   ~CudaDevices() override;
 
   [[nodiscard]] bool host_reaches(core::Rank rank) const override { return !gpu_of(rank); }
@@ -120,6 +122,7 @@ class CudaDevices : public Devices {
 
 /// Returns a message that explains a CUDA error and how to fix it. `doing`: "copying"; `where`:
 /// "GPU 0 (NVIDIA H100)" or empty.
-std::string cuda_error(const TuttiCudaApi& api, int error, const std::string& doing, const std::string& where);
+std::string cuda_error(const TuttiCudaApi& api, int error, const std::string& doing,
+                       const std::string& where);
 
 }  // namespace tutti::real

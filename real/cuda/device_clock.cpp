@@ -31,14 +31,18 @@ int DeviceClock::align(const TuttiCudaApi& api, TuttiCudaStream* stream, std::ui
   return 0;
 }
 
-bool DeviceClock::is_old(Clock::time_point now) const { return !is_aligned_ || now - aligned_ > kAge; }
+bool DeviceClock::is_old(Clock::time_point now) const {
+  return !is_aligned_ || now - aligned_ > kAge;
+}
 
 std::uint64_t DeviceClock::to_device(Clock::time_point t) const {
-  return static_cast<std::uint64_t>(std::max<std::int64_t>(0, nanoseconds(t) - host_minus_device_ns_));
+  return static_cast<std::uint64_t>(
+      std::max<std::int64_t>(0, nanoseconds(t) - host_minus_device_ns_));
 }
 
 DeviceClock::Clock::time_point DeviceClock::to_host(std::uint64_t device_ns) const {
-  return Clock::time_point(std::chrono::nanoseconds(static_cast<std::int64_t>(device_ns) + host_minus_device_ns_));
+  return Clock::time_point(
+      std::chrono::nanoseconds(static_cast<std::int64_t>(device_ns) + host_minus_device_ns_));
 }
 
 }  // namespace tutti::real

@@ -9,7 +9,8 @@ namespace tutti::real {
 std::int64_t block_bytes(std::int64_t bytes) {
   constexpr std::int64_t kLeast = 512;
   if (bytes <= kLeast) return kLeast;
-  const auto below = static_cast<std::int64_t>(std::bit_floor(static_cast<std::uint64_t>(bytes - 1)));
+  const auto below =
+      static_cast<std::int64_t>(std::bit_floor(static_cast<std::uint64_t>(bytes - 1)));
   const std::int64_t part = below / 8;
   return (bytes + part - 1) / part * part;
 }
@@ -17,14 +18,16 @@ std::int64_t block_bytes(std::int64_t bytes) {
 MemoryPool::~MemoryPool() {
   for (const auto& [memory, block] : blocks_) {
     std::byte* const start = const_cast<std::byte*>(memory);
-    static_cast<void>(block.place == kHost ? api_.release_host(start) : api_.release(block.place, start));
+    static_cast<void>(block.place == kHost ? api_.release_host(start)
+                                           : api_.release(block.place, start));
   }
 }
 
 int MemoryPool::allocate(int device, bool host, std::int64_t bytes, std::byte*& memory) {
   void* got = nullptr;
   const auto size = static_cast<std::uint64_t>(bytes);
-  const int error = host ? api_.allocate_host(device, size, &got) : api_.allocate(device, size, &got);
+  const int error =
+      host ? api_.allocate_host(device, size, &got) : api_.allocate(device, size, &got);
   memory = static_cast<std::byte*>(got);
   return error;
 }
@@ -33,7 +36,8 @@ std::byte* MemoryPool::take(int device, bool host, std::int64_t bytes, int& erro
   error = 0;
   const int place = host ? kHost : device;
   const std::int64_t size = block_bytes(bytes);
-  if (const auto unused = unused_.find({place, size}); unused != unused_.end() && !unused->second.empty()) {
+  if (const auto unused = unused_.find({place, size});
+      unused != unused_.end() && !unused->second.empty()) {
     std::byte* const memory = unused->second.back();
     unused->second.pop_back();
     return memory;

@@ -10,16 +10,19 @@ namespace tutti::real {
 enum class Operation { kSum, kMin, kMax, kProduct };
 inline constexpr int kOperations = 4;
 
-/// target[i] = target[i] ⊕ source[i] for `count` elements. Integers wrap around; float16 and bfloat16 are combined as
-/// float32 and rounded to the nearest, ties to even; a NaN on either side stays one.
-/// REQUIRES: the ranges are the same or do not overlap. Cost: one pass; at memory speed beyond the caches.
-void combine(Operation operation, core::DataType type, void* target, const void* source, std::int64_t count);
+/// target[i] = target[i] ⊕ source[i] for `count` elements. Integers wrap around; float16 and
+/// bfloat16 are combined as float32 and rounded to the nearest, ties to even; a NaN on either side
+/// stays one. REQUIRES: the ranges are the same or do not overlap. Cost: one pass; at memory speed
+/// beyond the caches.
+void combine(Operation operation, core::DataType type, void* target, const void* source,
+             std::int64_t count);
 
 /// target[i] = a[i] ⊕ b[i]: combine() without a copy before it.
-void combine_to(Operation operation, core::DataType type, void* target, const void* a, const void* b,
-                std::int64_t count);
+void combine_to(Operation operation, core::DataType type, void* target, const void* a,
+                const void* b, std::int64_t count);
 
-/// target[i] = target[i] · factor, rounded to the nearest (floats) or towards zero (integers): the division of a MEAN.
+/// target[i] = target[i] · factor, rounded to the nearest (floats) or towards zero (integers): the
+/// division of a MEAN.
 void scale(core::DataType type, void* target, std::int64_t count, double factor);
 
 /// Reads and writes one element as a double (rounded as in scale()).

@@ -1,6 +1,6 @@
-// The loops over elements. Compiled once per instruction set (real/CMakeLists.txt): TUTTI_KERNELS is the name of the
-// function that hands them out. Everything else is local to the file, so that the linker cannot take the code of one
-// instruction set for another's.
+// The loops over elements. Compiled once per instruction set (real/CMakeLists.txt): TUTTI_KERNELS
+// is the name of the function that hands them out. Everything else is local to the file, so that
+// the linker cannot take the code of one instruction set for another's.
 
 #include "real/elements/kernels.h"
 
@@ -45,7 +45,9 @@ T combined(T a, T b) {
     }
   } else if constexpr (std::is_floating_point_v<T>) {
     const bool takes_a = operation == Operation::kMin ? a < b : a > b;
-    return takes_a || __builtin_isnan(a) ? a : b;  // a NaN wins: if b is one, both comparisons are false
+    return takes_a || __builtin_isnan(a)
+               ? a
+               : b;  // a NaN wins: if b is one, both comparisons are false
   } else {
     return (operation == Operation::kMin ? a < b : a > b) ? a : b;
   }
@@ -57,7 +59,8 @@ void combine_loop(void* target, const void* a, const void* b, std::int64_t count
   auto* const t = static_cast<Element*>(target);
   const auto* const x = static_cast<const Element*>(a);
   const auto* const y = static_cast<const Element*>(b);
-  for (std::int64_t i = 0; i < count; ++i) t[i] = Wide::back(combined<operation>(Wide::from(x[i]), Wide::from(y[i])));
+  for (std::int64_t i = 0; i < count; ++i)
+    t[i] = Wide::back(combined<operation>(Wide::from(x[i]), Wide::from(y[i])));
 }
 
 template <class Element>
@@ -66,9 +69,11 @@ void scale_loop(void* target, std::int64_t count, double factor) {
   auto* const t = static_cast<Element*>(target);
   for (std::int64_t i = 0; i < count; ++i) {
     if constexpr (std::is_integral_v<Element>) {
-      t[i] = static_cast<Element>(static_cast<long double>(t[i]) * static_cast<long double>(factor));
+      t[i] =
+          static_cast<Element>(static_cast<long double>(t[i]) * static_cast<long double>(factor));
     } else {
-      t[i] = Wide::back(static_cast<typename Wide::Type>(static_cast<double>(Wide::from(t[i])) * factor));
+      t[i] = Wide::back(
+          static_cast<typename Wide::Type>(static_cast<double>(Wide::from(t[i])) * factor));
     }
   }
 }
@@ -79,7 +84,8 @@ void fill(Kernels& kernels, core::DataType type) {
   kernels.combine[static_cast<int>(Operation::kSum)][t] = combine_loop<Operation::kSum, Element>;
   kernels.combine[static_cast<int>(Operation::kMin)][t] = combine_loop<Operation::kMin, Element>;
   kernels.combine[static_cast<int>(Operation::kMax)][t] = combine_loop<Operation::kMax, Element>;
-  kernels.combine[static_cast<int>(Operation::kProduct)][t] = combine_loop<Operation::kProduct, Element>;
+  kernels.combine[static_cast<int>(Operation::kProduct)][t] =
+      combine_loop<Operation::kProduct, Element>;
   kernels.scale[t] = scale_loop<Element>;
 }
 

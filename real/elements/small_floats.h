@@ -36,7 +36,8 @@ static inline float to_float(Half value) {
   const std::uint32_t rest = static_cast<std::uint32_t>(value.bits & 0x7fff) << 13;
   const float scaled = __builtin_bit_cast(float, rest) * 0x1p112f;
   const std::uint32_t special = rest | 0x7f800000;  // infinity or NaN
-  const std::uint32_t magnitude = rest >= 0x0f800000 ? special : __builtin_bit_cast(std::uint32_t, scaled);
+  const std::uint32_t magnitude =
+      rest >= 0x0f800000 ? special : __builtin_bit_cast(std::uint32_t, scaled);
   return __builtin_bit_cast(float, sign | magnitude);
 }
 
@@ -48,8 +49,9 @@ static inline Half to_half(float value) {
   const std::uint32_t sign = bits >> 16 & 0x8000;
   const std::uint32_t magnitude = bits & 0x7fffffff;
   const std::uint32_t normal = (magnitude + 0xc8000fff + (magnitude >> 13 & 1)) >> 13;
-  const std::uint32_t subnormal = __builtin_bit_cast(std::uint32_t, __builtin_bit_cast(float, magnitude) + 0.5f) -
-                                  __builtin_bit_cast(std::uint32_t, 0.5f);
+  const std::uint32_t subnormal =
+      __builtin_bit_cast(std::uint32_t, __builtin_bit_cast(float, magnitude) + 0.5f) -
+      __builtin_bit_cast(std::uint32_t, 0.5f);
   const std::uint32_t special = magnitude > 0x7f800000 ? 0x7e00 : 0x7c00;
   const std::uint32_t finite = magnitude < 0x38800000 ? subnormal : normal;
   return {static_cast<std::uint16_t>(sign | (magnitude >= 0x47800000 ? special : finite))};

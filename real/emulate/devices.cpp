@@ -12,7 +12,8 @@ using core::Time;
 Time EmulatedDevices::cost(const Work& work, const core::DeviceRates& rates) const {
   const Bytes bytes = work.count * core::size_of(work.type);
   const auto at = [&](std::int64_t times, core::Bandwidth rate) {
-    return core::transfer_time(times, bytes, core::Bandwidth(std::max<std::int64_t>(1, rate.count() / rates.threads)));
+    return core::transfer_time(
+        times, bytes, core::Bandwidth(std::max<std::int64_t>(1, rate.count() / rates.threads)));
   };
   switch (work.kind) {
     case Work::Kind::kCombine: return at(1, rates.reduce);

@@ -24,7 +24,9 @@ class EmulatedDevices : public Devices {
   [[nodiscard]] Memory take(core::Rank rank, std::int64_t bytes, bool for_host) override {
     return host_.take(rank, bytes, for_host);
   }
-  void copy_now(std::byte* to, const std::byte* from, std::int64_t bytes) override { host_.copy_now(to, from, bytes); }
+  void copy_now(std::byte* to, const std::byte* from, std::int64_t bytes) override {
+    host_.copy_now(to, from, bytes);
+  }
   bool perform(const Work& work, Ticket ticket) override;
   core::Expected<void> poll(WorkListener& listener) override;
   [[nodiscard]] Clock::time_point next_due() const override { return timers_.next(); }
@@ -36,7 +38,8 @@ class EmulatedDevices : public Devices {
   TimeScale scale_;
   Timers& timers_;
   HostDevices host_;
-  std::map<core::PartId, std::vector<Clock::time_point>> free_;  ///< when each thread of a device is free
+  std::map<core::PartId, std::vector<Clock::time_point>>
+      free_;  ///< when each thread of a device is free
   std::vector<Ticket> done_;
 };
 

@@ -56,7 +56,8 @@ Channel freed_by(const Channel& back) {
 
 }  // namespace
 
-EmulatedNetwork::EmulatedNetwork(const core::Plan& plan, Transport& below, const TimeScale& scale, Timers& timers)
+EmulatedNetwork::EmulatedNetwork(const core::Plan& plan, Transport& below, const TimeScale& scale,
+                                 Timers& timers)
     : plan_(plan),
       below_(below),
       scale_(scale),
@@ -80,7 +81,8 @@ core::Expected<void> EmulatedNetwork::poll(Clock::time_point until) {
   return polled;
 }
 
-EmulatedNetwork::MessagePointer EmulatedNetwork::new_message(const Piece& piece, std::int64_t total) {
+EmulatedNetwork::MessagePointer EmulatedNetwork::new_message(const Piece& piece,
+                                                             std::int64_t total) {
   const Channel& channel = piece.channel;
   const core::Collective& collective = plan_.collective(plan_.packs[channel.collective.pack]);
   const core::PartId from = collective.group.device(channel.from);
@@ -89,8 +91,8 @@ EmulatedNetwork::MessagePointer EmulatedNetwork::new_message(const Piece& piece,
   message->channel = channel;
   message->total = total;
   message->number = piece.message;
-  message->path =
-      paths_.unicast(from, to, collective.staging, collective.schedule->engine(channel.from, channel.from_lane));
+  message->path = paths_.unicast(from, to, collective.staging,
+                                 collective.schedule->engine(channel.from, channel.from_lane));
   if (from.worker == to.worker) return message;
   // The links of the sender's worker come first. A copy engine belongs to the link that follows it.
   const core::Cluster& cluster = collective.group.cluster();
@@ -98,7 +100,8 @@ EmulatedNetwork::MessagePointer EmulatedNetwork::new_message(const Piece& piece,
   for (std::size_t i = 0; i < hops.size(); ++i) {
     if (hops[i].link < 0) continue;
     const core::Hop link = cluster.link(hops[i].link);
-    if ((link.from.part >= 0 ? link.from.worker : link.to.worker) == from.worker) message->own_hops = i + 1;
+    if ((link.from.part >= 0 ? link.from.worker : link.to.worker) == from.worker)
+      message->own_hops = i + 1;
   }
   return message;
 }
@@ -106,17 +109,21 @@ EmulatedNetwork::MessagePointer EmulatedNetwork::new_message(const Piece& piece,
 // --- links ---
 
 /// The head of the message is at the hop: as sim::Network::serve, in real time.
-void EmulatedNetwork::serve(const MessagePointer& message, std::size_t index, Clock::time_point head_here) {
+void EmulatedNetwork::serve(const MessagePointer& message, std::size_t index,
+                            Clock::time_point head_here) {
   const std::vector<PathHop>& hops = paths_.path(message->path).hops;
   const PathHop& hop = hops[index];
   Clock::time_point& free = free_[static_cast<std::size_t>(hop.resource)];
   const Clock::time_point head = std::max(head_here, free);
   const core::Bytes bytes(message->total);
   const Clock::duration of_host = hop.host ? scale_.here(hop.host->per_message) : Clock::duration();
-  const Clock::duration moving = scale_.here(hop.host ? hop.host->moving(bytes) : core::transfer_time(bytes, hop.rate));
+  const Clock::duration moving =
+      scale_.here(hop.host ? hop.host->moving(bytes) : core::transfer_time(bytes, hop.rate));
   const Clock::time_point through = later(head, moving);
   const Clock::time_point tail = later(std::max(through, message->tail), of_host);
-  free = hop.host ? later(head, scale_.here(hop.host->occupied(bytes))) : hop.unheld ? through : tail;
+  free = hop.host     ? later(head, scale_.here(hop.host->occupied(bytes)))
+         : hop.unheld ? through
+                      : tail;
   if (index == 0) message->began = head;
   if (index == 0) timers_.at(tail, [this, message] { let_go(message); });
   const Clock::duration latency = scale_.here(hop.latency);
@@ -138,8 +145,9 @@ void EmulatedNetwork::serve(const MessagePointer& message, std::size_t index, Cl
 EmulatedNetwork::MessagePointer EmulatedNetwork::begin(const Piece& piece) {
   const MessagePointer message = new_message(piece, piece.total);
   message->local = below_.is_local(piece.channel.to);
-  TUTTI_CHECK(message->local == (message->own_hops == 0), "rank {} to rank {}: {} hops at the sender",
-              piece.channel.from, piece.channel.to, message->own_hops);
+  TUTTI_CHECK(message->local == (message->own_hops == 0),
+              "rank {} to rank {}: {} hops at the sender", piece.channel.from, piece.channel.to,
+              message->own_hops);
   if (message->local) message->bytes.resize(static_cast<std::size_t>(piece.total));
   if (!message->local) ++on_own_links_;
   sending_[piece.channel].push_back(message);
@@ -157,13 +165,16 @@ EmulatedNetwork::MessagePointer EmulatedNetwork::begin(const Piece& piece) {
 }
 
 bool EmulatedNetwork::send(const Piece& piece, const std::byte* payload, Ticket ticket) {
-  const MessagePointer message = piece.offset == 0 ? begin(piece) : sending_.at(piece.channel).back();
-  TUTTI_CHECK(message->added == piece.offset && message->total == piece.total && !message->buffer_free,
-              "byte {} after {} of {}", piece.offset, message->added, message->total);
+  const MessagePointer message =
+      piece.offset == 0 ? begin(piece) : sending_.at(piece.channel).back();
+  TUTTI_CHECK(
+      message->added == piece.offset && message->total == piece.total && !message->buffer_free,
+      "byte {} after {} of {}", piece.offset, message->added, message->total);
   message->added += piece.length;
   if (message->local) {
     if (piece.length > 0)
-      std::memcpy(message->bytes.data() + piece.offset, payload, static_cast<std::size_t>(piece.length));
+      std::memcpy(message->bytes.data() + piece.offset, payload,
+                  static_cast<std::size_t>(piece.length));
     message->here += piece.length;
     message->done.push_back(ticket);
   } else if (message->handed_over) {
@@ -192,8 +203,8 @@ void EmulatedNetwork::hand_over(const MessagePointer& message, Clock::time_point
     pass_below(message, waiting.piece, waiting.payload, waiting.ticket);
 }
 
-void EmulatedNetwork::pass_below(const MessagePointer& message, const Piece& piece, const std::byte* payload,
-                                 Ticket ticket) {
+void EmulatedNetwork::pass_below(const MessagePointer& message, const Piece& piece,
+                                 const std::byte* payload, Ticket ticket) {
   if (piece.length == 0) return give_back(message, ticket);  // the stamp is all there is to send
   Piece moved = piece;
   moved.total += static_cast<std::int64_t>(sizeof(Stamp));
@@ -206,7 +217,8 @@ void EmulatedNetwork::pass_below(const MessagePointer& message, const Piece& pie
 void EmulatedNetwork::free_slot(const Channel& channel) {
   if (below_.is_local(channel.from)) return below_.free_slot(channel);
   Piece piece;
-  piece.channel = {channel.collective, channel.to, channel.to_lane + kSlotLane, channel.from, channel.from_lane};
+  piece.channel = {channel.collective, channel.to, channel.to_lane + kSlotLane, channel.from,
+                   channel.from_lane};
   piece.total = piece.length = static_cast<std::int64_t>(sizeof(std::int64_t));
   auto stamp = std::make_unique<std::int64_t>(timers_.now().time_since_epoch().count());
   const auto* const bytes = reinterpret_cast<const std::byte*>(stamp.get());
@@ -242,7 +254,8 @@ void EmulatedNetwork::let_go(const MessagePointer& message) {
     message->bytes.resize(static_cast<std::size_t>(message->total));
     for (Message::Waiting& waiting : message->waiting) {
       std::byte* const kept = message->bytes.data() + waiting.piece.offset;
-      if (waiting.piece.length > 0) std::memcpy(kept, waiting.payload, static_cast<std::size_t>(waiting.piece.length));
+      if (waiting.piece.length > 0)
+        std::memcpy(kept, waiting.payload, static_cast<std::size_t>(waiting.piece.length));
       waiting.payload = kept;
       message->done.push_back(std::exchange(waiting.ticket, 0));
     }
@@ -257,7 +270,8 @@ void EmulatedNetwork::let_go(const MessagePointer& message) {
 void EmulatedNetwork::fail(core::Rank peer, const std::string& what) {
   const std::int32_t worker = plan_.widest().group.device(peer).worker;
   if (failure_) return;
-  failure_ = core::Error::run({core::ProblemCode::kProtocol, "", worker}, fmt::format("worker {} {}", worker, what));
+  failure_ = core::Error::run({core::ProblemCode::kProtocol, "", worker},
+                              fmt::format("worker {} {}", worker, what));
 }
 
 /// True if a stamp may have this time.
@@ -270,9 +284,10 @@ std::byte* EmulatedNetwork::place(const Piece& piece) {
   if (piece.channel.from_lane < kSlotLane) return place_message(piece);
   const Channel freed = freed_by(piece.channel);
   const Traffic::Connection* const connection = traffic_.find(freed);
-  const bool ours =
-      connection && connection->slots != core::kUnlimitedCredits && is_local(freed.from) && !is_local(freed.to);
-  const bool whole = piece.offset == 0 && piece.length == piece.total && piece.length == sizeof slot_stamp_;
+  const bool ours = connection && connection->slots != core::kUnlimitedCredits &&
+                    is_local(freed.from) && !is_local(freed.to);
+  const bool whole =
+      piece.offset == 0 && piece.length == piece.total && piece.length == sizeof slot_stamp_;
   return ours && whole ? reinterpret_cast<std::byte*>(&slot_stamp_) : nullptr;
 }
 
@@ -286,7 +301,8 @@ std::byte* EmulatedNetwork::place_message(const Piece& piece) {
   if (piece.offset == 0) {
     if (piece.length != kStamp || !receiver_->is_open(channel.collective)) return nullptr;
     Incoming& incoming = receiving_[channel];
-    if (incoming.message || incoming.under_way >= std::min<std::int64_t>(connection->messages, connection->slots))
+    if (incoming.message ||
+        incoming.under_way >= std::min<std::int64_t>(connection->messages, connection->slots))
       return nullptr;
     ++incoming.under_way;
     incoming.message = new_message(piece, piece.total - kStamp);
@@ -296,8 +312,8 @@ std::byte* EmulatedNetwork::place_message(const Piece& piece) {
   const auto found = receiving_.find(channel);
   if (found == receiving_.end() || !found->second.message) return nullptr;
   Message& message = *found->second.message;
-  const bool goes_on =
-      message.here == piece.offset && message.total == piece.total - kStamp && message.number == piece.message;
+  const bool goes_on = message.here == piece.offset && message.total == piece.total - kStamp &&
+                       message.number == piece.message;
   return goes_on ? message.bytes.data() + piece.offset : nullptr;
 }
 
@@ -327,10 +343,12 @@ void EmulatedNetwork::arrived(const Piece& piece) {
 
 /// The slot is free at the time of its stamp: the interpreter is notified then.
 void EmulatedNetwork::slot_arrived(const Channel& freed) {
-  if (!receiver_->is_open(freed.collective)) return;  // one of the last of a collective that is over here
+  if (!receiver_->is_open(freed.collective))
+    return;  // one of the last of a collective that is over here
   if (!may_say(slot_stamp_, slot_stamp_))
     return fail(freed.to, "stamped a slot with a time at which it cannot be free");
-  if (slots_coming_[freed] >= traffic_.find(freed)->slots) return fail(freed.to, "frees a slot that nobody had taken");
+  if (slots_coming_[freed] >= traffic_.find(freed)->slots)
+    return fail(freed.to, "frees a slot that nobody had taken");
   ++slots_coming_[freed];
   timers_.at(Clock::time_point(std::chrono::nanoseconds(slot_stamp_)), [this, freed] {
     if (--slots_coming_[freed] == 0) slots_coming_.erase(freed);
@@ -359,10 +377,10 @@ void EmulatedNetwork::deliver(const MessagePointer& message) {
   std::byte* const to = receiver_->place(whole);
   began_.reset();
   if (!to) {
-    return fail(
-        whole.channel.from,
-        fmt::format("sent a message that its schedule does not have (pack {}, from rank {} to rank {}, {} bytes)",
-                    whole.channel.collective.pack, whole.channel.from, whole.channel.to, whole.total));
+    return fail(whole.channel.from, fmt::format("sent a message that its schedule does not have "
+                                                "(pack {}, from rank {} to rank {}, {} bytes)",
+                                                whole.channel.collective.pack, whole.channel.from,
+                                                whole.channel.to, whole.total));
   }
   const std::byte* const from =
       message->bytes.data() + (message->bytes.size() - static_cast<std::size_t>(message->total));

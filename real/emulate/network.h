@@ -76,7 +76,8 @@ class EmulatedNetwork : public Transport, private Receiver {
   MessagePointer begin(const Piece& piece);
   void serve(const MessagePointer& message, std::size_t hop, Clock::time_point head_here);
   void hand_over(const MessagePointer& message, Clock::time_point head);
-  void pass_below(const MessagePointer& message, const Piece& piece, const std::byte* payload, Ticket ticket);
+  void pass_below(const MessagePointer& message, const Piece& piece, const std::byte* payload,
+                  Ticket ticket);
   void give_back(const MessagePointer& message, Ticket ticket);
   void let_go(const MessagePointer& message);
   void arrive(const MessagePointer& message);
@@ -93,9 +94,9 @@ class EmulatedNetwork : public Transport, private Receiver {
   Receiver* receiver_ = nullptr;
   core::PathBook paths_;
   Traffic traffic_;
-  Clock::time_point opened_;                               ///< no stamp is earlier
-  Clock::duration furthest_;                               ///< … nor this far ahead of now
-  std::vector<Clock::time_point> free_;                    ///< when each resource has served its earlier messages
+  Clock::time_point opened_;             ///< no stamp is earlier
+  Clock::duration furthest_;             ///< … nor this far ahead of now
+  std::vector<Clock::time_point> free_;  ///< when each resource has served its earlier messages
   std::map<Channel, std::deque<MessagePointer>> sending_;  ///< pieces are added to the last one
   /// The state of a connection from another process.
   struct Incoming {
@@ -106,9 +107,10 @@ class EmulatedNetwork : public Transport, private Receiver {
   std::map<Channel, std::int64_t> slots_coming_;  ///< freed, and not yet reported
   std::unordered_map<Ticket, std::pair<MessagePointer, Ticket>> below_tickets_;
   Ticket next_ticket_ = 0;
-  std::unordered_map<Ticket, std::unique_ptr<std::int64_t>> slots_under_way_;  ///< stamps that are being sent
-  std::int64_t slot_stamp_ = 0;                                                ///< of the slot message in reception
-  std::optional<Clock::time_point> began_;                                     ///< for the message in delivery
+  std::unordered_map<Ticket, std::unique_ptr<std::int64_t>>
+      slots_under_way_;                     ///< stamps that are being sent
+  std::int64_t slot_stamp_ = 0;             ///< of the slot message in reception
+  std::optional<Clock::time_point> began_;  ///< for the message in delivery
   Punctuality punctuality_;
   std::int64_t on_own_links_ = 0;  ///< messages to other processes that are not yet handed over
   std::optional<core::Error> failure_;

@@ -21,7 +21,9 @@ struct TimeScale {
   /// and factor ≥ 0.
   [[nodiscard]] std::chrono::nanoseconds here(core::Time time) const {
     const double ns = static_cast<double>(time.count()) * factor / 1000;
-    return ns < static_cast<double>(kLongestHere.count()) ? std::chrono::nanoseconds(std::llround(ns)) : kLongestHere;
+    return ns < static_cast<double>(kLongestHere.count())
+               ? std::chrono::nanoseconds(std::llround(ns))
+               : kLongestHere;
   }
 };
 
@@ -30,7 +32,8 @@ struct TimeScale {
 /// REQUIRES: t is not before the clock's beginning, 0 ≤ duration ≤ kLongestHere.
 inline std::chrono::steady_clock::time_point later(std::chrono::steady_clock::time_point t,
                                                    std::chrono::nanoseconds duration) {
-  constexpr std::chrono::steady_clock::time_point kEnd{std::chrono::nanoseconds(std::int64_t{1} << 62)};
+  constexpr std::chrono::steady_clock::time_point kEnd{
+      std::chrono::nanoseconds(std::int64_t{1} << 62)};
   return t < kEnd - duration ? t + duration : kEnd;
 }
 

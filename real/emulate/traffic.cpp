@@ -8,7 +8,8 @@ using core::Rank;
 using core::Step;
 using core::StepKind;
 
-Traffic::Traffic(const core::Plan& plan, core::PathBook& paths, const std::function<bool(Rank)>& is_local) {
+Traffic::Traffic(const core::Plan& plan, core::PathBook& paths,
+                 const std::function<bool(Rank)>& is_local) {
   for (std::size_t p = 0; p < plan.packs.size(); ++p) {
     const core::Collective& collective = plan.collective(plan.packs[p]);
     const core::Schedule& schedule = *collective.schedule;
@@ -18,7 +19,8 @@ Traffic::Traffic(const core::Plan& plan, core::PathBook& paths, const std::funct
         for (std::int64_t s = 0; s < schedule.steps(rank, lane); ++s) {
           const Step step = schedule.step(rank, lane, s);
           if (!core::sends(step.kind)) continue;
-          const std::int64_t bytes = (core::receives(step.kind) ? step.target : step.source).count * item;
+          const std::int64_t bytes =
+              (core::receives(step.kind) ? step.target : step.source).count * item;
           Channel channel{{0, static_cast<std::uint32_t>(p)}, rank, lane, 0, step.to.lane};
           const bool to_many = step.kind == StepKind::kMulticast;
           for (std::int32_t i = 0; i < (to_many ? step.group.count : 1); ++i) {
@@ -31,15 +33,16 @@ Traffic::Traffic(const core::Plan& plan, core::PathBook& paths, const std::funct
   }
 }
 
-void Traffic::add(const core::Collective& collective, const Channel& channel, std::int64_t bytes, core::PathBook& paths,
-                  const std::function<bool(Rank)>& is_local) {
+void Traffic::add(const core::Collective& collective, const Channel& channel, std::int64_t bytes,
+                  core::PathBook& paths, const std::function<bool(Rank)>& is_local) {
   const core::Schedule& schedule = *collective.schedule;
-  const std::int32_t path = paths.unicast(collective.group.device(channel.from), collective.group.device(channel.to),
-                                          collective.staging, schedule.engine(channel.from, channel.from_lane));
+  const std::int32_t path =
+      paths.unicast(collective.group.device(channel.from), collective.group.device(channel.to),
+                    collective.staging, schedule.engine(channel.from, channel.from_lane));
   for (const core::PathHop& hop : paths.path(path).hops) {
     const core::Bytes all(bytes);
-    const core::Time moving =
-        hop.host ? hop.host->moving(all) + hop.host->per_message : core::transfer_time(all, hop.rate);
+    const core::Time moving = hop.host ? hop.host->moving(all) + hop.host->per_message
+                                       : core::transfer_time(all, hop.rate);
     in_turn_ = core::later(in_turn_, std::min(moving, core::kLongestDuration));
     in_turn_ = core::later(in_turn_, std::min(hop.latency, core::kLongestDuration));
   }

@@ -21,7 +21,8 @@ class Traffic {
   };
 
   /// Cost: visits every schedule step of every rank. REQUIRES: no step needs a switch that reduces.
-  Traffic(const core::Plan& plan, core::PathBook& paths, const std::function<bool(core::Rank)>& is_local);
+  Traffic(const core::Plan& plan, core::PathBook& paths,
+          const std::function<bool(core::Rank)>& is_local);
 
   /// Returns null if no schedule sends between those lanes, or neither of them is here. The
   /// training step is ignored.
@@ -32,8 +33,8 @@ class Traffic {
   [[nodiscard]] core::Time one_after_the_other() const { return in_turn_; }
 
  private:
-  void add(const core::Collective& collective, const Channel& channel, std::int64_t bytes, core::PathBook& paths,
-           const std::function<bool(core::Rank)>& is_local);
+  void add(const core::Collective& collective, const Channel& channel, std::int64_t bytes,
+           core::PathBook& paths, const std::function<bool(core::Rank)>& is_local);
 
   std::map<Channel, Connection> connections_;  ///< step 0
   core::Time in_turn_;

@@ -30,16 +30,18 @@ core::Collective agreement_of(const core::Cluster& cluster, std::int64_t flags) 
                         flags,
                         core::Staging::kDirect,
                         cluster.replicas()};
-  made.schedule = core::in_stages({workers, per_worker, false}, flags,
-                                  {{core::StageScope::kLeaders, core::tree_reduce(tree, flags, kCpu, kCpu)},
-                                   {core::StageScope::kLeaders, core::tree_broadcast(tree, flags, kCpu, kCpu)}});
+  made.schedule = core::in_stages(
+      {workers, per_worker, false}, flags,
+      {{core::StageScope::kLeaders, core::tree_reduce(tree, flags, kCpu, kCpu)},
+       {core::StageScope::kLeaders, core::tree_broadcast(tree, flags, kCpu, kCpu)}});
   return made;
 }
 
 }  // namespace
 
-Cycles::Cycles(const core::Scenario& scenario, std::vector<Rank> replicas, std::chrono::nanoseconds period,
-               Devices& devices, Timers& timers, Collectives& collectives, Hooks hooks)
+Cycles::Cycles(const core::Scenario& scenario, std::vector<Rank> replicas,
+               std::chrono::nanoseconds period, Devices& devices, Timers& timers,
+               Collectives& collectives, Hooks hooks)
     : scenario_(scenario),
       replicas_(std::move(replicas)),
       devices_(devices),
@@ -53,8 +55,10 @@ Cycles::Cycles(const core::Scenario& scenario, std::vector<Rank> replicas, std::
   TUTTI_CHECK(gates.any() && gates.scope() == core::GateScope::kAll, "no cycles among {} packs",
               scenario.plan.packs.size());
   // Every cycle takes place: without messages no worker knows that nothing is ready anywhere.
-  gate_ = gates.make({replicas_.front(), std::ssize(replicas_)}, {core::Time(kPicoseconds * period.count()), false});
-  for (int p = 0; p < static_cast<int>(scenario.plan.packs.size()); ++p) packs_in_step_ += gates.holds(p) ? 1 : 0;
+  gate_ = gates.make({replicas_.front(), std::ssize(replicas_)},
+                     {core::Time(kPicoseconds * period.count()), false});
+  for (int p = 0; p < static_cast<int>(scenario.plan.packs.size()); ++p)
+    packs_in_step_ += gates.holds(p) ? 1 : 0;
 }
 
 core::Time Cycles::now() const {
@@ -87,18 +91,20 @@ CollectiveTag Cycles::next_tag() {
 
 void Cycles::open_agreement() {
   agreement_at_ = next_tag();
-  collectives_.open(*agreement_at_, agreement_, Operation::kMin, {replicas_.front()}, {flags_.get()});
+  collectives_.open(*agreement_at_, agreement_, Operation::kMin, {replicas_.front()},
+                    {flags_.get()});
 }
 
 void Cycles::begin_cycle() {
   const core::GateProposal proposal = gate_->begin_round(now());
   step_ = proposal.step;
   auto* const flags = reinterpret_cast<std::int32_t*>(flags_.get());
-  TUTTI_CHECK(std::ssize(proposal.numbers) <= agreement_.elements, "a gate proposes {} numbers, there is room for {}",
-              proposal.numbers.size(), agreement_.elements);
+  TUTTI_CHECK(std::ssize(proposal.numbers) <= agreement_.elements,
+              "a gate proposes {} numbers, there is room for {}", proposal.numbers.size(),
+              agreement_.elements);
   for (std::size_t i = 0; i < proposal.numbers.size(); ++i) {
-    TUTTI_CHECK(proposal.numbers[i] > std::numeric_limits<std::int32_t>::min(), "too many ranks and packs: {}",
-                proposal.numbers[i]);
+    TUTTI_CHECK(proposal.numbers[i] > std::numeric_limits<std::int32_t>::min(),
+                "too many ranks and packs: {}", proposal.numbers[i]);
     flags[i] = static_cast<std::int32_t>(proposal.numbers[i]);
   }
   collectives_.start(*agreement_at_, replicas_.front());
@@ -130,7 +136,8 @@ void Cycles::agreed() {
   if (left_to_agree_ == 0) return;
   open_agreement();
   if (const auto next = gate_->next_round(now()))
-    timers_.at(origin_ + std::chrono::nanoseconds(next->count() / kPicoseconds), [this] { begin_cycle(); });
+    timers_.at(origin_ + std::chrono::nanoseconds(next->count() / kPicoseconds),
+               [this] { begin_cycle(); });
 }
 
 // --- fused packs ---
@@ -163,7 +170,8 @@ CollectiveTag Cycles::open(const std::shared_ptr<const core::GateBatch>& batch) 
   std::vector<std::byte*> data;
   if (packs.size() == 1) {
     made.collective = &scenario_.plan.collective(pack(packs.front()));
-    for (std::size_t r = 0; r < replicas_.size(); ++r) data.push_back(hooks_.data(batch->step, packs.front(), r));
+    for (std::size_t r = 0; r < replicas_.size(); ++r)
+      data.push_back(hooks_.data(batch->step, packs.front(), r));
   } else {
     std::int64_t elements = 0;
     for (const int p : packs) elements += scenario_.plan.collective(pack(p)).elements;
@@ -207,8 +215,8 @@ void Cycles::copy(const Fused& fused, std::size_t replica, bool out) {
     if (out) {
       devices_.copy_now(data, at, c.bytes().count());
     } else {  // from input to input, wherever these lie
-      devices_.copy_now(at + fused.collective->contract().input_shift * item, data + c.contract().input_shift * item,
-                        c.bytes().count());
+      devices_.copy_now(at + fused.collective->contract().input_shift * item,
+                        data + c.contract().input_shift * item, c.bytes().count());
     }
     at += c.bytes().count();
   }
@@ -224,8 +232,8 @@ bool Cycles::rank_done(CollectiveTag tag, Rank rank) {
     decided_ = true;
     return true;
   }
-  const auto replica =
-      static_cast<std::size_t>(std::find(replicas_.begin(), replicas_.end(), rank) - replicas_.begin());
+  const auto replica = static_cast<std::size_t>(
+      std::find(replicas_.begin(), replicas_.end(), rank) - replicas_.begin());
   Fused& fused = fused_.at(tag);
   copy(fused, replica, true);
   if (--fused.left == 0) over_.push_back(tag);
@@ -249,6 +257,8 @@ std::optional<CollectiveTag> Cycles::pack_of(CollectiveTag tag) const {
                        static_cast<std::uint32_t>(known->second.batch->items.front())};
 }
 
-std::string Cycles::describe() const { return sizes_.empty() ? "" : core::describe_fused(scenario_.plan, sizes_); }
+std::string Cycles::describe() const {
+  return sizes_.empty() ? "" : core::describe_fused(scenario_.plan, sizes_);
+}
 
 }  // namespace tutti::real

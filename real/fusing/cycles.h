@@ -37,8 +37,9 @@ class Cycles {
 
   /// `replicas`: the ranks of this worker, at least one. `period`: the length of a cycle. REQUIRES:
   /// the plan has a fusion; all arguments outlive this object.
-  Cycles(const core::Scenario& scenario, std::vector<core::Rank> replicas, std::chrono::nanoseconds period,
-         Devices& devices, Timers& timers, Collectives& collectives, Hooks hooks);
+  Cycles(const core::Scenario& scenario, std::vector<core::Rank> replicas,
+         std::chrono::nanoseconds period, Devices& devices, Timers& timers,
+         Collectives& collectives, Hooks hooks);
 
   /// Prepares steps first … first + count - 1; begin() starts the first cycle at `begin`.
   void prepare(std::int32_t first, std::int32_t count);
@@ -56,7 +57,9 @@ class Cycles {
   /// Returns the step and the first pack that one of these collectives carries; nothing if workers
   /// use it to agree.
   [[nodiscard]] std::optional<CollectiveTag> pack_of(CollectiveTag tag) const;
-  [[nodiscard]] bool is_one(CollectiveTag tag) const { return tag.pack >= scenario_.plan.packs.size(); }
+  [[nodiscard]] bool is_one(CollectiveTag tag) const {
+    return tag.pack >= scenario_.plan.packs.size();
+  }
   /// Describes the number of collectives in the steps so far; empty if there were none.
   [[nodiscard]] std::string describe() const;
 
@@ -78,7 +81,9 @@ class Cycles {
   [[nodiscard]] core::Time now() const;
   void copy(const Fused& fused, std::size_t replica, bool out);
   [[nodiscard]] const core::Collective& collective_of(core::DataType type, std::int64_t elements);
-  [[nodiscard]] const core::Pack& pack(int p) const { return scenario_.plan.packs[static_cast<std::size_t>(p)]; }
+  [[nodiscard]] const core::Pack& pack(int p) const {
+    return scenario_.plan.packs[static_cast<std::size_t>(p)];
+  }
   [[nodiscard]] CollectiveTag next_tag();
 
   const core::Scenario& scenario_;
@@ -95,8 +100,8 @@ class Cycles {
   std::int32_t first_ = 0, count_ = 0;
   std::uint32_t numbers_ = 0;
   int packs_in_step_ = 0;
-  std::int64_t left_to_agree_ = 0;             ///< packs of the prepared steps that are not agreed on
-  std::int32_t step_ = 0;                      ///< of the current round
+  std::int64_t left_to_agree_ = 0;  ///< packs of the prepared steps that are not agreed on
+  std::int32_t step_ = 0;           ///< of the current round
   std::optional<CollectiveTag> agreement_at_;  ///< open, and not over
   bool decided_ = false;
   Clock::time_point origin_;                                ///< the origin of the gate's time

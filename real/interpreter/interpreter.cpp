@@ -23,7 +23,8 @@ constexpr std::int64_t kFewSteps = 64;
 
 }  // namespace
 
-Interpreter::Interpreter(Transport& transport, Devices& devices, InterpreterListener& listener, bool watch_steps)
+Interpreter::Interpreter(Transport& transport, Devices& devices, InterpreterListener& listener,
+                         bool watch_steps)
     : transport_(transport),
       devices_(devices),
       listener_(listener),
@@ -36,8 +37,9 @@ Interpreter::~Interpreter() = default;
 
 void Interpreter::open(CollectiveTag tag, const core::Collective& collective, Operation operation,
                        const std::vector<Rank>& ranks, const std::vector<std::byte*>& data) {
-  TUTTI_CHECK(ranks.size() == data.size() && !instances_.contains(tag), "step {} pack {}: {} ranks, {} buffers",
-              tag.step, tag.pack, ranks.size(), data.size());
+  TUTTI_CHECK(ranks.size() == data.size() && !instances_.contains(tag),
+              "step {} pack {}: {} ranks, {} buffers", tag.step, tag.pack, ranks.size(),
+              data.size());
   last_opened_ = std::max(last_opened_, tag);
   Instance* const again = reopen(tag, collective, ranks);
   Instance& instance = again ? *again : *(instances_[tag] = fresh(collective, ranks));
@@ -69,7 +71,8 @@ std::unique_ptr<Interpreter::Instance> Interpreter::fresh(const core::Collective
   return instance;
 }
 
-void Interpreter::make_lane(Instance& instance, Local& local, core::Lane number, bool host_reaches) {
+void Interpreter::make_lane(Instance& instance, Local& local, core::Lane number,
+                            bool host_reaches) {
   Lane& lane = local.lanes[static_cast<std::size_t>(number)];
   lane.instance = &instance;
   lane.local = &local;
@@ -78,10 +81,12 @@ void Interpreter::make_lane(Instance& instance, Local& local, core::Lane number,
   lane.steps = instance.schedule->steps(lane.rank, number);
   lane.credits = instance.schedule->credits(lane.rank, number);
   lane.host_reaches = host_reaches;
-  for (std::int64_t s = 0; lane.steps <= kFewSteps && s < lane.steps; ++s) lane.known.push_back(known_step(lane, s));
+  for (std::int64_t s = 0; lane.steps <= kFewSteps && s < lane.steps; ++s)
+    lane.known.push_back(known_step(lane, s));
   for (std::int64_t s = 0; s < lane.steps; ++s) {
     const StepKind kind = instance.schedule->step(lane.rank, number, s).kind;
-    TUTTI_CHECK(kind != StepKind::kSwitchReduce, "rank {} lane {}: no switch adds here", lane.rank, number);
+    TUTTI_CHECK(kind != StepKind::kSwitchReduce, "rank {} lane {}: no switch adds here", lane.rank,
+                number);
     if (!core::receives(kind)) continue;
     lane.receives_any = kind == StepKind::kReceiveAny;
     break;
@@ -138,7 +143,8 @@ Interpreter::Instance* Interpreter::reopen(CollectiveTag tag, const core::Collec
 
 void Interpreter::start(CollectiveTag tag, Rank rank) {
   Instance& instance = *find(tag);
-  Local& local = instance.ranks[static_cast<std::size_t>(instance.places[static_cast<std::size_t>(rank)])];
+  Local& local =
+      instance.ranks[static_cast<std::size_t>(instance.places[static_cast<std::size_t>(rank)])];
   local.started = true;
   local.lanes_left = static_cast<std::int32_t>(local.lanes.size());
   if (local.lanes.empty()) return listener_.rank_done(tag, rank);
@@ -169,7 +175,8 @@ Interpreter::Lane& Interpreter::lane_of(Instance& instance, Rank rank, core::Lan
 }
 
 std::byte* Interpreter::at(const Lane& lane, const Range& range) const {
-  std::byte* const base = range.buffer == Buffer::kData ? lane.local->data : lane.local->scratch.get();
+  std::byte* const base =
+      range.buffer == Buffer::kData ? lane.local->data : lane.local->scratch.get();
   return base + range.offset * lane.instance->item;
 }
 
@@ -194,7 +201,8 @@ std::byte* Interpreter::target_of(const Lane& lane) const {
   const Step& step = lane.now->step;
   Range target = step.target;
   if (step.kind == StepKind::kReceiveAny)
-    target.offset += step.stride * lane.instance->schedule->arrival_slot(lane.rank, lane.number, lane.peer);
+    target.offset +=
+        step.stride * lane.instance->schedule->arrival_slot(lane.rank, lane.number, lane.peer);
   return at(lane, target);
 }
 
@@ -218,11 +226,14 @@ void Interpreter::run_ready() {
 
 core::Expected<void> Interpreter::poll() {
   run_ready();
-  if (!failure_.empty()) return tl::make_unexpected(core::Error::run({core::ProblemCode::kProtocol}, failure_));
+  if (!failure_.empty())
+    return tl::make_unexpected(core::Error::run({core::ProblemCode::kProtocol}, failure_));
   return {};
 }
 
-Clock::time_point Interpreter::next_due() const { return has_ready() ? Clock::time_point() : Clock::time_point::max(); }
+Clock::time_point Interpreter::next_due() const {
+  return has_ready() ? Clock::time_point() : Clock::time_point::max();
+}
 
 void Interpreter::run(Lane& lane) {
   while (lane.state == Lane::State::kReady) {
@@ -287,7 +298,8 @@ bool Interpreter::work(Lane& lane) {
     case StepKind::kUpdate: work.kind = Work::Kind::kScale; break;  // an update's factor is 1
     case StepKind::kReduce: work.kind = Work::Kind::kReduce; break;
     default:
-      TUTTI_CHECK(false, "rank {} lane {}: no work of kind {}", lane.rank, lane.number, static_cast<int>(step.kind));
+      TUTTI_CHECK(false, "rank {} lane {}: no work of kind {}", lane.rank, lane.number,
+                  static_cast<int>(step.kind));
   }
   work.target = at(lane, step.target);
   work.a = at(lane, step.source);
@@ -333,8 +345,9 @@ void Interpreter::worked(Ticket ticket) {
 /// continues.
 void Interpreter::pass(Lane& lane) {
   if (watch_steps_) {
-    const StepDone done{lane.instance->tag, lane.rank,   lane.number,      lane.next, lane.now->step,
-                        lane.began,         lane.waited, transport_.now(), lane.peer, lane.peer_lane};
+    const StepDone done{lane.instance->tag, lane.rank,     lane.number, lane.next,
+                        lane.now->step,     lane.began,    lane.waited, transport_.now(),
+                        lane.peer,          lane.peer_lane};
     if (one_thing_at_a_time_ && lane.unsent > 0) {
       lane.leaving = done;
     } else {
@@ -382,14 +395,15 @@ void Interpreter::count_complete(Lane& lane) {
 bool Interpreter::must_wait_for_sends(const Lane& lane) const {
   constexpr std::size_t kMostDeparting = 16;
   const Step& step = lane.now->step;
-  if (one_thing_at_a_time_ || step.kind == StepKind::kReceiveAny || lane.departing.size() >= kMostDeparting)
+  if (one_thing_at_a_time_ || step.kind == StepKind::kReceiveAny ||
+      lane.departing.size() >= kMostDeparting)
     return true;
-  const bool writes_none =
-      step.kind == StepKind::kSend || step.kind == StepKind::kMulticast || step.kind == StepKind::kReceiveReduceSend;
+  const bool writes_none = step.kind == StepKind::kSend || step.kind == StepKind::kMulticast ||
+                           step.kind == StepKind::kReceiveReduceSend;
   if (writes_none) return false;
   return std::any_of(lane.departing.begin(), lane.departing.end(), [&](const Departing& d) {
-    return d.unsent > 0 && d.source.buffer == step.target.buffer && d.source.offset < step.target.end() &&
-           step.target.offset < d.source.end();
+    return d.unsent > 0 && d.source.buffer == step.target.buffer &&
+           d.source.offset < step.target.end() && step.target.offset < d.source.end();
   });
 }
 
@@ -416,9 +430,10 @@ std::string Interpreter::where_it_stands() const {
           default: continue;
         }
         if (++listed > 4) return text + ", …";
-        text += fmt::format("{}rank {} lane {} {} (pack {}, step {} of {}{})", text.empty() ? "" : ", ", lane.rank,
-                            lane.number, state, tag.pack, lane.next, lane.steps,
-                            lane.now->from < 0 ? "" : fmt::format(", from rank {}", lane.now->from));
+        text +=
+            fmt::format("{}rank {} lane {} {} (pack {}, step {} of {}{})", text.empty() ? "" : ", ",
+                        lane.rank, lane.number, state, tag.pack, lane.next, lane.steps,
+                        lane.now->from < 0 ? "" : fmt::format(", from rank {}", lane.now->from));
       }
     }
   }

@@ -52,11 +52,13 @@ class InterpreterListener : public CollectiveListener {
 class Interpreter : public Collectives, public Receiver {
  public:
   /// REQUIRES: all arguments outlive the interpreter. Steps are reported only if `watch_steps`.
-  Interpreter(Transport& transport, Devices& devices, InterpreterListener& listener, bool watch_steps);
+  Interpreter(Transport& transport, Devices& devices, InterpreterListener& listener,
+              bool watch_steps);
   ~Interpreter() override;
 
   /// Cost: resetting a few lanes' state if the same collective has been closed before.
-  /// REQUIRES: the collective outlives the interpreter, the buffers what is opened; no in-switch reduction.
+  /// REQUIRES: the collective outlives the interpreter, the buffers what is opened; no in-switch
+  /// reduction.
   void open(CollectiveTag tag, const core::Collective& collective, Operation operation,
             const std::vector<core::Rank>& ranks, const std::vector<std::byte*>& data) override;
   void start(CollectiveTag tag, core::Rank rank) override;
@@ -102,8 +104,10 @@ class Interpreter : public Collectives, public Receiver {
 
   // interpreter.cpp: collectives, lanes, steps inside a rank
   Instance* find(CollectiveTag tag);
-  std::unique_ptr<Instance> fresh(const core::Collective& collective, const std::vector<core::Rank>& ranks);
-  Instance* reopen(CollectiveTag tag, const core::Collective& collective, const std::vector<core::Rank>& ranks);
+  std::unique_ptr<Instance> fresh(const core::Collective& collective,
+                                  const std::vector<core::Rank>& ranks);
+  Instance* reopen(CollectiveTag tag, const core::Collective& collective,
+                   const std::vector<core::Rank>& ranks);
   static void make_lane(Instance& instance, Local& local, core::Lane number, bool host_reaches);
   [[nodiscard]] static Known known_step(const Lane& lane, std::int64_t index);
   static Lane& lane_of(Instance& instance, core::Rank rank, core::Lane lane);
@@ -122,8 +126,8 @@ class Interpreter : public Collectives, public Receiver {
 
   // sending.cpp
   bool acquire_slot(Lane& lane);
-  void send_pieces(Lane& lane, const Channel& channel, const std::byte* bytes, std::int64_t total, std::int64_t offset,
-                   std::int64_t length);
+  void send_pieces(Lane& lane, const Channel& channel, const std::byte* bytes, std::int64_t total,
+                   std::int64_t offset, std::int64_t length);
   void send_room(Lane& lane, Devices::Memory room, const Piece& piece);
   [[nodiscard]] static std::int64_t step_of(const Lane& lane);
   [[nodiscard]] static std::uint32_t number_of(const Lane& lane);
@@ -142,8 +146,10 @@ class Interpreter : public Collectives, public Receiver {
   [[nodiscard]] static Lane* lane_for(Instance& instance, const Piece& piece);
   Connection* enter(Lane& lane, const Piece& piece);
   std::byte* room_for(Lane& lane, std::int64_t bytes, bool for_host);
-  void consume(Lane& lane, const std::byte* bytes, std::int64_t offset, std::int64_t length, bool in_place);
-  void reduce_and_pass_on(Lane& lane, const std::byte* bytes, std::int64_t offset, std::int64_t length);
+  void consume(Lane& lane, const std::byte* bytes, std::int64_t offset, std::int64_t length,
+               bool in_place);
+  void reduce_and_pass_on(Lane& lane, const std::byte* bytes, std::int64_t offset,
+                          std::int64_t length);
   void piece_done(Lane& lane, const std::byte* result, std::int64_t offset, std::int64_t length);
   void after_message(Lane& lane);
   [[nodiscard]] static bool takes_from(const Lane& lane, const Connection& connection);

@@ -15,7 +15,8 @@ using core::StepKind;
 namespace {
 
 bool keeps_as_it_is(StepKind kind) {
-  return kind == StepKind::kReceive || kind == StepKind::kReceiveSend || kind == StepKind::kReceiveAny;
+  return kind == StepKind::kReceive || kind == StepKind::kReceiveSend ||
+         kind == StepKind::kReceiveAny;
 }
 
 }  // namespace
@@ -78,9 +79,10 @@ bool Interpreter::take_message(Lane& lane) {
   lane.peer = connection.channel.from;
   lane.peer_lane = connection.channel.from_lane;
   if (message.total != step.target.count * instance.item) {
-    failure_ = fmt::format("rank {} lane {} expects {} bytes from rank {} at step {} of pack {}, and {} come",
-                           lane.rank, lane.number, step.target.count * instance.item, lane.peer, lane.next,
-                           instance.tag.pack, message.total);
+    failure_ = fmt::format(
+        "rank {} lane {} expects {} bytes from rank {} at step {} of pack {}, and {} come",
+        lane.rank, lane.number, step.target.count * instance.item, lane.peer, lane.next,
+        instance.tag.pack, message.total);
     lane.state = Lane::State::kFailed;
     return false;
   }
@@ -97,7 +99,8 @@ bool Interpreter::take_message(Lane& lane) {
   }
   lane.state = Lane::State::kInMessage;
   const std::int64_t here = message.received;
-  if (here > 0 || message.total == 0) consume(lane, message.buffer.get(), 0, here, message.total == 0);
+  if (here > 0 || message.total == 0)
+    consume(lane, message.buffer.get(), 0, here, message.total == 0);
   return lane.state == Lane::State::kReady;
 }
 
@@ -126,10 +129,13 @@ Interpreter::Connection* Interpreter::enter(Lane& lane, const Piece& piece) {
   const Inbound* const last = connection.messages.empty() ? nullptr : &connection.messages.back();
   const bool same = connection.begun > 0 && piece.message == connection.number;
   if (piece.offset > 0)
-    return same && last && last->received == piece.offset && last->total == piece.total ? &connection : nullptr;
+    return same && last && last->received == piece.offset && last->total == piece.total
+               ? &connection
+               : nullptr;
   if (last && last->received < last->total) return nullptr;
   const std::uint32_t ahead = (piece.message - connection.number) % Piece::kMessageNumbers;
-  if (connection.begun > 0 && (ahead == 0 || ahead > Piece::kMessageNumbers / 2)) return nullptr;  // it came before
+  if (connection.begun > 0 && (ahead == 0 || ahead > Piece::kMessageNumbers / 2))
+    return nullptr;  // it came before
   // The schedule has no more messages than steps to take them, or slots for them to wait in.
   const auto waiting = static_cast<std::int64_t>(connection.messages.size());
   if (waiting >= lane.credits || connection.begun++ >= lane.steps) return nullptr;
@@ -141,10 +147,11 @@ Interpreter::Connection* Interpreter::enter(Lane& lane, const Piece& piece) {
   // The lane may be waiting for just this message; it then takes it now, and the bytes need not be
   // buffered.
   if (lane.state != Lane::State::kOnMessage) return &connection;
-  const bool wanted =
-      lane.receives_any || (lane.now->from == channel.from && lane.now->step.from.lane == channel.from_lane);
+  const bool wanted = lane.receives_any || (lane.now->from == channel.from &&
+                                            lane.now->step.from.lane == channel.from_lane);
   if (!wanted) return &connection;
-  if (watch_steps_) lane.waited = std::min(std::max(transport_.began(), lane.began), transport_.now());
+  if (watch_steps_)
+    lane.waited = std::min(std::max(transport_.began(), lane.began), transport_.now());
   if (piece.total > 0) {
     lane.state = Lane::State::kReady;
     take_message(lane);
@@ -232,10 +239,11 @@ std::byte* Interpreter::room_for(Lane& lane, std::int64_t bytes, bool for_host) 
 
 /// `length` bytes of the current message are at `bytes`: processes them as the step requires.
 /// `in_place`: that is their final place.
-void Interpreter::consume(Lane& lane, const std::byte* bytes, std::int64_t offset, std::int64_t length, bool in_place) {
+void Interpreter::consume(Lane& lane, const std::byte* bytes, std::int64_t offset,
+                          std::int64_t length, bool in_place) {
   const Step& step = lane.now->step;
-  TUTTI_CHECK(offset == lane.consumed, "rank {} lane {}: byte {} after {}", lane.rank, lane.number, offset,
-              lane.consumed);
+  TUTTI_CHECK(offset == lane.consumed, "rank {} lane {}: byte {} after {}", lane.rank, lane.number,
+              offset, lane.consumed);
   lane.consumed += length;
   if (lane.consumed == lane.in->messages.front().total) lane.state = Lane::State::kOnDevice;
   const bool kept = lane.holds || one_thing_at_a_time_;
@@ -259,12 +267,14 @@ void Interpreter::consume(Lane& lane, const std::byte* bytes, std::int64_t offse
   if (devices_.perform(work, ticket)) return piece_done(lane, result, offset, length);
   // The next piece must not overwrite this one.
   Devices::Memory room = bytes == lane.room.get() ? std::move(lane.room) : Devices::Memory();
-  works_.try_emplace(ticket,
-                     PendingWork{PendingWork::What::kPieceIn, &lane, result, offset, length, {}, std::move(room)});
+  works_.try_emplace(
+      ticket,
+      PendingWork{PendingWork::What::kPieceIn, &lane, result, offset, length, {}, std::move(room)});
 }
 
 /// Reduces and forwards data that is not stored, in parts that stay in the cache.
-void Interpreter::reduce_and_pass_on(Lane& lane, const std::byte* bytes, std::int64_t offset, std::int64_t length) {
+void Interpreter::reduce_and_pass_on(Lane& lane, const std::byte* bytes, std::int64_t offset,
+                                     std::int64_t length) {
   const std::int64_t total = lane.in->messages.front().total;
   Work work = work_of(lane, Work::Kind::kCombine);
   for (std::int64_t done = 0; done < length;) {
@@ -278,7 +288,8 @@ void Interpreter::reduce_and_pass_on(Lane& lane, const std::byte* bytes, std::in
     if (!there) room = devices_.take(lane.rank, piece_bytes_, true);
     work.target = there ? there : room.get();
     const bool at_once = devices_.perform(work, ++next_ticket_);
-    TUTTI_CHECK(at_once, "rank {} lane {}: the device is not through at once", lane.rank, lane.number);
+    TUTTI_CHECK(at_once, "rank {} lane {}: the device is not through at once", lane.rank,
+                lane.number);
     if (there) {
       transport_.publish(piece);
     } else {
@@ -291,7 +302,8 @@ void Interpreter::reduce_and_pass_on(Lane& lane, const std::byte* bytes, std::in
 }
 
 /// A piece of the current message was reduced or stored.
-void Interpreter::piece_done(Lane& lane, const std::byte* result, std::int64_t offset, std::int64_t length) {
+void Interpreter::piece_done(Lane& lane, const std::byte* result, std::int64_t offset,
+                             std::int64_t length) {
   const std::int64_t total = lane.in->messages.front().total;
   lane.finished += length;
   if (lane.passing_on) send_pieces(lane, outgoing(lane), result, total, offset, length);

@@ -60,13 +60,14 @@ void Interpreter::send_held(Lane& lane) {
   lane.holds = false;
   const Step& step = lane.now->step;
   const bool kept = step.kind == StepKind::kReceiveReduceSend;
-  send_whole(lane, kept ? lane.kept.get() : at(lane, step.target), step.target.count * lane.instance->item);
+  send_whole(lane, kept ? lane.kept.get() : at(lane, step.target),
+             step.target.count * lane.instance->item);
 }
 
 /// Passes `length` bytes of a message of `total`, from `offset` on, to the transport, piece by
 /// piece. A message without bytes is one empty piece.
-void Interpreter::send_pieces(Lane& lane, const Channel& channel, const std::byte* bytes, std::int64_t total,
-                              std::int64_t offset, std::int64_t length) {
+void Interpreter::send_pieces(Lane& lane, const Channel& channel, const std::byte* bytes,
+                              std::int64_t total, std::int64_t offset, std::int64_t length) {
   const bool between_devices = !lane.host_reaches && transport_.is_local(channel.to);
   const std::int64_t most = between_devices ? kDevicePieceBytes : piece_bytes_;
   if (!lane.host_reaches && !between_devices && length > 0) {
@@ -80,7 +81,8 @@ void Interpreter::send_pieces(Lane& lane, const Channel& channel, const std::byt
     const std::int64_t part = std::min(most, length - done);
     const Ticket ticket = next_ticket();
     ++pieces_;
-    if (!transport_.send({channel, total, offset + done, part, number_of(lane)}, bytes + done, ticket)) {
+    if (!transport_.send({channel, total, offset + done, part, number_of(lane)}, bytes + done,
+                         ticket)) {
       take_ticket(lane, {});
       ++lane.unsent;
     }
@@ -96,9 +98,11 @@ void Interpreter::send_room(Lane& lane, Devices::Memory room, const Piece& piece
   take_ticket(lane, std::move(room));
 }
 
-/// The step that pieces are sent for: the one at hand; the last one that the lane has gone past, where it does one thing
-/// at a time.
-std::int64_t Interpreter::step_of(const Lane& lane) { return lane.begun ? lane.next : lane.next - 1; }
+/// The step that pieces are sent for: the one at hand; the last one that the lane has gone past,
+/// where it does one thing at a time.
+std::int64_t Interpreter::step_of(const Lane& lane) {
+  return lane.begun ? lane.next : lane.next - 1;
+}
 
 std::uint32_t Interpreter::number_of(const Lane& lane) {
   return static_cast<std::uint32_t>(step_of(lane)) % Piece::kMessageNumbers;
@@ -160,8 +164,8 @@ void Interpreter::send_multicast(Lane& lane) {
     if (to == lane.rank) continue;
     TUTTI_CHECK(lane.instance->schedule->credits(to, step.to.lane) == core::kUnlimitedCredits,
                 "multicast into limited slots, rank {} lane {}", to, step.to.lane);
-    send_pieces(lane, {lane.instance->tag, lane.rank, lane.number, to, step.to.lane}, at(lane, step.source), length, 0,
-                length);
+    send_pieces(lane, {lane.instance->tag, lane.rank, lane.number, to, step.to.lane},
+                at(lane, step.source), length, 0, length);
   }
   pass(lane);
 }
@@ -181,7 +185,8 @@ void Interpreter::sent(Ticket ticket) {
   }
   --lane.departing[static_cast<std::size_t>(send.index - lane.done)].unsent;
   const std::int64_t before = lane.done;
-  for (; !lane.departing.empty() && lane.departing.front().unsent == 0; ++lane.done) lane.departing.pop_front();
+  for (; !lane.departing.empty() && lane.departing.front().unsent == 0; ++lane.done)
+    lane.departing.pop_front();
   if (lane.leaving && lane.departing.empty()) {
     lane.leaving->end = lane.began = lane.waited = transport_.now();
     listener_.step_done(*std::exchange(lane.leaving, std::nullopt));

@@ -108,15 +108,16 @@ struct Interpreter::Lane {
   Devices::Memory room;           ///< for the current piece, as an input of the reduction
   std::int64_t room_bytes = 0;
   bool room_for_host = true;
-  std::vector<Lane*> waiting;                            ///< lanes that wait for this lane's progress
-  std::vector<std::unique_ptr<Connection>> connections;  ///< into the lane; only those that have been used
+  std::vector<Lane*> waiting;  ///< lanes that wait for this lane's progress
+  std::vector<std::unique_ptr<Connection>>
+      connections;        ///< into the lane; only those that have been used
   Fifo<Connection*> any;  ///< connections with a message that no step has taken, by arrival
   bool receives_any = false;
   bool host_reaches = true;
   Transport::Clock::time_point began;
   Transport::Clock::time_point waited;
-  std::optional<StepDone>
-      leaving;  ///< the step before, until its sends have left, if lanes complete each step before the next
+  std::optional<StepDone> leaving;  ///< the step before, until its sends have left, if lanes
+                                    ///< complete each step before the next
   core::Rank peer = -1;
   core::Lane peer_lane = -1;
 };
@@ -137,10 +138,11 @@ struct Interpreter::Instance {
   const core::Schedule* schedule = nullptr;
   core::Rank ranks_in_all = 0;
   Operation operation = Operation::kSum;
-  std::int64_t item = 4;                       ///< bytes of an element,
-  std::int64_t bytes = 0;                      ///< and of the whole buffer
-  std::vector<Local> ranks;                    ///< of this process, in the order of open()
-  std::vector<std::int32_t> places;            ///< by rank: its index in `ranks`; -1 for ranks of other processes
+  std::int64_t item = 4;     ///< bytes of an element,
+  std::int64_t bytes = 0;    ///< and of the whole buffer
+  std::vector<Local> ranks;  ///< of this process, in the order of open()
+  std::vector<std::int32_t>
+      places;  ///< by rank: its index in `ranks`; -1 for ranks of other processes
   std::map<Channel, std::int32_t> slots_used;  ///< of outgoing connections with limited slots
   std::map<Channel, Lane*> waiting_for_slot;
 };

@@ -22,8 +22,8 @@ std::uint64_t mixed(std::uint64_t z) {
 /// Returns the random bits of an input (SplitMix64 of the combined numbers, see
 /// core/base/random.h).
 std::uint64_t bits_of(std::uint64_t key, Rank rank, std::int64_t element) {
-  return mixed(key +
-               0x9e3779b97f4a7c15u * (static_cast<std::uint64_t>(element) * 65'537 + static_cast<std::uint32_t>(rank)));
+  return mixed(key + 0x9e3779b97f4a7c15u * (static_cast<std::uint64_t>(element) * 65'537 +
+                                            static_cast<std::uint32_t>(rank)));
 }
 
 /// Returns the bits of a type's significand, including the hidden one.
@@ -38,19 +38,22 @@ int significand_bits(DataType type) {
 }
 
 /// True if the result is one of the inputs.
-bool chooses(Operation operation) { return operation == Operation::kMin || operation == Operation::kMax; }
+bool chooses(Operation operation) {
+  return operation == Operation::kMin || operation == Operation::kMax;
+}
 bool is_half(DataType type) { return type == DataType::kFloat16 || type == DataType::kBfloat16; }
 
-/// ± 1, and for one rank in sixteen each a half and two, or of more ranks so few that the product of any of them stays
-/// within 2^±13, and so exact in both half types.
+/// ± 1, and for one rank in sixteen each a half and two, or of more ranks so few that the product
+/// of any of them stays within 2^±13, and so exact in both half types.
 double half_factor(std::uint64_t bits, const Reduced& reduced, Rank rank, std::int64_t element) {
-  const std::int64_t turn = (rank + element) % std::max<std::int64_t>(16, reduced.contributors / 12 + 1);
+  const std::int64_t turn =
+      (rank + element) % std::max<std::int64_t>(16, reduced.contributors / 12 + 1);
   const double size = turn == 0 ? 2 : turn == 1 ? 0.5 : 1;
   return bits >> 63 ? -size : size;
 }
 
-/// Whole numbers so small that no sum of some of them needs more bits than the type has. Of very many ranks only as many
-/// as that have one other than 0, other ranks for every element.
+/// Whole numbers so small that no sum of some of them needs more bits than the type has. Of very
+/// many ranks only as many as that have one other than 0, other ranks for every element.
 double half_summand(std::uint64_t bits, const Reduced& reduced, Rank rank, std::int64_t element) {
   const std::int64_t largest_sum = std::int64_t{1} << significand_bits(reduced.type);
   const std::int64_t below = std::max<std::int64_t>(2, largest_sum / reduced.contributors);
@@ -69,7 +72,8 @@ double rounded(DataType type, double value) {
 }
 
 double value_at(DataType type, const std::byte* data, std::int64_t element) {
-  if (type == DataType::kFloat32) return static_cast<double>(reinterpret_cast<const float*>(data)[element]);
+  if (type == DataType::kFloat32)
+    return static_cast<double>(reinterpret_cast<const float*>(data)[element]);
   return element_at(type, data, element);
 }
 
@@ -95,7 +99,8 @@ Integer combined(Operation operation, Integer a, Integer b) {
   using Bits = std::make_unsigned_t<Integer>;  // integers wrap around
   switch (operation) {
     case Operation::kSum: return static_cast<Integer>(static_cast<Bits>(a) + static_cast<Bits>(b));
-    case Operation::kProduct: return static_cast<Integer>(static_cast<Bits>(a) * static_cast<Bits>(b));
+    case Operation::kProduct:
+      return static_cast<Integer>(static_cast<Bits>(a) * static_cast<Bits>(b));
     case Operation::kMin: return std::min(a, b);
     case Operation::kMax: return std::max(a, b);
   }
@@ -122,16 +127,18 @@ std::optional<WrongElement> find_wrong_integer(const Reduced& reduced, const Out
   for (std::int64_t e = 0; e < output.at.count; ++e) {
     Integer expected = integer_input<Integer>(reduced, output.from.first, output.first + e);
     for (std::int32_t i = 1; i < output.from.count; ++i) {
-      expected =
-          combined(reduced.operation, expected, integer_input<Integer>(reduced, output.from.at(i), output.first + e));
+      expected = combined(reduced.operation, expected,
+                          integer_input<Integer>(reduced, output.from.at(i), output.first + e));
     }
     if (reduced.factor != 1)
-      expected = static_cast<Integer>(static_cast<long double>(expected) * static_cast<long double>(reduced.factor));
+      expected = static_cast<Integer>(static_cast<long double>(expected) *
+                                      static_cast<long double>(reduced.factor));
     const std::int64_t place = output.at.offset + e;
     for (std::size_t i = 0; i < ranks.size(); ++i) {
       const Integer got = reinterpret_cast<const Integer*>(buffers[i])[place];
       if (got != expected)
-        return WrongElement{ranks[i], place, static_cast<double>(got), static_cast<double>(expected), 0};
+        return WrongElement{ranks[i], place, static_cast<double>(got),
+                            static_cast<double>(expected), 0};
     }
   }
   return std::nullopt;
@@ -159,25 +166,28 @@ std::optional<WrongElement> find_wrong_real(const Reduced& reduced, const Output
     for (std::int32_t r = 0; r < output.from.count; ++r) {
       for (std::int64_t i = 0; i < count; ++i) {
         Real& result = block[static_cast<std::size_t>(i)];
-        const auto input = static_cast<Real>(float_input(reduced, output.from.at(r), output.first + begin + i));
+        const auto input =
+            static_cast<Real>(float_input(reduced, output.from.at(r), output.first + begin + i));
         result = r == 0 ? input : combined_reals(reduced.operation, result, input);
       }
     }
     for (std::int64_t e = begin; e < begin + count; ++e) {
-      const auto expected =
-          static_cast<double>(block[static_cast<std::size_t>(e - begin)] * static_cast<Real>(reduced.factor));
+      const auto expected = static_cast<double>(block[static_cast<std::size_t>(e - begin)] *
+                                                static_cast<Real>(reduced.factor));
       const double tolerance = bound * std::abs(expected);
       const std::int64_t place = output.at.offset + e;
       for (std::size_t i = 0; i < ranks.size(); ++i) {
         const double got = value_at(reduced.type, buffers[i], place);
-        if (!(std::abs(got - expected) <= tolerance)) return WrongElement{ranks[i], place, got, expected, tolerance};
+        if (!(std::abs(got - expected) <= tolerance))
+          return WrongElement{ranks[i], place, got, expected, tolerance};
       }
     }
   }
   return std::nullopt;
 }
 
-std::optional<WrongElement> find_wrong(const Reduced& reduced, const Output& output, const std::vector<Rank>& ranks,
+std::optional<WrongElement> find_wrong(const Reduced& reduced, const Output& output,
+                                       const std::vector<Rank>& ranks,
                                        const std::vector<const std::byte*>& buffers) {
   switch (reduced.type) {
     case DataType::kInt32: return find_wrong_integer<std::int32_t>(reduced, output, ranks, buffers);
@@ -188,7 +198,8 @@ std::optional<WrongElement> find_wrong(const Reduced& reduced, const Output& out
 }
 
 /// Out of place: checks that the rank's input is unchanged.
-std::optional<WrongElement> find_changed_input(const Reduced& reduced, const core::Contract& contract, Rank rank,
+std::optional<WrongElement> find_changed_input(const Reduced& reduced,
+                                               const core::Contract& contract, Rank rank,
                                                const std::byte* buffer) {
   Output input{contract.input(rank), {rank, 1, 1}, contract.input(rank).offset};
   input.at.offset += contract.input_shift;
@@ -199,7 +210,8 @@ std::optional<WrongElement> find_changed_input(const Reduced& reduced, const cor
 
 }  // namespace
 
-void fill_inputs(const Reduced& reduced, Rank rank, void* data, std::int64_t elements, std::int64_t first) {
+void fill_inputs(const Reduced& reduced, Rank rank, void* data, std::int64_t elements,
+                 std::int64_t first) {
   TUTTI_CHECK(reduced.contributors >= 1, "{} contributors", reduced.contributors);
   for (std::int64_t e = 0; e < elements; ++e) {
     if (reduced.type == DataType::kInt32) {
@@ -214,11 +226,13 @@ void fill_inputs(const Reduced& reduced, Rank rank, void* data, std::int64_t ele
 
 void fill_inputs(const Reduced& reduced, const core::Contract& contract, Rank rank, void* buffer) {
   const core::Range input = contract.input(rank);
-  const std::int64_t offset = (input.offset + contract.input_shift) * core::size_of(reduced.type).count();
+  const std::int64_t offset =
+      (input.offset + contract.input_shift) * core::size_of(reduced.type).count();
   fill_inputs(reduced, rank, static_cast<std::byte*>(buffer) + offset, input.count, input.offset);
 }
 
-std::optional<WrongElement> find_wrong_element(const Reduced& reduced, const core::Contract& contract,
+std::optional<WrongElement> find_wrong_element(const Reduced& reduced,
+                                               const core::Contract& contract,
                                                const std::vector<Rank>& ranks,
                                                const std::vector<const std::byte*>& buffers) {
   // If all ranks get the same result, it is computed once for all ranks here.
@@ -242,7 +256,8 @@ std::optional<WrongElement> find_wrong_element(const Reduced& reduced, const cor
 std::optional<WrongElement> find_wrong_element(const Reduced& reduced, std::int64_t elements,
                                                const std::vector<Rank>& ranks,
                                                const std::vector<const std::byte*>& results) {
-  return find_wrong_element(reduced, core::Contract::all_reduce(reduced.contributors, elements), ranks, results);
+  return find_wrong_element(reduced, core::Contract::all_reduce(reduced.contributors, elements),
+                            ranks, results);
 }
 
 }  // namespace tutti::real

@@ -25,14 +25,17 @@ struct Reduced {
   Operation operation = Operation::kSum;
   std::uint64_t key = 0;          ///< of the step and pack
   std::int32_t contributors = 1;  ///< ranks 0 … contributors - 1
-  double factor = 1;              ///< by which every element of the result is multiplied at the end: that of a MEAN
+  double factor =
+      1;  ///< by which every element of the result is multiplied at the end: that of a MEAN
 };
 
 /// Fills a buffer with `elements` of the rank's inputs, starting with its element `first`.
-void fill_inputs(const Reduced& reduced, core::Rank rank, void* data, std::int64_t elements, std::int64_t first = 0);
+void fill_inputs(const Reduced& reduced, core::Rank rank, void* data, std::int64_t elements,
+                 std::int64_t first = 0);
 /// Writes the rank's input into its buffer, where the contract places it; the rest of the buffer is
 /// not changed.
-void fill_inputs(const Reduced& reduced, const core::Contract& contract, core::Rank rank, void* buffer);
+void fill_inputs(const Reduced& reduced, const core::Contract& contract, core::Rank rank,
+                 void* buffer);
 
 struct WrongElement {
   core::Rank rank = 0;
@@ -49,7 +52,8 @@ struct WrongElement {
 /// (contributors + 1) rounding errors of its type relative to the result, which bounds the error of
 /// every order of operations if nothing cancels.
 /// SOURCE: Higham, "Accuracy and Stability of Numerical Algorithms", sections 3.1 and 4.2.
-std::optional<WrongElement> find_wrong_element(const Reduced& reduced, const core::Contract& contract,
+std::optional<WrongElement> find_wrong_element(const Reduced& reduced,
+                                               const core::Contract& contract,
                                                const std::vector<core::Rank>& ranks,
                                                const std::vector<const std::byte*>& buffers);
 /// As above, for an all-reduce in place.

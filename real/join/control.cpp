@@ -49,7 +49,8 @@ core::Expected<void> ControlChannel::send(const proto::Control& message) {
   const std::lock_guard lock(*sending_);
   Clock::time_point until = Clock::now() + std::chrono::seconds(10);
   for (std::size_t done = 0; done < bytes.size();) {
-    const ssize_t sent = ::send(file(), bytes.data() + done, bytes.size() - done, MSG_NOSIGNAL | MSG_DONTWAIT);
+    const ssize_t sent =
+        ::send(file(), bytes.data() + done, bytes.size() - done, MSG_NOSIGNAL | MSG_DONTWAIT);
     if (sent > 0) {
       done += static_cast<std::size_t>(sent);
       until = Clock::now() + std::chrono::seconds(10);
@@ -68,8 +69,8 @@ core::Expected<std::unique_ptr<proto::Control>> ControlChannel::receive(Clock::t
     if (*frame) {
       auto message = std::make_unique<proto::Control>();
       if (!message->ParseFromArray((*frame)->data(), static_cast<int>((*frame)->size())))
-        return tl::make_unexpected(
-            Error::run({core::ProblemCode::kProtocol}, "sent something that is no message of Tutti"));
+        return tl::make_unexpected(Error::run({core::ProblemCode::kProtocol},
+                                              "sent something that is no message of Tutti"));
       return message;
     }
     char chunk[64 << 10];
@@ -79,11 +80,13 @@ core::Expected<std::unique_ptr<proto::Control>> ControlChannel::receive(Clock::t
       continue;
     }
     if (got == 0) {
-      return tl::make_unexpected(Error::run(
-          {core::ProblemCode::kLost}, reader_.in_the_middle() ? "is gone in the middle of a message" : "is gone"));
+      return tl::make_unexpected(
+          Error::run({core::ProblemCode::kLost},
+                     reader_.in_the_middle() ? "is gone in the middle of a message" : "is gone"));
     }
     if (errno == EINTR) continue;
-    if (errno != EAGAIN) return tl::make_unexpected(Error::run({core::ProblemCode::kLost}, "is gone"));
+    if (errno != EAGAIN)
+      return tl::make_unexpected(Error::run({core::ProblemCode::kLost}, "is gone"));
     if (!wait_for(file(), POLLIN, until)) return nullptr;
   }
 }

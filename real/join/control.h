@@ -21,7 +21,9 @@ class ControlChannel {
  public:
   using Clock = std::chrono::steady_clock;
   /// Returns the current time in nanoseconds, for pings between machines.
-  static std::int64_t now_ns() { return std::chrono::nanoseconds(Clock::now().time_since_epoch()).count(); }
+  static std::int64_t now_ns() {
+    return std::chrono::nanoseconds(Clock::now().time_since_epoch()).count();
+  }
 
   /// Size limits of received messages: those to a worker contain a whole scenario with its files,
   /// those from one the spans of a step.

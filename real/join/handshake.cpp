@@ -27,13 +27,15 @@ std::string_view bytes_of(const Array& array) {
 
 std::string number_bytes(std::int32_t n) {
   std::string bytes;
-  for (int shift = 0; shift < 32; shift += 8) bytes += static_cast<char>(static_cast<std::uint32_t>(n) >> shift & 0xff);
+  for (int shift = 0; shift < 32; shift += 8)
+    bytes += static_cast<char>(static_cast<std::uint32_t>(n) >> shift & 0xff);
   return bytes;
 }
 
 std::int32_t number_in(std::string_view bytes) {
   std::uint32_t n = 0;
-  for (std::size_t i = 0; i < 4; ++i) n |= static_cast<std::uint32_t>(static_cast<unsigned char>(bytes[i])) << (8 * i);
+  for (std::size_t i = 0; i < 4; ++i)
+    n |= static_cast<std::uint32_t>(static_cast<unsigned char>(bytes[i])) << (8 * i);
   return static_cast<std::int32_t>(n);
 }
 
@@ -57,18 +59,21 @@ Sha256 proof_in(std::string_view bytes) {
 
 }  // namespace
 
-Handshake Handshake::join(std::string_view secret, Introduction self, const Nonce& nonce, std::optional<RunId> run) {
+Handshake Handshake::join(std::string_view secret, Introduction self, const Nonce& nonce,
+                          std::optional<RunId> run) {
   Handshake h(secret, std::move(self), nonce);
   h.run_known_ = run.has_value();
   h.run_ = run.value_or(RunId{});
-  h.greeting_ = std::string(kGreetingMagic) + static_cast<char>(h.self_.purpose) + number_bytes(h.self_.joiner) +
-                number_bytes(h.self_.listener) + version_bytes(h.self_.version) + std::string(bytes_of(nonce));
+  h.greeting_ = std::string(kGreetingMagic) + static_cast<char>(h.self_.purpose) +
+                number_bytes(h.self_.joiner) + number_bytes(h.self_.listener) +
+                version_bytes(h.self_.version) + std::string(bytes_of(nonce));
   h.output_ = h.greeting_;
   h.next_ = Next::kChallenge;
   return h;
 }
 
-Handshake Handshake::listen(std::string_view secret, Introduction self, const Nonce& nonce, const RunId& run) {
+Handshake Handshake::listen(std::string_view secret, Introduction self, const Nonce& nonce,
+                            const RunId& run) {
   Handshake h(secret, std::move(self), nonce);
   h.run_ = run;
   h.run_known_ = true;
@@ -108,8 +113,8 @@ void Handshake::take_greeting(std::string_view bytes) {
   const auto purpose = static_cast<std::uint8_t>(bytes[8]);
   peer_ = {static_cast<Purpose>(purpose), number_in(bytes.substr(9)), number_in(bytes.substr(13)),
            version_in(bytes.substr(17, kVersionBytes))};
-  challenge_ = std::string(kChallengeMagic) + std::string(bytes_of(run_)) + version_bytes(self_.version) +
-               std::string(bytes_of(nonce_));
+  challenge_ = std::string(kChallengeMagic) + std::string(bytes_of(run_)) +
+               version_bytes(self_.version) + std::string(bytes_of(nonce_));
   output_ = challenge_;
   next_ = Next::kProof;
 }
@@ -142,14 +147,18 @@ void Handshake::take_proof(std::string_view bytes) {
 
 void Handshake::take_verdict(std::string_view bytes) {
   if (bytes[0] == kSecretDiffers) return end(State::kRefused);
-  if (!same(proof_in(bytes.substr(1)), listener_proof(proof_, bytes[0]))) return end(State::kWrongSecret);
+  if (!same(proof_in(bytes.substr(1)), listener_proof(proof_, bytes[0])))
+    return end(State::kWrongSecret);
   end(bytes[0] == kWelcome ? State::kDone : State::kAnotherRun);
 }
 
-Sha256 Handshake::joiner_proof() const { return hmac_sha256(secret_, "tutti joiner" + greeting_ + challenge_); }
+Sha256 Handshake::joiner_proof() const {
+  return hmac_sha256(secret_, "tutti joiner" + greeting_ + challenge_);
+}
 
 Sha256 Handshake::listener_proof(std::string_view proof, char verdict) const {
-  return hmac_sha256(secret_, "tutti listener" + greeting_ + challenge_ + std::string(proof) + verdict);
+  return hmac_sha256(secret_,
+                     "tutti listener" + greeting_ + challenge_ + std::string(proof) + verdict);
 }
 
 }  // namespace tutti::real

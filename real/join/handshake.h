@@ -19,8 +19,8 @@ namespace tutti::real {
 ///                                          ◀──88──    challenge: run, version, nonce
 ///       proof: HMAC(secret, "joiner", greeting, challenge)
 ///                                          ──32──▶
-///                                          ◀──33──    verdict, HMAC(secret, "listener", greeting, challenge,
-///                                                          proof, verdict)
+///                                          ◀──33──    verdict, HMAC(secret, "listener",
+///                                                     greeting, challenge, proof, verdict)
 ///
 /// Both nonces are fresh, so a recorded handshake cannot be replayed. The words "joiner" and
 /// "listener" keep a proof from being reflected to its sender. The proofs cover purpose, numbers,
@@ -58,10 +58,12 @@ class Handshake {
 
   /// Creates the end that connects. If `run` is given, the listener has to belong to it (workers
   /// learn it from the coordinator).
-  static Handshake join(std::string_view secret, Introduction self, const Nonce& nonce, std::optional<RunId> run = {});
+  static Handshake join(std::string_view secret, Introduction self, const Nonce& nonce,
+                        std::optional<RunId> run = {});
   /// Creates the end that listens. `self.joiner` is ignored; the joiner has to mean
   /// `self.listener`.
-  static Handshake listen(std::string_view secret, Introduction self, const Nonce& nonce, const RunId& run);
+  static Handshake listen(std::string_view secret, Introduction self, const Nonce& nonce,
+                          const RunId& run);
 
   [[nodiscard]] State state() const { return state_; }
   /// Returns the number of bytes that it expects next; 0 when it is over. Bytes after them are not

@@ -35,11 +35,12 @@ class Reader {
     const auto [stop, status] = std::from_chars(value->data(), end, n);
     const bool number = status == std::errc() && stop == end;
     if (!number || n < least || n >= limit) {
-      complain({!number     ? ProblemCode::kWrongType
-                : n < least ? ProblemCode::kTooSmall
-                            : ProblemCode::kTooLarge,
-                name},
-               fmt::format("{}={}: expected a number from {} to {}", name, *value, least, limit - 1));
+      complain(
+          {!number     ? ProblemCode::kWrongType
+           : n < least ? ProblemCode::kTooSmall
+                       : ProblemCode::kTooLarge,
+           name},
+          fmt::format("{}={}: expected a number from {} to {}", name, *value, least, limit - 1));
     }
     return n;
   }
@@ -50,7 +51,9 @@ class Reader {
   }
 
   /// `kind`: the variable that the error is about.
-  void complain(core::ProblemKind kind, const std::string& what) { problems_.add(std::move(kind), {}, "{}", what); }
+  void complain(core::ProblemKind kind, const std::string& what) {
+    problems_.add(std::move(kind), {}, "{}", what);
+  }
   [[nodiscard]] bool good() const { return problems_.empty(); }
   Expected<std::optional<Launch>> result(Launch launch) {
     if (!good()) return problems_.take();
@@ -79,11 +82,14 @@ Expected<std::optional<Launch>> torchrun(Reader reader) {
   launch.one_machine = reader.number_if_set("LOCAL_WORLD_SIZE") == launch.size;
   int port = reader.number("MASTER_PORT", 1, 65'536);
   // torchrun's own agent already listens at MASTER_PORT.
-  if (reader.text("TORCHELASTIC_USE_AGENT_STORE") == "True") port = port == 65'535 ? port - 1 : port + 1;
-  if (!reader.text("MASTER_ADDR")) reader.complain({ProblemCode::kMissing, "MASTER_ADDR"}, "MASTER_ADDR is not set");
+  if (reader.text("TORCHELASTIC_USE_AGENT_STORE") == "True")
+    port = port == 65'535 ? port - 1 : port + 1;
+  if (!reader.text("MASTER_ADDR"))
+    reader.complain({ProblemCode::kMissing, "MASTER_ADDR"}, "MASTER_ADDR is not set");
   launch.address = Address{reader.text("MASTER_ADDR").value_or(""), port};
   launch.address_from = "MASTER_ADDR and MASTER_PORT";
-  launch.job = fmt::format("torchrun-{}-{}", reader.text("TORCHELASTIC_RUN_ID").value_or("run"), port);
+  launch.job =
+      fmt::format("torchrun-{}-{}", reader.text("TORCHELASTIC_RUN_ID").value_or("run"), port);
   return reader.result(std::move(launch));
 }
 
@@ -120,7 +126,8 @@ Expected<std::optional<Launch>> slurm(Reader reader) {
     launch.one_machine = *nodes == 1;
     break;
   }
-  // Every rank comes to the same port below those that systems hand out; a job has one rank 0, so it is seldom taken.
+  // Every rank comes to the same port below those that systems hand out; a job has one rank 0, so
+  // it is seldom taken.
   unsigned port = 0;
   for (const char c : launch.job) port = port * 31 + static_cast<unsigned char>(c);
   for (const char* name : {"SLURM_STEP_NODELIST", "SLURM_JOB_NODELIST", "SLURM_NODELIST"}) {
@@ -128,8 +135,9 @@ Expected<std::optional<Launch>> slurm(Reader reader) {
     if (!list) continue;
     const auto host = first_host(*list);
     if (!host) {
-      reader.complain({ProblemCode::kSyntax, name},
-                      fmt::format("{}={}: expected a list of hosts, such as node[01-04]", name, *list));
+      reader.complain(
+          {ProblemCode::kSyntax, name},
+          fmt::format("{}={}: expected a list of hosts, such as node[01-04]", name, *list));
     } else {
       launch.address = Address{*host, static_cast<int>(20'000 + port % 10'000)};
       launch.address_from = name;
@@ -146,7 +154,9 @@ Expected<std::optional<Launch>> slurm(Reader reader) {
 
 Expected<std::optional<Launch>> tf_config(const Reader& reader) {
   const auto text = reader.text("TF_CONFIG");
-  if (!text) return tl::make_unexpected(Error::request({ProblemCode::kMissing, "TF_CONFIG"}, "TF_CONFIG is not set"));
+  if (!text)
+    return tl::make_unexpected(
+        Error::request({ProblemCode::kMissing, "TF_CONFIG"}, "TF_CONFIG is not set"));
   auto launch = launch_of_tf_config(*text);
   if (!launch) return tl::make_unexpected(launch.error());
   if (launch->size == 1) return std::nullopt;
@@ -160,10 +170,12 @@ bool is_there(LauncherKind kind, const Reader& reader) {
   const auto set = [&](const char* name) { return reader.text(name).has_value(); };
   switch (kind) {
     case LauncherKind::kTfConfig: return set("TF_CONFIG") && *reader.text("TF_CONFIG") != "{}";
-    case LauncherKind::kTorchrun: return set("RANK") && set("WORLD_SIZE") && set("MASTER_ADDR") && set("MASTER_PORT");
+    case LauncherKind::kTorchrun:
+      return set("RANK") && set("WORLD_SIZE") && set("MASTER_ADDR") && set("MASTER_PORT");
     case LauncherKind::kOpenMpi: return set("OMPI_COMM_WORLD_RANK");
     // srun --mpi=pmi2 sets PMI_RANK too, and knows the hosts.
-    case LauncherKind::kMpich: return set("PMI_RANK") && (set("MPI_LOCALNRANKS") || !set("SLURM_STEP_ID"));
+    case LauncherKind::kMpich:
+      return set("PMI_RANK") && (set("MPI_LOCALNRANKS") || !set("SLURM_STEP_ID"));
     case LauncherKind::kSlurm: return set("SLURM_PROCID") && set("SLURM_STEP_ID");
   }
   return false;
@@ -203,7 +215,8 @@ std::optional<LauncherKind> parse_launcher(const std::string& name) {
   return std::nullopt;
 }
 
-Expected<std::optional<Launch>> find_launch(const Variables& variables, std::optional<LauncherKind> only) {
+Expected<std::optional<Launch>> find_launch(const Variables& variables,
+                                            std::optional<LauncherKind> only) {
   if (only) return read(*only, variables);
   const Reader reader(variables);
   for (const LauncherKind kind : kAll) {
@@ -216,7 +229,8 @@ std::optional<std::string> first_host(const std::string& list) {
   const std::string first = list.substr(0, list.find_first_of(",["));
   if (first.find_first_of("] \t:/") != std::string::npos) return std::nullopt;
   const std::size_t open = list.find_first_of(",[");
-  if (open == std::string::npos || list[open] == ',') return first.empty() ? std::nullopt : std::optional(first);
+  if (open == std::string::npos || list[open] == ',')
+    return first.empty() ? std::nullopt : std::optional(first);
   const std::size_t digits_end = list.find_first_not_of("0123456789", open + 1);
   if (digits_end == std::string::npos || digits_end == open + 1) return std::nullopt;
   const std::size_t close = list.find(']', open);
@@ -224,7 +238,8 @@ std::optional<std::string> first_host(const std::string& list) {
   // Text after the brackets belongs to the name: rack[1-2]n4.
   const std::size_t rest_end = std::min(list.find_first_of(",[", close), list.size());
   if (rest_end < list.size() && list[rest_end] == '[') return std::nullopt;
-  return first + list.substr(open + 1, digits_end - open - 1) + list.substr(close + 1, rest_end - close - 1);
+  return first + list.substr(open + 1, digits_end - open - 1) +
+         list.substr(close + 1, rest_end - close - 1);
 }
 
 }  // namespace tutti::real

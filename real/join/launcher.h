@@ -27,7 +27,7 @@ struct Launch {
   bool one_machine = false;        ///< all of them run on one machine
   std::optional<Address> address;  ///< of rank 0, if the launcher provides it
   std::string address_from;        ///< the variables that provide it
-  std::string job;                 ///< distinguishes this job from others on this machine; may be empty
+  std::string job;  ///< distinguishes this job from others on this machine; may be empty
 };
 
 /// Evaluates the environment variables of the launchers, or with `only` those of one. If several
@@ -35,7 +35,8 @@ struct Launch {
 /// MPI, MPICH, Slurm. Returns nothing if there is none, or if it started this process alone.
 /// ERRORS (requests): variables that contradict each other or make no sense; TF_CONFIG's task is no
 /// worker.
-core::Expected<std::optional<Launch>> find_launch(const Variables& variables, std::optional<LauncherKind> only = {});
+core::Expected<std::optional<Launch>> find_launch(const Variables& variables,
+                                                  std::optional<LauncherKind> only = {});
 
 /// Returns the first host of a Slurm list: "node[08-11,20],login1" → "node08". Nothing if the list
 /// is invalid.

@@ -24,20 +24,23 @@ std::optional<Error> final_word(const Reception::Event& event, const Address& at
   switch (event.state) {
     case State::kRefused:
     case State::kWrongSecret:
-      return Error::request(fmt::format(
-          "the coordinator at {} has another secret; give every worker the one it has (TUTTI_SECRET or --secret-file)",
-          place));
+      return Error::request(
+          fmt::format("the coordinator at {} has another secret; give every worker the one it has "
+                      "(TUTTI_SECRET or --secret-file)",
+                      place));
     case State::kAnotherRun:
       return Error::request(fmt::format("at {} is a worker of a run, not its coordinator", place));
     case State::kStranger:
       if (event.failure.empty())
-        return Error::request(fmt::format("whoever listens at {} is no coordinator of Tutti", place));
+        return Error::request(
+            fmt::format("whoever listens at {} is no coordinator of Tutti", place));
       return std::nullopt;
     case State::kDone:
       if (speaks_ours(event.peer.version)) return std::nullopt;
-      return Error::run({core::ProblemCode::kIncompatible},
-                        fmt::format("the coordinator at {} is Tutti {}, this is Tutti {}; use one version", place,
-                                    event.peer.version, protocol()));
+      return Error::run(
+          {core::ProblemCode::kIncompatible},
+          fmt::format("the coordinator at {} is Tutti {}, this is Tutti {}; use one version", place,
+                      event.peer.version, protocol()));
     case State::kRunning: break;
   }
   return std::nullopt;
@@ -45,32 +48,36 @@ std::optional<Error> final_word(const Reception::Event& event, const Address& at
 
 }  // namespace
 
-Expected<CoordinatorFound> find_coordinator(const std::function<std::optional<Appointment>()>& where,
-                                            std::int32_t worker, Clock::time_point until,
-                                            const std::function<bool()>& stop) {
+Expected<CoordinatorFound> find_coordinator(
+    const std::function<std::optional<Appointment>()>& where, std::int32_t worker,
+    Clock::time_point until, const std::function<bool()>& stop) {
   const auto began = Clock::now();
   std::string last = "nobody has said where the coordinator is";
   while (true) {
     if (stop())
-      return tl::make_unexpected(Error::run({core::ProblemCode::kStopped}, "interrupted before the run began"));
+      return tl::make_unexpected(
+          Error::run({core::ProblemCode::kStopped}, "interrupted before the run began"));
     if (const auto appointment = where()) {
       Reception reception({appointment->secret, {}, {}}, nullptr);
       const Introduction self{Purpose::kControl, worker, kCoordinator, std::string(protocol())};
       const auto this_try = std::min(until, Clock::now() + kOneTry);
       reception.reach(appointment->coordinator, self, std::nullopt, this_try);
       std::vector<Reception::Event> events;
-      while (events.empty() && !stop()) events = reception.wait(Clock::now() + std::chrono::milliseconds(100));
+      while (events.empty() && !stop())
+        events = reception.wait(Clock::now() + std::chrono::milliseconds(100));
       if (events.empty()) continue;
       Reception::Event& event = events.front();
-      if (const auto word = final_word(event, appointment->coordinator)) return tl::make_unexpected(*word);
-      if (event.state == State::kDone) return CoordinatorFound{std::move(event.socket), *appointment, event.run};
-      last =
-          fmt::format("the coordinator does not answer at {}: {}", to_string(appointment->coordinator), event.failure);
+      if (const auto word = final_word(event, appointment->coordinator))
+        return tl::make_unexpected(*word);
+      if (event.state == State::kDone)
+        return CoordinatorFound{std::move(event.socket), *appointment, event.run};
+      last = fmt::format("the coordinator does not answer at {}: {}",
+                         to_string(appointment->coordinator), event.failure);
     }
     if (Clock::now() >= until) {
       const double waited = std::chrono::duration<double>(Clock::now() - began).count();
-      return tl::make_unexpected(
-          Error::run({core::ProblemCode::kLost}, fmt::format("{} (tried for {:.3g} s)", last, waited)));
+      return tl::make_unexpected(Error::run({core::ProblemCode::kLost},
+                                            fmt::format("{} (tried for {:.3g} s)", last, waited)));
     }
     ::poll(nullptr, 0, 100);
   }
@@ -96,15 +103,18 @@ class Mesh {
     for (; !away.empty(); away = missing()) {
       if (auto wanted = idle(); !wanted) return tl::make_unexpected(wanted.error());
       if (Clock::now() > meeting_.until)
-        return tl::make_unexpected(Error::run({core::ProblemCode::kLost, "", away.front()},
-                                              fmt::format("worker {} never came", fmt::join(away, ", "))));
+        return tl::make_unexpected(
+            Error::run({core::ProblemCode::kLost, "", away.front()},
+                       fmt::format("worker {} never came", fmt::join(away, ", "))));
       std::vector<int> others;
       if (meeting_.coordinator >= 0) others.push_back(meeting_.coordinator);
-      for (Reception::Event& event : reception_.wait(Clock::now() + std::chrono::milliseconds(50), others)) {
+      for (Reception::Event& event :
+           reception_.wait(Clock::now() + std::chrono::milliseconds(50), others)) {
         if (auto met = take(std::move(event)); !met) return tl::make_unexpected(met.error());
       }
     }
-    if (auto numbered = number_streams(idle); !numbered) return tl::make_unexpected(numbered.error());
+    if (auto numbered = number_streams(idle); !numbered)
+      return tl::make_unexpected(numbered.error());
     std::vector<int> files;
     for (std::vector<Socket>& sockets : sockets_) {
       sockets.resize(streams_);
@@ -121,13 +131,15 @@ class Mesh {
   void reach(std::int32_t worker) {
     Introduction self = introduction(worker);
     self.joiner = meeting_.worker;
-    reception_.reach(meeting_.peers[static_cast<std::size_t>(worker)], self, meeting_.run, meeting_.until);
+    reception_.reach(meeting_.peers[static_cast<std::size_t>(worker)], self, meeting_.run,
+                     meeting_.until);
   }
 
   [[nodiscard]] std::vector<std::int32_t> missing() const {
     std::vector<std::int32_t> workers;
     for (std::int32_t w = 0; w < static_cast<std::int32_t>(sockets_.size()); ++w) {
-      if (w != meeting_.worker && sockets_[static_cast<std::size_t>(w)].size() < streams_) workers.push_back(w);
+      if (w != meeting_.worker && sockets_[static_cast<std::size_t>(w)].size() < streams_)
+        workers.push_back(w);
     }
     return workers;
   }
@@ -135,19 +147,23 @@ class Mesh {
   /// Connections may arrive in any order, so their maker sends a byte with the number of each.
   Expected<void> number_streams(const std::function<Expected<void>()>& idle) {
     for (std::size_t w = 0; w < sockets_.size() && streams_ > 1; ++w) {
-      for (std::size_t i = 0; i < sockets_[w].size() && static_cast<std::int32_t>(w) < meeting_.worker; ++i) {
+      for (std::size_t i = 0;
+           i < sockets_[w].size() && static_cast<std::int32_t>(w) < meeting_.worker; ++i) {
         const auto number = static_cast<char>(i);
-        static_cast<void>(::send(sockets_[w][i].get(), &number, 1, MSG_NOSIGNAL));  // whoever is gone is noticed later
+        static_cast<void>(::send(sockets_[w][i].get(), &number, 1,
+                                 MSG_NOSIGNAL));  // whoever is gone is noticed later
       }
     }
-    for (std::size_t w = static_cast<std::size_t>(meeting_.worker) + 1; w < sockets_.size() && streams_ > 1; ++w) {
+    for (std::size_t w = static_cast<std::size_t>(meeting_.worker) + 1;
+         w < sockets_.size() && streams_ > 1; ++w) {
       std::vector<Socket> in_order(streams_);
       for (Socket& socket : sockets_[w]) {
         auto number = read_byte(socket, idle);
         if (!number) return tl::make_unexpected(number.error());
         if (!*number || **number >= streams_ || in_order[**number])
-          return tl::make_unexpected(Error::run({core::ProblemCode::kProtocol, "", static_cast<std::int32_t>(w)},
-                                                fmt::format("worker {} does not number its connections", w)));
+          return tl::make_unexpected(
+              Error::run({core::ProblemCode::kProtocol, "", static_cast<std::int32_t>(w)},
+                         fmt::format("worker {} does not number its connections", w)));
         in_order[**number] = std::move(socket);
       }
       sockets_[w] = std::move(in_order);
@@ -156,7 +172,8 @@ class Mesh {
   }
 
   /// Returns nothing if it does not come.
-  Expected<std::optional<std::size_t>> read_byte(const Socket& socket, const std::function<Expected<void>()>& idle) {
+  Expected<std::optional<std::size_t>> read_byte(const Socket& socket,
+                                                 const std::function<Expected<void>()>& idle) {
     while (Clock::now() < meeting_.until) {
       if (auto wanted = idle(); !wanted) return tl::make_unexpected(wanted.error());
       pollfd file{socket.get(), POLLIN, 0};
@@ -172,8 +189,10 @@ class Mesh {
   Expected<void> take(Reception::Event event) {
     const std::int32_t w = event.reached ? event.worker : event.peer.joiner;
     if (event.state == State::kDone) {
-      // The coordinator has seen to the versions. Whoever comes twice, or from below, is none of ours.
-      const bool due = event.reached || (w > meeting_.worker && w < static_cast<std::int32_t>(sockets_.size()));
+      // The coordinator has seen to the versions. Whoever comes twice, or from below, is none of
+      // ours.
+      const bool due =
+          event.reached || (w > meeting_.worker && w < static_cast<std::int32_t>(sockets_.size()));
       if (due && sockets_[static_cast<std::size_t>(w)].size() < streams_)
         sockets_[static_cast<std::size_t>(w)].push_back(std::move(event.socket));
       return {};
@@ -188,7 +207,8 @@ class Mesh {
     }
     if (event.failure.empty())
       return tl::make_unexpected(
-          Error::run({core::ProblemCode::kProtocol, "", w}, fmt::format("worker {} is not who listens at {}", w, at)));
+          Error::run({core::ProblemCode::kProtocol, "", w},
+                     fmt::format("worker {} is not who listens at {}", w, at)));
     return tl::make_unexpected(
         Error::run({core::ProblemCode::kLost, "", w},
                    fmt::format("worker {} is not to be reached at {}: {}", w, at, event.failure)));

@@ -27,9 +27,9 @@ struct CoordinatorFound {
 /// workers. `where` is called for each attempt, and returns nothing while the address is unknown.
 /// ERRORS: no coordinator answers there; its secret, or its version of Tutti, differs; `stop`
 /// returns true.
-core::Expected<CoordinatorFound> find_coordinator(const std::function<std::optional<Appointment>()>& where,
-                                                  std::int32_t worker, Reception::Clock::time_point until,
-                                                  const std::function<bool()>& stop);
+core::Expected<CoordinatorFound> find_coordinator(
+    const std::function<std::optional<Appointment>()>& where, std::int32_t worker,
+    Reception::Clock::time_point until, const std::function<bool()>& stop);
 
 /// The parameters for connecting a worker to the other workers of its run.
 struct PeerMeeting {

@@ -9,7 +9,8 @@
 
 namespace tutti::real {
 
-void Reception::reach(const Address& to, Introduction self, std::optional<RunId> run, Clock::time_point until) {
+void Reception::reach(const Address& to, Introduction self, std::optional<RunId> run,
+                      Clock::time_point until) {
   const std::int32_t worker = self.listener;
   auto socket = begin_connecting(to);
   if (!socket) {
@@ -21,16 +22,16 @@ void Reception::reach(const Address& to, Introduction self, std::optional<RunId>
     at_once_.push_back(std::move(event));
     return;
   }
-  guests_.push_back(
-      std::make_unique<Guest>(Guest{std::move(*socket),
-                                    Handshake::join(options_.secret, std::move(self), random_nonce(), run),
-                                    until,
-                                    true,
-                                    true,
-                                    worker,
-                                    {},
-                                    {},
-                                    to.host}));
+  guests_.push_back(std::make_unique<Guest>(
+      Guest{std::move(*socket),
+            Handshake::join(options_.secret, std::move(self), random_nonce(), run),
+            until,
+            true,
+            true,
+            worker,
+            {},
+            {},
+            to.host}));
 }
 
 void Reception::accept_all() {
@@ -46,19 +47,20 @@ void Reception::accept_all() {
       ::poll(nullptr, 0, 10);
       return;
     }
-    if (static_cast<std::size_t>(std::count_if(guests_.begin(), guests_.end(), came)) >= options_.most_waiting)
+    if (static_cast<std::size_t>(std::count_if(guests_.begin(), guests_.end(), came)) >=
+        options_.most_waiting)
       guests_.erase(std::find_if(guests_.begin(), guests_.end(), came));
     const std::string host = their_host(socket->get());
-    guests_.push_back(
-        std::make_unique<Guest>(Guest{std::move(*socket),
-                                      Handshake::listen(options_.secret, options_.self, random_nonce(), options_.run),
-                                      Clock::now() + options_.patience,
-                                      false,
-                                      false,
-                                      0,
-                                      {},
-                                      {},
-                                      host}));
+    guests_.push_back(std::make_unique<Guest>(
+        Guest{std::move(*socket),
+              Handshake::listen(options_.secret, options_.self, random_nonce(), options_.run),
+              Clock::now() + options_.patience,
+              false,
+              false,
+              0,
+              {},
+              {},
+              host}));
   }
 }
 
@@ -75,7 +77,8 @@ bool Reception::advance(Guest& guest, std::string& failure) {
   while (true) {
     guest.out += guest.handshake.output();
     if (!guest.out.empty()) {
-      const ssize_t sent = ::send(guest.socket.get(), guest.out.data(), guest.out.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
+      const ssize_t sent = ::send(guest.socket.get(), guest.out.data(), guest.out.size(),
+                                  MSG_NOSIGNAL | MSG_DONTWAIT);
       if (sent < 0 && errno != EAGAIN && errno != EINTR) {
         failure = std::strerror(errno);
         return false;
@@ -86,8 +89,8 @@ bool Reception::advance(Guest& guest, std::string& failure) {
     const std::size_t wanted = guest.handshake.wants();
     if (wanted == 0) return false;
     char bytes[128];
-    const ssize_t got =
-        ::recv(guest.socket.get(), bytes, std::min(sizeof bytes, wanted - guest.in.size()), MSG_DONTWAIT);
+    const ssize_t got = ::recv(guest.socket.get(), bytes,
+                               std::min(sizeof bytes, wanted - guest.in.size()), MSG_DONTWAIT);
     if (got < 0 && errno == EINTR) continue;
     if (got < 0 && errno == EAGAIN) return true;
     if (got <= 0) {
@@ -105,8 +108,8 @@ Reception::Event Reception::ended(Guest& guest, std::string failure) const {
   event.worker = guest.worker;
   event.host = guest.host;
   event.failure = std::move(failure);
-  event.state =
-      guest.handshake.state() == Handshake::State::kRunning ? Handshake::State::kStranger : guest.handshake.state();
+  event.state = guest.handshake.state() == Handshake::State::kRunning ? Handshake::State::kStranger
+                                                                      : guest.handshake.state();
   if (event.state != Handshake::State::kDone) return event;
   event.peer = guest.handshake.peer();
   event.run = guest.handshake.run();
@@ -114,7 +117,8 @@ Reception::Event Reception::ended(Guest& guest, std::string failure) const {
   return event;
 }
 
-std::vector<Reception::Event> Reception::wait(Clock::time_point until, const std::vector<int>& others) {
+std::vector<Reception::Event> Reception::wait(Clock::time_point until,
+                                              const std::vector<int>& others) {
   std::vector<Event> events = std::exchange(at_once_, {});
   while (true) {
     for (std::size_t i = 0; i < guests_.size();) {

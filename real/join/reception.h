@@ -41,11 +41,13 @@ class Reception {
 
   /// `listener` may be null: then only reach() makes connections. REQUIRES: it outlives this
   /// object.
-  Reception(Options options, const Listener* listener) : options_(std::move(options)), listener_(listener) {}
+  Reception(Options options, const Listener* listener)
+      : options_(std::move(options)), listener_(listener) {}
 
   /// Starts to connect to `to` with the introduction `self`; `run`, if known, is the run it has to
   /// belong to. wait() reports the result: a failure at once, or when `until` has come.
-  void reach(const Address& to, Introduction self, std::optional<RunId> run, Clock::time_point until);
+  void reach(const Address& to, Introduction self, std::optional<RunId> run,
+             Clock::time_point until);
 
   /// Waits until a handshake ended, `until` has come, or one of the files `others` is readable.
   std::vector<Event> wait(Clock::time_point until, const std::vector<int>& others = {});

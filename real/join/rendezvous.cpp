@@ -55,7 +55,8 @@ std::optional<Appointment> RendezvousFile::read() const {
   struct stat status {};
   if (!file || ::fstat(file.get(), &status) != 0) return std::nullopt;
   // In a folder that everyone can write to, another user may have created the file.
-  if (!S_ISREG(status.st_mode) || status.st_uid != ::geteuid() || (status.st_mode & 077) != 0) return std::nullopt;
+  if (!S_ISREG(status.st_mode) || status.st_uid != ::geteuid() || (status.st_mode & 077) != 0)
+    return std::nullopt;
   std::array<char, 512> bytes{};
   const ssize_t got = ::read(file.get(), bytes.data(), bytes.size());
   if (got <= 0) return std::nullopt;
@@ -71,17 +72,19 @@ std::optional<Appointment> RendezvousFile::read() const {
 
 core::Expected<void> RendezvousFile::write(const Appointment& appointment) {
   const auto failed = [this] {
-    return tl::make_unexpected(Error::run(
-        {core::ProblemCode::kSystem},
-        fmt::format("{}: cannot be written: {}; name another folder with --rendezvous", path_, std::strerror(errno))));
+    return tl::make_unexpected(
+        Error::run({core::ProblemCode::kSystem},
+                   fmt::format("{}: cannot be written: {}; name another folder with --rendezvous",
+                               path_, std::strerror(errno))));
   };
   // Written to a temporary file and renamed, so that a reader never sees half of it.
   std::string part = path_ + ".XXXXXX";
   const Socket file(::mkostemp(part.data(), O_CLOEXEC));  // for its owner alone
   if (!file) return failed();
-  const std::string text =
-      fmt::format("{}\n{}\n{}\nend\n", kFirstLine, to_string(appointment.coordinator), appointment.secret);
-  const bool whole = ::write(file.get(), text.data(), text.size()) == static_cast<ssize_t>(text.size());
+  const std::string text = fmt::format("{}\n{}\n{}\nend\n", kFirstLine,
+                                       to_string(appointment.coordinator), appointment.secret);
+  const bool whole =
+      ::write(file.get(), text.data(), text.size()) == static_cast<ssize_t>(text.size());
   if (!whole || ::rename(part.c_str(), path_.c_str()) != 0) {
     auto error = failed();
     ::unlink(part.c_str());
@@ -94,8 +97,8 @@ core::Expected<void> RendezvousFile::write(const Appointment& appointment) {
 std::string rendezvous_path(const std::string& folder, const std::string& job) {
   std::string name = fmt::format("tutti-{}-{}", ::geteuid(), job);
   for (char& c : name) {
-    const bool plain =
-        (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '-' || c == '.';
+    const bool plain = (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
+                       c == '-' || c == '.';
     if (!plain) c = '_';
   }
   return folder + "/" + name.substr(0, 200);

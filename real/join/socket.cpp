@@ -26,9 +26,9 @@ Expected<in_addr> resolve(const std::string& host) {
   addrinfo* found = nullptr;
   const int status = ::getaddrinfo(host.c_str(), nullptr, &wanted, &found);
   if (status != 0 || !found) {
-    return tl::make_unexpected(
-        Error::run({core::ProblemCode::kSystem},
-                   fmt::format("{}: no IPv4 address is known for this name ({})", host, ::gai_strerror(status))));
+    return tl::make_unexpected(Error::run(
+        {core::ProblemCode::kSystem}, fmt::format("{}: no IPv4 address is known for this name ({})",
+                                                  host, ::gai_strerror(status))));
   }
   const in_addr address = reinterpret_cast<const sockaddr_in*>(found->ai_addr)->sin_addr;
   ::freeaddrinfo(found);
@@ -49,7 +49,9 @@ std::string text_of(const sockaddr_in& address) {
   return text;
 }
 
-Socket new_socket() { return Socket(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0)); }
+Socket new_socket() {
+  return Socket(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+}
 
 }  // namespace
 
@@ -57,7 +59,9 @@ Socket::~Socket() {
   if (file_ >= 0) ::close(file_);
 }
 
-std::string to_string(const Address& address) { return fmt::format("{}:{}", address.host, address.port); }
+std::string to_string(const Address& address) {
+  return fmt::format("{}:{}", address.host, address.port);
+}
 
 std::optional<Address> parse_address(const std::string& written, bool any_port) {
   const std::size_t colon = written.rfind(':');
@@ -65,7 +69,8 @@ std::optional<Address> parse_address(const std::string& written, bool any_port) 
   Address address{written.substr(0, colon), 0};
   const char* const end = written.data() + written.size();
   const auto [stop, status] = std::from_chars(written.data() + colon + 1, end, address.port);
-  if (status != std::errc() || stop != end || address.port < (any_port ? 0 : 1) || address.port > 65'535)
+  if (status != std::errc() || stop != end || address.port < (any_port ? 0 : 1) ||
+      address.port > 65'535)
     return std::nullopt;
   if (address.host.find_first_of(":/[] \t") != std::string::npos) return std::nullopt;
   return address;
@@ -95,9 +100,9 @@ Expected<Listener> Listener::open(const Address& at) {
       ::listen(socket.get(), 1024) != 0 ||
       ::getsockname(socket.get(), reinterpret_cast<sockaddr*>(&address), &size) != 0) {
     const std::string hint = errno == EADDRNOTAVAIL ? "; this machine has no such address" : "";
-    return tl::make_unexpected(
-        Error::run({core::ProblemCode::kSystem},
-                   fmt::format("cannot listen at {}: {}{}", to_string(at), std::strerror(errno), hint)));
+    return tl::make_unexpected(Error::run(
+        {core::ProblemCode::kSystem},
+        fmt::format("cannot listen at {}: {}{}", to_string(at), std::strerror(errno), hint)));
   }
   return Listener(std::move(socket), {at.host, ntohs(address.sin_port)});
 }
@@ -115,11 +120,13 @@ Expected<Socket> begin_connecting(const Address& to) {
   const sockaddr_in address = as_sockaddr(*host, to.port);
   if (!socket)
     return tl::make_unexpected(
-        Error::run({core::ProblemCode::kSystem}, fmt::format("no socket to be had: {}", std::strerror(errno))));
+        Error::run({core::ProblemCode::kSystem},
+                   fmt::format("no socket to be had: {}", std::strerror(errno))));
   if (::connect(socket.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0 &&
       errno != EINPROGRESS) {
-    return tl::make_unexpected(Error::run({core::ProblemCode::kLost},
-                                          fmt::format("{} does not answer: {}", to_string(to), std::strerror(errno))));
+    return tl::make_unexpected(
+        Error::run({core::ProblemCode::kLost},
+                   fmt::format("{} does not answer: {}", to_string(to), std::strerror(errno))));
   }
   return socket;
 }

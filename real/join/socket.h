@@ -61,7 +61,8 @@ class Listener {
   [[nodiscard]] std::optional<Socket> accept() const;
 
  private:
-  Listener(Socket socket, Address address) : socket_(std::move(socket)), address_(std::move(address)) {}
+  Listener(Socket socket, Address address)
+      : socket_(std::move(socket)), address_(std::move(address)) {}
   Socket socket_;
   Address address_;
 };

@@ -27,7 +27,9 @@ Expected<Launch> launch_of_tf_config(const std::string& text) {
   if (task->type == "ps" || task->type == "evaluator") {
     return wrong(
         {ProblemCode::kUnused, "task"},
-        fmt::format("a task of job \"{}\" has no part in a run; start only the chief and the workers", task->type));
+        fmt::format(
+            "a task of job \"{}\" has no part in a run; start only the chief and the workers",
+            task->type));
   }
   const std::string first = cluster.has("chief") ? "chief" : "worker";
   Launch launch;

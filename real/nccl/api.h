@@ -32,10 +32,12 @@ enum TuttiNcclFunction : std::int32_t {
 struct TuttiNcclChannel {
   std::int32_t communicator;  ///< its number, as given to make_communicator()
   std::int32_t channels;      ///< the number of channels of the operation
-  std::int64_t operation;     ///< counted from 0 on this communicator; operations without elements do not count
+  std::int64_t
+      operation;  ///< counted from 0 on this communicator; operations without elements do not count
   std::int32_t channel;
   std::int32_t function;  ///< the function of the operation: a TuttiNcclFunction
-  std::int64_t bytes;  ///< the operation's elements in bytes, as NCCL counts them; -1: a type that Tutti does not use
+  std::int64_t bytes;  ///< the operation's elements in bytes, as NCCL counts them; -1: a type that
+                       ///< Tutti does not use
   std::uint64_t begin_ns;  ///< by the device's global timer
   std::uint64_t end_ns;
 };
@@ -72,24 +74,25 @@ struct TuttiNcclApi {
   int (*abort)(TuttiNcclCommunicator* communicator);
 
   /// All-reduces `count` elements. `from` may be `to`.
-  int (*all_reduce)(TuttiNcclCommunicator* communicator, const void* from, void* to, std::int64_t count, int type,
-                    int operation, void* stream);
+  int (*all_reduce)(TuttiNcclCommunicator* communicator, const void* from, void* to,
+                    std::int64_t count, int type, int operation, void* stream);
   /// Reduces `ranks · count` elements; rank r receives part r.
-  int (*reduce_scatter)(TuttiNcclCommunicator* communicator, const void* from, void* to, std::int64_t count, int type,
-                        int operation, void* stream);
+  int (*reduce_scatter)(TuttiNcclCommunicator* communicator, const void* from, void* to,
+                        std::int64_t count, int type, int operation, void* stream);
   /// Gathers `count` elements of each rank, in the order of ranks, on every rank.
-  int (*all_gather)(TuttiNcclCommunicator* communicator, const void* from, void* to, std::int64_t count, int type,
-                    void* stream);
-  int (*broadcast)(TuttiNcclCommunicator* communicator, const void* from, void* to, std::int64_t count, int type,
-                   int root, void* stream);
-  int (*reduce)(TuttiNcclCommunicator* communicator, const void* from, void* to, std::int64_t count, int type,
-                int operation, int root, void* stream);
+  int (*all_gather)(TuttiNcclCommunicator* communicator, const void* from, void* to,
+                    std::int64_t count, int type, void* stream);
+  int (*broadcast)(TuttiNcclCommunicator* communicator, const void* from, void* to,
+                   std::int64_t count, int type, int root, void* stream);
+  int (*reduce)(TuttiNcclCommunicator* communicator, const void* from, void* to, std::int64_t count,
+                int type, int operation, int root, void* stream);
   /// Sends `count` elements to one rank (possibly this one), which has to receive as many from this
   /// one. Sends and receives within a group run concurrently; outside a group each waits for its
   /// counterpart.
-  int (*send)(TuttiNcclCommunicator* communicator, const void* from, std::int64_t count, int type, int peer,
-              void* stream);
-  int (*receive)(TuttiNcclCommunicator* communicator, void* to, std::int64_t count, int type, int peer, void* stream);
+  int (*send)(TuttiNcclCommunicator* communicator, const void* from, std::int64_t count, int type,
+              int peer, void* stream);
+  int (*receive)(TuttiNcclCommunicator* communicator, void* to, std::int64_t count, int type,
+                 int peer, void* stream);
 
   /// Makes NCCL report channels from the next communicator on, if that is the process's first (NCCL
   /// has a profiler since 2.27). Returns false if the user has configured another profiler.

@@ -30,8 +30,8 @@ constexpr std::chrono::seconds kFarewell{5};
 std::string nccl_error(const TuttiNcclApi& api, int error, const std::string& doing,
                        TuttiNcclCommunicator* communicator) {
   const char* const last = api.last_error(communicator);
-  return fmt::format("NCCL: {}: {} ({}){}{}; NCCL_DEBUG=INFO tells more", doing, api.error_text(error), error,
-                     last && *last ? ": " : "", last ? last : "");
+  return fmt::format("NCCL: {}: {} ({}){}{}; NCCL_DEBUG=INFO tells more", doing,
+                     api.error_text(error), error, last && *last ? ": " : "", last ? last : "");
 }
 
 }  // namespace
@@ -39,37 +39,40 @@ std::string nccl_error(const TuttiNcclApi& api, int error, const std::string& do
 // --- communicators ---
 
 Expected<const TuttiNcclApi*> NcclCollectives::load() {
-  return load_api<TuttiNcclApi, TuttiNcclEntry>("tutti_nccl", kTuttiNcclEntry, kTuttiNcclInterface, "--backend nccl",
-                                                "NCCL and the CUDA toolkit");
+  return load_api<TuttiNcclApi, TuttiNcclEntry>("tutti_nccl", kTuttiNcclEntry, kTuttiNcclInterface,
+                                                "--backend nccl", "NCCL and the CUDA toolkit");
 }
 
 Expected<std::string> NcclCollectives::make_id(const TuttiNcclApi& api) {
   std::string id(kTuttiNcclIdBytes, '\0');
   const int error = api.make_id(id.data());
   if (error == 0) return id;
-  return tl::make_unexpected(
-      Error::run({core::ProblemCode::kSystem}, nccl_error(api, error, "naming a communicator", nullptr)));
+  return tl::make_unexpected(Error::run({core::ProblemCode::kSystem},
+                                        nccl_error(api, error, "naming a communicator", nullptr)));
 }
 
-NcclCollectives::NcclCollectives(const TuttiNcclApi& api, Transport& transport, CudaDevices& devices,
-                                 NcclOptions options)
+NcclCollectives::NcclCollectives(const TuttiNcclApi& api, Transport& transport,
+                                 CudaDevices& devices, NcclOptions options)
     : api_(api),
       devices_(devices),
       options_(std::move(options)),
-      lowered_(std::make_unique<Interpreter>(transport, devices, static_cast<InterpreterListener&>(*this), false)),
+      lowered_(std::make_unique<Interpreter>(transport, devices,
+                                             static_cast<InterpreterListener&>(*this), false)),
       communicators_(options_.ranks.size(), nullptr) {}
 
-Expected<std::unique_ptr<NcclCollectives>> NcclCollectives::open(const TuttiNcclApi& api, Transport& transport,
-                                                                 CudaDevices& devices, NcclOptions options,
-                                                                 const std::function<bool()>& idle) {
-  std::unique_ptr<NcclCollectives> made(new NcclCollectives(api, transport, devices, std::move(options)));
+Expected<std::unique_ptr<NcclCollectives>> NcclCollectives::open(
+    const TuttiNcclApi& api, Transport& transport, CudaDevices& devices, NcclOptions options,
+    const std::function<bool()>& idle) {
+  std::unique_ptr<NcclCollectives> made(
+      new NcclCollectives(api, transport, devices, std::move(options)));
   if (made->options_.follow_channels)
     made->following_ = api.follow_channels() ? Following::kYes : Following::kOtherProfiler;
   // Reports from earlier communicators of this process must not be taken for those of these.
   TuttiNcclChannel left[64];
   while (made->following_ == Following::kYes && api.take_channels(left, 64) > 0) {
   }
-  if (auto joined = made->make_communicators(idle); !joined) return tl::make_unexpected(joined.error());
+  if (auto joined = made->make_communicators(idle); !joined)
+    return tl::make_unexpected(joined.error());
   return made;
 }
 
@@ -83,26 +86,33 @@ Expected<void> NcclCollectives::make_communicators(const std::function<bool()>& 
     options_.id = std::move(*id);
   }
   if (options_.id.size() != kTuttiNcclIdBytes) {
-    return tl::make_unexpected(Error::run(
-        fmt::format("NCCL: the communicator's name has {} bytes, not {}", options_.id.size(), kTuttiNcclIdBytes)));
+    return tl::make_unexpected(
+        Error::run(fmt::format("NCCL: the communicator's name has {} bytes, not {}",
+                               options_.id.size(), kTuttiNcclIdBytes)));
   }
-  const std::string doing = fmt::format("making a communicator of {} ranks", shared ? options_.ranks_in_all : own);
-  const auto failed = [this] { return tl::make_unexpected(Error::run({core::ProblemCode::kSystem}, failure_)); };
+  const std::string doing =
+      fmt::format("making a communicator of {} ranks", shared ? options_.ranks_in_all : own);
+  const auto failed = [this] {
+    return tl::make_unexpected(Error::run({core::ProblemCode::kSystem}, failure_));
+  };
   right(api_.group_begin(), doing);
   for (std::size_t i = 0; i < options_.ranks.size() && failure_.empty(); ++i) {
     const Rank rank = options_.ranks[i];
-    right(api_.make_communicator(devices_.device_of(rank), options_.id.data(), shared ? options_.ranks_in_all : own,
-                                 shared ? rank : static_cast<Rank>(i), static_cast<int>(i), &communicators_[i]),
+    right(api_.make_communicator(
+              devices_.device_of(rank), options_.id.data(), shared ? options_.ranks_in_all : own,
+              shared ? rank : static_cast<Rank>(i), static_cast<int>(i), &communicators_[i]),
           doing);
   }
   right(api_.group_end(), doing);
-  const Clock::time_point until = Clock::now() + std::chrono::duration_cast<Clock::duration>(options_.timeout);
+  const Clock::time_point until =
+      Clock::now() + std::chrono::duration_cast<Clock::duration>(options_.timeout);
   while (failure_.empty()) {
     const int state = state_of_all();
     if (state == 0) return {};
     if (!right(state, doing)) break;
     if (Clock::now() > until) {
-      failure_ = fmt::format("NCCL: {}: not all came within {:g} s", doing, options_.timeout.count());
+      failure_ =
+          fmt::format("NCCL: {}: not all came within {:g} s", doing, options_.timeout.count());
     } else if (!idle()) {
       failure_ = "the run was stopped";
     } else {
@@ -115,7 +125,8 @@ Expected<void> NcclCollectives::make_communicators(const std::function<bool()>& 
 /// In progress counts as success; callers that need the result ask for the state.
 bool NcclCollectives::right(int answer, const std::string& doing) {
   if (answer == 0 || answer == kTuttiNcclInProgress || !failure_.empty()) return failure_.empty();
-  failure_ = nccl_error(api_, answer, doing, communicators_.empty() ? nullptr : communicators_.front());
+  failure_ =
+      nccl_error(api_, answer, doing, communicators_.empty() ? nullptr : communicators_.front());
   return false;
 }
 
@@ -135,7 +146,8 @@ NcclCollectives::~NcclCollectives() { end_communicators(); }
 void NcclCollectives::end_communicators() {
   bool in_order = failure_.empty() && tickets_.empty() && !issuing_ && queued_.empty();
   for (TuttiNcclCommunicator* const communicator : communicators_) {
-    if (communicator && in_order) in_order = right(api_.finalize(communicator), "ending a communicator");
+    if (communicator && in_order)
+      in_order = right(api_.finalize(communicator), "ending a communicator");
   }
   const Clock::time_point until = Clock::now() + kFarewell;
   int state = kTuttiNcclInProgress;
@@ -143,7 +155,8 @@ void NcclCollectives::end_communicators() {
     std::this_thread::sleep_for(kLook);
   for (TuttiNcclCommunicator*& communicator : communicators_) {
     if (!communicator) continue;
-    static_cast<void>(in_order && state == 0 ? api_.discard(communicator) : api_.abort(communicator));
+    static_cast<void>(in_order && state == 0 ? api_.discard(communicator)
+                                             : api_.abort(communicator));
     communicator = nullptr;
   }
 }
@@ -156,23 +169,27 @@ std::vector<std::string> NcclCollectives::notes() const {
     if (std::string_view(*entry).starts_with("NCCL_")) settings.emplace_back(*entry);
   }
   std::sort(settings.begin(), settings.end());
-  std::vector<std::string> notes{fmt::format("NCCL {}.{}.{}{}{}", version / 10'000, version / 100 % 100, version % 100,
-                                             settings.empty() ? ", with no NCCL_ settings" : " with ",
-                                             fmt::join(settings, " "))};
+  std::vector<std::string> notes{fmt::format(
+      "NCCL {}.{}.{}{}{}", version / 10'000, version / 100 % 100, version % 100,
+      settings.empty() ? ", with no NCCL_ settings" : " with ", fmt::join(settings, " "))};
   if (options_.poses_as_host)
     notes.emplace_back(
-        "ranks of several processes share this machine's GPUs, each as a host of its own for NCCL: times say "
+        "ranks of several processes share this machine's GPUs, each as a host of its own for NCCL: "
+        "times say "
         "nothing about NCCL between GPUs");
   if (following_ == Following::kOtherProfiler)
-    notes.emplace_back("NCCL_PROFILER_PLUGIN names another profiler: nothing is known of NCCL's channels");
-  if (following_ == Following::kNoProfiler) notes.emplace_back("NCCL told nothing of its channels (it can since 2.27)");
+    notes.emplace_back(
+        "NCCL_PROFILER_PLUGIN names another profiler: nothing is known of NCCL's channels");
+  if (following_ == Following::kNoProfiler)
+    notes.emplace_back("NCCL told nothing of its channels (it can since 2.27)");
   if (following_ == Following::kLost)
     notes.emplace_back(
         "NCCL reported another operation than the requested one: the timeline has its channels "
         "only up to there");
   if (stages())
     notes.emplace_back(
-        "NCCL reduces and broadcasts inside workers; between them tutti's schedule, whose steps are not recorded");
+        "NCCL reduces and broadcasts inside workers; between them tutti's schedule, whose steps "
+        "are not recorded");
   return notes;
 }
 
@@ -181,13 +198,15 @@ std::vector<std::string> NcclCollectives::last_words() const {
   return {fmt::format(
       "at least {} of NCCL's channels of {} {} are not in the timeline: NCCL did not report them "
       "within {} ms",
-      unheard_, options_.ranks.size() == 1 ? "rank" : "ranks", fmt::join(options_.ranks, ", "), kLastWords.count())};
+      unheard_, options_.ranks.size() == 1 ? "rank" : "ranks", fmt::join(options_.ranks, ", "),
+      kLastWords.count())};
 }
 
 // --- packs ---
 
-void NcclCollectives::open(CollectiveTag tag, const core::Collective& collective, Operation operation,
-                           const std::vector<Rank>& ranks, const std::vector<std::byte*>& data) {
+void NcclCollectives::open(CollectiveTag tag, const core::Collective& collective,
+                           Operation operation, const std::vector<Rank>& ranks,
+                           const std::vector<std::byte*>& data) {
   Pack& pack = packs_[tag];
   pack = {tag, &collective, operation, {}, Phase::kStarting, options_.ranks.size()};
   for (const Rank rank : options_.ranks) {
@@ -204,9 +223,11 @@ void NcclCollectives::open(CollectiveTag tag, const core::Collective& collective
 
 void NcclCollectives::start(CollectiveTag tag, Rank rank) {
   // A host helps between workers, from the beginning; with one worker it has nothing to do.
-  if (devices_.host_reaches(rank)) return stages() ? lowered_->start(tag, rank) : listener_->rank_done(tag, rank);
+  if (devices_.host_reaches(rank))
+    return stages() ? lowered_->start(tag, rank) : listener_->rank_done(tag, rank);
   Pack& pack = packs_.at(tag);
-  TUTTI_CHECK(pack.phase == Phase::kStarting && pack.missing > 0, "rank {} starts pack {} twice", rank, tag.pack);
+  TUTTI_CHECK(pack.phase == Phase::kStarting && pack.missing > 0, "rank {} starts pack {} twice",
+              rank, tag.pack);
   if (--pack.missing == 0) enter(pack, Phase::kReducing);
 }
 
@@ -246,7 +267,8 @@ void NcclCollectives::through(Pack& pack, Rank rank) {
   const CollectiveTag tag = pack.tag;
   ++moved_;
   const bool last = --pack.missing == 0;
-  const bool over = pack.phase == Phase::kSpreading || (pack.phase == Phase::kReducing && !stages());
+  const bool over =
+      pack.phase == Phase::kSpreading || (pack.phase == Phase::kReducing && !stages());
   if (over) {
     if (last) pack.phase = Phase::kDone;
     return listener_->rank_done(tag, rank);
@@ -288,15 +310,16 @@ int NcclCollectives::ask_for_parts(const Pack& pack, std::size_t rank, void* str
   for (Rank peer = 0; peer < contract.members() && started(answer); ++peer) {
     const auto out = contract.part(own, peer);
     const auto in = contract.part(peer, own);
-    const bool lies_there = peer == own && out && contract.input_shift == 0 && out->source.offset == out->target.offset;
+    const bool lies_there =
+        peer == own && out && contract.input_shift == 0 && out->source.offset == out->target.offset;
     if (lies_there) continue;
     if (out) {
       const std::byte* const from = data + (out->source.offset + contract.input_shift) * item;
       answer = api_.send(communicators_[rank], from, out->source.count, type, peer, stream);
     }
     if (in && started(answer))
-      answer =
-          api_.receive(communicators_[rank], data + in->target.offset * item, in->target.count, type, peer, stream);
+      answer = api_.receive(communicators_[rank], data + in->target.offset * item, in->target.count,
+                            type, peer, stream);
   }
   return answer;
 }
@@ -308,7 +331,8 @@ int NcclCollectives::ask(const Pack& pack, std::size_t rank, void* stream) {
   const core::Collective& collective = *pack.collective;
   const core::Contract contract = collective.contract();
   const std::int64_t item = core::size_of(collective.type).count();
-  const std::int64_t own_block = core::has_blocks(collective.kind) ? options_.ranks[rank] * contract.block() : 0;
+  const std::int64_t own_block =
+      core::has_blocks(collective.kind) ? options_.ranks[rank] * contract.block() : 0;
   std::byte* const data = pack.data[rank];
   const std::byte* const whole_input = data + contract.input_shift * item;
   const auto type = static_cast<int>(collective.type);
@@ -317,17 +341,20 @@ int NcclCollectives::ask(const Pack& pack, std::size_t rank, void* stream) {
     case kTuttiNcclBroadcast:
       if (pack.phase == Phase::kSpreading)
         return api_.broadcast(communicator, data, data, collective.elements, type, 0, stream);
-      return api_.broadcast(communicator, whole_input, data, collective.elements, type, collective.root, stream);
+      return api_.broadcast(communicator, whole_input, data, collective.elements, type,
+                            collective.root, stream);
     case kTuttiNcclReduceScatter:
-      return api_.reduce_scatter(communicator, whole_input, data + own_block * item, contract.block(), type, operation,
-                                 stream);
+      return api_.reduce_scatter(communicator, whole_input, data + own_block * item,
+                                 contract.block(), type, operation, stream);
     case kTuttiNcclAllGather:
-      return api_.all_gather(communicator, whole_input + own_block * item, data, contract.block(), type, stream);
+      return api_.all_gather(communicator, whole_input + own_block * item, data, contract.block(),
+                             type, stream);
     case kTuttiNcclReduce:
-      return api_.reduce(communicator, whole_input, data, collective.elements, type, operation, collective.root,
-                         stream);
+      return api_.reduce(communicator, whole_input, data, collective.elements, type, operation,
+                         collective.root, stream);
     case kTuttiNcclAllReduce:
-      return api_.all_reduce(communicator, whole_input, data, collective.elements, type, operation, stream);
+      return api_.all_reduce(communicator, whole_input, data, collective.elements, type, operation,
+                             stream);
     case kTuttiNcclOther: break;
   }
   return ask_for_parts(pack, rank, stream);
@@ -339,7 +366,8 @@ void NcclCollectives::issue(Pack& pack) {
   const bool spreads = pack.phase == Phase::kSpreading;
   const core::Collective& collective = *pack.collective;
   if (collective.elements == 0 || !communicators_.front()) return;
-  const std::string doing = fmt::format("{} pack {}", spreads ? "broadcasting" : "reducing", pack.tag.pack);
+  const std::string doing =
+      fmt::format("{} pack {}", spreads ? "broadcasting" : "reducing", pack.tag.pack);
   right(api_.group_begin(), doing);
   for (std::size_t i = 0; i < communicators_.size() && failure_.empty(); ++i) {
     void* const stream = devices_.outside_stream(options_.ranks[i]);
@@ -353,7 +381,8 @@ void NcclCollectives::issue(Pack& pack) {
   if (function == kTuttiNcclOther) return;
   if (following_ != Following::kYes || std::max(options_.ranks_in_all, own_ranks()) < 2) return;
   const core::Bytes bytes = collective.contract().block() * core::size_of(collective.type);
-  asked_.push_back({pack.tag, spreads ? 1 : 0, function, spreads ? collective.bytes().count() : bytes.count(),
+  asked_.push_back({pack.tag, spreads ? 1 : 0, function,
+                    spreads ? collective.bytes().count() : bytes.count(),
                     std::vector<bool>(communicators_.size())});
   channels_due_ += static_cast<std::int64_t>(communicators_.size());
 }
@@ -362,12 +391,14 @@ void NcclCollectives::issue(Pack& pack) {
 Expected<void> NcclCollectives::after_issue() {
   const int state = state_of_all();
   right(state, "putting a pack on the streams");
-  if (!failure_.empty()) return tl::make_unexpected(Error::run({core::ProblemCode::kSystem}, failure_));
+  if (!failure_.empty())
+    return tl::make_unexpected(Error::run({core::ProblemCode::kSystem}, failure_));
   if (state == kTuttiNcclInProgress) return {};
   Pack& pack = *std::exchange(issuing_, nullptr);
   const bool last = pack.phase == Phase::kSpreading || !stages();
   for (std::size_t i = 0; i < options_.ranks.size(); ++i) {
-    const std::vector<core::Contract::Output> sums = pack.collective->contract().outputs(options_.ranks[i]);
+    const std::vector<core::Contract::Output> sums =
+        pack.collective->contract().outputs(options_.ranks[i]);
     if (last && options_.factor != 1 && !sums.empty()) {
       Work work;
       work.kind = Work::Kind::kScale;
@@ -412,7 +443,8 @@ void NcclCollectives::hear(const TuttiNcclChannel& channel) {
   const auto who = static_cast<std::size_t>(channel.communicator);
   if (who >= options_.ranks.size() || channel.operation < given_up_) return;
   const auto what = static_cast<std::size_t>(channel.operation - given_up_);
-  if (what >= asked_.size() || asked_[what].function != channel.function || asked_[what].bytes != channel.bytes) {
+  if (what >= asked_.size() || asked_[what].function != channel.function ||
+      asked_[what].bytes != channel.bytes) {
     following_ = Following::kLost;
     return;
   }
@@ -430,10 +462,12 @@ void NcclCollectives::hear(const TuttiNcclChannel& channel) {
 
 void NcclCollectives::hear_the_rest() {
   const Clock::time_point until = Clock::now() + kLastWords;
-  for (listen_to_channels(); following_ == Following::kYes && channels_due_ > 0 && Clock::now() < until;
+  for (listen_to_channels();
+       following_ == Following::kYes && channels_due_ > 0 && Clock::now() < until;
        listen_to_channels())
     std::this_thread::sleep_for(std::chrono::microseconds(200));
-  if (following_ == Following::kYes && !asked_.empty() && heard_ == 0) following_ = Following::kNoProfiler;
+  if (following_ == Following::kYes && !asked_.empty() && heard_ == 0)
+    following_ = Following::kNoProfiler;
   if (following_ == Following::kYes) unheard_ += channels_due_;
   // Channels that are reported from now on are too late to be recorded.
   given_up_ += static_cast<std::int64_t>(asked_.size());
@@ -442,7 +476,8 @@ void NcclCollectives::hear_the_rest() {
 }
 
 Expected<void> NcclCollectives::poll() {
-  if (!failure_.empty()) return tl::make_unexpected(Error::run({core::ProblemCode::kSystem}, failure_));
+  if (!failure_.empty())
+    return tl::make_unexpected(Error::run({core::ProblemCode::kSystem}, failure_));
   if (issuing_) {
     if (auto issued = after_issue(); !issued) return issued;
   }
@@ -459,7 +494,8 @@ Expected<void> NcclCollectives::poll() {
 
 Collectives::Clock::time_point NcclCollectives::next_due() const {
   if (issuing_ || !queued_.empty()) return {};
-  return tickets_.empty() ? lowered_->next_due() : std::min(lowered_->next_due(), Clock::now() + kLook);
+  return tickets_.empty() ? lowered_->next_due()
+                          : std::min(lowered_->next_due(), Clock::now() + kLook);
 }
 
 void NcclCollectives::worked(Ticket ticket) {
@@ -478,14 +514,16 @@ std::string NcclCollectives::where_it_stands() const {
         if (pack.missing == options_.ranks.size()) continue;
         what = "has not been started by all replicas here";
         break;
-      case Phase::kReducing: what = stages() ? "is being reduced by NCCL here" : "is being reduced by NCCL"; break;
+      case Phase::kReducing:
+        what = stages() ? "is being reduced by NCCL here" : "is being reduced by NCCL";
+        break;
       case Phase::kAcross: what = "is being reduced across workers"; break;
       case Phase::kSpreading: what = "is being broadcast by NCCL"; break;
       case Phase::kDone: continue;
     }
     if (++listed > 4) return text + ", …";
-    text += fmt::format("{}pack {} {} ({} of {} ranks)", text.empty() ? "" : ", ", tag.pack, what, pack.missing,
-                        options_.ranks.size());
+    text += fmt::format("{}pack {} {} ({} of {} ranks)", text.empty() ? "" : ", ", tag.pack, what,
+                        pack.missing, options_.ranks.size());
   }
   return text;
 }

@@ -54,8 +54,10 @@ class NcclCollectives : public Collectives, private InterpreterListener {
   /// returns false to give up.
   /// ERRORS (kRun): NCCL's; not all processes came within the timeout; given up.
   /// REQUIRES: all arguments outlive it.
-  static core::Expected<std::unique_ptr<NcclCollectives>> open(const TuttiNcclApi& api, Transport& transport,
-                                                               CudaDevices& devices, NcclOptions options,
+  static core::Expected<std::unique_ptr<NcclCollectives>> open(const TuttiNcclApi& api,
+                                                               Transport& transport,
+                                                               CudaDevices& devices,
+                                                               NcclOptions options,
                                                                const std::function<bool()>& idle);
   ~NcclCollectives() override;
 
@@ -88,7 +90,8 @@ class NcclCollectives : public Collectives, private InterpreterListener {
     std::size_t missing = 0;  ///< ranks here that have not started, or not completed the phase
   };
 
-  NcclCollectives(const TuttiNcclApi& api, Transport& transport, CudaDevices& devices, NcclOptions options);
+  NcclCollectives(const TuttiNcclApi& api, Transport& transport, CudaDevices& devices,
+                  NcclOptions options);
   core::Expected<void> make_communicators(const std::function<bool()>& idle);
   void listen_to_channels();
   void hear(const TuttiNcclChannel& channel);
@@ -96,7 +99,9 @@ class NcclCollectives : public Collectives, private InterpreterListener {
   void step_done(const StepDone&) override {}
 
   [[nodiscard]] bool stages() const { return !options_.across.empty(); }
-  [[nodiscard]] std::int32_t own_ranks() const { return static_cast<std::int32_t>(options_.ranks.size()); }
+  [[nodiscard]] std::int32_t own_ranks() const {
+    return static_cast<std::int32_t>(options_.ranks.size());
+  }
   void enter(Pack& pack, Phase phase);
   void issue(Pack& pack);
   int ask(const Pack& pack, std::size_t rank, void* stream);

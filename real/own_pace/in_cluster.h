@@ -33,8 +33,8 @@ struct GroupRanks {
 };
 
 /// Returns the schedule `of_group` with the ranks of the cluster. REQUIRES: no multicasts.
-std::shared_ptr<const core::Schedule> in_cluster(std::shared_ptr<const core::Schedule> of_group, GroupRanks ranks,
-                                                 std::int32_t workers);
+std::shared_ptr<const core::Schedule> in_cluster(std::shared_ptr<const core::Schedule> of_group,
+                                                 GroupRanks ranks, std::int32_t workers);
 
 /// Returns a schedule of `ranks` ranks in which one rank notifies another with an empty message.
 std::shared_ptr<const core::Schedule> one_tells(std::int32_t ranks, core::Rank from, core::Rank to);

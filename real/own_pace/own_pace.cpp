@@ -28,7 +28,8 @@ std::uint64_t hash_of(const std::byte* bytes, std::int64_t count) {
 }
 
 std::uint64_t key_of(std::int32_t step, int pack, std::int64_t group) {
-  return static_cast<std::uint64_t>(step) << 32 ^ static_cast<std::uint64_t>(pack) * 0x9e3779b97f4a7c15u ^
+  return static_cast<std::uint64_t>(step) << 32 ^
+         static_cast<std::uint64_t>(pack) * 0x9e3779b97f4a7c15u ^
          static_cast<std::uint64_t>(group + 1) * 0xd1342543de82ef95u;
 }
 
@@ -51,7 +52,8 @@ void OwnPace::add_part(int number_of_pack, std::int64_t group) {
   const core::Collective& first =
       scenario_.plan.collective(scenario_.plan.packs[static_cast<std::size_t>(number_of_pack)]);
   const auto workers = static_cast<std::int32_t>(cluster.workers());
-  Part part{number_of_pack, group, first, first.contract(), {}, -1, ranks.to_cluster(first.root), nullptr};
+  Part part{number_of_pack, group, first, first.contract(), {}, -1, ranks.to_cluster(first.root),
+            nullptr};
   part.collective.schedule = in_cluster(first.schedule, ranks, workers);
   part.collective.group = core::Group::of_cluster(cluster, true);
   part.collective.root = part.root;
@@ -91,10 +93,12 @@ bool OwnPace::is_here(Rank rank) const {
 
 /// All values added to a variable are so small that sums in half precision stay exact.
 Reduced OwnPace::reduced(std::int32_t step, const Part& part) const {
-  const std::int64_t all =
-      std::min<std::int64_t>(scenario_.cluster->replicas() * std::int64_t{scenario_.run.steps} + 1, 1 << 30);
-  const bool mean = scenario_.strategy.reduction == core::Reduction::kMean && part.contract.contributors.count > 1;
-  return {part.collective.type, Operation::kSum, key_of(step, part.pack, part.group), static_cast<std::int32_t>(all),
+  const std::int64_t all = std::min<std::int64_t>(
+      scenario_.cluster->replicas() * std::int64_t{scenario_.run.steps} + 1, 1 << 30);
+  const bool mean = scenario_.strategy.reduction == core::Reduction::kMean &&
+                    part.contract.contributors.count > 1;
+  return {part.collective.type, Operation::kSum, key_of(step, part.pack, part.group),
+          static_cast<std::int32_t>(all),
           mean && !is_read(part) ? 1.0 / part.contract.contributors.count : 1};
 }
 
@@ -109,7 +113,8 @@ CollectiveTag OwnPace::tag(std::int32_t step, const Part& part) const {
 }
 
 CollectiveTag OwnPace::question(std::int32_t step, const Part& part) const {
-  return {static_cast<std::uint32_t>(step), number(part.pack, part.group + scenario_.plan.partition->groups())};
+  return {static_cast<std::uint32_t>(step),
+          number(part.pack, part.group + scenario_.plan.partition->groups())};
 }
 
 CollectiveTag OwnPace::tag(std::int32_t step, int pack) const {
@@ -118,13 +123,15 @@ CollectiveTag OwnPace::tag(std::int32_t step, int pack) const {
 
 std::optional<std::uint32_t> OwnPace::pack_of(CollectiveTag tag) const {
   const auto packs = static_cast<std::uint32_t>(scenario_.plan.packs.size());
-  if (tag.pack >= packs * static_cast<std::uint32_t>(scenario_.plan.partition->groups())) return std::nullopt;
+  if (tag.pack >= packs * static_cast<std::uint32_t>(scenario_.plan.partition->groups()))
+    return std::nullopt;
   return tag.pack % packs;
 }
 
 /// The tag of a request is derived from that of the requested read.
 const OwnPace::Part* OwnPace::find(CollectiveTag tag) const {
-  const auto all = static_cast<std::uint32_t>(std::ssize(scenario_.plan.packs) * scenario_.plan.partition->groups());
+  const auto all = static_cast<std::uint32_t>(std::ssize(scenario_.plan.packs) *
+                                              scenario_.plan.partition->groups());
   const auto found = part_of_number_.find(tag.pack % all);
   return found == part_of_number_.end() ? nullptr : &parts_[found->second];
 }
@@ -147,7 +154,9 @@ void OwnPace::prepare(std::int32_t first, std::int32_t count, Collectives& colle
       for (std::size_t r = 0; r < part.ranks.size(); ++r) {
         if (set[i].size() == r)
           set[i].push_back(devices_.take(
-              part.ranks[r], part.contract.buffer_elements() * core::size_of(part.collective.type).count(), false));
+              part.ranks[r],
+              part.contract.buffer_elements() * core::size_of(part.collective.type).count(),
+              false));
         buffers.push_back(set[i][r].get());
         if (!is_read(part)) fill(step, part, part.ranks[r], buffers.back());
       }
@@ -169,7 +178,8 @@ void OwnPace::fill(std::int32_t step, const Part& part, Rank rank, std::byte* bu
   const Rank own = GroupRanks{*scenario_.plan.partition, part.group}.to_group(rank);
   const core::Range input = part.contract.input(own);
   if (input.count == 0) return;
-  if (devices_.host_reaches(rank)) return fill_inputs(reduced(step, part), part.contract, own, buffer);
+  if (devices_.host_reaches(rank))
+    return fill_inputs(reduced(step, part), part.contract, own, buffer);
   std::vector<std::byte> inputs(static_cast<std::size_t>(part.collective.buffer_bytes().count()));
   fill_inputs(reduced(step, part), part.contract, own, inputs.data());
   devices_.copy_now(buffer, inputs.data(), std::ssize(inputs));
@@ -181,7 +191,8 @@ void OwnPace::begin(Collectives& collectives) {
       if (part.question && lies_here(part)) collectives.start(question(step, part), part.root);
       // A read is sent when it is requested; a CPU in between forwards what arrives.
       for (const Rank rank : part.ranks) {
-        if (rank == rank_of_host_ && !(is_read(part) && rank == part.root)) collectives.start(tag(step, part), rank);
+        if (rank == rank_of_host_ && !(is_read(part) && rank == part.root))
+          collectives.start(tag(step, part), rank);
       }
     }
   }
@@ -190,7 +201,8 @@ void OwnPace::begin(Collectives& collectives) {
 void OwnPace::close(Collectives& collectives) {
   for (std::int32_t step = first_; step < first_ + count_; ++step) {
     for (const Part& part : parts_) {
-      if (part.question && (is_here(part.asks) || is_here(part.root))) collectives.close(question(step, part));
+      if (part.question && (is_here(part.asks) || is_here(part.root)))
+        collectives.close(question(step, part));
       collectives.close(tag(step, part));
     }
   }
@@ -208,7 +220,8 @@ std::int64_t OwnPace::parts_of_step() const {
 void OwnPace::ask(std::int32_t step, int pack, Collectives& collectives) {
   const Part* const part = find(tag(step, pack));
   TUTTI_CHECK(part, "worker {} has no part in pack {}", worker_, pack);
-  if (part->question && asked_.insert({step, pack}).second) collectives.start(question(step, *part), part->asks);
+  if (part->question && asked_.insert({step, pack}).second)
+    collectives.start(question(step, *part), part->asks);
 }
 
 void OwnPace::rank_done(CollectiveTag done, Rank rank, Collectives& collectives) {
@@ -223,8 +236,8 @@ void OwnPace::rank_done(CollectiveTag done, Rank rank, Collectives& collectives)
 
 std::byte* OwnPace::data(std::int32_t step, const Part& part, Rank rank) const {
   const auto index = static_cast<std::size_t>(&part - parts_.data());
-  const auto place =
-      static_cast<std::size_t>(std::find(part.ranks.begin(), part.ranks.end(), rank) - part.ranks.begin());
+  const auto place = static_cast<std::size_t>(
+      std::find(part.ranks.begin(), part.ranks.end(), rank) - part.ranks.begin());
   return sets_[static_cast<std::size_t>(step - first_)][index][place].get();
 }
 
@@ -240,7 +253,8 @@ void OwnPace::send_as_it_is(std::int32_t step, const Part& part, Collectives& co
 void OwnPace::apply(std::int32_t step, const Part& part) {
   const int v = variable_of(part);
   Variable& variable = variables_.at(v);
-  combine(Operation::kSum, variable.type, variable.value.data(), data(step, part, part.root), variable.elements);
+  combine(Operation::kSum, variable.type, variable.value.data(), data(step, part, part.root),
+          variable.elements);
   versions_.applied(part.group, v);
   events_.push_back({false, v, step, static_cast<std::size_t>(&part - parts_.data())});
 }
@@ -251,16 +265,19 @@ Error OwnPace::wrong(std::int32_t step, const Part& part, const std::string& wha
   return Error::run(
       {core::ProblemCode::kWrongResult, "", static_cast<std::int32_t>(part.group)},
       fmt::format("step {}: variable \"{}\", worker {}: {}", step,
-                  scenario_.workload.gradients[static_cast<std::size_t>(variable_of(part))].name, part.group, what));
+                  scenario_.workload.gradients[static_cast<std::size_t>(variable_of(part))].name,
+                  part.group, what));
 }
 
 Expected<void> OwnPace::verify_push(std::int32_t step, const Part& part) const {
   const Rank own = GroupRanks{*scenario_.plan.partition, part.group}.to_group(part.root);
-  const auto found = find_wrong_element(reduced(step, part), part.contract, {own}, {data(step, part, part.root)});
+  const auto found =
+      find_wrong_element(reduced(step, part), part.contract, {own}, {data(step, part, part.root)});
   if (!found) return {};
-  return tl::make_unexpected(wrong(step, part,
-                                   fmt::format("element {} of what was pushed is wrong: {:.17g}, not {:.17g} ± {:.2g}",
-                                               found->element, found->got, found->expected, found->tolerance)));
+  return tl::make_unexpected(
+      wrong(step, part,
+            fmt::format("element {} of what was pushed is wrong: {:.17g}, not {:.17g} ± {:.2g}",
+                        found->element, found->got, found->expected, found->tolerance)));
 }
 
 /// Replays the log from the variables' earlier values, in the same order, so that every bit is the
@@ -274,15 +291,16 @@ Expected<void> OwnPace::verify() {
       if (auto right = verify_push(event.step, part); !right) return right;
       combine(Operation::kSum, variable.type, variable.before.data(), there, variable.elements);
     } else if (std::memcmp(variable.before.data(), there, variable.before.size()) != 0) {
-      return tl::make_unexpected(wrong(event.step, part, "what was sent is not what pushes had made of it by then"));
+      return tl::make_unexpected(
+          wrong(event.step, part, "what was sent is not what pushes had made of it by then"));
     }
   }
   for (const auto& [v, variable] : variables_) {
     if (variable.before != variable.value)
-      return tl::make_unexpected(
-          Error::run({core::ProblemCode::kWrongResult},
-                     fmt::format("variable \"{}\" is not the sum of what it was and all that was pushed",
-                                 scenario_.workload.gradients[static_cast<std::size_t>(v)].name)));
+      return tl::make_unexpected(Error::run(
+          {core::ProblemCode::kWrongResult},
+          fmt::format("variable \"{}\" is not the sum of what it was and all that was pushed",
+                      scenario_.workload.gradients[static_cast<std::size_t>(v)].name)));
   }
   return {};
 }

@@ -36,7 +36,8 @@ struct ReadSeen {
 /// logged, and the log is replayed when results are checked.
 class OwnPace {
  public:
-  /// REQUIRES: the strategy's workers are asynchronous, without sparse gradients; scenario and devices outlive it.
+  /// REQUIRES: the strategy's workers are asynchronous, without sparse gradients; scenario and
+  /// devices outlive it.
   OwnPace(const core::Scenario& scenario, std::int32_t worker, Devices& devices);
 
   /// Fills buffers for steps first … first + count - 1 and opens their collectives.
@@ -69,10 +70,11 @@ class OwnPace {
   struct Part {
     int pack = 0;
     std::int64_t group = 0;
-    core::Collective collective;      ///< with the ranks of the cluster
-    core::Contract contract;          ///< with the ranks of the group
-    std::vector<core::Rank> ranks;    ///< of this process
-    core::Rank asks = -1, root = -1;  ///< the rank that requests a read; the rank that holds the variable
+    core::Collective collective;    ///< with the ranks of the cluster
+    core::Contract contract;        ///< with the ranks of the group
+    std::vector<core::Rank> ranks;  ///< of this process
+    core::Rank asks = -1,
+               root = -1;  ///< the rank that requests a read; the rank that holds the variable
     std::unique_ptr<core::Collective> question;
   };
   /// A variable that this process holds.
@@ -93,12 +95,18 @@ class OwnPace {
   void add_part(int pack, std::int64_t group);
   void place_variable(const Part& part);
   [[nodiscard]] bool is_here(core::Rank rank) const;
-  [[nodiscard]] bool lies_here(const Part& part) const { return is_here(part.root) && rank_of_host_ == part.root; }
+  [[nodiscard]] bool lies_here(const Part& part) const {
+    return is_here(part.root) && rank_of_host_ == part.root;
+  }
   [[nodiscard]] const core::Pack& pack(const Part& part) const {
     return scenario_.plan.packs[static_cast<std::size_t>(part.pack)];
   }
-  [[nodiscard]] int variable_of(const Part& part) const { return pack(part).payload.members.front().variable; }
-  [[nodiscard]] bool is_read(const Part& part) const { return pack(part).phase == core::PackPhase::kRead; }
+  [[nodiscard]] int variable_of(const Part& part) const {
+    return pack(part).payload.members.front().variable;
+  }
+  [[nodiscard]] bool is_read(const Part& part) const {
+    return pack(part).phase == core::PackPhase::kRead;
+  }
   [[nodiscard]] Reduced reduced(std::int32_t step, const Part& part) const;
   [[nodiscard]] std::uint32_t number(int pack, std::int64_t group) const;
   [[nodiscard]] CollectiveTag tag(std::int32_t step, const Part& part) const;
@@ -109,7 +117,8 @@ class OwnPace {
   void send_as_it_is(std::int32_t step, const Part& part, Collectives& collectives);
   void apply(std::int32_t step, const Part& part);
   [[nodiscard]] core::Expected<void> verify_push(std::int32_t step, const Part& part) const;
-  [[nodiscard]] core::Error wrong(std::int32_t step, const Part& part, const std::string& what) const;
+  [[nodiscard]] core::Error wrong(std::int32_t step, const Part& part,
+                                  const std::string& what) const;
 
   const core::Scenario& scenario_;
   Devices& devices_;
@@ -118,7 +127,8 @@ class OwnPace {
   std::vector<Part> parts_;
   std::map<std::uint32_t, std::size_t> part_of_number_;
   std::int32_t first_ = 0, count_ = 0;
-  std::vector<std::vector<std::vector<Devices::Memory>>> sets_;  ///< [step - first_][part][rank here]
+  std::vector<std::vector<std::vector<Devices::Memory>>>
+      sets_;  ///< [step - first_][part][rank here]
   std::map<int, Variable> variables_;
   core::Versions versions_;
   core::UpdatesBehind told_;

@@ -9,7 +9,9 @@
 
 namespace tutti::real {
 
-CoreWait::CoreWait() : file_(::open("/proc/thread-self/schedstat", O_RDONLY | O_CLOEXEC)) { last_ = so_far(); }
+CoreWait::CoreWait() : file_(::open("/proc/thread-self/schedstat", O_RDONLY | O_CLOEXEC)) {
+  last_ = so_far();
+}
 
 CoreWait::~CoreWait() {
   if (file_ >= 0) ::close(file_);

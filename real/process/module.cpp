@@ -16,31 +16,32 @@ std::string module_folder() {
   return (program.parent_path().parent_path() / "lib" / "tutti").string();
 }
 
-core::Expected<void*> load_module(const std::string& name, const char* entry, const std::string& what,
-                                  const std::string& made_with) {
+core::Expected<void*> load_module(const std::string& name, const char* entry,
+                                  const std::string& what, const std::string& made_with) {
   const std::string file = fmt::format("{}/lib{}.so", module_folder(), name);
   std::error_code status;
   if (!std::filesystem::exists(file, status)) {
-    return tl::make_unexpected(Error::request({core::ProblemCode::kMissing, "--backend"},
-                                              fmt::format("{}: there is no {}; build Tutti where {} is installed "
-                                                          "(cmake says what it found), or name the folder that has "
-                                                          "the module in TUTTI_MODULES",
-                                                          what, file, made_with)));
+    return tl::make_unexpected(
+        Error::request({core::ProblemCode::kMissing, "--backend"},
+                       fmt::format("{}: there is no {}; build Tutti where {} is installed "
+                                   "(cmake says what it found), or name the folder that has "
+                                   "the module in TUTTI_MODULES",
+                                   what, file, made_with)));
   }
   // Its symbols stay local, since it may be built with other libraries than the program.
   void* const module = ::dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (!module) {
     const char* const why = ::dlerror();
-    return tl::make_unexpected(
-        Error::request({core::ProblemCode::kInvalid, "--backend"},
-                       fmt::format("{}: the module cannot be loaded: {}; install what it needs on this machine", what,
-                                   why ? why : file)));
+    return tl::make_unexpected(Error::request(
+        {core::ProblemCode::kInvalid, "--backend"},
+        fmt::format("{}: the module cannot be loaded: {}; install what it needs on this machine",
+                    what, why ? why : file)));
   }
   void* const symbol = ::dlsym(module, entry);
   if (symbol) return symbol;
-  return tl::make_unexpected(
-      Error::request({core::ProblemCode::kWrongType, "--backend"},
-                     fmt::format("{}: {} is no module of Tutti (it has no {})", what, file, entry)));
+  return tl::make_unexpected(Error::request(
+      {core::ProblemCode::kWrongType, "--backend"},
+      fmt::format("{}: {} is no module of Tutti (it has no {})", what, file, entry)));
 }
 
 }  // namespace tutti::real

@@ -15,23 +15,25 @@ std::string module_folder();
 /// with which messages begin; `made_with` is what has to be installed to build the module.
 /// ERRORS (kRequest), all about --backend: the file does not exist, cannot be loaded (a library
 /// that it needs is missing), or is no such module.
-core::Expected<void*> load_module(const std::string& name, const char* entry, const std::string& what,
-                                  const std::string& made_with);
+core::Expected<void*> load_module(const std::string& name, const char* entry,
+                                  const std::string& what, const std::string& made_with);
 
 /// Returns the module's table of plain C functions, of the interface that this program was built
 /// with.
 /// ERRORS: as above; the table is another version's.
 template <class Api, class Entry>
-core::Expected<const Api*> load_api(const std::string& name, const char* entry, std::uint32_t interface_number,
-                                    const std::string& what, const std::string& made_with) {
+core::Expected<const Api*> load_api(const std::string& name, const char* entry,
+                                    std::uint32_t interface_number, const std::string& what,
+                                    const std::string& made_with) {
   const auto symbol = load_module(name, entry, what, made_with);
   if (!symbol) return tl::make_unexpected(symbol.error());
   const Api* const api = reinterpret_cast<Entry>(*symbol)();
   if (api && api->interface_number == interface_number && api->size == sizeof(Api)) return api;
   return tl::make_unexpected(core::Error::request(
       {core::ProblemCode::kConflict, "--backend"},
-      fmt::format("{}: {}/lib{}.so is of another version of Tutti (interface {}, not {}); build both together", what,
-                  module_folder(), name, api ? api->interface_number : 0, interface_number)));
+      fmt::format("{}: {}/lib{}.so is of another version of Tutti (interface {}, not {}); build "
+                  "both together",
+                  what, module_folder(), name, api ? api->interface_number : 0, interface_number)));
 }
 
 }  // namespace tutti::real

@@ -4,7 +4,9 @@
 
 namespace tutti::real {
 
-void Timers::at(Clock::time_point when, Action action) { queue_.push({when, ++number_, std::move(action)}); }
+void Timers::at(Clock::time_point when, Action action) {
+  queue_.push({when, ++number_, std::move(action)});
+}
 
 void Timers::run_due(const std::function<void()>& after) {
   while (!queue_.empty()) {

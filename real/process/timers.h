@@ -30,7 +30,9 @@ class Timers {
   /// they were added; calls `after` after each. Cost: log n each.
   void run_due(const std::function<void()>& after);
   /// Returns when the next action is due; max() if there is none.
-  [[nodiscard]] Clock::time_point next() const { return queue_.empty() ? Clock::time_point::max() : queue_.top().when; }
+  [[nodiscard]] Clock::time_point next() const {
+    return queue_.empty() ? Clock::time_point::max() : queue_.top().when;
+  }
   /// Returns the time for which the running action was due; outside of run_due(), the clock's time.
   [[nodiscard]] Clock::time_point now() const { return handling_ ? moment_ : clock_(); }
   /// Returns the clock's time, also while an action runs.
@@ -41,7 +43,9 @@ class Timers {
     Clock::time_point when;
     std::uint64_t number = 0;
     mutable Action action;  // taken out of the queue's top
-    bool operator<(const Entry& other) const { return when != other.when ? when > other.when : number > other.number; }
+    bool operator<(const Entry& other) const {
+      return when != other.when ? when > other.when : number > other.number;
+    }
   };
   Clock::duration forgiven_;
   std::function<Clock::time_point()> clock_ = Clock::now;

@@ -27,7 +27,8 @@ void reduce(const Work& work) {
       std::memmove(sum, input(0), static_cast<std::size_t>(count * item));
       first = 1;
     }
-    for (std::int64_t i = first; i < work.inputs; ++i) combine(work.operation, work.type, sum, input(i), count);
+    for (std::int64_t i = first; i < work.inputs; ++i)
+      combine(work.operation, work.type, sum, input(i), count);
   }
 }
 
@@ -36,13 +37,15 @@ void reduce(const Work& work) {
 void perform_here(const Work& work) {
   switch (work.kind) {
     case Work::Kind::kCombine:
-      if (work.target == work.a) return combine(work.operation, work.type, work.target, work.b, work.count);
+      if (work.target == work.a)
+        return combine(work.operation, work.type, work.target, work.b, work.count);
       return combine_to(work.operation, work.type, work.target, work.a, work.b, work.count);
     case Work::Kind::kReduce: return reduce(work);
     case Work::Kind::kScale: return scale(work.type, work.target, work.count, work.factor);
     case Work::Kind::kCopy:
     case Work::Kind::kMove:
-      std::memmove(work.target, work.a, static_cast<std::size_t>(work.count * core::size_of(work.type).count()));
+      std::memmove(work.target, work.a,
+                   static_cast<std::size_t>(work.count * core::size_of(work.type).count()));
   }
 }
 
@@ -76,7 +79,8 @@ class HostDevices::Store {
   }
 
   void give_back(std::byte* block) {
-    if (kept_ + room_of(block) > kMostKept || blocks_.size() >= kMostBlocks) return std::free(block - kFront);
+    if (kept_ + room_of(block) > kMostKept || blocks_.size() >= kMostBlocks)
+      return std::free(block - kFront);
     kept_ += room_of(block);
     blocks_.push_back(block);
   }
@@ -88,7 +92,9 @@ class HostDevices::Store {
   static constexpr std::size_t kMostKept = 256 << 20;
   static constexpr std::size_t kMostBlocks = 64;
 
-  static std::size_t room_of(const std::byte* block) { return *reinterpret_cast<const std::size_t*>(block - kFront); }
+  static std::size_t room_of(const std::byte* block) {
+    return *reinterpret_cast<const std::size_t*>(block - kFront);
+  }
 
   std::vector<std::byte*> blocks_;
   std::size_t kept_ = 0;
@@ -99,7 +105,8 @@ HostDevices::~HostDevices() = default;
 
 Devices::Memory HostDevices::take(core::Rank, std::int64_t bytes, bool) {
   return {store_->take(static_cast<std::size_t>(bytes)),
-          {[](void* store, std::byte* memory) { static_cast<Store*>(store)->give_back(memory); }, store_.get()}};
+          {[](void* store, std::byte* memory) { static_cast<Store*>(store)->give_back(memory); },
+           store_.get()}};
 }
 
 void HostDevices::copy_now(std::byte* to, const std::byte* from, std::int64_t bytes) {

@@ -18,10 +18,12 @@ namespace tutti::real {
 struct Work {
   enum class Kind : std::uint8_t {
     kCombine,  ///< target[i] = a[i] ⊕ b[i]
-    kReduce,   ///< target = a ⊕ (a + stride) ⊕ …: `inputs` ranges; with `accumulate` also what target held
-    kScale,    ///< target[i] = target[i] · factor
-    kCopy,     ///< target = a, on the device
-    kMove      ///< target = a, between the device and a buffer that the host can access: part of a message's path
+    kReduce,  ///< target = a ⊕ (a + stride) ⊕ …: `inputs` ranges; with `accumulate` also what
+              ///< target held
+    kScale,   ///< target[i] = target[i] · factor
+    kCopy,    ///< target = a, on the device
+    kMove     ///< target = a, between the device and a buffer that the host can access: part of a
+              ///< message's path
   };
   Kind kind = Kind::kCopy;
   core::Rank rank = 0;

@@ -25,8 +25,12 @@ struct Layout {
     return (sizeof(Bell) + workers * sizeof(RingCounts) + page - 1) / page * page;
   }
   [[nodiscard]] std::size_t line_bytes() const { return std::max(kLineBytes, page); }
-  [[nodiscard]] std::size_t lines(std::size_t sender) const { return front() + sender * line_bytes(); }
-  [[nodiscard]] std::size_t payloads(std::size_t sender) const { return lines(workers) + sender * kPayloadBytes; }
+  [[nodiscard]] std::size_t lines(std::size_t sender) const {
+    return front() + sender * line_bytes();
+  }
+  [[nodiscard]] std::size_t payloads(std::size_t sender) const {
+    return lines(workers) + sender * kPayloadBytes;
+  }
   [[nodiscard]] std::size_t all() const { return payloads(workers); }
   static Bell& bell(const Mapping& front) { return *reinterpret_cast<Bell*>(front.begin()); }
   static RingCounts& counts(const Mapping& front, std::size_t sender) {
@@ -72,15 +76,17 @@ bool read_exactly(int socket, void* data, std::size_t bytes, Patience& patience)
 
 tl::unexpected<Error> gone(const InboxPeer& peer, const Patience& patience) {
   if (patience.stopped) return tl::make_unexpected(*patience.stopped);
-  return tl::make_unexpected(Error::run({core::ProblemCode::kLost, "", peer.worker},
-                                        fmt::format("worker {} does not exchange shared memory", peer.worker)));
+  return tl::make_unexpected(
+      Error::run({core::ProblemCode::kLost, "", peer.worker},
+                 fmt::format("worker {} does not exchange shared memory", peer.worker)));
 }
 
 /// Maps both rings between this worker, `number`, and a peer, whose inbox is where its offer says.
 Expected<void> map(InboxPeer& peer, const SharedMemory& own, std::size_t number, const Offer& offer,
                    const Layout& layout) {
   if (offer.magic != Offer().magic || offer.payload_bytes != kPayloadBytes)
-    return tl::make_unexpected(Error::run({core::ProblemCode::kProtocol}, "it sent something else"));
+    return tl::make_unexpected(
+        Error::run({core::ProblemCode::kProtocol}, "it sent something else"));
   auto memory = SharedMemory::open(offer.process, offer.number, layout.all());
   if (!memory) return tl::make_unexpected(memory.error());
   const auto other = static_cast<std::size_t>(peer.worker);
@@ -98,15 +104,16 @@ Expected<void> map(InboxPeer& peer, const SharedMemory& own, std::size_t number,
   peer.out_payloads = std::move(*out_payloads);
   peer.in_payloads = std::move(*in_payloads);
   peer.bell = &Layout::bell(peer.front);
-  peer.out.emplace(RingMemory{Layout::counts(peer.front, number), peer.out_lines.begin(), peer.out_payloads.begin(),
-                              layout.line_bytes(), kPayloadBytes});
+  peer.out.emplace(RingMemory{Layout::counts(peer.front, number), peer.out_lines.begin(),
+                              peer.out_payloads.begin(), layout.line_bytes(), kPayloadBytes});
   return {};
 }
 
 /// Tells every peer where this worker's inbox is, and maps theirs. The outer result is an error if
 /// a peer does not take part, the inner one if its memory cannot be accessed.
-Expected<Expected<void>> reach_all(const SharedMemory& own, std::size_t number, const Layout& layout,
-                                   const std::vector<InboxPeer*>& peers, Patience& patience) {
+Expected<Expected<void>> reach_all(const SharedMemory& own, std::size_t number,
+                                   const Layout& layout, const std::vector<InboxPeer*>& peers,
+                                   Patience& patience) {
   Offer offer;
   offer.process = ::getpid();
   offer.number = own.number();
@@ -118,10 +125,10 @@ Expected<Expected<void>> reach_all(const SharedMemory& own, std::size_t number, 
     Offer theirs;
     if (!read_exactly(peer->socket, &theirs, sizeof theirs, patience)) return gone(*peer, patience);
     if (auto mapped = map(*peer, own, number, theirs, layout); !mapped && reached) {
-      reached = tl::make_unexpected(
-          Error::run({core::ProblemCode::kSystem, "", peer->worker},
-                     fmt::format("the memory of worker {} cannot be reached ({}); take --transport tcp", peer->worker,
-                                 mapped.error().message())));
+      reached = tl::make_unexpected(Error::run(
+          {core::ProblemCode::kSystem, "", peer->worker},
+          fmt::format("the memory of worker {} cannot be reached ({}); take --transport tcp",
+                      peer->worker, mapped.error().message())));
     }
   }
   return reached;
@@ -133,8 +140,8 @@ InboxPeer::~InboxPeer() {
   if (socket >= 0) ::close(socket);
 }
 
-Expected<Inbox> Inbox::exchange(std::size_t workers, std::size_t own, const std::vector<InboxPeer*>& peers,
-                                Patience& patience) {
+Expected<Inbox> Inbox::exchange(std::size_t workers, std::size_t own,
+                                const std::vector<InboxPeer*>& peers, Patience& patience) {
   const Layout layout{workers};
   auto memory = SharedMemory::create(layout.all());
   if (!memory) return tl::make_unexpected(memory.error());
@@ -152,13 +159,15 @@ Expected<Inbox> Inbox::exchange(std::size_t workers, std::size_t own, const std:
     char theirs = 0;
     if (!read_exactly(peer->socket, &theirs, 1, patience)) return gone(*peer, patience);
     if (theirs != 'y' && reached)
-      reached = tl::make_unexpected(Error::run({core::ProblemCode::kSystem, "", peer->worker},
-                                               fmt::format("worker {} cannot reach shared memory", peer->worker)));
+      reached = tl::make_unexpected(
+          Error::run({core::ProblemCode::kSystem, "", peer->worker},
+                     fmt::format("worker {} cannot reach shared memory", peer->worker)));
   }
   if (!reached) return tl::make_unexpected(reached.error());
   for (InboxPeer* const peer : peers) {  // whose writers are there now
-    peer->in.emplace(RingMemory{Layout::counts(*front, static_cast<std::size_t>(peer->worker)), peer->in_lines.begin(),
-                                peer->in_payloads.begin(), layout.line_bytes(), kPayloadBytes});
+    peer->in.emplace(RingMemory{Layout::counts(*front, static_cast<std::size_t>(peer->worker)),
+                                peer->in_lines.begin(), peer->in_payloads.begin(),
+                                layout.line_bytes(), kPayloadBytes});
   }
   return Inbox(std::move(*front));
 }

@@ -49,8 +49,8 @@ class Inbox {
   /// Creates an inbox for a run of `workers` workers, and exchanges it with the peers' inboxes over
   /// their sockets; every peer does the same. ERRORS: no memory; a peer does not do so within
   /// `patience`; its memory cannot be accessed.
-  static core::Expected<Inbox> exchange(std::size_t workers, std::size_t own, const std::vector<InboxPeer*>& peers,
-                                        Patience& patience);
+  static core::Expected<Inbox> exchange(std::size_t workers, std::size_t own,
+                                        const std::vector<InboxPeer*>& peers, Patience& patience);
 
   Bell& bell() { return *reinterpret_cast<Bell*>(front_.begin()); }
 

@@ -33,13 +33,14 @@ bool is_whole_and_short(const Header& header) {
 
 ShortHeader shortened(const Piece& piece) {
   const Channel& c = piece.channel;
-  return {kWholeMessage | piece.message << 8,      c.collective, c.from, c.from_lane, c.to, c.to_lane,
-          static_cast<std::uint32_t>(piece.length)};
+  return {
+      kWholeMessage | piece.message << 8,      c.collective, c.from, c.from_lane, c.to, c.to_lane,
+      static_cast<std::uint32_t>(piece.length)};
 }
 
 std::optional<Header> lengthened(const ShortHeader& header) {
-  if ((header.kind_and_number & 0xff) != kWholeMessage || header.from < 0 || header.from_lane < 0 || header.to < 0 ||
-      header.to_lane < 0 || header.length > kMostAmongLines)
+  if ((header.kind_and_number & 0xff) != kWholeMessage || header.from < 0 || header.from_lane < 0 ||
+      header.to < 0 || header.to_lane < 0 || header.length > kMostAmongLines)
     return std::nullopt;
   return Header{Header::Kind::kPiece,
                 {{header.collective, header.from, header.from_lane, header.to, header.to_lane},
@@ -68,7 +69,8 @@ bool has_room(std::size_t needed, std::uint64_t written, std::size_t bytes, std:
 }  // namespace
 
 RingShare RingShare::of(const Header& header) {
-  const auto length = header.kind == Header::Kind::kPiece ? static_cast<std::size_t>(header.piece.length) : 0;
+  const auto length =
+      header.kind == Header::Kind::kPiece ? static_cast<std::size_t>(header.piece.length) : 0;
   if (is_whole_and_short(header)) {
     constexpr std::size_t kBefore = kStampBytes + sizeof(ShortHeader);
     return {in_lines(kBefore + length), 0, kBefore};
@@ -83,9 +85,12 @@ RingWriter::RingWriter(const RingMemory& memory) : memory_(memory), nonce_(rando
 
 std::byte* RingWriter::reserve(const Header& header) {
   const RingShare share = RingShare::of(header);
-  if (!has_room(share.lines, lines_, memory_.line_bytes, lines_taken_, memory_.counts.lines_taken)) return nullptr;
-  if (share.payloads == 0) return memory_.lines + (lines_ & (memory_.line_bytes - 1)) + share.payload_at;
-  if (!has_room(share.payloads, payloads_, memory_.payload_bytes, payloads_taken_, memory_.counts.payloads_taken))
+  if (!has_room(share.lines, lines_, memory_.line_bytes, lines_taken_, memory_.counts.lines_taken))
+    return nullptr;
+  if (share.payloads == 0)
+    return memory_.lines + (lines_ & (memory_.line_bytes - 1)) + share.payload_at;
+  if (!has_room(share.payloads, payloads_, memory_.payload_bytes, payloads_taken_,
+                memory_.counts.payloads_taken))
     return nullptr;
   return memory_.payloads + (payloads_ & (memory_.payload_bytes - 1));
 }

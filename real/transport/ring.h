@@ -10,10 +10,11 @@
 // A ring of messages in memory that one process writes and another reads: lines, and a second ring
 // for long payloads.
 //
-//     lines      | stamp 8 | short header 32 | payload …, padded to 64 |   a whole message of up to 1 KiB
-//                | stamp 8 | header 48 | 8   | payload …, padded to 64 |   anything else of up to 1 KiB
-//                | stamp 8 | header 48 | 8   |                             what is longer, with its
-//     payloads   | payload, padded to 64 |                                 payload there
+//     lines      | stamp 8 | short header 32 | payload …, padded to 64 |  a message up to 1 KiB
+//                | stamp 8 | header 48 | 8   | payload …, padded to 64 |  other kinds up to 1 KiB
+//                | stamp 8 | header 48 | 8   |                            longer, with its payload
+//                in
+//     payloads   | payload, padded to 64 |                                the second ring
 //
 // The stamp is written last and tells the reader that a message is there. A stamp is the writer's
 // count of bytes plus a random number, so stale data in the ring never looks like one. A message of
@@ -35,7 +36,8 @@ struct RingCounts {
   alignas(kLine) std::atomic<std::uint64_t> lines_taken;  ///< bytes, written by the reader
   std::atomic<std::uint64_t> payloads_taken;              ///< bytes, written by the reader
 };
-static_assert(std::atomic<std::uint64_t>::is_always_lock_free && std::atomic<std::uint32_t>::is_always_lock_free);
+static_assert(std::atomic<std::uint64_t>::is_always_lock_free &&
+              std::atomic<std::uint32_t>::is_always_lock_free);
 
 /// One direction between two processes. Both parts are mapped twice in a row, so that every message
 /// is contiguous.
@@ -69,7 +71,9 @@ class RingWriter {
   /// there.
   void publish(const Header& header);
   /// Sets whether the reader has to wake the writer when it has taken something.
-  void wait_for_room(bool waits) { memory_.counts.writer_waits.store(waits ? 1 : 0, std::memory_order_seq_cst); }
+  void wait_for_room(bool waits) {
+    memory_.counts.writer_waits.store(waits ? 1 : 0, std::memory_order_seq_cst);
+  }
 
  private:
   RingMemory memory_;
@@ -96,7 +100,9 @@ class RingReader {
   void release();
   /// True if the writer waits for space. To be called after the changes that it is to see, and a
   /// fence.
-  [[nodiscard]] bool writer_waits() const { return memory_.counts.writer_waits.load(std::memory_order_relaxed) != 0; }
+  [[nodiscard]] bool writer_waits() const {
+    return memory_.counts.writer_waits.load(std::memory_order_relaxed) != 0;
+  }
   [[nodiscard]] bool broken() const { return broken_; }
 
  private:

@@ -59,28 +59,32 @@ Expected<SharedMemory> SharedMemory::open(std::int64_t process, int number, std:
   if (memory.file_ < 0) return failed(path);
   struct stat about {};
   // Memory that shrinks under a mapping would kill this process.
-  const bool as_said = ::fstat(memory.file_, &about) == 0 && about.st_size == static_cast<off_t>(bytes) &&
+  const bool as_said = ::fstat(memory.file_, &about) == 0 &&
+                       about.st_size == static_cast<off_t>(bytes) &&
                        (::fcntl(memory.file_, F_GET_SEALS) & kSeals) == kSeals;
   if (!as_said)
-    return tl::make_unexpected(
-        Error::run({core::ProblemCode::kProtocol}, path + " is not the shared memory that it should be"));
+    return tl::make_unexpected(Error::run({core::ProblemCode::kProtocol},
+                                          path + " is not the shared memory that it should be"));
   return memory;
 }
 
 Expected<Mapping> SharedMemory::map(std::size_t offset, std::size_t bytes) const {
-  void* const begin = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file_, static_cast<off_t>(offset));
+  void* const begin =
+      ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file_, static_cast<off_t>(offset));
   if (begin == MAP_FAILED) return failed("mapping shared memory");
   return Mapping(static_cast<std::byte*>(begin), bytes);
 }
 
-Expected<Mapping> SharedMemory::map_twice(std::size_t offset, std::size_t bytes, Touch touch) const {
-  void* const room = ::mmap(nullptr, 2 * bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+Expected<Mapping> SharedMemory::map_twice(std::size_t offset, std::size_t bytes,
+                                          Touch touch) const {
+  void* const room =
+      ::mmap(nullptr, 2 * bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (room == MAP_FAILED) return failed("mapping shared memory");
   Mapping mapping(static_cast<std::byte*>(room), 2 * bytes);
   const int flags = MAP_SHARED | MAP_FIXED | (touch == Touch::kNow ? MAP_POPULATE : 0);
   for (const std::size_t at : {std::size_t{0}, bytes}) {
-    if (::mmap(mapping.begin() + at, bytes, PROT_READ | PROT_WRITE, flags, file_, static_cast<off_t>(offset)) ==
-        MAP_FAILED)
+    if (::mmap(mapping.begin() + at, bytes, PROT_READ | PROT_WRITE, flags, file_,
+               static_cast<off_t>(offset)) == MAP_FAILED)
       return failed("mapping shared memory");
   }
   return mapping;

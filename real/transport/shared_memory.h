@@ -42,10 +42,12 @@ class SharedMemory {
   ~SharedMemory();
 
   [[nodiscard]] int number() const { return file_; }
-  /// ERRORS: no address space left. REQUIRES here and below: offset and bytes are multiples of the page size.
+  /// ERRORS: no address space left. REQUIRES here and below: offset and bytes are multiples of the
+  /// page size.
   core::Expected<Mapping> map(std::size_t offset, std::size_t bytes) const;
   /// Maps the same bytes twice in a row: a ring in which every range is contiguous.
-  core::Expected<Mapping> map_twice(std::size_t offset, std::size_t bytes, Touch touch = Touch::kLater) const;
+  core::Expected<Mapping> map_twice(std::size_t offset, std::size_t bytes,
+                                    Touch touch = Touch::kLater) const;
 
  private:
   explicit SharedMemory(int file) : file_(file) {}

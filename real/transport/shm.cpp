@@ -39,9 +39,11 @@ int cores() {
   return ::sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 1;
 }
 
-void futex_wait(std::atomic<std::uint32_t>& word, std::uint32_t value, std::chrono::nanoseconds most) {
+void futex_wait(std::atomic<std::uint32_t>& word, std::uint32_t value,
+                std::chrono::nanoseconds most) {
   const timespec time{most.count() / 1'000'000'000, most.count() % 1'000'000'000};
-  ::syscall(SYS_futex, reinterpret_cast<std::uint32_t*>(&word), FUTEX_WAIT, value, &time, nullptr, 0);
+  ::syscall(SYS_futex, reinterpret_cast<std::uint32_t*>(&word), FUTEX_WAIT, value, &time, nullptr,
+            0);
 }
 
 void futex_wake(std::atomic<std::uint32_t>& word) {
@@ -81,7 +83,8 @@ struct ShmTransport::State {
   Receiver* receiver = nullptr;
   std::optional<Error> failure;
   bool crowded = true;  ///< more workers than cores
-  int unsettled = 0;    ///< calls of poll() since somebody has got something that may have to wake him; 0: nobody has
+  int unsettled = 0;    ///< calls of poll() since somebody has got something that may have to wake
+                        ///< him; 0: nobody has
 
   Peer* peer_of(core::Rank rank) {
     return peers[static_cast<std::size_t>(worker_of[static_cast<std::size_t>(rank)])].get();
@@ -94,7 +97,8 @@ struct ShmTransport::State {
 
   /// The peer is at fault: it is gone, or violates the protocol.
   void fail(const Peer& peer, core::ProblemCode code, const std::string& what) {
-    if (!failure) failure = Error::run({code, "", peer.worker}, fmt::format("worker {} {}", peer.worker, what));
+    if (!failure)
+      failure = Error::run({code, "", peer.worker}, fmt::format("worker {} {}", peer.worker, what));
   }
 
   // --- moving ---
@@ -130,7 +134,8 @@ struct ShmTransport::State {
   bool put(Peer& peer, const Header& header, const std::byte* payload) {
     std::byte* const room = peer.out->reserve(header);
     if (!room) return false;
-    if (payload && header.piece.length > 0) std::memcpy(room, payload, static_cast<std::size_t>(header.piece.length));
+    if (payload && header.piece.length > 0)
+      std::memcpy(room, payload, static_cast<std::size_t>(header.piece.length));
     publish(peer, header);
     return true;
   }
@@ -155,7 +160,8 @@ struct ShmTransport::State {
       const auto message = peer.in->front();
       if (!message) {
         if (peer.in->broken())
-          fail(peer, core::ProblemCode::kProtocol, "wrote something into its ring that is no message of Tutti");
+          fail(peer, core::ProblemCode::kProtocol,
+               "wrote something into its ring that is no message of Tutti");
         break;
       }
       const Piece& piece = message->header.piece;
@@ -170,10 +176,11 @@ struct ShmTransport::State {
              fmt::format("sent a message of rank {}, which is not its own", piece.channel.from));
       } else if (!receiver->take(piece, message->payload)) {
         fail(peer, core::ProblemCode::kProtocol,
-             fmt::format("sent a message that its schedule does not have (pack {}, from rank {} to rank {}, {} "
+             fmt::format("sent a message that its schedule does not have (pack {}, from rank {} to "
+                         "rank {}, {} "
                          "of {} bytes)",
-                         piece.channel.collective.pack, piece.channel.from, piece.channel.to, piece.length,
-                         piece.total));
+                         piece.channel.collective.pack, piece.channel.from, piece.channel.to,
+                         piece.length, piece.total));
       }
       taken += kLine + static_cast<std::size_t>(piece.length);
       peer.in->release();
@@ -238,9 +245,11 @@ struct ShmTransport::State {
 ShmTransport::ShmTransport(std::unique_ptr<State> state) : state_(std::move(state)) {}
 ShmTransport::~ShmTransport() = default;
 
-Expected<std::unique_ptr<ShmTransport>> ShmTransport::open(std::vector<int> sockets, std::int32_t worker,
+Expected<std::unique_ptr<ShmTransport>> ShmTransport::open(std::vector<int> sockets,
+                                                           std::int32_t worker,
                                                            std::vector<std::int32_t> worker_of,
-                                                           const WaitOptions& options, Patience patience) {
+                                                           const WaitOptions& options,
+                                                           Patience patience) {
   auto state = std::make_unique<State>();
   state->worker_of = std::move(worker_of);
   state->options = options;
@@ -271,8 +280,8 @@ std::int64_t ShmTransport::piece_bytes() const { return kShmPieceBytes; }
 bool ShmTransport::send(const Piece& piece, const std::byte* payload, Ticket ticket) {
   State::Peer* const peer = state_->peer_of(piece.channel.to);
   if (!peer) return state_->local.send(piece, payload, ticket);
-  TUTTI_CHECK(piece.length <= static_cast<std::int64_t>(kPayloadBytes), "a piece of {} bytes for a ring of {}",
-              piece.length, kPayloadBytes);
+  TUTTI_CHECK(piece.length <= static_cast<std::int64_t>(kPayloadBytes),
+              "a piece of {} bytes for a ring of {}", piece.length, kPayloadBytes);
   const Header header{Header::Kind::kPiece, piece};
   if (peer->queue.empty() && state_->put(*peer, header, payload)) return true;
   peer->queue.push_back({header, payload, ticket, true});
@@ -294,7 +303,8 @@ void ShmTransport::free_slot(const Channel& channel) {
   Header header;
   header.kind = Header::Kind::kSlot;
   header.piece.channel = channel;
-  if (!peer->queue.empty() || !state_->put(*peer, header, nullptr)) peer->queue.push_back({header, nullptr, 0, false});
+  if (!peer->queue.empty() || !state_->put(*peer, header, nullptr))
+    peer->queue.push_back({header, nullptr, 0, false});
 }
 
 Expected<void> ShmTransport::poll(Clock::time_point until) {
@@ -315,7 +325,8 @@ Expected<void> ShmTransport::poll(Clock::time_point until) {
   if (!moved && !s.failure) {
     const Clock::time_point now = Clock::now();
     if (now < until) {
-      moved = (!patient && s.look()) || look_around(std::min(until, now + s.options.spin), [&] { return s.look(); });
+      moved = (!patient && s.look()) ||
+              look_around(std::min(until, now + s.options.spin), [&] { return s.look(); });
       if (!moved && !s.failure) {
         s.sleep(until);
         s.move();

@@ -22,9 +22,11 @@ class ShmTransport : public Transport {
   /// TcpTransport, and the sockets are owned by this object; `worker` is this worker.
   /// ERRORS: no memory; a peer does not do so within `patience`; a peer's memory cannot be accessed
   /// (it is on another machine, or of another user).
-  static core::Expected<std::unique_ptr<ShmTransport>> open(std::vector<int> sockets, std::int32_t worker,
+  static core::Expected<std::unique_ptr<ShmTransport>> open(std::vector<int> sockets,
+                                                            std::int32_t worker,
                                                             std::vector<std::int32_t> worker_of,
-                                                            const WaitOptions& options, Patience patience);
+                                                            const WaitOptions& options,
+                                                            Patience patience);
   ~ShmTransport() override;
 
   void connect(Receiver& receiver, Devices& devices) override;

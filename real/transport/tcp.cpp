@@ -47,7 +47,8 @@ void choose_congestion_control(tcp::socket& socket) {
   if (::setsockopt(file, IPPROTO_TCP, TCP_CONGESTION, "cubic", 5) == 0) return;
   ErrorCode error;
   const auto peer = socket.remote_endpoint(error);
-  if (!error && peer.address().is_loopback()) ::setsockopt(file, IPPROTO_TCP, TCP_CONGESTION, "reno", 4);
+  if (!error && peer.address().is_loopback())
+    ::setsockopt(file, IPPROTO_TCP, TCP_CONGESTION, "reno", 4);
 }
 
 }  // namespace
@@ -86,7 +87,8 @@ struct TcpTransport::State {
     std::vector<std::unique_ptr<Stream>> streams;
     std::size_t next_out = 0;
     std::size_t next_in = 0;
-    bool early = false;  ///< the next message is for later: nothing is read before its time has come
+    bool early =
+        false;  ///< the next message is for later: nothing is read before its time has come
 
     [[nodiscard]] Stream& reading() { return *streams[next_in]; }
     void read_on() { next_in = next_in + 1 == streams.size() ? 0 : next_in + 1; }
@@ -96,14 +98,15 @@ struct TcpTransport::State {
       return stream;
     }
     [[nodiscard]] bool flushed() const {
-      return std::all_of(streams.begin(), streams.end(), [](const auto& s) { return s->queue.empty(); });
+      return std::all_of(streams.begin(), streams.end(),
+                         [](const auto& s) { return s->queue.empty(); });
     }
   };
 
   boost::asio::io_context context;
   std::vector<std::unique_ptr<Peer>> peers;  ///< by worker; null for this one
   std::vector<Peer*> others;                 ///< the same without this one
-  std::vector<pollfd> sockets;               ///< those of all streams, by place of their peer in `others`
+  std::vector<pollfd> sockets;  ///< those of all streams, by place of their peer in `others`
   std::vector<std::int32_t> worker_of;
   WaitOptions options;
   LocalTransport local;
@@ -121,7 +124,9 @@ struct TcpTransport::State {
 
   /// The peer is at fault: it is gone, or violates the protocol.
   void fail(const Peer& peer, core::ProblemCode code, const std::string& what) {
-    if (!failure) failure = core::Error::run({code, "", peer.worker}, fmt::format("worker {} {}", peer.worker, what));
+    if (!failure)
+      failure =
+          core::Error::run({code, "", peer.worker}, fmt::format("worker {} {}", peer.worker, what));
   }
 
   // --- writing ---
@@ -133,16 +138,19 @@ struct TcpTransport::State {
       iovec parts[2 * kMostAtOnce];
       int count = 0;
       int messages = 0;
-      for (auto out = stream.queue.begin(); out != stream.queue.end() && messages < kMostAtOnce; ++out, ++messages) {
+      for (auto out = stream.queue.begin(); out != stream.queue.end() && messages < kMostAtOnce;
+           ++out, ++messages) {
         if (out->written < kHeaderBytes)
           parts[count++] = {out->header.data() + out->written, kHeaderBytes - out->written};
         const std::size_t paid = out->written > kHeaderBytes ? out->written - kHeaderBytes : 0;
-        if (paid < out->length) parts[count++] = {const_cast<std::byte*>(out->payload) + paid, out->length - paid};
+        if (paid < out->length)
+          parts[count++] = {const_cast<std::byte*>(out->payload) + paid, out->length - paid};
       }
       msghdr message{};
       message.msg_iov = parts;
       message.msg_iovlen = static_cast<std::size_t>(count);
-      const ssize_t sent = ::sendmsg(stream.socket.native_handle(), &message, MSG_NOSIGNAL | MSG_DONTWAIT);
+      const ssize_t sent =
+          ::sendmsg(stream.socket.native_handle(), &message, MSG_NOSIGNAL | MSG_DONTWAIT);
       if (sent < 0) {
         if (errno == EINTR) continue;
         if (errno == EAGAIN || errno == EWOULDBLOCK) {
@@ -197,7 +205,8 @@ struct TcpTransport::State {
       if (got < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) break;
       if (got <= 0) {
         fail(peer, core::ProblemCode::kLost,
-             got == 0 ? "has closed its connection" : fmt::format("is gone ({})", std::strerror(errno)));
+             got == 0 ? "has closed its connection"
+                      : fmt::format("is gone ({})", std::strerror(errno)));
         break;
       }
       moved = true;
@@ -207,7 +216,8 @@ struct TcpTransport::State {
       stream.done += straight;
       stream.end += bytes - straight;
       parse(peer);
-      if (peer.early || (bytes < asked && &stream == &peer.reading())) break;  // that was all, most likely
+      if (peer.early || (bytes < asked && &stream == &peer.reading()))
+        break;  // that was all, most likely
     }
     return moved;
   }
@@ -220,11 +230,13 @@ struct TcpTransport::State {
     const std::size_t missing =
         stream.in_payload ? static_cast<std::size_t>(stream.header.piece.length) - stream.done : 0;
     stream.straight = missing;
-    const std::size_t room = std::min(stream.buffer.size() - stream.end, missing > 0 ? kHeaderBytes : kAhead);
+    const std::size_t room =
+        std::min(stream.buffer.size() - stream.end, missing > 0 ? kHeaderBytes : kAhead);
     asked = missing + room;
     const int file = stream.socket.native_handle();
     if (missing == 0) return ::recv(file, stream.buffer.data() + stream.end, room, MSG_DONTWAIT);
-    iovec parts[2] = {{stream.target + stream.done, missing}, {stream.buffer.data() + stream.end, room}};
+    iovec parts[2] = {{stream.target + stream.done, missing},
+                      {stream.buffer.data() + stream.end, room}};
     msghdr message{};
     message.msg_iov = parts;
     message.msg_iovlen = 2;
@@ -233,9 +245,11 @@ struct TcpTransport::State {
 
   void refuse(const Peer& peer, const Piece& piece) {
     fail(peer, core::ProblemCode::kProtocol,
-         fmt::format("sent a message that its schedule does not have (pack {}, from rank {} to rank {}, {} of {} "
+         fmt::format("sent a message that its schedule does not have (pack {}, from rank {} to "
+                     "rank {}, {} of {} "
                      "bytes)",
-                     piece.channel.collective.pack, piece.channel.from, piece.channel.to, piece.length, piece.total));
+                     piece.channel.collective.pack, piece.channel.from, piece.channel.to,
+                     piece.length, piece.total));
   }
 
   /// Processes what has been read, stream after stream, until one has to be read from.
@@ -251,7 +265,8 @@ struct TcpTransport::State {
     }
     const auto length = static_cast<std::size_t>(stream.header.piece.length);
     const std::size_t part = std::min(length - stream.done, stream.end - stream.begin);
-    if (part > 0) std::memcpy(stream.target + stream.done, stream.buffer.data() + stream.begin, part);
+    if (part > 0)
+      std::memcpy(stream.target + stream.done, stream.buffer.data() + stream.begin, part);
     stream.begin += part;
     stream.done += part;
     if (stream.done < length) return false;
@@ -267,26 +282,32 @@ struct TcpTransport::State {
       keep_room(stream);
       return false;
     }
-    const auto header =
-        decode(std::span<const std::byte, kHeaderBytes>(stream.buffer.data() + stream.begin, kHeaderBytes));
-    if (!header) return fail(peer, core::ProblemCode::kProtocol, "sent something that is no message of Tutti"), false;
-    if (header->kind == Header::Kind::kPiece && receiver->comes_early(header->piece.channel.collective)) {
+    const auto header = decode(std::span<const std::byte, kHeaderBytes>(
+        stream.buffer.data() + stream.begin, kHeaderBytes));
+    if (!header)
+      return fail(peer, core::ProblemCode::kProtocol, "sent something that is no message of Tutti"),
+             false;
+    if (header->kind == Header::Kind::kPiece &&
+        receiver->comes_early(header->piece.channel.collective)) {
       peer.early = true;
       return false;
     }
     stream.begin += kHeaderBytes;
     if (header->kind == Header::Kind::kSlot) {
-      if (is_of(peer, header->piece.channel.to) && receiver->slot_freed(header->piece.channel)) return true;
+      if (is_of(peer, header->piece.channel.to) && receiver->slot_freed(header->piece.channel))
+        return true;
       return fail(peer, core::ProblemCode::kProtocol, "frees a slot that nobody had taken"), false;
     }
     if (!is_of(peer, header->piece.channel.from)) {
       fail(peer, core::ProblemCode::kProtocol,
-           fmt::format("sent a message of rank {}, which is not its own", header->piece.channel.from));
+           fmt::format("sent a message of rank {}, which is not its own",
+                       header->piece.channel.from));
       return false;
     }
     const auto length = static_cast<std::size_t>(header->piece.length);
     std::byte* const bytes = stream.buffer.data() + stream.begin;
-    if (stream.end - stream.begin >= length && reinterpret_cast<std::uintptr_t>(bytes) % kAlignment == 0) {
+    if (stream.end - stream.begin >= length &&
+        reinterpret_cast<std::uintptr_t>(bytes) % kAlignment == 0) {
       stream.begin += length;
       if (!receiver->take(header->piece, bytes)) return refuse(peer, header->piece), false;
       return true;
@@ -302,7 +323,8 @@ struct TcpTransport::State {
   /// Behind what is left.
   static void keep_room(Stream& stream) {
     if (stream.begin == 0 || stream.buffer.size() - stream.end >= kAhead) return;
-    std::memmove(stream.buffer.data(), stream.buffer.data() + stream.begin, stream.end - stream.begin);
+    std::memmove(stream.buffer.data(), stream.buffer.data() + stream.begin,
+                 stream.end - stream.begin);
     stream.end -= stream.begin;
     stream.begin = 0;
   }
@@ -312,7 +334,8 @@ struct TcpTransport::State {
   /// Sleeps until a socket is readable, or writable with data pending for it.
   void sleep(Clock::time_point until) {
     watch(true);
-    const auto left = std::min<std::chrono::nanoseconds>(until - Clock::now(), kLongestSleep).count();
+    const auto left =
+        std::min<std::chrono::nanoseconds>(until - Clock::now(), kLongestSleep).count();
     // Also without sleeping: a caller that only polls must learn when a full socket has space
     // again.
     for (Peer* const peer : others) {
@@ -344,7 +367,8 @@ struct TcpTransport::State {
     for (Peer* const peer : others) moved = write(*peer) || moved;
     if (others.size() == 1) return read(*others.front()) || moved;
     watch(false);
-    const bool early = std::any_of(others.begin(), others.end(), [](const Peer* peer) { return peer->early; });
+    const bool early =
+        std::any_of(others.begin(), others.end(), [](const Peer* peer) { return peer->early; });
     if (::poll(sockets.data(), sockets.size(), 0) <= 0 && !early) return moved;
     std::size_t first = 0;
     for (Peer* const peer : others) {
@@ -355,11 +379,11 @@ struct TcpTransport::State {
   }
 };
 
-TcpTransport::TcpTransport(std::vector<int> sockets, std::vector<std::int32_t> worker_of, const WaitOptions& options,
-                           int streams)
+TcpTransport::TcpTransport(std::vector<int> sockets, std::vector<std::int32_t> worker_of,
+                           const WaitOptions& options, int streams)
     : state_(std::make_unique<State>()) {
-  TUTTI_CHECK(streams >= 1 && sockets.size() % static_cast<std::size_t>(streams) == 0, "{} sockets, {} to each",
-              sockets.size(), streams);
+  TUTTI_CHECK(streams >= 1 && sockets.size() % static_cast<std::size_t>(streams) == 0,
+              "{} sockets, {} to each", sockets.size(), streams);
   const auto each = static_cast<std::size_t>(streams);
   state_->worker_of = std::move(worker_of);
   state_->options = options;
@@ -398,8 +422,8 @@ bool TcpTransport::send(const Piece& piece, const std::byte* payload, Ticket tic
   State::Peer* const peer = state_->peer_of(piece.channel.to);
   if (!peer) return state_->local.send(piece, payload, ticket);
   State::Stream& stream = peer->write_on();
-  stream.queue.push_back(
-      {encode({Header::Kind::kPiece, piece}), payload, static_cast<std::size_t>(piece.length), ticket, 0, false});
+  stream.queue.push_back({encode({Header::Kind::kPiece, piece}), payload,
+                          static_cast<std::size_t>(piece.length), ticket, 0, false});
   // Receivers are notified only by poll() of sends that left before.
   if (stream.queue.size() == 1) state_->write(*peer, stream);
   if (stream.queue.empty()) return true;
@@ -421,7 +445,8 @@ core::Expected<void> TcpTransport::poll(Clock::time_point until) {
   if (had_local) static_cast<void>(s.local.poll({}));
   bool moved = s.move() || had_local;
   if (!moved && !s.failure) {
-    moved = look_around(std::min(until, Clock::now() + s.options.spin), [&] { return s.move() || s.failure; });
+    moved = look_around(std::min(until, Clock::now() + s.options.spin),
+                        [&] { return s.move() || s.failure; });
     if (!moved && !s.failure) {
       s.sleep(until);
       s.move();

@@ -23,8 +23,8 @@ class TcpTransport : public Transport {
   /// `sockets[w · streams + i]`: the file descriptor of connection i to worker w, after the
   /// handshake; -1 for this worker itself; owned from now on. Both ends use the same numbers of
   /// connections. `worker_of[r]` is the worker of rank r, helpers included. REQUIRES: streams ≥ 1.
-  TcpTransport(std::vector<int> sockets, std::vector<std::int32_t> worker_of, const WaitOptions& options,
-               int streams = 1);
+  TcpTransport(std::vector<int> sockets, std::vector<std::int32_t> worker_of,
+               const WaitOptions& options, int streams = 1);
   ~TcpTransport() override;
 
   void connect(Receiver& receiver, Devices& devices) override;

@@ -6,7 +6,8 @@
 namespace tutti::real {
 namespace {
 
-static_assert(std::endian::native == std::endian::little, "the header is written as it lies in memory");
+static_assert(std::endian::native == std::endian::little,
+              "the header is written as it lies in memory");
 
 template <class T>
 void put(HeaderBytes& bytes, std::size_t at, T value) {
@@ -56,9 +57,10 @@ std::optional<Header> decode(std::span<const std::byte, kHeaderBytes> bytes) {
   piece.total = get<std::int64_t>(bytes, 32);
   piece.offset = get<std::int64_t>(bytes, 40);
   const Channel& channel = piece.channel;
-  if (channel.from < 0 || channel.from_lane < 0 || channel.to < 0 || channel.to_lane < 0) return std::nullopt;
-  if (piece.length > kMostPieceBytes || piece.total < 0 || piece.offset < 0 || piece.offset > piece.total ||
-      piece.length > piece.total - piece.offset)
+  if (channel.from < 0 || channel.from_lane < 0 || channel.to < 0 || channel.to_lane < 0)
+    return std::nullopt;
+  if (piece.length > kMostPieceBytes || piece.total < 0 || piece.offset < 0 ||
+      piece.offset > piece.total || piece.length > piece.total - piece.offset)
     return std::nullopt;
   return header;
 }

@@ -21,7 +21,8 @@ namespace tutti::real {
 ///            32  i64  length of its message
 ///            40  i64  offset of the piece in it
 ///
-/// Lengths are checked against the schedule (Receiver::place) before anything is allocated for them.
+/// Lengths are checked against the schedule (Receiver::place) before anything is allocated for
+/// them.
 struct Header {
   enum class Kind : std::uint32_t { kPiece = 1, kSlot = 2 };
   Kind kind = Kind::kPiece;

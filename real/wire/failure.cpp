@@ -21,7 +21,8 @@ void write_failure(const Error& error, proto::Failure& failure) {
 Error error_of(const proto::Failure& failure) {
   ProblemKind kind{core::parse_problem_code(failure.code()).value_or(ProblemCode::kInvalid)};
   if (failure.has_worker() && failure.worker() >= 0) kind.worker = failure.worker();
-  return failure.request() ? Error::request(kind, failure.text()) : Error::run(kind, failure.text());
+  return failure.request() ? Error::request(kind, failure.text())
+                           : Error::run(kind, failure.text());
 }
 
 }  // namespace tutti::real

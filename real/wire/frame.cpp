@@ -9,7 +9,8 @@ constexpr std::size_t kLengthBytes = 4;
 std::string framed(std::string_view message) {
   std::string bytes;
   bytes.reserve(kLengthBytes + message.size());
-  for (int shift = 0; shift < 32; shift += 8) bytes += static_cast<char>(message.size() >> shift & 0xff);
+  for (int shift = 0; shift < 32; shift += 8)
+    bytes += static_cast<char>(message.size() >> shift & 0xff);
   return bytes.append(message);
 }
 
@@ -25,9 +26,9 @@ core::Expected<std::optional<std::string_view>> FrameReader::next() {
   for (std::size_t i = 0; i < kLengthBytes; ++i)
     length |= static_cast<std::size_t>(static_cast<unsigned char>(rest[i])) << (8 * i);
   if (length > longest_) {
-    return tl::make_unexpected(
-        core::Error::run({core::ProblemCode::kProtocol},
-                         fmt::format("sent a message of {} bytes where {} are the most", length, longest_)));
+    return tl::make_unexpected(core::Error::run(
+        {core::ProblemCode::kProtocol},
+        fmt::format("sent a message of {} bytes where {} are the most", length, longest_)));
   }
   if (rest.size() - kLengthBytes < length) return std::nullopt;
   done_ += kLengthBytes + length;

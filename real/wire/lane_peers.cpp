@@ -4,17 +4,19 @@
 
 namespace tutti::real {
 
-LanePeers::LanePeers(const core::Scenario& scenario) : scenario_(scenario), packs_(scenario.plan.packs.size()) {}
+LanePeers::LanePeers(const core::Scenario& scenario)
+    : scenario_(scenario), packs_(scenario.plan.packs.size()) {}
 
-void LanePeers::add(std::int32_t worker, const std::string& device, core::Lane lane, std::int32_t pack,
-                    core::TrackId track) {
+void LanePeers::add(std::int32_t worker, const std::string& device, core::Lane lane,
+                    std::int32_t pack, core::TrackId track) {
   tracks_[{pack, Device(worker, device), lane}] = track;
 }
 
 LanePeers::PackRanks& LanePeers::ranks_of(std::int32_t pack) {
   std::optional<PackRanks>& ranks = packs_[static_cast<std::size_t>(pack)];
   if (ranks) return *ranks;
-  const core::Collective& collective = scenario_.plan.collective(scenario_.plan.packs[static_cast<std::size_t>(pack)]);
+  const core::Collective& collective =
+      scenario_.plan.collective(scenario_.plan.packs[static_cast<std::size_t>(pack)]);
   ranks.emplace();
   for (core::Rank rank = 0; rank < collective.schedule->ranks(); ++rank) {
     const core::PartId part = collective.group.device(rank);
@@ -26,7 +28,8 @@ LanePeers::PackRanks& LanePeers::ranks_of(std::int32_t pack) {
   return *ranks;
 }
 
-void LanePeers::join(std::int32_t worker, const std::string& device, core::Lane lane, core::Span& span) {
+void LanePeers::join(std::int32_t worker, const std::string& device, core::Lane lane,
+                     core::Span& span) {
   if (span.pack < 0 || span.kind >= core::SpanKind::kFirstCompute ||
       !core::receives(static_cast<core::StepKind>(span.kind)))
     return;
@@ -35,7 +38,8 @@ void LanePeers::join(std::int32_t worker, const std::string& device, core::Lane 
   if (rank == ranks.rank_of.end()) return;
   const auto sender = ranks.senders->of(rank->second, lane, span.index);
   if (!sender) return;
-  const auto track = tracks_.find({span.pack, ranks.devices[static_cast<std::size_t>(sender->rank)], sender->lane});
+  const auto track = tracks_.find(
+      {span.pack, ranks.devices[static_cast<std::size_t>(sender->rank)], sender->lane});
   if (track == tracks_.end()) return;
   span.peer = track->second;
   span.peer_index = sender->step;

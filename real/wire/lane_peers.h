@@ -21,7 +21,8 @@ class LanePeers {
 
   void begin_step() { tracks_.clear(); }
   /// Registers the track that holds the spans of `pack` on that lane of the device in this step.
-  void add(std::int32_t worker, const std::string& device, core::Lane lane, std::int32_t pack, core::TrackId track);
+  void add(std::int32_t worker, const std::string& device, core::Lane lane, std::int32_t pack,
+           core::TrackId track);
   /// Sets the sender of a lane's span, if it received a message and the sender is on a track.
   void join(std::int32_t worker, const std::string& device, core::Lane lane, core::Span& span);
 

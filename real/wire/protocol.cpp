@@ -15,7 +15,8 @@ namespace tutti::real {
 namespace {
 
 /// Adds the files of a schema, each after those that it imports. Descriptors contain no comments.
-void add(const google::protobuf::FileDescriptor& file, std::set<std::string>& known, std::string& text) {
+void add(const google::protobuf::FileDescriptor& file, std::set<std::string>& known,
+         std::string& text) {
   if (!known.insert(std::string(file.name())).second) return;
   for (int i = 0; i < file.dependency_count(); ++i) add(*file.dependency(i), known, text);
   google::protobuf::FileDescriptorProto schema;
@@ -29,10 +30,13 @@ std::string made() {
   add(*tutti::proto::Control::descriptor()->file(), known, schema);
   core::Fnv digest;
   digest.bytes(schema);
-  return fmt::format("{}+{}-{:08x}", core::version(), kProtocolNumber, static_cast<std::uint32_t>(digest.value()));
+  return fmt::format("{}+{}-{:08x}", core::version(), kProtocolNumber,
+                     static_cast<std::uint32_t>(digest.value()));
 }
 
-std::string_view common_part(std::string_view protocol) { return protocol.substr(protocol.rfind('+') + 1); }
+std::string_view common_part(std::string_view protocol) {
+  return protocol.substr(protocol.rfind('+') + 1);
+}
 
 }  // namespace
 

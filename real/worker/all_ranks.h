@@ -11,7 +11,8 @@ inline core::Group all_ranks(const core::Plan& plan) {
   return plan.partition ? core::Group::of_cluster(widest.cluster(), true) : widest;
 }
 inline core::Rank count_of_ranks(const core::Plan& plan) {
-  return plan.partition ? static_cast<core::Rank>(all_ranks(plan).size()) : plan.widest().schedule->ranks();
+  return plan.partition ? static_cast<core::Rank>(all_ranks(plan).size())
+                        : plan.widest().schedule->ranks();
 }
 
 }  // namespace tutti::real

@@ -40,9 +40,11 @@ Expected<void> check_parts(Backend backend, const core::Scenario& scenario) {
     if (cluster.part(first).kind != core::PartKind::kGpu) {
       return tl::make_unexpected(Error::request(
           {core::ProblemCode::kConflict, "--backend"},
-          fmt::format("--backend {}: {} is a CPU, and {} needs GPUs; take --backend tcp, or a cluster of "
-                      "machines with GPUs",
-                      to_string(backend), cluster.part_name(first), backend == Backend::kNccl ? "NCCL" : "CUDA"),
+          fmt::format(
+              "--backend {}: {} is a CPU, and {} needs GPUs; take --backend tcp, or a cluster of "
+              "machines with GPUs",
+              to_string(backend), cluster.part_name(first),
+              backend == Backend::kNccl ? "NCCL" : "CUDA"),
           {scenario.file, 0, 0}));
     }
     worker += group.count;
@@ -65,8 +67,10 @@ Expected<void> check_algorithms(const core::Scenario& scenario) {
     if (!algorithm->uses_nccl()) {
       return tl::make_unexpected(Error::request(
           {core::ProblemCode::kConflict, "--backend"},
-          fmt::format("--backend nccl: algorithm \"{}\" is not NCCL's: it runs {}; take --backend cuda",
-                      algorithm->name, core::names_where([](const core::AlgorithmTraits& t) { return t.uses_nccl(); })),
+          fmt::format(
+              "--backend nccl: algorithm \"{}\" is not NCCL's: it runs {}; take --backend cuda",
+              algorithm->name,
+              core::names_where([](const core::AlgorithmTraits& t) { return t.uses_nccl(); })),
           {scenario.file, 0, 0}));
     }
     (algorithm->nccl == core::NcclPart::kAll ? whole : inside) = true;
@@ -74,7 +78,8 @@ Expected<void> check_algorithms(const core::Scenario& scenario) {
   if (!whole || !inside) return {};
   return tl::make_unexpected(
       Error::request({core::ProblemCode::kConflict, "--backend"},
-                     "--backend nccl: all_reduce_spec has packs that NCCL reduces across workers and others that it "
+                     "--backend nccl: all_reduce_spec has packs that NCCL reduces across workers "
+                     "and others that it "
                      "reduces inside them, and it runs one kind at a time; take --backend cuda",
                      {scenario.file, 0, 0}));
 }
@@ -89,8 +94,9 @@ bool shares_gpus(const BackendOptions& options, int per_worker, int gpus) {
 void pose_as_host_of_its_own(std::int32_t worker, bool all_here) {
   const std::string name = fmt::format("tutti-worker-{}", worker);
   for (const auto& [setting, value] :
-       {std::pair{"NCCL_HOSTID", name.c_str()}, std::pair{"NCCL_NET", "Socket"}, std::pair{"NCCL_P2P_DISABLE", "1"},
-        std::pair{"NCCL_SHM_DISABLE", "1"}, std::pair{"NCCL_MNNVL_ENABLE", "0"}})
+       {std::pair{"NCCL_HOSTID", name.c_str()}, std::pair{"NCCL_NET", "Socket"},
+        std::pair{"NCCL_P2P_DISABLE", "1"}, std::pair{"NCCL_SHM_DISABLE", "1"},
+        std::pair{"NCCL_MNNVL_ENABLE", "0"}})
     ::setenv(setting, value, 0);
   // Processes of other machines could not connect over loopback.
   if (all_here) ::setenv("NCCL_SOCKET_IFNAME", "lo", 0);
@@ -114,18 +120,20 @@ Expected<void> check_backend(Backend backend, const core::Scenario& scenario, bo
   if (!nccl) return tl::make_unexpected(nccl.error());
   const int per_worker = scenario.cluster->replicas_per_worker();
   if (per_worker <= *count) return {};
-  return tl::make_unexpected(Error::request(
-      {core::ProblemCode::kTooLarge, "--backend"},
-      fmt::format(
-          "--backend nccl: NCCL takes one rank per GPU, a worker has {} and this machine {}; take machines with "
-          "fewer GPUs in use, or --backend cuda, where ranks may share one",
-          per_worker, *count),
-      {scenario.file, 0, 0}));
+  return tl::make_unexpected(
+      Error::request({core::ProblemCode::kTooLarge, "--backend"},
+                     fmt::format("--backend nccl: NCCL takes one rank per GPU, a worker has {} and "
+                                 "this machine {}; take machines with "
+                                 "fewer GPUs in use, or --backend cuda, where ranks may share one",
+                                 per_worker, *count),
+                     {scenario.file, 0, 0}));
 }
 
-Expected<std::unique_ptr<Devices>> make_devices(const BackendOptions& options, const core::Scenario& scenario) {
+Expected<std::unique_ptr<Devices>> make_devices(const BackendOptions& options,
+                                                const core::Scenario& scenario) {
   if (options.backend == Backend::kTcp) return std::make_unique<HostDevices>();
-  if (auto right = check_backend(options.backend, scenario, true); !right) return tl::make_unexpected(right.error());
+  if (auto right = check_backend(options.backend, scenario, true); !right)
+    return tl::make_unexpected(right.error());
   const auto api = CudaDevices::load();
   const auto count = CudaDevices::count(**api);
   const core::Cluster& cluster = *scenario.cluster;
@@ -138,8 +146,8 @@ Expected<std::unique_ptr<Devices>> make_devices(const BackendOptions& options, c
     cuda.gpus.push_back({rank, cluster.part_name(cluster.replica(rank)), place % *count});
   }
   const bool shares = shares_gpus(options, per_worker, *count);
-  cuda.shared =
-      shares && options.workers_here > 1 && options.backend == Backend::kCuda;  // of NCCL there is more to say
+  cuda.shared = shares && options.workers_here > 1 &&
+                options.backend == Backend::kCuda;  // of NCCL there is more to say
   if (options.backend == Backend::kNccl && shares)
     pose_as_host_of_its_own(options.worker, options.workers_here == cluster.workers());
   auto devices = CudaDevices::open(**api, std::move(cuda));
@@ -157,8 +165,9 @@ Expected<std::string> make_nccl_id() {
   return NcclCollectives::make_id(**api);
 }
 
-Expected<CollectivesMaker> make_collectives(const BackendOptions& options, const core::Scenario& scenario,
-                                            Transport& transport, Devices& devices, const std::string& nccl_id,
+Expected<CollectivesMaker> make_collectives(const BackendOptions& options,
+                                            const core::Scenario& scenario, Transport& transport,
+                                            Devices& devices, const std::string& nccl_id,
                                             const std::function<bool()>& idle) {
   if (options.backend != Backend::kNccl) return CollectivesMaker();
   const auto api = NcclCollectives::load();
@@ -168,31 +177,34 @@ Expected<CollectivesMaker> make_collectives(const BackendOptions& options, const
   NcclOptions nccl;
   nccl.timeout = options.timeout;
   nccl.id = nccl_id;
-  const auto gpus = CudaDevices::load().and_then([](const TuttiCudaApi* cuda) { return CudaDevices::count(*cuda); });
+  const auto gpus = CudaDevices::load().and_then(
+      [](const TuttiCudaApi* cuda) { return CudaDevices::count(*cuda); });
   if (!gpus) return tl::make_unexpected(gpus.error());
   if (scenario.strategy.out_of_place && nccl_id.empty() && per_worker == 1) {
-    return tl::make_unexpected(
-        core::Error::request({core::ProblemCode::kConflict, "--backend"},
-                             fmt::format("--backend nccl: with one GPU per worker NCCL has no part in {}, and nothing "
-                                         "else takes its inputs from elsewhere; "
-                                         "take --place in",
-                                         core::to_string(scenario.strategy.algorithm))));
+    return tl::make_unexpected(core::Error::request(
+        {core::ProblemCode::kConflict, "--backend"},
+        fmt::format("--backend nccl: with one GPU per worker NCCL has no part in {}, and nothing "
+                    "else takes its inputs from elsewhere; "
+                    "take --place in",
+                    core::to_string(scenario.strategy.algorithm))));
   }
   nccl.follow_channels = options.follow_channels;
   nccl.poses_as_host = shares_gpus(options, per_worker, *gpus);
   nccl.ranks_in_all = nccl_id.empty() ? 0 : static_cast<std::int32_t>(cluster.replicas());
-  for (int i = 0; i < per_worker; ++i) nccl.ranks.push_back(static_cast<core::Rank>(options.worker * per_worker + i));
+  for (int i = 0; i < per_worker; ++i)
+    nccl.ranks.push_back(static_cast<core::Rank>(options.worker * per_worker + i));
   if (scenario.strategy.reduction == core::Reduction::kMean && cluster.replicas() > 1)
     nccl.factor = 1.0 / static_cast<double>(cluster.replicas());
   for (std::size_t p = 0; nccl_id.empty() && p < scenario.plan.packs.size(); ++p) {
     const core::Pack& pack = scenario.plan.packs[p];
     const core::Collective& whole = scenario.plan.collective(pack);
-    auto across = core::make_across_workers(cluster, core::strategy_of(scenario.strategy, pack), whole.type,
-                                            whole.elements, pack.turn);
+    auto across = core::make_across_workers(cluster, core::strategy_of(scenario.strategy, pack),
+                                            whole.type, whole.elements, pack.turn);
     if (!across) break;  // there is one worker
     nccl.across.push_back(std::move(*across));
   }
-  auto opened = NcclCollectives::open(**api, transport, static_cast<CudaDevices&>(devices), std::move(nccl), idle);
+  auto opened = NcclCollectives::open(**api, transport, static_cast<CudaDevices&>(devices),
+                                      std::move(nccl), idle);
   if (!opened) return tl::make_unexpected(opened.error());
   auto made = std::make_shared<std::unique_ptr<NcclCollectives>>(std::move(*opened));
   return [made](InterpreterListener& listener, bool) -> std::unique_ptr<Collectives> {

@@ -43,7 +43,8 @@ struct BackendOptions {
 /// workers that share the machine, and from 0 again when there are no more: then several ranks
 /// share one.
 /// ERRORS: as check_backend(); a GPU cannot be used (kRun).
-core::Expected<std::unique_ptr<Devices>> make_devices(const BackendOptions& options, const core::Scenario& scenario);
+core::Expected<std::unique_ptr<Devices>> make_devices(const BackendOptions& options,
+                                                      const core::Scenario& scenario);
 
 /// True if all replicas are in one NCCL communicator. Worker 0 then creates its identifier, and
 /// every worker needs it.
@@ -56,8 +57,10 @@ core::Expected<std::string> make_nccl_id();
 /// REQUIRES: `devices` are of make_devices() with the same options; transport and devices outlive
 /// the result.
 /// ERRORS (kRun): NCCL's; not all workers came in time.
-core::Expected<CollectivesMaker> make_collectives(const BackendOptions& options, const core::Scenario& scenario,
-                                                  Transport& transport, Devices& devices, const std::string& nccl_id,
+core::Expected<CollectivesMaker> make_collectives(const BackendOptions& options,
+                                                  const core::Scenario& scenario,
+                                                  Transport& transport, Devices& devices,
+                                                  const std::string& nccl_id,
                                                   const std::function<bool()>& idle);
 
 }  // namespace tutti::real

@@ -21,7 +21,9 @@ using proto::Control;
 CoordinatorLine::CoordinatorLine(Socket socket, const WorkerJoin& join)
     : join_(join), channel_(std::move(socket), ControlChannel::kLongestToWorker) {}
 
-void CoordinatorLine::begin_heartbeat(std::chrono::milliseconds interval) { heartbeat_.emplace(channel_, interval); }
+void CoordinatorLine::begin_heartbeat(std::chrono::milliseconds interval) {
+  heartbeat_.emplace(channel_, interval);
+}
 
 void CoordinatorLine::now_doing(std::string what) { heartbeat_->now_doing(std::move(what)); }
 
@@ -47,7 +49,8 @@ Expected<std::unique_ptr<Control>> CoordinatorLine::next(Clock::duration silence
   while (true) {
     if (auto told = interrupted(); !told) return tl::make_unexpected(told.error());
     const bool listens = Clock::now() < listens_until;
-    auto message = channel_.receive(Clock::now() + std::chrono::milliseconds(meanwhile && !listens ? 2 : 20));
+    auto message =
+        channel_.receive(Clock::now() + std::chrono::milliseconds(meanwhile && !listens ? 2 : 20));
     if (!message) return tl::make_unexpected(gone("the coordinator " + message.error().message()));
     if (*message) {
       until = Clock::now() + silence;
@@ -111,7 +114,8 @@ Expected<void> CoordinatorLine::interrupted() const {
 }
 
 Error not_due(const std::string& what) {
-  return Error::run({ProblemCode::kProtocol}, "the coordinator sent something else where " + what + " was due");
+  return Error::run({ProblemCode::kProtocol},
+                    "the coordinator sent something else where " + what + " was due");
 }
 
 // --- the end ---
@@ -119,7 +123,8 @@ Error not_due(const std::string& what) {
 WorkerEnd CoordinatorLine::end(Expected<void> done) {
   bool told = said_so_;
   if (!done && !told) {
-    Error error = Error::run(kind_of(done.error()), fmt::format("{} ({})", done.error().message(), doing()));
+    Error error =
+        Error::run(kind_of(done.error()), fmt::format("{} ({})", done.error().message(), doing()));
     told = tell(error);
     // Even if it accepts nothing any more: messages that it sent before may still be unread.
     done = tl::make_unexpected(interrupted() ? verdict(std::move(error)) : std::move(error));
@@ -140,7 +145,8 @@ Error CoordinatorLine::verdict(Error error) {
     gone_ = !message;
     // It sends the reason before it closes. Peers may have noticed the failure earlier, and have
     // left because of it.
-    if (!message && kind_of(error).worker >= 0) return gone(fmt::format("the coordinator is gone ({})", doing()));
+    if (!message && kind_of(error).worker >= 0)
+      return gone(fmt::format("the coordinator is gone ({})", doing()));
     if (!message || !*message) break;
     if ((*message)->has_finish()) return stopped("the run was stopped");
     if ((*message)->has_failure()) return understood(std::move(*message)).error();

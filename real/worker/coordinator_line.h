@@ -34,7 +34,8 @@ class CoordinatorLine {
   /// Reports that nothing has moved here since `since` and nothing is due; nothing: something
   /// moves. `where` describes what the run waits for; called once for each standstill. REQUIRES: as
   /// above.
-  void standing_still(std::optional<Clock::time_point> since, const std::function<std::string()>& where);
+  void standing_still(std::optional<Clock::time_point> since,
+                      const std::function<std::string()>& where);
 
   /// ERRORS: the coordinator is gone.
   core::Expected<void> send(const proto::Control& message);
@@ -42,14 +43,17 @@ class CoordinatorLine {
   /// read.
   /// ERRORS: the coordinator is gone, sends nothing for `silence`, or reports that the run has
   /// failed; interrupted.
-  core::Expected<std::unique_ptr<proto::Control>> next(Clock::duration silence, const std::function<void()>& meanwhile);
+  core::Expected<std::unique_ptr<proto::Control>> next(Clock::duration silence,
+                                                       const std::function<void()>& meanwhile);
   /// Checks, without waiting, that the run goes on. ERRORS: as next(); the run has been stopped.
   core::Expected<void> look();
   /// Does the same as look(), at most every 10 ms. After it returns false, stopped_or() has the
   /// reason.
   bool still_wanted();
   /// Returns the reason for which the coordinator stopped this worker; `error` if it did not.
-  [[nodiscard]] core::Error stopped_or(const core::Error& error) const { return stop_reason_.value_or(error); }
+  [[nodiscard]] core::Error stopped_or(const core::Error& error) const {
+    return stop_reason_.value_or(error);
+  }
 
   /// Ends the session with the coordinator: reports a failure that it does not know yet, and asks
   /// for its verdict, since it hears from all workers. Until then the connections to peers stay
@@ -63,7 +67,8 @@ class CoordinatorLine {
   bool tell(const core::Error& error);
   core::Error verdict(core::Error error);
   void answer(const proto::Ping& ping);
-  core::Expected<std::unique_ptr<proto::Control>> understood(std::unique_ptr<proto::Control> message);
+  core::Expected<std::unique_ptr<proto::Control>> understood(
+      std::unique_ptr<proto::Control> message);
   [[nodiscard]] core::Expected<void> interrupted() const;
   [[nodiscard]] std::string doing() const { return heartbeat_ ? heartbeat_->doing() : "joining"; }
 
@@ -73,7 +78,7 @@ class CoordinatorLine {
   std::optional<core::Error> stop_reason_;
   Clock::time_point looked_;
   std::optional<Clock::time_point> still_since_;  ///< as reported to the heartbeat
-  bool said_so_ = false;                          ///< the coordinator has reported how the run ended
+  bool said_so_ = false;  ///< the coordinator has reported how the run ended
   bool gone_ = false;
 };
 

@@ -16,9 +16,12 @@ class Ground {
   /// `time_scale`: the slowdown of the emulation; 0: nothing is emulated, and `devices` are used as
   /// they are.
   /// REQUIRES: scenario and transport outlive this object.
-  Ground(const core::Scenario& scenario, double time_scale, Transport& transport, std::unique_ptr<Devices> devices);
+  Ground(const core::Scenario& scenario, double time_scale, Transport& transport,
+         std::unique_ptr<Devices> devices);
 
-  [[nodiscard]] Transport& transport() { return network_ ? static_cast<Transport&>(*network_) : transport_; }
+  [[nodiscard]] Transport& transport() {
+    return network_ ? static_cast<Transport&>(*network_) : transport_;
+  }
   [[nodiscard]] Devices& devices() { return *devices_; }
   [[nodiscard]] Timers& timers() { return timers_; }
   [[nodiscard]] const TimeScale& scale() const { return scale_; }

@@ -37,7 +37,8 @@ std::string Heartbeat::doing() const {
   return doing_;
 }
 
-void Heartbeat::standing_still(std::optional<std::chrono::steady_clock::time_point> since, std::string where) {
+void Heartbeat::standing_still(std::optional<std::chrono::steady_clock::time_point> since,
+                               std::string where) {
   const std::lock_guard lock(mutex_);
   still_since_ = since;
   stands_ = std::move(where);

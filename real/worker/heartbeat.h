@@ -24,7 +24,8 @@ class Heartbeat {
   [[nodiscard]] std::string doing() const;
   /// Reports that nothing has moved since `since` and nothing is due, and what the run waits for;
   /// nothing: something moves.
-  void standing_still(std::optional<std::chrono::steady_clock::time_point> since, std::string where);
+  void standing_still(std::optional<std::chrono::steady_clock::time_point> since,
+                      std::string where);
 
  private:
   void beat();

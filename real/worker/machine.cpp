@@ -27,7 +27,8 @@ std::size_t allow_many_files() {
   if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return 1024;
   if (limit.rlim_cur < limit.rlim_max) {
     limit.rlim_cur = limit.rlim_max;
-    if (::setrlimit(RLIMIT_NOFILE, &limit) != 0) static_cast<void>(::getrlimit(RLIMIT_NOFILE, &limit));
+    if (::setrlimit(RLIMIT_NOFILE, &limit) != 0)
+      static_cast<void>(::getrlimit(RLIMIT_NOFILE, &limit));
   }
   return limit.rlim_cur;
 }

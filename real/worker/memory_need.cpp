@@ -29,7 +29,8 @@ class WorkersNeed {
     host_ = static_cast<Rank>(cluster_.replicas() + worker);
     const int per_worker = cluster_.replicas_per_worker();
     const bool server = worker >= cluster_.workers() - cluster_.servers();
-    for (int i = 0; i < per_worker && !server; ++i) replicas_.push_back(static_cast<Rank>(worker * per_worker + i));
+    for (int i = 0; i < per_worker && !server; ++i)
+      replicas_.push_back(static_cast<Rank>(worker * per_worker + i));
   }
 
   MemoryNeed count() {
@@ -38,7 +39,8 @@ class WorkersNeed {
     if (scenario_.plan.partition) {
       add_at_own_pace();
     } else {
-      for (std::size_t p = 0; p < scenario_.plan.packs.size() && !(options_.loop && p > 0); ++p) add_pack(p);
+      for (std::size_t p = 0; p < scenario_.plan.packs.size() && !(options_.loop && p > 0); ++p)
+        add_pack(p);
       // A fused pack is copied into a buffer of its own.
       need_.buffers += fused_ * std::ssize(replicas_);
     }
@@ -53,10 +55,11 @@ class WorkersNeed {
 
   void add_transport() {
     const std::int64_t peers = cluster_.workers() - 1;
-    need_.transport = options_.shared_memory
-                          ? Bytes(peers * static_cast<std::int64_t>(kLineBytes) +
-                                  (peers > 0 ? static_cast<std::int64_t>(kPayloadBytes) : 0))
-                          : Bytes(peers * options_.streams * static_cast<std::int64_t>(kReadBufferBytes));
+    need_.transport =
+        options_.shared_memory
+            ? Bytes(peers * static_cast<std::int64_t>(kLineBytes) +
+                    (peers > 0 ? static_cast<std::int64_t>(kPayloadBytes) : 0))
+            : Bytes(peers * options_.streams * static_cast<std::int64_t>(kReadBufferBytes));
   }
 
   /// Returns for how many of the concurrent steps the pack has buffers.
@@ -66,7 +69,8 @@ class WorkersNeed {
     if (pack.phase != core::PackPhase::kCheckpoint) return together;
     if (!checkpoints_) {
       std::set<std::int32_t> places;
-      for (std::int32_t step = 0; step < scenario_.run.steps && std::ssize(places) < together; ++step) {
+      for (std::int32_t step = 0; step < scenario_.run.steps && std::ssize(places) < together;
+           ++step) {
         if (core::takes_part(scenario_.plan, pack, step)) places.insert(step % together);
       }
       checkpoints_ = std::ssize(places);
@@ -91,12 +95,15 @@ class WorkersNeed {
       fused_ += buffer;
       return;
     }
-    for (const Rank rank : replicas_) add_scratch(*collective.schedule, rank, rank, collective.type, sets);
-    if (host_ < collective.schedule->ranks()) add_scratch(*collective.schedule, host_, host_, collective.type, sets);
+    for (const Rank rank : replicas_)
+      add_scratch(*collective.schedule, rank, rank, collective.type, sets);
+    if (host_ < collective.schedule->ranks())
+      add_scratch(*collective.schedule, host_, host_, collective.type, sets);
   }
 
   /// `own`: the rank in the schedule.
-  void add_scratch(const core::Schedule& schedule, Rank rank, Rank own, core::DataType type, std::int64_t sets) {
+  void add_scratch(const core::Schedule& schedule, Rank rank, Rank own, core::DataType type,
+                   std::int64_t sets) {
     if (on_host(rank)) need_.buffers += schedule.scratch(own) * core::size_of(type) * sets;
   }
 
@@ -128,7 +135,8 @@ class WorkersNeed {
           add_scratch(schedule, rank, own, collective.type, sets);
           if (rank != host_ || ranks.to_cluster(collective.root) != host_) return;
           // The variable, and its value before the current steps.
-          if (variables.insert(pack.payload.members.front().variable).second) need_.buffers += collective.bytes() * 2;
+          if (variables.insert(pack.payload.members.front().variable).second)
+            need_.buffers += collective.bytes() * 2;
         };
         for (const Rank rank : replicas_) add(rank);
         add(host_);
@@ -159,29 +167,33 @@ MemoryNeed& MemoryNeed::operator+=(const MemoryNeed& other) {
 std::int32_t steps_at_once(const core::Scenario& scenario, std::int64_t workers_on_a_machine) {
   constexpr std::int64_t kMostBytes = std::int64_t{2} << 30;
   constexpr std::int64_t kMostSteps = 16;
-  const Bytes bytes = Gradients::bytes_of(scenario) *
-                      (scenario.cluster->replicas_per_worker() * std::max<std::int64_t>(workers_on_a_machine, 1));
-  return static_cast<std::int32_t>(
-      std::clamp<std::int64_t>(kMostBytes / std::max<std::int64_t>(bytes.count(), 1), 1, kMostSteps));
+  const Bytes bytes =
+      Gradients::bytes_of(scenario) *
+      (scenario.cluster->replicas_per_worker() * std::max<std::int64_t>(workers_on_a_machine, 1));
+  return static_cast<std::int32_t>(std::clamp<std::int64_t>(
+      kMostBytes / std::max<std::int64_t>(bytes.count(), 1), 1, kMostSteps));
 }
 
-MemoryNeed memory_need(const core::Scenario& scenario, std::int32_t worker, const MemoryOptions& options) {
+MemoryNeed memory_need(const core::Scenario& scenario, std::int32_t worker,
+                       const MemoryOptions& options) {
   return WorkersNeed(scenario, worker, options).count();
 }
 
-core::Expected<void> check_memory(const core::Scenario& scenario, const MemoryNeed& need, std::int64_t workers,
-                                  const FreeMemory& free) {
+core::Expected<void> check_memory(const core::Scenario& scenario, const MemoryNeed& need,
+                                  std::int64_t workers, const FreeMemory& free) {
   const auto has = free ? free() : std::nullopt;
   const Bytes total = need.total();
   if (!has || static_cast<std::uint64_t>(total.count()) <= *has) return {};
   return tl::make_unexpected(core::Error::request(
       {core::ProblemCode::kTooLarge, "Cluster"},
-      fmt::format(
-          "the run needs {} of this machine's memory for {} ({} are buffers of gradients and partial sums), and "
-          "{} are free; use fewer replicas or workers, a smaller model, or let workers join from more machines "
-          "(--listen)",
-          core::show(total), workers == 1 ? "its worker" : fmt::format("{} workers", workers), core::show(need.buffers),
-          core::show(Bytes(static_cast<std::int64_t>(*has)))),
+      fmt::format("the run needs {} of this machine's memory for {} ({} are buffers of gradients "
+                  "and partial sums), and "
+                  "{} are free; use fewer replicas or workers, a smaller model, or let workers "
+                  "join from more machines "
+                  "(--listen)",
+                  core::show(total),
+                  workers == 1 ? "its worker" : fmt::format("{} workers", workers),
+                  core::show(need.buffers), core::show(Bytes(static_cast<std::int64_t>(*has)))),
       {scenario.file, 0, 0}));
 }
 

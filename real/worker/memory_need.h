@@ -14,7 +14,8 @@ namespace tutti::real {
 /// succeed. It excludes what depends on timing, such as messages that arrive before they are
 /// expected, and what the kernel keeps for sockets (docs/running.md has measurements).
 struct MemoryNeed {
-  core::Bytes buffers;    ///< gradients and variables, of all steps that run together, and partial results of schedules
+  core::Bytes buffers;    ///< gradients and variables, of all steps that run together, and partial
+                          ///< results of schedules
   core::Bytes copies;     ///< of GPU memory on the host, to fill and to compare it
   core::Bytes transport;  ///< buffers of connections, rings in shared memory
   core::Bytes processes;  ///< the program itself
@@ -39,14 +40,15 @@ std::int32_t steps_at_once(const core::Scenario& scenario, std::int64_t workers_
 
 /// Returns the need of one worker's process. Cost: linear in the plan's packs (asynchronous
 /// workers: packs times workers).
-MemoryNeed memory_need(const core::Scenario& scenario, std::int32_t worker, const MemoryOptions& options);
+MemoryNeed memory_need(const core::Scenario& scenario, std::int32_t worker,
+                       const MemoryOptions& options);
 
 /// Returns the memory that the machine has left for a run, in bytes; nothing if it is unknown.
 using FreeMemory = std::function<std::optional<std::uint64_t>()>;
 
 /// ERRORS (kRequest): `workers` processes of this need, all on this machine, exceed the free
 /// memory.
-core::Expected<void> check_memory(const core::Scenario& scenario, const MemoryNeed& need, std::int64_t workers,
-                                  const FreeMemory& free);
+core::Expected<void> check_memory(const core::Scenario& scenario, const MemoryNeed& need,
+                                  std::int64_t workers, const FreeMemory& free);
 
 }  // namespace tutti::real

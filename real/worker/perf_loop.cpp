@@ -21,14 +21,16 @@ core::Expected<void> failed(core::ProblemCode code, const std::string& text) {
   return tl::make_unexpected(core::Error::run({code}, text));
 }
 
-std::unique_ptr<Collectives> interpreter(Transport& transport, Devices& devices, InterpreterListener& listener) {
+std::unique_ptr<Collectives> interpreter(Transport& transport, Devices& devices,
+                                         InterpreterListener& listener) {
   return std::make_unique<Interpreter>(transport, devices, listener, false);
 }
 
 }  // namespace
 
-PerfLoop::PerfLoop(const core::Scenario& scenario, std::int32_t worker, Transport& transport, Devices& devices,
-                   const WorkerOptions& options, const LoopOptions& loop, const CollectivesMaker& maker)
+PerfLoop::PerfLoop(const core::Scenario& scenario, std::int32_t worker, Transport& transport,
+                   Devices& devices, const WorkerOptions& options, const LoopOptions& loop,
+                   const CollectivesMaker& maker)
     : scenario_(scenario),
       collective_(scenario.plan.collective(scenario.plan.packs.front())),
       worker_(worker),
@@ -52,7 +54,8 @@ PerfLoop::PerfLoop(const core::Scenario& scenario, std::int32_t worker, Transpor
     for (std::size_t r = 0; r < replicas_; ++r)
       barrier_data_.push_back(devices.take(ranks_[r], barrier_->buffer_bytes().count(), false));
     // Two checks and three barriers are not counted by the options.
-    collectives_->let_peers_be_ahead({static_cast<std::uint32_t>(loop_.warm_up + loop_.iterations) + 5, 0});
+    collectives_->let_peers_be_ahead(
+        {static_cast<std::uint32_t>(loop_.warm_up + loop_.iterations) + 5, 0});
   }
   open(0);
 }
@@ -82,7 +85,8 @@ std::vector<std::string> PerfLoop::notes() const {
 void PerfLoop::open(std::uint32_t iteration) {
   const CollectiveTag tag{iteration, 0};
   if (!is_barrier(iteration))
-    return collectives_->open(tag, collective_, operation_of(scenario_.strategy.reduction), ranks_, places_);
+    return collectives_->open(tag, collective_, operation_of(scenario_.strategy.reduction), ranks_,
+                              places_);
   std::vector<std::byte*> places(ranks_.size());
   for (std::size_t r = 0; r < replicas_; ++r) places[r] = barrier_data_[r].get();
   collectives_->open(tag, *barrier_, Operation::kSum, ranks_, places);
@@ -96,7 +100,8 @@ Expected<WorkerStep> PerfLoop::run(const std::function<bool()>& idle) {
   if (auto all = barrier(idle); !all) return tl::make_unexpected(all.error());
   CoreWait core_wait;
   const Clock::time_point start = Clock::now();
-  if (auto timed = iterate(loop_.iterations, idle); !timed) return tl::make_unexpected(timed.error());
+  if (auto timed = iterate(loop_.iterations, idle); !timed)
+    return tl::make_unexpected(timed.error());
   const Clock::time_point end = Clock::now();
   const std::chrono::nanoseconds waited = core_wait.lap();
   if (auto all = barrier(idle); !all) return tl::make_unexpected(all.error());
@@ -118,13 +123,15 @@ WorkerStep PerfLoop::as_step(Clock::time_point start, Clock::time_point end) con
   WorkerStep result;
   for (std::size_t r = 0; r < replicas_; ++r) {
     const core::PartId device = scenario_.cluster->replica(ranks_[r]);
-    result.replicas.push_back({scenario_.cluster->part_name(device), start, end, {}, {}, {}, end - start, end - start});
+    result.replicas.push_back(
+        {scenario_.cluster->part_name(device), start, end, {}, {}, {}, end - start, end - start});
     core::Span span;
     span.start = stamp(start);
     span.duration = stamp(end) - span.start;
     span.kind = core::SpanKind::kPackInFlight;
     span.pack = 0;
-    const core::Track track{0, core::TrackKind::kPacks, worker_, scenario_.cluster->part(device).name, 0, -1};
+    const core::Track track{
+        0, core::TrackKind::kPacks, worker_, scenario_.cluster->part(device).name, 0, -1};
     result.recorded.push_back({track, {span}});
   }
   result.packs.push_back({0, start, start, start, end});
@@ -133,7 +140,8 @@ WorkerStep PerfLoop::as_step(Clock::time_point start, Clock::time_point end) con
 
 /// Runs an iteration on fresh inputs and checks its results.
 Expected<void> PerfLoop::checked(const std::function<bool()>& idle) {
-  const Reduced reduced = reduced_of(scenario_.strategy.reduction, collective_, std::uint64_t{iteration_} << 32);
+  const Reduced reduced =
+      reduced_of(scenario_.strategy.reduction, collective_, std::uint64_t{iteration_} << 32);
   const std::int64_t bytes = collective_.buffer_bytes().count();
   std::vector<std::vector<std::byte>> bounce(replicas_);  // for memory that the host does not reach
   for (std::size_t r = 0; r < replicas_; ++r) {
@@ -144,7 +152,8 @@ Expected<void> PerfLoop::checked(const std::function<bool()>& idle) {
     if (!reached) devices_.copy_now(places_[r], to, bytes);
   }
   if (auto done = one(idle); !done || !options_.verify) return done;
-  const std::vector<Rank> ranks(ranks_.begin(), ranks_.begin() + static_cast<std::ptrdiff_t>(replicas_));
+  const std::vector<Rank> ranks(ranks_.begin(),
+                                ranks_.begin() + static_cast<std::ptrdiff_t>(replicas_));
   std::vector<const std::byte*> results;
   for (std::size_t r = 0; r < replicas_; ++r) {
     if (!bounce[r].empty()) devices_.copy_now(bounce[r].data(), places_[r], bytes);
@@ -156,8 +165,9 @@ Expected<void> PerfLoop::checked(const std::function<bool()>& idle) {
   if (!wrong) return {};
   return failed(
       core::ProblemCode::kWrongResult,
-      fmt::format("iteration {}: element {} is wrong on rank {}: {:.17g}, not {:.17g} ± {:.2g}", iteration_ - 1,
-                  wrong->element, wrong->rank, wrong->got, wrong->expected, wrong->tolerance));
+      fmt::format("iteration {}: element {} is wrong on rank {}: {:.17g}, not {:.17g} ± {:.2g}",
+                  iteration_ - 1, wrong->element, wrong->rank, wrong->got, wrong->expected,
+                  wrong->tolerance));
 }
 
 Expected<void> PerfLoop::iterate(std::int32_t times, const std::function<bool()>& idle) {
@@ -192,20 +202,25 @@ Expected<void> PerfLoop::one(const std::function<bool()>& idle) {
     const Clock::time_point now = Clock::now();
     if (moved == Clock::time_point{}) moved = now;
     if (now - moved > options_.timeout)
-      return failed(core::ProblemCode::kTimeout, nothing_moved(options_.timeout, collectives_->where_it_stands()));
+      return failed(core::ProblemCode::kTimeout,
+                    nothing_moved(options_.timeout, collectives_->where_it_stands()));
     if (!idle()) return failed(core::ProblemCode::kStopped, "the run was stopped");
   }
-  if (iteration_ % 64 == 0 && !idle()) return failed(core::ProblemCode::kStopped, "the run was stopped");
+  if (iteration_ % 64 == 0 && !idle())
+    return failed(core::ProblemCode::kStopped, "the run was stopped");
   return {};
 }
 
 void PerfLoop::rank_done(CollectiveTag, Rank) { --ranks_left_; }
 
 Expected<void> PerfLoop::flush() {
-  const Clock::time_point until = Clock::now() + std::chrono::duration_cast<Clock::duration>(options_.timeout);
+  const Clock::time_point until =
+      Clock::now() + std::chrono::duration_cast<Clock::duration>(options_.timeout);
   while (!transport_.flushed()) {
-    if (auto polled = transport_.poll(Clock::now() + std::chrono::milliseconds(5)); !polled) return polled;
-    if (Clock::now() > until) return failed(core::ProblemCode::kTimeout, "a peer takes nothing any more");
+    if (auto polled = transport_.poll(Clock::now() + std::chrono::milliseconds(5)); !polled)
+      return polled;
+    if (Clock::now() > until)
+      return failed(core::ProblemCode::kTimeout, "a peer takes nothing any more");
   }
   return {};
 }

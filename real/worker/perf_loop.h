@@ -32,8 +32,9 @@ class PerfLoop : private InterpreterListener {
  public:
   /// Collectives are executed by the interpreter unless `maker` makes something else.
   /// REQUIRES: scenario, transport and devices outlive the loop.
-  PerfLoop(const core::Scenario& scenario, std::int32_t worker, Transport& transport, Devices& devices,
-           const WorkerOptions& options, const LoopOptions& loop, const CollectivesMaker& maker = {});
+  PerfLoop(const core::Scenario& scenario, std::int32_t worker, Transport& transport,
+           Devices& devices, const WorkerOptions& options, const LoopOptions& loop,
+           const CollectivesMaker& maker = {});
 
   Receiver& receiver() { return collectives_->receiver(); }
   [[nodiscard]] std::vector<std::string> notes() const;
@@ -52,7 +53,8 @@ class PerfLoop : private InterpreterListener {
   [[nodiscard]] std::unique_ptr<core::Collective> make_barrier() const;
   void open(std::uint32_t iteration);
   [[nodiscard]] bool is_barrier(std::uint32_t iteration) const;
-  [[nodiscard]] WorkerStep as_step(Transport::Clock::time_point start, Transport::Clock::time_point end) const;
+  [[nodiscard]] WorkerStep as_step(Transport::Clock::time_point start,
+                                   Transport::Clock::time_point end) const;
   core::Expected<void> iterate(std::int32_t times, const std::function<bool()>& idle);
   core::Expected<void> one(const std::function<bool()>& idle);
   core::Expected<void> checked(const std::function<bool()>& idle);

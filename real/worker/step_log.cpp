@@ -25,7 +25,9 @@ Span span_of(std::int32_t step, StepLog::Clock::time_point start, StepLog::Clock
 
 }  // namespace
 
-Time stamp(StepLog::Clock::time_point t) { return Time(std::chrono::nanoseconds(t.time_since_epoch()).count()); }
+Time stamp(StepLog::Clock::time_point t) {
+  return Time(std::chrono::nanoseconds(t.time_since_epoch()).count());
+}
 
 void StepLog::begin(std::int32_t first, std::int32_t count, std::size_t replicas) {
   first_ = taken_ = first;
@@ -44,12 +46,13 @@ void StepLog::begin(std::int32_t first, std::int32_t count, std::size_t replicas
 WorkerStep StepLog::take(std::int32_t step) {
   taken_ = step + 1;
   WorkerStep taken = std::move(at(step));
-  for (auto& [row, spans] : rows_[static_cast<std::size_t>(step - first_)]) taken.recorded.push_back(std::move(spans));
+  for (auto& [row, spans] : rows_[static_cast<std::size_t>(step - first_)])
+    taken.recorded.push_back(std::move(spans));
   return taken;
 }
 
-void StepLog::computed(std::int32_t step, Rank rank, const core::ComputeTask& task, Clock::time_point start,
-                       Clock::time_point end) {
+void StepLog::computed(std::int32_t step, Rank rank, const core::ComputeTask& task,
+                       Clock::time_point start, Clock::time_point end) {
   if (!options_.packs || end <= start) return;
   const auto row = tail_of(step, TrackKind::kCompute, rank, 0, -1);
   if (!row) return;
@@ -87,7 +90,8 @@ void StepLog::done(CollectiveTag collective, Rank rank, bool replica, Clock::tim
   const Flight flight = flights_.at({collective, rank});
   flights_.erase({collective, rank});
   slots_in_use_[rank][static_cast<std::size_t>(flight.slot)] = false;
-  const auto row = options_.packs ? tail_of(step, TrackKind::kPacks, rank, flight.slot, -1) : std::nullopt;
+  const auto row =
+      options_.packs ? tail_of(step, TrackKind::kPacks, rank, flight.slot, -1) : std::nullopt;
   if (!row) return;
   Span span = span_of(step, flight.launched, now);
   span.kind = SpanKind::kPackInFlight;
@@ -99,24 +103,28 @@ void StepLog::lane_step(const StepDone& done) {
   if (!options_.steps || done.step.kind == core::StepKind::kNop) return;
   const auto flight = flights_.find({done.collective, done.rank});
   const auto step = static_cast<std::int32_t>(done.collective.step);
-  const auto row =
-      tail_of(step, TrackKind::kLane, done.rank, flight == flights_.end() ? 0 : flight->second.slot, done.lane);
+  const auto row = tail_of(step, TrackKind::kLane, done.rank,
+                           flight == flights_.end() ? 0 : flight->second.slot, done.lane);
   if (!row) return;
   Span span = span_of(step, done.start, done.end);
   span.wait = stamp(done.wait) - span.start;
   span.kind = static_cast<std::int32_t>(done.step.kind);
   span.pack = static_cast<std::int32_t>(done.collective.pack);
   span.index = done.index;
-  const bool sends_only = done.step.kind == core::StepKind::kSend || done.step.kind == core::StepKind::kMulticast;
-  span.bytes = (sends_only ? done.step.source.count : done.step.target.count) *
-               core::size_of(scenario_.plan.collective(scenario_.plan.packs[done.collective.pack]).type);
+  const bool sends_only =
+      done.step.kind == core::StepKind::kSend || done.step.kind == core::StepKind::kMulticast;
+  span.bytes =
+      (sends_only ? done.step.source.count : done.step.target.count) *
+      core::size_of(scenario_.plan.collective(scenario_.plan.packs[done.collective.pack]).type);
   row->add(span);
 }
 
 void StepLog::channel(const ChannelDone& done) {
   const auto step = static_cast<std::int32_t>(done.collective.step);
   const std::int32_t goes_with = std::max(step, taken_);
-  if (!options_.steps || step < first_ || goes_with >= first_ + static_cast<std::int32_t>(steps_.size())) return;
+  if (!options_.steps || step < first_ ||
+      goes_with >= first_ + static_cast<std::int32_t>(steps_.size()))
+    return;
   const auto row = tail_of(goes_with, TrackKind::kLane, done.rank, 0, done.channel);
   if (!row) return;
   Span span = span_of(step, done.start, done.end);
@@ -139,8 +147,8 @@ void StepLog::Tail::add(Span span) const {
 }
 
 /// Returns where to append a span of the row; nothing once the requested number has been recorded.
-std::optional<StepLog::Tail> StepLog::tail_of(std::int32_t step, TrackKind kind, Rank rank, std::int32_t slot,
-                                              core::Lane lane) {
+std::optional<StepLog::Tail> StepLog::tail_of(std::int32_t step, TrackKind kind, Rank rank,
+                                              std::int32_t slot, core::Lane lane) {
   if (spans_ >= options_.most_spans) {
     at(step).spans_left_out = true;
     return std::nullopt;
@@ -149,7 +157,8 @@ std::optional<StepLog::Tail> StepLog::tail_of(std::int32_t step, TrackKind kind,
   const Row key{static_cast<int>(kind), rank, slot, lane};
   RecordedSpans& row = rows_[static_cast<std::size_t>(step - first_)][key];
   const core::PartId device = all_ranks(scenario_.plan).device(rank);
-  if (row.spans.empty()) row.track = {0, kind, worker_, scenario_.cluster->part(device).name, slot, lane};
+  if (row.spans.empty())
+    row.track = {0, kind, worker_, scenario_.cluster->part(device).name, slot, lane};
   return Tail{&row.spans, &ends_[key]};
 }
 

@@ -65,12 +65,14 @@ class StepLog {
 
   /// Starts steps first … first + count - 1; earlier steps are forgotten.
   void begin(std::int32_t first, std::int32_t count, std::size_t replicas);
-  [[nodiscard]] ReplicaStep& replica(std::int32_t step, std::size_t replica) { return at(step).replicas[replica]; }
+  [[nodiscard]] ReplicaStep& replica(std::int32_t step, std::size_t replica) {
+    return at(step).replicas[replica];
+  }
   /// Returns the record of the step so far, and removes it from the log.
   [[nodiscard]] WorkerStep take(std::int32_t step);
 
-  void computed(std::int32_t step, core::Rank rank, const core::ComputeTask& task, Clock::time_point start,
-                Clock::time_point end);
+  void computed(std::int32_t step, core::Rank rank, const core::ComputeTask& task,
+                Clock::time_point start, Clock::time_point end);
   void ready(std::int32_t step, int pack, Clock::time_point now);
   void launched(CollectiveTag collective, core::Rank rank, Clock::time_point now);
   /// The rank has completed its part of a pack; `replica`: the rank is a replica.
@@ -78,7 +80,9 @@ class StepLog {
   void lane_step(const StepDone& done);
   /// The step has ended here; while packs were in flight, the worker's thread waited this long for
   /// a core.
-  void waited_for_core(std::int32_t step, std::chrono::nanoseconds wait) { at(step).core_wait = wait; }
+  void waited_for_core(std::int32_t step, std::chrono::nanoseconds wait) {
+    at(step).core_wait = wait;
+  }
   /// May be called after its step has been taken; it is then recorded in the next.
   void channel(const ChannelDone& done);
 
@@ -97,8 +101,8 @@ class StepLog {
   };
 
   WorkerStep& at(std::int32_t step) { return steps_[static_cast<std::size_t>(step - first_)]; }
-  std::optional<Tail> tail_of(std::int32_t step, core::TrackKind kind, core::Rank rank, std::int32_t slot,
-                              core::Lane lane);
+  std::optional<Tail> tail_of(std::int32_t step, core::TrackKind kind, core::Rank rank,
+                              std::int32_t slot, core::Lane lane);
 
   const core::Scenario& scenario_;
   std::int32_t worker_;

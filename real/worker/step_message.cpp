@@ -9,10 +9,13 @@ namespace {
 using Clock = Transport::Clock;
 using Shown = std::function<std::int64_t(std::int64_t)>;
 
-std::int64_t nanoseconds(Clock::time_point t) { return std::chrono::nanoseconds(t.time_since_epoch()).count(); }
+std::int64_t nanoseconds(Clock::time_point t) {
+  return std::chrono::nanoseconds(t.time_since_epoch()).count();
+}
 std::int64_t nanoseconds(Clock::duration d) { return std::chrono::nanoseconds(d).count(); }
 
-void write_spans(const RecordedSpans& row, const Shown& shown, proto::TrackInfo& track, proto::SpanColumns& columns) {
+void write_spans(const RecordedSpans& row, const Shown& shown, proto::TrackInfo& track,
+                 proto::SpanColumns& columns) {
   track.set_kind(static_cast<int>(row.track.kind));
   track.set_worker(row.track.worker);
   track.set_device(row.track.device);
@@ -55,7 +58,8 @@ void write_step(const WorkerStep& result, const Shown& shown, proto::StepResult&
     p.set_last_start_ns(at(pack.last_start));
     p.set_end_ns(at(pack.end));
   }
-  for (const RecordedSpans& row : result.recorded) write_spans(row, shown, *message.add_track(), *message.add_spans());
+  for (const RecordedSpans& row : result.recorded)
+    write_spans(row, shown, *message.add_track(), *message.add_spans());
   message.set_spans_left_out(result.spans_left_out);
   message.set_core_wait_ns(result.core_wait.count());
 }

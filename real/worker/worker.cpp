@@ -39,7 +39,10 @@ std::chrono::milliseconds heartbeat_interval(double timeout_seconds) {
 class Worker {
  public:
   Worker(const WorkerJoin& join, CoordinatorFound found, Listener listener)
-      : join_(join), line_(std::move(found.socket), join), found_(std::move(found)), listener_(std::move(listener)) {}
+      : join_(join),
+        line_(std::move(found.socket), join),
+        found_(std::move(found)),
+        listener_(std::move(listener)) {}
 
   WorkerEnd work() {
     Expected<void> done = steps_in_memory();
@@ -57,9 +60,9 @@ class Worker {
       return all_steps();
     } catch (const std::bad_alloc&) {
       run_.reset();
-      return tl::make_unexpected(Error::run(
-          {core::ProblemCode::kOutOfMemory},
-          "out of memory; every replica of a worker holds all its gradients, and what the plan adds to them"));
+      return tl::make_unexpected(Error::run({core::ProblemCode::kOutOfMemory},
+                                            "out of memory; every replica of a worker holds all "
+                                            "its gradients, and what the plan adds to them"));
     }
   }
 
@@ -78,7 +81,8 @@ class Worker {
     if (auto sane = check_assignment(order, **scenario_); !sane) return sane;
     // Before workers connect to each other, so no process on this machine has allocated buffers
     // yet.
-    if (auto fits = check_memory(**scenario_, need_of(order, **scenario_), order.workers_here(), join_.free_memory);
+    if (auto fits = check_memory(**scenario_, need_of(order, **scenario_), order.workers_here(),
+                                 join_.free_memory);
         !fits)
       return fits;
     now_doing("connecting to the other workers");
@@ -94,7 +98,8 @@ class Worker {
     for (std::int32_t first = 0; first < order.steps(); first += batch) {
       const std::int32_t count = std::min(batch, order.steps() - first);
       const std::int32_t last = first + count - 1;
-      steps_ = count == 1 ? fmt::format("step {}", first) : fmt::format("steps {} to {}", first, last);
+      steps_ =
+          count == 1 ? fmt::format("step {}", first) : fmt::format("steps {} to {}", first, last);
       now_doing("getting ready for " + steps_);
       run_->prepare(first, count);
       auto go = wait_for_go(first, [this] { serve(); });
@@ -137,16 +142,18 @@ class Worker {
     auto devices = make_devices(*backend, scenario);
     if (!devices) return tl::make_unexpected(devices.error());
     ground_.emplace(scenario, order.time_scale(), *transport_, std::move(*devices));
-    const auto collectives = collectives_for(*backend, scenario, ground_->transport(), ground_->devices(), line_);
+    const auto collectives =
+        collectives_for(*backend, scenario, ground_->transport(), ground_->devices(), line_);
     if (!collectives) return tl::make_unexpected(collectives.error());
     options.scale = ground_->scale();
     // Waiting may take longer only because the emulation is slowed down.
     if (ground_->emulates())
-      options.timeout =
-          std::min<std::chrono::duration<double>>(options.timeout * std::max(1.0, order.time_scale()), kLongestHere);
+      options.timeout = std::min<std::chrono::duration<double>>(
+          options.timeout * std::max(1.0, order.time_scale()), kLongestHere);
     options.replay_launch = order.time_scale() > 0;
     options.busy = order.busy();
-    run_.emplace(scenario, worker_, ground_->transport(), ground_->devices(), ground_->timers(), options, *collectives);
+    run_.emplace(scenario, worker_, ground_->transport(), ground_->devices(), ground_->timers(),
+                 options, *collectives);
     ground_->transport().connect(run_->receiver(), ground_->devices());
     notes_ = [this] { return run_->notes(); };
     return {};
@@ -164,7 +171,9 @@ class Worker {
                   {order.loop().iterations(), order.loop().warm_up()}, *collectives);
     transport_->connect(loop.receiver(), **devices);
     notes_ = [&loop] { return loop.notes(); };
-    const auto serve = [&] { static_cast<void>(loop.serve(Clock::now() + std::chrono::milliseconds(2))); };
+    const auto serve = [&] {
+      static_cast<void>(loop.serve(Clock::now() + std::chrono::milliseconds(2)));
+    };
     auto go = wait_for_go(0, serve);
     if (!go) return tl::make_unexpected(go.error());
     if (!*go) return {};
@@ -174,7 +183,8 @@ class Worker {
     if (auto flushed = loop.flush(); !flushed) return flushed;
     Control message;
     write_step(
-        *result, [this](std::int64_t ns) { return join_.clock.shows(ns); }, *message.mutable_step());
+        *result, [this](std::int64_t ns) { return join_.clock.shows(ns); },
+        *message.mutable_step());
     if (auto sent = line_.send(message); !sent) return tl::make_unexpected(sent.error());
     auto more = wait_for_go(order.steps(), serve);
     if (!more) return tl::make_unexpected(more.error());
@@ -196,13 +206,15 @@ class Worker {
     };
     auto ran = run_->run(begin_, [&] {
       // If a worker may have to wait for another's slow links, only all together can detect a loss.
-      if (ground_->emulates()) line_.standing_still(run_->still_since(), [&] { return run_->where_it_stands(); });
+      if (ground_->emulates())
+        line_.standing_still(run_->still_since(), [&] { return run_->where_it_stands(); });
       return tell_now_and_then() && line_.still_wanted();
     });
     line_.standing_still(std::nullopt, {});
     const bool told = tell_of_steps();
     if (!ran) return tl::make_unexpected(line_.stopped_or(ran.error()));
-    if (!told) return tl::make_unexpected(Error::run({core::ProblemCode::kLost}, "the coordinator is gone"));
+    if (!told)
+      return tl::make_unexpected(Error::run({core::ProblemCode::kLost}, "the coordinator is gone"));
     if (auto flushed = run_->flush(); !flushed) return flushed;
     now_doing("comparing the results of " + steps_);
     auto right = run_->verify();
@@ -263,8 +275,10 @@ class Worker {
       wanted_again_ = (*message)->finish().come_again();
       return false;
     }
-    if (!(*message)->has_go() || (*message)->go().step() != next) return tl::make_unexpected(not_due("the next step"));
-    const Clock::time_point start{std::chrono::nanoseconds(join_.clock.when((*message)->go().start_ns()))};
+    if (!(*message)->has_go() || (*message)->go().step() != next)
+      return tl::make_unexpected(not_due("the next step"));
+    const Clock::time_point start{
+        std::chrono::nanoseconds(join_.clock.when((*message)->go().start_ns()))};
     begin_ = std::clamp(start, Clock::now() - patience_, Clock::now() + patience_);
     return true;
   }
@@ -309,7 +323,9 @@ std::int64_t WorkerClock::when(std::int64_t shown) const {
 }
 
 WorkerEnd work(const WorkerJoin& join) {
-  const auto stop = [&join] { return join.interrupted && join.interrupted->load(std::memory_order_relaxed); };
+  const auto stop = [&join] {
+    return join.interrupted && join.interrupted->load(std::memory_order_relaxed);
+  };
   static_cast<void>(allow_many_files());
   for (WorkerJoin next = join;;) {
     const auto until = Clock::now() + std::chrono::duration_cast<Clock::duration>(join.wait);

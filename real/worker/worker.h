@@ -28,8 +28,9 @@ struct WorkerClock {
 struct WorkerJoin {
   std::function<std::optional<Appointment>()> where;
   std::int32_t worker = kAnyWorker;
-  int ranks = 0;                           ///< processes that a launcher started together, with this one; 0: none
-  std::optional<Address> listen;           ///< where its peers reach it, instead of the address from which it joins
+  int ranks = 0;  ///< processes that a launcher started together, with this one; 0: none
+  std::optional<Address>
+      listen;  ///< where its peers reach it, instead of the address from which it joins
   std::chrono::duration<double> wait{60};  ///< the time limit for finding the coordinator
   const std::atomic<bool>* interrupted = nullptr;
   WorkerClock clock;
@@ -41,12 +42,13 @@ struct WorkerJoin {
 /// How a worker process ended.
 struct WorkerEnd {
   core::Expected<void> done;
-  bool told = false;  ///< the coordinator, which is still there, knows of the error or reported it itself
+  bool told =
+      false;  ///< the coordinator, which is still there, knows of the error or reported it itself
 };
 
 /// Runs a worker process: joins a run, executes its steps, and ends when the coordinator says so or
-/// is gone; joins again if it gets the order to. Needs no files: the plan comes from the coordinator.
-/// ERRORS: any failure; it has been reported to the coordinator if possible.
+/// is gone; joins again if it gets the order to. Needs no files: the plan comes from the
+/// coordinator. ERRORS: any failure; it has been reported to the coordinator if possible.
 WorkerEnd work(const WorkerJoin& join);
 
 }  // namespace tutti::real

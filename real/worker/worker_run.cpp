@@ -20,15 +20,16 @@ using Clock = Transport::Clock;
 
 namespace {
 
-std::unique_ptr<Collectives> interpreter(Transport& transport, Devices& devices, InterpreterListener& listener,
-                                         bool watch_steps) {
+std::unique_ptr<Collectives> interpreter(Transport& transport, Devices& devices,
+                                         InterpreterListener& listener, bool watch_steps) {
   return std::make_unique<Interpreter>(transport, devices, listener, watch_steps);
 }
 
 }  // namespace
 
-WorkerRun::WorkerRun(const core::Scenario& scenario, std::int32_t worker, Transport& transport, Devices& devices,
-                     Timers& timers, const WorkerOptions& options, const CollectivesMaker& maker)
+WorkerRun::WorkerRun(const core::Scenario& scenario, std::int32_t worker, Transport& transport,
+                     Devices& devices, Timers& timers, const WorkerOptions& options,
+                     const CollectivesMaker& maker)
     : scenario_(scenario),
       transport_(transport),
       devices_(devices),
@@ -36,12 +37,14 @@ WorkerRun::WorkerRun(const core::Scenario& scenario, std::int32_t worker, Transp
       options_(options),
       programs_(scenario.workload, scenario.plan),
       pull_of_(core::answers_to(scenario.plan)),
-      collectives_(maker ? maker(*this, options.log.steps) : interpreter(transport, devices, *this, options.log.steps)),
+      collectives_(maker ? maker(*this, options.log.steps)
+                         : interpreter(transport, devices, *this, options.log.steps)),
       gates_(scenario.plan),
       log_(scenario, worker, options.log) {
   const core::Cluster& cluster = *scenario.cluster;
   std::size_t group = 0;
-  for (std::int64_t before = cluster.groups()[0].count; worker >= before; before += cluster.groups()[++group].count) {
+  for (std::int64_t before = cluster.groups()[0].count; worker >= before;
+       before += cluster.groups()[++group].count) {
   }
   const int per_worker = cluster.replicas_per_worker();
   const bool server = worker >= cluster.workers() - cluster.servers();
@@ -51,8 +54,8 @@ WorkerRun::WorkerRun(const core::Scenario& scenario, std::int32_t worker, Transp
     const core::DeviceRates& rates = cluster.part(device).device;
     const core::StepProgram& program = programs_.program(group);
     core::Runner runner(program.program, programs_.durations(group), {rates.copy, rates.memory});
-    replicas_.push_back(
-        std::make_unique<Replica>(*this, std::move(runner), program, rank, static_cast<std::size_t>(i), device));
+    replicas_.push_back(std::make_unique<Replica>(*this, std::move(runner), program, rank,
+                                                  static_cast<std::size_t>(i), device));
     if (options.busy) replicas_.back()->core = std::make_unique<BusyThread>();
     ranks_.push_back(rank);
   }
@@ -66,7 +69,8 @@ WorkerRun::WorkerRun(const core::Scenario& scenario, std::int32_t worker, Transp
               "of gates of all replicas, a real run has those that fuse only");
   if (gates_.any() && gates_.scope() == core::GateScope::kWorker && !replicas_.empty())
     gate_ = gates_.make({ranks_.front(), std::ssize(replicas_)}, {});
-  gradients_ = std::make_unique<Gradients>(scenario, ranks_, static_cast<Rank>(cluster.replicas() + worker), devices);
+  gradients_ = std::make_unique<Gradients>(scenario, ranks_,
+                                           static_cast<Rank>(cluster.replicas() + worker), devices);
   if (scenario.plan.widest().schedule->ranks() > cluster.replicas())
     ranks_.push_back(static_cast<Rank>(cluster.replicas() + worker));
 }
@@ -79,10 +83,15 @@ void WorkerRun::fuse() {
   hooks.data = [this](std::int32_t step, int pack, std::size_t replica) {
     return gradients_->data(step, static_cast<std::size_t>(pack), replica);
   };
-  hooks.launched = [this](std::int32_t step, int pack, std::size_t r) { launched(*replicas_[r], step, pack); };
-  hooks.done = [this](std::int32_t step, int pack, std::size_t r) { done(step, pack, replicas_[r]->rank); };
+  hooks.launched = [this](std::int32_t step, int pack, std::size_t r) {
+    launched(*replicas_[r], step, pack);
+  };
+  hooks.done = [this](std::int32_t step, int pack, std::size_t r) {
+    done(step, pack, replicas_[r]->rank);
+  };
   const auto period = options_.scale.here(scenario_.plan.gate->cycle());
-  cycles_ = std::make_unique<Cycles>(scenario_, ranks_, std::chrono::duration_cast<std::chrono::nanoseconds>(period),
+  cycles_ = std::make_unique<Cycles>(scenario_, ranks_,
+                                     std::chrono::duration_cast<std::chrono::nanoseconds>(period),
                                      devices_, timers_, *collectives_, std::move(hooks));
 }
 
@@ -103,9 +112,10 @@ std::vector<std::string> WorkerRun::last_words() const {
 
 /// Of a pack, which the host may have no part in.
 std::vector<Rank> WorkerRun::ranks_of(std::size_t pack) const {
-  const bool host =
-      scenario_.plan.collective(scenario_.plan.packs[pack]).schedule->ranks() > scenario_.cluster->replicas();
-  return {ranks_.begin(), host ? ranks_.end() : ranks_.begin() + static_cast<std::ptrdiff_t>(replicas_.size())};
+  const bool host = scenario_.plan.collective(scenario_.plan.packs[pack]).schedule->ranks() >
+                    scenario_.cluster->replicas();
+  return {ranks_.begin(),
+          host ? ranks_.end() : ranks_.begin() + static_cast<std::ptrdiff_t>(replicas_.size())};
 }
 
 bool WorkerRun::is_in(std::int32_t step, std::size_t pack) const {
@@ -126,8 +136,10 @@ void WorkerRun::prepare(std::int32_t first, std::int32_t count) {
       const std::vector<Rank> ranks = ranks_of(p);
       std::vector<std::byte*> data(ranks.size());
       for (std::size_t r = 0; r < data.size(); ++r) data[r] = gradients_->data(step, p, r);
-      collectives_->open(tag_of(step, p), scenario_.plan.collective(scenario_.plan.packs[p]),
-                         operation_of(core::reduction_of(scenario_.strategy, scenario_.plan.packs[p])), ranks, data);
+      collectives_->open(
+          tag_of(step, p), scenario_.plan.collective(scenario_.plan.packs[p]),
+          operation_of(core::reduction_of(scenario_.strategy, scenario_.plan.packs[p])), ranks,
+          data);
     }
   }
   if (cycles_) cycles_->prepare(first, count);
@@ -135,7 +147,8 @@ void WorkerRun::prepare(std::int32_t first, std::int32_t count) {
 
 core::Expected<void> WorkerRun::run(Clock::time_point begin, const std::function<bool()>& idle) {
   const std::size_t packs = scenario_.plan.packs.size();
-  left_.assign(static_cast<std::size_t>(count_), std::ssize(replicas_) + (own_pace_ ? own_pace_->parts_of_step() : 0));
+  left_.assign(static_cast<std::size_t>(count_),
+               std::ssize(replicas_) + (own_pace_ ? own_pace_->parts_of_step() : 0));
   for (std::int32_t step = first_; !own_pace_ && step < first_ + count_; ++step) {
     for (std::size_t p = 0; p < packs; ++p) {
       if (is_in(step, p)) left_[static_cast<std::size_t>(step - first_)] += std::ssize(ranks_of(p));
@@ -159,15 +172,18 @@ core::Expected<void> WorkerRun::run(Clock::time_point begin, const std::function
     if (left_in_all_ == 0) break;
     const Clock::time_point now = Clock::now();
     if (auto done = look(now + std::chrono::milliseconds(20)); !done) return done;
-    if (progress_ + collectives_->moved() != seen || timers_.next() != Clock::time_point::max() || computes(now)) {
+    if (progress_ + collectives_->moved() != seen || timers_.next() != Clock::time_point::max() ||
+        computes(now)) {
       seen = progress_ + collectives_->moved();
       moved = now;
       still_since_.reset();
     } else if (still_since_ = moved; now - moved > options_.timeout) {
-      return tl::make_unexpected(
-          core::Error::run({core::ProblemCode::kTimeout}, nothing_moved(options_.timeout, where_it_stands())));
+      return tl::make_unexpected(core::Error::run(
+          {core::ProblemCode::kTimeout}, nothing_moved(options_.timeout, where_it_stands())));
     }
-    if (!idle()) return tl::make_unexpected(core::Error::run({core::ProblemCode::kStopped}, "the run was stopped"));
+    if (!idle())
+      return tl::make_unexpected(
+          core::Error::run({core::ProblemCode::kStopped}, "the run was stopped"));
   }
   collectives_->hear_the_rest();
   if (own_pace_) own_pace_->close(*collectives_);
@@ -231,12 +247,14 @@ core::Expected<void> WorkerRun::look(Clock::time_point until) {
 core::Expected<void> WorkerRun::serve(Clock::time_point until) { return transport_.poll(until); }
 
 core::Expected<void> WorkerRun::flush() {
-  const Clock::time_point until = Clock::now() + std::chrono::duration_cast<Clock::duration>(options_.timeout);
+  const Clock::time_point until =
+      Clock::now() + std::chrono::duration_cast<Clock::duration>(options_.timeout);
   while (!transport_.flushed()) {
     go_on();
     if (auto moved = look(Clock::now() + std::chrono::milliseconds(5)); !moved) return moved;
     if (Clock::now() > until)
-      return tl::make_unexpected(core::Error::run({core::ProblemCode::kTimeout}, "a peer takes nothing any more"));
+      return tl::make_unexpected(
+          core::Error::run({core::ProblemCode::kTimeout}, "a peer takes nothing any more"));
   }
   return {};
 }
@@ -261,8 +279,8 @@ void WorkerRun::begin_step(Replica& replica) {
   replica.stream_free = record.start;
   replica.exposed.begin_step();
   const core::RunOptions& options = scenario_.run;
-  replica.runner.begin_step(core::pace_of(options.compute_jitter_ppm, options.seed, replica.rank, replica.step),
-                            replica);
+  replica.runner.begin_step(
+      core::pace_of(options.compute_jitter_ppm, options.seed, replica.rank, replica.step), replica);
 }
 
 void WorkerRun::end_step(Replica& replica) {
@@ -276,7 +294,8 @@ void WorkerRun::end_step(Replica& replica) {
 }
 
 void WorkerRun::compute(Replica& replica, const ComputeTask& task) {
-  const Clock::time_point start = std::max(replica.cause.value_or(timers_.now()), replica.stream_free);
+  const Clock::time_point start =
+      std::max(replica.cause.value_or(timers_.now()), replica.stream_free);
   const auto length = options_.scale.here(task.duration);
   replica.stream_free = start + length;
   const bool takes_time = task.duration > core::Time() || !replica.on_device.empty();
@@ -285,13 +304,16 @@ void WorkerRun::compute(Replica& replica, const ComputeTask& task) {
     return;
   }
   Task begun{task, start, replica.stream_free, replica.core ? replica.core->begin(length) : 0};
-  timers_.at(replica.stream_free,
-             [this, &replica, begun] { replica.core ? look_after(replica, begun) : compute_done(replica, begun); });
+  timers_.at(replica.stream_free, [this, &replica, begun] {
+    replica.core ? look_after(replica, begun) : compute_done(replica, begun);
+  });
 }
 
 void WorkerRun::computed(Rank rank, Clock::time_point, Clock::time_point end) {
-  const auto found = std::find_if(replicas_.begin(), replicas_.end(), [&](const auto& r) { return r->rank == rank; });
-  TUTTI_CHECK(found != replicas_.end() && !(*found)->on_device.empty(), "rank {} was not asked to compute", rank);
+  const auto found = std::find_if(replicas_.begin(), replicas_.end(),
+                                  [&](const auto& r) { return r->rank == rank; });
+  TUTTI_CHECK(found != replicas_.end() && !(*found)->on_device.empty(),
+              "rank {} was not asked to compute", rank);
   Replica& replica = **found;
   Task done = replica.on_device.front();
   replica.on_device.pop_front();
@@ -304,17 +326,18 @@ void WorkerRun::computed(Rank rank, Clock::time_point, Clock::time_point end) {
 
 /// True if a device is still busy with computation according to its schedule.
 bool WorkerRun::computes(Clock::time_point now) const {
-  return std::any_of(replicas_.begin(), replicas_.end(),
-                     [&](const auto& r) { return !r->on_device.empty() && r->on_device.front().end > now; });
+  return std::any_of(replicas_.begin(), replicas_.end(), [&](const auto& r) {
+    return !r->on_device.empty() && r->on_device.front().end > now;
+  });
 }
 
 std::string WorkerRun::where_it_stands() const {
   std::string text = collectives_->where_it_stands();
   for (const std::unique_ptr<Replica>& replica : replicas_) {
     if (replica->on_device.empty()) continue;
-    text +=
-        fmt::format("{}{} is not through: {}", text.empty() ? "" : ", ", scenario_.cluster->part_name(replica->device),
-                    core::to_string(replica->on_device.front().task.kind));
+    text += fmt::format("{}{} is not through: {}", text.empty() ? "" : ", ",
+                        scenario_.cluster->part_name(replica->device),
+                        core::to_string(replica->on_device.front().task.kind));
   }
   return text;
 }
@@ -323,7 +346,9 @@ std::string WorkerRun::where_it_stands() const {
 void WorkerRun::look_after(Replica& replica, Task task) {
   constexpr std::chrono::microseconds kLookAgain{50};
   const auto done = replica.core->take(task.job);
-  if (!done) return timers_.at(Clock::now() + kLookAgain, [this, &replica, task] { look_after(replica, task); });
+  if (!done)
+    return timers_.at(Clock::now() + kLookAgain,
+                      [this, &replica, task] { look_after(replica, task); });
   task.start = done->start;
   task.end = done->end;
   replica.stream_free = std::max(replica.stream_free, done->end);

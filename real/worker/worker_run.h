@@ -39,7 +39,8 @@ struct WorkerOptions {
 
 /// Creates what executes a worker's collectives; with `watch_steps` it reports single steps, if it
 /// has any.
-using CollectivesMaker = std::function<std::unique_ptr<Collectives>(InterpreterListener& listener, bool watch_steps)>;
+using CollectivesMaker =
+    std::function<std::unique_ptr<Collectives>(InterpreterListener& listener, bool watch_steps)>;
 
 /// One worker's part of a run: its replicas with their drivers, and its host if it helps.
 /// Computation is replayed on devices that support it, else by threads that keep cores busy, or as
@@ -55,8 +56,9 @@ class WorkerRun : private InterpreterListener, private WorkListener {
 
   /// Collectives are executed by the interpreter unless `maker` makes something else.
   /// REQUIRES: all arguments outlive the run.
-  WorkerRun(const core::Scenario& scenario, std::int32_t worker, Transport& transport, Devices& devices, Timers& timers,
-            const WorkerOptions& options, const CollectivesMaker& maker = {});
+  WorkerRun(const core::Scenario& scenario, std::int32_t worker, Transport& transport,
+            Devices& devices, Timers& timers, const WorkerOptions& options,
+            const CollectivesMaker& maker = {});
   ~WorkerRun() override;
 
   [[nodiscard]] Receiver& receiver() { return collectives_->receiver(); }
@@ -87,8 +89,12 @@ class WorkerRun : private InterpreterListener, private WorkListener {
   core::Expected<void> verify();
   /// For asynchronous workers: returns the reads of variables and the staleness of updates in the
   /// current steps.
-  std::vector<ReadSeen> take_reads() { return own_pace_ ? own_pace_->take_reads() : std::vector<ReadSeen>(); }
-  core::UpdatesBehind take_behind() { return own_pace_ ? own_pace_->take_behind() : core::UpdatesBehind(); }
+  std::vector<ReadSeen> take_reads() {
+    return own_pace_ ? own_pace_->take_reads() : std::vector<ReadSeen>();
+  }
+  core::UpdatesBehind take_behind() {
+    return own_pace_ ? own_pace_->take_behind() : core::UpdatesBehind();
+  }
 
  private:
   struct Replica;
@@ -115,7 +121,9 @@ class WorkerRun : private InterpreterListener, private WorkListener {
   void launched(Replica& replica, std::int32_t step, int pack);
   void done(std::int32_t step, int pack, core::Rank rank);
   void fuse();
-  [[nodiscard]] bool is_fused(std::size_t pack) const { return cycles_ && gates_.holds(static_cast<int>(pack)); }
+  [[nodiscard]] bool is_fused(std::size_t pack) const {
+    return cycles_ && gates_.holds(static_cast<int>(pack));
+  }
   void start(const std::vector<core::GateDecision>& decisions);
   void go_on();
   core::Expected<void> look(Clock::time_point until);
@@ -129,7 +137,8 @@ class WorkerRun : private InterpreterListener, private WorkListener {
   std::vector<int> pull_of_;  ///< by pack: the pull that answers this push; -1: none
   std::unique_ptr<Collectives> collectives_;
   std::vector<std::unique_ptr<Replica>> replicas_;
-  std::vector<core::Rank> ranks_;  ///< of this worker: replicas, then the host if it helps with any pack
+  std::vector<core::Rank>
+      ranks_;  ///< of this worker: replicas, then the host if it helps with any pack
   std::unique_ptr<Gradients> gradients_;
   core::PlanGate gates_;
   std::unique_ptr<core::Gate> gate_;   ///< of this worker alone, if packs wait for their turn
@@ -143,7 +152,8 @@ class WorkerRun : private InterpreterListener, private WorkListener {
   /// have not completed.
   std::vector<std::int64_t> left_;
   std::int64_t left_in_all_ = 0;
-  std::optional<CoreWait> core_wait_;           ///< of the thread in run(); laps begin with the first pack in flight
+  std::optional<CoreWait>
+      core_wait_;  ///< of the thread in run(); laps begin with the first pack in flight
   std::chrono::nanoseconds waited_for_core_{};  ///< in the current step, while packs were in flight
   int in_flight_ = 0;                           ///< packs, over all replicas
   core::Expected<void> works_;                  ///< or why a device or the collectives failed

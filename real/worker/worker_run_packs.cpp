@@ -12,7 +12,8 @@ using Clock = Transport::Clock;
 
 /// Starts the pack at once, or when the worker's gate releases it.
 void WorkerRun::launch(Replica& replica, int pack) {
-  if (is_fused(static_cast<std::size_t>(pack))) return cycles_->ask(replica.step, pack, replica.index);
+  if (is_fused(static_cast<std::size_t>(pack)))
+    return cycles_->ask(replica.step, pack, replica.index);
   if (!gate_ || !gates_.holds(pack)) return begin(replica, pack);
   // A gate without rounds asks for no time.
   start(gate_->ready({replica.rank, replica.step, pack}, core::Time()));
@@ -30,13 +31,15 @@ void WorkerRun::start(const std::vector<core::GateDecision>& decisions) {
 
 void WorkerRun::begin(Replica& replica, int pack) {
   const Clock::time_point now = timers_.now();
-  const CollectiveTag tag =
-      own_pace_ ? own_pace_->tag(replica.step, pack) : tag_of(replica.step, static_cast<std::size_t>(pack));
+  const CollectiveTag tag = own_pace_ ? own_pace_->tag(replica.step, pack)
+                                      : tag_of(replica.step, static_cast<std::size_t>(pack));
   launched(replica, replica.step, pack);
   if (own_pace_) own_pace_->ask(replica.step, pack, *collectives_);
   const core::Time overhead = scenario_.strategy.launch_overhead;
-  if (!options_.replay_launch || overhead == core::Time()) return collectives_->start(tag, replica.rank);
-  timers_.at(now + options_.scale.here(overhead), [this, tag, rank = replica.rank] { collectives_->start(tag, rank); });
+  if (!options_.replay_launch || overhead == core::Time())
+    return collectives_->start(tag, replica.rank);
+  timers_.at(now + options_.scale.here(overhead),
+             [this, tag, rank = replica.rank] { collectives_->start(tag, rank); });
 }
 
 void WorkerRun::launched(Replica& replica, std::int32_t step, int pack) {
@@ -64,7 +67,8 @@ void WorkerRun::rank_done(CollectiveTag collective, Rank rank) {
 void WorkerRun::done(std::int32_t step, int pack, Rank rank) {
   const CollectiveTag collective = tag_of(step, static_cast<std::size_t>(pack));
   const Clock::time_point now = timers_.now();
-  const auto index = static_cast<std::size_t>(std::find(ranks_.begin(), ranks_.end(), rank) - ranks_.begin());
+  const auto index =
+      static_cast<std::size_t>(std::find(ranks_.begin(), ranks_.end(), rank) - ranks_.begin());
   log_.done(collective, rank, index < replicas_.size(), now);
   const int answer = pull_of_[collective.pack];
   if (answer >= 0 && index >= replicas_.size())
@@ -73,7 +77,8 @@ void WorkerRun::done(std::int32_t step, int pack, Rank rank) {
   if (index >= replicas_.size()) return;
   if (--in_flight_ == 0) waited_for_core_ += core_wait_->lap();
   Replica& replica = *replicas_[index];
-  if (--replica.in_flight == 0) replica.exposed.in_flight(stamp(replica.in_flight_since), stamp(now));
+  if (--replica.in_flight == 0)
+    replica.exposed.in_flight(stamp(replica.in_flight_since), stamp(now));
   if (gate_ && gates_.holds(pack)) start(gate_->done({rank, step, pack}));
   replica.runner.done(replica.tasks.of_pack(pack), replica);
 }

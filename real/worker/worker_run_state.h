@@ -25,10 +25,12 @@ struct WorkerRun::Task {
 };
 
 struct WorkerRun::Replica : core::Host {
-  Replica(WorkerRun& r, core::Runner n, const core::StepProgram& t, core::Rank k, std::size_t i, core::PartId p)
+  Replica(WorkerRun& r, core::Runner n, const core::StepProgram& t, core::Rank k, std::size_t i,
+          core::PartId p)
       : run(r), runner(std::move(n)), tasks(t), rank(k), index(i), device(p) {}
 
-  void compute(core::TaskId id, const core::Task& task, core::Time duration, std::int64_t compute_bound_ppm) override {
+  void compute(core::TaskId id, const core::Task& task, core::Time duration,
+               std::int64_t compute_bound_ppm) override {
     run.compute(*this, {id, task, duration, compute_bound_ppm});
   }
   /// A pack: real runs have no exchanges (tcp_executor.cpp refuses them).
@@ -48,10 +50,11 @@ struct WorkerRun::Replica : core::Host {
   core::PartId device;
   std::int32_t step = 0;
   Clock::time_point stream_free;
-  std::deque<Task> on_device;              ///< the device has not reported their end yet; `end` is as planned
-  Clock::time_point device_ended;          ///< the last end that it has reported
-  std::unique_ptr<BusyThread> core;        ///< if computation keeps one busy
-  std::optional<Clock::time_point> cause;  ///< of the runner's current request; the current time if not set
+  std::deque<Task> on_device;  ///< the device has not reported their end yet; `end` is as planned
+  Clock::time_point device_ended;    ///< the last end that it has reported
+  std::unique_ptr<BusyThread> core;  ///< if computation keeps one busy
+  std::optional<Clock::time_point>
+      cause;  ///< of the runner's current request; the current time if not set
   int in_flight = 0;
   Clock::time_point in_flight_since;
   core::ExposedTime exposed;  ///< in the current step, in nanoseconds (stamp())

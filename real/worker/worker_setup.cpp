@@ -27,12 +27,13 @@ using Clock = CoordinatorLine::Clock;
 namespace {
 
 Clock::time_point patience_of(const proto::Assignment& order) {
-  return Clock::now() +
-         std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(order.timeout_seconds()));
+  return Clock::now() + std::chrono::duration_cast<Clock::duration>(
+                            std::chrono::duration<double>(order.timeout_seconds()));
 }
 
 /// Returns the identifier of the communicator of all ranks; empty if there is none.
-Expected<std::string> nccl_id(const BackendOptions& backend, const core::Scenario& scenario, CoordinatorLine& line) {
+Expected<std::string> nccl_id(const BackendOptions& backend, const core::Scenario& scenario,
+                              CoordinatorLine& line) {
   if (!needs_nccl_id(backend.backend, scenario)) return std::string();
   std::string own;
   if (backend.worker == 0) {
@@ -52,7 +53,8 @@ Expected<std::string> nccl_id(const BackendOptions& backend, const core::Scenari
 
 tl::unexpected<Error> cannot_be(const std::string& what) {
   return tl::make_unexpected(
-      Error::run({core::ProblemCode::kProtocol}, "the coordinator sent an assignment that cannot be: " + what));
+      Error::run({core::ProblemCode::kProtocol},
+                 "the coordinator sent an assignment that cannot be: " + what));
 }
 
 }  // namespace
@@ -70,16 +72,17 @@ Expected<core::Scenario> read_plan(const proto::Assignment& order) {
       return cannot_be(fmt::format("a file of kind {}", f.kind()));
     files.push_back({static_cast<core::Library::Kind>(f.kind()), f.name(), f.path(), f.text()});
   }
-  auto scenario = core::read_scenario(order.scenario_text(), order.scenario_file(), core::Library(files));
+  auto scenario =
+      core::read_scenario(order.scenario_text(), order.scenario_file(), core::Library(files));
   if (!scenario) return scenario;
   const std::uint64_t digest = core::plan_digest(*scenario);
   if (digest != order.plan_digest()) {
-    return tl::make_unexpected(Error::run(
-        {core::ProblemCode::kIncompatible},
-        fmt::format(
-            "makes another plan of the scenario ({:016x}, Tutti {}) than the coordinator ({:016x}, Tutti {}); use "
-            "the same program for both",
-            digest, protocol(), order.plan_digest(), protocol())));
+    return tl::make_unexpected(
+        Error::run({core::ProblemCode::kIncompatible},
+                   fmt::format("makes another plan of the scenario ({:016x}, Tutti {}) than the "
+                               "coordinator ({:016x}, Tutti {}); use "
+                               "the same program for both",
+                               digest, protocol(), order.plan_digest(), protocol())));
   }
   scenario->run.steps = order.steps();
   scenario->run.seed = order.seed();
@@ -89,14 +92,16 @@ Expected<core::Scenario> read_plan(const proto::Assignment& order) {
 Expected<void> check_assignment(const proto::Assignment& order, const core::Scenario& scenario) {
   const core::Cluster& cluster = *scenario.cluster;
   if (order.peer_size() != cluster.workers())
-    return cannot_be(fmt::format("{} peers, and the scenario has {} workers", order.peer_size(), cluster.workers()));
+    return cannot_be(fmt::format("{} peers, and the scenario has {} workers", order.peer_size(),
+                                 cluster.workers()));
   struct Range {
     const char* what;
     std::int64_t value, least, most;
   };
   const bool loops = order.has_loop();
   for (const Range& range :
-       {Range{"worker", order.worker(), 0, order.peer_size() - 1}, Range{"steps", order.steps(), 1, core::kMostSteps},
+       {Range{"worker", order.worker(), 0, order.peer_size() - 1},
+        Range{"steps", order.steps(), 1, core::kMostSteps},
         Range{"batch", order.batch(), 1, core::kMostSteps},
         Range{"most_spans", order.most_spans(), 0, std::numeric_limits<std::int64_t>::max()},
         Range{"spin_ns", order.spin_ns(), 0, 1'000'000'000},
@@ -106,12 +111,13 @@ Expected<void> check_assignment(const proto::Assignment& order, const core::Scen
         Range{"iterations", loops ? order.loop().iterations() : 1, 1, kMostIterations},
         Range{"warm_up", order.loop().warm_up(), 0, kMostWarmUp}}) {
     if (range.value < range.least || range.value > range.most) {
-      return cannot_be(
-          fmt::format("{} is {}, which is not from {} to {}", range.what, range.value, range.least, range.most));
+      return cannot_be(fmt::format("{} is {}, which is not from {} to {}", range.what, range.value,
+                                   range.least, range.most));
     }
   }
   for (const proto::Address& peer : order.peer()) {
-    if (peer.port() < 1 || peer.port() > 65'535) return cannot_be(fmt::format("a peer at port {}", peer.port()));
+    if (peer.port() < 1 || peer.port() > 65'535)
+      return cannot_be(fmt::format("a peer at port {}", peer.port()));
   }
   const double scale = order.time_scale();
   if (scale != 0 && !(scale >= kLeastTimeScale && scale <= kMostTimeScale))
@@ -124,8 +130,9 @@ Expected<void> check_assignment(const proto::Assignment& order, const core::Scen
   return {};
 }
 
-Expected<std::vector<int>> meet_others(const proto::Assignment& order, const CoordinatorFound& found,
-                                       const Listener& listener, CoordinatorLine& line) {
+Expected<std::vector<int>> meet_others(const proto::Assignment& order,
+                                       const CoordinatorFound& found, const Listener& listener,
+                                       CoordinatorLine& line) {
   PeerMeeting meeting;
   meeting.secret = found.appointment.secret;
   meeting.run = found.run;
@@ -137,23 +144,28 @@ Expected<std::vector<int>> meet_others(const proto::Assignment& order, const Coo
   const bool near = is_loopback(their_host(line.file())).value_or(false);
   for (const proto::Address& peer : order.peer()) {
     Address address{peer.host(), peer.port()};
-    if (!near && is_loopback(address.host).value_or(false)) address.host = found.appointment.coordinator.host;
+    if (!near && is_loopback(address.host).value_or(false))
+      address.host = found.appointment.coordinator.host;
     meeting.peers.push_back(std::move(address));
   }
   return meet_peers(meeting, listener, [&line] { return line.look(); });
 }
 
-Expected<std::unique_ptr<Transport>> open_transport(const proto::Assignment& order, const core::Scenario& scenario,
-                                                    std::vector<int> sockets, CoordinatorLine& line) {
+Expected<std::unique_ptr<Transport>> open_transport(const proto::Assignment& order,
+                                                    const core::Scenario& scenario,
+                                                    std::vector<int> sockets,
+                                                    CoordinatorLine& line) {
   std::vector<std::int32_t> worker_of;
   const core::Group ranks = all_ranks(scenario.plan);
-  for (core::Rank r = 0; r < count_of_ranks(scenario.plan); ++r) worker_of.push_back(ranks.device(r).worker);
-  const WaitOptions options{
-      std::chrono::duration_cast<std::chrono::microseconds>(std::chrono::nanoseconds(order.spin_ns()))};
+  for (core::Rank r = 0; r < count_of_ranks(scenario.plan); ++r)
+    worker_of.push_back(ranks.device(r).worker);
+  const WaitOptions options{std::chrono::duration_cast<std::chrono::microseconds>(
+      std::chrono::nanoseconds(order.spin_ns()))};
   if (order.transport() != "shm")
-    return std::make_unique<TcpTransport>(std::move(sockets), std::move(worker_of), options, order.streams());
-  auto opened = ShmTransport::open(std::move(sockets), order.worker(), std::move(worker_of), options,
-                                   {patience_of(order), [&line] { return line.look(); }});
+    return std::make_unique<TcpTransport>(std::move(sockets), std::move(worker_of), options,
+                                          order.streams());
+  auto opened = ShmTransport::open(std::move(sockets), order.worker(), std::move(worker_of),
+                                   options, {patience_of(order), [&line] { return line.look(); }});
   if (!opened) return tl::make_unexpected(opened.error());
   return std::unique_ptr<Transport>(std::move(*opened));
 }
@@ -185,7 +197,8 @@ Expected<BackendOptions> backend_of(const proto::Assignment& order) {
   const auto backend = parse_backend(order.backend());
   if (!backend)
     return tl::make_unexpected(
-        Error::run({core::ProblemCode::kProtocol}, fmt::format("the coordinator wants backend {}", order.backend())));
+        Error::run({core::ProblemCode::kProtocol},
+                   fmt::format("the coordinator wants backend {}", order.backend())));
   options.backend = *backend;
   options.worker = order.worker();
   options.workers_before = order.workers_before();
@@ -196,11 +209,13 @@ Expected<BackendOptions> backend_of(const proto::Assignment& order) {
   return options;
 }
 
-Expected<CollectivesMaker> collectives_for(const BackendOptions& backend, const core::Scenario& scenario,
-                                           Transport& transport, Devices& devices, CoordinatorLine& line) {
+Expected<CollectivesMaker> collectives_for(const BackendOptions& backend,
+                                           const core::Scenario& scenario, Transport& transport,
+                                           Devices& devices, CoordinatorLine& line) {
   const auto id = nccl_id(backend, scenario, line);
   if (!id) return tl::make_unexpected(id.error());
-  auto made = make_collectives(backend, scenario, transport, devices, *id, [&line] { return line.still_wanted(); });
+  auto made = make_collectives(backend, scenario, transport, devices, *id,
+                               [&line] { return line.still_wanted(); });
   if (!made) return tl::make_unexpected(line.stopped_or(made.error()));
   return made;
 }

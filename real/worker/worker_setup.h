@@ -29,16 +29,19 @@ core::Expected<core::Scenario> read_plan(const proto::Assignment& order);
 /// Checks that the assignment's numbers are possible for a run of the scenario, since they are used
 /// as indexes and counts.
 /// ERRORS: the first number that is not.
-core::Expected<void> check_assignment(const proto::Assignment& order, const core::Scenario& scenario);
+core::Expected<void> check_assignment(const proto::Assignment& order,
+                                      const core::Scenario& scenario);
 
 /// Returns connections to the other workers, as meet_peers().
 /// ERRORS: as meet_peers(); the coordinator's.
-core::Expected<std::vector<int>> meet_others(const proto::Assignment& order, const CoordinatorFound& found,
+core::Expected<std::vector<int>> meet_others(const proto::Assignment& order,
+                                             const CoordinatorFound& found,
                                              const Listener& listener, CoordinatorLine& line);
 
 /// REQUIRES: `sockets` are of meet_others() with the same assignment.
 core::Expected<std::unique_ptr<Transport>> open_transport(const proto::Assignment& order,
-                                                          const core::Scenario& scenario, std::vector<int> sockets,
+                                                          const core::Scenario& scenario,
+                                                          std::vector<int> sockets,
                                                           CoordinatorLine& line);
 
 /// Returns the memory need of all workers on this one's machine, assuming that they are like this
@@ -50,7 +53,9 @@ core::Expected<std::unique_ptr<Transport>> open_transport(const proto::Assignmen
 [[nodiscard]] core::Expected<BackendOptions> backend_of(const proto::Assignment& order);
 
 /// As make_collectives(), with the communicator's identifier exchanged through the coordinator.
-core::Expected<CollectivesMaker> collectives_for(const BackendOptions& backend, const core::Scenario& scenario,
-                                                 Transport& transport, Devices& devices, CoordinatorLine& line);
+core::Expected<CollectivesMaker> collectives_for(const BackendOptions& backend,
+                                                 const core::Scenario& scenario,
+                                                 Transport& transport, Devices& devices,
+                                                 CoordinatorLine& line);
 
 }  // namespace tutti::real

@@ -12,8 +12,8 @@ namespace tutti::sim {
 using core::Rank;
 using core::Time;
 
-CollectiveEngines::CollectiveEngines(Network& network, Devices& devices, EventQueue& events, Ties& ties,
-                                     CollectiveListener& listener, bool watch_steps)
+CollectiveEngines::CollectiveEngines(Network& network, Devices& devices, EventQueue& events,
+                                     Ties& ties, CollectiveListener& listener, bool watch_steps)
     : network_(network),
       events_(events),
       ties_(ties),
@@ -48,23 +48,28 @@ std::size_t CollectiveEngines::engine_for(const core::Collective& collective) co
   return engine;
 }
 
-void CollectiveEngines::expect(const core::Collective& collective, const CollectiveEngine::GoOn& go_on) {
+void CollectiveEngines::expect(const core::Collective& collective,
+                               const CollectiveEngine::GoOn& go_on) {
   engines_[engine_for(collective)]->expect(collective, go_on);
 }
 
 std::uint32_t CollectiveEngines::open(const core::Collective& collective) {
   const std::size_t engine = engine_for(collective);
-  return handle_of(static_cast<std::uint32_t>(engine), engines_[engine]->open(collective, ports_[engine]));
+  return handle_of(static_cast<std::uint32_t>(engine),
+                   engines_[engine]->open(collective, ports_[engine]));
 }
 
-void CollectiveEngines::close(std::uint32_t handle) { engine_of(handle).close(instance_of(handle)); }
+void CollectiveEngines::close(std::uint32_t handle) {
+  engine_of(handle).close(instance_of(handle));
+}
 
 void CollectiveEngines::start(const Event& event) {
   TUTTI_CHECK(event.kind == EventKind::kStart, "an event of kind {}", static_cast<int>(event.kind));
   engine_of(event.a).start(instance_of(event.a), static_cast<Rank>(event.b), event.time);
 }
 
-void CollectiveEngines::Port::rank_done(std::uint32_t instance, Rank rank, Time now, const Trail& trail) {
+void CollectiveEngines::Port::rank_done(std::uint32_t instance, Rank rank, Time now,
+                                        const Trail& trail) {
   listener->rank_done(handle_of(engine, instance), rank, now, trail);
 }
 
@@ -92,8 +97,9 @@ std::int64_t CollectiveEngines::work_done() const {
 std::vector<std::string> CollectiveEngines::notes() const {
   if (rounds_.steps_skipped() == 0) return {};
   const std::int64_t all = interpreter_.steps_executed();
-  return {fmt::format("simulated {} of {} steps of lanes: the others are rounds like those before them",
-                      core::show_count(all - rounds_.steps_skipped()), core::show_count(all))};
+  return {
+      fmt::format("simulated {} of {} steps of lanes: the others are rounds like those before them",
+                  core::show_count(all - rounds_.steps_skipped()), core::show_count(all))};
 }
 
 // --- work to do ---
@@ -105,7 +111,8 @@ double lane_steps(const core::Collective& collective) {
   const core::Schedule& schedule = *collective.schedule;
   const auto of_rank = [&](Rank rank) {
     double sum = 0;
-    for (core::Lane l = 0; l < schedule.lanes(rank); ++l) sum += static_cast<double>(schedule.steps(rank, l));
+    for (core::Lane l = 0; l < schedule.lanes(rank); ++l)
+      sum += static_cast<double>(schedule.steps(rank, l));
     return sum;
   };
   const std::int64_t helpers = schedule.ranks() - collective.contributors;

@@ -26,8 +26,8 @@ namespace tutti::sim {
 class CollectiveEngines {
  public:
   /// `listener` is notified about all collectives, by their handles.
-  CollectiveEngines(Network& network, Devices& devices, EventQueue& events, Ties& ties, CollectiveListener& listener,
-                    bool watch_steps);
+  CollectiveEngines(Network& network, Devices& devices, EventQueue& events, Ties& ties,
+                    CollectiveListener& listener, bool watch_steps);
   // Not copyable, since ports point to it.
   CollectiveEngines(const CollectiveEngines&) = delete;
   CollectiveEngines& operator=(const CollectiveEngines&) = delete;
@@ -73,15 +73,20 @@ class CollectiveEngines {
   struct Port : CollectiveListener {
     CollectiveListener* listener = nullptr;
     std::uint32_t engine = 0;
-    void rank_done(std::uint32_t instance, core::Rank rank, core::Time now, const Trail& trail) override;
+    void rank_done(std::uint32_t instance, core::Rank rank, core::Time now,
+                   const Trail& trail) override;
     void step_done(const StepDone& step) override;
   };
   static constexpr int kInstanceBits = 30;
   static constexpr std::size_t kEngines = 3;
 
   [[nodiscard]] static std::uint32_t handle_of(std::uint32_t engine, std::uint32_t instance);
-  [[nodiscard]] CollectiveEngine& engine_of(std::uint32_t handle) { return *engines_[handle >> kInstanceBits]; }
-  [[nodiscard]] static std::uint32_t instance_of(std::uint32_t handle) { return handle & ((1U << kInstanceBits) - 1); }
+  [[nodiscard]] CollectiveEngine& engine_of(std::uint32_t handle) {
+    return *engines_[handle >> kInstanceBits];
+  }
+  [[nodiscard]] static std::uint32_t instance_of(std::uint32_t handle) {
+    return handle & ((1U << kInstanceBits) - 1);
+  }
   [[nodiscard]] std::size_t engine_for(const core::Collective& collective) const;
   void start(const Event& event);
 

@@ -29,7 +29,8 @@ CollectiveRun run_alone(const core::Collective& collective, core::NetworkModel m
                         const std::vector<core::Time>& start, bool keep_trail) {
   const core::Cluster& cluster = collective.group.cluster();
   const auto ranks = static_cast<std::size_t>(collective.schedule->ranks());
-  TUTTI_CHECK(start.empty() || start.size() == ranks, "{} start times for {} ranks", start.size(), ranks);
+  TUTTI_CHECK(start.empty() || start.size() == ranks, "{} start times for {} ranks", start.size(),
+              ranks);
   EventQueue events;
   Network network(cluster, model, {}, keep_trail);
   Devices devices(cluster);
@@ -40,13 +41,16 @@ CollectiveRun run_alone(const core::Collective& collective, core::NetworkModel m
   network.expect_no_other();
   const std::uint32_t handle = engines.open(collective);
   for (std::size_t r = 0; r < ranks; ++r) {
-    events.push({start.empty() ? core::Time() : start[r], r, EventKind::kStart, handle, static_cast<std::uint32_t>(r)});
+    events.push({start.empty() ? core::Time() : start[r], r, EventKind::kStart, handle,
+                 static_cast<std::uint32_t>(r)});
   }
   std::int64_t handled = 0;
   for (; !events.empty(); ++handled) engines.handle(events.pop());
-  TUTTI_CHECK(ends.ranks_done == ranks, "{} of {} ranks are through; the schedule deadlocks", ends.ranks_done, ranks);
+  TUTTI_CHECK(ends.ranks_done == ranks, "{} of {} ranks are through; the schedule deadlocks",
+              ends.ranks_done, ranks);
   const core::Time end = *std::max_element(ends.rank_end.begin(), ends.rank_end.end());
-  return {end, std::move(ends.rank_end), ends.trail, engines.steps_executed(), handled, network.loads()};
+  return {end,     std::move(ends.rank_end), ends.trail, engines.steps_executed(),
+          handled, network.loads()};
 }
 
 }  // namespace tutti::sim

@@ -31,7 +31,8 @@ class PlanCollectives {
     const core::CollectiveId id = plan_.packs[static_cast<std::size_t>(pack)].collective;
     return {id, plan_.planned(id).place(replica), pack, -1};
   }
-  [[nodiscard]] Work of_exchange(std::int32_t exchange, std::int64_t occurrence, std::int64_t replica) const {
+  [[nodiscard]] Work of_exchange(std::int32_t exchange, std::int64_t occurrence,
+                                 std::int64_t replica) const {
     const core::CollectiveId id = plan_.exchanges[static_cast<std::size_t>(exchange)].collective;
     return {id, plan_.planned(id).place(replica), -1, exchange, occurrence};
   }
@@ -44,12 +45,15 @@ class PlanCollectives {
     return planned(work).replica({work.place.group, rank});
   }
   /// Returns the number of groups that execute the same pack.
-  [[nodiscard]] std::int64_t groups_of_packs() const { return plan_.partition ? plan_.partition->groups() : 1; }
+  [[nodiscard]] std::int64_t groups_of_packs() const {
+    return plan_.partition ? plan_.partition->groups() : 1;
+  }
   /// Returns NCCL's own launch time if the collective begins with NCCL; else `otherwise`.
   static core::Time launch_of(const core::Collective& collective, core::Time otherwise) {
     if (collective.nccl) return collective.nccl->launch;
     const core::CollectiveParts* const parts = core::timed_parts(collective);
-    return parts && parts->all.front().inside_workers ? parts->all.front().collective.nccl->launch : otherwise;
+    return parts && parts->all.front().inside_workers ? parts->all.front().collective.nccl->launch
+                                                      : otherwise;
   }
 
   /// Calls `visit` with each of them: those of first groups, in the order of packs and then of

@@ -43,7 +43,8 @@ Lane lanes_before(const CollectiveParts& parts, std::size_t stage, Rank rank) {
 std::int64_t StagedCollectives::pieces_of(const CollectiveParts& parts) {
   std::int64_t pieces = 0;
   for (const CollectivePart& part : parts.all) {
-    if (part.inside_workers) pieces += parts.layout.workers * TimedCollectives::pieces_of(*part.collective.nccl);
+    if (part.inside_workers)
+      pieces += parts.layout.workers * TimedCollectives::pieces_of(*part.collective.nccl);
   }
   return pieces;
 }
@@ -59,7 +60,8 @@ void StagedCollectives::expect(const core::Collective& collective, const GoOn& g
   }
 }
 
-std::uint32_t StagedCollectives::open(const core::Collective& collective, CollectiveListener& listener) {
+std::uint32_t StagedCollectives::open(const core::Collective& collective,
+                                      CollectiveListener& listener) {
   if (free_.empty()) free_.push(instances_++);
   auto whole = std::make_unique<Whole>();
   whole->instance = free_.top();
@@ -71,7 +73,8 @@ std::uint32_t StagedCollectives::open(const core::Collective& collective, Collec
   const auto ranks = static_cast<std::size_t>(collective.schedule->ranks());
   for (const CollectivePart& part : parts.all) {
     Stage& stage = whole->stages.emplace_back();
-    stage.began.resize(part.inside_workers ? static_cast<std::size_t>(parts.layout.replicas()) : ranks);
+    stage.began.resize(part.inside_workers ? static_cast<std::size_t>(parts.layout.replicas())
+                                           : ranks);
     stage.left = collective.schedule->ranks();
     if (!part.inside_workers) continue;
     stage.serial = interpreter_.take_serial();
@@ -89,7 +92,9 @@ void StagedCollectives::start(std::uint32_t instance, Rank rank, Time now) {
 }
 
 /// All replicas of a worker are there, and NCCL's kernels are launched.
-void StagedCollectives::handle(const Event& event) { timed_.start(event.a, static_cast<Rank>(event.b), event.time); }
+void StagedCollectives::handle(const Event& event) {
+  timed_.start(event.a, static_cast<Rank>(event.b), event.time);
+}
 
 void StagedCollectives::close(std::uint32_t instance) {
   wholes_.erase(instance);
@@ -97,7 +102,8 @@ void StagedCollectives::close(std::uint32_t instance) {
 }
 
 /// The rank has completed everything before this stage.
-void StagedCollectives::enter(Whole& whole, std::size_t stage, Rank rank, Time now, const Trail& trail) {
+void StagedCollectives::enter(Whole& whole, std::size_t stage, Rank rank, Time now,
+                              const Trail& trail) {
   const std::vector<CollectivePart>& all = whole.parts->all;
   while (stage < all.size() && !whole.parts->takes_part(all[stage], rank)) ++stage;
   // The listener closes the instance when it is notified of the last rank.
@@ -119,8 +125,9 @@ void StagedCollectives::call_nccl(Whole& whole, std::size_t stage, Rank last, Ti
   const std::uint32_t instance =
       timed_.open_inside(whole.parts->all[stage].collective, worker, serial, inside_workers_);
   inside_workers_.of[instance] = {&whole, stage, worker, whole.parts->layout.per_worker};
-  events_.push({now + launch_of(*whole.parts, stage), event_order(serial, static_cast<std::uint64_t>(worker), 0),
-                EventKind::kStage, instance, static_cast<std::uint32_t>(last % whole.parts->layout.per_worker)});
+  events_.push({now + launch_of(*whole.parts, stage),
+                event_order(serial, static_cast<std::uint64_t>(worker), 0), EventKind::kStage,
+                instance, static_cast<std::uint32_t>(last % whole.parts->layout.per_worker)});
 }
 
 void StagedCollectives::run_among_all(Whole& whole, std::size_t stage, Rank rank, Time now) {
@@ -134,7 +141,8 @@ void StagedCollectives::run_among_all(Whole& whole, std::size_t stage, Rank rank
 }
 
 /// A rank has completed the part.
-void StagedCollectives::part_done(Parts& parts, std::uint32_t instance, Rank rank, Time now, const Trail& trail) {
+void StagedCollectives::part_done(Parts& parts, std::uint32_t instance, Rank rank, Time now,
+                                  const Trail& trail) {
   Part& part = parts.of.at(instance);
   Whole& whole = *part.whole;
   const std::size_t stage = part.stage;
@@ -156,7 +164,8 @@ StepDone StagedCollectives::of_whole(const Part& part, const StepDone& step) {
   const core::Schedule& all = *whole.collective->schedule;
   const auto place = [&](Rank rank, Lane& lane, std::int64_t& index) {
     const Lane in_whole = lanes_before(*whole.parts, part.stage, rank) + lane;
-    index += all.steps(rank, in_whole) - own.steps(rank, lane);  // those that wait for the stage before
+    index +=
+        all.steps(rank, in_whole) - own.steps(rank, lane);  // those that wait for the stage before
     lane = in_whole;
   };
   StepDone told = step;

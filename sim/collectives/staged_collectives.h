@@ -26,7 +26,11 @@ namespace tutti::sim {
 class StagedCollectives final : public CollectiveEngine {
  public:
   StagedCollectives(Interpreter& interpreter, TimedCollectives& timed, EventQueue& events)
-      : interpreter_(interpreter), timed_(timed), events_(events), among_all_(*this), inside_workers_(*this) {}
+      : interpreter_(interpreter),
+        timed_(timed),
+        events_(events),
+        among_all_(*this),
+        inside_workers_(*this) {}
 
   /// True if the plan has NCCL's times inside workers.
   [[nodiscard]] bool takes(const core::Collective& collective) const override {
@@ -76,7 +80,8 @@ class StagedCollectives final : public CollectiveEngine {
   /// The parts that another engine executes, by its instances.
   struct Parts : CollectiveListener {
     explicit Parts(StagedCollectives& s) : staged(s) {}
-    void rank_done(std::uint32_t instance, core::Rank rank, core::Time now, const Trail& trail) override {
+    void rank_done(std::uint32_t instance, core::Rank rank, core::Time now,
+                   const Trail& trail) override {
       staged.part_done(*this, instance, rank, now, trail);
     }
     void step_done(const StepDone& step) override {
@@ -87,7 +92,8 @@ class StagedCollectives final : public CollectiveEngine {
     std::unordered_map<std::uint32_t, Part> of;
   };
 
-  void part_done(Parts& parts, std::uint32_t instance, core::Rank rank, core::Time now, const Trail& trail);
+  void part_done(Parts& parts, std::uint32_t instance, core::Rank rank, core::Time now,
+                 const Trail& trail);
   [[nodiscard]] static StepDone of_whole(const Part& part, const StepDone& step);
   void enter(Whole& whole, std::size_t stage, core::Rank rank, core::Time now, const Trail& trail);
   void call_nccl(Whole& whole, std::size_t stage, core::Rank last, core::Time now);

@@ -17,7 +17,8 @@ constexpr double kSlot = 512 << 10;
 constexpr double kMostPieces = 1024;
 
 Time part_of(Time whole, std::int64_t part, std::int64_t parts) {
-  return Time(static_cast<std::int64_t>(static_cast<core::Wide>(whole.count()) * static_cast<core::Wide>(part) /
+  return Time(static_cast<std::int64_t>(static_cast<core::Wide>(whole.count()) *
+                                        static_cast<core::Wide>(part) /
                                         static_cast<core::Wide>(parts)));
 }
 
@@ -25,11 +26,14 @@ Time part_of(Time whole, std::int64_t part, std::int64_t parts) {
 
 std::int64_t TimedCollectives::pieces_of(const core::nccl::CollectiveTime& time) {
   const double bytes = std::max(time.time.links.bytes, time.time.cards.bytes);
-  return static_cast<std::int64_t>(std::clamp(std::ceil(bytes / (time.channels * kSlot)), 1.0, kMostPieces));
+  return static_cast<std::int64_t>(
+      std::clamp(std::ceil(bytes / (time.channels * kSlot)), 1.0, kMostPieces));
 }
 
-const core::NcclLinks& TimedCollectives::links_of(const core::Collective& collective, std::int32_t worker) {
-  const std::shared_ptr<const core::Schedule>& what = worker < 0 ? collective.schedule : collective.nccl_ways;
+const core::NcclLinks& TimedCollectives::links_of(const core::Collective& collective,
+                                                  std::int32_t worker) {
+  const std::shared_ptr<const core::Schedule>& what =
+      worker < 0 ? collective.schedule : collective.nccl_ways;
   KnownLinks& known = links_[{what.get(), worker < 0 ? collective.group.number() : worker}];
   if (!known.links || known.of.expired()) {
     const core::Group group = worker < 0 ? collective.group : collective.group.in(worker);
@@ -41,13 +45,17 @@ const core::NcclLinks& TimedCollectives::links_of(const core::Collective& collec
   return *known.links;
 }
 
-void TimedCollectives::expect(const core::Collective& collective, const GoOn&) { expect_inside(collective, -1); }
-
-void TimedCollectives::expect_inside(const core::Collective& collective, std::int32_t worker) {
-  for (const Network::Hold& hold : links_of(collective, worker).uses(*collective.nccl)) network_.expect(hold);
+void TimedCollectives::expect(const core::Collective& collective, const GoOn&) {
+  expect_inside(collective, -1);
 }
 
-std::uint32_t TimedCollectives::open(const core::Collective& collective, CollectiveListener& listener) {
+void TimedCollectives::expect_inside(const core::Collective& collective, std::int32_t worker) {
+  for (const Network::Hold& hold : links_of(collective, worker).uses(*collective.nccl))
+    network_.expect(hold);
+}
+
+std::uint32_t TimedCollectives::open(const core::Collective& collective,
+                                     CollectiveListener& listener) {
   auto job = std::make_unique<Job>(collective, listener);
   job->serial = interpreter_.take_serial();
   return add(std::move(job));
@@ -112,7 +120,8 @@ void TimedCollectives::go_on(const Event& event) {
   Job& job = *jobs_.at(event.a);
   if (!is_whole(job, event.time)) return;
   if (network_.shares() && job.piece >= 0) {
-    for (const Network::Hold& hold : job.holds) network_.carry(of_piece(job, hold), job.piece_began, event.time);
+    for (const Network::Hold& hold : job.holds)
+      network_.carry(of_piece(job, hold), job.piece_began, event.time);
   }
   if (++job.piece == job.all_pieces) return finish(job, event.time);
   begin_piece(job, event.time);
@@ -121,8 +130,9 @@ void TimedCollectives::go_on(const Event& event) {
 /// Adds up so that the parts of all pieces are exactly the whole.
 Network::Hold TimedCollectives::of_piece(const Job& job, Network::Hold hold) {
   const Time carried(hold.carried.count());
-  hold.carried = core::Bytes(
-      (part_of(carried, job.piece + 1, job.all_pieces) - part_of(carried, job.piece, job.all_pieces)).count());
+  hold.carried = core::Bytes((part_of(carried, job.piece + 1, job.all_pieces) -
+                              part_of(carried, job.piece, job.all_pieces))
+                                 .count());
   return hold;
 }
 
@@ -140,7 +150,8 @@ void TimedCollectives::begin_piece(Job& job, Time now) {
   ++pieces_;
   const Time work = time_of(job).work;
   job.piece_began = now;
-  job.piece_ends = now + part_of(work, job.piece + 1, job.all_pieces) - part_of(work, job.piece, job.all_pieces);
+  job.piece_ends =
+      now + part_of(work, job.piece + 1, job.all_pieces) - part_of(work, job.piece, job.all_pieces);
   if (devices_.any_shared()) move_in_memory(job, now);
   if (!network_.shares()) {
     Time end = job.piece_ends;
@@ -159,7 +170,8 @@ void TimedCollectives::begin_piece(Job& job, Time now) {
   for (const Network::Hold& hold : job.holds) {
     if (hold.busy == Time() || hold.link < 0) continue;
     ++job.held;
-    network_.hold(hold, now, order_of(job), {job.instance, static_cast<std::uint32_t>(hold.link)}, events_);
+    network_.hold(hold, now, order_of(job), {job.instance, static_cast<std::uint32_t>(hold.link)},
+                  events_);
   }
   if (job.held == 0) expect_piece(job, job.piece_ends);
 }
@@ -202,7 +214,8 @@ void TimedCollectives::finish(Job& job, Time now) {
   Trail trail;
   trail.origin = job.last;
   trail.parts.latency = time.delay + time.work - moving;
-  trail.moved(far ? core::LinkKind::kNetwork : links_of(*job.collective, job.worker).inside(), job.busiest, moving);
+  trail.moved(far ? core::LinkKind::kNetwork : links_of(*job.collective, job.worker).inside(),
+              job.busiest, moving);
   trail.parts.queue = now - job.began - time.delay - time.work;
   trail.queued_at = job.queued_at;
   trail.queued_time = job.queued;

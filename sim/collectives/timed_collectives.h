@@ -35,7 +35,9 @@ class TimedCollectives final : public CollectiveEngine {
       : interpreter_(interpreter), network_(network), devices_(devices), events_(events) {}
 
   /// True if the plan has NCCL's time.
-  [[nodiscard]] bool takes(const core::Collective& collective) const override { return collective.nccl != nullptr; }
+  [[nodiscard]] bool takes(const core::Collective& collective) const override {
+    return collective.nccl != nullptr;
+  }
   void expect(const core::Collective& collective, const GoOn& go_on) override;
   std::uint32_t open(const core::Collective& collective, CollectiveListener& listener) override;
   void start(std::uint32_t instance, core::Rank rank, core::Time now) override;
@@ -53,15 +55,16 @@ class TimedCollectives final : public CollectiveEngine {
   /// kernels are launched together, so that nothing is held before; `start` with the last rank
   /// begins it. Its events are ordered by `serial`, the number of the part, and then by worker.
   void expect_inside(const core::Collective& collective, std::int32_t worker);
-  std::uint32_t open_inside(const core::Collective& collective, std::int32_t worker, std::uint64_t serial,
-                            CollectiveListener& listener);
+  std::uint32_t open_inside(const core::Collective& collective, std::int32_t worker,
+                            std::uint64_t serial, CollectiveListener& listener);
 
   /// Returns the number of pieces of a collective that takes this time.
   static std::int64_t pieces_of(const core::nccl::CollectiveTime& time);
 
  private:
   struct Job {
-    Job(const core::Collective& c, CollectiveListener& l) : collective(&c), listener(&l), group(c.group) {}
+    Job(const core::Collective& c, CollectiveListener& l)
+        : collective(&c), listener(&l), group(c.group) {}
     std::uint32_t instance = 0;
     const core::Collective* collective;
     CollectiveListener* listener;
@@ -83,8 +86,11 @@ class TimedCollectives final : public CollectiveEngine {
     core::Time queued;  ///< longest wait of a piece
   };
 
-  [[nodiscard]] const core::nccl::CollectiveTime& time_of(const Job& job) const { return *job.collective->nccl; }
-  [[nodiscard]] const core::NcclLinks& links_of(const core::Collective& collective, std::int32_t worker);
+  [[nodiscard]] const core::nccl::CollectiveTime& time_of(const Job& job) const {
+    return *job.collective->nccl;
+  }
+  [[nodiscard]] const core::NcclLinks& links_of(const core::Collective& collective,
+                                                std::int32_t worker);
   std::uint32_t add(std::unique_ptr<Job> job);
   [[nodiscard]] static std::uint64_t order_of(Job& job);
   void go_on(const Event& event);

@@ -33,7 +33,8 @@ void ComputeStream::share(const core::Part& part) {
 
 // --- computing ---
 
-void ComputeStream::begin(Time now, Time duration, std::int64_t compute_bound_ppm, EventQueue& events) {
+void ComputeStream::begin(Time now, Time duration, std::int64_t compute_bound_ppm,
+                          EventQueue& events) {
   TUTTI_CHECK(!running_, "a task begins at {} ps while another runs", now.count());
   running_ = true;
   start_ = now;
@@ -68,29 +69,34 @@ void ComputeStream::expect_end(Time at, EventQueue& events) {
 
 /// Returns the loss of the task through bytes that others moved in memory.
 Time ComputeStream::lost_to(Wide bytes) const {
-  return time_of(
-      quotient_up(bytes * wide(memory_bound()) * wide(core::kPicosecondsPerSecond), wide(kAll) * wide(memory_)));
+  return time_of(quotient_up(bytes * wide(memory_bound()) * wide(core::kPicosecondsPerSecond),
+                             wide(kAll) * wide(memory_)));
 }
 
 /// Returns the loss of the task through multiprocessors held by kernels, and through reductions and
 /// copies of the device, in `unit()`s.
 Wide ComputeStream::lost_to(Wide held, Wide busy) const {
-  return wide(compute_bound_) * held * wide(threads_) + wide(memory_bound()) * busy * wide(multiprocessors_or_one());
+  return wide(compute_bound_) * held * wide(threads_) +
+         wide(memory_bound()) * busy * wide(multiprocessors_or_one());
 }
 
 /// Returns the units of lost_to() per picosecond.
-Wide ComputeStream::unit() const { return wide(kAll) * wide(multiprocessors_or_one()) * wide(threads_); }
+Wide ComputeStream::unit() const {
+  return wide(kAll) * wide(multiprocessors_or_one()) * wide(threads_);
+}
 
 /// True if the task has done all of its work before `t`, with that many bytes moved until then.
 bool ComputeStream::is_done(Time t, Wide moved) const {
   const Wide lost = lost_to(held_until(t) - at_start_.held, busy_until(t) - at_start_.busy);
-  return t - start_ - lost_to(moved - at_start_.bytes) - time_of(quotient_up(lost, unit())) >= duration_;
+  return t - start_ - lost_to(moved - at_start_.bytes) - time_of(quotient_up(lost, unit())) >=
+         duration_;
 }
 
-/// When the task is done, if nothing but multiprocessors is taken from it any more, and those as now; the device was
-/// busy with other work for so long by then.
+/// When the task is done, if nothing but multiprocessors is taken from it any more, and those as
+/// now; the device was busy with other work for so long by then.
 Time ComputeStream::end_if_busy(Wide busy, Time now) const {
-  const Time end = core::later(core::later(start_, duration_), lost_to(moved_before(core::kNever) - at_start_.bytes));
+  const Time end = core::later(core::later(start_, duration_),
+                               lost_to(moved_before(core::kNever) - at_start_.bytes));
   // The first t ≥ now with (t - end) · unit ≥ lost by now + φ held (t - now).
   Wide left = lost_to(held_until(now) - at_start_.held, busy - at_start_.busy);
   if (end > now) {
@@ -101,7 +107,8 @@ Time ComputeStream::end_if_busy(Wide busy, Time now) const {
   return core::later(now, time_of(quotient_up(left, unit() - lost_to(wide(holding_), 0))));
 }
 
-/// As far as it is known now; what is yet to be moved may make it later, and multiprocessors that come back sooner.
+/// As far as it is known now; what is yet to be moved may make it later, and multiprocessors that
+/// come back sooner.
 Time ComputeStream::foreseen_end(Time now) const {
   if (is_done(now, moved_before(now))) return now;
   Time least = end_if_busy(busy_until(now), now);
@@ -151,7 +158,8 @@ void ComputeStream::moved(core::Bytes bytes, Time now) {
 
 Time ComputeStream::longer(Time duration, int nth, Time now) const {
   if (!running_ || busy_since_ >= now) return duration;
-  const Wide more = wide(duration) * wide(memory_bound()) * wide(std::min<std::int64_t>(nth, threads_));
+  const Wide more =
+      wide(duration) * wide(memory_bound()) * wide(std::min<std::int64_t>(nth, threads_));
   return core::later(duration, time_of(quotient_up(more, wide(kAll) * wide(threads_))));
 }
 

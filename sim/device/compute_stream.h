@@ -5,7 +5,8 @@
 //
 // A task of nominal length d that begins at t0 ends at the first t with
 //
-//     t - t0 - lost(t0, t) ≥ d,   lost = ⌈φ Σ held · dt / M + (1 - φ) busy / T⌉ + ⌈(1 - φ) bytes / B⌉
+//     t - t0 - lost(t0, t) ≥ d
+//     lost = ⌈φ Σ held · dt / M + (1 - φ) busy / T⌉ + ⌈(1 - φ) bytes / B⌉
 //
 // φ is the share of the task that is limited by multiprocessors; the rest is limited by memory.
 // `held`: the multiprocessors, of M, that kernels of collectives currently have, at most M - 1.
@@ -15,7 +16,6 @@
 // 0. What is held, read or requested at a time counts for what runs after that time; what has
 // arrived counts for what ran up to it. So the order of events at one time does not matter, as long
 // as tasks that began earlier end before anything arrives.
-// arrives.
 
 #include <cstdint>
 #include <deque>
@@ -41,7 +41,8 @@ class ComputeStream {
   void begin_step() { goes_on_from_ = core::kNever; }
   /// Starts a task that takes `duration` alone. An event of kind kCompute follows. REQUIRES: no
   /// task is running; now is no earlier than the end of the one before.
-  void begin(core::Time now, core::Time duration, std::int64_t compute_bound_ppm, EventQueue& events);
+  void begin(core::Time now, core::Time duration, std::int64_t compute_bound_ppm,
+             EventQueue& events);
   /// Handles kCompute. Returns true if the task is done; otherwise another event follows, or is
   /// pending.
   bool end(const Event& event, EventQueue& events);
@@ -97,7 +98,9 @@ class ComputeStream {
   void expect_end(core::Time at, EventQueue& events);
   void forget_served(core::Time now);
   [[nodiscard]] std::int64_t memory_bound() const { return cpu_ ? kAll : kAll - compute_bound_; }
-  [[nodiscard]] std::int64_t multiprocessors_or_one() const { return multiprocessors_ > 0 ? multiprocessors_ : 1; }
+  [[nodiscard]] std::int64_t multiprocessors_or_one() const {
+    return multiprocessors_ > 0 ? multiprocessors_ : 1;
+  }
 
   static constexpr std::int64_t kAll = 1'000'000;
 

@@ -20,13 +20,15 @@ class Devices {
 
   explicit Devices(const core::Cluster& cluster, Slowness slowness = {})
       : cluster_(cluster), slowness_(std::move(slowness)) {
-    for (const core::WorkerGroup& group : cluster.groups()) parts_ = std::max(parts_, group.machine->parts().size());
+    for (const core::WorkerGroup& group : cluster.groups())
+      parts_ = std::max(parts_, group.machine->parts().size());
   }
 
   [[nodiscard]] const Slowness& slowness() const { return slowness_; }
 
   Id id(core::PartId part) {
-    const std::size_t place = static_cast<std::size_t>(part.worker) * parts_ + static_cast<std::size_t>(part.part);
+    const std::size_t place =
+        static_cast<std::size_t>(part.worker) * parts_ + static_cast<std::size_t>(part.part);
     if (place >= ids_.size()) ids_.resize(std::max(place + 1, 2 * ids_.size()), kNew);
     if (ids_[place] == kNew) {
       ids_[place] = static_cast<Id>(devices_.size());
@@ -43,7 +45,9 @@ class Devices {
   }
   [[nodiscard]] bool any_shared() const { return any_shared_; }
   /// Returns null if the device is not shared with computation.
-  [[nodiscard]] ComputeStream* stream(Id id) const { return devices_[static_cast<std::size_t>(id)].stream; }
+  [[nodiscard]] ComputeStream* stream(Id id) const {
+    return devices_[static_cast<std::size_t>(id)].stream;
+  }
 
   /// What performs a reduction or a copy.
   enum class By : std::uint8_t {
@@ -59,7 +63,8 @@ class Devices {
   }
 
   /// Reduces `operands` ranges of `bytes` each: operands - 1 additions.
-  Server::Service reduce(Id id, core::Bytes bytes, std::int64_t operands, core::Time now, By by = By::kDevice) {
+  Server::Service reduce(Id id, core::Bytes bytes, std::int64_t operands, core::Time now,
+                         By by = By::kDevice) {
     Device& device = devices_[static_cast<std::size_t>(id)];
     if (device.reduce.count() == 0) return {now, now};
     if (bytes != device.known_bytes || operands != device.known_operands) {
@@ -92,7 +97,8 @@ class Devices {
 
     /// Returns one thread's part of a rate; 0 (no time) stays 0.
     static core::Bandwidth share(core::Bandwidth rate, int threads) {
-      return rate.count() == 0 ? rate : core::Bandwidth(std::max<std::int64_t>(1, rate.count() / threads));
+      return rate.count() == 0 ? rate
+                               : core::Bandwidth(std::max<std::int64_t>(1, rate.count() / threads));
     }
 
     core::PartId part;
@@ -119,7 +125,8 @@ class Devices {
   const core::Cluster& cluster_;
   Slowness slowness_;
   std::size_t parts_ = 1;  ///< the maximum per worker
-  std::vector<Id> ids_;    ///< by worker and part, created on demand: looked up for every rank of every piece
+  std::vector<Id>
+      ids_;  ///< by worker and part, created on demand: looked up for every rank of every piece
   std::vector<Device> devices_;
   bool any_shared_ = false;
 };

@@ -13,14 +13,16 @@ std::string what_is_gone(const core::Scenario& scenario) {
   std::map<core::LinkId, core::LinkChange> last;
   std::string text;
   for (const core::GoneWorker& gone : conditions.gone) {
-    text += fmt::format("{}worker {} {}", text.empty() ? "" : ", ", gone.worker,
-                        gone.from == core::Time() ? "never comes" : "is gone from " + core::show(gone.from) + " on");
+    text +=
+        fmt::format("{}worker {} {}", text.empty() ? "" : ", ", gone.worker,
+                    gone.from == core::Time() ? "never comes"
+                                              : "is gone from " + core::show(gone.from) + " on");
   }
   for (const core::LinkChange& change : conditions.links) last[change.link] = change;
   for (const auto& [link, change] : last) {
     if (change.share_ppm > 0) continue;
-    text += fmt::format("{}link {} is dead from {} on", text.empty() ? "" : ", ", scenario.cluster->link_name(link),
-                        core::show(change.at));
+    text += fmt::format("{}link {} is dead from {} on", text.empty() ? "" : ", ",
+                        scenario.cluster->link_name(link), core::show(change.at));
   }
   return text;
 }

@@ -37,14 +37,16 @@ class ServerPool {
   explicit ServerPool(int servers = 1) : servers_(static_cast<std::size_t>(servers)) {}
 
   Server::Service serve(core::Time now, core::Time duration) {
-    auto first = std::min_element(servers_.begin(), servers_.end(),
-                                  [](const Server& a, const Server& b) { return a.free_at() < b.free_at(); });
+    auto first = std::min_element(
+        servers_.begin(), servers_.end(),
+        [](const Server& a, const Server& b) { return a.free_at() < b.free_at(); });
     return first->serve(now, duration);
   }
   /// Returns the number of servers that are busy at `now`.
   [[nodiscard]] int busy(core::Time now) const {
-    return static_cast<int>(std::count_if(servers_.begin(), servers_.end(),
-                                          [now](const Server& server) { return server.free_at() > now; }));
+    return static_cast<int>(
+        std::count_if(servers_.begin(), servers_.end(),
+                      [now](const Server& server) { return server.free_at() > now; }));
   }
   /// Sorts the servers, since they are interchangeable.
   void visit_state(StateVisitor& visitor) {

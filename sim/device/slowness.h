@@ -13,7 +13,8 @@ class Slowness {
  public:
   Slowness() = default;
   /// REQUIRES: every entry names its worker (core::chosen).
-  explicit Slowness(const std::vector<core::SlowDevices>& slow, const std::vector<core::GoneWorker>& gone = {}) {
+  explicit Slowness(const std::vector<core::SlowDevices>& slow,
+                    const std::vector<core::GoneWorker>& gone = {}) {
     for (const core::GoneWorker& entry : gone) {
       const auto [known, fresh] = gone_.try_emplace(entry.worker, entry.from);
       if (!fresh) known->second = std::min(known->second, entry.from);
@@ -28,11 +29,12 @@ class Slowness {
     const auto entries = by_worker_.find(device.worker);
     if (entries == by_worker_.end()) return duration;
     for (const core::SlowDevices& entry : entries->second) {
-      if ((entry.part >= 0 && entry.part != device.part) || now < entry.from || now >= entry.to) continue;
-      const core::Wide scaled =
-          static_cast<core::Wide>(duration.count()) * static_cast<core::Wide>(entry.slowdown_ppm) / 1'000'000;
-      duration = core::Time(
-          static_cast<std::int64_t>(std::min(scaled, static_cast<core::Wide>(core::kLongestDuration.count()))));
+      if ((entry.part >= 0 && entry.part != device.part) || now < entry.from || now >= entry.to)
+        continue;
+      const core::Wide scaled = static_cast<core::Wide>(duration.count()) *
+                                static_cast<core::Wide>(entry.slowdown_ppm) / 1'000'000;
+      duration = core::Time(static_cast<std::int64_t>(
+          std::min(scaled, static_cast<core::Wide>(core::kLongestDuration.count()))));
     }
     return duration;
   }

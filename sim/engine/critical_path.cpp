@@ -22,7 +22,8 @@ void cut_front(PathPiece& piece, Time start) {
     part = Time(static_cast<std::int64_t>(static_cast<Wide>(part.count()) * left / before));
   };
   core::Breakdown& parts = piece.parts;
-  for (Time* part : {&parts.launch, &parts.latency, &parts.reduce, &parts.copy, &parts.host, &parts.queue})
+  for (Time* part :
+       {&parts.launch, &parts.latency, &parts.reduce, &parts.copy, &parts.host, &parts.queue})
     shorten(*part);
   for (Time& part : parts.wire) shorten(part);
   parts.queue += piece.end - piece.start - parts.total();  // what rounding lost
@@ -49,7 +50,8 @@ std::int32_t CriticalPath::add(PathNode node, const Trail& trail) {
 }
 
 /// Collected from the end to the beginning, then reversed.
-std::vector<PathPiece> CriticalPath::pieces(const Cause& last, Time start, const core::Scenario& scenario) const {
+std::vector<PathPiece> CriticalPath::pieces(const Cause& last, Time start,
+                                            const core::Scenario& scenario) const {
   const core::Cluster& cluster = *scenario.cluster;
   std::vector<PathPiece> pieces;
   for (Cause at = last; at.node >= 0 && at.until > start; at = node(at.node).before) {
@@ -65,10 +67,13 @@ std::vector<PathPiece> CriticalPath::pieces(const Cause& last, Time start, const
     if (from.trail >= 0) describe(piece, trails_[static_cast<std::size_t>(from.trail)], cluster);
     if (from.kind == core::SpanKind::kExchange) {
       const auto e = static_cast<std::size_t>(std::exchange(piece.pack, -1));
-      piece.layer = scenario.communicators[static_cast<std::size_t>(scenario.plan.exchanges[e].communicator)].name;
+      piece.layer =
+          scenario.communicators[static_cast<std::size_t>(scenario.plan.exchanges[e].communicator)]
+              .name;
     }
     if (piece.start < start) cut_front(piece, start);
-    if (at.segment >= 0) piece.layer = scenario.workload.segments[static_cast<std::size_t>(at.segment)].layer;
+    if (at.segment >= 0)
+      piece.layer = scenario.workload.segments[static_cast<std::size_t>(at.segment)].layer;
     pieces.push_back(std::move(piece));
   }
   std::reverse(pieces.begin(), pieces.end());
@@ -95,7 +100,8 @@ void CriticalPath::forget_before(Time horizon, const std::vector<Cause*>& roots)
     if (!needed[i]) continue;
     PathNode node = nodes_[i];
     move(node.before);
-    moved[i] = node.trail >= 0 ? kept.add(node, trails_[static_cast<std::size_t>(node.trail)]) : kept.add(node);
+    moved[i] = node.trail >= 0 ? kept.add(node, trails_[static_cast<std::size_t>(node.trail)])
+                               : kept.add(node);
   }
   for (Cause* root : roots) move(*root);
   kept.kept_ = kept.nodes_.size();

@@ -36,7 +36,9 @@ class CriticalPath {
   std::int32_t add(const PathNode& node);
   /// Adds a pack in flight, with the trail of the rank that is done.
   std::int32_t add(PathNode node, const Trail& trail);
-  [[nodiscard]] const PathNode& node(std::int32_t id) const { return nodes_[static_cast<std::size_t>(id)]; }
+  [[nodiscard]] const PathNode& node(std::int32_t id) const {
+    return nodes_[static_cast<std::size_t>(id)];
+  }
 
   /// Returns the part of the chain that ends with `last` and lies after `start`, without gaps.
   [[nodiscard]] std::vector<core::PathPiece> pieces(const Cause& last, core::Time start,

@@ -27,20 +27,22 @@
 namespace tutti::sim {
 
 enum class EventKind : std::uint32_t {
-  kCompute,   ///< `a`: the replica whose compute stream finished a task
-  kLane,      ///< `a`: instance, `b`: lane that can continue
-  kStart,     ///< `a`: handle of a collective, `b`: rank that takes part from now on
-  kHop,       ///< `a`: message, `b`: hop that its head reaches
-  kSent,      ///< `a`: message that has left its sender's buffer (only if that time was unknown before)
+  kCompute,  ///< `a`: the replica whose compute stream finished a task
+  kLane,     ///< `a`: instance, `b`: lane that can continue
+  kStart,    ///< `a`: handle of a collective, `b`: rank that takes part from now on
+  kHop,      ///< `a`: message, `b`: hop that its head reaches
+  kSent,  ///< `a`: message that has left its sender's buffer (only if that time was unknown before)
   kDeliver,   ///< `a`: message, `b`: receiver at which it has arrived completely
-  kArrive,    ///< `a`: instance, `b`: connection whose next message has arrived; a message without other state
+  kArrive,    ///< `a`: instance, `b`: connection whose next message has arrived; a message without
+              ///< other state
   kChange,    ///< `a`: index of the link whose bandwidth changes
   kTimed,     ///< `a`: instance of TimedCollectives: its next piece begins
   kTimer,     ///< `a`: number in Deadlines
   kCycle,     ///< `a`: 0 a round of Gates begins, 1 the packs that it agreed on start
   kShare,     ///< `a`: number in FairLinks; after all other events of its time
   kReleased,  ///< `a`: a hold of a link (in place of a message) that ends
-  kStage,     ///< `a`: instance of TimedCollectives, `b`: rank; a part of StagedCollectives that NCCL executes begins
+  kStage,  ///< `a`: instance of TimedCollectives, `b`: rank; a part of StagedCollectives that NCCL
+           ///< executes begins
 };
 
 struct Event {
@@ -156,12 +158,14 @@ class EventQueue {
   static constexpr int kDigitBits = 6;
   static constexpr std::size_t kDigits = std::size_t{1} << kDigitBits;
   static constexpr std::size_t kLevels = 11;  ///< 63 bits
-  static constexpr std::size_t kSorted = 64;  ///< a bucket of no more events is sorted, not distributed
+  static constexpr std::size_t kSorted =
+      64;  ///< a bucket of no more events is sorted, not distributed
 
   void put_away(const Event& event) {
     const auto time = static_cast<std::uint64_t>(event.time.count());
     const std::uint64_t differs = time ^ base_;
-    const std::size_t level = differs == 0 ? 0 : static_cast<std::size_t>(std::bit_width(differs) - 1) / kDigitBits;
+    const std::size_t level =
+        differs == 0 ? 0 : static_cast<std::size_t>(std::bit_width(differs) - 1) / kDigitBits;
     const std::size_t digit = time >> (level * kDigitBits) & (kDigits - 1);
     Bucket& bucket = buckets_[level * kDigits + digit];
     if (bucket.capacity() == 0 && !spare_.empty()) {
@@ -184,8 +188,8 @@ class EventQueue {
       keep(std::move(run_));
       run_ = std::exchange(buckets_[level * kDigits + digit], {});
       next_ = 0;
-      const auto [first, last] =
-          std::minmax_element(run_.begin(), run_.end(), [](const Event& a, const Event& b) { return a.time < b.time; });
+      const auto [first, last] = std::minmax_element(
+          run_.begin(), run_.end(), [](const Event& a, const Event& b) { return a.time < b.time; });
       base_ = static_cast<std::uint64_t>(first->time.count());
       if (first->time == last->time || run_.size() <= kSorted) break;
       Bucket events = std::exchange(run_, {});

@@ -22,7 +22,8 @@ inline void visit_order(std::uint64_t& order, StateVisitor& visitor) {
 
 inline void visit_trail(Trail& trail, StateVisitor& visitor) {
   core::Breakdown& parts = trail.parts;
-  for (core::Time* const time : {&parts.launch, &parts.latency, &parts.queue, &parts.reduce, &parts.copy, &parts.host})
+  for (core::Time* const time :
+       {&parts.launch, &parts.latency, &parts.queue, &parts.reduce, &parts.copy, &parts.host})
     visitor.counted(*time);
   for (core::Time& time : parts.wire) visitor.counted(time);
   visitor.told(trail.origin);

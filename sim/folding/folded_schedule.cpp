@@ -14,19 +14,22 @@ using core::StepKind;
 
 class Folded : public core::Schedule {
  public:
-  Folded(std::shared_ptr<const core::Schedule> schedule, Renumbering by, std::int32_t workers, std::int32_t per_worker)
+  Folded(std::shared_ptr<const core::Schedule> schedule, Renumbering by, std::int32_t workers,
+         std::int32_t per_worker)
       : schedule_(std::move(schedule)),
         by_(by),
         workers_(workers),
         per_worker_(per_worker),
         all_(schedule_->ranks()),
         hosts_(all_ > workers * per_worker) {
-    TUTTI_CHECK(workers > 1 && schedule_->same_everywhere(by, per_worker), "{} workers of {} ranks are not alike",
-                workers, per_worker);
+    TUTTI_CHECK(workers > 1 && schedule_->same_everywhere(by, per_worker),
+                "{} workers of {} ranks are not alike", workers, per_worker);
   }
 
   [[nodiscard]] std::int32_t ranks() const override { return per_worker_ + (hosts_ ? 1 : 0); }
-  [[nodiscard]] std::int32_t lanes(Rank rank) const override { return schedule_->lanes(unfolded(rank)); }
+  [[nodiscard]] std::int32_t lanes(Rank rank) const override {
+    return schedule_->lanes(unfolded(rank));
+  }
   [[nodiscard]] std::int64_t steps(Rank rank, Lane lane) const override {
     return schedule_->steps(unfolded(rank), lane);
   }
@@ -36,10 +39,12 @@ class Folded : public core::Schedule {
     fold(step, own);
     return step;
   }
-  [[nodiscard]] core::AlikeSteps alike_from(Rank rank, Lane lane, std::int64_t index) const override {
+  [[nodiscard]] core::AlikeSteps alike_from(Rank rank, Lane lane,
+                                            std::int64_t index) const override {
     return schedule_->alike_from(unfolded(rank), lane, index);
   }
-  void visit_ways(Rank rank, Lane lane, const std::function<void(const Step&)>& visit) const override {
+  void visit_ways(Rank rank, Lane lane,
+                  const std::function<void(const Step&)>& visit) const override {
     const Rank own = unfolded(rank);
     schedule_->visit_ways(own, lane, [&](const Step& way) {
       Step step = way;
@@ -47,15 +52,21 @@ class Folded : public core::Schedule {
       visit(step);
     });
   }
-  [[nodiscard]] std::int64_t scratch(Rank rank) const override { return schedule_->scratch(unfolded(rank)); }
-  [[nodiscard]] int credits(Rank rank, Lane lane) const override { return schedule_->credits(unfolded(rank), lane); }
+  [[nodiscard]] std::int64_t scratch(Rank rank) const override {
+    return schedule_->scratch(unfolded(rank));
+  }
+  [[nodiscard]] int credits(Rank rank, Lane lane) const override {
+    return schedule_->credits(unfolded(rank), lane);
+  }
   [[nodiscard]] core::Engine engine(Rank rank, Lane lane) const override {
     return schedule_->engine(unfolded(rank), lane);
   }
 
  private:
   /// The rank of worker 0.
-  [[nodiscard]] Rank unfolded(Rank rank) const { return rank < per_worker_ ? rank : workers_ * per_worker_; }
+  [[nodiscard]] Rank unfolded(Rank rank) const {
+    return rank < per_worker_ ? rank : workers_ * per_worker_;
+  }
 
   struct Place {
     std::int32_t worker = 0;
@@ -76,12 +87,14 @@ class Folded : public core::Schedule {
     if (step.kind == StepKind::kMulticast || step.kind == StepKind::kSwitchReduce) {
       // Both stay inside the worker (PathBook), where ranks have the same numbers; a host may be
       // the last of them.
-      TUTTI_CHECK(step.group.count == 0 || place_of(step.group.at(step.group.count - 1)).worker == 0,
-                  "a multicast from rank {} leaves its worker", own);
+      TUTTI_CHECK(
+          step.group.count == 0 || place_of(step.group.at(step.group.count - 1)).worker == 0,
+          "a multicast from rank {} leaves its worker", own);
     } else if (core::sends(step.kind)) {
       step.to = peer(step.to, own, true);
     }
-    if (core::receives(step.kind) && step.kind != StepKind::kReceiveAny) step.from = peer(step.from, own, false);
+    if (core::receives(step.kind) && step.kind != StepKind::kReceiveAny)
+      step.from = peer(step.from, own, false);
   }
 
   /// Returns the rank in the original schedule of worker 0's `own` rank.
@@ -89,8 +102,9 @@ class Folded : public core::Schedule {
     const Place place = place_of(peer.rank(own, all_));
     Peer folded = Peer::at(place.folded, peer.lane);
     // A message from worker w comes over a distance of (workers - w); exchanges are symmetric.
-    folded.away =
-        sent_to || place.worker == 0 || by_ == Renumbering::kExchange ? place.worker : workers_ - place.worker;
+    folded.away = sent_to || place.worker == 0 || by_ == Renumbering::kExchange
+                      ? place.worker
+                      : workers_ - place.worker;
     return folded;
   }
 
@@ -104,8 +118,9 @@ class Folded : public core::Schedule {
 
 }  // namespace
 
-std::unique_ptr<core::Schedule> folded(std::shared_ptr<const core::Schedule> schedule, Renumbering by,
-                                       std::int32_t workers, std::int32_t per_worker) {
+std::unique_ptr<core::Schedule> folded(std::shared_ptr<const core::Schedule> schedule,
+                                       Renumbering by, std::int32_t workers,
+                                       std::int32_t per_worker) {
   return std::make_unique<Folded>(std::move(schedule), by, workers, per_worker);
 }
 

@@ -13,7 +13,8 @@ namespace tutti::sim {
 /// distance d from the sender's worker to the receiver's. Messages over different distances use
 /// different connections.
 /// REQUIRES: schedule->same_everywhere(by, per_worker); more than one worker.
-std::unique_ptr<core::Schedule> folded(std::shared_ptr<const core::Schedule> schedule, core::Renumbering by,
-                                       std::int32_t workers, std::int32_t per_worker);
+std::unique_ptr<core::Schedule> folded(std::shared_ptr<const core::Schedule> schedule,
+                                       core::Renumbering by, std::int32_t workers,
+                                       std::int32_t per_worker);
 
 }  // namespace tutti::sim

@@ -17,7 +17,8 @@ class HeldTimeline : public core::TimelineSink {
   void track(const core::Track& track) override { held_.emplace_back(track); }
   void span(core::TrackId track, const core::Span& span) override {
     spans_.emplace_back(track, span);
-    if (held_.empty() || !std::holds_alternative<SpansUpTo>(held_.back())) held_.emplace_back(SpansUpTo());
+    if (held_.empty() || !std::holds_alternative<SpansUpTo>(held_.back()))
+      held_.emplace_back(SpansUpTo());
     std::get<SpansUpTo>(held_.back()).end = spans_.size();
   }
   void step(const core::StepRecord& step) override { held_.emplace_back(step); }
@@ -49,8 +50,9 @@ class HeldTimeline : public core::TimelineSink {
     std::size_t end = 0;
   };
   struct End {};
-  using Told = std::variant<core::RunInfo, core::Track, SpansUpTo, core::StepRecord, core::PackRecord, core::LinkRecord,
-                            core::PathPiece, core::SteadyState, std::string, End>;
+  using Told =
+      std::variant<core::RunInfo, core::Track, SpansUpTo, core::StepRecord, core::PackRecord,
+                   core::LinkRecord, core::PathPiece, core::SteadyState, std::string, End>;
 
   static void pass_on(const core::RunInfo& run, core::TimelineSink& sink) { sink.begin(run); }
   static void pass_on(const core::Track& track, core::TimelineSink& sink) { sink.track(track); }
@@ -59,7 +61,9 @@ class HeldTimeline : public core::TimelineSink {
   static void pass_on(const core::PackRecord& pack, core::TimelineSink& sink) { sink.pack(pack); }
   static void pass_on(const core::LinkRecord& link, core::TimelineSink& sink) { sink.link(link); }
   static void pass_on(const core::PathPiece& piece, core::TimelineSink& sink) { sink.path(piece); }
-  static void pass_on(const core::SteadyState& state, core::TimelineSink& sink) { sink.steady(state); }
+  static void pass_on(const core::SteadyState& state, core::TimelineSink& sink) {
+    sink.steady(state);
+  }
   static void pass_on(const std::string& note, core::TimelineSink& sink) { sink.note(note); }
   static void pass_on(const End&, core::TimelineSink& sink) { sink.end(); }
 

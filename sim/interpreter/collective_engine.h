@@ -31,8 +31,10 @@ class CollectiveListener {
  public:
   virtual ~CollectiveListener() = default;
   /// The collective is complete on a rank. The trail leads from the launch of some rank to here.
-  virtual void rank_done(std::uint32_t instance, core::Rank rank, core::Time now, const Trail& trail) = 0;
-  /// Called in the order of `end` per lane; only by engines that report steps, and only if steps are watched.
+  virtual void rank_done(std::uint32_t instance, core::Rank rank, core::Time now,
+                         const Trail& trail) = 0;
+  /// Called in the order of `end` per lane; only by engines that report steps, and only if steps
+  /// are watched.
   virtual void step_done(const StepDone& step) = 0;
 };
 

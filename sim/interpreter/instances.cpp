@@ -28,11 +28,12 @@ void Interpreter::expect(const core::Collective& collective, const GoOn& go_on) 
           const std::vector<core::PartId> to = devices_of(group, step.group, rank);
           if (!to.empty()) network_.expect(network_.paths().multicast(group.device(rank), to));
         } else if (step.kind == StepKind::kSwitchReduce) {
-          network_.expect(network_.paths().switch_reduce(devices_of(group, step.group, -1), group.device(rank)));
+          network_.expect(network_.paths().switch_reduce(devices_of(group, step.group, -1),
+                                                         group.device(rank)));
         } else if (const std::pair peer{step.to.rank(rank, schedule.ranks()), step.to.away};
                    std::exchange(last, peer) != peer) {
-          network_.expect(network_.paths().unicast(group.device(rank), group.device(peer.first), collective.staging,
-                                                   engine, peer.second));
+          network_.expect(network_.paths().unicast(group.device(rank), group.device(peer.first),
+                                                   collective.staging, engine, peer.second));
         }
       });
     }
@@ -125,7 +126,8 @@ void Interpreter::take_turns(Instance& instance) {
   const auto take = [&](Rank first, Rank stride, Rank end) {
     for (Lane lane = 0, most = 1; lane < most; ++lane) {
       for (Rank rank = first; rank < end; rank += stride) {
-        const auto [begin, behind] = std::pair(lane_number(instance, rank, 0), lane_number(instance, rank + 1, 0));
+        const auto [begin, behind] =
+            std::pair(lane_number(instance, rank, 0), lane_number(instance, rank + 1, 0));
         most = std::max(most, behind - begin);
         if (lane < behind - begin) lane_at(instance, begin + lane).turn = turn++;
       }
@@ -135,7 +137,8 @@ void Interpreter::take_turns(Instance& instance) {
   take(replicas, 1, ranks);
 }
 
-std::vector<core::PartId> Interpreter::devices_of(const core::Group& group, const core::RankSet& ranks, Rank but) {
+std::vector<core::PartId> Interpreter::devices_of(const core::Group& group,
+                                                  const core::RankSet& ranks, Rank but) {
   std::vector<core::PartId> devices;
   for (std::int32_t i = 0; i < ranks.count; ++i) {
     if (ranks.at(i) != but) devices.push_back(group.device(ranks.at(i)));

@@ -57,8 +57,8 @@ void Interpreter::arrived(Address address, Time now, const Network::Arrival* arr
   ++connection.arrived;
   const std::int32_t lane = connection.to;
   LaneState& state = lane_at(instance, lane);
-  const bool awaited =
-      (state.blocked == Blocked::kOnMessage && state.last_in == id) || state.blocked == Blocked::kOnAnyMessage;
+  const bool awaited = (state.blocked == Blocked::kOnMessage && state.last_in == id) ||
+                       state.blocked == Blocked::kOnAnyMessage;
   if (receives_any(instance, lane)) arrivals_of(instance, state).connections.push_back(id);
   if (!awaited) return;
   if (watch_steps_) waited(instance, lane, std::max(Time(), arrival->began_moving - state.ready));
@@ -77,10 +77,12 @@ void Interpreter::buffer_free(const Event& event) {
   if (state.blocked != Blocked::kOnWire) return;  // a switch's reduction: it waits for the result
   if (network_.keeps_trails()) {
     const core::Path::Stretch& way = network_.paths().path(departure.path).stretches.front();
-    const Time moving = std::min(event.time - departure.sent, transfer_time(departure.bytes, way.narrowest));
+    const Time moving =
+        std::min(event.time - departure.sent, transfer_time(departure.bytes, way.narrowest));
     Trail& trail = trail_at(instance, lane);
     trail.moved(way.kind, way.link, moving);
-    trail.queued(departure.bottleneck >= 0 ? departure.bottleneck : way.link, event.time - departure.sent - moving);
+    trail.queued(departure.bottleneck >= 0 ? departure.bottleneck : way.link,
+                 event.time - departure.sent - moving);
   }
   state.blocked = Blocked::kNo;
   complete_step(instance, lane, event.time);
@@ -92,7 +94,8 @@ bool Interpreter::receives_any(Instance& instance, std::int32_t lane) {
   LaneState& state = lane_at(instance, lane);
   for (std::int64_t i = 0; i < state.steps && state.receiving == Receiving::kUnknown; ++i) {
     const StepKind kind = instance.schedule->step(state.rank, state.lane, i).kind;
-    if (receives(kind)) state.receiving = kind == StepKind::kReceiveAny ? Receiving::kAny : Receiving::kInOrder;
+    if (receives(kind))
+      state.receiving = kind == StepKind::kReceiveAny ? Receiving::kAny : Receiving::kInOrder;
   }
   return state.receiving == Receiving::kAny;
 }
@@ -130,7 +133,9 @@ void Interpreter::look_up_step(const Instance& instance, LaneState& state) {
 
 void Interpreter::run(Instance& instance, std::int32_t lane, Time now) {
   const Slowness& slowness = devices_.slowness();
-  if (slowness.loses_workers() && slowness.gone(device_of(instance, lane_at(instance, lane).rank).worker, now)) return;
+  if (slowness.loses_workers() &&
+      slowness.gone(device_of(instance, lane_at(instance, lane).rank).worker, now))
+    return;
   while (run_step(instance, lane, now)) {
   }
 }
@@ -160,7 +165,8 @@ bool Interpreter::run_step(Instance& instance, std::int32_t lane, Time now) {
       return false;
     }
     if (step.wait_lane >= 0 && !wait_fulfilled(instance, lane, now)) return false;
-    if (devices_.any_shared() && step.kind != StepKind::kNop) take_multiprocessor(instance, state, now);
+    if (devices_.any_shared() && step.kind != StepKind::kNop)
+      take_multiprocessor(instance, state, now);
     if (receives(step.kind) && !take_message(instance, lane, step)) return false;
     if (step.kind == StepKind::kSwitchReduce) return switch_reduce(instance, lane, step, now);
     state.phase = Phase::kWorking;
@@ -197,7 +203,8 @@ bool Interpreter::wait_fulfilled(Instance& instance, std::int32_t lane, Time now
 }
 
 /// `waiter` continues once `lane` has completed `count` steps.
-void Interpreter::add_waiter(Instance& instance, std::int32_t lane, std::int32_t waiter, std::int64_t count) {
+void Interpreter::add_waiter(Instance& instance, std::int32_t lane, std::int32_t waiter,
+                             std::int64_t count) {
   Waiting& waiting = instance.waiting[static_cast<std::size_t>(waiter)];
   Waiting& awaited = instance.waiting[static_cast<std::size_t>(lane)];
   waiting.awaited_steps = count;
@@ -207,7 +214,8 @@ void Interpreter::add_waiter(Instance& instance, std::int32_t lane, std::int32_t
   lane_at(instance, lane).awaited = true;
 }
 
-/// Takes the message that the step receives out of its connection; blocks the lane if it has not arrived.
+/// Takes the message that the step receives out of its connection; blocks the lane if it has not
+/// arrived.
 bool Interpreter::take_message(Instance& instance, std::int32_t lane, const AtHand& step) {
   LaneState& state = lane_at(instance, lane);
   if (step.kind == StepKind::kReceiveAny) {
@@ -217,7 +225,8 @@ bool Interpreter::take_message(Instance& instance, std::int32_t lane, const AtHa
       return false;
     }
     state.last_in = arrivals.connections[arrivals.taken++];
-    if (arrivals.taken == arrivals.connections.size()) arrivals.connections.clear(), arrivals.taken = 0;
+    if (arrivals.taken == arrivals.connections.size())
+      arrivals.connections.clear(), arrivals.taken = 0;
   } else {
     state.last_in = connection(instance, step.from, lane, step.from_away);
     if (instance.connections[static_cast<std::size_t>(state.last_in)].arrived == 0) {
@@ -247,10 +256,12 @@ bool Interpreter::work(Instance& instance, std::int32_t lane, const AtHand& step
   if (state.device == kNone) state.device = devices_.id(device_of(instance, state.rank));
   if (ties_) ties_->wants(Ties::Thing::kDevice, state.device, now);
   const std::int64_t operands = adds ? 2 : step.inputs + (step.accumulate ? 1 : 0);
-  const Devices::By by = state.driven >= Driven::kByKernel ? Devices::By::kKernel : Devices::By::kDevice;
-  const Server::Service service = updates  ? devices_.update(state.device, step.target, step.inputs, now)
-                                  : copies ? devices_.copy(state.device, step.target, now, by)
-                                           : devices_.reduce(state.device, step.target, operands, now, by);
+  const Devices::By by =
+      state.driven >= Driven::kByKernel ? Devices::By::kKernel : Devices::By::kDevice;
+  const Server::Service service =
+      updates  ? devices_.update(state.device, step.target, step.inputs, now)
+      : copies ? devices_.copy(state.device, step.target, now, by)
+               : devices_.reduce(state.device, step.target, operands, now, by);
   if (service.end == now) return false;
   if (network_.keeps_trails()) {
     Trail& trail = trail_at(instance, lane);
@@ -273,11 +284,13 @@ bool Interpreter::send(Instance& instance, std::int32_t lane, const AtHand& step
     return false;
   }
   ++out.occupied;
-  if (watch_steps_) instance.sender_steps[static_cast<std::size_t>(state.last_out)].steps.push_back(state.next);
+  if (watch_steps_)
+    instance.sender_steps[static_cast<std::size_t>(state.last_out)].steps.push_back(state.next);
   if (out.path == kNone) out.path = find_path(instance, out);
   const Address address{instance.id, static_cast<std::uint32_t>(state.last_out)};
   const Trail* const trail = network_.keeps_trails() ? &trail_at(instance, lane) : nullptr;
-  const Time buffer_free = network_.send(out.path, step.source, now, order_of(instance, lane), address, trail, events_);
+  const Time buffer_free =
+      network_.send(out.path, step.source, now, order_of(instance, lane), address, trail, events_);
   if (buffer_free == core::kNever) {
     state.blocked = Blocked::kOnWire;
     return false;
@@ -288,8 +301,8 @@ bool Interpreter::send(Instance& instance, std::int32_t lane, const AtHand& step
 }
 
 /// Extends the lane's trail to the moment when its buffer is free again.
-void Interpreter::sent(Instance& instance, std::int32_t lane, std::int32_t path, Bytes bytes, Time now,
-                       Time buffer_free) {
+void Interpreter::sent(Instance& instance, std::int32_t lane, std::int32_t path, Bytes bytes,
+                       Time now, Time buffer_free) {
   const core::Path& way = network_.paths().path(path);
   if (way.hops.empty()) return;
   const core::PathHop& first = way.hops[way.roots.front()];
@@ -299,11 +312,13 @@ void Interpreter::sent(Instance& instance, std::int32_t lane, std::int32_t path,
   trail.queued(first.link, buffer_free - now - moving);
 }
 
-bool Interpreter::multicast(Instance& instance, std::int32_t lane, const AtHand& at_hand, Time now) {
+bool Interpreter::multicast(Instance& instance, std::int32_t lane, const AtHand& at_hand,
+                            Time now) {
   LaneState& state = lane_at(instance, lane);
   const Step step = instance.schedule->step(state.rank, state.lane, state.next);
   std::vector<std::int32_t> connections;
-  const std::vector<core::PartId> devices = devices_of(instance.collective->group, step.group, state.rank);
+  const std::vector<core::PartId> devices =
+      devices_of(instance.collective->group, step.group, state.rank);
   for (std::int32_t i = 0; i < step.group.count; ++i) {
     const Rank peer = step.group.at(i);
     if (peer == state.rank) continue;
@@ -319,13 +334,14 @@ bool Interpreter::multicast(Instance& instance, std::int32_t lane, const AtHand&
     std::vector<Address> addresses;
     for (const std::int32_t c : connections) {
       ++instance.connections[static_cast<std::size_t>(c)].occupied;
-      if (watch_steps_) instance.sender_steps[static_cast<std::size_t>(c)].steps.push_back(state.next);
+      if (watch_steps_)
+        instance.sender_steps[static_cast<std::size_t>(c)].steps.push_back(state.next);
       addresses.push_back({instance.id, static_cast<std::uint32_t>(c)});
     }
     const std::int32_t path = network_.paths().multicast(device_of(instance, state.rank), devices);
     const Trail* const trail = network_.keeps_trails() ? &trail_at(instance, lane) : nullptr;
-    buffer_free =
-        network_.send(path, at_hand.source, now, order_of(instance, lane), std::move(addresses), trail, events_);
+    buffer_free = network_.send(path, at_hand.source, now, order_of(instance, lane),
+                                std::move(addresses), trail, events_);
     if (buffer_free == core::kNever) {
       state.blocked = Blocked::kOnWire;
       return false;
@@ -338,7 +354,8 @@ bool Interpreter::multicast(Instance& instance, std::int32_t lane, const AtHand&
 
 /// In phase kFresh: starts the reduction, whose result arrives as a message from the lane to
 /// itself. run_step calls this again once that has arrived.
-bool Interpreter::switch_reduce(Instance& instance, std::int32_t lane, const AtHand& at_hand, Time now) {
+bool Interpreter::switch_reduce(Instance& instance, std::int32_t lane, const AtHand& at_hand,
+                                Time now) {
   LaneState& state = lane_at(instance, lane);
   const std::int32_t own = connection(instance, lane, lane, 0);
   Connection& result = instance.connections[static_cast<std::size_t>(own)];
@@ -349,7 +366,8 @@ bool Interpreter::switch_reduce(Instance& instance, std::int32_t lane, const AtH
   }
   const Step step = instance.schedule->step(state.rank, state.lane, state.next);
   const std::vector<core::PartId> devices = devices_of(instance.collective->group, step.group, -1);
-  const std::int32_t path = network_.paths().switch_reduce(devices, device_of(instance, state.rank));
+  const std::int32_t path =
+      network_.paths().switch_reduce(devices, device_of(instance, state.rank));
   std::vector<Address> address{{instance.id, static_cast<std::uint32_t>(own)}};
   network_.send(path, at_hand.source, now, order_of(instance, lane), std::move(address),
                 network_.keeps_trails() ? &trail_at(instance, lane) : nullptr, events_);
@@ -376,9 +394,11 @@ void Interpreter::tell(Instance& instance, std::int32_t lane, Time end) {
   const LaneState& state = lane_at(instance, lane);
   Watched& watched = instance.watched[static_cast<std::size_t>(lane)];
   const Step step = instance.schedule->step(state.rank, state.lane, state.next);
-  StepDone done{instance.id, state.rank, state.lane, state.next, step, state.ready, watched.wait, end, -1, -1, -1};
+  StepDone done{instance.id,  state.rank, state.lane, state.next, step, state.ready,
+                watched.wait, end,        -1,         -1,         -1};
   if (receives(step.kind)) {
-    const LaneState& sender = lane_at(instance, instance.connections[static_cast<std::size_t>(state.last_in)].from);
+    const LaneState& sender =
+        lane_at(instance, instance.connections[static_cast<std::size_t>(state.last_in)].from);
     done.peer = sender.rank;
     done.peer_lane = sender.lane;
     done.peer_index = watched.peer_index;
@@ -401,7 +421,8 @@ void Interpreter::waited(Instance& instance, std::int32_t lane, Time wait) const
 /// connection continues.
 void Interpreter::free_slot(Instance& instance, std::int32_t lane, Time now) {
   LaneState& state = lane_at(instance, lane);
-  Connection& in = instance.connections[static_cast<std::size_t>(std::exchange(state.in_hand, kNone))];
+  Connection& in =
+      instance.connections[static_cast<std::size_t>(std::exchange(state.in_hand, kNone))];
   --in.occupied;
   const std::int32_t sender = std::exchange(in.blocked_sender, kNone);
   if (sender == kNone) return;
@@ -416,7 +437,8 @@ void Interpreter::free_slot(Instance& instance, std::int32_t lane, Time now) {
 
 void Interpreter::wake_waiters(Instance& instance, std::int32_t lane) {
   LaneState& state = lane_at(instance, lane);
-  std::int32_t waiter = std::exchange(instance.waiting[static_cast<std::size_t>(lane)].first_waiter, kNone);
+  std::int32_t waiter =
+      std::exchange(instance.waiting[static_cast<std::size_t>(lane)].first_waiter, kNone);
   state.awaited = false;
   while (waiter != kNone) {
     const Waiting waiting = instance.waiting[static_cast<std::size_t>(waiter)];
@@ -443,20 +465,22 @@ void Interpreter::finish_lane(Instance& instance, std::int32_t lane) {
 
 // --- connections ---
 
-bool Interpreter::leads_to(const Instance& instance, std::int32_t connection, std::int32_t to, std::int32_t away) {
+bool Interpreter::leads_to(const Instance& instance, std::int32_t connection, std::int32_t to,
+                           std::int32_t away) {
   if (connection == kNone) return false;
   const Connection& known = instance.connections[static_cast<std::size_t>(connection)];
   return known.to == to && known.away == away;
 }
 
-std::int32_t Interpreter::connection(Instance& instance, std::int32_t from, std::int32_t to, std::int32_t away) const {
+std::int32_t Interpreter::connection(Instance& instance, std::int32_t from, std::int32_t to,
+                                     std::int32_t away) const {
   const LaneState& receiver = lane_at(instance, to);
   if (receiver.last_in != kNone) {
     const Connection& last = instance.connections[static_cast<std::size_t>(receiver.last_in)];
     if (last.from == from && last.to == to && last.away == away) return receiver.last_in;
   }
-  const auto [known, fresh] =
-      instance.connection_ids.try_emplace({from, to, away}, static_cast<std::int32_t>(instance.connections.size()));
+  const auto [known, fresh] = instance.connection_ids.try_emplace(
+      {from, to, away}, static_cast<std::int32_t>(instance.connections.size()));
   if (fresh) {
     Connection connection;
     connection.from = from;
@@ -472,8 +496,9 @@ std::int32_t Interpreter::connection(Instance& instance, std::int32_t from, std:
 std::int32_t Interpreter::find_path(const Instance& instance, const Connection& connection) {
   const LaneState& sender = instance.lanes[static_cast<std::size_t>(connection.from)];
   const LaneState& receiver = instance.lanes[static_cast<std::size_t>(connection.to)];
-  return network_.paths().unicast(device_of(instance, sender.rank), device_of(instance, receiver.rank),
-                                  instance.collective->staging, instance.schedule->engine(sender.rank, sender.lane),
+  return network_.paths().unicast(device_of(instance, sender.rank),
+                                  device_of(instance, receiver.rank), instance.collective->staging,
+                                  instance.schedule->engine(sender.rank, sender.lane),
                                   connection.away);
 }
 

@@ -77,7 +77,8 @@ class Interpreter final : public CollectiveEngine {
   [[nodiscard]] std::vector<std::int64_t> progress_of_lanes(const Pace& pace) const;
   /// Returns the number of further rounds that repeat the last two, at whose beginning lanes were
   /// at `before`. REQUIRES: both rounds had the same number of steps.
-  [[nodiscard]] std::int64_t rounds_left(const Pace& pace, const std::vector<std::int64_t>& before) const;
+  [[nodiscard]] std::int64_t rounds_left(const Pace& pace,
+                                         const std::vector<std::int64_t>& before) const;
   /// Visits all state of the collective. REQUIRES: trails are kept.
   void visit_state(const Pace& pace, StateVisitor& visitor);
 
@@ -91,7 +92,16 @@ class Interpreter final : public CollectiveEngine {
  private:
   static constexpr std::int32_t kNone = -1;
 
-  enum class Blocked : std::uint8_t { kNotStarted, kNo, kOnMessage, kOnAnyMessage, kOnLane, kOnSlot, kOnWire, kDone };
+  enum class Blocked : std::uint8_t {
+    kNotStarted,
+    kNo,
+    kOnMessage,
+    kOnAnyMessage,
+    kOnLane,
+    kOnSlot,
+    kOnWire,
+    kDone
+  };
   enum class Phase : std::uint8_t { kFresh, kWorking, kWorked };
   enum class Receiving : std::uint8_t { kUnknown, kInOrder, kAny };
   /// What executes the lane's work, and whether that holds a multiprocessor (only known if
@@ -131,10 +141,12 @@ class Interpreter final : public CollectiveEngine {
     std::uint16_t sent = 0;        ///< numbers the messages that one lane sends at the same time
     Devices::Id device = kNone;    ///< looked up on first use
     std::int32_t in_hand = kNone;  ///< the connection whose slot the current step still holds
-    std::int32_t last_in = kNone;  ///< the last used connections: most lanes have one in each direction
+    std::int32_t last_in =
+        kNone;  ///< the last used connections: most lanes have one in each direction
     std::int32_t last_out = kNone;
-    std::int32_t arrivals = kNone;  ///< index into Instance::arrivals, of lanes that receive in order of arrival
-    std::uint32_t turn = 0;         ///< the lane's index in the order of simultaneous events
+    std::int32_t arrivals =
+        kNone;  ///< index into Instance::arrivals, of lanes that receive in order of arrival
+    std::uint32_t turn = 0;  ///< the lane's index in the order of simultaneous events
   };
   static_assert(sizeof(LaneState) == 128);
 
@@ -148,8 +160,9 @@ class Interpreter final : public CollectiveEngine {
   struct Waiting {
     std::int32_t first_waiter = kNone;  ///< lanes that wait for this one's progress
     std::int32_t next_waiter = kNone;
-    std::int64_t wake_at = 0;        ///< steps that the first of them waits for
-    std::int64_t awaited_steps = 0;  ///< kOnLane: the number of steps that the other lane has to complete
+    std::int64_t wake_at = 0;  ///< steps that the first of them waits for
+    std::int64_t awaited_steps =
+        0;  ///< kOnLane: the number of steps that the other lane has to complete
   };
 
   /// The parts of the current step's record.
@@ -176,7 +189,8 @@ class Interpreter final : public CollectiveEngine {
   };
   struct HashOfEnds {
     std::size_t operator()(const Ends& ends) const {
-      const auto both = static_cast<std::uint64_t>(ends.from) << 32 | static_cast<std::uint32_t>(ends.to);
+      const auto both =
+          static_cast<std::uint64_t>(ends.from) << 32 | static_cast<std::uint32_t>(ends.to);
       return both ^ static_cast<std::uint64_t>(ends.away) * 0x9e37'79b9'7f4a'7c15;
     }
   };
@@ -205,7 +219,8 @@ class Interpreter final : public CollectiveEngine {
     std::vector<Arrivals> arrivals;
   };
 
-  [[nodiscard]] static std::int32_t lane_number(const Instance& instance, core::Rank rank, core::Lane lane) {
+  [[nodiscard]] static std::int32_t lane_number(const Instance& instance, core::Rank rank,
+                                                core::Lane lane) {
     return instance.first_lane[static_cast<std::size_t>(rank)] + lane;
   }
   [[nodiscard]] static LaneState& lane_at(Instance& instance, std::int32_t lane) {
@@ -236,10 +251,12 @@ class Interpreter final : public CollectiveEngine {
   ComputeStream* stream_beside(const Instance& instance, LaneState& state);
   void take_multiprocessor(const Instance& instance, LaneState& state, core::Time now);
   void give_back_multiprocessor(LaneState& state);
-  void move_in_memory(const Instance& instance, LaneState& state, const AtHand& step, core::Time now);
-  void sent(Instance& instance, std::int32_t lane, std::int32_t path, core::Bytes bytes, core::Time now,
-            core::Time buffer_free);
-  static void add_waiter(Instance& instance, std::int32_t lane, std::int32_t waiter, std::int64_t count);
+  void move_in_memory(const Instance& instance, LaneState& state, const AtHand& step,
+                      core::Time now);
+  void sent(Instance& instance, std::int32_t lane, std::int32_t path, core::Bytes bytes,
+            core::Time now, core::Time buffer_free);
+  static void add_waiter(Instance& instance, std::int32_t lane, std::int32_t waiter,
+                         std::int64_t count);
   void complete_step(Instance& instance, std::int32_t lane, core::Time end);
   void tell(Instance& instance, std::int32_t lane, core::Time end);
   void take_trail(Instance& instance, std::int32_t lane, std::int32_t from) const;
@@ -254,11 +271,13 @@ class Interpreter final : public CollectiveEngine {
   [[nodiscard]] static std::uint64_t order_of(Instance& instance, std::int32_t lane);
   static void take_turns(Instance& instance);
   /// Returns the devices of all `ranks` except `but`, in order.
-  static std::vector<core::PartId> devices_of(const core::Group& group, const core::RankSet& ranks, core::Rank but);
+  static std::vector<core::PartId> devices_of(const core::Group& group, const core::RankSet& ranks,
+                                              core::Rank but);
 
-  [[nodiscard]] static bool leads_to(const Instance& instance, std::int32_t connection, std::int32_t to,
-                                     std::int32_t away);
-  std::int32_t connection(Instance& instance, std::int32_t from, std::int32_t to, std::int32_t away) const;
+  [[nodiscard]] static bool leads_to(const Instance& instance, std::int32_t connection,
+                                     std::int32_t to, std::int32_t away);
+  std::int32_t connection(Instance& instance, std::int32_t from, std::int32_t to,
+                          std::int32_t away) const;
   std::int32_t find_path(const Instance& instance, const Connection& connection);
   [[nodiscard]] static core::PartId device_of(const Instance& instance, core::Rank rank) {
     return instance.collective->group.device(rank);

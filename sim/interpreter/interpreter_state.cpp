@@ -1,5 +1,5 @@
-// The part of the interpreter that visits the state of collectives in flight, so that rounds can be compared and skipped
-// (sim/interpreter/rounds.h).
+// The part of the interpreter that visits the state of collectives in flight, so that rounds can be
+// compared and skipped (sim/interpreter/rounds.h).
 
 #include <algorithm>
 #include <limits>
@@ -68,8 +68,8 @@ void Interpreter::visit(LaneState& state, StateVisitor& visitor) {
   if (state.step_known) {
     const AtHand& step = state.step;
     visitor.same(static_cast<std::int64_t>(step.kind));
-    for (const std::int32_t number :
-         {step.accumulate ? 1 : 0, step.inputs, step.wait_lane, step.from, step.to, step.from_away, step.to_away})
+    for (const std::int32_t number : {step.accumulate ? 1 : 0, step.inputs, step.wait_lane,
+                                      step.from, step.to, step.from_away, step.to_away})
       visitor.same(number);
     visitor.same(step.source.count());
     visitor.same(step.target.count());
@@ -82,11 +82,13 @@ void Interpreter::visit(LaneState& state, StateVisitor& visitor) {
   std::uint64_t sent = state.sent;
   visitor.numbered(sent, 16);
   state.sent = static_cast<std::uint16_t>(sent);
-  for (const std::int32_t number : {state.device, state.in_hand, state.last_in, state.last_out, state.arrivals})
+  for (const std::int32_t number :
+       {state.device, state.in_hand, state.last_in, state.last_out, state.arrivals})
     visitor.same(number);
 }
 
-std::int64_t Interpreter::rounds_left(const Pace& pace, const std::vector<std::int64_t>& before) const {
+std::int64_t Interpreter::rounds_left(const Pace& pace,
+                                      const std::vector<std::int64_t>& before) const {
   const Instance& instance = *instances_[pace.instance];
   std::int64_t least = std::numeric_limits<std::int64_t>::max();
   for (std::size_t i = 0; i < instance.lanes.size(); ++i) {
@@ -98,7 +100,8 @@ std::int64_t Interpreter::rounds_left(const Pace& pace, const std::vector<std::i
     if (alike.period == 0 || steps % alike.period != 0 || alike.end <= state.next) return 0;
     least = std::min(least, (alike.end - 1 - state.next) / steps);
     // Lanes that wait for this one are woken at its step.
-    if (state.awaited) least = std::min(least, (instance.waiting[i].wake_at - 1 - state.next) / steps);
+    if (state.awaited)
+      least = std::min(least, (instance.waiting[i].wake_at - 1 - state.next) / steps);
   }
   return least;
 }

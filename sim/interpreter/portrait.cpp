@@ -15,10 +15,13 @@ class Painter : public StateVisitor {
   [[nodiscard]] Time now() const override { return portrait_.at; }
   void same(std::int64_t value) override { portrait_.same.push_back(value); }
   void seen(Time time) override {
-    same(time == core::kNever ? time.count() : std::max<std::int64_t>(-1, (time - portrait_.at).count()));
+    same(time == core::kNever ? time.count()
+                              : std::max<std::int64_t>(-1, (time - portrait_.at).count()));
   }
   void until(Time& time) override { seen(time); }
-  void moment(Time& time) override { same((time == core::kNever ? time : time - portrait_.at).count()); }
+  void moment(Time& time) override {
+    same((time == core::kNever ? time : time - portrait_.at).count());
+  }
   void counted(std::int64_t& count) override { portrait_.counted.push_back(count); }
   void numbered(std::uint64_t& number, int bits) override {
     portrait_.numbered.push_back(static_cast<std::int64_t>(number));

@@ -9,7 +9,9 @@ namespace {
 
 using core::Time;
 
-std::int64_t wrapped(std::int64_t number, int bits) { return number & ((std::int64_t{1} << bits) - 1); }
+std::int64_t wrapped(std::int64_t number, int bits) {
+  return number & ((std::int64_t{1} << bits) - 1);
+}
 
 /// Advances all state by a number of rounds like the one between two snapshots.
 class Mover : public StateVisitor {
@@ -33,9 +35,10 @@ class Mover : public StateVisitor {
     ++counted_;
   }
   void numbered(std::uint64_t& number, int bits) override {
-    const std::int64_t grown = wrapped(now_.numbered[numbered_] - before_.numbered[numbered_], bits);
-    number =
-        static_cast<std::uint64_t>(wrapped(static_cast<std::int64_t>(number) + wrapped(rounds_, bits) * grown, bits));
+    const std::int64_t grown =
+        wrapped(now_.numbered[numbered_] - before_.numbered[numbered_], bits);
+    number = static_cast<std::uint64_t>(
+        wrapped(static_cast<std::int64_t>(number) + wrapped(rounds_, bits) * grown, bits));
     ++numbered_;
   }
   void told(std::int64_t) override {}
@@ -51,7 +54,8 @@ class Mover : public StateVisitor {
 
 /// True if the future of both snapshots is the same, shifted in time.
 bool looks_like(const Portrait& a, const Portrait& b) {
-  return a.same == b.same && a.counted.size() == b.counted.size() && a.bits == b.bits && a.told.size() == b.told.size();
+  return a.same == b.same && a.counted.size() == b.counted.size() && a.bits == b.bits &&
+         a.told.size() == b.told.size();
 }
 
 /// For three snapshots a round apart, with the same state: true if rounds add the same to every
@@ -61,15 +65,16 @@ bool grow_evenly(const Portrait& a, const Portrait& b, const Portrait& c) {
     if (b.counted[i] - a.counted[i] != c.counted[i] - b.counted[i]) return false;
   }
   for (std::size_t i = 0; i < a.numbered.size(); ++i) {
-    if (wrapped(b.numbered[i] - a.numbered[i], a.bits[i]) != wrapped(c.numbered[i] - b.numbered[i], a.bits[i]))
+    if (wrapped(b.numbered[i] - a.numbered[i], a.bits[i]) !=
+        wrapped(c.numbered[i] - b.numbered[i], a.bits[i]))
       return false;
   }
   return b.told == c.told;
 }
 
 bool is_ours(const Event& event) {
-  return event.kind == EventKind::kLane || event.kind == EventKind::kHop || event.kind == EventKind::kDeliver ||
-         event.kind == EventKind::kArrive;
+  return event.kind == EventKind::kLane || event.kind == EventKind::kHop ||
+         event.kind == EventKind::kDeliver || event.kind == EventKind::kArrive;
 }
 
 }  // namespace

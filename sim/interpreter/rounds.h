@@ -30,8 +30,13 @@ namespace tutti::sim {
 /// Watches one run, and advances it when its rounds repeat.
 class Rounds {
  public:
-  Rounds(Interpreter& interpreter, Network& network, Devices& devices, EventQueue& events, Ties& ties)
-      : interpreter_(interpreter), network_(network), devices_(devices), events_(events), ties_(ties) {}
+  Rounds(Interpreter& interpreter, Network& network, Devices& devices, EventQueue& events,
+         Ties& ties)
+      : interpreter_(interpreter),
+        network_(network),
+        devices_(devices),
+        events_(events),
+        ties_(ties) {}
 
   /// Call after each event, at its time. Returns by how much time the run was advanced.
   core::Time look(core::Time now) {
@@ -64,10 +69,11 @@ class Rounds {
   Ties& ties_;
   std::int64_t idle_ = 0;  ///< events since the last attempt
   std::int64_t rest_ = kRest;
-  std::optional<Interpreter::Pace> pace_;  ///< the lane whose steps are counted while snapshots are taken
-  std::int64_t round_ = 1;                 ///< the assumed length of a round in steps of that lane
-  std::int64_t due_ = 0;                   ///< the step of that lane at which the next snapshot is taken
-  std::vector<Portrait> portraits_;        ///< up to three, a round apart
+  std::optional<Interpreter::Pace>
+      pace_;                         ///< the lane whose steps are counted while snapshots are taken
+  std::int64_t round_ = 1;           ///< the assumed length of a round in steps of that lane
+  std::int64_t due_ = 0;             ///< the step of that lane at which the next snapshot is taken
+  std::vector<Portrait> portraits_;  ///< up to three, a round apart
   std::int64_t steps_skipped_ = 0;
 };
 

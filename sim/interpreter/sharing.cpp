@@ -27,7 +27,8 @@ Crossings crossings(StepKind kind, std::int32_t operands, bool by_kernel) {
     case StepKind::kSend:
     case StepKind::kMulticast: return {0, 1};
     case StepKind::kReceive:
-    case StepKind::kReceiveAny: return {by_kernel ? 3 : 1, 0};  // out of the slot takes no time of its own
+    case StepKind::kReceiveAny:
+      return {by_kernel ? 3 : 1, 0};  // out of the slot takes no time of its own
     case StepKind::kReceiveSend: return {1, by_kernel ? 2 : 1};
     case StepKind::kReceiveReduce: return {1, by_kernel ? 3 : 0};
     case StepKind::kReceiveReduceSend: return {1, by_kernel ? 2 : 1};
@@ -69,7 +70,8 @@ void Interpreter::give_back_multiprocessor(LaneState& state) {
   state.driven = Driven::kByKernel;
 }
 
-void Interpreter::move_in_memory(const Instance& instance, LaneState& state, const AtHand& step, Time now) {
+void Interpreter::move_in_memory(const Instance& instance, LaneState& state, const AtHand& step,
+                                 Time now) {
   ComputeStream* const stream = stream_beside(instance, state);
   if (!stream) return;
   const bool sends_only = step.kind == StepKind::kSend || step.kind == StepKind::kMulticast;

@@ -37,7 +37,8 @@ std::vector<Time> lags_of(const Path& path, std::size_t first) {
 
 }  // namespace
 
-FairLinks::FairLinks(const core::Cluster& cluster) : cluster_(cluster), share_(cluster.widest_link()) {}
+FairLinks::FairLinks(const core::Cluster& cluster)
+    : cluster_(cluster), share_(cluster.widest_link()) {}
 
 FairShare::Link FairLinks::link(LinkId id) {
   const auto [known, fresh] = links_.try_emplace(id, 0);
@@ -61,7 +62,8 @@ FairShare::Link FairLinks::threads(core::ResourceId id, const core::HostEndpoint
 
 /// `narrowest`: the minimum bandwidth of its links. A stretch that is slower without competing
 /// traffic has a cap of its own.
-FairShare::Route FairLinks::route(const Stretch& stretch, std::vector<FairShare::Link> links, Bandwidth narrowest) {
+FairShare::Route FairLinks::route(const Stretch& stretch, std::vector<FairShare::Link> links,
+                                  Bandwidth narrowest) {
   for (const LinkId id : stretch.links) links.push_back(link(id));
   return share_.add_route(links, stretch.alone < narrowest ? stretch.alone : Bandwidth());
 }
@@ -126,18 +128,21 @@ const FairLinks::Way& FairLinks::way(std::int32_t id, const core::PathBook& path
       in_flow = false;
     }
   }
-  TUTTI_CHECK(path.chain || way.stretches.size() == 1, "a tree of {} stretches", way.stretches.size());
+  TUTTI_CHECK(path.chain || way.stretches.size() == 1, "a tree of {} stretches",
+              way.stretches.size());
   TUTTI_CHECK(!flows.empty(), "a way without links");
   for (Flow& flow : flows) {
     Stretch& stretch = way.stretches[flow.stretch];
     stretch.route = route(stretch, std::move(flow.threads), flow.narrowest);
   }
   way.leaves = flows.front().stretch;
-  way.lags = path.chain ? std::vector<Time>{way.stretches.back().latency} : lags_of(path, last_begins);
+  way.lags =
+      path.chain ? std::vector<Time>{way.stretches.back().latency} : lags_of(path, last_begins);
   return way;
 }
 
-void FairLinks::start(FairShare::Route route, core::Bytes bytes, std::uint32_t message, Time now, EventQueue& events) {
+void FairLinks::start(FairShare::Route route, core::Bytes bytes, std::uint32_t message, Time now,
+                      EventQueue& events) {
   share_.start(route, bytes, message);
   ask_to_settle(now, events);
 }
@@ -168,7 +173,8 @@ void FairLinks::wake(EventQueue& events) {
   awaited_ = share_.next();
   ++stamp_;
   if (awaited_ < core::kNever)
-    events.push({awaited_, std::numeric_limits<std::uint64_t>::max(), EventKind::kShare, stamp_, 0});
+    events.push(
+        {awaited_, std::numeric_limits<std::uint64_t>::max(), EventKind::kShare, stamp_, 0});
 }
 
 }  // namespace tutti::sim

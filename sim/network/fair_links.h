@@ -36,12 +36,13 @@ class FairLinks {
   struct Way {
     std::vector<Stretch> stretches;
     std::vector<core::Time> lags;  ///< from the end of the last stretch to each receiver
-    std::size_t leaves = 0;        ///< the index of the first flow: the sender's buffer is free after it
+    std::size_t leaves = 0;  ///< the index of the first flow: the sender's buffer is free after it
   };
   /// REQUIRES: the path has hops.
   const Way& way(std::int32_t path, const core::PathBook& paths);
 
-  void start(FairShare::Route route, core::Bytes bytes, std::uint32_t message, core::Time now, EventQueue& events);
+  void start(FairShare::Route route, core::Bytes bytes, std::uint32_t message, core::Time now,
+             EventQueue& events);
 
   /// Sets the share of its bandwidth that the link has from now on.
   void set_share(core::LinkId id, std::int64_t share_ppm, core::Time now, EventQueue& events);
@@ -61,11 +62,13 @@ class FairLinks {
   FairShare::Link link(core::LinkId id);
   FairShare::Link threads(core::ResourceId id, const core::HostEndpoint& host);
   void ask_to_settle(core::Time now, EventQueue& events);
-  FairShare::Route route(const Stretch& stretch, std::vector<FairShare::Link> links, core::Bandwidth narrowest);
+  FairShare::Route route(const Stretch& stretch, std::vector<FairShare::Link> links,
+                         core::Bandwidth narrowest);
 
   const core::Cluster& cluster_;
   FairShare share_;
-  std::unordered_map<core::ResourceId, FairShare::Link> links_;  ///< links and hosts' threads that were used
+  std::unordered_map<core::ResourceId, FairShare::Link>
+      links_;  ///< links and hosts' threads that were used
   std::vector<core::LinkId> ids_;
   std::vector<Way> ways_;  ///< by path
   core::Time awaited_ = core::kNever;

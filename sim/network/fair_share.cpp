@@ -79,17 +79,24 @@ FairShare::Route FairShare::add_route(std::span<const Link> links, Bandwidth cap
   return static_cast<Route>(routes_.size()) - 1;
 }
 
-void FairShare::start(Route r, Bytes bytes, std::uint64_t id) { arrivals_.push_back({r, bytes, id}); }
+void FairShare::start(Route r, Bytes bytes, std::uint64_t id) {
+  arrivals_.push_back({r, bytes, id});
+}
 
-void FairShare::set_capacity(Link l, Bandwidth capacity) { capacities_.emplace_back(l, rate_of(capacity)); }
+void FairShare::set_capacity(Link l, Bandwidth capacity) {
+  capacities_.emplace_back(l, rate_of(capacity));
+}
 
 double FairShare::rate(Route r) const {
   const RouteState& state = routes_[static_cast<std::size_t>(r)];
-  return state.flows == 0 ? 0 : static_cast<double>(state.rate) / static_cast<double>(std::uint64_t{1} << shift_);
+  return state.flows == 0
+             ? 0
+             : static_cast<double>(state.rate) / static_cast<double>(std::uint64_t{1} << shift_);
 }
 
 Bandwidth FairShare::capacity(Link l) const {
-  return Bandwidth(static_cast<std::int64_t>(links_[static_cast<std::size_t>(l)].capacity >> shift_));
+  return Bandwidth(
+      static_cast<std::int64_t>(links_[static_cast<std::size_t>(l)].capacity >> shift_));
 }
 
 double FairShare::load(Link l) const {
@@ -179,8 +186,9 @@ void FairShare::admit(Time now) {
       advance(group(state.group), now);
       clock += group(state.group).clock;
     }
-    const Volume volume =
-        (static_cast<Volume>(arrival.bytes.count()) * static_cast<Volume>(core::kPicosecondsPerSecond)) << shift_;
+    const Volume volume = (static_cast<Volume>(arrival.bytes.count()) *
+                           static_cast<Volume>(core::kPicosecondsPerSecond))
+                          << shift_;
     p.flows.push_back({clock + volume, arrival.id});
     std::push_heap(p.flows.begin(), p.flows.end(), Flow::ends_later);
   }
@@ -311,7 +319,8 @@ void FairShare::fill() {
     }
     for (const Entry& entry : l.routes) {
       const RouteState& state = route(entry.route);
-      if (state.round == round_ && state.next_group == kNoGroup) fix(entry.route, level, l.group), --missing;
+      if (state.round == round_ && state.next_group == kNoGroup)
+        fix(entry.route, level, l.group), --missing;
     }
   }
 }
@@ -340,7 +349,8 @@ bool FairShare::fits() {
       LinkState& l = link(id);
       if (l.round == round_) continue;
       if (l.change == 0) beside_.push_back(id);
-      l.change += static_cast<Change>(state.next_rate) * state.flows - static_cast<Change>(state.carried);
+      l.change +=
+          static_cast<Change>(state.next_rate) * state.flows - static_cast<Change>(state.carried);
     }
   }
   bool all = true;

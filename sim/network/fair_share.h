@@ -78,7 +78,9 @@ class FairShare {
   /// REQUIRES: `now` is not before the last call and not after next().
   void settle(core::Time now, std::vector<Done>& done);
   /// Returns when the next flow ends if none starts before; kNever if none ends.
-  [[nodiscard]] core::Time next() const { return ending_.empty() ? core::kNever : group(ending_.front()).next; }
+  [[nodiscard]] core::Time next() const {
+    return ending_.empty() ? core::kNever : group(ending_.front()).next;
+  }
 
   /// Returns the rate of each flow of the route, in bytes per second; 0 if it has none.
   [[nodiscard]] double rate(Route route) const;
@@ -100,9 +102,9 @@ class FairShare {
  private:
   using Rate = std::uint64_t;             ///< in 2^-shift_ bytes per second
   __extension__ using Change = __int128;  ///< of a Rate
-  using Volume = core::Wide;              ///< Rate times picoseconds; differences of clocks wrap around
-  using Group = std::int32_t;             ///< a bottleneck, a link or the cap of a route, and its routes
-  using Position = std::uint32_t;         ///< in route_links_
+  using Volume = core::Wide;       ///< Rate times picoseconds; differences of clocks wrap around
+  using Group = std::int32_t;      ///< a bottleneck, a link or the cap of a route, and its routes
+  using Position = std::uint32_t;  ///< in route_links_
   static constexpr Group kNoGroup = -1;
   static constexpr Rate kNoCap = std::numeric_limits<Rate>::max();
   /// A flow with less left than its rate times 2^-kSlack ps is complete.
@@ -142,7 +144,9 @@ class FairShare {
   struct Flow {
     Volume mark = 0;  ///< of the route's clock
     std::uint64_t id = 0;
-    static bool ends_later(const Flow& a, const Flow& b) { return a.mark != b.mark ? a.mark > b.mark : a.id > b.id; }
+    static bool ends_later(const Flow& a, const Flow& b) {
+      return a.mark != b.mark ? a.mark > b.mark : a.id > b.id;
+    }
   };
   /// The progress of a route's flows.
   struct Progress {
@@ -175,11 +179,15 @@ class FairShare {
   [[nodiscard]] RouteState& route(Route r) { return routes_[static_cast<std::size_t>(r)]; }
   [[nodiscard]] Progress& progress(Route r) { return progress_[static_cast<std::size_t>(r)]; }
   [[nodiscard]] GroupState& group(Group g) { return groups_[static_cast<std::size_t>(g)]; }
-  [[nodiscard]] const GroupState& group(Group g) const { return groups_[static_cast<std::size_t>(g)]; }
+  [[nodiscard]] const GroupState& group(Group g) const {
+    return groups_[static_cast<std::size_t>(g)];
+  }
   [[nodiscard]] std::span<const Link> links_of(const RouteState& r) const {
     return {route_links_.data() + r.first, r.links};
   }
-  [[nodiscard]] Rate rate_of(core::Bandwidth bandwidth) const { return static_cast<Rate>(bandwidth.count()) << shift_; }
+  [[nodiscard]] Rate rate_of(core::Bandwidth bandwidth) const {
+    return static_cast<Rate>(bandwidth.count()) << shift_;
+  }
   /// True if the link is full: it is the bottleneck of some route.
   [[nodiscard]] bool is_full(const LinkState& l) const { return !group(l.group).routes.empty(); }
   Group new_group(Link link);

@@ -24,8 +24,8 @@ std::int64_t product(std::int64_t a_ppm, std::int64_t b_ppm) {
 Time exponential(Time mean, core::Random& random) {
   const std::uint64_t u = std::max<std::uint64_t>(1, random.next());
   const std::uint64_t ps = core::exponential(static_cast<std::uint64_t>(mean.count()), u);
-  return Time(static_cast<std::int64_t>(
-      std::clamp<std::uint64_t>(ps, 1, static_cast<std::uint64_t>(core::kLongestDuration.count()))));
+  return Time(static_cast<std::int64_t>(std::clamp<std::uint64_t>(
+      ps, 1, static_cast<std::uint64_t>(core::kLongestDuration.count()))));
 }
 
 }  // namespace
@@ -48,7 +48,8 @@ void LinkCourse::add(const core::BackgroundLoad& load, std::uint64_t seed) {
   }
   core::Random by_seed(seed ^ 0x6275727374u);  // noise of the same seed is something else
   core::Random by_entry(by_seed.next() ^ static_cast<std::uint64_t>(load.entry));
-  Burst burst{left, load.burst, load.pause, core::Random(by_entry.next() ^ static_cast<std::uint64_t>(link_))};
+  Burst burst{left, load.burst, load.pause,
+              core::Random(by_entry.next() ^ static_cast<std::uint64_t>(link_))};
   const Wide cycle = static_cast<Wide>((load.burst + load.pause).count());
   burst.on = static_cast<Wide>(burst.random.below(kMillion)) * cycle <
              static_cast<Wide>(load.burst.count()) * static_cast<Wide>(kMillion);
@@ -119,14 +120,16 @@ Time LinkHealth::tail(LinkId link, Bytes bytes, Bandwidth rate, Time head) {
   std::size_t number = 0;
   if (course.has_bursts()) number = course.forget_before(head);
   while (const LinkCourse::Phase* const phase = course.phase(number)) {
-    const auto speed = static_cast<Wide>(std::min(rate, phase->bandwidth).count());  // (the next may move this one)
+    const auto speed = static_cast<Wide>(
+        std::min(rate, phase->bandwidth).count());  // (the next may move this one)
     const LinkCourse::Phase* const next = course.phase(++number);
     const Time end = next ? next->from : kNever;
     if (end <= now) continue;
     const Wide carried = speed * static_cast<Wide>((end - now).count());
     if (speed > 0 && left <= carried) {
       const auto longest = static_cast<Wide>(core::kLongestDuration.count());
-      return core::later(now, Time(static_cast<std::int64_t>(std::min(longest, (left + speed - 1) / speed))));
+      return core::later(
+          now, Time(static_cast<std::int64_t>(std::min(longest, (left + speed - 1) / speed))));
     }
     left -= carried;
     now = end;

@@ -31,7 +31,9 @@ class LinkCourse {
   std::size_t forget_before(core::Time now);
   [[nodiscard]] bool has_bursts() const { return !bursts_.empty(); }
   /// True if the link is down and no change will restore it.
-  [[nodiscard]] bool is_dead_for_good() const { return changed_ppm_ == 0 && next_change_ == changes_.size(); }
+  [[nodiscard]] bool is_dead_for_good() const {
+    return changed_ppm_ == 0 && next_change_ == changes_.size();
+  }
 
  private:
   struct Burst {
@@ -63,11 +65,14 @@ class LinkHealth {
   LinkHealth(const core::Cluster& cluster, const std::vector<core::LinkChange>& changes,
              const std::vector<core::BackgroundLoad>& background = {}, std::uint64_t seed = 0);
 
-  [[nodiscard]] bool changes(core::LinkId link) const { return !courses_.empty() && courses_.contains(link); }
+  [[nodiscard]] bool changes(core::LinkId link) const {
+    return !courses_.empty() && courses_.contains(link);
+  }
   /// Returns when the last of `bytes` enters `link` if the first does at `head` and only the link
   /// and `rate`, the message's maximum rate, limit them; kNever if the link goes down before.
   /// REQUIRES: changes(link); if there are bursts, heads come in order of time.
-  [[nodiscard]] core::Time tail(core::LinkId link, core::Bytes bytes, core::Bandwidth rate, core::Time head);
+  [[nodiscard]] core::Time tail(core::LinkId link, core::Bytes bytes, core::Bandwidth rate,
+                                core::Time head);
 
   /// Returns the links whose bandwidth changes, in order.
   [[nodiscard]] const std::vector<core::LinkId>& links() const { return links_; }

@@ -18,8 +18,8 @@ void LinkLoads::add(LinkId link, Bytes bytes, Time start, Time end) {
   std::vector<std::int64_t>& bins = bins_[static_cast<std::size_t>(link - binned_.first)];
   if (bins.empty()) bins.assign(kBins, 0);
   const std::int64_t first = start / width_;
-  const std::int64_t last =
-      std::min<std::int64_t>(kBins - 1, end.count() > start.count() ? (end.count() - 1) / width_.count() : first);
+  const std::int64_t last = std::min<std::int64_t>(
+      kBins - 1, end.count() > start.count() ? (end.count() - 1) / width_.count() : first);
   if (first >= last) {
     std::int64_t& bin = bins[static_cast<std::size_t>(std::min<std::int64_t>(first, kBins - 1))];
     bin = core::saturating_sum(bin, bytes.count());
@@ -33,7 +33,8 @@ void LinkLoads::add(LinkId link, Bytes bytes, Time start, Time end) {
     const Time upto = std::min(end, (bin + 1) * width_);
     const auto due = static_cast<std::int64_t>(static_cast<Wide>(bytes.count()) *
                                                static_cast<Wide>((upto - start).count()) / length);
-    bins[static_cast<std::size_t>(bin)] = core::saturating_sum(bins[static_cast<std::size_t>(bin)], due - given);
+    bins[static_cast<std::size_t>(bin)] =
+        core::saturating_sum(bins[static_cast<std::size_t>(bin)], due - given);
     given = due;
   }
 }
@@ -49,20 +50,23 @@ void LinkLoads::add_held_total(LinkId link, Bytes bytes, Time busy) {
     totals_.held_bytes.resize(totals_.carried.size());
   }
   const auto at = static_cast<std::size_t>(link);
-  totals_.held_bytes[at] = Bytes(core::saturating_sum(totals_.held_bytes[at].count(), bytes.count()));
+  totals_.held_bytes[at] =
+      Bytes(core::saturating_sum(totals_.held_bytes[at].count(), bytes.count()));
   totals_.held[at] = Time(core::saturating_sum(totals_.held[at].count(), busy.count()));
 }
 
 void LinkLoads::add_again(const Totals& before, std::int64_t times) {
   const auto more = [&](std::int64_t now, std::int64_t then) {
     const Wide all = static_cast<Wide>(now - then) * static_cast<Wide>(times);
-    return static_cast<std::int64_t>(std::min(all, static_cast<Wide>(std::numeric_limits<std::int64_t>::max())));
+    return static_cast<std::int64_t>(
+        std::min(all, static_cast<Wide>(std::numeric_limits<std::int64_t>::max())));
   };
   for (std::size_t i = 0; i < before.carried.size(); ++i) {
     const auto link = static_cast<LinkId>(i);
     const std::int64_t carried = more(total(link).count(), before.carried[i].count());
     const bool any = !before.held.empty();
-    const std::int64_t bytes = more(held_bytes(link).count(), any ? before.held_bytes[i].count() : 0);
+    const std::int64_t bytes =
+        more(held_bytes(link).count(), any ? before.held_bytes[i].count() : 0);
     const std::int64_t busy = more(held(link).count(), any ? before.held[i].count() : 0);
     if (carried > 0) add(link, Bytes(carried), Time(), Time());
     if (bytes > 0 || busy > 0) add_held_total(link, Bytes(bytes), Time(busy));
@@ -74,7 +78,8 @@ void LinkLoads::widen(Time end) {
     width_ = 2 * width_;
     for (std::vector<std::int64_t>& bins : bins_) {
       if (bins.empty()) continue;
-      for (std::size_t i = 0; i < kBins / 2; ++i) bins[i] = core::saturating_sum(bins[2 * i], bins[2 * i + 1]);
+      for (std::size_t i = 0; i < kBins / 2; ++i)
+        bins[i] = core::saturating_sum(bins[2 * i], bins[2 * i + 1]);
       std::fill(bins.begin() + kBins / 2, bins.end(), 0);
     }
   }
@@ -82,7 +87,9 @@ void LinkLoads::widen(Time end) {
 
 const std::vector<std::int64_t>& LinkLoads::bins(LinkId link) const {
   static const std::vector<std::int64_t> kNone;
-  return link >= binned_.first && link < binned_.end ? bins_[static_cast<std::size_t>(link - binned_.first)] : kNone;
+  return link >= binned_.first && link < binned_.end
+             ? bins_[static_cast<std::size_t>(link - binned_.first)]
+             : kNone;
 }
 
 }  // namespace tutti::sim

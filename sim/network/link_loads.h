@@ -31,7 +31,8 @@ class LinkLoads {
   /// As add(), for traffic other than messages that occupies the link for a given time: NCCL's
   /// collectives, whose protocols carry more than their data, and whose link bandwidths are
   /// measured.
-  void add_held(core::LinkId link, core::Bytes bytes, core::Time busy, core::Time start, core::Time end);
+  void add_held(core::LinkId link, core::Bytes bytes, core::Time busy, core::Time start,
+                core::Time end);
 
   /// Totals by link.
   struct Totals {
@@ -40,9 +41,12 @@ class LinkLoads {
     std::vector<core::Time> held;         ///< how long add_held() occupied the link; likewise
   };
   [[nodiscard]] const Totals& totals() const { return totals_; }
-  [[nodiscard]] core::Bytes total(core::LinkId link) const { return totals_.carried[static_cast<std::size_t>(link)]; }
+  [[nodiscard]] core::Bytes total(core::LinkId link) const {
+    return totals_.carried[static_cast<std::size_t>(link)];
+  }
   [[nodiscard]] core::Bytes held_bytes(core::LinkId link) const {
-    return totals_.held.empty() ? core::Bytes() : totals_.held_bytes[static_cast<std::size_t>(link)];
+    return totals_.held.empty() ? core::Bytes()
+                                : totals_.held_bytes[static_cast<std::size_t>(link)];
   }
   [[nodiscard]] core::Time held(core::LinkId link) const {
     return totals_.held.empty() ? core::Time() : totals_.held[static_cast<std::size_t>(link)];
@@ -53,7 +57,9 @@ class LinkLoads {
   [[nodiscard]] core::Time bin_width() const { return width_; }
   /// Bytes per bin; empty if the link carried nothing or is not binned.
   [[nodiscard]] const std::vector<std::int64_t>& bins(core::LinkId link) const;
-  [[nodiscard]] core::LinkId links() const { return static_cast<core::LinkId>(totals_.carried.size()); }
+  [[nodiscard]] core::LinkId links() const {
+    return static_cast<core::LinkId>(totals_.carried.size());
+  }
 
  private:
   void widen(core::Time end);

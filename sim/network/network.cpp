@@ -10,8 +10,8 @@ using core::Bytes;
 using core::Time;
 using core::transfer_time;
 
-Network::Network(const core::Cluster& cluster, core::NetworkModel model, LinkRange binned_links, bool keep_trails,
-                 LinkHealth health)
+Network::Network(const core::Cluster& cluster, core::NetworkModel model, LinkRange binned_links,
+                 bool keep_trails, LinkHealth health)
     : paths_(cluster, model),
       resources_(static_cast<std::size_t>(paths_.resources())),
       health_(std::move(health)),
@@ -31,21 +31,24 @@ std::uint32_t Network::new_message() {
   return id;
 }
 
-Time Network::send(std::int32_t path, Bytes bytes, Time now, std::uint64_t order, Address receiver, const Trail* trail,
-                   EventQueue& events) {
-  if (const std::uint32_t only = keep_trails_ || fair_ ? Sections::kNone : sections_.only_section(path, paths_);
+Time Network::send(std::int32_t path, Bytes bytes, Time now, std::uint64_t order, Address receiver,
+                   const Trail* trail, EventQueue& events) {
+  if (const std::uint32_t only =
+          keep_trails_ || fair_ ? Sections::kNone : sections_.only_section(path, paths_);
       only != Sections::kNone) {
     // It is complete at once, and only its arrival matters.
     if (ties_) ties_->wants(Ties::Thing::kResource, sections_.first_resource(only), now);
     const Sections::Passage passage = sections_.pass(only, bytes, now, now, resources_, loads_);
-    if (!passage.lost) events.push({passage.tail, order, EventKind::kArrive, receiver.instance, receiver.connection});
+    if (!passage.lost)
+      events.push(
+          {passage.tail, order, EventKind::kArrive, receiver.instance, receiver.connection});
     return passage.left;
   }
   return send_one(path, bytes, now, order, receiver, false, trail, events);
 }
 
-Time Network::send_one(std::int32_t path, Bytes bytes, Time now, std::uint64_t order, Address receiver, bool hold,
-                       const Trail* trail, EventQueue& events) {
+Time Network::send_one(std::int32_t path, Bytes bytes, Time now, std::uint64_t order,
+                       Address receiver, bool hold, const Trail* trail, EventQueue& events) {
   const std::uint32_t id = new_message();
   Message& message = messages_[id];
   message.path = path;
@@ -62,8 +65,8 @@ Time Network::send_one(std::int32_t path, Bytes bytes, Time now, std::uint64_t o
   return start(id, now, trail, events);
 }
 
-Time Network::send(std::int32_t path, Bytes bytes, Time now, std::uint64_t order, std::vector<Address> receivers,
-                   const Trail* trail, EventQueue& events) {
+Time Network::send(std::int32_t path, Bytes bytes, Time now, std::uint64_t order,
+                   std::vector<Address> receivers, const Trail* trail, EventQueue& events) {
   const std::uint32_t id = new_message();
   std::int32_t branches = static_cast<std::int32_t>(branches_.size());
   if (free_branches_.empty()) {
@@ -104,7 +107,8 @@ Time Network::start(std::uint32_t id, Time now, const Trail* trail, EventQueue& 
   if (messages_[id].branches < 0) {
     sender_free = pass(id, sections_.first_place(messages_[id].path, path), now, events);
   } else {
-    for (const std::uint16_t root : path.roots) sender_free = std::max(sender_free, serve(id, root, now, events));
+    for (const std::uint16_t root : path.roots)
+      sender_free = std::max(sender_free, serve(id, root, now, events));
   }
   if (!path.silent_links.empty()) load_silent_links(messages_[id], sender_free);
   return sender_free;
@@ -114,7 +118,8 @@ namespace {
 
 /// Returns the bytes that fit into that time.
 Bytes bytes_in(Time time, core::Bandwidth rate) {
-  return Bytes(static_cast<std::int64_t>(static_cast<core::Wide>(time.count()) * static_cast<core::Wide>(rate.count()) /
+  return Bytes(static_cast<std::int64_t>(static_cast<core::Wide>(time.count()) *
+                                         static_cast<core::Wide>(rate.count()) /
                                          static_cast<core::Wide>(core::kPicosecondsPerSecond)));
 }
 
@@ -131,7 +136,8 @@ Time Network::hold(const Hold& hold, Time now) {
     Server& resource = resources_[static_cast<std::size_t>(hold.resource)];
     start = std::max(now, resource.free_at());
     const bool changes = hold.link >= 0 && health_.changes(hold.link);
-    end = changes ? health_.tail(hold.link, bytes_in(hold.busy, hold.rate), hold.rate, start) : later(start, hold.busy);
+    end = changes ? health_.tail(hold.link, bytes_in(hold.busy, hold.rate), hold.rate, start)
+                  : later(start, hold.busy);
     resource.occupy_until(end);
   }
   if (end != core::kNever) carry(hold, start, end);
@@ -142,7 +148,8 @@ void Network::carry(const Hold& hold, Time start, Time end) {
   if (hold.link >= 0) loads_.add_held(hold.link, hold.carried, hold.busy, start, end);
 }
 
-void Network::hold(const Hold& hold, Time now, std::uint64_t order, Address holder, EventQueue& events) {
+void Network::hold(const Hold& hold, Time now, std::uint64_t order, Address holder,
+                   EventQueue& events) {
   const Trail nothing;
   const std::int32_t path = paths_.link_alone(hold.link);
   const Bytes bytes = std::max(Bytes(1), bytes_in(hold.busy, hold.rate));
@@ -167,7 +174,8 @@ void Network::reach(const Event& event, EventQueue& events) {
 /// tail has left the section's first hop.
 Time Network::pass(std::uint32_t id, std::uint32_t place, Time now, EventQueue& events) {
   Message& message = messages_[id];
-  if (ties_) ties_->wants(Ties::Thing::kResource, sections_.first_resource(sections_.at(place)), now);
+  if (ties_)
+    ties_->wants(Ties::Thing::kResource, sections_.first_resource(sections_.at(place)), now);
   const Sections::Passage passage =
       sections_.pass(sections_.at(place), message.bytes, now, message.tail, resources_, loads_);
   message.began_moving = std::min(message.began_moving, passage.began);
@@ -181,7 +189,8 @@ Time Network::pass(std::uint32_t id, std::uint32_t place, Time now, EventQueue& 
     events.push({passage.tail, message.order, EventKind::kDeliver, id, 0});
   } else {
     const bool staged = sections_.section(sections_.at(place + 1)).staged;
-    events.push({staged ? passage.tail : passage.head, message.order, EventKind::kHop, id, place + 1});
+    events.push(
+        {staged ? passage.tail : passage.head, message.order, EventKind::kHop, id, place + 1});
   }
   return passage.left;
 }
@@ -295,7 +304,8 @@ Time Network::be_served(std::uint32_t id, const FairLinks::Way& way, Time now, E
   Server& threads = resources_[static_cast<std::size_t>(stretch.resource)];
   const Time start = std::max(now, threads.free_at());
   const Time own = stretch.with_bytes ? host.moving(message.bytes) : Time();
-  const Time occupied = stretch.with_bytes ? host.occupied(message.bytes) : host.occupied(core::Bytes());
+  const Time occupied =
+      stretch.with_bytes ? host.occupied(message.bytes) : host.occupied(core::Bytes());
   threads.occupy_until(core::later(start, occupied));
   const Time end = core::later(core::later(start, own), host.per_message);
   if (start - now > message.queued_time) {
@@ -330,8 +340,10 @@ void Network::end_stretch(std::uint32_t id, core::LinkId bottleneck, Time now, E
     message.queued_at = bottleneck;
   }
   // The holder of a link reports at the end what it carried, and has no sender's buffer.
-  if (message.hold) return events.push({end + way.lags.front(), message.order, EventKind::kReleased, id, 0});
-  for (const core::LinkId link : stretch.links) loads_.add(link, message.bytes, message.stretch_began, end);
+  if (message.hold)
+    return events.push({end + way.lags.front(), message.order, EventKind::kReleased, id, 0});
+  for (const core::LinkId link : stretch.links)
+    loads_.add(link, message.bytes, message.stretch_began, end);
   if (message.stretch == way.leaves) events.push({end, message.order, EventKind::kSent, id, 0});
   if (++message.stretch < way.stretches.size()) {
     events.push({end + stretch.latency, message.order, EventKind::kHop, id, message.stretch});

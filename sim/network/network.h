@@ -29,8 +29,9 @@ struct Address {
 /// The head of a message reaches a hop when it has left the one before and that hop's latency has
 /// passed. There it waits until the resource has served all earlier messages. The tail leaves a hop
 /// when the hop has transmitted all bytes, and not before it has arrived itself:
-///     head_i = max(head_{i-1} + latency_{i-1}, free_i)   (if staged: tail_{i-1} in place of head_{i-1})
-///     tail_i = max(head_i + bytes / rate_i, tail_{i-1} + latency_{i-1}),   and free_i = tail_i
+///     head_i = max(head_{i-1} + latency_{i-1}, free_i)
+///              (if staged: tail_{i-1} in place of head_{i-1})
+///     tail_i = max(head_i + bytes / rate_i, tail_{i-1} + latency_{i-1}), and free_i = tail_i
 /// Buffers between hops are unlimited. A message without competing traffic takes the sum of
 /// latencies plus bytes over the narrowest rate. Hops that are reached in line (Sections) are
 /// handled in one event.
@@ -48,8 +49,8 @@ class Network {
   /// `keep_trails`: messages carry their senders' trails, and return them with their own times on
   /// arrival.
   /// `health`: links whose bandwidth changes. REQUIRES: none if the model is ideal.
-  Network(const core::Cluster& cluster, core::NetworkModel model, LinkRange binned_links, bool keep_trails,
-          LinkHealth health = {});
+  Network(const core::Cluster& cluster, core::NetworkModel model, LinkRange binned_links,
+          bool keep_trails, LinkHealth health = {});
 
   [[nodiscard]] core::PathBook& paths() { return paths_; }
   [[nodiscard]] bool keeps_trails() const { return keep_trails_; }
@@ -83,8 +84,8 @@ class Network {
   core::Time send(std::int32_t path, core::Bytes bytes, core::Time now, std::uint64_t order,
                   std::vector<Address> receivers, const Trail* trail, EventQueue& events);
   /// As above for one receiver, without an allocation.
-  core::Time send(std::int32_t path, core::Bytes bytes, core::Time now, std::uint64_t order, Address receiver,
-                  const Trail* trail, EventQueue& events);
+  core::Time send(std::int32_t path, core::Bytes bytes, core::Time now, std::uint64_t order,
+                  Address receiver, const Trail* trail, EventQueue& events);
 
   /// The use of a resource by something other than a message.
   using Hold = core::LinkUse;
@@ -98,7 +99,8 @@ class Network {
   core::Time hold(const Hold& hold, core::Time now);
   /// As above if links are shared. `holder` is the address of the event at the end, whose handler
   /// reports with carry() what was carried. REQUIRES: shares(); the hold has a link and a duration.
-  void hold(const Hold& hold, core::Time now, std::uint64_t order, Address holder, EventQueue& events);
+  void hold(const Hold& hold, core::Time now, std::uint64_t order, Address holder,
+            EventQueue& events);
   void carry(const Hold& hold, core::Time start, core::Time end);
 
   /// Handles kHop.
@@ -137,8 +139,8 @@ class Network {
     std::uint64_t order = 0;
     core::Time sent;
     core::Time began_moving;
-    core::Time tail;             ///< when its last byte reaches the hop at which it continues (chains)
-    Address receiver;            ///< of a message with one receiver
+    core::Time tail;   ///< when its last byte reaches the hop at which it continues (chains)
+    Address receiver;  ///< of a message with one receiver
     std::int32_t branches = -1;  ///< index into branches_, for every path that is no chain
     std::uint16_t undelivered = 1;
     bool hold = false;  ///< it is not a message, and ends with an event of kind kReleased
@@ -155,20 +157,23 @@ class Network {
   };
 
   std::uint32_t new_message();
-  core::Time send_one(std::int32_t path, core::Bytes bytes, core::Time now, std::uint64_t order, Address receiver,
-                      bool hold, const Trail* trail, EventQueue& events);
+  core::Time send_one(std::int32_t path, core::Bytes bytes, core::Time now, std::uint64_t order,
+                      Address receiver, bool hold, const Trail* trail, EventQueue& events);
   core::Time start(std::uint32_t id, core::Time now, const Trail* trail, EventQueue& events);
   core::Time pass(std::uint32_t id, std::uint32_t place, core::Time now, EventQueue& events);
   core::Time serve(std::uint32_t id, std::uint16_t hop, core::Time now, EventQueue& events);
-  [[nodiscard]] core::Time tail_of(const Message& message, const core::PathHop& hop, core::Time head);
+  [[nodiscard]] core::Time tail_of(const Message& message, const core::PathHop& hop,
+                                   core::Time head);
   void schedule_change(std::uint32_t which, std::size_t phase, EventQueue& events);
   void load_silent_links(const Message& message, core::Time now);
-  core::Time be_served(std::uint32_t id, const FairLinks::Way& way, core::Time now, EventQueue& events);
+  core::Time be_served(std::uint32_t id, const FairLinks::Way& way, core::Time now,
+                       EventQueue& events);
   core::Time begin_stretch(std::uint32_t id, core::Time now, EventQueue& events);
   void end_stretch(std::uint32_t id, core::LinkId bottleneck, core::Time now, EventQueue& events);
   [[nodiscard]] Address address_of(const Message& message, std::uint32_t receiver) const {
-    return message.branches < 0 ? message.receiver
-                                : branches_[static_cast<std::size_t>(message.branches)].receivers[receiver];
+    return message.branches < 0
+               ? message.receiver
+               : branches_[static_cast<std::size_t>(message.branches)].receivers[receiver];
   }
 
   core::PathBook paths_;

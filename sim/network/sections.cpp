@@ -20,7 +20,9 @@ constexpr ResourceId kSeveral = -3;  // there is more than one way here
 }  // namespace
 
 Sections::Sections(ResourceId resources, LinkHealth& health, LinkRange binned)
-    : health_(health), binned_(binned.end > binned.first), before_(static_cast<std::size_t>(resources)) {}
+    : health_(health),
+      binned_(binned.end > binned.first),
+      before_(static_cast<std::size_t>(resources)) {}
 
 void Sections::expect(const Path& path) {
   TUTTI_CHECK(!complete_, "a path is expected after all were");
@@ -28,7 +30,8 @@ void Sections::expect(const Path& path) {
     const PathHop& hop = path.hops[i];
     Before from{kSeveral, {}};
     if (path.chain && !hop.staged)
-      from = i == 0 ? Before{kStart, {}} : Before{path.hops[i - 1].resource, path.hops[i - 1].latency};
+      from =
+          i == 0 ? Before{kStart, {}} : Before{path.hops[i - 1].resource, path.hops[i - 1].latency};
     Before& before = before_[static_cast<std::size_t>(hop.resource)];
     if (before.resource == kNobody) before = from;
     if (before != from) before.resource = kSeveral;
@@ -41,8 +44,8 @@ void Sections::expect_held(ResourceId resource) {
 }
 
 bool Sections::in_line(const Path& path, std::size_t hop) const {
-  return complete_ &&
-         before_[static_cast<std::size_t>(path.hops[hop].resource)].resource == path.hops[hop - 1].resource;
+  return complete_ && before_[static_cast<std::size_t>(path.hops[hop].resource)].resource ==
+                          path.hops[hop - 1].resource;
 }
 
 void Sections::take_apart(std::size_t index, const Path& path) {
@@ -58,9 +61,10 @@ void Sections::take_apart(std::size_t index, const Path& path) {
 std::uint32_t Sections::section_of(const Path& path, std::size_t begin, std::size_t end) {
   const PathHop& first = path.hops[begin];
   const PathHop& last = path.hops[end - 1];
-  const auto [known, fresh] = known_.try_emplace(
-      {first.resource, last.resource, first.rate, last.rate, last.latency, first.received, first.staged, first.unheld},
-      static_cast<std::uint32_t>(sections_.size()));
+  const auto [known, fresh] =
+      known_.try_emplace({first.resource, last.resource, first.rate, last.rate, last.latency,
+                          first.received, first.staged, first.unheld},
+                         static_cast<std::uint32_t>(sections_.size()));
   if (!fresh) return known->second;
   Section section;
   section.first_leg = static_cast<std::uint32_t>(legs_.size());
@@ -81,8 +85,8 @@ void Sections::add_hop(Section& section, const PathHop& hop, bool first) {
   const bool changes = hop.link >= 0 && health_.changes(hop.link);
   section.in_detail = section.in_detail || changes;
   // The rate of engines and ports may depend on the path; a link's never does.
-  const bool never_waits = !first && hop.link >= 0 && !changes && legs_.back().link >= 0 && !legs_.back().changes &&
-                           hop.rate >= legs_.back().rate;
+  const bool never_waits = !first && hop.link >= 0 && !changes && legs_.back().link >= 0 &&
+                           !legs_.back().changes && hop.rate >= legs_.back().rate;
   const Time shift = never_waits ? legs_.back().latency : Time();
   if (never_waits) {
     legs_.back().latency += hop.latency;
@@ -97,11 +101,12 @@ void Sections::add_hop(Section& section, const PathHop& hop, bool first) {
     leg.host = hop.host;
     legs_.push_back(leg);
   }
-  if (hop.link >= 0) crossings_.push_back({hop.link, static_cast<std::uint32_t>(legs_.size() - 1), shift});
+  if (hop.link >= 0)
+    crossings_.push_back({hop.link, static_cast<std::uint32_t>(legs_.size() - 1), shift});
 }
 
-Sections::Passage Sections::pass(std::uint32_t id, Bytes bytes, Time head, Time tail, std::vector<Server>& resources,
-                                 LinkLoads& loads) {
+Sections::Passage Sections::pass(std::uint32_t id, Bytes bytes, Time head, Time tail,
+                                 std::vector<Server>& resources, LinkLoads& loads) {
   Section& section = sections_[id];
   Passage passage;
   std::uint32_t crossing = section.first_crossing;
@@ -111,7 +116,8 @@ Sections::Passage Sections::pass(std::uint32_t id, Bytes bytes, Time head, Time 
     const Time enters = std::max(head, resource.free_at());
     Time leaves;
     if (leg.host != nullptr) {
-      leaves = core::later(std::max(core::later(enters, leg.host->moving(bytes)), tail), leg.host->per_message);
+      leaves = core::later(std::max(core::later(enters, leg.host->moving(bytes)), tail),
+                           leg.host->per_message);
       resource.occupy_until(core::later(enters, leg.host->occupied(bytes)));
     } else {
       const Time through = leg.tail(bytes, enters, health_);
@@ -140,7 +146,8 @@ Sections::Passage Sections::pass(std::uint32_t id, Bytes bytes, Time head, Time 
     if (leg.host != nullptr) head = core::later(head, leg.host->per_message);
     tail = leaves + leg.latency;
   }
-  if (!section.in_detail) section.carried = Bytes(core::saturating_sum(section.carried.count(), bytes.count()));
+  if (!section.in_detail)
+    section.carried = Bytes(core::saturating_sum(section.carried.count(), bytes.count()));
   passage.head = head;
   passage.tail = tail;
   return passage;

@@ -62,7 +62,8 @@ class Sections {
   /// Returns the path's section if that is all that a message on it needs; otherwise kNone.
   std::uint32_t only_section(std::int32_t path_id, const core::PathBook& paths) {
     const auto index = static_cast<std::size_t>(path_id);
-    if (index < only_section_.size() && only_section_[index] != kUnknown) return only_section_[index];
+    if (index < only_section_.size() && only_section_[index] != kUnknown)
+      return only_section_[index];
     const core::Path& path = paths.path(path_id);
     if (index >= only_section_.size()) only_section_.resize(index + 1, kUnknown);
     only_section_[index] = kNone;
@@ -106,7 +107,7 @@ class Sections {
     bool changes = false;
     bool unheld = false;
     const core::HostEndpoint* host = nullptr;  ///< threads of a host
-    core::Bytes bytes{-1};                     ///< the last request and its result, since sizes seldom change
+    core::Bytes bytes{-1};  ///< the last request and its result, since sizes seldom change
     core::Time time;
 
     core::Time tail(core::Bytes of, core::Time head, LinkHealth& health) {
@@ -156,7 +157,8 @@ class Sections {
   std::vector<Before> before_;               ///< per resource
   std::vector<std::uint32_t> first_place_;   ///< by path
   std::vector<std::uint32_t> only_section_;  ///< by path
-  std::vector<std::uint32_t> places_;        ///< the paths' lists of sections, concatenated; each ends with kLast
+  std::vector<std::uint32_t>
+      places_;  ///< the paths' lists of sections, concatenated; each ends with kLast
   std::map<Ends, std::uint32_t> known_;
   std::vector<Section> sections_;
   std::vector<Leg> legs_;

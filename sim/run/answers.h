@@ -17,7 +17,9 @@ class Answers {
       : plan_(plan), flights_(flights), pull_of_(core::answers_to(plan)) {}
 
   /// True if another pack answers the flight's pack: Flight::through is kept.
-  [[nodiscard]] bool is_answered(const Work& work) const { return work.pack >= 0 && pull_of(work) >= 0; }
+  [[nodiscard]] bool is_answered(const Work& work) const {
+    return work.pack >= 0 && pull_of(work) >= 0;
+  }
   /// True if the rank serves or forwards the result of another pack, and has not completed its part
   /// of that one: it starts later.
   [[nodiscard]] bool starts_later(const Flight& flight, core::Rank rank) const {
@@ -33,7 +35,9 @@ class Answers {
   }
 
  private:
-  [[nodiscard]] int pull_of(const Work& work) const { return pull_of_[static_cast<std::size_t>(work.pack)]; }
+  [[nodiscard]] int pull_of(const Work& work) const {
+    return pull_of_[static_cast<std::size_t>(work.pack)];
+  }
 
   const core::Plan& plan_;
   Flights& flights_;

@@ -15,15 +15,15 @@
 
 namespace tutti::sim {
 
-/// Whether the simulated run goes on until workers that do not wait for each other are in a steady state. Where
-/// conditions change with time there is none: the run has the steps of the scenario.
+/// Whether the simulated run goes on until workers that do not wait for each other are in a steady
+/// state. Where conditions change with time there is none: the run has the steps of the scenario.
 inline bool continues_until_steady(const core::Scenario& scenario) {
   return scenario.run.until_steady && !core::change_with_time(scenario.run.conditions) &&
          core::who_reduces(scenario.strategy, scenario.plan) == core::WhoReduces::kServersAtOwnPace;
 }
 
-/// Observes workers that do not wait for each other: how stale their gradients are, how many steps they make together, and from when on
-/// that is steady.
+/// Observes workers that do not wait for each other: how stale their gradients are, how many steps
+/// they make together, and from when on that is steady.
 class Asynchrony {
  public:
   /// `work_of_step`: schedule steps of a training step, which limits how many rounds are simulated.
@@ -35,8 +35,9 @@ class Asynchrony {
         paces_(scenario.plan.partition->groups()),
         begun_(static_cast<std::size_t>(scenario.plan.partition->groups())) {
     if (continues_until_steady(scenario))
-      search_.emplace(plan_.partition->groups(), static_cast<std::int32_t>(std::min<double>(
-                                                     kMostRounds, kMostWork / std::max(1.0, work_of_step))));
+      search_.emplace(plan_.partition->groups(),
+                      static_cast<std::int32_t>(
+                          std::min<double>(kMostRounds, kMostWork / std::max(1.0, work_of_step))));
   }
 
   /// A worker starts the pack; it reads the variable's current values.
@@ -60,8 +61,9 @@ class Asynchrony {
     paces_.close();
     behind_ = versions_.behind();
   }
-  /// Whether a replica begins the step. Until the steady state is known, workers that have made all steps of the scenario go on, so
-  /// that the others do not have the servers to themselves; all replicas of a worker begin what one of them has begun.
+  /// Whether a replica begins the step. Until the steady state is known, workers that have made all
+  /// steps of the scenario go on, so that the others do not have the servers to themselves; all
+  /// replicas of a worker begin what one of them has begun.
   bool begins(std::int64_t replica, std::int32_t step) {
     std::int32_t& begun = begun_[static_cast<std::size_t>(plan_.partition->place(replica).group)];
     if (step < steps_ || (search_ && !search_->state())) begun = std::max(begun, step);
@@ -83,7 +85,8 @@ class Asynchrony {
   [[nodiscard]] const core::Pack* values(const Work& work, core::PackPhase phase) const {
     if (work.pack < 0) return nullptr;
     const core::Pack& pack = plan_.packs[static_cast<std::size_t>(work.pack)];
-    return pack.phase == phase && pack.payload.content == core::PackContent::kValues ? &pack : nullptr;
+    return pack.phase == phase && pack.payload.content == core::PackContent::kValues ? &pack
+                                                                                     : nullptr;
   }
 
   const core::Plan& plan_;

@@ -30,7 +30,8 @@ struct Awaited {
   [[nodiscard]] core::Time waited() const {
     const auto mean_of_others = [this](core::Wide sum, core::Time own) {
       const auto others = static_cast<core::Wide>(replicas - 1);
-      return core::Time(static_cast<std::int64_t>((sum - static_cast<core::Wide>(own.count()) + others - 1) / others));
+      return core::Time(static_cast<std::int64_t>(
+          (sum - static_cast<core::Wide>(own.count()) + others - 1) / others));
     };
     const core::Time later = last_ready - mean_of_others(ready, last_ready);
     const core::Time longer = last_needed - mean_of_others(needed, last_needed);

@@ -14,11 +14,14 @@ namespace tutti::sim {
 /// has started some collective of it, and one until the collective is done there. So only the first
 /// collectives of a run wait for the group; for later ones only the execution limits how late a
 /// worker may be.
-/// SOURCE: tensorflow/core/common_runtime/base_collective_executor.cc, collective_param_resolver_distributed.cc.
+/// SOURCE: tensorflow/core/common_runtime/base_collective_executor.cc,
+/// collective_param_resolver_distributed.cc.
 class Deadlines {
  public:
   Deadlines(std::optional<core::Time> timeout, std::int64_t replicas)
-      : timeout_(timeout), joined_(timeout ? static_cast<std::size_t>(replicas) : 0), missing_(replicas) {}
+      : timeout_(timeout),
+        joined_(timeout ? static_cast<std::size_t>(replicas) : 0),
+        missing_(replicas) {}
 
   [[nodiscard]] bool any() const { return timeout_.has_value(); }
   [[nodiscard]] core::Time timeout() const { return *timeout_; }

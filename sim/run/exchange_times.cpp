@@ -16,7 +16,8 @@ std::vector<std::string> ExchangeTimes::notes(const core::Scenario& scenario, st
     notes.push_back(fmt::format(
         "{}: a replica's {} {} of a step take {} together, on average",
         scenario.communicators[static_cast<std::size_t>(planned.communicator)].name,
-        scenario.workload.micro_batches * (std::int64_t{planned.exchange.per_forward} + planned.exchange.per_backward),
+        scenario.workload.micro_batches *
+            (std::int64_t{planned.exchange.per_forward} + planned.exchange.per_backward),
         to_string(planned.exchange.collective), core::show(mean)));
   }
   return notes;

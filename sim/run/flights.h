@@ -21,11 +21,12 @@ struct Flight {
   Work work;
   std::int64_t ranks_left = 0;
   core::Time first_start, last_start;
-  std::vector<Cause> causes;                         ///< per rank: of its launch
-  std::vector<core::Time> started;                   ///< per rank
-  std::vector<bool> came, done;                      ///< by replica's rank; only if there are timers (Timeouts)
-  std::vector<bool> through;                         ///< by rank; only for packs that others answer (Answers)
-  std::shared_ptr<const core::Collective> in_group;  ///< the group's; null: the plan's own, of the first group
+  std::vector<Cause> causes;        ///< per rank: of its launch
+  std::vector<core::Time> started;  ///< per rank
+  std::vector<bool> came, done;     ///< by replica's rank; only if there are timers (Timeouts)
+  std::vector<bool> through;        ///< by rank; only for packs that others answer (Answers)
+  std::shared_ptr<const core::Collective>
+      in_group;  ///< the group's; null: the plan's own, of the first group
   // For packs that are fused:
   std::shared_ptr<const FusedPacks> fused;
   std::vector<core::Time> asked;   ///< per rank: since when it waits for its cycle or its stream
@@ -40,7 +41,8 @@ class Flights {
     const auto known = by_number_.find({step, number, group});
     return known == by_number_.end() ? nullptr : &by_instance_.at(known->second);
   }
-  [[nodiscard]] const Flight* find(std::int32_t step, std::int64_t number, std::int64_t group) const {
+  [[nodiscard]] const Flight* find(std::int32_t step, std::int64_t number,
+                                   std::int64_t group) const {
     const auto known = by_number_.find({step, number, group});
     return known == by_number_.end() ? nullptr : &by_instance_.at(known->second);
   }

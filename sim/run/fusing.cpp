@@ -18,18 +18,21 @@ std::vector<core::Collective> Fusing::largest() const {
 }
 
 core::Collective Fusing::make(core::DataType type, std::int64_t elements) const {
-  core::Collective made = core::make_collective(*scenario_.cluster, scenario_.strategy, type, elements, 0);
+  core::Collective made =
+      core::make_collective(*scenario_.cluster, scenario_.strategy, type, elements, 0);
   core::assign_time(scenario_.plan.collective_times.get(), made);
   return made;
 }
 
-const std::shared_ptr<const FusedPacks>& Fusing::of(const std::shared_ptr<const core::GateBatch>& batch) {
+const std::shared_ptr<const FusedPacks>& Fusing::of(
+    const std::shared_ptr<const core::GateBatch>& batch) {
   std::shared_ptr<const FusedPacks>& fused = fused_[batch.get()];
   if (!fused) fused = fuse(batch);
   return fused;
 }
 
-std::shared_ptr<const FusedPacks> Fusing::fuse(const std::shared_ptr<const core::GateBatch>& batch) {
+std::shared_ptr<const FusedPacks> Fusing::fuse(
+    const std::shared_ptr<const core::GateBatch>& batch) {
   auto made = std::make_shared<FusedPacks>();
   made->batch = batch;
   const auto of = [&](int p) -> const core::Collective& {

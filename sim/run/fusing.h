@@ -38,7 +38,8 @@ class Fusing {
 
  private:
   [[nodiscard]] core::Collective make(core::DataType type, std::int64_t elements) const;
-  [[nodiscard]] std::shared_ptr<const FusedPacks> fuse(const std::shared_ptr<const core::GateBatch>& batch);
+  [[nodiscard]] std::shared_ptr<const FusedPacks> fuse(
+      const std::shared_ptr<const core::GateBatch>& batch);
 
   const core::Scenario& scenario_;
   std::map<const core::GateBatch*, std::shared_ptr<const FusedPacks>> fused_;

@@ -19,7 +19,8 @@ Gates::Gates(const core::Scenario& scenario, EventQueue& events, Starter& starte
       fusing_(scenario),
       replicas_(scenario.cluster->replicas()) {
   if (!plan_.any()) return;
-  replicas_per_gate_ = plan_.scope() == core::GateScope::kAll ? replicas_ : scenario.cluster->replicas_per_worker();
+  replicas_per_gate_ =
+      plan_.scope() == core::GateScope::kAll ? replicas_ : scenario.cluster->replicas_per_worker();
   for (std::int64_t first = 0; first < replicas_; first += replicas_per_gate_)
     gates_.push_back(plan_.make({first, replicas_per_gate_}, {std::nullopt, true}));
 }
@@ -50,8 +51,10 @@ void Gates::forget(const core::GateBatch& batch) {
 void Gates::carry_out(const std::vector<core::GateDecision>& decisions, const Asked* asked) {
   for (const core::GateDecision& decision : decisions) {
     const core::GateBatch& batch = *decision.batch;
-    const std::shared_ptr<const FusedPacks> fused = fusing_.any() ? fusing_.of(decision.batch) : nullptr;
-    for (std::int64_t r = decision.first_replica; r < decision.first_replica + decision.replicas; ++r)
+    const std::shared_ptr<const FusedPacks> fused =
+        fusing_.any() ? fusing_.of(decision.batch) : nullptr;
+    for (std::int64_t r = decision.first_replica; r < decision.first_replica + decision.replicas;
+         ++r)
       starter_.start_passed(r, batch, fused, asked ? *asked : asked_for(batch, r));
   }
 }
@@ -77,7 +80,8 @@ void Gates::handle(const Event& event) {
   core::Gate& gate = *gates_.front();
   if (event.a == kBegins) {
     proposal_ = gate.begin_round(event.time);
-    events_.push({event.time + plan_.rule().agreement(proposal_.step), kAfterOthers, EventKind::kCycle, kEnds, 0});
+    events_.push({event.time + plan_.rule().agreement(proposal_.step), kAfterOthers,
+                  EventKind::kCycle, kEnds, 0});
     return;
   }
   // One process speaks for all replicas, so its proposal is the agreement.

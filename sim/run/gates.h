@@ -34,7 +34,8 @@ class Gates {
     /// The replica starts the batch now. `fused`: its collective, if it is not that of its only
     /// pack.
     virtual void start_passed(std::int64_t replica, const core::GateBatch& batch,
-                              const std::shared_ptr<const FusedPacks>& fused, const Asked& asked) = 0;
+                              const std::shared_ptr<const FusedPacks>& fused,
+                              const Asked& asked) = 0;
   };
 
   /// REQUIRES: all it is given outlives it.
@@ -64,7 +65,9 @@ class Gates {
   }
 
  private:
-  core::Gate& gate_of(std::int64_t replica) { return *gates_[static_cast<std::size_t>(replica / replicas_per_gate_)]; }
+  core::Gate& gate_of(std::int64_t replica) {
+    return *gates_[static_cast<std::size_t>(replica / replicas_per_gate_)];
+  }
   void carry_out(const std::vector<core::GateDecision>& decisions, const Asked* asked);
   void await_round(core::Time now);
   [[nodiscard]] Asked asked_for(const core::GateBatch& batch, std::int64_t replica) const;

@@ -18,15 +18,22 @@ using core::Time;
 Time busy_time(LinkId id, const LinkLoads& loads, core::Bandwidth rate) {
   const core::Bytes bytes = loads.total(id) - loads.held_bytes(id);
   const core::Wide product = static_cast<core::Wide>(bytes.count()) * core::kPicosecondsPerSecond;
-  const core::Wide ps = (product + static_cast<core::Wide>(rate.count()) - 1) / static_cast<core::Wide>(rate.count());
+  const core::Wide ps =
+      (product + static_cast<core::Wide>(rate.count()) - 1) / static_cast<core::Wide>(rate.count());
   const core::Wide all = ps + static_cast<core::Wide>(loads.held(id).count());
-  return Time(static_cast<std::int64_t>(std::min(all, static_cast<core::Wide>(core::kNever.count()))));
+  return Time(
+      static_cast<std::int64_t>(std::min(all, static_cast<core::Wide>(core::kNever.count()))));
 }
 
 LinkRecord record_of(LinkId id, const LinkLoads& loads, const core::Cluster& cluster) {
   const core::Hop link = cluster.link(id);
-  LinkRecord record{
-      cluster.link_name(id), link.kind, link.bandwidth, loads.total(id), busy_time(id, loads, link.bandwidth), {}, {}};
+  LinkRecord record{cluster.link_name(id),
+                    link.kind,
+                    link.bandwidth,
+                    loads.total(id),
+                    busy_time(id, loads, link.bandwidth),
+                    {},
+                    {}};
   if (loads.bins(id).empty()) return record;
   record.bin_width = loads.bin_width();
   record.bins = loads.bins(id);
@@ -36,8 +43,8 @@ LinkRecord record_of(LinkId id, const LinkLoads& loads, const core::Cluster& clu
 
 }  // namespace
 
-void tell_links(const LinkLoads& loads, const core::Cluster& simulated, const core::Cluster& told, bool ports_alone,
-                Time length, core::TimelineSink& sink) {
+void tell_links(const LinkLoads& loads, const core::Cluster& simulated, const core::Cluster& told,
+                bool ports_alone, Time length, core::TimelineSink& sink) {
   std::vector<std::pair<LinkId, LinkRecord>> records;
   const LinkRecord* too_busy = nullptr;
   for (LinkId id = 0; id < loads.links(); ++id) {
@@ -45,12 +52,14 @@ void tell_links(const LinkLoads& loads, const core::Cluster& simulated, const co
     records.emplace_back(id, record_of(id, loads, simulated));
   }
   for (const auto& [id, record] : records) {
-    if (ports_alone && length > Time() && record.busy > length && (!too_busy || record.busy > too_busy->busy))
+    if (ports_alone && length > Time() && record.busy > length &&
+        (!too_busy || record.busy > too_busy->busy))
       too_busy = &record;
   }
   if (too_busy)
     sink.note(
-        fmt::format("the ideal network does not know the links between ports: {} would have to carry {:.1f} times what "
+        fmt::format("the ideal network does not know the links between ports: {} would have to "
+                    "carry {:.1f} times what "
                     "it can (network_model: FIFO or FAIR know them)",
                     too_busy->name, core::to_us(too_busy->busy) / core::to_us(length)));
   for (auto& [id, record] : records) {

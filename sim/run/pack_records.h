@@ -44,7 +44,7 @@ class PackRecords {
 
   std::int64_t groups_;
   std::map<Key, std::pair<std::int64_t, core::PackRecord>>
-      over_;                         ///< packs that are complete in some groups only, with their number
+      over_;  ///< packs that are complete in some groups only, with their number
   std::map<Key, core::Time> ready_;  ///< on the last replica so far
 };
 

@@ -18,19 +18,23 @@ bool Recorder::covers(PartId device, Time start, Time end) const {
 
 void Recorder::add(TrackId track, const Span& span) {
   if (spans_ == options_.most_spans) {
-    sink_.note(fmt::format("spans were recorded up to {:.3f} ms only: {} are as many as were asked for",
-                           core::to_ms(span.start), spans_));
+    sink_.note(
+        fmt::format("spans were recorded up to {:.3f} ms only: {} are as many as were asked for",
+                    core::to_ms(span.start), spans_));
   }
   if (spans_++ < options_.most_spans) sink_.span(track, span);
 }
 
 TrackId Recorder::track(TrackKind kind, PartId device, std::int32_t slot, std::int32_t lane) {
-  const auto [known, fresh] = tracks_.try_emplace({kind, device, slot, lane}, static_cast<TrackId>(tracks_.size()));
-  if (fresh) sink_.track({known->second, kind, device.worker, cluster_.part(device).name, slot, lane});
+  const auto [known, fresh] =
+      tracks_.try_emplace({kind, device, slot, lane}, static_cast<TrackId>(tracks_.size()));
+  if (fresh)
+    sink_.track({known->second, kind, device.worker, cluster_.part(device).name, slot, lane});
   return known->second;
 }
 
-void Recorder::compute(PartId device, const core::ComputeTask& task, std::int32_t step, Time start, Time end) {
+void Recorder::compute(PartId device, const core::ComputeTask& task, std::int32_t step, Time start,
+                       Time end) {
   if (options_.level < RecordLevel::kPacks || !covers(device, start, end) || start == end) return;
   Span span;
   span.start = start;
@@ -62,8 +66,8 @@ std::int32_t Recorder::slot_of(PartId device, std::uint32_t instance) const {
   return slot == devices->second.end() ? 0 : slot->second;
 }
 
-void Recorder::pack_done(PartId device, std::uint32_t instance, std::int32_t step, std::int32_t pack, Time start,
-                         Time end) {
+void Recorder::pack_done(PartId device, std::uint32_t instance, std::int32_t step,
+                         std::int32_t pack, Time start, Time end) {
   Span span;
   span.start = start;
   span.kind = SpanKind::kPackInFlight;
@@ -72,8 +76,8 @@ void Recorder::pack_done(PartId device, std::uint32_t instance, std::int32_t ste
   in_flight(device, instance, span, end);
 }
 
-void Recorder::exchange_done(PartId device, std::uint32_t instance, std::int32_t step, std::int32_t exchange,
-                             Time start, Time end) {
+void Recorder::exchange_done(PartId device, std::uint32_t instance, std::int32_t step,
+                             std::int32_t exchange, Time start, Time end) {
   Span span;
   span.start = start;
   span.kind = SpanKind::kExchange;
@@ -103,7 +107,8 @@ void Recorder::step(const StepDone& done, std::int32_t step, std::int32_t pack, 
   span.step = step;
   span.pack = pack;
   span.index = done.index;
-  const bool sends_only = done.step.kind == core::StepKind::kSend || done.step.kind == core::StepKind::kMulticast;
+  const bool sends_only =
+      done.step.kind == core::StepKind::kSend || done.step.kind == core::StepKind::kMulticast;
   span.bytes = (sends_only ? done.step.source.count : done.step.target.count) * element;
   if (done.peer >= 0) {
     const PartId sender = group.device(done.peer);

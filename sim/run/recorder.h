@@ -15,24 +15,27 @@ namespace tutti::sim {
 /// Converts the activity of the simulation into spans on tracks, as far as they are to be recorded.
 class Recorder {
  public:
-  Recorder(const core::Cluster& cluster, const core::RecordOptions& options, core::TimelineSink& sink)
+  Recorder(const core::Cluster& cluster, const core::RecordOptions& options,
+           core::TimelineSink& sink)
       : cluster_(cluster), options_(options), sink_(sink) {}
 
   [[nodiscard]] bool watches_steps() const { return options_.level >= core::RecordLevel::kSteps; }
 
-  void compute(core::PartId device, const core::ComputeTask& task, std::int32_t step, core::Time start, core::Time end);
+  void compute(core::PartId device, const core::ComputeTask& task, std::int32_t step,
+               core::Time start, core::Time end);
   /// A rank takes part in a collective: it gets the lowest free slot of its device.
   void launched(core::PartId device, std::uint32_t instance);
   /// The rank has completed it; its slot is free, but others may still refer to it.
-  void pack_done(core::PartId device, std::uint32_t instance, std::int32_t step, std::int32_t pack, core::Time start,
-                 core::Time end);
+  void pack_done(core::PartId device, std::uint32_t instance, std::int32_t step, std::int32_t pack,
+                 core::Time start, core::Time end);
   /// As pack_done(), for an exchange.
-  void exchange_done(core::PartId device, std::uint32_t instance, std::int32_t step, std::int32_t exchange,
-                     core::Time start, core::Time end);
+  void exchange_done(core::PartId device, std::uint32_t instance, std::int32_t step,
+                     std::int32_t exchange, core::Time start, core::Time end);
   /// Every rank has completed it.
   void closed(std::uint32_t instance) { slots_.erase(instance); }
   /// `group` maps the ranks of the collective to devices.
-  void step(const StepDone& done, std::int32_t step, std::int32_t pack, core::Bytes element, const core::Group& group);
+  void step(const StepDone& done, std::int32_t step, std::int32_t pack, core::Bytes element,
+            const core::Group& group);
 
  private:
   [[nodiscard]] bool is_recorded(core::PartId device) const {
@@ -41,7 +44,8 @@ class Recorder {
   [[nodiscard]] bool covers(core::PartId device, core::Time start, core::Time end) const;
   void add(core::TrackId track, const core::Span& span);
   void in_flight(core::PartId device, std::uint32_t instance, core::Span span, core::Time end);
-  core::TrackId track(core::TrackKind kind, core::PartId device, std::int32_t slot, std::int32_t lane);
+  core::TrackId track(core::TrackKind kind, core::PartId device, std::int32_t slot,
+                      std::int32_t lane);
   [[nodiscard]] std::int32_t slot_of(core::PartId device, std::uint32_t instance) const;
 
   const core::Cluster& cluster_;

@@ -53,7 +53,8 @@ class Repetition {
   const Step* begin(Step next) {
     next.packs.clear();
     next.step.reset();
-    const bool repeats = begun_ && since_.step && next.began == begun_->began && next.gates == begun_->gates;
+    const bool repeats =
+        begun_ && since_.step && next.began == begun_->began && next.gates == begun_->gates;
     if (repeats) {
       begun_->packs = std::move(since_.packs);
       begun_->step = std::move(since_.step);

@@ -20,8 +20,8 @@ using core::Rank;
 using core::Scenario;
 using core::Time;
 
-Run::Run(const Scenario& scenario, const Scenario& told, const core::RecordOptions& record, bool remember,
-         const core::RunControl& control, core::TimelineSink& sink)
+Run::Run(const Scenario& scenario, const Scenario& told, const core::RecordOptions& record,
+         bool remember, const core::RunControl& control, core::TimelineSink& sink)
     : scenario_(scenario),
       told_(told),
       fellows_(told.cluster->workers() / scenario.cluster->workers()),
@@ -33,14 +33,15 @@ Run::Run(const Scenario& scenario, const Scenario& told, const core::RecordOptio
       recorder_(cluster_, record, sink),
       progress_(control),
       slow_(core::chosen(scenario.run.conditions.slow, scenario.run.seed, cluster_)),
-      network_(
-          cluster_, scenario.run.network_model, binned_links(record), true,
-          LinkHealth(cluster_, scenario.run.conditions.links, scenario.run.conditions.background, scenario.run.seed)),
+      network_(cluster_, scenario.run.network_model, binned_links(record), true,
+               LinkHealth(cluster_, scenario.run.conditions.links,
+                          scenario.run.conditions.background, scenario.run.seed)),
       devices_(cluster_, Slowness(slow_, scenario.run.conditions.gone)),
       engines_(network_, devices_, events_, ties_, *this, recorder_.watches_steps()) {
   if (fellows_ > 1) engines_.watch_ties();
   const bool nothing_recorded = record.level == core::RecordLevel::kNone;
-  if (remember && nothing_recorded && Repetition::is_possible(scenario) && state_of_gates()) repetition_.emplace();
+  if (remember && nothing_recorded && Repetition::is_possible(scenario) && state_of_gates())
+    repetition_.emplace();
 }
 
 core::Expected<void> Run::run() {
@@ -57,9 +58,11 @@ core::Expected<void> Run::run() {
   network_.expect_no_other();
   if (progress_.cancelled()) return finish();
   set_up_replicas();
-  if (core::who_reduces(scenario_.strategy, scenario_.plan) == core::WhoReduces::kServersAtOwnPace) {
+  if (core::who_reduces(scenario_.strategy, scenario_.plan) ==
+      core::WhoReduces::kServersAtOwnPace) {
     asynchrony_.emplace(scenario_, steps_of(scenario_) / scenario_.run.steps);
-    repetition_.reset();  // the steady state is found in steps that are simulated, whatever is recorded
+    repetition_
+        .reset();  // the steady state is found in steps that are simulated, whatever is recorded
   }
   share_devices();
   for (Replica& replica : replicas_) begin_step(replica, Time(), {});
@@ -76,7 +79,8 @@ core::Expected<void> Run::run() {
     if (timeouts_.exceeded()) break;
     if (repetition_) {
       now_ += engines_.skip_rounds(now_);
-      if (repetition_->repeats() && step_ends_.last_end() > core::kHorizon) return tl::make_unexpected(too_long());
+      if (repetition_->repeats() && step_ends_.last_end() > core::kHorizon)
+        return tl::make_unexpected(too_long());
       if (repetition_->repeats()) break;
     }
     if (progress_.event() && !keep_going()) break;
@@ -88,12 +92,15 @@ void Run::tell_beginning() {
   sink_.begin(core::run_info(told_, "simulated"));
   if (fellows_ > 1) sink_.note(folding_note());
   for (const std::string& note : core::recording_notes(record_, *told_.cluster)) sink_.note(note);
-  for (const std::string& note : core::describe(scenario_.run.conditions, slow_, cluster_)) sink_.note(note);
+  for (const std::string& note : core::describe(scenario_.run.conditions, slow_, cluster_))
+    sink_.note(note);
   bool all_have_steps = true;
-  collectives_.visit([&](const core::Collective& c) { all_have_steps = all_have_steps && has_steps(c); });
+  collectives_.visit(
+      [&](const core::Collective& c) { all_have_steps = all_have_steps && has_steps(c); });
   if (!all_have_steps && recorder_.watches_steps())
     sink_.note(
-        "NCCL's collectives by its own times have no steps to record; those of its rings have (run.nccl: RINGS)");
+        "NCCL's collectives by its own times have no steps to record; those of its rings have "
+        "(run.nccl: RINGS)");
 }
 
 core::Expected<void> Run::finish() {
@@ -102,12 +109,13 @@ core::Expected<void> Run::finish() {
   const bool stuck = !cancelled && !timeouts_.exceeded() && ended < scenario_.run.steps;
   const std::string dead = what_is_gone(scenario_);
   const bool custom = scenario_.strategy.custom.has_value();
-  TUTTI_CHECK(!stuck || !dead.empty() || custom, "{} of {} steps ended; something waits forever", ended,
-              scenario_.run.steps);
+  TUTTI_CHECK(!stuck || !dead.empty() || custom, "{} of {} steps ended; something waits forever",
+              ended, scenario_.run.steps);
   const bool ports_alone = scenario_.run.network_model == core::NetworkModel::kIdeal;
   tell_links(network_.loads(), cluster_, *told_.cluster, ports_alone, step_ends_.last_end(), sink_);
   if (ended > 0) {
-    for (const std::string& note : exchange_times_.notes(scenario_, ended, cluster_.replicas())) sink_.note(note);
+    for (const std::string& note : exchange_times_.notes(scenario_, ended, cluster_.replicas()))
+      sink_.note(note);
     if (asynchrony_) {
       sink_.note(asynchrony_->describe());
       if (const core::SteadyState* const steady = asynchrony_->steady()) sink_.steady(*steady);
@@ -119,7 +127,8 @@ core::Expected<void> Run::finish() {
   if (stuck && dead.empty()) return sink_.end(), tl::make_unexpected(core::never_ends(scenario_));
   if (stuck) return sink_.end(), tl::make_unexpected(stuck_forever(dead));
   if (!cancelled) write_path();
-  if (cancelled) sink_.note(fmt::format("stopped by request after {} of {} steps", ended, scenario_.run.steps));
+  if (cancelled)
+    sink_.note(fmt::format("stopped by request after {} of {} steps", ended, scenario_.run.steps));
   sink_.end();
   return {};
 }
@@ -127,13 +136,15 @@ core::Expected<void> Run::finish() {
 // --- the beginning of the timeline ---
 
 std::string Run::folding_note() const {
-  return fmt::format("simulated {} of {} ranks: one worker stands for all {}, which nothing tells apart",
-                     core::show_count(cluster_.replicas()), core::show_count(told_.cluster->replicas()),
-                     core::show_count(told_.cluster->workers()));
+  return fmt::format(
+      "simulated {} of {} ranks: one worker stands for all {}, which nothing tells apart",
+      core::show_count(cluster_.replicas()), core::show_count(told_.cluster->replicas()),
+      core::show_count(told_.cluster->workers()));
 }
 
 LinkRange Run::binned_links(const core::RecordOptions& record) const {
-  if (record.level < core::RecordLevel::kPacks || record.last_worker < record.first_worker) return {};
+  if (record.level < core::RecordLevel::kPacks || record.last_worker < record.first_worker)
+    return {};
   const auto first_link = [this](std::int64_t worker) {
     return cluster_.first_link(std::clamp<std::int64_t>(worker, 0, cluster_.workers()));
   };
@@ -145,7 +156,8 @@ LinkRange Run::binned_links(const core::RecordOptions& record) const {
 }
 
 void Run::write_path() {
-  for (core::PathPiece& piece : path_.pieces(step_ends_.last_cause(), step_ends_.last_start(), scenario_)) {
+  for (core::PathPiece& piece :
+       path_.pieces(step_ends_.last_cause(), step_ends_.last_start(), scenario_)) {
     if (repetition_) {
       piece.start += repetition_->later();
       piece.end += repetition_->later();
@@ -168,10 +180,10 @@ void Run::handle(const Event& event) {
 bool Run::keep_going() { return progress_.go_on(now_, engines_.work_done()); }
 
 core::Error Run::too_long() {
-  return core::Error::request(
-      {core::ProblemCode::kTooLarge},
-      "the run takes more than 53 days of virtual time, more than Tutti counts; check the units of latencies, "
-      "bandwidths and times");
+  return core::Error::request({core::ProblemCode::kTooLarge},
+                              "the run takes more than 53 days of virtual time, more than Tutti "
+                              "counts; check the units of latencies, "
+                              "bandwidths and times");
 }
 
 // --- runs that never end ---
@@ -180,18 +192,21 @@ core::Error Run::stuck_forever(const std::string& dead) const {
   std::string waiting;
   std::int64_t last = -1;  // a pack that waits in several groups is told once
   flights_.visit_numbers([&](std::int32_t step, std::int64_t number) {
-    if (step != step_ends_.ended() || number >= static_cast<std::int64_t>(scenario_.plan.packs.size()) ||
+    if (step != step_ends_.ended() ||
+        number >= static_cast<std::int64_t>(scenario_.plan.packs.size()) ||
         std::exchange(last, number) == number)
       return;
     waiting += fmt::format("{}{}", waiting.empty() ? "" : ", ", number);
   });
-  return core::Error::run(
-      {core::ProblemCode::kInvalid, "Conditions"},
-      fmt::format("step {} never ends: {}; what waits for that waits forever{}. A real run would hang until its "
-                  "time-out; say tensorflow {{ multi_worker_mirrored {{ communication_options {{ timeout_seconds: … }} "
-                  "}} }} to see when TensorFlow's ends, or give a "
-                  "dead link a bandwidth_share above 0, or another way",
-                  step_ends_.ended(), dead, waiting.empty() ? "" : ", and with it pack " + waiting));
+  return core::Error::run({core::ProblemCode::kInvalid, "Conditions"},
+                          fmt::format("step {} never ends: {}; what waits for that waits "
+                                      "forever{}. A real run would hang until its "
+                                      "time-out; say tensorflow {{ multi_worker_mirrored {{ "
+                                      "communication_options {{ timeout_seconds: … }} "
+                                      "}} }} to see when TensorFlow's ends, or give a "
+                                      "dead link a bandwidth_share above 0, or another way",
+                                      step_ends_.ended(), dead,
+                                      waiting.empty() ? "" : ", and with it pack " + waiting));
 }
 
 double steps_of(const Scenario& scenario) {
@@ -203,8 +218,8 @@ double steps_of(const Scenario& scenario) {
   return steps * scenario.run.steps;
 }
 
-RunEnd run(const Scenario& scenario, const Scenario& told, const core::RecordOptions& record, bool remember,
-           const core::RunControl& control, core::TimelineSink& sink) {
+RunEnd run(const Scenario& scenario, const Scenario& told, const core::RecordOptions& record,
+           bool remember, const core::RunControl& control, core::TimelineSink& sink) {
   Run one(scenario, told, record, remember, control, sink);
   core::Expected<void> ran = one.run();
   return {std::move(ran), one.came_apart()};

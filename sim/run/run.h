@@ -6,7 +6,8 @@ namespace tutti::sim {
 
 struct RunEnd {
   core::Expected<void> ran;
-  bool came_apart = false;  ///< one worker cannot represent all: the contents of the sink are invalid
+  bool came_apart =
+      false;  ///< one worker cannot represent all: the contents of the sink are invalid
 };
 
 /// Replays `scenario` in virtual time: runners of replicas, their collectives, the network and the
@@ -14,8 +15,9 @@ struct RunEnd {
 /// without simulating them (sim/run/repetition.h), if nothing else is recorded.
 /// `told`: the scenario of the timeline; the same, or the one that this one is folded from
 /// (sim/folding/folding.h).
-RunEnd run(const core::Scenario& scenario, const core::Scenario& told, const core::RecordOptions& record, bool remember,
-           const core::RunControl& control, core::TimelineSink& sink);
+RunEnd run(const core::Scenario& scenario, const core::Scenario& told,
+           const core::RecordOptions& record, bool remember, const core::RunControl& control,
+           core::TimelineSink& sink);
 
 /// Returns the number of steps of all lanes of all packs of all training steps, using the first
 /// replica for every replica and the last helper for every helper.

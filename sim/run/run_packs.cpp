@@ -18,15 +18,16 @@ void Run::launch(Replica& replica, const Work& work, std::int64_t number, const 
   timeouts_.launched(flight, replica.index, static_cast<Rank>(work.place.rank), now_);
 }
 
-void Run::start_passed(std::int64_t index, const core::GateBatch& batch, const std::shared_ptr<const FusedPacks>& fused,
-                       const Gates::Asked& asked) {
+void Run::start_passed(std::int64_t index, const core::GateBatch& batch,
+                       const std::shared_ptr<const FusedPacks>& fused, const Gates::Asked& asked) {
   Replica& replica = replicas_[static_cast<std::size_t>(index)];
   if (fused) return launch_fused(replica, fused, asked);
   const std::int32_t pack = batch.items.front();
   launch(replica, collectives_.of_pack(pack, index), pack, asked.cause);
 }
 
-void Run::launch_fused(Replica& replica, const std::shared_ptr<const FusedPacks>& fused, const Gates::Asked& asked) {
+void Run::launch_fused(Replica& replica, const std::shared_ptr<const FusedPacks>& fused,
+                       const Gates::Asked& asked) {
   const std::int32_t first = fused->batch->items.front();
   const Work work = collectives_.of_pack(first, replica.index);
   Flight& flight = flight_of(replica.step, replica.cause, work, first, fused);
@@ -50,7 +51,9 @@ Flight& Run::flight_of(std::int32_t step, Cause cause, const Work& work, std::in
   if (work.place.group > 0 || !planned.is_fixed())
     in_group = std::make_shared<const core::Collective>(
         planned.in(work.place.group, {scenario_.run.seed, step, work.occurrence}));
-  const core::Collective& collective = fused ? *fused->collective : in_group ? *in_group : planned.first;
+  const core::Collective& collective = fused      ? *fused->collective
+                                       : in_group ? *in_group
+                                                  : planned.first;
   Flight& flight = flights_.add(engines_.open(collective), step, number, work);
   flight.fused = fused;
   flight.in_group = std::move(in_group);
@@ -78,8 +81,8 @@ void Run::start_rank(Flight& flight, Rank rank, PartId device, Cause cause, Time
   flight.started[static_cast<std::size_t>(rank)] = now;
   flight.last_start = now;
   recorder_.launched(device, flight.instance);
-  events_.push({now + later + launch_overhead(flight), static_cast<std::uint64_t>(rank), EventKind::kStart,
-                flight.instance, static_cast<std::uint32_t>(rank)});
+  events_.push({now + later + launch_overhead(flight), static_cast<std::uint64_t>(rank),
+                EventKind::kStart, flight.instance, static_cast<std::uint32_t>(rank)});
 }
 
 void Run::rank_done(std::uint32_t instance, Rank rank, Time now, const Trail& trail) {
@@ -92,14 +95,17 @@ void Run::rank_done(std::uint32_t instance, Rank rank, Time now, const Trail& tr
   const Time started = flight.started[static_cast<std::size_t>(rank)];
   if (asynchrony_ && rank == collective.root) asynchrony_->complete_at_root(work);
   if (work.pack >= 0) {
-    recorder_.pack_done(collective.group.device(rank), instance, flight.step, work.pack, started, now);
+    recorder_.pack_done(collective.group.device(rank), instance, flight.step, work.pack, started,
+                        now);
   } else {
-    recorder_.exchange_done(collective.group.device(rank), instance, flight.step, work.exchange, started, now);
+    recorder_.exchange_done(collective.group.device(rank), instance, flight.step, work.exchange,
+                            started, now);
     exchange_times_.add(work.exchange, now - started);
   }
   Cause cause;
   const bool answered = !flight.through.empty();
-  if (rank < collective.contributors || answered) cause = {add_flight_node(flight, rank, now, trail), now};
+  if (rank < collective.contributors || answered)
+    cause = {add_flight_node(flight, rank, now, trail), now};
   if (answered) {
     flight.through[static_cast<std::size_t>(rank)] = true;
     // A helper has no program: it begins with the answer if that is in flight.
@@ -122,16 +128,19 @@ void Run::rank_done(std::uint32_t instance, Rank rank, Time now, const Trail& tr
   Replica& replica = replicas_[static_cast<std::size_t>(collectives_.replica(work, rank))];
   if (--replica.in_flight == 0) replica.exposed.in_flight(replica.in_flight_since, now);
   replica.cause = cause;
-  if (work.pack < 0) return replica.runner.done(replica.tasks.of_exchange(work.exchange), replica.world);
+  if (work.pack < 0)
+    return replica.runner.done(replica.tasks.of_exchange(work.exchange), replica.world);
   if (gates_.holds(work.pack)) gates_.done({replica.index, replica.step, work.pack}, cause, now_);
   if (!fused) return replica.runner.done(replica.tasks.of_pack(work.pack), replica.world);
-  for (const int pack : fused->batch->items) replica.runner.done(replica.tasks.of_pack(pack), replica.world);
+  for (const int pack : fused->batch->items)
+    replica.runner.done(replica.tasks.of_pack(pack), replica.world);
   if (last) gates_.forget(*fused->batch);
 }
 
 /// In the flight's group.
 void Run::pack_done(const Flight& flight, std::int32_t pack, Time now) {
-  const auto record = pack_records_.over({flight.step, pack, {}, flight.first_start, flight.last_start, now});
+  const auto record =
+      pack_records_.over({flight.step, pack, {}, flight.first_start, flight.last_start, now});
   if (!record) return;
   sink_.pack(*record);
   if (repetition_) repetition_->tell(*record);
@@ -143,19 +152,22 @@ std::int32_t Run::add_flight_node(const Flight& flight, Rank rank, Time now, Tra
   const Time start = flight.fused ? flight.asked[origin] : flight.started[origin];
   trail.parts.launch += launch_overhead(flight);
   if (flight.fused) trail.parts.launch += flight.started[origin] - start + flight.copies[origin];
-  TUTTI_CHECK(trail.parts.total() == now - start, "the critical path of pack {} explains {} of {} ps", flight.number,
+  TUTTI_CHECK(trail.parts.total() == now - start,
+              "the critical path of pack {} explains {} of {} ps", flight.number,
               trail.parts.total().count(), (now - start).count());
   const bool pack = flight.work.pack >= 0;
-  return path_.add({flight.causes[origin], pack ? core::SpanKind::kPackInFlight : core::SpanKind::kExchange,
-                    static_cast<std::int32_t>(collectives_.replica(flight.work, rank)), flight.step,
-                    pack ? flight.work.pack : flight.work.exchange, start, -1},
-                   trail);
+  return path_.add(
+      {flight.causes[origin], pack ? core::SpanKind::kPackInFlight : core::SpanKind::kExchange,
+       static_cast<std::int32_t>(collectives_.replica(flight.work, rank)), flight.step,
+       pack ? flight.work.pack : flight.work.exchange, start, -1},
+      trail);
 }
 
 void Run::step_done(const StepDone& done) {
   const Flight& flight = flights_.of(done.instance);
   const core::Collective& collective = collective_of(flight);
-  recorder_.step(done, flight.step, flight.work.pack, core::size_of(collective.type), collective.group);
+  recorder_.step(done, flight.step, flight.work.pack, core::size_of(collective.type),
+                 collective.group);
 }
 
 }  // namespace tutti::sim

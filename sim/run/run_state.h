@@ -38,8 +38,8 @@ class Run : private CollectiveListener, private Gates::Starter {
  public:
   /// `scenario`: the simulated scenario. `told`: the scenario of the timeline, identical except for
   /// the workers that one represents.
-  Run(const core::Scenario& scenario, const core::Scenario& told, const core::RecordOptions& record, bool remember,
-      const core::RunControl& control, core::TimelineSink& sink);
+  Run(const core::Scenario& scenario, const core::Scenario& told, const core::RecordOptions& record,
+      bool remember, const core::RunControl& control, core::TimelineSink& sink);
   // Not copyable, since replicas' worlds point to it.
   Run(const Run&) = delete;
   Run& operator=(const Run&) = delete;
@@ -57,7 +57,8 @@ class Run : private CollectiveListener, private Gates::Starter {
   struct World : core::Host {
     Run* run = nullptr;
     Replica* replica = nullptr;
-    void compute(core::TaskId id, const core::Task& task, core::Time duration, std::int64_t compute_bound_ppm) override;
+    void compute(core::TaskId id, const core::Task& task, core::Time duration,
+                 std::int64_t compute_bound_ppm) override;
     void communicate(core::TaskId id, const core::Task& task, std::int64_t number) override;
     void mark(const core::Task& task) override;
     void step_done() override;
@@ -72,7 +73,11 @@ class Run : private CollectiveListener, private Gates::Starter {
 
   struct Replica {
     Replica(core::Runner r, const core::StepProgram& p, std::int32_t i, core::PartId d)
-        : runner(std::move(r)), tasks(p), index(i), device(d), stream(static_cast<std::uint32_t>(i)) {}
+        : runner(std::move(r)),
+          tasks(p),
+          index(i),
+          device(d),
+          stream(static_cast<std::uint32_t>(i)) {}
     core::Runner runner;
     core::CommunicationTasks tasks;
     std::int32_t index;
@@ -119,7 +124,9 @@ class Run : private CollectiveListener, private Gates::Starter {
   [[nodiscard]] std::vector<Cause*> causes();
 
   // Packs and exchanges: run_packs.cpp.
-  void launch(Replica& replica, const Work& work, std::int64_t number) { launch(replica, work, number, replica.cause); }
+  void launch(Replica& replica, const Work& work, std::int64_t number) {
+    launch(replica, work, number, replica.cause);
+  }
   void launch(Replica& replica, const Work& work, std::int64_t number, const Cause& cause);
   Flight& flight_of(std::int32_t step, Cause cause, const Work& work, std::int64_t number,
                     const std::shared_ptr<const FusedPacks>& fused = {});
@@ -129,18 +136,22 @@ class Run : private CollectiveListener, private Gates::Starter {
   }
   /// Returns the launch overhead of what travels: packs that were fused are launched as one.
   [[nodiscard]] core::Time launch_overhead(const Flight& flight) const {
-    return PlanCollectives::launch_of(collective_of(flight), collectives_.planned(flight.work).launch_overhead);
+    return PlanCollectives::launch_of(collective_of(flight),
+                                      collectives_.planned(flight.work).launch_overhead);
   }
   void start_rank(Flight& flight, core::Rank rank, core::PartId device, Cause cause, core::Time now,
                   core::Time later = {});
-  void rank_done(std::uint32_t instance, core::Rank rank, core::Time now, const Trail& trail) override;
+  void rank_done(std::uint32_t instance, core::Rank rank, core::Time now,
+                 const Trail& trail) override;
   void pack_done(const Flight& flight, std::int32_t pack, core::Time now);
   std::int32_t add_flight_node(const Flight& flight, core::Rank rank, core::Time now, Trail trail);
   void step_done(const StepDone& done) override;
 
-  void start_passed(std::int64_t replica, const core::GateBatch& batch, const std::shared_ptr<const FusedPacks>& fused,
+  void start_passed(std::int64_t replica, const core::GateBatch& batch,
+                    const std::shared_ptr<const FusedPacks>& fused,
                     const Gates::Asked& asked) override;
-  void launch_fused(Replica& replica, const std::shared_ptr<const FusedPacks>& fused, const Gates::Asked& asked);
+  void launch_fused(Replica& replica, const std::shared_ptr<const FusedPacks>& fused,
+                    const Gates::Asked& asked);
 
   const core::Scenario& scenario_;
   const core::Scenario& told_;
@@ -172,7 +183,8 @@ class Run : private CollectiveListener, private Gates::Starter {
   StepEnds step_ends_{cluster_, fellows_};
   ExchangeTimes exchange_times_{scenario_.plan.exchanges.size()};
   std::optional<Asynchrony> asynchrony_;  ///< if workers are asynchronous
-  std::optional<Repetition> repetition_;  ///< if repeated steps are recorded without being simulated
+  std::optional<Repetition>
+      repetition_;  ///< if repeated steps are recorded without being simulated
   CriticalPath path_;
 };
 

@@ -19,7 +19,8 @@ using core::Time;
 
 // --- replicas ---
 
-void Run::World::compute(core::TaskId id, const core::Task& task, Time duration, std::int64_t compute_bound_ppm) {
+void Run::World::compute(core::TaskId id, const core::Task& task, Time duration,
+                         std::int64_t compute_bound_ppm) {
   run->compute(*replica, {id, task, duration, compute_bound_ppm});
 }
 
@@ -27,9 +28,12 @@ void Run::World::communicate(core::TaskId id, const core::Task& task, std::int64
   replica->tasks.begun(id, task);
   if (task.pack >= 0 && run->gates_.holds(task.pack))
     return run->gates_.ready({replica->index, replica->step, task.pack}, replica->cause, run->now_);
-  if (task.pack >= 0) return run->launch(*replica, run->collectives_.of_pack(task.pack, replica->index), task.pack);
-  run->launch(*replica, run->collectives_.of_exchange(task.index, replica->tasks.occurrence(task), replica->index),
-              static_cast<std::int64_t>(run->scenario_.plan.packs.size()) + number);
+  if (task.pack >= 0)
+    return run->launch(*replica, run->collectives_.of_pack(task.pack, replica->index), task.pack);
+  run->launch(
+      *replica,
+      run->collectives_.of_exchange(task.index, replica->tasks.occurrence(task), replica->index),
+      static_cast<std::int64_t>(run->scenario_.plan.packs.size()) + number);
 }
 
 /// A pack is ready.
@@ -49,8 +53,9 @@ void Run::set_up_replicas() {
       const PartId device = cluster_.replica(first + i);
       const core::DeviceRates& rates = cluster_.part(device).device;
       const core::StepProgram& program = programs_.program(g);
-      replicas_.emplace_back(core::Runner(program.program, programs_.durations(g), {rates.copy, rates.memory}), program,
-                             static_cast<std::int32_t>(first + i), device);
+      replicas_.emplace_back(
+          core::Runner(program.program, programs_.durations(g), {rates.copy, rates.memory}),
+          program, static_cast<std::int32_t>(first + i), device);
     }
     first += count;
   }
@@ -76,10 +81,11 @@ void Run::share_devices() {
     devices_.share(devices_.id(replica.device), replica.stream);
   }
   for (const std::string& machine : unknown) {
-    sink_.note(fmt::format("machine \"{}\" does not say how many multiprocessors its GPUs have, so communication {}",
-                           machine,
-                           how == core::Interference::kOn ? "takes memory bandwidth alone from computation"
-                                                          : "does not slow computation there"));
+    sink_.note(fmt::format(
+        "machine \"{}\" does not say how many multiprocessors its GPUs have, so communication {}",
+        machine,
+        how == core::Interference::kOn ? "takes memory bandwidth alone from computation"
+                                       : "does not slow computation there"));
   }
 }
 
@@ -91,8 +97,10 @@ void Run::begin_step(Replica& replica, Time now, Cause cause) {
   replica.tasks.begin_step();
   replica.cause = cause;
   const core::RunOptions& run = scenario_.run;
-  const std::int64_t jitter = core::pace_of(run.compute_jitter_ppm, run.seed, replica.index, replica.step);
-  const std::int64_t noise = core::noisy_pace(run.conditions.compute_noise, run.seed, replica.index, replica.step);
+  const std::int64_t jitter =
+      core::pace_of(run.compute_jitter_ppm, run.seed, replica.index, replica.step);
+  const std::int64_t noise =
+      core::noisy_pace(run.conditions.compute_noise, run.seed, replica.index, replica.step);
   replica.runner.begin_step(jitter * noise / 1'000'000, replica.world);
 }
 
@@ -108,16 +116,19 @@ void Run::begin_task(Replica& replica) {
   const auto& [task, asked, asked_by] = replica.queue.front();
   const std::int32_t kind = core::SpanKind::kFirstCompute + static_cast<std::int32_t>(task.kind);
   // The cause of the task: the stream if it was busy, else the request.
-  const Cause before = now_ > asked && replica.stream_cause.node >= 0 ? replica.stream_cause : asked_by;
+  const Cause before =
+      now_ > asked && replica.stream_cause.node >= 0 ? replica.stream_cause : asked_by;
   const bool goes_on = task.kind == ComputeKind::kBackward && before.node >= 0 &&
-                       path_.node(before.node).kind == kind && path_.node(before.node).replica == replica.index &&
+                       path_.node(before.node).kind == kind &&
+                       path_.node(before.node).replica == replica.index &&
                        path_.node(before.node).step == replica.step && before.until == now_;
   // Until it ends.
   replica.stream_cause = {
-      goes_on ? before.node : path_.add({before, kind, replica.index, replica.step, task.pack, now_, -1}), core::kNever,
-      task.kind == ComputeKind::kBackward ? task.index : -1};
-  replica.stream.begin(now_, devices_.slowness().longer(replica.device, task.duration, now_), task.compute_bound_ppm,
-                       events_);
+      goes_on ? before.node
+              : path_.add({before, kind, replica.index, replica.step, task.pack, now_, -1}),
+      core::kNever, task.kind == ComputeKind::kBackward ? task.index : -1};
+  replica.stream.begin(now_, devices_.slowness().longer(replica.device, task.duration, now_),
+                       task.compute_bound_ppm, events_);
 }
 
 void Run::compute_done(const Event& event) {
@@ -157,8 +168,8 @@ void Run::step_done(Replica& replica) {
   const auto record = step_ends_.add(replica.step, end, now_);
   if (record) end_step(*record);
   ++replica.step;
-  const bool begins =
-      asynchrony_ ? asynchrony_->begins(replica.index, replica.step) : replica.step < scenario_.run.steps;
+  const bool begins = asynchrony_ ? asynchrony_->begins(replica.index, replica.step)
+                                  : replica.step < scenario_.run.steps;
   if (begins) begin_step(replica, now_, replica.cause);
   if (record && repetition_ && replica.step < scenario_.run.steps) repeat_if_it_does(replica.step);
 }
@@ -174,8 +185,9 @@ void Run::end_step(const core::StepRecord& record) {
 /// The last replica has begun `step`. If it repeats the step before, it and all remaining steps are
 /// recorded now.
 void Run::repeat_if_it_does(std::int32_t step) {
-  const bool together = flights_.empty() && std::all_of(replicas_.begin(), replicas_.end(),
-                                                        [&](const Replica& r) { return r.step == step; });
+  const bool together =
+      flights_.empty() && std::all_of(replicas_.begin(), replicas_.end(),
+                                      [&](const Replica& r) { return r.step == step; });
   if (!together) return repetition_->cannot_tell();
   Repetition::Step begun;
   for (const Replica& replica : replicas_) begun.began.push_back(now_ - replica.step_began);
@@ -191,7 +203,8 @@ void Run::repeat_if_it_does(std::int32_t step) {
 
 /// Returns the state of all gates; nothing if one of them cannot be visited.
 std::optional<std::vector<std::int64_t>> Run::state_of_gates() {
-  Portrait portrait = portrait_of(now_, [this](core::StateVisitor& visitor) { gates_.visit_state(visitor); });
+  Portrait portrait =
+      portrait_of(now_, [this](core::StateVisitor& visitor) { gates_.visit_state(visitor); });
   if (!portrait.fit) return std::nullopt;
   return std::move(portrait.same);
 }
@@ -204,7 +217,8 @@ void Run::repeat(const Repetition::Step& before, const Repetition::Step& now, st
   if (!fits) return step_ends_.skip_to_never();
   for (std::int32_t i = 1; i <= times; ++i) {
     for (core::PackRecord pack : before.packs) {
-      for (Time* const t : {&pack.ready, &pack.first_start, &pack.last_start, &pack.end}) *t += i * period;
+      for (Time* const t : {&pack.ready, &pack.first_start, &pack.last_start, &pack.end})
+        *t += i * period;
       pack.step += i;
       sink_.pack(pack);
     }
@@ -217,8 +231,8 @@ void Run::repeat(const Repetition::Step& before, const Repetition::Step& now, st
   network_.carry_again(before.carried, times);
   exchange_times_.add_again(before.exchanged, times);
   step_ends_.skip(times, times * period);
-  sink_.note(
-      fmt::format("simulated {} of {} steps: the others are step {} again", first, scenario_.run.steps, first - 1));
+  sink_.note(fmt::format("simulated {} of {} steps: the others are step {} again", first,
+                         scenario_.run.steps, first - 1));
 }
 
 // --- the critical path ---

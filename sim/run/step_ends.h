@@ -28,7 +28,8 @@ struct ReplicaEnd {
 class StepEnds {
  public:
   /// `fellows`: the number of workers that each one represents. REQUIRES: the cluster outlives it.
-  StepEnds(const core::Cluster& cluster, std::int64_t fellows) : cluster_(cluster), fellows_(fellows) {}
+  StepEnds(const core::Cluster& cluster, std::int64_t fellows)
+      : cluster_(cluster), fellows_(fellows) {}
 
   /// A replica ends the step; to be called in order of time. Returns the record of the step once
   /// all replicas have ended it: that of the replica that computed longest, and of several the last

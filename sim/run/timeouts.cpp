@@ -28,7 +28,8 @@ std::string named(const std::vector<std::int32_t>& workers) {
 
 void Timeouts::launched(Flight& flight, std::int64_t replica, Rank rank, Time now) {
   if (!deadlines_.any()) return;
-  flight.came.resize(static_cast<std::size_t>(collectives_.planned(flight.work).first.contributors), false);
+  flight.came.resize(static_cast<std::size_t>(collectives_.planned(flight.work).first.contributors),
+                     false);
   flight.done.resize(flight.came.size(), false);
   flight.came[static_cast<std::size_t>(rank)] = true;
   const bool last = deadlines_.joins(replica);
@@ -46,8 +47,8 @@ void Timeouts::launched(Flight& flight, std::int64_t replica, Rank rank, Time no
 void Timeouts::arm(const Flight& flight, Rank rank, Time now) {
   const Time at = later(now, deadlines_.timeout());
   if (at > core::kHorizon) return;
-  const std::uint32_t number =
-      deadlines_.arm({flight.step, flight.number, flight.work.place.group, rank, deadlines_.resolved()});
+  const std::uint32_t number = deadlines_.arm(
+      {flight.step, flight.number, flight.work.place.group, rank, deadlines_.resolved()});
   events_.push({at, static_cast<std::uint64_t>(rank), EventKind::kTimer, number, 0});
 }
 
@@ -55,7 +56,9 @@ void Timeouts::fires(const Event& event) {
   const Deadlines::Timer& timer = deadlines_.timer(event.a);
   const Flight* const flight = flights_.find(timer.step, timer.number, timer.group);
   if (!flight) return;
-  if (flight->done[static_cast<std::size_t>(timer.rank)] || (!timer.execution && deadlines_.resolved())) return;
+  if (flight->done[static_cast<std::size_t>(timer.rank)] ||
+      (!timer.execution && deadlines_.resolved()))
+    return;
   exceeded_ = deadline_exceeded(*flight, timer, event.time);
   sink_.note(exceeded_->message());
   // Flights in progress are shown up to this time.
@@ -64,32 +67,39 @@ void Timeouts::fires(const Event& event) {
     const core::Group group = group_of(open);
     for (std::size_t r = 0; r < open.came.size(); ++r) {
       if (open.came[r] && !open.done[r])
-        recorder_.pack_done(group.device(static_cast<Rank>(r)), open.instance, open.step, open.work.pack,
-                            open.started[r], event.time);
+        recorder_.pack_done(group.device(static_cast<Rank>(r)), open.instance, open.step,
+                            open.work.pack, open.started[r], event.time);
     }
   });
 }
 
-core::Error Timeouts::deadline_exceeded(const Flight& flight, const Deadlines::Timer& timer, Time now) const {
+core::Error Timeouts::deadline_exceeded(const Flight& flight, const Deadlines::Timer& timer,
+                                        Time now) const {
   const core::Group group = group_of(flight);
   const std::int64_t came = std::count(flight.came.begin(), flight.came.end(), true);
   const std::vector<std::int32_t> absent = not_come(flight);
   std::string awaited = named(absent);
   if (awaited.empty()) awaited = what_is_gone(scenario_);
   const bool pack = flight.work.pack >= 0;
-  std::string what = pack ? fmt::format("pack {}", flight.work.pack) : fmt::format("exchange {}", flight.work.exchange);
-  if (pack && scenario_.plan.packs[static_cast<std::size_t>(flight.work.pack)].payload.instance_key > 0)
-    what += fmt::format(" (instance {})",
-                        scenario_.plan.packs[static_cast<std::size_t>(flight.work.pack)].payload.instance_key);
+  std::string what = pack ? fmt::format("pack {}", flight.work.pack)
+                          : fmt::format("exchange {}", flight.work.exchange);
+  if (pack &&
+      scenario_.plan.packs[static_cast<std::size_t>(flight.work.pack)].payload.instance_key > 0)
+    what += fmt::format(
+        " (instance {})",
+        scenario_.plan.packs[static_cast<std::size_t>(flight.work.pack)].payload.instance_key);
   return core::Error::run(
-      {core::ProblemCode::kTimeout, "CommunicationOptions.timeout_seconds", absent.empty() ? -1 : absent.front()},
+      {core::ProblemCode::kTimeout, "CommunicationOptions.timeout_seconds",
+       absent.empty() ? -1 : absent.front()},
       fmt::format(
-          "DeadlineExceeded at {}, in step {}: Collective has timed out {}. {} on {} had been {} for {}; {} of {} "
+          "DeadlineExceeded at {}, in step {}: Collective has timed out {}. {} on {} had been {} "
+          "for {}; {} of {} "
           "devices had come{}. Give timeout_seconds more time than it may take, or 0 for none",
-          core::show(now), timer.step, timer.execution ? "during execution" : "waiting for other workers", what,
-          scenario_.cluster->part_name(group.device(timer.rank)), timer.execution ? "executed" : "waiting",
-          core::show(deadlines_.timeout()), came, flight.came.size(),
-          awaited.empty() ? "" : "; waited for: " + awaited));
+          core::show(now), timer.step,
+          timer.execution ? "during execution" : "waiting for other workers", what,
+          scenario_.cluster->part_name(group.device(timer.rank)),
+          timer.execution ? "executed" : "waiting", core::show(deadlines_.timeout()), came,
+          flight.came.size(), awaited.empty() ? "" : "; waited for: " + awaited));
 }
 
 /// Returns the workers with devices that have not started the collective.

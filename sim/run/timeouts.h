@@ -18,8 +18,8 @@ namespace tutti::sim {
 class Timeouts {
  public:
   /// REQUIRES: all it is given outlives it.
-  Timeouts(const core::Scenario& scenario, const PlanCollectives& collectives, Flights& flights, EventQueue& events,
-           Recorder& recorder, core::TimelineSink& sink)
+  Timeouts(const core::Scenario& scenario, const PlanCollectives& collectives, Flights& flights,
+           EventQueue& events, Recorder& recorder, core::TimelineSink& sink)
       : scenario_(scenario),
         collectives_(collectives),
         flights_(flights),
@@ -32,7 +32,8 @@ class Timeouts {
   void launched(Flight& flight, std::int64_t replica, core::Rank rank, core::Time now);
   /// The rank has completed its part.
   void rank_done(Flight& flight, core::Rank rank) const {
-    if (static_cast<std::size_t>(rank) < flight.done.size()) flight.done[static_cast<std::size_t>(rank)] = true;
+    if (static_cast<std::size_t>(rank) < flight.done.size())
+      flight.done[static_cast<std::size_t>(rank)] = true;
   }
   /// Handles kTimer.
   void fires(const Event& event);

@@ -28,17 +28,20 @@ MostWork most_work(const core::Scenario& now) {
   return {one < all ? kMostWhole : std::max(kMostWhole, all), std::max(kMostFolded, one)};
 }
 
-std::vector<std::string> leave_out_long_ones(std::vector<core::Axis>& axes, const BaseScenario& base,
-                                             const core::Library& library, const MostWork& most) {
+std::vector<std::string> leave_out_long_ones(std::vector<core::Axis>& axes,
+                                             const BaseScenario& base, const core::Library& library,
+                                             const MostWork& most) {
   std::vector<std::string> names;
   for (core::Axis& axis : axes) {
     if (axis.fields.front() != "strategy.algorithm") continue;
     const auto takes_long = [&](const std::vector<std::string>& row) {
       std::vector<core::Override> all = base.set;
-      for (core::Override& change : core::overrides_of(axis.fields, axis.paths, row)) all.push_back(std::move(change));
+      for (core::Override& change : core::overrides_of(axis.fields, axis.paths, row))
+        all.push_back(std::move(change));
       const auto scenario = core::read_scenario(base.text, base.path, library, all);
       if (!scenario || most.folds(*scenario)) return false;
-      if (std::find(names.begin(), names.end(), row.front()) == names.end()) names.push_back(row.front());
+      if (std::find(names.begin(), names.end(), row.front()) == names.end())
+        names.push_back(row.front());
       return true;
     };
     std::erase_if(axis.rows, takes_long);
@@ -49,7 +52,8 @@ std::vector<std::string> leave_out_long_ones(std::vector<core::Axis>& axes, cons
 std::vector<std::string> note_on_left_out(const std::vector<std::string>& names) {
   if (names.empty()) return {};
   return {
-      fmt::format("not tried: {}: on so many devices one setting of these takes long to simulate; to have them tried, "
+      fmt::format("not tried: {}: on so many devices one setting of these takes long to simulate; "
+                  "to have them tried, "
                   "name algorithms with --over strategy.algorithm=…",
                   fmt::join(names, ", "))};
 }

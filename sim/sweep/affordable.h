@@ -25,8 +25,9 @@ MostWork most_work(const core::Scenario& now);
 /// of thousands of devices does something different. Returns their names, each once. For searches
 /// in which the user named no algorithms: a result in minutes with most algorithms is worth more
 /// than one tomorrow with all.
-std::vector<std::string> leave_out_long_ones(std::vector<core::Axis>& axes, const BaseScenario& base,
-                                             const core::Library& library, const MostWork& most);
+std::vector<std::string> leave_out_long_ones(std::vector<core::Axis>& axes,
+                                             const BaseScenario& base, const core::Library& library,
+                                             const MostWork& most);
 /// Returns a note about them; nothing if there are none.
 std::vector<std::string> note_on_left_out(const std::vector<std::string>& names);
 

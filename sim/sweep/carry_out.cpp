@@ -30,9 +30,11 @@ Expected<void> keep_files(core::SweepStore& store, Evaluator& evaluator) {
   return {};
 }
 
-Expected<bool> carry_out(core::SweepStore& store, const core::Library& library, const std::vector<core::Override>& set,
-                         core::Executor& executor, const SweepCourse& course) {
-  if (const auto same = check_files(store, library); !same) return tl::make_unexpected(same.error());
+Expected<bool> carry_out(core::SweepStore& store, const core::Library& library,
+                         const std::vector<core::Override>& set, core::Executor& executor,
+                         const SweepCourse& course) {
+  if (const auto same = check_files(store, library); !same)
+    return tl::make_unexpected(same.error());
   const auto done = store.done();
   if (!done) return tl::make_unexpected(done.error());
   CrowdWork crowd;
@@ -45,7 +47,8 @@ Expected<bool> carry_out(core::SweepStore& store, const core::Library& library, 
   crowd.points = spread_out(std::move(crowd.points));
   crowd.threads = course.threads;
 
-  Evaluator evaluator({store.info().scenario_text, store.info().scenario_file, set}, library, executor);
+  Evaluator evaluator({store.info().scenario_text, store.info().scenario_file, set}, library,
+                      executor);
   std::int64_t there = before;
   std::optional<Error> failed;
   crowd.work = [&](std::int64_t point, const std::atomic<bool>& stop) {

@@ -70,7 +70,8 @@ std::vector<std::int64_t> spread_out(std::vector<std::int64_t> points) {
   while (std::gcd(stride, n) != 1) ++stride;
   std::vector<std::int64_t> ordered;
   ordered.reserve(points.size());
-  for (std::uint64_t i = 0, at = 0; i < n; ++i, at = (at + stride) % n) ordered.push_back(points[at]);
+  for (std::uint64_t i = 0, at = 0; i < n; ++i, at = (at + stride) % n)
+    ordered.push_back(points[at]);
   return ordered;
 }
 

@@ -16,7 +16,8 @@ struct CrowdWork {
   std::vector<std::int64_t> points;
   int threads = 1;
   /// Called on any thread; returns nothing once it is to stop.
-  std::function<std::optional<core::Outcome>(std::int64_t point, const std::atomic<bool>& stop)> work;
+  std::function<std::optional<core::Outcome>(std::int64_t point, const std::atomic<bool>& stop)>
+      work;
   /// Called on the calling thread, in the order in which points are completed; returns false to end
   /// the work.
   std::function<bool(std::int64_t point, const core::Outcome&)> take;

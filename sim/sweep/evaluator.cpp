@@ -18,25 +18,31 @@ namespace {
 class Watch : public core::Summary {
  public:
   Watch(core::Time hopeless, const Scenario& scenario)
-      : hopeless_(hopeless), expected_(scenario.run.steps), until_steady_(continues_until_steady(scenario)) {}
+      : hopeless_(hopeless),
+        expected_(scenario.run.steps),
+        until_steady_(continues_until_steady(scenario)) {}
 
   void step(const core::StepRecord& step) override {
     Summary::step(step);
     // The first step is not like the others; with the second there is one to judge by.
-    if (!all_ended() && steps().size() >= (until_steady_ ? kEnough : 2) && step_time() > hopeless_) stop_.store(true);
+    if (!all_ended() && steps().size() >= (until_steady_ ? kEnough : 2) && step_time() > hopeless_)
+      stop_.store(true);
   }
   [[nodiscard]] bool all_ended() const {
     return std::ssize(steps()) >= expected_ && (!until_steady_ || steady_state().has_value());
   }
-  /// All steps together are over by then, unless they are hopeless. One long step is stopped in its midst by that.
+  /// All steps together are over by then, unless they are hopeless. One long step is stopped in its
+  /// midst by that.
   [[nodiscard]] core::Time until() const {
     if (until_steady_) return core::kNever;
-    return hopeless_.count() > core::kNever.count() / expected_ ? core::kNever : hopeless_ * expected_;
+    return hopeless_.count() > core::kNever.count() / expected_ ? core::kNever
+                                                                : hopeless_ * expected_;
   }
   std::atomic<bool>& stop() { return stop_; }
 
  private:
-  static constexpr std::size_t kEnough = 16;  // steps before a steady state that tell about how long one takes
+  static constexpr std::size_t kEnough =
+      16;  // steps before a steady state that tell about how long one takes
 
   core::Time hopeless_;
   std::int32_t expected_;
@@ -55,11 +61,12 @@ Outcome stopped(const Watch& watch, core::Time hopeless) {
 
 }  // namespace
 
-Evaluator::Evaluator(BaseScenario base, const core::Library& library, core::Executor& executor, Shares shares)
+Evaluator::Evaluator(BaseScenario base, const core::Library& library, core::Executor& executor,
+                     Shares shares)
     : base_(std::move(base)), library_(library), executor_(executor), shares_(shares) {}
 
-std::optional<Outcome> Evaluator::at(const std::vector<core::Override>& changes, const std::atomic<bool>* cancel,
-                                     core::Time hopeless) {
+std::optional<Outcome> Evaluator::at(const std::vector<core::Override>& changes,
+                                     const std::atomic<bool>* cancel, core::Time hopeless) {
   std::vector<core::Override> all = base_.set;
   all.insert(all.end(), changes.begin(), changes.end());
   const Expected<Scenario> scenario = core::read_scenario(base_.text, base_.path, library_, all);

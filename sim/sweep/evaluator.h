@@ -30,14 +30,16 @@ class Evaluator {
  public:
   enum class Shares { kYes, kNo };
   /// REQUIRES: `library` and `executor` outlive it; `executor` is stateless.
-  Evaluator(BaseScenario base, const core::Library& library, core::Executor& executor, Shares shares = Shares::kYes);
+  Evaluator(BaseScenario base, const core::Library& library, core::Executor& executor,
+            Shares shares = Shares::kYes);
   /// Scenarios that take more work are rejected with kTooLong.
   void leave_out_beyond(const MostWork& work) { most_work_ = work; }
 
   /// Returns the outcome of the scenario with these changes, which may be an error in the scenario.
   /// Nothing if `cancel` was set before it was done. Once its steps so far, or the current one,
   /// take longer than `hopeless` on average, the simulation is abandoned, and the outcome says so.
-  std::optional<core::Outcome> at(const std::vector<core::Override>& changes, const std::atomic<bool>* cancel = nullptr,
+  std::optional<core::Outcome> at(const std::vector<core::Override>& changes,
+                                  const std::atomic<bool>* cancel = nullptr,
                                   core::Time hopeless = core::kNever);
 
   /// Returns the files that scenarios named since the last call, each once.

@@ -27,7 +27,8 @@ std::optional<double> cost_of(const Outcome& outcome) {
 Expected<void> Trials::take_over(const core::Library& library) {
   if (!store_) return {};
   if (const auto same = check_files(*store_, library); !same) return same;
-  return store_->each([&](std::int64_t point, const Outcome& outcome) { tried_.emplace(point, outcome); });
+  return store_->each(
+      [&](std::int64_t point, const Outcome& outcome) { tried_.emplace(point, outcome); });
 }
 
 Expected<bool> Trials::evaluate(const std::vector<std::int64_t>& points, core::Time hopeless) {
@@ -59,7 +60,8 @@ Expected<bool> Trials::evaluate(const std::vector<std::int64_t>& points, core::T
   return all;
 }
 
-Expected<bool> Trials::search(core::Tuner& tuner, core::Time now, const std::function<void(std::int64_t)>& progress) {
+Expected<bool> Trials::search(core::Tuner& tuner, core::Time now,
+                              const std::function<void(std::int64_t)>& progress) {
   if (progress) watch_ = [&](std::int64_t done) { progress(tuner.told() + done); };
   Expected<bool> all = true;
   for (auto points = tuner.next(); all && *all && !points.empty(); points = tuner.next()) {
@@ -67,9 +69,10 @@ Expected<bool> Trials::search(core::Tuner& tuner, core::Time now, const std::fun
     // does not depend on the threads, so that the search does not either.
     for (std::size_t from = 0; all && *all && from < points.size(); from += kAtATime) {
       const core::Time best = tuner.best() ? tried_.at(*tuner.best()).step : now;
-      const core::Time hopeless =
-          best == core::kNever ? best
-                               : core::Time(static_cast<std::int64_t>(static_cast<double>(best.count()) * kHopeless));
+      const core::Time hopeless = best == core::kNever
+                                      ? best
+                                      : core::Time(static_cast<std::int64_t>(
+                                            static_cast<double>(best.count()) * kHopeless));
       const std::vector<std::int64_t> some(
           points.begin() + static_cast<std::ptrdiff_t>(from),
           points.begin() + static_cast<std::ptrdiff_t>(std::min(points.size(), from + kAtATime)));

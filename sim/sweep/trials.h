@@ -24,12 +24,18 @@ class Trials {
   /// arguments outlive it.
   Trials(const core::Space& space, Evaluator& evaluator, int threads, std::function<bool()> stop,
          core::SweepStore* store = nullptr)
-      : space_(space), evaluator_(evaluator), threads_(threads), stop_(std::move(stop)), store_(store) {}
+      : space_(space),
+        evaluator_(evaluator),
+        threads_(threads),
+        stop_(std::move(stop)),
+        store_(store) {}
 
   /// A search evaluates points for which this is false, and tells the tuner that they cannot be:
   /// their costs say nothing against those of the others. Called on the calling thread. Default:
   /// all are compared.
-  void compare_only(std::function<bool(std::int64_t point)> comparable) { comparable_ = std::move(comparable); }
+  void compare_only(std::function<bool(std::int64_t point)> comparable) {
+    comparable_ = std::move(comparable);
+  }
 
   /// Reads the results in the file. ERRORS: it cannot be read; files that scenarios name have
   /// changed.
@@ -55,7 +61,8 @@ class Trials {
   int threads_;
   std::function<bool()> stop_;
   core::SweepStore* store_;
-  std::function<void(std::int64_t done)> watch_;  ///< of a search; called with the number of current points done
+  std::function<void(std::int64_t done)>
+      watch_;  ///< of a search; called with the number of current points done
   std::function<bool(std::int64_t point)> comparable_;
   std::map<std::int64_t, core::Outcome> tried_;
 };

@@ -1,7 +1,8 @@
-// Would more threads move a worker's bytes faster? Two processes on loopback that send each other 64 MiB at once, as two
-// ranks of an all-reduce do: each by one thread that turns between sending and receiving (TcpTransport's way), or by two or four,
-// half of which send and half receive. And one way alone, which is what one thread sends when another core receives: where there are
-// more cores than threads, that is the most that one of them carries.
+// Would more threads move a worker's bytes faster? Two processes on loopback that send each other
+// 64 MiB at once, as two ranks of an all-reduce do: each by one thread that turns between sending
+// and receiving (TcpTransport's way), or by two or four, half of which send and half receive. And
+// one way alone, which is what one thread sends when another core receives: where there are more
+// cores than threads, that is the most that one of them carries.
 //
 //   tools/bench.sh --benchmark_filter=Exchange
 
@@ -54,8 +55,8 @@ std::array<int, 2> connection() {
 /// What moved, or 0 where it would have to wait. False if the peer is gone.
 bool move_some(bool out, int socket, std::byte* at, std::size_t& done, std::size_t all, int flags) {
   const std::size_t length = std::min(kPiece, all - done);
-  const ssize_t moved =
-      out ? ::send(socket, at + done, length, flags | MSG_NOSIGNAL) : ::recv(socket, at + done, length, flags);
+  const ssize_t moved = out ? ::send(socket, at + done, length, flags | MSG_NOSIGNAL)
+                            : ::recv(socket, at + done, length, flags);
   if (moved > 0) done += static_cast<std::size_t>(moved);
   return moved > 0 || (moved < 0 && (errno == EAGAIN || errno == EINTR));
 }
@@ -80,7 +81,8 @@ bool in_turns(int socket, std::byte* from, std::byte* to, std::size_t all) {
   return true;
 }
 
-/// One side of an exchange: by one thread, or over each connection by one that sends and one that receives.
+/// One side of an exchange: by one thread, or over each connection by one that sends and one that
+/// receives.
 bool exchange(const std::vector<int>& sockets, bool one_thread, std::vector<std::byte>& from,
               std::vector<std::byte>& to) {
   if (one_thread) return in_turns(sockets.front(), from.data(), to.data(), kBytes);
@@ -88,7 +90,8 @@ bool exchange(const std::vector<int>& sockets, bool one_thread, std::vector<std:
   std::vector<std::thread> threads;
   for (std::size_t i = 0; i < sockets.size(); ++i) {
     threads.emplace_back([&, i] { one_way(true, sockets[i], from.data() + i * part, part); });
-    if (i > 0) threads.emplace_back([&, i] { one_way(false, sockets[i], to.data() + i * part, part); });
+    if (i > 0)
+      threads.emplace_back([&, i] { one_way(false, sockets[i], to.data() + i * part, part); });
   }
   const bool received = one_way(false, sockets.front(), to.data(), part);
   for (std::thread& thread : threads) thread.join();
@@ -97,7 +100,8 @@ bool exchange(const std::vector<int>& sockets, bool one_thread, std::vector<std:
 
 /// Does `other_side` again and again in a process of its own, and `this_side` here, timed.
 template <class Side>
-void between_two_processes(benchmark::State& state, std::size_t connections, Side other_side, Side this_side) {
+void between_two_processes(benchmark::State& state, std::size_t connections, Side other_side,
+                           Side this_side) {
   std::vector<int> here, there;
   for (std::size_t i = 0; i < connections; ++i) {
     const auto ends = connection();
@@ -122,8 +126,11 @@ void between_two_processes(benchmark::State& state, std::size_t connections, Sid
 void Exchange(benchmark::State& state) {
   const bool one_thread = state.range(0) == 1;
   const auto side = [one_thread](const std::vector<int>& sockets, std::vector<std::byte>& from,
-                                 std::vector<std::byte>& to) { return exchange(sockets, one_thread, from, to); };
-  between_two_processes(state, one_thread ? 1 : static_cast<std::size_t>(state.range(0)) / 2, side, side);
+                                 std::vector<std::byte>& to) {
+    return exchange(sockets, one_thread, from, to);
+  };
+  between_two_processes(state, one_thread ? 1 : static_cast<std::size_t>(state.range(0)) / 2, side,
+                        side);
   state.SetBytesProcessed(state.iterations() * 2 * static_cast<std::int64_t>(kBytes));
 }
 BENCHMARK(Exchange)->Arg(1)->Arg(2)->Arg(4)->UseRealTime()->Unit(benchmark::kMillisecond);
@@ -131,11 +138,13 @@ BENCHMARK(Exchange)->Arg(1)->Arg(2)->Arg(4)->UseRealTime()->Unit(benchmark::kMil
 /// One thread sends, one of another process receives.
 void ExchangeOneWay(benchmark::State& state) {
   using Side = bool (*)(const std::vector<int>&, std::vector<std::byte>&, std::vector<std::byte>&);
-  const Side receive = [](const std::vector<int>& sockets, std::vector<std::byte>&, std::vector<std::byte>& to) {
+  const Side receive = [](const std::vector<int>& sockets, std::vector<std::byte>&,
+                          std::vector<std::byte>& to) {
     std::byte word{};
     return one_way(false, sockets[0], to.data(), kBytes) && one_way(true, sockets[0], &word, 1);
   };
-  const Side send = [](const std::vector<int>& sockets, std::vector<std::byte>& from, std::vector<std::byte>&) {
+  const Side send = [](const std::vector<int>& sockets, std::vector<std::byte>& from,
+                       std::vector<std::byte>&) {
     std::byte word{};
     return one_way(true, sockets[0], from.data(), kBytes) && one_way(false, sockets[0], &word, 1);
   };

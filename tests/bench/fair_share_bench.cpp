@@ -7,13 +7,13 @@
 namespace tutti {
 namespace {
 
-/// Every worker pushes to every of 32 servers, all unlike: 8,192 flows of 256 workers, 16,384 of 512. SimGrid 3.32 takes
-/// 15.3 and 79.6 CPU seconds (docs/performance.md).
+/// Every worker pushes to every of 32 servers, all unlike: 8,192 flows of 256 workers, 16,384 of
+/// 512. SimGrid 3.32 takes 15.3 and 79.6 CPU seconds (docs/performance.md).
 void HeterogeneousPush(benchmark::State& state) {
   const test::FairFlows flows = test::heterogeneous_push(static_cast<int>(state.range(0)), 32);
   for (auto _ : state) benchmark::DoNotOptimize(test::ends_by_fair_share(flows));
-  state.counters["flows"] =
-      benchmark::Counter(static_cast<double>(flows.flows.size() * state.iterations()), benchmark::Counter::kIsRate);
+  state.counters["flows"] = benchmark::Counter(
+      static_cast<double>(flows.flows.size() * state.iterations()), benchmark::Counter::kIsRate);
 }
 BENCHMARK(HeterogeneousPush)->Arg(64)->Arg(256)->Arg(512)->Arg(1024)->Unit(benchmark::kMillisecond);
 

@@ -29,7 +29,9 @@ constexpr std::int32_t kWidth = 1000;  ///< tasks that are open at the same time
 /// Completes tasks in the order in which they were started.
 class InOrder : public core::Host {
  public:
-  void compute(TaskId id, const core::Task&, core::Time, std::int64_t) override { open.push_back(id); }
+  void compute(TaskId id, const core::Task&, core::Time, std::int64_t) override {
+    open.push_back(id);
+  }
   void communicate(TaskId id, const core::Task&, std::int64_t) override { open.push_back(id); }
   void mark(const core::Task&) override {}
   void step_done() override { ended = true; }
@@ -84,7 +86,8 @@ void write_rows(const std::string& path, std::int32_t rows) {
     for (std::int32_t i = 0; i < kWidth; ++i) {
       const TaskId below = (row + 1) * kWidth;
       const bool is_last = row + 1 == rows;
-      const TaskId successors[] = {is_last ? static_cast<TaskId>(tasks - 1) : below + i, below + (i + 1) % kWidth};
+      const TaskId successors[] = {is_last ? static_cast<TaskId>(tasks - 1) : below + i,
+                                   below + (i + 1) % kWidth};
       (*writer)->add(task_in_row(row, i), row == 0 ? 0 : 2, {successors, is_last ? 1U : 2U});
     }
   }
@@ -113,8 +116,8 @@ void RunInMemory(benchmark::State& state) {
   InOrder host;
   for (auto _ : state) benchmark::DoNotOptimize(run_step(runner, host, [](TaskId) {}));
   state.SetItemsProcessed(state.iterations() * program.size());
-  state.counters["bytes_per_replica"] =
-      static_cast<double>(program.predecessors.size() * sizeof(std::int32_t) + program.tasks.size() / 8);
+  state.counters["bytes_per_replica"] = static_cast<double>(
+      program.predecessors.size() * sizeof(std::int32_t) + program.tasks.size() / 8);
 }
 BENCHMARK(RunInMemory)->Arg(100'000)->Unit(benchmark::kMillisecond);
 
@@ -137,7 +140,9 @@ std::int64_t tasks_of_file() {
 
 /// A file that is gone with this.
 struct RowsFile {
-  std::string path = (std::filesystem::temp_directory_path() / ("tutti-rows-" + std::to_string(::getpid()))).string();
+  std::string path =
+      (std::filesystem::temp_directory_path() / ("tutti-rows-" + std::to_string(::getpid())))
+          .string();
   RowsFile() { write_rows(path, static_cast<std::int32_t>(tasks_of_file() / kWidth)); }
   ~RowsFile() { std::filesystem::remove(path); }
 };
@@ -160,7 +165,8 @@ void RunMapped(benchmark::State& state) {
   const auto program = core::ProgramFile::open(file.path, 0);
   if (!program) return state.SkipWithError(program.error().message().c_str());
   const core::Durations durations;
-  core::ColumnRunner runner(program->columns(), durations, {core::Bandwidth(1), core::Bandwidth(1)});
+  core::ColumnRunner runner(program->columns(), durations,
+                            {core::Bandwidth(1), core::Bandwidth(1)});
   InOrder host;
   const double before = resident_mib();
   double most = before;

@@ -1,7 +1,8 @@
-// What a short all-reduce costs besides waiting: all workers, with their shared memory, in one thread that serves them in
-// turns. So no time passes in which a cache line or a process is under way, and the figure moves with every
-// instruction that is added. Which they are: tools/bench.sh's program under
-// valgrind --tool=callgrind --toggle-collect='*::all_reduce(*', with --benchmark_filter=OneThread/2/4/
+// What a short all-reduce costs besides waiting: all workers, with their shared memory, in one
+// thread that serves them in turns. So no time passes in which a cache line or a process is under
+// way, and the figure moves with every instruction that is added. Which they are: tools/bench.sh's
+// program under valgrind --tool=callgrind --toggle-collect='*::all_reduce(*', with
+// --benchmark_filter=OneThread/2/4/
 
 #include <benchmark/benchmark.h>
 
@@ -36,7 +37,10 @@ struct Worker : InterpreterListener {
   void open(CollectiveTag tag, const core::Collective& collective) {
     interpreter.open(tag, collective, Operation::kSum, ranks, buffers);
   }
-  void serve() { TUTTI_CHECK(transport->poll({}) && interpreter.poll(), "the other worker is not what it should be"); }
+  void serve() {
+    TUTTI_CHECK(transport->poll({}) && interpreter.poll(),
+                "the other worker is not what it should be");
+  }
 
   std::unique_ptr<Transport> transport;
   std::vector<core::Rank> ranks;
@@ -76,7 +80,8 @@ std::vector<std::unique_ptr<Transport>> transports(int workers) {
 }
 
 __attribute__((noinline)) void all_reduce(std::vector<std::unique_ptr<Worker>>& workers,
-                                          const core::Collective& collective, std::uint32_t iteration) {
+                                          const core::Collective& collective,
+                                          std::uint32_t iteration) {
   std::size_t left = workers.size();
   for (const auto& worker : workers) {
     worker->left = &left;
@@ -91,7 +96,9 @@ __attribute__((noinline)) void all_reduce(std::vector<std::unique_ptr<Worker>>& 
 }
 
 std::unique_ptr<core::Schedule> schedule(bool star, std::int32_t ranks, std::int64_t elements) {
-  if (star) return core::shuffle_all_reduce(ranks, ranks, {0}, elements, core::Engine::kCpu, core::Engine::kCpu);
+  if (star)
+    return core::shuffle_all_reduce(ranks, ranks, {0}, elements, core::Engine::kCpu,
+                                    core::Engine::kCpu);
   return core::recursive_doubling_all_reduce(ranks, elements);
 }
 

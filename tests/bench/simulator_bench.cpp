@@ -16,14 +16,16 @@
 namespace tutti {
 namespace {
 
-void run(benchmark::State& state, const core::Collective& collective, core::NetworkModel model, bool trail) {
+void run(benchmark::State& state, const core::Collective& collective, core::NetworkModel model,
+         bool trail) {
   std::int64_t events = 0;
   for (auto _ : state) {
     const sim::CollectiveRun result = sim::run_alone(collective, model, {}, trail);
     benchmark::DoNotOptimize(result.end);
     events += result.events;
   }
-  state.counters["events"] = benchmark::Counter(static_cast<double>(events), benchmark::Counter::kIsRate);
+  state.counters["events"] =
+      benchmark::Counter(static_cast<double>(events), benchmark::Counter::kIsRate);
 }
 
 /// 256 MiB in a ring, as in the peers' common scenario (docs/validation.md).
@@ -31,7 +33,8 @@ void Ring(benchmark::State& state, core::NetworkModel model, bool trail) {
   const int ranks = static_cast<int>(state.range(0));
   const auto cluster = test::plain_cluster(ranks);
   const std::int64_t elements = std::int64_t{64} << 20;
-  run(state, test::on_plain_cluster(*cluster, core::ring_all_reduce(ranks, elements), elements), model, trail);
+  run(state, test::on_plain_cluster(*cluster, core::ring_all_reduce(ranks, elements), elements),
+      model, trail);
 }
 BENCHMARK_CAPTURE(Ring, fifo, core::NetworkModel::kFifo, false)
     ->Arg(8)
@@ -42,19 +45,23 @@ BENCHMARK_CAPTURE(Ring, fifo, core::NetworkModel::kFifo, false)
 BENCHMARK_CAPTURE(Ring, fifo_with_critical_path, core::NetworkModel::kFifo, true)
     ->Arg(256)
     ->Unit(benchmark::kMillisecond);
-BENCHMARK_CAPTURE(Ring, ideal, core::NetworkModel::kIdeal, false)->Arg(256)->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(Ring, ideal, core::NetworkModel::kIdeal, false)
+    ->Arg(256)
+    ->Unit(benchmark::kMillisecond);
 
 std::shared_ptr<const core::Schedule> ring_of_file(int ranks, std::int64_t elements) {
   core::Problems problems;
-  const auto text = core::read_text_file(test::source_folder() + "/scenarios/algorithms/ring.tutti-algorithm");
-  const auto algorithm = core::read_algorithm(*text, "ring", problems)->for_shape({ranks, 1, 0}, {}, problems);
+  const auto text =
+      core::read_text_file(test::source_folder() + "/scenarios/algorithms/ring.tutti-algorithm");
+  const auto algorithm =
+      core::read_algorithm(*text, "ring", problems)->for_shape({ranks, 1, 0}, {}, problems);
   return algorithm->schedule(elements, 0, core::Engine::kKernel);
 }
 
-/// A ring over 256 MiB as LogGOPSim, ASTRA-sim and SimGrid were measured with it: links of 25 GB/s and 1 us, adding takes
-/// no time, every message simulated, nothing recorded. `staggered`: the ranks start up to 2 ms apart.
-/// Counts messages per second of CPU time, and the most memory that the process has had.
-/// `file`: the ring of scenarios/algorithms in place of the built-in one.
+/// A ring over 256 MiB as LogGOPSim, ASTRA-sim and SimGrid were measured with it: links of 25 GB/s
+/// and 1 us, adding takes no time, every message simulated, nothing recorded. `staggered`: the
+/// ranks start up to 2 ms apart. Counts messages per second of CPU time, and the most memory that
+/// the process has had. `file`: the ring of scenarios/algorithms in place of the built-in one.
 void PeersRing(benchmark::State& state, bool staggered, bool file) {
   const int ranks = static_cast<int>(state.range(0));
   test::PlainRates rates;
@@ -64,12 +71,15 @@ void PeersRing(benchmark::State& state, bool staggered, bool file) {
   const auto cluster = test::plain_cluster(ranks, rates);
   const std::int64_t elements = std::int64_t{64} << 20;
   const core::Collective collective = test::on_plain_cluster(
-      *cluster, file ? ring_of_file(ranks, elements) : core::ring_all_reduce(ranks, elements), elements);
+      *cluster, file ? ring_of_file(ranks, elements) : core::ring_all_reduce(ranks, elements),
+      elements);
   std::vector<core::Time> start;
-  for (int r = 0; staggered && r < ranks; ++r) start.push_back(core::microseconds(1 + r * std::int64_t{7919} % 2000));
+  for (int r = 0; staggered && r < ranks; ++r)
+    start.push_back(core::microseconds(1 + r * std::int64_t{7919} % 2000));
   double messages = 0;
   for (auto _ : state) {
-    const sim::CollectiveRun result = sim::run_alone(collective, core::NetworkModel::kFifo, start, false);
+    const sim::CollectiveRun result =
+        sim::run_alone(collective, core::NetworkModel::kFifo, start, false);
     benchmark::DoNotOptimize(result.end);
     messages += 2.0 * ranks * (ranks - 1);
   }
@@ -78,20 +88,33 @@ void PeersRing(benchmark::State& state, bool staggered, bool file) {
   getrusage(RUSAGE_SELF, &usage);
   state.counters["peak_MB"] = static_cast<double>(usage.ru_maxrss) / 1000;
 }
-BENCHMARK_CAPTURE(PeersRing, in_lock_step, false, false)->Arg(64)->Arg(1024)->Arg(4096)->Unit(benchmark::kMillisecond);
-BENCHMARK_CAPTURE(PeersRing, staggered, true, false)->Arg(64)->Arg(1024)->Arg(4096)->Unit(benchmark::kMillisecond);
-BENCHMARK_CAPTURE(PeersRing, of_a_file_in_lock_step, false, true)->Arg(1024)->Unit(benchmark::kMillisecond);
-BENCHMARK_CAPTURE(PeersRing, of_a_file_staggered, true, true)->Arg(1024)->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(PeersRing, in_lock_step, false, false)
+    ->Arg(64)
+    ->Arg(1024)
+    ->Arg(4096)
+    ->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(PeersRing, staggered, true, false)
+    ->Arg(64)
+    ->Arg(1024)
+    ->Arg(4096)
+    ->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(PeersRing, of_a_file_in_lock_step, false, true)
+    ->Arg(1024)
+    ->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(PeersRing, of_a_file_staggered, true, true)
+    ->Arg(1024)
+    ->Unit(benchmark::kMillisecond);
 
-/// A pop and a push with so many events waiting (the "hold model" by which event queues are compared), all at one time or
-/// spread over 2 ms.
+/// A pop and a push with so many events waiting (the "hold model" by which event queues are
+/// compared), all at one time or spread over 2 ms.
 template <class Queue>
 void hold(benchmark::State& state, bool staggered) {
   core::Random random(1);
   Queue queue;
   std::uint64_t order = 0;
   const auto push = [&](core::Time now) {
-    const auto ahead = staggered ? static_cast<std::int64_t>(random.below(2'000'000'000)) : 1'000'000;
+    const auto ahead =
+        staggered ? static_cast<std::int64_t>(random.below(2'000'000'000)) : 1'000'000;
     queue.push({now + core::Time(1 + ahead), ++order, sim::EventKind::kArrive, 0, 0});
   };
   for (int i = 0; i < state.range(0); ++i) push(core::Time());
@@ -112,9 +135,10 @@ void ParameterServers(benchmark::State& state) {
   std::vector<core::Rank> servers;
   for (int r = 0; r < ranks; ++r) servers.push_back(r);
   run(state,
-      test::on_plain_cluster(
-          *cluster, core::shuffle_all_reduce(ranks, ranks, servers, elements, core::Engine::kCpu, core::Engine::kCpu),
-          elements),
+      test::on_plain_cluster(*cluster,
+                             core::shuffle_all_reduce(ranks, ranks, servers, elements,
+                                                      core::Engine::kCpu, core::Engine::kCpu),
+                             elements),
       core::NetworkModel::kFifo, false);
 }
 BENCHMARK(ParameterServers)->Arg(16)->Arg(128)->Unit(benchmark::kMillisecond);

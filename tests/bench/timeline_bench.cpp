@@ -18,7 +18,8 @@ std::string timeline() {
   std::ostringstream out;
   core::TimelineWriter writer(out);
   writer.begin({});
-  for (int t = 0; t < kTracks; ++t) writer.track({t, core::TrackKind::kLane, t / 8, "gpu", -1, t % 8});
+  for (int t = 0; t < kTracks; ++t)
+    writer.track({t, core::TrackKind::kLane, t / 8, "gpu", -1, t % 8});
   for (int i = 0; i < kSpansPerTrack; ++i) {
     for (int t = 0; t < kTracks; ++t) {
       core::Span span;
@@ -38,7 +39,9 @@ std::string timeline() {
   return std::move(out).str();
 }
 
-void rate(benchmark::State& state) { state.SetItemsProcessed(state.iterations() * kTracks * kSpansPerTrack); }
+void rate(benchmark::State& state) {
+  state.SetItemsProcessed(state.iterations() * kTracks * kSpansPerTrack);
+}
 
 void WriteTimeline(benchmark::State& state) {
   std::size_t bytes = 0;
@@ -60,7 +63,8 @@ BENCHMARK(ReadTimeline)->Unit(benchmark::kMillisecond);
 void OpenTimeline(benchmark::State& state) {
   const std::string bytes = timeline();
   constexpr auto kIndexAlone = core::TimelineReader::Check::kWhenRead;
-  for (auto _ : state) benchmark::DoNotOptimize(core::TimelineReader::from_bytes(bytes, "t", kIndexAlone));
+  for (auto _ : state)
+    benchmark::DoNotOptimize(core::TimelineReader::from_bytes(bytes, "t", kIndexAlone));
 }
 BENCHMARK(OpenTimeline)->Unit(benchmark::kMillisecond);
 

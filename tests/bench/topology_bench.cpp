@@ -1,4 +1,5 @@
-// The topology of 256 DGX-1 (4609 nodes, 18944 links) while it plays: working out a moment, and painting it, all of it and from near.
+// The topology of 256 DGX-1 (4609 nodes, 18944 links) while it plays: working out a moment, and
+// painting it, all of it and from near.
 
 #include <benchmark/benchmark.h>
 
@@ -43,7 +44,8 @@ void moment(benchmark::State& state) {
   const core::PackRecord pack = sight().trace->packs().front();
   std::int64_t frame = 0;
   for (auto _ : state) {
-    const Time t = pack.first_start + Time((pack.end - pack.first_start).count() / 1000 * (frame++ % 1000));
+    const Time t =
+        pack.first_start + Time((pack.end - pack.first_start).count() / 1000 * (frame++ % 1000));
     benchmark::DoNotOptimize(player.at(t));
   }
 }
@@ -53,16 +55,19 @@ BENCHMARK(moment)->Unit(benchmark::kMillisecond)->Iterations(1000);
 void paint(benchmark::State& state) {
   TopologyPlayer player(sight().trace, sight().plan, sight().traffic, sight().topology);
   const core::PackRecord pack = sight().trace->packs().front();
-  const TopologyMoment now = player.at(pack.first_start + Time((pack.end - pack.first_start).count() / 2));
+  const TopologyMoment now =
+      player.at(pack.first_start + Time((pack.end - pack.first_start).count() / 2));
   const Box& bounds = sight().layout.bounds;
-  const double scale = state.range(0) ? 1 : std::min(kSize.width() / bounds.width, kSize.height() / bounds.height);
+  const double scale =
+      state.range(0) ? 1 : std::min(kSize.width() / bounds.width, kSize.height() / bounds.height);
   QImage image(kSize, QImage::Format_RGB32);
   for (auto _ : state) {
     QPainter painter(&image);
     painter.fillRect(image.rect(), Qt::white);
     painter.scale(scale, scale);
     const TopologyScene scene{sight().topology, sight().layout, now, light_theme(), {}, {}};
-    paint_topology(painter, scene, QRectF(0, 0, kSize.width() / scale, kSize.height() / scale), scale);
+    paint_topology(painter, scene, QRectF(0, 0, kSize.width() / scale, kSize.height() / scale),
+                   scale);
   }
   state.counters["nodes"] = static_cast<double>(sight().topology.nodes().size());
   state.counters["links"] = static_cast<double>(sight().topology.links().size());

@@ -1,5 +1,6 @@
-// The window on a generated timeline of 64 rows: how long it takes to open, and a frame of the timeline as the user moves through
-// it, with texts, names and axis. frame/ZOOM/HEIGHT shows 1/ZOOM of the run; 1080 is a screen, at 1400 every row is in view.
+// The window on a generated timeline of 64 rows: how long it takes to open, and a frame of the
+// timeline as the user moves through it, with texts, names and axis. frame/ZOOM/HEIGHT shows 1/ZOOM
+// of the run; 1080 is a screen, at 1400 every row is in view.
 //
 //   window_bench                          10 million spans
 //   TUTTI_BENCH_SPANS=100000000 window_bench   so many
@@ -42,7 +43,8 @@ void write(std::ostream& out) {
   writer.begin(run);
   core::Random random(1);
   const std::int64_t each = spans_wanted() / kRows;
-  for (int row = 0; row < kRows; ++row) writer.track({row, core::TrackKind::kLane, 0, "gpu0", 0, row});
+  for (int row = 0; row < kRows; ++row)
+    writer.track({row, core::TrackKind::kLane, 0, "gpu0", 0, row});
   for (int row = 0; row < kRows; ++row) {
     Time at;
     for (std::int64_t i = 0; i < each; ++i) {
@@ -66,7 +68,8 @@ void write(std::ostream& out) {
 /// Written once, and gone with the program.
 const std::string& file() {
   struct File {
-    std::string name = (std::filesystem::temp_directory_path() / "tutti_window_bench.tutti").string();
+    std::string name =
+        (std::filesystem::temp_directory_path() / "tutti_window_bench.tutti").string();
     File() {
       std::ofstream out(name, std::ios::binary);
       write(out);
@@ -117,10 +120,12 @@ class Pan {
 const std::vector<std::int64_t> kZooms{1, 10, 100, 1000, 10'000, 100'000}, kHeights{1080, 1400};
 
 void count(benchmark::State& state) {
-  state.counters["spans"] = static_cast<double>(trace()->spans()) / static_cast<double>(state.range(0));
+  state.counters["spans"] =
+      static_cast<double>(trace()->spans()) / static_cast<double>(state.range(0));
 }
 
-/// What passes between a key that moves the view and its new picture in the window's memory: all but the way to the screen.
+/// What passes between a key that moves the view and its new picture in the window's memory: all
+/// but the way to the screen.
 void frame(benchmark::State& state) {
   TimelineView view;
   view.resize(kWidth, static_cast<int>(state.range(1)));
@@ -145,7 +150,9 @@ void lines(benchmark::State& state) {
   Pan pan(state.range(0));
   QImage image;
   for (auto _ : state)
-    image = paint_lines({*trace(), layout, light_theme(), pan.next()}, rect.size(), 1, std::move(image)).image;
+    image =
+        paint_lines({*trace(), layout, light_theme(), pan.next()}, rect.size(), 1, std::move(image))
+            .image;
   count(state);
 }
 BENCHMARK(lines)->Unit(benchmark::kMillisecond)->ArgsProduct({kZooms, {1400}})->UseRealTime();
@@ -155,7 +162,8 @@ void columns(benchmark::State& state) {
   Pan pan(state.range(0));
   for (auto _ : state) {
     RowRaster raster(pan.next(), kWidth - Scene::kGutter);
-    for (const Trace::Row& row : trace()->rows()) benchmark::DoNotOptimize(raster.columns_of(row.spans).data());
+    for (const Trace::Row& row : trace()->rows())
+      benchmark::DoNotOptimize(raster.columns_of(row.spans).data());
   }
   count(state);
 }

@@ -14,7 +14,8 @@ namespace {
 
 constexpr std::size_t kCasesOfBlock = 50;
 constexpr const char* kHeading =
-    "# Digests of predicted values, by case, mode and section. TUTTI_UPDATE_EXPECTED=1 ctest --preset ci -R Digests\n"
+    "# Digests of predicted values, by case, mode and section. TUTTI_UPDATE_EXPECTED=1 ctest "
+    "--preset ci -R Digests\n"
     "# writes them anew; CONTRIBUTING.md tells how to see which values changed.\n";
 
 /// "042 whole packs 0123456789abcdef" is what "042 whole packs" has.
@@ -62,13 +63,15 @@ void write_digests(const Block& block, const std::vector<std::vector<std::string
   write_file(block.path(), text);
 }
 
-std::vector<std::string> differences(const std::vector<std::string>& was, const std::vector<std::string>& is) {
+std::vector<std::string> differences(const std::vector<std::string>& was,
+                                     const std::vector<std::string>& is) {
   const std::map<std::string, std::string> before = by_subject(was), now = by_subject(is);
   std::set<std::string> subjects;
   for (const auto& digests : {before, now}) {
     for (const auto& [subject, digest] : digests) subjects.insert(subject);
   }
-  const auto show = [](const std::map<std::string, std::string>& digests, const std::string& subject) {
+  const auto show = [](const std::map<std::string, std::string>& digests,
+                       const std::string& subject) {
     const auto found = digests.find(subject);
     return found == digests.end() ? "absent" : found->second.empty() ? "there" : found->second;
   };
@@ -80,7 +83,8 @@ std::vector<std::string> differences(const std::vector<std::string>& was, const 
   return all;
 }
 
-std::string first_differences(const std::vector<std::string>& was, const std::vector<std::string>& is) {
+std::string first_differences(const std::vector<std::string>& was,
+                              const std::vector<std::string>& is) {
   const auto by_section = [](const std::vector<std::string>& lines) {
     std::map<std::string, std::vector<std::string>> sections;
     for (const std::string& line : lines) {
@@ -99,8 +103,9 @@ std::string first_differences(const std::vector<std::string>& was, const std::ve
     const std::vector<std::string>&a = before[name], &b = now[name];
     const auto [at, other] = std::mismatch(a.begin(), a.end(), b.begin(), b.end());
     if (at == a.end() && other == b.end()) continue;
-    text += fmt::format("{}, record {} of {} (now {}):\n  was: {}\n  is:  {}\n", name, at - a.begin() + 1, a.size(),
-                        b.size(), at == a.end() ? "absent" : *at, other == b.end() ? "absent" : *other);
+    text += fmt::format("{}, record {} of {} (now {}):\n  was: {}\n  is:  {}\n", name,
+                        at - a.begin() + 1, a.size(), b.size(), at == a.end() ? "absent" : *at,
+                        other == b.end() ? "absent" : *other);
   }
   return text;
 }

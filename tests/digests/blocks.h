@@ -27,11 +27,13 @@ void write_digests(const Block& block, const std::vector<std::vector<std::string
 
 /// Returns the differences between two sets of lines of one case, such as "whole packs: was
 /// 0123456789abcdef, is 89abcdef01234567".
-std::vector<std::string> differences(const std::vector<std::string>& was, const std::vector<std::string>& is);
+std::vector<std::string> differences(const std::vector<std::string>& was,
+                                     const std::vector<std::string>& is);
 
 /// Returns, for each section in which two outputs of value_lines() differ, the first records that
 /// differ.
-std::string first_differences(const std::vector<std::string>& was, const std::vector<std::string>& is);
+std::string first_differences(const std::vector<std::string>& was,
+                              const std::vector<std::string>& is);
 
 /// Returns how many cases have each value of each axis, one line per axis.
 std::string coverage(const std::vector<DigestCase>& cases);

@@ -16,7 +16,8 @@ namespace {
 
 constexpr std::string_view kMark = "=== ";
 constexpr std::string_view kHeading =
-    "# Generated scenarios whose predicted values have digests beside this file. They are kept as texts so that\n"
+    "# Generated scenarios whose predicted values have digests beside this file. They are kept as "
+    "texts so that\n"
     "# they outlive changes of the generator; docs/decisions/0047-digests-of-values.md says more.\n"
     "# A line of \"=== NUMBER AXES\" begins each of them.\n";
 
@@ -43,9 +44,11 @@ std::vector<DigestCase> shipped_cases() {
   std::vector<DigestCase> cases;
   for (const fs::directory_entry& entry : fs::directory_iterator(source_folder() + "/scenarios")) {
     if (entry.path().extension() != ".textproto") continue;
-    cases.push_back({entry.path().stem().string(), "", content_of(entry.path().string()), entry.path().string(), true});
+    cases.push_back({entry.path().stem().string(), "", content_of(entry.path().string()),
+                     entry.path().string(), true});
   }
-  std::sort(cases.begin(), cases.end(), [](const DigestCase& a, const DigestCase& b) { return a.name < b.name; });
+  std::sort(cases.begin(), cases.end(),
+            [](const DigestCase& a, const DigestCase& b) { return a.name < b.name; });
   return cases;
 }
 
@@ -57,8 +60,9 @@ DigestCase case_named(const std::string& name) {
       if (one.name == name) return one;
     }
   }
-  throw std::runtime_error("there is no case \"" + name + "\"; cases are numbers of " + corpus_path() +
-                           ", such as 042, and names of shipped scenarios, such as 06_resnet50_nccl");
+  throw std::runtime_error(
+      "there is no case \"" + name + "\"; cases are numbers of " + corpus_path() +
+      ", such as 042, and names of shipped scenarios, such as 06_resnet50_nccl");
 }
 
 std::vector<DigestCase> parse_corpus(const std::string& text) {

@@ -38,7 +38,8 @@ class Digests : public testing::TestWithParam<std::string> {};
 
 TEST_P(Digests, AreAsTheyWere) {
   const std::vector<Block> all = blocks();
-  const Block& block = *std::find_if(all.begin(), all.end(), [](const Block& b) { return b.name == GetParam(); });
+  const Block& block =
+      *std::find_if(all.begin(), all.end(), [](const Block& b) { return b.name == GetParam(); });
   if (updates()) {
     std::vector<std::vector<std::string>> lines;
     for (const DigestCase& one : block.cases) lines.push_back(digest_lines(one));
@@ -58,14 +59,16 @@ TEST_P(Digests, AreAsTheyWere) {
   }
   EXPECT_EQ(cases, 0) << fmt::format(
       "of {} cases of {} predict other values:\n{}"
-      "To see which, print the values of one in a build of before and compare them with those of this build:\n"
+      "To see which, print the values of one in a build of before and compare them with those of "
+      "this build:\n"
       "  digest_tests print {} > before.txt\n"
       "  digest_tests compare {} before.txt\n"
       "If they are meant: TUTTI_UPDATE_EXPECTED=1 ctest --preset ci -R Digests\n",
       block.cases.size(), block.path(), moved, first, first);
 }
 
-INSTANTIATE_TEST_SUITE_P(Of, Digests, testing::ValuesIn(names_of_blocks()), [](const auto& i) { return i.param; });
+INSTANTIATE_TEST_SUITE_P(Of, Digests, testing::ValuesIn(names_of_blocks()),
+                         [](const auto& i) { return i.param; });
 
 // --- the corpus ---
 
@@ -88,8 +91,9 @@ TEST(DigestCorpus, IsNearlyAllValidAndFoldsAndRemembers) {
     for (const std::vector<std::string>& lines : read_digests(block)) {
       ++all;
       const auto has = [&lines](const std::string& what) {
-        return std::any_of(lines.begin(), lines.end(),
-                           [&](const std::string& line) { return line.find(what) != std::string::npos; });
+        return std::any_of(lines.begin(), lines.end(), [&](const std::string& line) {
+          return line.find(what) != std::string::npos;
+        });
       };
       if (has(" whole refused") || lines.size() <= 1) ++refused;
       if (has(" folded same") || has(" folded steps")) ++folded;
@@ -110,7 +114,8 @@ TEST(Digest, DependsOnEveryValueAndTheirOrder) {
     for (const std::int64_t v : values) digest.add(v);
     return digest.hex();
   };
-  for (std::int64_t bit = 0; bit < 64; ++bit) seen.insert(of({1, static_cast<std::int64_t>(std::uint64_t{1} << bit)}));
+  for (std::int64_t bit = 0; bit < 64; ++bit)
+    seen.insert(of({1, static_cast<std::int64_t>(std::uint64_t{1} << bit)}));
   EXPECT_EQ(seen.size(), 64u);
   EXPECT_NE(of({1, 2}), of({2, 1}));
   EXPECT_NE(of({0}), of({0, 0}));
@@ -153,7 +158,8 @@ TEST(TimelineValues, DoNotDependOnTheOrderOfReportsOrTheNumbersOfTracks) {
   a.track(first), a.track(second);
   a.span(0, span_at(1)), a.span(0, span_at(9)), a.span(1, span_at(2, 0));
   a.pack({0, 0, {}, {}, {}, core::Time(7)}), a.pack({0, 1, {}, {}, {}, core::Time(6)});
-  b.track({0, core::TrackKind::kLane, 1, "gpu0", 0, 0}), b.track({1, core::TrackKind::kLane, 0, "gpu0", 0, 0});
+  b.track({0, core::TrackKind::kLane, 1, "gpu0", 0, 0}),
+      b.track({1, core::TrackKind::kLane, 0, "gpu0", 0, 0});
   b.span(0, span_at(2, 1)), b.span(1, span_at(9)), b.span(1, span_at(1));
   b.pack({0, 1, {}, {}, {}, core::Time(6)}), b.pack({0, 0, {}, {}, {}, core::Time(7)});
   a.sort(), b.sort();
@@ -175,17 +181,19 @@ TEST(TimelineValues, ChangeWithEveryFieldOfASpan) {
     return values.digest(Section::kMessages);
   };
   const std::string plain = digest_of([](core::Span&) {});
-  const std::vector<std::function<void(core::Span&)>> changes{[](core::Span& s) { s.start = core::Time(4); },
-                                                              [](core::Span& s) { s.duration = core::Time(6); },
-                                                              [](core::Span& s) { s.wait = core::Time(1); },
-                                                              [](core::Span& s) { s.kind = 1; },
-                                                              [](core::Span& s) { s.step = 1; },
-                                                              [](core::Span& s) { s.pack = 1; },
-                                                              [](core::Span& s) { s.index = 1; },
-                                                              [](core::Span& s) { s.bytes = core::Bytes(1); },
-                                                              [](core::Span& s) { s.peer = 0; },
-                                                              [](core::Span& s) { s.peer_index = 1; }};
-  for (std::size_t i = 0; i < changes.size(); ++i) EXPECT_NE(digest_of(changes[i]), plain) << "change " << i;
+  const std::vector<std::function<void(core::Span&)>> changes{
+      [](core::Span& s) { s.start = core::Time(4); },
+      [](core::Span& s) { s.duration = core::Time(6); },
+      [](core::Span& s) { s.wait = core::Time(1); },
+      [](core::Span& s) { s.kind = 1; },
+      [](core::Span& s) { s.step = 1; },
+      [](core::Span& s) { s.pack = 1; },
+      [](core::Span& s) { s.index = 1; },
+      [](core::Span& s) { s.bytes = core::Bytes(1); },
+      [](core::Span& s) { s.peer = 0; },
+      [](core::Span& s) { s.peer_index = 1; }};
+  for (std::size_t i = 0; i < changes.size(); ++i)
+    EXPECT_NE(digest_of(changes[i]), plain) << "change " << i;
 }
 
 TEST(TimelineValues, OfOneWorkerLeaveOutTheNumbersOfWorkersAndWhatOthersDo) {
@@ -207,20 +215,23 @@ TEST(TimelineValues, OfOneWorkerLeaveOutTheNumbersOfWorkersAndWhatOthersDo) {
   const TimelineValues a = values_of(3), b = values_of(14);
   for (const Section section : {Section::kSteps, Section::kPath, Section::kFlights}) {
     EXPECT_NE(a.digest(section), b.digest(section)) << to_string(section);
-    EXPECT_EQ(a.digest(section, TimelineValues::View::kOneWorker), b.digest(section, TimelineValues::View::kOneWorker))
+    EXPECT_EQ(a.digest(section, TimelineValues::View::kOneWorker),
+              b.digest(section, TimelineValues::View::kOneWorker))
         << to_string(section);
   }
 }
 
 TEST(Differences, SayWhichPartOfWhichModeMoved) {
-  const std::vector<std::string> was{"042 whole steps 0000000000000001", "042 whole packs 0000000000000002",
-                                     "042 folded same", "042 both refused 0:0"};
+  const std::vector<std::string> was{"042 whole steps 0000000000000001",
+                                     "042 whole packs 0000000000000002", "042 folded same",
+                                     "042 both refused 0:0"};
   std::vector<std::string> is = was;
   EXPECT_TRUE(differences(was, is).empty());
   is[1] = "042 whole packs 0000000000000003";
   is[2] = "042 folded links 0000000000000004";
   EXPECT_EQ(differences(was, is),
-            (std::vector<std::string>{"folded: was same, is absent", "folded links: was absent, is 0000000000000004",
+            (std::vector<std::string>{"folded: was same, is absent",
+                                      "folded links: was absent, is 0000000000000004",
                                       "whole packs: was 0000000000000002, is 0000000000000003"}));
   is = was;
   is[3] = "042 both same";
@@ -230,14 +241,15 @@ TEST(Differences, SayWhichPartOfWhichModeMoved) {
 }
 
 TEST(Differences, ShowTheFirstRecordOfASectionThatMoved) {
-  const std::vector<std::string> was{"whole ended ok", "whole packs step=0 end=1", "whole packs step=1 end=2",
-                                     "whole packs step=2 end=3"};
+  const std::vector<std::string> was{"whole ended ok", "whole packs step=0 end=1",
+                                     "whole packs step=1 end=2", "whole packs step=2 end=3"};
   std::vector<std::string> is = was;
   EXPECT_EQ(first_differences(was, is), "");
   is[2] = "whole packs step=1 end=9";
   is.pop_back();
   EXPECT_EQ(first_differences(was, is),
-            "whole packs, record 2 of 3 (now 2):\n  was: whole packs step=1 end=2\n  is:  whole packs step=1 end=9\n");
+            "whole packs, record 2 of 3 (now 2):\n  was: whole packs step=1 end=2\n  is:  whole "
+            "packs step=1 end=9\n");
 }
 
 }  // namespace

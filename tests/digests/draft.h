@@ -18,12 +18,13 @@ struct Needs {
   int most_workers = 4;
   int least_replicas_per_worker = 1;
   int most_replicas_per_worker = 4;
-  bool alike = false;           ///< nothing tells workers apart, so that one may stand for all
-  bool many = false;            ///< enough workers for rounds to be remembered
-  bool servers = false;         ///< workers that are servers
-  bool one_type = false;        ///< all gradients have the same type
-  bool divisible = false;       ///< gradients divide by the number of replicas
-  bool equal = false;           ///< gradients have the same size, so that sums of them meet a threshold exactly
+  bool alike = false;      ///< nothing tells workers apart, so that one may stand for all
+  bool many = false;       ///< enough workers for rounds to be remembered
+  bool servers = false;    ///< workers that are servers
+  bool one_type = false;   ///< all gradients have the same type
+  bool divisible = false;  ///< gradients divide by the number of replicas
+  bool equal =
+      false;  ///< gradients have the same size, so that sums of them meet a threshold exactly
   bool no_sparse = false;       ///< no sparse gradients
   bool no_on_read = false;      ///< no variables that are synchronised when they are read
   bool no_update_time = false;  ///< the time of updates is not for the workload to say

@@ -36,25 +36,33 @@ std::string own_machine(const std::string& name) {
            "    device { name: \"gpu[0-3]\" kind: GPU memory_gb_per_s: 700 multiprocessors: 80 }\n"
            "    device { name: \"cpu0\" kind: CPU memory_gb_per_s: 90 threads: 2 }\n"
            "    nic { name: \"nic0\" bandwidth_gb_per_s: 6 }\n"
-           "    link { from: \"cpu0\" to: \"gpu[0-3]\" kind: PCIE bandwidth_gb_per_s: 11 latency_us: 0.7 }\n"
-           "    link { from: \"cpu0\" to: \"nic0\" kind: PCIE bandwidth_gb_per_s: 10 latency_us: 0.4 }\n"
-           "    link { from: \"gpu[0-1]\" to: \"gpu[2-3]\" kind: NVLINK bandwidth_gb_per_s: 40 latency_us: 0.6 }\n"
-           "    link { from: \"gpu0\" to: \"gpu1\" kind: NVLINK bandwidth_gb_per_s: 20 latency_us: 0.6 } }\n";
+           "    link { from: \"cpu0\" to: \"gpu[0-3]\" kind: PCIE bandwidth_gb_per_s: 11 "
+           "latency_us: 0.7 }\n"
+           "    link { from: \"cpu0\" to: \"nic0\" kind: PCIE bandwidth_gb_per_s: 10 latency_us: "
+           "0.4 }\n"
+           "    link { from: \"gpu[0-1]\" to: \"gpu[2-3]\" kind: NVLINK bandwidth_gb_per_s: 40 "
+           "latency_us: 0.6 }\n"
+           "    link { from: \"gpu0\" to: \"gpu1\" kind: NVLINK bandwidth_gb_per_s: 20 latency_us: "
+           "0.6 } }\n";
   }
   if (name == "pair") {
     return "  machine { name: \"pair\"\n"
            "    device { name: \"gpu[0-1]\" kind: GPU memory_gb_per_s: 800 }\n"
            "    device { name: \"cpu0\" kind: CPU memory_gb_per_s: 120 }\n"
            "    nic { name: \"nic[0-1]\" bandwidth_gb_per_s: 12 }\n"
-           "    link { from: \"cpu0\" to: \"gpu[0-1]\" kind: PCIE bandwidth_gb_per_s: 13 latency_us: 0.5 }\n"
-           "    link { from: \"cpu0\" to: \"nic[0-1]\" kind: PCIE bandwidth_gb_per_s: 13 latency_us: 0.5 }\n"
-           "    link { from: \"gpu0\" to: \"gpu1\" kind: NVLINK bandwidth_gb_per_s: 50 latency_us: 0.9 } }\n";
+           "    link { from: \"cpu0\" to: \"gpu[0-1]\" kind: PCIE bandwidth_gb_per_s: 13 "
+           "latency_us: 0.5 }\n"
+           "    link { from: \"cpu0\" to: \"nic[0-1]\" kind: PCIE bandwidth_gb_per_s: 13 "
+           "latency_us: 0.5 }\n"
+           "    link { from: \"gpu0\" to: \"gpu1\" kind: NVLINK bandwidth_gb_per_s: 50 latency_us: "
+           "0.9 } }\n";
   }
   if (name == "host") {
     return "  machine { name: \"host\"\n"
            "    device { name: \"cpu0\" kind: CPU memory_gb_per_s: 100 }\n"
            "    nic { name: \"nic0\" bandwidth_gb_per_s: 3 }\n"
-           "    link { from: \"cpu0\" to: \"nic0\" kind: PCIE bandwidth_gb_per_s: 12 latency_us: 0.5 } }\n";
+           "    link { from: \"cpu0\" to: \"nic0\" kind: PCIE bandwidth_gb_per_s: 12 latency_us: "
+           "0.5 } }\n";
   }
   return "";
 }
@@ -73,8 +81,8 @@ std::string network(Draft& draft, bool mixed) {
   // On rails all workers need as many cards; switches tell workers apart.
   const bool rails = draft.dedicated_servers == 0 && !mixed;
   const int kind = draft.between(rails ? 0 : 2, draft.needs.alike ? 6 : 9);
-  std::string text = draft.one_of(
-      {"latency_us: 0", "latency_us: 1.5", "latency_us: 8", "link: \"ethernet-25\"", "link: \"edr\"", "link: \"efa\""});
+  std::string text = draft.one_of({"latency_us: 0", "latency_us: 1.5", "latency_us: 8",
+                                   "link: \"ethernet-25\"", "link: \"edr\"", "link: \"efa\""});
   const bool named = text.starts_with("link");
   const std::string switches = named ? "" : draft.one_of({" switch_us: 0.3", " switch_us: 2"});
   if (kind < 2) {
@@ -84,14 +92,17 @@ std::string network(Draft& draft, bool mixed) {
   } else if (kind < 9) {
     draft.network = "FAT_TREE";
     text += switches +
-            draft.one_of({" fat_tree { workers_per_leaf: 1 spines: 2 }", " fat_tree { workers_per_leaf: 2 spines: 1 }",
+            draft.one_of({" fat_tree { workers_per_leaf: 1 spines: 2 }",
+                          " fat_tree { workers_per_leaf: 2 spines: 1 }",
                           " fat_tree { workers_per_leaf: 1 spines: 2 oversubscription: 3 }"});
     text += draft.maybe(50, "path_choice", {"path_choice: DESTINATION", "path_seed: 5"});
   } else {
     draft.network = "DRAGONFLY";
     text +=
-        switches + draft.one_of({" dragonfly { routers_per_group: 2 global_links_per_router: 2 }",
-                                 " dragonfly { routers_per_group: 1 global_links_per_router: 5 global_gb_per_s: 2 }"});
+        switches +
+        draft.one_of(
+            {" dragonfly { routers_per_group: 2 global_links_per_router: 2 }",
+             " dragonfly { routers_per_group: 1 global_links_per_router: 5 global_gb_per_s: 2 }"});
   }
   text += draft.maybe(10, "connection", {"connection_gb_per_s: 1.25"});
   draft.note("network", draft.network);
@@ -105,8 +116,8 @@ std::string draw_cluster(Draft& draft) {
   draft.on_gpus = needs.gpus || draft.chance(75);
   int most = 2;
   if (draft.on_gpus) {
-    const MachineKind& kind =
-        kMachines[static_cast<std::size_t>(draft.between(0, static_cast<int>(kMachines.size()) - 1))];
+    const MachineKind& kind = kMachines[static_cast<std::size_t>(
+        draft.between(0, static_cast<int>(kMachines.size()) - 1))];
     draft.machine = needs.many ? "box" : kind.name;
     most = needs.many ? 4 : kind.gpus;
   } else {
@@ -117,12 +128,13 @@ std::string draw_cluster(Draft& draft) {
   const int least = std::min(most, needs.least_replicas_per_worker);
   int least_workers = needs.least_workers;
   // Where a worker has one replica and two are needed, there are two workers.
-  if (needs.least_replicas_per_worker > most && needs.most_workers > 1) least_workers = std::max(2, least_workers);
+  if (needs.least_replicas_per_worker > most && needs.most_workers > 1)
+    least_workers = std::max(2, least_workers);
   draft.replicas_per_worker = count(draft, least, most, needs.power_of_two_replicas);
   // Several workers are the rule, as most of what can go wrong is between them.
   if (needs.most_workers > 1 && draft.chance(70)) least_workers = std::max(2, least_workers);
-  draft.workers =
-      count(draft, least_workers, needs.most_workers, needs.power_of_two_replicas || needs.power_of_two_workers);
+  draft.workers = count(draft, least_workers, needs.most_workers,
+                        needs.power_of_two_replicas || needs.power_of_two_workers);
   if (needs.many && !draft.on_gpus) draft.workers *= 10;
   draft.note("machine", draft.machine);
   draft.note("workers", needs.many ? "many" : std::to_string(draft.workers));
@@ -130,15 +142,15 @@ std::string draw_cluster(Draft& draft) {
 
   std::string text = "cluster {\n";
   std::string other;
-  const bool mixed =
-      !needs.alike && draft.on_gpus && draft.workers > 1 && draft.replicas_per_worker <= 2 && draft.chance(15);
+  const bool mixed = !needs.alike && draft.on_gpus && draft.workers > 1 &&
+                     draft.replicas_per_worker <= 2 && draft.chance(15);
   if (mixed) {
     other = draft.machine == "pair" ? "ec2-g4dn-12xlarge" : "pair";
     draft.note("mixed_machines", "yes");
   }
   const auto add = [&](const std::string& machine, int workers) {
-    text += fmt::format("  workers {{ machine: \"{}\" count: {} replicas: {} }}\n", machine, workers,
-                        draft.replicas_per_worker);
+    text += fmt::format("  workers {{ machine: \"{}\" count: {} replicas: {} }}\n", machine,
+                        workers, draft.replicas_per_worker);
   };
   add(draft.machine, mixed ? draft.workers - 1 : draft.workers);
   if (mixed) add(other, 1);
@@ -147,7 +159,8 @@ std::string draw_cluster(Draft& draft) {
     draft.dedicated_servers = draft.between(1, 3);
     server = draft.one_of({"host", "cpu-host"});
     draft.note("servers", std::to_string(draft.dedicated_servers));
-    text += fmt::format("  workers {{ machine: \"{}\" count: {} server: true }}\n", server, draft.dedicated_servers);
+    text += fmt::format("  workers {{ machine: \"{}\" count: {} server: true }}\n", server,
+                        draft.dedicated_servers);
   }
   if (draft.workers + draft.dedicated_servers > 1) text += network(draft, mixed);
   text += own_machine(draft.machine);
@@ -180,8 +193,10 @@ std::string draw_conditions(Draft& draft) {
   switch (draft.between(0, 9)) {
     case 0:
     case 1: {
-      const std::string device = draft.on_gpus && draft.replicas_per_worker > 1 ? "device: \"gpu1\" " : "";
-      text += fmt::format(" slow {{ worker: {} {}slowdown: 1.7 }}", last, draft.chance(50) ? device : "");
+      const std::string device =
+          draft.on_gpus && draft.replicas_per_worker > 1 ? "device: \"gpu1\" " : "";
+      text += fmt::format(" slow {{ worker: {} {}slowdown: 1.7 }}", last,
+                          draft.chance(50) ? device : "");
       draft.note("condition", "slow");
       break;
     }
@@ -192,10 +207,10 @@ std::string draw_conditions(Draft& draft) {
     case 3:
     case 4:
       text += " compute_noise {" +
-              draft.maybe(
-                  100, "noise",
-                  {"distribution: EXPONENTIAL mean_percent: 5", "distribution: PARETO mean_percent: 5 tail_index: 1.5",
-                   "distribution: BERNOULLI mean_percent: 5 probability_percent: 30"}) +
+              draft.maybe(100, "noise",
+                          {"distribution: EXPONENTIAL mean_percent: 5",
+                           "distribution: PARETO mean_percent: 5 tail_index: 1.5",
+                           "distribution: BERNOULLI mean_percent: 5 probability_percent: 30"}) +
               " }";
       draft.note("condition", "noise");
       break;
@@ -205,8 +220,9 @@ std::string draw_conditions(Draft& draft) {
       if (draft.network == "FAT_TREE" || draft.network == "DRAGONFLY") {
         text += " background { where: SWITCHES share: 0.6 burst_ms: 0.05 pause_ms: 0.1 }";
       } else if (!draft.network.empty()) {
-        text += draft.one_of({" background { where: PORTS share: 0.4 }",
-                              " background { where: PORTS share: 0.7 burst_ms: 0.1 pause_ms: 0.1 }"});
+        text +=
+            draft.one_of({" background { where: PORTS share: 0.4 }",
+                          " background { where: PORTS share: 0.7 burst_ms: 0.1 pause_ms: 0.1 }"});
       }
       if (!text.empty()) draft.note("condition", "background");
       break;
@@ -215,7 +231,8 @@ std::string draw_conditions(Draft& draft) {
       if (draft.network_model == "IDEAL") break;
       if (draft.network == "ONE_SWITCH" || draft.network == "RAILS") {
         const std::string change =
-            draft.one_of({"bandwidth_share: 0.3", "bandwidth_share: 0.75 at_ms: 0.4", "bandwidth_share: 0 at_ms: 0.5"});
+            draft.one_of({"bandwidth_share: 0.3", "bandwidth_share: 0.75 at_ms: 0.4",
+                          "bandwidth_share: 0 at_ms: 0.5"});
         text += fmt::format(" link {{ from: \"w{}/nic0\" to: \"network\" {} }}", last, change);
         draft.note("condition", "link");
       } else if (draft.machine == "box" || draft.machine == "pair") {
@@ -240,9 +257,11 @@ std::string communicator(Draft& draft, const std::string& name, bool may_split) 
   for (int size = 2; size <= replicas; ++size) {
     if (replicas % size == 0) sizes.push_back(size);
   }
-  const int size = sizes[static_cast<std::size_t>(draft.between(0, static_cast<int>(sizes.size()) - 1))];
+  const int size =
+      sizes[static_cast<std::size_t>(draft.between(0, static_cast<int>(sizes.size()) - 1))];
   std::string text = fmt::format("communicator {{ name: \"{}\" size: {}", name, size);
-  if (draft.replicas_per_worker < replicas && replicas / size % draft.replicas_per_worker == 0 && draft.chance(50)) {
+  if (draft.replicas_per_worker < replicas && replicas / size % draft.replicas_per_worker == 0 &&
+      draft.chance(50)) {
     text += fmt::format(" stride: {}", draft.replicas_per_worker);
     draft.note("stride", "workers");
   }
@@ -253,8 +272,10 @@ std::string communicator(Draft& draft, const std::string& name, bool may_split) 
   if (splits) text += " splits_model: true";
   draft.note("communicator", algorithm + (splits ? "_splits" : ""));
   const auto exchange = [&](const std::string& collective, int bytes) {
-    text += fmt::format("\n  exchange {{ collective: {} bytes: {} type: BFLOAT16", collective, bytes);
-    text += draft.one_of({" per_forward: 1", " per_forward: 2 per_backward: 1", " per_backward: 3"});
+    text +=
+        fmt::format("\n  exchange {{ collective: {} bytes: {} type: BFLOAT16", collective, bytes);
+    text +=
+        draft.one_of({" per_forward: 1", " per_forward: 2 per_backward: 1", " per_backward: 3"});
     text += draft.maybe(40, "overlaps", {"overlaps: true"}) + " }";
     draft.note("exchange", collective);
   };
@@ -271,8 +292,8 @@ std::string draw_communicator(Draft& draft) {
   if (needs.no_communicators || draft.replicas() < 2 || !draft.chance(35)) return "";
   // Gradients are then reduced among those that hold the same part of the model.
   const bool pairs = needs.power_of_two_replicas;
-  const bool may_split =
-      draft.is_flat() && !pairs && !needs.no_split_model && !draft.has_sparse && !draft.saves_checkpoints;
+  const bool may_split = draft.is_flat() && !pairs && !needs.no_split_model && !draft.has_sparse &&
+                         !draft.saves_checkpoints;
   std::string text = communicator(draft, "t", may_split);
   if (draft.chance(30)) text += communicator(draft, "u", false);
   return text;

@@ -35,9 +35,12 @@ constexpr std::array<const char*, 18> kAlgorithms{"ring",
 
 /// Every 25 scenarios have each of these once.
 constexpr std::array<const char*, 25> kFamilies{
-    "plain",     "plain",     "ddp",       "mwms",  "plain",   "horovod",  "byteps",    "spec",
-    "plain",     "deepspeed", "push_pull", "plain", "mwms",    "megatron", "plain",     "parameter_server",
-    "spec",      "tf_cnn",    "mirrored",  "plain", "horovod", "tf_cnn",   "push_pull", "mwms_or_one_device",
+    "plain",     "plain",     "ddp",       "mwms",
+    "plain",     "horovod",   "byteps",    "spec",
+    "plain",     "deepspeed", "push_pull", "plain",
+    "mwms",      "megatron",  "plain",     "parameter_server",
+    "spec",      "tf_cnn",    "mirrored",  "plain",
+    "horovod",   "tf_cnn",    "push_pull", "mwms_or_one_device",
     "collective"};
 
 /// What the algorithm needs.
@@ -60,17 +63,23 @@ void require(Draft& draft) {
 // --- fields that most strategies share ---
 
 std::string reduction(Draft& draft) {
-  return draft.maybe(50, "reduction", {"reduction: MEAN", "reduction: MEAN", "reduction: MEAN", "reduction: MAX"});
+  return draft.maybe(50, "reduction",
+                     {"reduction: MEAN", "reduction: MEAN", "reduction: MEAN", "reduction: MAX"});
 }
 std::string mean_or_sum(Draft& draft) { return draft.maybe(50, "reduction", {"reduction: MEAN"}); }
 std::string staging(Draft& draft) {
-  return draft.maybe(25, "staging", {"staging: DIRECT", "staging: VIA_HOST", "staging: VIA_HOST_ON_REQUEST"});
+  return draft.maybe(25, "staging",
+                     {"staging: DIRECT", "staging: VIA_HOST", "staging: VIA_HOST_ON_REQUEST"});
 }
-std::string launch(Draft& draft) { return draft.maybe(30, "launch", {"launch: CONCURRENT", "launch: SERIAL"}); }
+std::string launch(Draft& draft) {
+  return draft.maybe(30, "launch", {"launch: CONCURRENT", "launch: SERIAL"});
+}
 std::string launch_us(Draft& draft) {
   return draft.maybe(30, "launch_us", {"launch_us: 1", "launch_us: 5.5", "launch_us: 30"});
 }
-std::string update(Draft& draft) { return draft.maybe(25, "update", {"update: AFTER_ALL", "update: PER_PACK"}); }
+std::string update(Draft& draft) {
+  return draft.maybe(25, "update", {"update: AFTER_ALL", "update: PER_PACK"});
+}
 std::string compression(Draft& draft, bool packs) {
   const std::string type = draft.one_of({"FLOAT16", "BFLOAT16"});
   const std::string gradients = "compression { type: " + type + " of: GRADIENTS }";
@@ -83,12 +92,13 @@ std::string compression(Draft& draft, bool packs) {
 
 /// NCCL's release and settings, where it has a part in the collectives.
 std::string nccl_settings(Draft& draft) {
-  const bool has_part = draft.algorithm == "nccl" ? draft.replicas() > 1 : draft.replicas_per_worker > 1;
+  const bool has_part =
+      draft.algorithm == "nccl" ? draft.replicas() > 1 : draft.replicas_per_worker > 1;
   if (!draft.starts_with_nccl() || !has_part) return "";
-  return draft.maybe(
-      20, "nccl_settings",
-      {"nccl { version: \"2.18.3\" }", "nccl { version: \"2.12.12\" }", "nccl { set: \"NCCL_ALGO=Ring\" }",
-       "nccl { set: \"NCCL_PROTO=Simple\" }", "nccl { set: \"NCCL_MAX_NCHANNELS=2\" }"});
+  return draft.maybe(20, "nccl_settings",
+                     {"nccl { version: \"2.18.3\" }", "nccl { version: \"2.12.12\" }",
+                      "nccl { set: \"NCCL_ALGO=Ring\" }", "nccl { set: \"NCCL_PROTO=Simple\" }",
+                      "nccl { set: \"NCCL_MAX_NCHANNELS=2\" }"});
 }
 
 /// What is to be said of the algorithm alone, by the size of the cluster.
@@ -104,17 +114,21 @@ std::string of_algorithm(Draft& draft) {
   if (a == "ring" || a == "xring") shards(draft.replicas_per_worker);
   if (a == "pscpu" || a == "pscpu/pscpu") shards(draft.workers);
   if (a == "psgpu") shards(draft.replicas());
-  if (draft.starts_with_nccl()) text += draft.maybe(40, "channels", {"channels: 1", "channels: 2", "channels: 3"});
+  if (draft.starts_with_nccl())
+    text += draft.maybe(40, "channels", {"channels: 1", "channels: 2", "channels: 3"});
   if (a == "tf_ring") {
     const bool turns = draft.replicas_per_worker > 1;
     text += draft.maybe(
         70, "tf_ring",
-        {"shards: 2", turns ? "tf_ring { subdiv_offsets: [0, 1] }" : "tf_ring { subdiv_offsets: [0, 0] }",
+        {"shards: 2",
+         turns ? "tf_ring { subdiv_offsets: [0, 1] }" : "tf_ring { subdiv_offsets: [0, 0] }",
          "tf_ring { max_subdivs_per_device: 2 align_bytes: 32 }", "tf_ring { align_bytes: 16 }",
-         turns ? "tf_ring { task_order: BY_NUMBER subdiv_offsets: -1 }" : "tf_ring { task_order: BY_NUMBER }"});
+         turns ? "tf_ring { task_order: BY_NUMBER subdiv_offsets: -1 }"
+               : "tf_ring { task_order: BY_NUMBER }"});
   }
   if (a == "reduction_to_one_device" && draft.on_gpus && draft.replicas_per_worker > 1)
-    text += draft.maybe(50, "reduce_to", {"reduce_to_device: \"gpu1\"", "reduce_to_device: \"cpu0\""});
+    text +=
+        draft.maybe(50, "reduce_to", {"reduce_to_device: \"gpu1\"", "reduce_to_device: \"cpu0\""});
   if (a == "hierarchical_copy") text += draft.maybe(30, "drop_odd", {"drop_odd_device: true"});
   return text + nccl_settings(draft);
 }
@@ -131,18 +145,22 @@ Packing packing(Draft& draft) {
   switch (draft.between(0, 7)) {
     case 0:
     case 1:
-      return {draft.maybe(100, "packing", {"bytes_per_pack: 0", "bytes_per_pack: 30000", "bytes_per_pack: 200000"})};
+      return {
+          draft.maybe(100, "packing",
+                      {"bytes_per_pack: 0", "bytes_per_pack: 30000", "bytes_per_pack: 200000"})};
     case 2:
       draft.needs.one_type = true;
       return {draft.maybe(100, "packing", {"num_packs: 1", "num_packs: 2", "num_packs: 3"}), false};
     case 3:
-      return {draft.maybe(
-                  100, "packing",
-                  {"agg_small_grads_max_bytes: 40000 agg_small_grads_max_group: 1", "agg_small_grads_max_bytes: 4096",
-                   "agg_small_grads_max_bytes: 100000 agg_small_grads_max_group: 2 "
-                   "agg_small_grads_exact_group: true"}),
+      return {draft.maybe(100, "packing",
+                          {"agg_small_grads_max_bytes: 40000 agg_small_grads_max_group: 1",
+                           "agg_small_grads_max_bytes: 4096",
+                           "agg_small_grads_max_bytes: 100000 agg_small_grads_max_group: 2 "
+                           "agg_small_grads_exact_group: true"}),
               true, true};
-    case 4: return {draft.maybe(100, "packing", {"all_reduce_merge_scope: 2", "all_reduce_merge_scope: 3"})};
+    case 4:
+      return {
+          draft.maybe(100, "packing", {"all_reduce_merge_scope: 2", "all_reduce_merge_scope: 3"})};
     default: return {};
   }
 }
@@ -154,9 +172,11 @@ std::string plain(Draft& draft) {
   const Packing p = one_by_one ? Packing() : packing(draft);
   text += p.text;
   if (p.merging_goes)
-    text += draft.maybe(30, "merging", {"merging: SCOPED_ALLOCATOR", "merging: CONCAT", "merging: SEPARATE"});
+    text += draft.maybe(30, "merging",
+                        {"merging: SCOPED_ALLOCATOR", "merging: CONCAT", "merging: SEPARATE"});
   if (draft.algorithm != "tf_ring") text += draft.maybe(12, "pad_packs", {"pad_packs: true"});
-  text += in_order({launch(draft), update(draft), staging(draft), launch_us(draft), reduction(draft)});
+  text +=
+      in_order({launch(draft), update(draft), staging(draft), launch_us(draft), reduction(draft)});
   if (!p.of_small) text += compression(draft, true);
   return text;
 }
@@ -174,19 +194,23 @@ std::string with_framework(Draft& draft) {
                         "deepspeed { reduce_bucket_size: 20000 overlap_comm: true }",
                         "deepspeed { reduce_bucket_size: 60000 overlap_comm: true }"});
   } else if (draft.family == "megatron") {
-    text = draft.maybe(100, "framework",
-                       {"megatron {}", "megatron { overlap_grad_reduce: true ddp_bucket_size: 10000 }",
-                        "megatron { overlap_grad_reduce: true ddp_bucket_size: 50000 }"});
+    text =
+        draft.maybe(100, "framework",
+                    {"megatron {}", "megatron { overlap_grad_reduce: true ddp_bucket_size: 10000 }",
+                     "megatron { overlap_grad_reduce: true ddp_bucket_size: 50000 }"});
   } else if (draft.family == "byteps") {
-    text = draft.maybe(100, "framework",
-                       {"byteps {}", "byteps { partition_bytes: 16384 }", "byteps { partition_bytes: 65536 }"});
-  } else {
     text = draft.maybe(
         100, "framework",
-        {"horovod {}", "horovod { cycle_time_ms: 0.05 }", "horovod { cycle_time_ms: 0.3 fusion_threshold: 100000 }",
-         "horovod { fusion_threshold: 0 }", "horovod { cycle_time_ms: 0.1 fusion_threshold: 300000 cache_capacity: 0 }",
-         "horovod { cycle_time_ms: 0.02 fusion_threshold: 150000 cache_capacity: 2 }",
-         "horovod { cycle_time_ms: 0.2 fusion_threshold: 23040 }"});
+        {"byteps {}", "byteps { partition_bytes: 16384 }", "byteps { partition_bytes: 65536 }"});
+  } else {
+    text =
+        draft.maybe(100, "framework",
+                    {"horovod {}", "horovod { cycle_time_ms: 0.05 }",
+                     "horovod { cycle_time_ms: 0.3 fusion_threshold: 100000 }",
+                     "horovod { fusion_threshold: 0 }",
+                     "horovod { cycle_time_ms: 0.1 fusion_threshold: 300000 cache_capacity: 0 }",
+                     "horovod { cycle_time_ms: 0.02 fusion_threshold: 150000 cache_capacity: 2 }",
+                     "horovod { cycle_time_ms: 0.2 fusion_threshold: 23040 }"});
     // Two of them fit exactly.
     draft.needs.equal = text.find("23040") != std::string::npos;
     draft.needs.one_type = draft.needs.equal;
@@ -194,16 +218,20 @@ std::string with_framework(Draft& draft) {
   const bool horovod = draft.family == "horovod";
   text += of_algorithm(draft);
   if (!horovod) text += launch(draft);
-  return in_order(
-      {text, update(draft), staging(draft), launch_us(draft), reduction(draft), compression(draft, !horovod)});
+  return in_order({text, update(draft), staging(draft), launch_us(draft), reduction(draft),
+                   compression(draft, !horovod)});
 }
 
 std::string push_pull(Draft& draft) {
-  std::string text = draft.one_of({"partition_bytes: 8192", "partition_bytes: 30000", "partition_bytes: 100000", ""});
-  text += draft.maybe(50, "credit", {"scheduling_credit: 1", "scheduling_credit: 2", "scheduling_credit: 5"});
+  std::string text = draft.one_of(
+      {"partition_bytes: 8192", "partition_bytes: 30000", "partition_bytes: 100000", ""});
+  text += draft.maybe(50, "credit",
+                      {"scheduling_credit: 1", "scheduling_credit: 2", "scheduling_credit: 5"});
   text += draft.maybe(50, "hash", {"key_hash_fn: NAIVE", "key_hash_fn: SDBM"});
-  if (draft.dedicated_servers == 0) text += fmt::format(" servers_on_workers: {}", draft.between(1, draft.workers));
-  return in_order({" byteps { ", text, " }", update(draft), staging(draft), launch_us(draft), mean_or_sum(draft)});
+  if (draft.dedicated_servers == 0)
+    text += fmt::format(" servers_on_workers: {}", draft.between(1, draft.workers));
+  return in_order({" byteps { ", text, " }", update(draft), staging(draft), launch_us(draft),
+                   mean_or_sum(draft)});
 }
 
 std::string in_tensorflow(const std::string& strategy, const std::string& fields) {
@@ -211,7 +239,8 @@ std::string in_tensorflow(const std::string& strategy, const std::string& fields
 }
 
 std::string mwms(Draft& draft) {
-  const std::string generation = draft.one_of({"TF_1_15", "TF_2_1", "TF_2_4", "TF_2_4", "TF_2_5", "TF_2_5"});
+  const std::string generation =
+      draft.one_of({"TF_1_15", "TF_2_1", "TF_2_4", "TF_2_4", "TF_2_5", "TF_2_5"});
   draft.note("generation", generation);
   const bool old = generation == "TF_1_15" || generation == "TF_2_1";
   std::string how = "generation: " + generation;
@@ -227,14 +256,15 @@ std::string mwms(Draft& draft) {
   if (!old) {
     options += draft.maybe(60, "packing", {"bytes_per_pack: 20000", "bytes_per_pack: 150000"});
     options +=
-        draft.maybe(35, "timeout", {"timeout_seconds: 30", "timeout_seconds: 0.0004", "timeout_seconds: 0.0001"});
+        draft.maybe(35, "timeout",
+                    {"timeout_seconds: 30", "timeout_seconds: 0.0004", "timeout_seconds: 0.0001"});
     how += draft.maybe(30, "aggregates", {"experimental_aggregate_gradients: false"});
     call = draft.maybe(20, "hints", {"hints { bytes_per_pack: 60000 }"});
   }
   text = call + " collective_all_reduce { " + how + text + " }";
   if (!options.empty()) text.insert(0, " communication_options {" + options + " }");
-  return in_order({in_tensorflow("multi_worker_mirrored", text), staging(draft), launch_us(draft), mean_or_sum(draft),
-                   compression(draft, true)});
+  return in_order({in_tensorflow("multi_worker_mirrored", text), staging(draft), launch_us(draft),
+                   mean_or_sum(draft), compression(draft, true)});
 }
 
 /// An entry of a spec that the cluster can carry out.
@@ -248,7 +278,8 @@ std::string entry(Draft& draft) {
     if (draft.workers > 1) of.emplace_back("nccl/pscpu");
     if ((draft.workers & (draft.workers - 1)) == 0) of.emplace_back("nccl/rechd");
   }
-  const std::string name = draft.one_of(draft.on_gpus ? of : std::vector<std::string>{"xring", "pscpu"});
+  const std::string name =
+      draft.one_of(draft.on_gpus ? of : std::vector<std::string>{"xring", "pscpu"});
   draft.note("entry", name);
   return name;
 }
@@ -276,27 +307,30 @@ std::string with_spec(Draft& draft) {
     case 1: text += draft.maybe(100, "packing", {"agg_small_grads_max_bytes: 8192"}); break;
     default: break;
   }
-  return in_order({in_tensorflow("multi_worker_all_reduce", text), launch(draft), update(draft), staging(draft),
-                   launch_us(draft), mean_or_sum(draft)});
+  return in_order({in_tensorflow("multi_worker_all_reduce", text), launch(draft), update(draft),
+                   staging(draft), launch_us(draft), mean_or_sum(draft)});
 }
 
 std::string parameter_server(Draft& draft) {
   std::string text = draft.maybe(50, "placement", {"placement: GREEDY_BY_BYTES"});
   text += draft.maybe(50, "read_cache", {"variable_read_cache: CPU"});
-  return in_order({in_tensorflow("parameter_server", text), staging(draft), launch_us(draft), mean_or_sum(draft)});
+  return in_order({in_tensorflow("parameter_server", text), staging(draft), launch_us(draft),
+                   mean_or_sum(draft)});
 }
 
 std::string mirrored(Draft& draft) {
   std::vector<std::string> of{"", "cross_device_ops: REDUCTION_TO_ONE_DEVICE",
                               "cross_device_ops: HIERARCHICAL_COPY_ALL_REDUCE"};
   if (draft.on_gpus) {
-    of.insert(of.end(),
-              {"cross_device_ops: NCCL_ALL_REDUCE num_packs: 2", "cross_device_ops: NCCL_ALL_REDUCE num_packs: 0",
-               "cross_device_ops: HIERARCHICAL_COPY_ALL_REDUCE num_packs: 3", "nccl_kernels: false"});
+    of.insert(of.end(), {"cross_device_ops: NCCL_ALL_REDUCE num_packs: 2",
+                         "cross_device_ops: NCCL_ALL_REDUCE num_packs: 0",
+                         "cross_device_ops: HIERARCHICAL_COPY_ALL_REDUCE num_packs: 3",
+                         "nccl_kernels: false"});
   }
   const std::string text = draft.maybe(100, "mirrored", of);
   draft.needs.one_type = true;
-  return in_order({in_tensorflow("mirrored", text), launch_us(draft), mean_or_sum(draft), staging(draft)});
+  return in_order(
+      {in_tensorflow("mirrored", text), launch_us(draft), mean_or_sum(draft), staging(draft)});
 }
 
 std::string on_devices(Draft& draft) {
@@ -304,7 +338,9 @@ std::string on_devices(Draft& draft) {
 }
 
 std::string servers_on_workers(Draft& draft) {
-  return draft.dedicated_servers > 0 ? "" : fmt::format(" servers_on_workers: {}", draft.between(1, draft.workers));
+  return draft.dedicated_servers > 0
+             ? ""
+             : fmt::format(" servers_on_workers: {}", draft.between(1, draft.workers));
 }
 
 std::string tf_cnn(Draft& draft) {
@@ -338,14 +374,19 @@ std::string tf_cnn(Draft& draft) {
   } else if (mode == "DISTRIBUTED_ALL_REDUCE") {
     rest += spec(draft, 2);
   }
-  return in_order({in_tensorflow("tf_cnn_benchmarks", " " + flags + rest), mean_or_sum(draft), launch_us(draft)});
+  return in_order({in_tensorflow("tf_cnn_benchmarks", " " + flags + rest), mean_or_sum(draft),
+                   launch_us(draft)});
 }
 
-std::string central_storage(Draft& draft) { return in_tensorflow("central_storage", "") + mean_or_sum(draft); }
+std::string central_storage(Draft& draft) {
+  return in_tensorflow("central_storage", "") + mean_or_sum(draft);
+}
 
 std::string one_device(Draft&) { return in_tensorflow("one_device", ""); }
 
-std::string many(Draft& draft) { return " algorithm: \"" + draft.algorithm + "\" pad_packs: true" + reduction(draft); }
+std::string many(Draft& draft) {
+  return " algorithm: \"" + draft.algorithm + "\" pad_packs: true" + reduction(draft);
+}
 
 std::string other_collective(Draft& draft) {
   const std::string& a = draft.algorithm;
@@ -354,13 +395,17 @@ std::string other_collective(Draft& draft) {
   if (a == "ring") kinds.insert(kinds.end(), {"REDUCE_SCATTER", "SEND_RECEIVE"});
   if (a == "halving_doubling") kinds.insert(kinds.end(), {"REDUCE_SCATTER", "GATHER", "SCATTER"});
   if (a == "psgpu" || a == "nccl")
-    kinds.insert(kinds.end(), {"REDUCE_SCATTER", "ALL_TO_ALL", "GATHER", "SCATTER", "SEND_RECEIVE"});
+    kinds.insert(kinds.end(),
+                 {"REDUCE_SCATTER", "ALL_TO_ALL", "GATHER", "SCATTER", "SEND_RECEIVE"});
   const std::string kind = draft.one_of(kinds);
   draft.note("collective", kind);
   std::string text = fmt::format(" algorithm: \"{}\" collective: {}", a, kind);
-  const bool root = kind == "BROADCAST" || kind == "REDUCE" || kind == "GATHER" || kind == "SCATTER";
-  if (root && draft.chance(50)) text += fmt::format(" root: {}", draft.between(0, draft.replicas() - 1));
-  if (kind == "ALL_TO_ALL" || kind == "SEND_RECEIVE" || draft.chance(25)) text += " out_of_place: true";
+  const bool root =
+      kind == "BROADCAST" || kind == "REDUCE" || kind == "GATHER" || kind == "SCATTER";
+  if (root && draft.chance(50))
+    text += fmt::format(" root: {}", draft.between(0, draft.replicas() - 1));
+  if (kind == "ALL_TO_ALL" || kind == "SEND_RECEIVE" || draft.chance(25))
+    text += " out_of_place: true";
   return in_order({text, launch(draft), staging(draft), launch_us(draft)});
 }
 
@@ -375,20 +420,24 @@ void draw_algorithm(Draft& draft, std::int32_t round, std::ptrdiff_t slot) {
     // One after the other, so that none is left out.
     const auto before = std::count(kFamilies.begin(), kFamilies.begin() + slot, draft.family);
     const auto of_a_round = std::count(kFamilies.begin(), kFamilies.end(), draft.family);
-    draft.algorithm = kAlgorithms[static_cast<std::size_t>(round * of_a_round + before) % kAlgorithms.size()];
-  } else if (draft.family == "collective") {
     draft.algorithm =
-        draft.one_of({"ring", "nccl", "halving_doubling", "recursive_doubling", "tf_ring", "psgpu", "nccl"});
-    needs.divisible = needs.no_communicators = needs.no_sparse = needs.no_on_read = needs.no_update_time = true;
+        kAlgorithms[static_cast<std::size_t>(round * of_a_round + before) % kAlgorithms.size()];
+  } else if (draft.family == "collective") {
+    draft.algorithm = draft.one_of(
+        {"ring", "nccl", "halving_doubling", "recursive_doubling", "tf_ring", "psgpu", "nccl"});
+    needs.divisible = needs.no_communicators = needs.no_sparse = needs.no_on_read =
+        needs.no_update_time = true;
   } else if (draft.family == "many") {
     draft.algorithm = draft.one_of({"ring", "ring", "nccl", "nccl/ring"});
   } else if (draft.family == "horovod") {
-    draft.algorithm = draft.one_of({"ring", "nccl", "nccl", "halving_doubling", "double_tree", "nccl/ring",
-                                    "nccl/halving_doubling", "nccl/double_tree", "recursive_doubling"});
+    draft.algorithm =
+        draft.one_of({"ring", "nccl", "nccl", "halving_doubling", "double_tree", "nccl/ring",
+                      "nccl/halving_doubling", "nccl/double_tree", "recursive_doubling"});
     needs.no_split_model = true;
   } else if (draft.family == "ddp" || draft.family == "deepspeed" || draft.family == "megatron" ||
              draft.family == "byteps") {
-    draft.algorithm = draft.one_of({"ring", "nccl", "nccl", "nccl/ring", "halving_doubling", "double_tree", "pscpu"});
+    draft.algorithm = draft.one_of(
+        {"ring", "nccl", "nccl", "nccl/ring", "halving_doubling", "double_tree", "pscpu"});
   }
 }
 
@@ -429,8 +478,8 @@ void need_for_family(Draft& draft) {
 void draw_alike(Draft& draft) {
   Needs& needs = draft.needs;
   needs.many = draft.family == "many";
-  const bool never =
-      draft.family == "horovod" || draft.family == "push_pull" || needs.servers || needs.most_workers == 1;
+  const bool never = draft.family == "horovod" || draft.family == "push_pull" || needs.servers ||
+                     needs.most_workers == 1;
   needs.alike = needs.many || (!never && draft.chance(45));
   if (!needs.alike) return;
   draft.note("workers_are", "alike");
@@ -478,7 +527,8 @@ std::string draw_strategy(Draft& draft) {
       {"tf_cnn", tf_cnn},
   };
   const auto known = drawn_by.find(draft.family);
-  return "strategy {" + (known == drawn_by.end() ? with_framework(draft) : known->second(draft)) + " }\n";
+  return "strategy {" + (known == drawn_by.end() ? with_framework(draft) : known->second(draft)) +
+         " }\n";
 }
 
 }  // namespace tutti::test

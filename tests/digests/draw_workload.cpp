@@ -14,8 +14,11 @@ constexpr int kUnit = 2880;
 
 int elements(Draft& draft, bool divisible) {
   const int size = draft.between(0, 2);
-  if (divisible) return kUnit * (size == 0 ? 1 : size == 1 ? draft.between(1, 8) : draft.between(8, 50));
-  return size == 0 ? draft.between(1, 200) : size == 1 ? draft.between(200, 9'000) : draft.between(9'000, 120'000);
+  if (divisible)
+    return kUnit * (size == 0 ? 1 : size == 1 ? draft.between(1, 8) : draft.between(8, 50));
+  return size == 0   ? draft.between(1, 200)
+         : size == 1 ? draft.between(200, 9'000)
+                     : draft.between(9'000, 120'000);
 }
 
 /// 3: "0.003".
@@ -55,14 +58,16 @@ std::string draw_workload(Draft& draft) {
                                               : std::to_string(elements(draft, divisible));
       text += fmt::format("  variable {{ name: \"v{}\" shape: {}", v, shape);
       if (mixed && v != wide)
-        text += draft.one_of({"", " data_type: FLOAT16", " data_type: FLOAT64", " data_type: BFLOAT16"});
+        text += draft.one_of(
+            {"", " data_type: FLOAT16", " data_type: FLOAT64", " data_type: BFLOAT16"});
       if (by_layer) text += " forward_ms: " + milliseconds(draft.between(0, scale / 2));
       text += " backward_ms: " + milliseconds(draft.between(0, scale)) + " }\n";
     }
     draft.note("layer_times", by_layer ? "forward_and_backward" : "backward");
     if (!by_layer) text += draft.maybe(70, "forward", {"forward_ms: 0.05", "forward_ms: 0.3"});
     if (wide >= 0) {
-      text += fmt::format(" sparse_gradient {{ variable: \"v{}\" rows_per_step: {}", wide, draft.between(1, 90));
+      text += fmt::format(" sparse_gradient {{ variable: \"v{}\" rows_per_step: {}", wide,
+                          draft.between(1, 90));
       text += draft.one_of({"", " index_type: INT32"});
       text += draft.maybe(30, "rows_differ", {"rows_differ: true"}) + " }";
       draft.has_sparse = true;
@@ -70,18 +75,22 @@ std::string draw_workload(Draft& draft) {
     }
     dense_types = dense_types || mixed;
   }
-  if (!dense_types) text += draft.maybe(12, "gradient_type", {"gradient_type: FLOAT16", "gradient_type: BFLOAT16"});
+  if (!dense_types)
+    text += draft.maybe(12, "gradient_type", {"gradient_type: FLOAT16", "gradient_type: BFLOAT16"});
   if (draft.chance(20)) {
     text += draft.maybe(100, "micro_batches", {"micro_batches: 2", "micro_batches: 3"});
     text += draft.maybe(50, "accumulate", {"accumulate_ms: 0.02"});
   }
-  text += draft.maybe(20, "compute_bound", {"compute_bound_percent: 30", "compute_bound_percent: 80"});
+  text +=
+      draft.maybe(20, "compute_bound", {"compute_bound_percent: 30", "compute_bound_percent: 80"});
   if (!needs.no_update_time)
     text += draft.maybe(50, "update_ms", {"update_ms: 0", "update_ms: 0.05", "update_ms: 0.2"});
   if (!needs.no_on_read && draft.chance(12)) {
     draft.saves_checkpoints = true;
     text += "\n  on_read { name: \"s\"";
-    text += draft.maybe(100, "on_read", {"aggregation: MEAN", "aggregation: SUM", "aggregation: ONLY_FIRST_REPLICA"});
+    text +=
+        draft.maybe(100, "on_read",
+                    {"aggregation: MEAN", "aggregation: SUM", "aggregation: ONLY_FIRST_REPLICA"});
     text += fmt::format(" shape: {}", draft.between(1, 700));
     text += fmt::format(" count: {} }}", draft.between(1, 3));
   }

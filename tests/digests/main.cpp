@@ -42,7 +42,8 @@ void generate_corpus() {
 int command(const std::vector<std::string>& words) {
   const auto word = [&words](std::size_t i) { return i < words.size() ? words[i] : std::string(); };
   if (word(0) == "print" && words.size() >= 2) {
-    for (const std::string& line : value_lines(case_named(word(1)), word(2))) fmt::print("{}\n", line);
+    for (const std::string& line : value_lines(case_named(word(1)), word(2)))
+      fmt::print("{}\n", line);
   } else if (word(0) == "compare" && words.size() >= 3) {
     return compare(case_named(word(1)), word(2), word(3));
   } else if (word(0) == "text" && words.size() == 2) {
@@ -53,7 +54,8 @@ int command(const std::vector<std::string>& words) {
     generate_corpus();
   } else {
     fmt::print(stderr,
-               "digest_tests knows print CASE [MODE], compare CASE FILE [MODE], text CASE, coverage, generate, and the "
+               "digest_tests knows print CASE [MODE], compare CASE FILE [MODE], text CASE, "
+               "coverage, generate, and the "
                "options of GoogleTest\n");
     return 2;
   }

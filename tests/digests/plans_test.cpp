@@ -21,8 +21,9 @@ namespace {
 
 /// Of a text in UTF-8.
 std::size_t characters(const std::string& text) {
-  return static_cast<std::size_t>(
-      std::count_if(text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xc0) != 0x80; }));
+  return static_cast<std::size_t>(std::count_if(text.begin(), text.end(), [](char c) {
+    return (static_cast<unsigned char>(c) & 0xc0) != 0x80;
+  }));
 }
 
 TEST(Plans, OfTheCorpusAndTheShippedScenariosHaveNoProblems) {
@@ -39,7 +40,8 @@ TEST(Plans, OfTheCorpusAndTheShippedScenariosHaveNoProblems) {
       for (const core::PlanProblem& problem : problems_of(view)) {
         // NCCL gathers sparse rows beside reducing dense packs, and no edge says which it is asked
         // for first.
-        const bool is_known = !is_certain(problem.code) && one.axes.find("sparse=yes") != std::string::npos;
+        const bool is_known =
+            !is_certain(problem.code) && one.axes.find("sparse=yes") != std::string::npos;
         EXPECT_TRUE(is_known) << one.name << " " << one.axes << ": " << problem.text;
         undetermined += is_known ? 1 : 0;
       }
@@ -61,23 +63,29 @@ TEST(Plans, OfTheCorpusAreDrawnWithoutOverlaps) {
       if (!scenario) continue;
       const core::Plan& plan = scenario->plan;
       const auto collective = [&plan](const core::Task& task) -> const core::Collective& {
-        return task.pack >= 0 ? plan.collective(plan.packs[static_cast<std::size_t>(task.pack)])
-                              : plan.collective(plan.exchanges[static_cast<std::size_t>(task.index)]);
+        return task.pack >= 0
+                   ? plan.collective(plan.packs[static_cast<std::size_t>(task.pack)])
+                   : plan.collective(plan.exchanges[static_cast<std::size_t>(task.index)]);
       };
       core::StepGraphWords words;
       words.communicators.emplace_back("gradients");
       for (const core::Communicator& communicator : scenario->communicators)
         words.communicators.push_back(communicator.name);
       words.communicator = [&plan](const core::Task& task) {
-        return task.pack >= 0 ? 0 : plan.exchanges[static_cast<std::size_t>(task.index)].communicator + 1;
+        return task.pack >= 0
+                   ? 0
+                   : plan.exchanges[static_cast<std::size_t>(task.index)].communicator + 1;
       };
-      words.collective = [&](const core::Task& task) { return std::string(to_string(collective(task).kind)); };
+      words.collective = [&](const core::Task& task) {
+        return std::string(to_string(collective(task).kind));
+      };
       words.bytes = [&](const core::Task& task) { return collective(task).bytes(); };
       const core::StepPrograms programs(scenario->workload, plan);
       const core::Program& program = programs.program(0).program;
-      const core::TaskTimes times = core::times_by_durations(
-          program, programs.durations(0), {core::Bandwidth(1'000'000'000), core::Bandwidth(1'000'000'000)},
-          [](const core::Task&) { return core::Time(1'000'000); });
+      const core::TaskTimes times =
+          core::times_by_durations(program, programs.durations(0),
+                                   {core::Bandwidth(1'000'000'000), core::Bandwidth(1'000'000'000)},
+                                   [](const core::Task&) { return core::Time(1'000'000); });
       const core::StepGraph graph = core::make_step_graph(program, times, words);
       std::set<std::pair<std::int32_t, std::int32_t>> places;
       std::int64_t tasks = 0;
@@ -88,7 +96,9 @@ TEST(Plans, OfTheCorpusAreDrawnWithoutOverlaps) {
         tasks += box.look == core::StepGraph::Look::kEnd ? 0 : box.tasks;
       }
       ASSERT_EQ(tasks, std::count_if(program.tasks.begin(), program.tasks.end(),
-                                     [](const core::Task& task) { return task.kind != core::Task::Kind::kMark; }))
+                                     [](const core::Task& task) {
+                                       return task.kind != core::Task::Kind::kMark;
+                                     }))
           << one.name;
       most_boxes = std::max(most_boxes, graph.boxes.size());
       ASSERT_FALSE(to_svg(graph).empty());

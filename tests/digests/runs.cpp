@@ -29,7 +29,8 @@ ModeRun run(const core::Scenario& scenario, const Mode& mode) {
   ModeRun result;
   core::RecordOptions record;
   record.level = mode.level;
-  const auto ran = sim::Simulator(mode.folds, mode.remembers).run(scenario, record, {}, result.values);
+  const auto ran =
+      sim::Simulator(mode.folds, mode.remembers).run(scenario, record, {}, result.values);
   result.ending = ran ? "ok" : ending_of(ran.error());
   result.values.sort();
   return result;
@@ -54,8 +55,10 @@ std::vector<Mode> modes_of(const DigestCase& one) {
   using sim::Remembers;
   // Steps and rounds are remembered only where nothing but the run as a whole is recorded.
   const Mode whole{"whole", Folds::kNever, Remembers::kNever, RecordLevel::kSteps, View::kAll};
-  const Mode folded{"folded", Folds::kAlways, Remembers::kNever, RecordLevel::kSteps, View::kOneWorker};
-  const Mode remembered{"remembered", Folds::kNever, Remembers::kAlways, RecordLevel::kNone, View::kAll};
+  const Mode folded{"folded", Folds::kAlways, Remembers::kNever, RecordLevel::kSteps,
+                    View::kOneWorker};
+  const Mode remembered{"remembered", Folds::kNever, Remembers::kAlways, RecordLevel::kNone,
+                        View::kAll};
   const Mode both{"both", Folds::kAlways, Remembers::kAlways, RecordLevel::kNone, View::kOneWorker};
   if (one.axes.starts_with("family=many ")) {
     // All workers of these would take too long.
@@ -66,8 +69,10 @@ std::vector<Mode> modes_of(const DigestCase& one) {
   if (!one.shipped) return {whole, folded, remembered, both};
   // Shipped scenarios are large: their messages are left to the corpus, and so are 65536 GPUs one
   // by one.
-  const Mode usual{"usual", Folds::kWhereItPays, Remembers::kWhereItPays, RecordLevel::kPacks, View::kAll};
-  const Mode quick{"quick", Folds::kWhereItPays, Remembers::kAlways, RecordLevel::kNone, View::kOneWorker};
+  const Mode usual{"usual", Folds::kWhereItPays, Remembers::kWhereItPays, RecordLevel::kPacks,
+                   View::kAll};
+  const Mode quick{"quick", Folds::kWhereItPays, Remembers::kAlways, RecordLevel::kNone,
+                   View::kOneWorker};
   return {usual, quick};
 }
 

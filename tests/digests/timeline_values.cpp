@@ -26,7 +26,8 @@ std::string without_worker_numbers(const std::string& name) {
   const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
   std::string result;
   for (std::size_t at = 0; at < name.size();) {
-    const bool begins = at == 0 || name[at - 1] == ' ' || (name[at - 1] & 0x80) != 0;  // an arrow's last byte
+    const bool begins =
+        at == 0 || name[at - 1] == ' ' || (name[at - 1] & 0x80) != 0;  // an arrow's last byte
     result += name[at];
     if (name[at++] != 'w' || !begins) continue;
     std::size_t end = at;
@@ -37,8 +38,8 @@ std::string without_worker_numbers(const std::string& name) {
 }
 
 auto values_of(const Span& s) {
-  return std::tuple(s.start.count(), s.duration.count(), s.step, s.pack, s.index, s.kind, s.wait.count(),
-                    s.bytes.count(), s.peer_index);
+  return std::tuple(s.start.count(), s.duration.count(), s.step, s.pack, s.index, s.kind,
+                    s.wait.count(), s.bytes.count(), s.peer_index);
 }
 
 std::string name_of(const Track& track) {
@@ -68,7 +69,9 @@ class Printer {
  public:
   explicit Printer(const std::function<void(const std::string&)>& line) : line_(line) {}
   void field(const char* name, std::int64_t value) { add(fmt::format("{}={}", name, value)); }
-  void field(const char* name, std::string_view value) { add(fmt::format("{}=\"{}\"", name, value)); }
+  void field(const char* name, std::string_view value) {
+    add(fmt::format("{}=\"{}\"", name, value));
+  }
   void end_of_record() {
     line_(text_);
     text_.clear();
@@ -114,16 +117,20 @@ void TimelineValues::sort() {
     const Track& t = tracks_[i].track;
     return std::tie(t.kind, t.worker, t.device, t.slot, t.lane);
   };
-  std::sort(in_order_.begin(), in_order_.end(), [&](std::size_t a, std::size_t b) { return key(a) < key(b); });
+  std::sort(in_order_.begin(), in_order_.end(),
+            [&](std::size_t a, std::size_t b) { return key(a) < key(b); });
   for (OneTrack& one : tracks_) {
     std::sort(one.spans.begin(), one.spans.end(),
               [](const Span& a, const Span& b) { return values_of(a) < values_of(b); });
   }
-  std::sort(steps_.begin(), steps_.end(), [](const auto& a, const auto& b) { return a.step < b.step; });
-  std::sort(packs_.begin(), packs_.end(),
-            [](const auto& a, const auto& b) { return std::tie(a.step, a.pack) < std::tie(b.step, b.pack); });
+  std::sort(steps_.begin(), steps_.end(),
+            [](const auto& a, const auto& b) { return a.step < b.step; });
+  std::sort(packs_.begin(), packs_.end(), [](const auto& a, const auto& b) {
+    return std::tie(a.step, a.pack) < std::tie(b.step, b.pack);
+  });
   std::sort(links_.begin(), links_.end(), [](const auto& a, const auto& b) {
-    return std::tuple(a.name, a.bytes.count(), a.kind) < std::tuple(b.name, b.bytes.count(), b.kind);
+    return std::tuple(a.name, a.bytes.count(), a.kind) <
+           std::tuple(b.name, b.bytes.count(), b.kind);
   });
 }
 
@@ -159,7 +166,9 @@ void TimelineValues::visit_spans(TrackKind kind, View view, Visitor& visitor) co
 
 template <class Visitor>
 void TimelineValues::visit_path(View view, Visitor& visitor) const {
-  const auto name = [view](const std::string& of) { return view == View::kAll ? of : without_worker_numbers(of); };
+  const auto name = [view](const std::string& of) {
+    return view == View::kAll ? of : without_worker_numbers(of);
+  };
   for (const core::PathPiece& p : path_) {
     visitor.field("kind", p.kind);
     visitor.field("device", name(p.device));
@@ -182,7 +191,9 @@ void TimelineValues::visit_path(View view, Visitor& visitor) const {
 
 template <class Visitor>
 void TimelineValues::visit(Section section, View view, Visitor& visitor) const {
-  const auto name = [view](const std::string& of) { return view == View::kAll ? of : without_worker_numbers(of); };
+  const auto name = [view](const std::string& of) {
+    return view == View::kAll ? of : without_worker_numbers(of);
+  };
   switch (section) {
     case Section::kPlan:
       visitor.field("replicas", run_.replicas);
@@ -242,7 +253,8 @@ void TimelineValues::visit(Section section, View view, Visitor& visitor) const {
       for (const core::LinkRecord& l : links_) {
         // Links between switches are nobody's, and a run in which one worker stands for all has
         // none.
-        if (l.bins.empty() || (view == View::kOneWorker && l.name.find("w0/") == std::string::npos)) continue;
+        if (l.bins.empty() || (view == View::kOneWorker && l.name.find("w0/") == std::string::npos))
+          continue;
         visitor.field("link", l.name);
         visitor.field("width", l.bin_width.count());
         for (const std::int64_t bytes : l.bins) visitor.field("bytes", bytes);
@@ -259,7 +271,8 @@ std::string TimelineValues::digest(Section section, View view) const {
   return hasher.hex();
 }
 
-void TimelineValues::print(Section section, View view, const std::function<void(const std::string&)>& line) const {
+void TimelineValues::print(Section section, View view,
+                           const std::function<void(const std::string&)>& line) const {
   Printer printer(line);
   visit(section, view, printer);
 }

@@ -28,8 +28,9 @@ enum class Section {
 };
 inline constexpr std::size_t kSections = 9;
 constexpr std::array<Section, kSections> all_sections() {
-  return {Section::kPlan,     Section::kSteps, Section::kPacks, Section::kComputation, Section::kFlights,
-          Section::kMessages, Section::kLinks, Section::kBins,  Section::kPath};
+  return {Section::kPlan,        Section::kSteps,   Section::kPacks,
+          Section::kComputation, Section::kFlights, Section::kMessages,
+          Section::kLinks,       Section::kBins,    Section::kPath};
 }
 std::string_view to_string(Section section);
 

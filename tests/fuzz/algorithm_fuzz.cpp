@@ -1,5 +1,6 @@
-// libFuzzer: any bytes as an algorithm's file. They are refused with a message that names a place; or read, and then every step
-// of every rank stays inside its buffers and names ranks and lanes that there are, and the checker comes to an end.
+// libFuzzer: any bytes as an algorithm's file. They are refused with a message that names a place;
+// or read, and then every step of every rank stays inside its buffers and names ranks and lanes
+// that there are, and the checker comes to an end.
 
 #include <cstdint>
 #include <cstdio>
@@ -25,18 +26,21 @@ void check_problems(Problems& problems) {
   if (problems.empty()) return;
   const tl::unexpected<Error> error = problems.take();
   for (const Problem& problem : error.value().problems())
-    demand(problem.where.file == "fuzz" && !problem.text.empty(), "a problem has a place and a text");
+    demand(problem.where.file == "fuzz" && !problem.text.empty(),
+           "a problem has a place and a text");
 }
 
 void check_range(const Range& range, std::int64_t data, std::int64_t scratch) {
   const std::int64_t size = range.buffer == Buffer::kData ? data : scratch;
-  demand(range.offset >= 0 && range.count >= 0 && range.end() <= size, "a range lies in its buffer");
+  demand(range.offset >= 0 && range.count >= 0 && range.end() <= size,
+         "a range lies in its buffer");
 }
 
 void check_peer(const Peer& peer, const Schedule& schedule, Rank rank) {
   const Rank other = peer.rank(rank, schedule.ranks());
-  demand(other >= 0 && other < schedule.ranks() && peer.lane >= 0 && peer.lane < schedule.lanes(other),
-         "a peer is a lane that there is");
+  demand(
+      other >= 0 && other < schedule.ranks() && peer.lane >= 0 && peer.lane < schedule.lanes(other),
+      "a peer is a lane that there is");
 }
 
 void check_steps(const Schedule& schedule, std::int64_t data) {
@@ -51,7 +55,8 @@ void check_steps(const Schedule& schedule, std::int64_t data) {
         if (sends(step.kind)) check_peer(step.to, schedule, rank);
         demand(step.wait.lane < schedule.lanes(rank), "a lane that is waited for is there");
         const AlikeSteps alike = schedule.alike_from(rank, lane, i);
-        demand(alike.period == 0 || (alike.end > i && alike.end <= steps), "what is alike ends in its lane");
+        demand(alike.period == 0 || (alike.end > i && alike.end <= steps),
+               "what is alike ends in its lane");
       }
     }
   }
@@ -66,11 +71,13 @@ void check_for(const AlgorithmText& text, const AlgorithmShape& shape) {
   for (const std::int64_t each : {0, 1, 7}) {
     const std::int64_t elements =
         algorithm->padded(each * shape.ranks + (has_blocks(algorithm->kind()) ? 0 : each % 3));
-    const Contract contract = Contract::of(algorithm->kind(), shape.ranks, elements, shape.root, true);
+    const Contract contract =
+        Contract::of(algorithm->kind(), shape.ranks, elements, shape.root, true);
     const auto schedule = algorithm->schedule(elements, contract.input_shift, Engine::kKernel);
     std::int64_t steps = 0;
     for (Rank rank = 0; rank < schedule->ranks(); ++rank) {
-      for (Lane lane = 0; lane < schedule->lanes(rank); ++lane) steps += schedule->steps(rank, lane);
+      for (Lane lane = 0; lane < schedule->lanes(rank); ++lane)
+        steps += schedule->steps(rank, lane);
     }
     if (steps > kFewSteps || schedule->scratch(0) > std::int64_t{1} << 30) return;
     check_steps(*schedule, contract.buffer_elements());

@@ -1,5 +1,5 @@
-// libFuzzer: any bytes as a calibration. They are read, written and read again as the same, and correct a time to
-// a number above 0; or they are refused with a message that names a place.
+// libFuzzer: any bytes as a calibration. They are read, written and read again as the same, and
+// correct a time to a number above 0; or they are refused with a message that names a place.
 
 #include <cmath>
 #include <cstdint>
@@ -24,11 +24,13 @@ void demand(bool holds, const char* what) {
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const nccl::Spread spread = nccl::Spread::initial();
-  const auto read = nccl::read_calibration(std::string_view(reinterpret_cast<const char*>(data), size), "fuzz", spread);
+  const auto read = nccl::read_calibration(
+      std::string_view(reinterpret_cast<const char*>(data), size), "fuzz", spread);
   if (!read) {
     demand(!read.error().problems().empty(), "an error has a problem");
     for (const Problem& problem : read.error().problems())
-      demand(problem.where.file == "fuzz" && !problem.text.empty(), "a problem has a place and a text");
+      demand(problem.where.file == "fuzz" && !problem.text.empty(),
+             "a problem has a place and a text");
     return 0;
   }
   demand(!read->tables().empty(), "there is a table");

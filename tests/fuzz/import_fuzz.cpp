@@ -1,5 +1,5 @@
-// libFuzzer: any bytes as a trace or log of each format. They are read, and then a timeline, a scenario and measurements can be made of
-// them, or refused with a message that names a place.
+// libFuzzer: any bytes as a trace or log of each format. They are read, and then a timeline, a
+// scenario and measurements can be made of them, or refused with a message that names a place.
 
 #include <cstdint>
 #include <cstdio>
@@ -31,7 +31,8 @@ void import_as(TraceFormat format, std::string_view bytes) {
   if (const auto read = import_bytes(format, bytes, "fuzz", run); !read) {
     must_hold(!read.error().problems().empty(), "an error has a problem");
     for (const Problem& problem : read.error().problems())
-      must_hold(problem.where.file == "fuzz" && !problem.text.empty(), "a problem has a place and a text");
+      must_hold(problem.where.file == "fuzz" && !problem.text.empty(),
+                "a problem has a place and a text");
     return;
   }
   finish_import(run);

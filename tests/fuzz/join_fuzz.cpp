@@ -1,6 +1,7 @@
-// libFuzzer: any bytes from whoever connects. The first byte says where they go: into a handshake (either end), into what
-// launchers leave in the environment, or, as from a worker that holds the secret, into the control connection and the
-// merging of its times, or, as from a coordinator, into a worker's assignment. Whatever they are, they are taken or refused, without a crash.
+// libFuzzer: any bytes from whoever connects. The first byte says where they go: into a handshake
+// (either end), into what launchers leave in the environment, or, as from a worker that holds the
+// secret, into the control connection and the merging of its times, or, as from a coordinator, into
+// a worker's assignment. Whatever they are, they are taken or refused, without a crash.
 
 #include <cstdint>
 #include <string>
@@ -34,13 +35,16 @@ void shake(real::Handshake handshake, std::string_view bytes) {
 }
 
 constexpr const char* kTwoHosts =
-    "cluster { workers { machine: \"h\" count: 2 } network { kind: ONE_SWITCH latency_us: 1 } machine { name: \"h\" "
-    "device { name: \"cpu0\" kind: CPU memory_gb_per_s: 50 } nic { name: \"n\" bandwidth_gb_per_s: 10 } "
+    "cluster { workers { machine: \"h\" count: 2 } network { kind: ONE_SWITCH latency_us: 1 } "
+    "machine { name: \"h\" "
+    "device { name: \"cpu0\" kind: CPU memory_gb_per_s: 50 } nic { name: \"n\" bandwidth_gb_per_s: "
+    "10 } "
     "link { from: \"cpu0\" to: \"n\" kind: PCIE bandwidth_gb_per_s: 10 latency_us: 0 } } } "
     "workload { variable { name: \"a\" shape: 10 } } strategy { algorithm: \"ring\" }";
 
 const core::Scenario& two_hosts() {
-  static const auto scenario = *core::read_scenario(kTwoHosts, "s", core::Library(std::vector<core::Library::File>()));
+  static const auto scenario =
+      *core::read_scenario(kTwoHosts, "s", core::Library(std::vector<core::Library::File>()));
   return scenario;
 }
 
@@ -54,8 +58,8 @@ void assignment(std::string_view bytes) {
   if (!real::timeout_of(order)) return;
   const auto scenario = real::read_plan(order);
   if (!scenario || !real::check_assignment(order, *scenario)) return;
-  if (order.worker() < 0 || order.worker() >= order.peer_size() || order.peer_size() != 2 || order.batch() < 1 ||
-      order.workers_before() < 0 || order.streams() < 1)
+  if (order.worker() < 0 || order.worker() >= order.peer_size() || order.peer_size() != 2 ||
+      order.batch() < 1 || order.workers_before() < 0 || order.streams() < 1)
     __builtin_trap();
 }
 
@@ -73,7 +77,8 @@ void control(std::string_view bytes) {
       if (!message) return;
       if (!*message) break;
       proto::Control parsed;
-      if (!parsed.ParseFromArray((*message)->data(), static_cast<int>((*message)->size())) || !parsed.has_step())
+      if (!parsed.ParseFromArray((*message)->data(), static_cast<int>((*message)->size())) ||
+          !parsed.has_step())
         continue;
       if (!merger.problem_of(parsed.step(), 0, 0).empty()) continue;
       merger.merge(0, {{&parsed.step(), [](std::int64_t ns) { return ns; }}});
@@ -90,10 +95,13 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const real::RunId run{};
   switch (data[0] % 6) {
     case 0:
-      shake(real::Handshake::listen("secret", {real::Purpose::kControl, 0, real::kCoordinator, "1"}, nonce, run),
+      shake(real::Handshake::listen("secret", {real::Purpose::kControl, 0, real::kCoordinator, "1"},
+                                    nonce, run),
             bytes);
       break;
-    case 1: shake(real::Handshake::join("secret", {real::Purpose::kPeer, 1, 0, "1"}, nonce, run), bytes); break;
+    case 1:
+      shake(real::Handshake::join("secret", {real::Purpose::kPeer, 1, 0, "1"}, nonce, run), bytes);
+      break;
     case 2: control(bytes); break;
     case 3: static_cast<void>(real::launch_of_tf_config(std::string(bytes))); break;
     case 4:

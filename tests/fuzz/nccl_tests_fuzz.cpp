@@ -1,5 +1,5 @@
-// libFuzzer: any bytes as a log of nccl-tests. They are read, and then every row makes sense, or refused with a message
-// that names a place.
+// libFuzzer: any bytes as a log of nccl-tests. They are read, and then every row makes sense, or
+// refused with a message that names a place.
 
 #include <cstdint>
 #include <cstdio>
@@ -21,11 +21,13 @@ void demand(bool holds, const char* what) {
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  const auto tables = parse_nccl_tests(std::string_view(reinterpret_cast<const char*>(data), size), "fuzz");
+  const auto tables =
+      parse_nccl_tests(std::string_view(reinterpret_cast<const char*>(data), size), "fuzz");
   if (!tables) {
     demand(!tables.error().problems().empty(), "an error has a problem");
     for (const Problem& problem : tables.error().problems()) {
-      demand(problem.where.file == "fuzz" && !problem.text.empty(), "a problem has a place and a text");
+      demand(problem.where.file == "fuzz" && !problem.text.empty(),
+             "a problem has a place and a text");
     }
     return 0;
   }

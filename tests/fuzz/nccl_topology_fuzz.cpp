@@ -1,5 +1,5 @@
-// libFuzzer: any bytes as NCCL's topology or graph file. They are refused with a message that names a place; or read, and then
-// graphs are found that visit every GPU once.
+// libFuzzer: any bytes as NCCL's topology or graph file. They are refused with a message that names
+// a place; or read, and then graphs are found that visit every GPU once.
 
 #include <cstdint>
 #include <cstdio>
@@ -24,7 +24,8 @@ void demand(bool holds, const char* what) {
 void check(const Error& error) {
   demand(!error.problems().empty(), "an error has a problem");
   for (const Problem& problem : error.problems()) {
-    demand(problem.where.file == "fuzz" && !problem.text.empty(), "a problem has a place and a text");
+    demand(problem.where.file == "fuzz" && !problem.text.empty(),
+           "a problem has a place and a text");
   }
 }
 
@@ -33,7 +34,8 @@ void check(const nccl::Topology& topology, int nodes) {
   if (!found) return;
   const auto all = static_cast<std::size_t>(found->node.count(nccl::NodeKind::kGpu));
   for (const nccl::GraphChannel& channel : found->graphs.ring.orders)
-    demand(std::set<int>(channel.gpus.begin(), channel.gpus.end()).size() == all, "a ring visits every GPU once");
+    demand(std::set<int>(channel.gpus.begin(), channel.gpus.end()).size() == all,
+           "a ring visits every GPU once");
   const std::string text = write_graphs(std::vector<nccl::Graph>{found->graphs.ring}, found->node);
   demand(nccl::read_graphs(text, "fuzz").has_value(), "what is written can be read");
 }

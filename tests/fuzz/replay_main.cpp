@@ -1,5 +1,5 @@
-// Runs a fuzz target on files at hand instead of making inputs up: the corpus is a test like any other, and a crash
-// that was found once is found again without clang.
+// Runs a fuzz target on files at hand instead of making inputs up: the corpus is a test like any
+// other, and a crash that was found once is found again without clang.
 //
 // FOLDERS or files as arguments; status 1 if there is nothing to run.
 

@@ -1,6 +1,7 @@
-// libFuzzer: any bytes as a scenario, in both notations. Whatever they say, they are read or refused with a message
-// that names a place; a scenario that is accepted keeps its promises (a plan that covers every gradient once). One of an older form says the same once it is converted.
-// Models and machines come from the shipped files, so that the way behind the parser is walked too.
+// libFuzzer: any bytes as a scenario, in both notations. Whatever they say, they are read or
+// refused with a message that names a place; a scenario that is accepted keeps its promises (a plan
+// that covers every gradient once). One of an older form says the same once it is converted. Models
+// and machines come from the shipped files, so that the way behind the parser is walked too.
 
 #include <cstdint>
 #include <cstdio>
@@ -27,11 +28,13 @@ void accept(const Scenario& scenario) {
     if (pack.phase != PackPhase::kGradients || pack.answers >= 0) continue;
     for (const Member& member : pack.payload.members) {
       // Of what is sparse only rows travel.
-      if (!scenario.workload.gradients[static_cast<std::size_t>(member.variable)].slices) covered += member.count;
+      if (!scenario.workload.gradients[static_cast<std::size_t>(member.variable)].slices)
+        covered += member.count;
     }
   }
   std::int64_t elements = 0;
-  for (const Variable& gradient : scenario.workload.gradients) elements += gradient.slices ? 0 : gradient.elements;
+  for (const Variable& gradient : scenario.workload.gradients)
+    elements += gradient.slices ? 0 : gradient.elements;
   demand(covered == elements, "the plan covers every element once");
   demand(!scenario.plan.packs.empty() || scenario.workload.gradients.empty(), "a plan has packs");
 }
@@ -40,7 +43,8 @@ void refuse(const Error& error) {
   demand(!error.problems().empty(), "an error has a problem");
   for (const Problem& problem : error.problems()) {
     demand(!problem.text.empty(), "a problem has a text");
-    demand(problem.where.file.starts_with("fuzz") || !problem.where.file.empty(), "a problem names its file");
+    demand(problem.where.file.starts_with("fuzz") || !problem.where.file.empty(),
+           "a problem names its file");
   }
 }
 

@@ -1,5 +1,5 @@
-// libFuzzer: any bytes as a timeline. Whatever they are, reading, replaying, summing up and exporting end, without a
-// crash and in memory that the file's own size bounds.
+// libFuzzer: any bytes as a timeline. Whatever they are, reading, replaying, summing up and
+// exporting end, without a crash and in memory that the file's own size bounds.
 
 #include <cstdint>
 #include <sstream>
@@ -13,7 +13,8 @@
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace tutti::core;
-  const auto reader = TimelineReader::from_bytes(std::string(reinterpret_cast<const char*>(data), size), "fuzz");
+  const auto reader =
+      TimelineReader::from_bytes(std::string(reinterpret_cast<const char*>(data), size), "fuzz");
   if (!reader) return 0;
   Summary summary;
   static_cast<void>(reader->replay(summary));

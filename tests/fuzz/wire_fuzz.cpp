@@ -1,9 +1,9 @@
-// libFuzzer: any bytes from a peer that is let in, by each way on which they come in. Whatever they are, the collective
-// takes them, refuses them or fails, without a crash, in memory that the schedule bounds, and without waiting for a time
-// that never comes. The first byte chooses the way:
+// libFuzzer: any bytes from a peer that is let in, by each way on which they come in. Whatever they
+// are, the collective takes them, refuses them or fails, without a crash, in memory that the
+// schedule bounds, and without waiting for a time that never comes. The first byte chooses the way:
 //
 //     0  headers and payloads, placed and then there   1  the same, whole from a buffer
-//     2  a socket of the TCP transport                 3  the emulated network, by a clock of its own
+//     2  a socket of the TCP transport                 3  the emulated network, by its own clock
 
 #include <sys/socket.h>
 #include <unistd.h>
@@ -36,7 +36,8 @@ class Nobody : public real::InterpreterListener {
   void step_done(const real::StepDone&) override {}
 };
 
-/// Takes everything and sends it nowhere; senders get their memory back at the next poll. Rank 0 is here.
+/// Takes everything and sends it nowhere; senders get their memory back at the next poll. Rank 0 is
+/// here.
 class Sink : public real::Transport {
  public:
   bool send(const real::Piece&, const std::byte*, real::Ticket ticket) override {
@@ -66,11 +67,13 @@ const core::Plan& plan() {
     options.credits = 2;
     options.most_elements_per_message = 40;
     core::Plan plan;
-    plan.packs.push_back(
-        plan.pack_of({}, test::on_plain_cluster(*cluster, core::ring_all_reduce(3, 300, options), 300)));
+    plan.packs.push_back(plan.pack_of(
+        {}, test::on_plain_cluster(*cluster, core::ring_all_reduce(3, 300, options), 300)));
     plan.packs.push_back(plan.pack_of(
         {}, test::on_plain_cluster(
-                *cluster, core::shuffle_all_reduce(3, 3, {0, 1}, 300, core::Engine::kCpu, core::Engine::kCpu), 300)));
+                *cluster,
+                core::shuffle_all_reduce(3, 3, {0, 1}, 300, core::Engine::kCpu, core::Engine::kCpu),
+                300)));
     return plan;
   }();
   return made;
@@ -78,14 +81,17 @@ const core::Plan& plan() {
 
 /// Rank 0 of both collectives, begun.
 struct Target {
-  Target(real::Transport& transport, real::Devices& devices) : interpreter(transport, devices, nobody, false) {
+  Target(real::Transport& transport, real::Devices& devices)
+      : interpreter(transport, devices, nobody, false) {
     transport.connect(interpreter, devices);
     for (std::uint32_t p = 0; p < 2; ++p)
-      interpreter.open({0, p}, plan().collective(plan().packs[p]), real::Operation::kSum, {0}, {data[p].data()});
+      interpreter.open({0, p}, plan().collective(plan().packs[p]), real::Operation::kSum, {0},
+                       {data[p].data()});
     for (std::uint32_t p = 0; p < 2; ++p) interpreter.start({0, p}, 0);
     interpreter.run_ready();
   }
-  std::array<std::vector<std::byte>, 2> data{std::vector<std::byte>(1200), std::vector<std::byte>(1200)};
+  std::array<std::vector<std::byte>, 2> data{std::vector<std::byte>(1200),
+                                             std::vector<std::byte>(1200)};
   Nobody nobody;
   real::Interpreter interpreter;
 };
@@ -99,7 +105,8 @@ void feed(Bytes bytes, real::Receiver& receiver, bool whole, const std::function
     if (header->kind == real::Header::Kind::kSlot) {
       static_cast<void>(receiver.slot_freed(header->piece.channel));
     } else {
-      const std::size_t length = std::min(bytes.size(), static_cast<std::size_t>(header->piece.length));
+      const std::size_t length =
+          std::min(bytes.size(), static_cast<std::size_t>(header->piece.length));
       if (whole) {
         // In memory of just this size, so that nobody reads beyond it.
         std::vector<std::byte> payload(static_cast<std::size_t>(header->piece.length));
@@ -129,7 +136,8 @@ void into_the_interpreter(Bytes bytes, bool whole) {
   static_cast<void>(target.interpreter.where_it_stands());
 }
 
-/// Worker 1, with ranks 1 and 2, says it all, in portions of 16 bytes to 4 KiB, as the first byte says; then it is gone.
+/// Worker 1, with ranks 1 and 2, says it all, in portions of 16 bytes to 4 KiB, as the first byte
+/// says; then it is gone.
 void into_a_socket(Bytes bytes) {
   if (bytes.empty()) return;
   const std::size_t portion = 16 * (1 + static_cast<std::size_t>(bytes[0]));
@@ -149,7 +157,8 @@ void into_a_socket(Bytes bytes) {
     };
     while (on && !bytes.empty()) {
       const Bytes part = bytes.first(std::min(portion, bytes.size()));
-      TUTTI_CHECK(::send(ends[1], part.data(), part.size(), MSG_NOSIGNAL) == static_cast<ssize_t>(part.size()),
+      TUTTI_CHECK(::send(ends[1], part.data(), part.size(), MSG_NOSIGNAL) ==
+                      static_cast<ssize_t>(part.size()),
                   "the socket takes no {} bytes", part.size());
       bytes = bytes.subspan(part.size());
       go_on();
@@ -177,7 +186,8 @@ void into_the_emulated_network(Bytes bytes) {
     on = on && target.interpreter.poll() && network.poll({});
   };
   const auto pass_time = [&] {
-    TUTTI_CHECK(timers.next() < clock + kLong, "waits for {} ns", timers.next().time_since_epoch().count());
+    TUTTI_CHECK(timers.next() < clock + kLong, "waits for {} ns",
+                timers.next().time_since_epoch().count());
     clock = std::max(clock, timers.next());
     timers.run_due(once);
   };

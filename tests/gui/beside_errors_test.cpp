@@ -1,4 +1,5 @@
-// Two timelines on one axis: what is the same, and how far apart, against looking at every span of both.
+// Two timelines on one axis: what is the same, and how far apart, against looking at every span of
+// both.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -25,12 +26,14 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 
 /// By what the two have in common of it.
-using Key = std::tuple<std::int32_t, std::string, TrackKind, std::int32_t, std::int32_t, std::int32_t, std::string,
-                       std::int64_t>;
+using Key = std::tuple<std::int32_t, std::string, TrackKind, std::int32_t, std::int32_t,
+                       std::int32_t, std::string, std::int64_t>;
 Key key_of(const Trace& own, const Trace::Row& row, const Span& span) {
   const bool lane = row.track.kind == TrackKind::kLane;
-  const std::string pack = span.pack < 0 ? "" : own.run().packs[static_cast<std::size_t>(span.pack)].gradients.front();
-  const bool backward = span.kind == SpanKind::kFirstCompute + static_cast<std::int32_t>(core::ComputeKind::kBackward);
+  const std::string pack =
+      span.pack < 0 ? "" : own.run().packs[static_cast<std::size_t>(span.pack)].gradients.front();
+  const bool backward = span.kind == SpanKind::kFirstCompute +
+                                         static_cast<std::int32_t>(core::ComputeKind::kBackward);
   const std::string layer = backward ? own.run().layers[static_cast<std::size_t>(span.index)] : "";
   return {row.track.worker, row.track.device, row.track.kind, row.track.lane,
           span.step,        span.kind,        pack + layer,   lane ? span.index : 0};
@@ -51,7 +54,8 @@ TEST(Beside, PartnersAreTheSameThingOfTheOther) {
         for (const auto& [key, here] : shown[side]) {
           const auto other = shown[1 - side].find(key);
           const std::vector<SpanId> partners = b.trace->parts()->partners(here);
-          const auto expected = other == shown[1 - side].end() ? std::vector<SpanId>() : std::vector{other->second};
+          const auto expected =
+              other == shown[1 - side].end() ? std::vector<SpanId>() : std::vector{other->second};
           ASSERT_EQ(partners, expected);
           found += !partners.empty();
         }
@@ -91,7 +95,8 @@ TEST(Beside, ErrorsAreThoseOfEverySpanAndRecord) {
       const auto [other, its] = b.trace->parts()->origin(partners.front());
       const auto theirs = other->span(its.row, its.index);
       ASSERT_TRUE(theirs);
-      expected.insert(std::abs((theirs->duration - theirs->wait - (span.duration - span.wait)).count()));
+      expected.insert(
+          std::abs((theirs->duration - theirs->wait - (span.duration - span.wait)).count()));
       static_cast<void>(own);
     });
     const auto all = largest_deviations(*reader_a, *reader_b, b.steps, b.packs, 1'000'000, go);
@@ -112,7 +117,8 @@ TEST(Beside, ErrorsAreThoseOfEverySpanAndRecord) {
     }
     EXPECT_EQ(got, expected);
     for (std::size_t i = 1; i < all->size(); ++i)
-      ASSERT_GE(std::abs((*all)[i - 1].time.difference().count()), std::abs((*all)[i].time.difference().count()));
+      ASSERT_GE(std::abs((*all)[i - 1].time.difference().count()),
+                std::abs((*all)[i].time.difference().count()));
     // And the largest of them, if not all are wanted.
     const auto few = largest_deviations(*reader_a, *reader_b, b.steps, b.packs, 5, go);
     ASSERT_TRUE(few);

@@ -31,25 +31,27 @@ TEST(Beside, EverySpanIsShownOnceAsLongAsItIsAndNoneOverlap) {
       const Beside b = beside(first, second, align);
       EXPECT_EQ(b.align, align);
       for (std::size_t side = 0; side < 2; ++side) {
-        for_each_span(b, side, [&](const Trace::Row& row, SpanId own, const Span& span, SpanId here) {
-          const Trace::Row& shown = b.trace->rows()[here.row];
-          ASSERT_EQ(shown.spans.duration(here.index), span.duration);
-          ASSERT_EQ(shown.spans.kind(here.index), span.kind);
-          ASSERT_EQ(shown.spans.pack(here.index), span.pack);
-          ASSERT_EQ(shown.track.kind, row.track.kind);
-          ASSERT_EQ(shown.track.worker, row.track.worker);
-          ASSERT_EQ(shown.track.device, row.track.device);
-          ASSERT_EQ(shown.track.lane, row.track.lane);
-          ASSERT_EQ(b.rows ? b.find(side, row.track.id, span.start) : std::nullopt, here);
-          const auto read = b.trace->span(here.row, here.index);
-          ASSERT_TRUE(read);
-          ASSERT_EQ(read->index, span.index);
-          ASSERT_EQ(read->start, shown.spans.start(here.index));
-          static_cast<void>(own);
-        });
+        for_each_span(
+            b, side, [&](const Trace::Row& row, SpanId own, const Span& span, SpanId here) {
+              const Trace::Row& shown = b.trace->rows()[here.row];
+              ASSERT_EQ(shown.spans.duration(here.index), span.duration);
+              ASSERT_EQ(shown.spans.kind(here.index), span.kind);
+              ASSERT_EQ(shown.spans.pack(here.index), span.pack);
+              ASSERT_EQ(shown.track.kind, row.track.kind);
+              ASSERT_EQ(shown.track.worker, row.track.worker);
+              ASSERT_EQ(shown.track.device, row.track.device);
+              ASSERT_EQ(shown.track.lane, row.track.lane);
+              ASSERT_EQ(b.rows ? b.find(side, row.track.id, span.start) : std::nullopt, here);
+              const auto read = b.trace->span(here.row, here.index);
+              ASSERT_TRUE(read);
+              ASSERT_EQ(read->index, span.index);
+              ASSERT_EQ(read->start, shown.spans.start(here.index));
+              static_cast<void>(own);
+            });
       }
       for (const Trace::Row& row : b.trace->rows()) {
-        for (SpanRow::Index i = 1; i < row.spans.size(); ++i) ASSERT_GE(row.spans.start(i), row.spans.end(i - 1));
+        for (SpanRow::Index i = 1; i < row.spans.size(); ++i)
+          ASSERT_GE(row.spans.start(i), row.spans.end(i - 1));
       }
       std::int64_t bytes = 0, shown = 0;
       for (const std::int64_t bin : b.sources[1]->links().front().bins) bytes += bin;
@@ -81,7 +83,8 @@ TEST(Beside, ByStepEachStepBeginsAtOneTimeAndMovesAsAWhole) {
   for (const auto& [first, second] : pairs()) {
     for (const Align align : {Align::kStep, Align::kPack}) {
       const Beside b = beside(first, second, align);
-      const auto shown_a = steps_of(b.trace->sides()[0].steps), shown_b = steps_of(b.trace->sides()[1].steps);
+      const auto shown_a = steps_of(b.trace->sides()[0].steps),
+                 shown_b = steps_of(b.trace->sides()[1].steps);
       std::set<std::int32_t> all;
       for (const auto& [step, range] : shown_a) all.insert(step);
       for (const auto& [step, range] : shown_b) all.insert(step);
@@ -112,7 +115,8 @@ TEST(Beside, ByStepEachStepBeginsAtOneTimeAndMovesAsAWhole) {
         for (const auto& [step, range] : own) {
           EXPECT_EQ(b.alignment.delays[side].own(shown.at(step).from), range.from);
           const Time middle(range.length().count() / 2);
-          EXPECT_EQ(b.alignment.delays[side].own(shown.at(step).from + middle), range.from + middle);
+          EXPECT_EQ(b.alignment.delays[side].own(shown.at(step).from + middle),
+                    range.from + middle);
         }
       }
     }
@@ -123,7 +127,8 @@ TEST(Beside, ByPackEachPackIsInFlightFromOneTimeOnAndMovesAsAWhole) {
   for (const auto& [first, second] : pairs()) {
     const Beside b = beside(first, second, Align::kPack);
     std::map<std::pair<std::int32_t, std::int32_t>, Time> begins;
-    for (const core::PackRecord& pack : b.trace->sides()[0].packs) begins[{pack.step, pack.pack}] = pack.last_start;
+    for (const core::PackRecord& pack : b.trace->sides()[0].packs)
+      begins[{pack.step, pack.pack}] = pack.last_start;
     std::map<std::int32_t, std::int32_t> numbers;
     for (const auto& [a, other] : b.packs) numbers[other] = a;
     std::map<std::pair<std::int32_t, std::int32_t>, Time> moves;
@@ -139,7 +144,8 @@ TEST(Beside, ByPackEachPackIsInFlightFromOneTimeOnAndMovesAsAWhole) {
     EXPECT_GT(aligned, 0);
     for_each_span(b, 1, [&](const Trace::Row& row, SpanId, const Span& span, SpanId here) {
       if (row.track.kind == TrackKind::kCompute) return;
-      ASSERT_EQ(b.trace->rows()[here.row].spans.start(here.index) - span.start, moves.at({span.step, span.pack}));
+      ASSERT_EQ(b.trace->rows()[here.row].spans.start(here.index) - span.start,
+                moves.at({span.step, span.pack}));
     });
   }
 }
@@ -184,11 +190,13 @@ TEST(Beside, TheTwoAreCalledByWhatTheyAre) {
   EXPECT_EQ(names_of(a, b, {"f/x", "g/x"}), (Names{"f/x", "g/x"}));
   EXPECT_EQ(names_of(a, b, {"x", "x"}), (Names{"first", "second"}));
   // Of long names what tells them apart: the rows have no room for more.
-  EXPECT_EQ(names_of(a, b, {"f/04_resnet50_ring (run 2).tutti", "f/04_resnet50_ring (run 13).tutti"}),
-            (Names{"run 2", "run 13"}));
+  EXPECT_EQ(
+      names_of(a, b, {"f/04_resnet50_ring (run 2).tutti", "f/04_resnet50_ring (run 13).tutti"}),
+      (Names{"run 2", "run 13"}));
   EXPECT_EQ(names_of(a, b, {"runs/monday/resnet50.tutti", "runs/tuesday/resnet50.tutti"}),
             (Names{"monday", "tuesday"}));
-  EXPECT_EQ(names_of(a, b, {"a_long_name_it_is.tutti", "a_long_name.tutti"}), (Names{"name_it_is", "name"}));
+  EXPECT_EQ(names_of(a, b, {"a_long_name_it_is.tutti", "a_long_name.tutti"}),
+            (Names{"name_it_is", "name"}));
   a.strategy = "ring, bytes_per_pack 5, mean";
   b.strategy = "pscpu, bytes_per_pack 5, mean";
   EXPECT_EQ(names_of(a, b, {"x", "y"}), (Names{"ring", "pscpu"}));
@@ -263,7 +271,8 @@ TEST(Beside, CutOffAndDamagedFilesAreShownAsFarAsTheyGo) {
           }
         }
         for (std::size_t r = 0; r < both.trace->rows().size(); ++r) {
-          if (both.trace->rows()[r].spans.size() > 0) static_cast<void>(facts_of_span(*both.trace, r, 0));
+          if (both.trace->rows()[r].spans.size() > 0)
+            static_cast<void>(facts_of_span(*both.trace, r, 0));
         }
         static_cast<void>(facts_of_run(*both.trace));
         static_cast<void>(Layout(*both.trace));
@@ -271,7 +280,8 @@ TEST(Beside, CutOffAndDamagedFilesAreShownAsFarAsTheyGo) {
       }
     }
   };
-  for (std::size_t length = 8; length < bytes.size(); length += bytes.size() / 40) look(bytes.substr(0, length));
+  for (std::size_t length = 8; length < bytes.size(); length += bytes.size() / 40)
+    look(bytes.substr(0, length));
   for (std::size_t at = 8; at < bytes.size(); at += bytes.size() / 150) {
     std::string damaged = bytes;
     damaged[at] = static_cast<char>(damaged[at] ^ 0x55);
@@ -295,7 +305,8 @@ TEST(Beside, DetailsTellTrueTimesOfBoth) {
     ++told;
   });
   EXPECT_GT(told, 0);
-  EXPECT_EQ(moment(*b.trace, b.trace->axis()[1].from + core::microseconds(5)), "step 1 + 0.005000 ms");
+  EXPECT_EQ(moment(*b.trace, b.trace->axis()[1].from + core::microseconds(5)),
+            "step 1 + 0.005000 ms");
 }
 
 }  // namespace

@@ -1,4 +1,5 @@
-// Two timelines in the window: opened, aligned, arranged, walked and closed by keys; and what is wrong with the second.
+// Two timelines in the window: opened, aligned, arranged, walked and closed by keys; and what is
+// wrong with the second.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -39,7 +40,8 @@ using testing::HasSubstr;
 
 constexpr Time kMs = core::milliseconds(1);
 
-/// Two GPUs, three steps. Each computes for 50 ms; from 40 ms on a pack is in flight for 20 + `late` ms, which ends the step.
+/// Two GPUs, three steps. Each computes for 50 ms; from 40 ms on a pack is in flight for 20 +
+/// `late` ms, which ends the step.
 std::string timeline(const std::string& executor, int late, const std::string& gradient = "a") {
   std::ostringstream out;
   core::TimelineWriter writer(out);
@@ -57,7 +59,8 @@ std::string timeline(const std::string& executor, int late, const std::string& g
                                  : core::TrackKind::kLane;
     writer.track({id, kind, 0, id < 3 ? "gpu0" : "gpu1", 0, row < 2 ? -1 : 0});
     for (std::int32_t step = 0; step < 3; ++step) {
-      const auto add = [&](std::int32_t what, int from, int to, std::int32_t pack, std::int64_t index) {
+      const auto add = [&](std::int32_t what, int from, int to, std::int32_t pack,
+                           std::int64_t index) {
         Span span;
         span.start = kMs * (length * step + from);
         span.duration = kMs * (to - from);
@@ -68,8 +71,10 @@ std::string timeline(const std::string& executor, int late, const std::string& g
         writer.span(id, span);
       };
       if (row == 0) {
-        add(SpanKind::kFirstCompute + static_cast<std::int32_t>(core::ComputeKind::kForward), 0, 20, -1, 0);
-        add(SpanKind::kFirstCompute + static_cast<std::int32_t>(core::ComputeKind::kBackward), 20, 50, -1, 0);
+        add(SpanKind::kFirstCompute + static_cast<std::int32_t>(core::ComputeKind::kForward), 0, 20,
+            -1, 0);
+        add(SpanKind::kFirstCompute + static_cast<std::int32_t>(core::ComputeKind::kBackward), 20,
+            50, -1, 0);
       } else if (row == 1) {
         add(SpanKind::kPackInFlight, 40, length, 0, 0);
       } else {
@@ -87,7 +92,8 @@ std::string timeline(const std::string& executor, int late, const std::string& g
     record.backward = kMs * 30;
     record.exposed = kMs * (length - 50);
     writer.step(record);
-    writer.pack({step, 0, record.start + kMs * 40, record.start + kMs * 40, record.start + kMs * 40, record.end});
+    writer.pack({step, 0, record.start + kMs * 40, record.start + kMs * 40, record.start + kMs * 40,
+                 record.end});
   }
   core::PathPiece piece;
   piece.kind = SpanKind::kPackInFlight;
@@ -111,7 +117,8 @@ class TwoTimelines : public testing::Test {
 
   /// True if both are shown and compared; else what was said is in said_.
   bool open(const std::string& first, const std::string& second) {
-    return opens([&] { window_->open_both(QString::fromStdString(first), QString::fromStdString(second)); });
+    return opens(
+        [&] { window_->open_both(QString::fromStdString(first), QString::fromStdString(second)); });
   }
   bool opens(const std::function<void()>& open) {
     const auto why = why_not_opened(*window_, open);
@@ -122,7 +129,9 @@ class TwoTimelines : public testing::Test {
     ASSERT_TRUE(open(first_, second_)) << said_;
     ASSERT_TRUE(window_->beside().beside());
   }
-  void press(Qt::Key key, Qt::KeyboardModifiers with = Qt::NoModifier) { QTest::keyClick(&view(), key, with); }
+  void press(Qt::Key key, Qt::KeyboardModifiers with = Qt::NoModifier) {
+    QTest::keyClick(&view(), key, with);
+  }
   void align(Qt::Key key) {
     QSignalSpy shown(&window_->beside(), &BesidePanel::shown);
     press(key, Qt::AltModifier);
@@ -153,8 +162,9 @@ class TwoTimelines : public testing::Test {
 TEST_F(TwoTimelines, AreShownOneAboveTheOtherWithTheirErrors) {
   open_both();
   EXPECT_EQ(view().trace()->sides().size(), 2u);
-  EXPECT_THAT(keys(), testing::IsSupersetOf({"steps/simulated", "steps/real", "error of steps", "error of packs",
-                                             "worker 0/gpu1/packs/simulated", "worker 0/gpu1/packs/real"}));
+  EXPECT_THAT(keys(), testing::IsSupersetOf({"steps/simulated", "steps/real", "error of steps",
+                                             "error of packs", "worker 0/gpu1/packs/simulated",
+                                             "worker 0/gpu1/packs/real"}));
   EXPECT_EQ(window_->windowTitle().toStdString(), "simulated and real — Tutti");
   // 3 steps, what is exposed of each, 3 packs; the other parts do not differ.
   EXPECT_EQ(list().rowCount(), 9);
@@ -165,8 +175,10 @@ TEST_F(TwoTimelines, AreShownOneAboveTheOtherWithTheirErrors) {
 
 TEST_F(TwoTimelines, AreAlignedByKeysAndWhatIsSelectedStays) {
   open_both();
-  const std::string simulated = "worker 0/gpu1/compute/simulated", real = "worker 0/gpu1/compute/real";
-  EXPECT_EQ(shown_at(simulated, 4), shown_at(real, 4)) << "by step, unless something else was chosen";
+  const std::string simulated = "worker 0/gpu1/compute/simulated",
+                    real = "worker 0/gpu1/compute/real";
+  EXPECT_EQ(shown_at(simulated, 4), shown_at(real, 4))
+      << "by step, unless something else was chosen";
   EXPECT_EQ(shown_at(real, 4), kMs * 132);
   view().go_to({0, 3});
   align(Qt::Key_1);
@@ -186,7 +198,8 @@ TEST_F(TwoTimelines, AreAlignedByKeysAndWhatIsSelectedStays) {
 TEST_F(TwoTimelines, AreArrangedByAKeyAndRememberIt) {
   open_both();
   press(Qt::Key_I);
-  EXPECT_THAT(keys(), testing::IsSupersetOf({"simulated", "real", "real/worker 0/gpu1/compute", "error of steps"}));
+  EXPECT_THAT(keys(), testing::IsSupersetOf(
+                          {"simulated", "real", "real/worker 0/gpu1/compute", "error of steps"}));
   EXPECT_EQ(QSettings().value(QStringLiteral("arrangement")).toString().toStdString(), "sides");
   press(Qt::Key_I);
   EXPECT_THAT(keys(), testing::Contains("worker 0/gpu1/compute/real"));
@@ -203,7 +216,8 @@ TEST_F(TwoTimelines, TheSameOfTheOtherIsFoundFromEither) {
   ASSERT_TRUE(details);
   std::map<std::string, std::string> facts;
   for (int row = 0; row < details->table().rowCount(); ++row)
-    facts[details->table().item(row, 0)->text().toStdString()] = details->table().item(row, 1)->text().toStdString();
+    facts[details->table().item(row, 0)->text().toStdString()] =
+        details->table().item(row, 1)->text().toStdString();
   EXPECT_EQ(facts["simulated"], "20.0 ms");
   EXPECT_EQ(facts["real"], "26.0 ms");
   EXPECT_EQ(facts["difference"], "+6.00 ms (+30.0 %)");
@@ -221,7 +235,8 @@ TEST_F(TwoTimelines, ErrorsAreGoneToByClickEnterAndKeys) {
     if (list().item(row, 0)->text() == QLatin1String("pack in flight") &&
         list().item(row, 1)->text() == QLatin1String("2"))
       pack = row;
-    if (list().item(row, 0)->text() == QLatin1String("step") && list().item(row, 1)->text() == QLatin1String("1"))
+    if (list().item(row, 0)->text() == QLatin1String("step") &&
+        list().item(row, 1)->text() == QLatin1String("1"))
       step = row;
   }
   ASSERT_GE(pack, 0);
@@ -229,7 +244,8 @@ TEST_F(TwoTimelines, ErrorsAreGoneToByClickEnterAndKeys) {
   auto& table = const_cast<QTableWidget&>(list());
   const auto click = [&](int row) {
     table.scrollToItem(table.item(row, 0));
-    QTest::mouseClick(table.viewport(), Qt::LeftButton, {}, table.visualItemRect(table.item(row, 0)).center());
+    QTest::mouseClick(table.viewport(), Qt::LeftButton, {},
+                      table.visualItemRect(table.item(row, 0)).center());
   };
   click(pack);
   ASSERT_TRUE(view().selected());
@@ -279,7 +295,8 @@ TEST_F(TwoTimelines, WhereNothingDiffersTheListSaysSo) {
   ASSERT_TRUE(open(first_, folder_.write("again.tutti", timeline("simulated", 0)))) << said_;
   EXPECT_EQ(list().rowCount(), 0);
   QStringList words;
-  for (const QLabel* const label : window_->beside().findChildren<QLabel*>()) words.append(label->text());
+  for (const QLabel* const label : window_->beside().findChildren<QLabel*>())
+    words.append(label->text());
   EXPECT_THAT(words.join(QLatin1Char('\n')).toStdString(), HasSubstr("nothing differs"));
 }
 
@@ -297,7 +314,8 @@ TEST_F(TwoTimelines, NumbersAreOfEach) {
   const auto* const numbers = window_->findChild<NumbersPanel*>();
   ASSERT_TRUE(numbers);
   EXPECT_THAT(numbers->csv().toStdString(), HasSubstr("timeline,kind,"));
-  EXPECT_THAT(numbers->csv().toStdString(), HasSubstr("\"simulated\",pack in flight,6,120000.000000"));
+  EXPECT_THAT(numbers->csv().toStdString(),
+              HasSubstr("\"simulated\",pack in flight,6,120000.000000"));
   EXPECT_THAT(numbers->csv().toStdString(), HasSubstr("\"real\",pack in flight,6,156000.000000"));
 }
 
@@ -315,7 +333,9 @@ TEST_F(TwoTimelines, DetailsAreWhatTuttiCompareSays) {
                   details->table().item(row, 1)->text().toStdString());
   const auto expect = [&](const std::string& name, const core::Pair& pair) {
     ASSERT_EQ(facts.count(name), 1u) << name;
-    EXPECT_THAT(facts.find(name)->second, testing::StartsWith(core::show(pair.a) + " → " + core::show(pair.b))) << name;
+    EXPECT_THAT(facts.find(name)->second,
+                testing::StartsWith(core::show(pair.a) + " → " + core::show(pair.b)))
+        << name;
   };
   expect("step time", compared->steady.time);
   expect("forward", compared->steady.forward);

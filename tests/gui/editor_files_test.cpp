@@ -26,10 +26,11 @@ using testing::StartsWith;
 
 TEST_F(Editor, FilesThatAreBrokenEmptyHugeOrNoTextAreAMessage) {
   own("kept.textproto", "name: \"kept\"");
-  for (const std::string& file :
-       {folder_.file("gone.textproto"), folder_.path(), folder_.write("bytes.textproto", "\xff\xfe"),
-        folder_.write("nul.textproto", std::string("a\0b", 3)), folder_.write("mixed.textproto", "a: 1\r\nb: 2\n"),
-        folder_.write("huge.textproto", std::string(5 << 20, '#'))}) {
+  for (const std::string& file : {folder_.file("gone.textproto"), folder_.path(),
+                                  folder_.write("bytes.textproto", "\xff\xfe"),
+                                  folder_.write("nul.textproto", std::string("a\0b", 3)),
+                                  folder_.write("mixed.textproto", "a: 1\r\nb: 2\n"),
+                                  folder_.write("huge.textproto", std::string(5 << 20, '#'))}) {
     open(file);
     EXPECT_THAT(said_, HasSubstr(file));
     EXPECT_EQ(text(), "name: \"kept\"");
@@ -118,7 +119,8 @@ TEST_F(Editor, AnExampleIsACopyThatSavingAsksAPlaceFor) {
   const std::string other = folder_.write("shipped/mine.textproto", "name: \"mine\"\n");
   make_window();
   open(example);
-  EXPECT_THAT(window_->windowTitle().toStdString(), HasSubstr("01_first.textproto (copy of an example)"));
+  EXPECT_THAT(window_->windowTitle().toStdString(),
+              HasSubstr("01_first.textproto (copy of an example)"));
   set(path({{"name", 0}}), QStringLiteral("b"));
   const std::string copy = folder_.file("copy.textproto");
   name_file(copy);
@@ -133,7 +135,8 @@ TEST_F(Editor, AnExampleIsACopyThatSavingAsksAPlaceFor) {
   // Also by its name, by a way around, and by a link, an example is not written.
   fs::create_symlink(example, folder_.file("link.textproto"));
   for (const std::string& name :
-       {example, folder_.path() + "/shipped/../shipped/01_first.textproto", folder_.file("link.textproto")}) {
+       {example, folder_.path() + "/shipped/../shipped/01_first.textproto",
+        folder_.file("link.textproto")}) {
     EXPECT_FALSE(editor().save_to(QString::fromStdString(name))) << name;
     EXPECT_THAT(window_->status_text().toStdString(), HasSubstr("example"));
   }
@@ -151,12 +154,14 @@ TEST_F(Editor, TheSweepOfAnExampleIsNotPutBesideIt) {
   const auto* const file = window_->findChild<QLineEdit*>(QStringLiteral("sweep file"));
   ASSERT_TRUE(file);
   EXPECT_EQ(QFileInfo(file->text()).fileName(), QStringLiteral("01_two_ranks.sweep"));
-  EXPECT_NE(QFileInfo(file->text()).absolutePath().toStdString(), fs::path(shipped("01_two_ranks")).parent_path());
+  EXPECT_NE(QFileInfo(file->text()).absolutePath().toStdString(),
+            fs::path(shipped("01_two_ranks")).parent_path());
 }
 
 TEST_F(Editor, DroppedFilesAndNewOnesOpen) {
   EXPECT_TRUE(drop(window_.get(), {shipped("02_eight_hosts_ring")}));
-  ASSERT_TRUE(until([&] { return editor().title() == QStringLiteral("02_eight_hosts_ring.textproto"); }));
+  ASSERT_TRUE(
+      until([&] { return editor().title() == QStringLiteral("02_eight_hosts_ring.textproto"); }));
   EXPECT_EQ(QSettings().value(QStringLiteral("recent")).toStringList().front().toStdString(),
             shipped("02_eight_hosts_ring"));
   act("new");
@@ -170,7 +175,8 @@ TEST_F(Editor, AFileThatIsDroppedOnTheTextIsOpenedNotWrittenIntoIt) {
   // As Qt finds whom to ask: from the widget under the mouse outwards.
   drop(editor().text_editor().viewport(), {shipped("02_eight_hosts_ring")});
   EXPECT_EQ(text(), before);
-  ASSERT_TRUE(until([&] { return editor().title() == QStringLiteral("02_eight_hosts_ring.textproto"); }));
+  ASSERT_TRUE(
+      until([&] { return editor().title() == QStringLiteral("02_eight_hosts_ring.textproto"); }));
 }
 
 }  // namespace

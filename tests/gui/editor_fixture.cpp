@@ -14,7 +14,9 @@
 
 namespace tutti::gui {
 
-std::string shipped(const std::string& name) { return test::source_folder() + "/scenarios/" + name + ".textproto"; }
+std::string shipped(const std::string& name) {
+  return test::source_folder() + "/scenarios/" + name + ".textproto";
+}
 
 std::string file_text(const std::string& path) {
   std::ifstream stream(path, std::ios::binary);
@@ -31,8 +33,8 @@ namespace {
 /// Runs for as long as nobody stops it, a step at a time.
 class Endless : public core::Executor {
  public:
-  core::Expected<void> run(const core::Scenario& scenario, const core::RecordOptions&, const core::RunControl& control,
-                           core::TimelineSink& sink) override {
+  core::Expected<void> run(const core::Scenario& scenario, const core::RecordOptions&,
+                           const core::RunControl& control, core::TimelineSink& sink) override {
     core::RunInfo info;
     info.scenario = scenario.name;
     sink.begin(info);
@@ -52,8 +54,8 @@ class Endless : public core::Executor {
 
 class Failing : public core::Executor {
  public:
-  core::Expected<void> run(const core::Scenario&, const core::RecordOptions&, const core::RunControl&,
-                           core::TimelineSink&) override {
+  core::Expected<void> run(const core::Scenario&, const core::RecordOptions&,
+                           const core::RunControl&, core::TimelineSink&) override {
     return tl::make_unexpected(core::Error::run("worker 1 was ended by signal 9 (Killed)"));
   }
 };
@@ -63,8 +65,10 @@ class Failing : public core::Executor {
 Workshop workshop() {
   Workshop made = make_workshop(test::tutti_program());
   made.library = core::Library(test::source_folder() + "/scenarios");
-  made.backends.push_back({"endless", "Endless", "waiting", {}, [] { return std::make_unique<Endless>(); }});
-  made.backends.push_back({"failing", "Failing", "failing", {}, [] { return std::make_unique<Failing>(); }});
+  made.backends.push_back(
+      {"endless", "Endless", "waiting", {}, [] { return std::make_unique<Endless>(); }});
+  made.backends.push_back(
+      {"failing", "Failing", "failing", {}, [] { return std::make_unique<Failing>(); }});
   made.backends.push_back({"none", "None", "", [] { return "it was never built"; }, {}});
   return made;
 }
@@ -104,7 +108,8 @@ void Editor::answer(QMessageBox::StandardButton button) {
 
 std::vector<std::string> Editor::run_folders() {
   std::vector<std::string> found;
-  for (const QFileInfo& entry : QDir(QDir::tempPath()).entryInfoList(QDir::Dirs | QDir::NoDotAndDotDot)) {
+  for (const QFileInfo& entry :
+       QDir(QDir::tempPath()).entryInfoList(QDir::Dirs | QDir::NoDotAndDotDot)) {
     if (!QDir(entry.absoluteFilePath()).entryList({QStringLiteral("*.tutti")}).isEmpty() &&
         entry.fileName().startsWith(QStringLiteral("window-")))
       found.push_back(entry.absoluteFilePath().toStdString());

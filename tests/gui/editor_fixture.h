@@ -19,8 +19,8 @@ namespace tutti::gui {
 std::string shipped(const std::string& name);
 std::string file_text(const std::string& path);
 core::FieldPath path(std::initializer_list<core::PathStep> steps);
-/// Everything that runs scenarios here, and three more: one that runs until it is stopped ("endless"), one that fails ("failing"), one
-/// that is not there ("none").
+/// Everything that runs scenarios here, and three more: one that runs until it is stopped
+/// ("endless"), one that fails ("failing"), one that is not there ("none").
 Workshop workshop();
 
 /// A window that edits and runs scenarios.
@@ -28,9 +28,12 @@ class Editor : public testing::Test {
  protected:
   Editor();
 
-  /// A window in place of the one before, which goes as it does at a crash or a signal: nobody is asked.
+  /// A window in place of the one before, which goes as it does at a crash or a signal: nobody is
+  /// asked.
   void make_window();
-  [[nodiscard]] QString recovery_folder() const { return QString::fromStdString(folder_.file("recovery")); }
+  [[nodiscard]] QString recovery_folder() const {
+    return QString::fromStdString(folder_.file("recovery"));
+  }
 
   ScenarioDesk& desk() { return window_->desk(); }
   ScenarioEditor& editor() { return desk().editor(); }
@@ -92,7 +95,8 @@ class Editor : public testing::Test {
   test::TemporaryFolder folder_;
   std::unique_ptr<MainWindow> window_;
   std::string said_;
-  std::string examples_;  ///< folder of scenarios that windows made from now on take for Tutti's; empty: Tutti's own
+  std::string examples_;  ///< folder of scenarios that windows made from now on take for Tutti's;
+                          ///< empty: Tutti's own
   bool asked_ = false;
   int opened_ = 0, failed_ = 0;  ///< since the last key or action
 };

@@ -1,4 +1,5 @@
-// Nothing that was typed is lost: pasting from an empty clipboard, and windows that end before their changes are saved.
+// Nothing that was typed is lost: pasting from an empty clipboard, and windows that end before
+// their changes are saved.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -53,8 +54,9 @@ TEST_F(Editor, NoDataAndDataWithoutTextAreNotInserted) {
   QMimeData nothing, picture, words;
   picture.setData(QStringLiteral("image/png"), "\x89PNG");
   words.setText(QStringLiteral("# "));
-  for (const QMimeData* const data : {static_cast<const QMimeData*>(nullptr), static_cast<const QMimeData*>(&nothing),
-                                      static_cast<const QMimeData*>(&picture)}) {
+  for (const QMimeData* const data :
+       {static_cast<const QMimeData*>(nullptr), static_cast<const QMimeData*>(&nothing),
+        static_cast<const QMimeData*>(&picture)}) {
     EXPECT_FALSE(field.canInsertFromMimeData(data));
     field.insertFromMimeData(data);
     EXPECT_EQ(field.utf8(), "name: \"a\"\n");
@@ -93,7 +95,9 @@ TEST_F(Editor, EveryOtherFieldTakesAnEmptyClipboard) {
 
 // --- recovery files ---
 
-QStringList files_in(const QString& folder) { return QDir(folder).entryList(QDir::Files, QDir::Name); }
+QStringList files_in(const QString& folder) {
+  return QDir(folder).entryList(QDir::Files, QDir::Name);
+}
 
 UnsavedText unsaved(const std::string& path, const std::string& text) {
   return {QString::fromStdString(path), {}, false, true, text};
@@ -101,7 +105,8 @@ UnsavedText unsaved(const std::string& path, const std::string& text) {
 
 TEST_F(Editor, ARecoveryFileIsFoundOnceItsEditorIsGoneAndOnlyThen) {
   const QString folder = recovery_folder();
-  const std::string one = folder_.write("one.textproto", ""), two = folder_.write("two.textproto", "");
+  const std::string one = folder_.write("one.textproto", ""),
+                    two = folder_.write("two.textproto", "");
   {
     RecoveryFile first(folder), second(folder), other(folder);
     ASSERT_TRUE(first.keep(unsaved(one, "of the first")));
@@ -110,7 +115,8 @@ TEST_F(Editor, ARecoveryFileIsFoundOnceItsEditorIsGoneAndOnlyThen) {
     EXPECT_TRUE(left_behind(folder).empty()) << "their editors are alive";
     ASSERT_TRUE(first.keep(unsaved(one, "of the first, changed")));
     second.remove();
-    EXPECT_EQ(files_in(folder).filter(QStringLiteral(".json")).size(), 4) << "two files and their locks";
+    EXPECT_EQ(files_in(folder).filter(QStringLiteral(".json")).size(), 4)
+        << "two files and their locks";
   }
   EXPECT_EQ(left_behind(folder).size(), 2u);
   auto found = left_behind(folder, QString::fromStdString(folder_.path() + "/./one.textproto"));
@@ -141,7 +147,8 @@ TEST_F(Editor, WhatAProcessKeptThatWasKilledIsFound) {
 TEST_F(Editor, RecoveryFilesThatAreBrokenAreLeftAlone) {
   fs::create_directory(recovery_folder().toStdString());
   for (const char* const broken : {"", "{", "[]", "{\"text\": 3}", "\xff\xfe"})
-    static_cast<void>(folder_.write("recovery/a" + std::to_string(*broken) + ".recovery.json", broken));
+    static_cast<void>(
+        folder_.write("recovery/a" + std::to_string(*broken) + ".recovery.json", broken));
   EXPECT_TRUE(left_behind(recovery_folder()).empty());
   RecoveryFile nowhere(QStringLiteral("/proc/no/such/folder"));
   EXPECT_THAT(nowhere.keep(unsaved("a", "b")).error().message(), HasSubstr("/proc/no/such/folder"));
@@ -263,7 +270,8 @@ TEST_F(Editor, TwoWindowsOnOneFileKeepTheirOwnChangesAndDoNotFight) {
   open(file);
   EXPECT_EQ(text(), "name: \"a\"\n") << "nobody is asked about changes of a window that is there";
   set(path({{"name", 0}}), QStringLiteral("of the second"));
-  EXPECT_TRUE(until([&] { return files_in(recovery_folder()).filter(QStringLiteral(".json")).size() == 4; }));
+  EXPECT_TRUE(until(
+      [&] { return files_in(recovery_folder()).filter(QStringLiteral(".json")).size() == 4; }));
   act("save");
   EXPECT_EQ(file_text(file), "name: \"of the second\"\n");
   EXPECT_EQ(first->desk().editor().text(), "name: \"of the first\"\n");

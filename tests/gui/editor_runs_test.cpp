@@ -58,7 +58,8 @@ TEST_F(Editor, MarksOfARunAreKeptWithItsTimeline) {
   open(kept);
   EXPECT_EQ(window_->timeline().trace()->run().scenario, "01_two_ranks");
   EXPECT_EQ(window_->marks().marks().all().size(), 1u);
-  EXPECT_FALSE(desk().save_timeline_to(QString::fromStdString(folder_.file("no/such/folder.tutti"))));
+  EXPECT_FALSE(
+      desk().save_timeline_to(QString::fromStdString(folder_.file("no/such/folder.tutti"))));
   EXPECT_THAT(window_->status_text().toStdString(), HasSubstr("folder.tutti"));
 }
 
@@ -73,7 +74,8 @@ TEST_F(Editor, CardsAreNeverWiderThanTheWindow) {
 }
 
 TEST_F(Editor, EveryExampleIsACardAndAKeyAway) {
-  const auto cards = window_->findChildren<QPushButton*>(QRegularExpression(QStringLiteral("^example card ")));
+  const auto cards =
+      window_->findChildren<QPushButton*>(QRegularExpression(QStringLiteral("^example card ")));
   ASSERT_GE(cards.size(), 6);
   for (QPushButton* const card : cards) {
     EXPECT_NE(card->focusPolicy() & Qt::TabFocus, 0);
@@ -90,9 +92,11 @@ TEST_F(Editor, EveryExampleIsACardAndAKeyAway) {
     if (number == 1) continue;
     // There are no more keys than digits.
     opened_ = failed_ = 0;
-    number < 10 ? press(static_cast<Qt::Key>(Qt::Key_0 + number), Qt::ControlModifier) : card->click();
+    number < 10 ? press(static_cast<Qt::Key>(Qt::Key_0 + number), Qt::ControlModifier)
+                : card->click();
     ASSERT_TRUE(ran()) << number << ": " << said_;
-    EXPECT_TRUE(editor().title().startsWith(QStringLiteral("%1_").arg(number, 2, 10, QLatin1Char('0'))));
+    EXPECT_TRUE(
+        editor().title().startsWith(QStringLiteral("%1_").arg(number, 2, 10, QLatin1Char('0'))));
   }
 }
 
@@ -148,7 +152,8 @@ std::vector<std::string> children() {
     const std::string stat = file_text(file.string());
     const auto behind = stat.rfind(')');
     if (behind == std::string::npos || behind + 4 >= stat.size()) continue;
-    if (std::stol(stat.substr(behind + 4)) == ::getpid()) found.push_back(stat.substr(0, behind + 3));
+    if (std::stol(stat.substr(behind + 4)) == ::getpid())
+      found.push_back(stat.substr(0, behind + 3));
   }
   return found;
 }
@@ -172,7 +177,8 @@ TEST_F(Editor, ClosingWhileItRunsLeavesNoThreadProcessOrFile) {
     set(path({{"run", 0}, {"steps", 0}}), QStringLiteral("100000"));
     desk().bar().choose(backend);
     act("run");
-    for (int i = 0; i < 100 && (backend != std::string("endless") && children().empty()); ++i) QTest::qWait(10);
+    for (int i = 0; i < 100 && (backend != std::string("endless") && children().empty()); ++i)
+      QTest::qWait(10);
     QTest::qWait(50);
     ASSERT_TRUE(desk().running()) << backend << ": " << desk().bar().words().toStdString();
     answer(QMessageBox::Discard);

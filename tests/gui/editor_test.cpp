@@ -43,12 +43,15 @@ TEST_F(Editor, AScenarioIsShownAsItIsAndSavedUnchanged) {
     EXPECT_EQ(text(), file_text(entry.path().string()));
     EXPECT_FALSE(editor().changed());
     EXPECT_THAT(editor().card_text().toStdString(), HasSubstr("on every rank"));
-    const auto scenario = core::load_scenario(entry.path().string(), core::Library(core::library_folder()));
+    const auto scenario =
+        core::load_scenario(entry.path().string(), core::Library(core::library_folder()));
     ASSERT_TRUE(scenario) << scenario.error().message();
     // Bounds are those of all-reduces of whole gradients over all replicas.
     const bool split = scenario->plan.partition.has_value();
-    const bool bounded = !split && !scenario->strategy.servers && !core::has_slices(scenario->workload);
-    EXPECT_THAT(editor().card_text().toStdString(), HasSubstr(bounded ? "what binds that" : "not known"));
+    const bool bounded =
+        !split && !scenario->strategy.servers && !core::has_slices(scenario->workload);
+    EXPECT_THAT(editor().card_text().toStdString(),
+                HasSubstr(bounded ? "what binds that" : "not known"));
     if (!split) {
       EXPECT_THAT(editor().card_text().toStdString(), Not(HasSubstr("hold the same part")));
     }
@@ -137,7 +140,8 @@ TEST_F(Editor, RandomFormEditsAreWhatTheTextThenSays) {
       // Down to a random line of the form.
       QModelIndex at;
       while (form().hasChildren(at) && (!at.isValid() || random.below(5) != 0))
-        at = form().index(static_cast<int>(random.below(static_cast<std::uint64_t>(form().rowCount(at)))), 0, at);
+        at = form().index(
+            static_cast<int>(random.below(static_cast<std::uint64_t>(form().rowCount(at)))), 0, at);
       const QModelIndex value = at.siblingAtColumn(FormModel::kValue);
       if (form().can_add(at)) {
         form().add(at);
@@ -145,8 +149,9 @@ TEST_F(Editor, RandomFormEditsAreWhatTheTextThenSays) {
         form().remove(at);
       } else if (form().flags(value) & Qt::ItemIsEditable) {
         const core::FieldType& type = *form().type(at);
-        const QString typed = type.choices.empty() ? QString::number(random.below(100))
-                                                   : QString::fromStdString(type.choices.back().name);
+        const QString typed = type.choices.empty()
+                                  ? QString::number(random.below(100))
+                                  : QString::fromStdString(type.choices.back().name);
         const core::FieldPath field = form().path(at);
         form().setData(value, typed, Qt::EditRole);
         EXPECT_EQ(shown(field), typed) << text();
@@ -154,7 +159,9 @@ TEST_F(Editor, RandomFormEditsAreWhatTheTextThenSays) {
       // The form is what the text says, line by line.
       const core::ScenarioText now(text(), core::Schema::scenario());
       ASSERT_FALSE(now.broken()) << text();
-      ASSERT_EQ(form().rowCount(form().index_of(path({{"workload", 0}, {"variable", 0}})).parent()) > 0, true);
+      ASSERT_EQ(
+          form().rowCount(form().index_of(path({{"workload", 0}, {"variable", 0}})).parent()) > 0,
+          true);
     }
     for (int i = 0; i < 200 && text() != before; ++i) act("undo");
     EXPECT_EQ(text(), before);
@@ -175,8 +182,10 @@ TEST_F(Editor, ProblemsAreMarkedAtTheFieldInTheTextAndInWords) {
   EXPECT_THAT(editor().problem_texts()[0].toStdString(), StartsWith("line 12: batch: "));
   const QModelIndex at = form().index_of(batch);
   EXPECT_THAT(form().problem(at).toStdString(), HasSubstr("\"thirty\""));
-  EXPECT_THAT(at.data(Qt::AccessibleTextRole).toString().toStdString(), HasSubstr("problem: batch: "));
-  EXPECT_THAT(at.data(Qt::AccessibleDescriptionRole).toString().toStdString(), HasSubstr("replica"));
+  EXPECT_THAT(at.data(Qt::AccessibleTextRole).toString().toStdString(),
+              HasSubstr("problem: batch: "));
+  EXPECT_THAT(at.data(Qt::AccessibleDescriptionRole).toString().toStdString(),
+              HasSubstr("replica"));
   EXPECT_THAT(editor().card_text().toStdString(), HasSubstr("one problem"));
   bool underlined = false;
   for (const QTextEdit::ExtraSelection& mark : editor().text_editor().extraSelections())
@@ -207,7 +216,8 @@ TEST_F(Editor, ATextOfAnOlderFormIsRewrittenWhereItsAuthorAsksForIt) {
   }
   ASSERT_NE(link, nullptr);
   EXPECT_FALSE(link->isHidden());
-  const core::FieldPath packs = path({{"strategy", 0}, {"tensorflow", 0}, {"mirrored", 0}, {"num_packs", 0}});
+  const core::FieldPath packs =
+      path({{"strategy", 0}, {"tensorflow", 0}, {"mirrored", 0}, {"num_packs", 0}});
   EXPECT_EQ(text(), before) << "nothing is changed by itself";
   emit link->linkActivated(QStringLiteral("convert"));
   QTest::qWait(10);
@@ -225,7 +235,8 @@ TEST_F(Editor, WhileTheTextIsBrokenTheFormWaits) {
   editor().text_editor().moveCursor(QTextCursor::End);
   QTest::keyClicks(&editor().text_editor(), QStringLiteral("strategy {"));
   QTest::qWait(10);
-  const QModelIndex steps = form().index_of(path({{"run", 0}, {"steps", 0}})).siblingAtColumn(FormModel::kValue);
+  const QModelIndex steps =
+      form().index_of(path({{"run", 0}, {"steps", 0}})).siblingAtColumn(FormModel::kValue);
   EXPECT_EQ(shown(path({{"run", 0}, {"steps", 0}})), QStringLiteral("5"));
   EXPECT_FALSE(form().flags(steps) & Qt::ItemIsEditable);
   EXPECT_FALSE(form().setData(steps, 6, Qt::EditRole));

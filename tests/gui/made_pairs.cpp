@@ -18,13 +18,16 @@ using core::TrackKind;
 namespace {
 
 Time random_time(core::Random& random, int most_us) {
-  return Time(1 + static_cast<std::int64_t>(random.below(static_cast<std::uint64_t>(most_us) * 1'000'000)));
+  return Time(
+      1 + static_cast<std::int64_t>(random.below(static_cast<std::uint64_t>(most_us) * 1'000'000)));
 }
 
-/// One device's step: computation, packs in two slots that overlap, each with the steps of two lanes.
+/// One device's step: computation, packs in two slots that overlap, each with the steps of two
+/// lanes.
 class Device {
  public:
-  Device(core::TimelineWriter& writer, core::TrackId first, std::int32_t worker, const std::string& name)
+  Device(core::TimelineWriter& writer, core::TrackId first, std::int32_t worker,
+         const std::string& name)
       : writer_(writer), first_(first) {
     for (core::TrackId t = 0; t < kTracks; ++t) {
       const auto kind = t == 0 ? TrackKind::kCompute : t < 3 ? TrackKind::kPacks : TrackKind::kLane;
@@ -35,7 +38,8 @@ class Device {
   static constexpr core::TrackId kTracks = 7;
 
   /// When it is over.
-  Time step(core::Random& random, const Recipe& recipe, std::int32_t step, Time begin, std::vector<TimeRange>& packs) {
+  Time step(core::Random& random, const Recipe& recipe, std::int32_t step, Time begin,
+            std::vector<TimeRange>& packs) {
     Time now = begin + random_time(random, 20);
     const auto compute = [&](core::ComputeKind kind, std::int64_t index) {
       Span span;
@@ -57,7 +61,8 @@ class Device {
       const Time start = free_from[slot] + random_time(random, recipe.longest_us);
       const Time length(3 * (1 + random_time(random, recipe.longest_us).count()));
       const auto pack = static_cast<std::int32_t>(p);
-      const auto row = [&](core::TrackId t, Time from, Time duration, std::int32_t kind, std::int64_t index) {
+      const auto row = [&](core::TrackId t, Time from, Time duration, std::int32_t kind,
+                           std::int64_t index) {
         Span span;
         span.start = from;
         span.duration = duration;
@@ -106,15 +111,18 @@ std::string bytes_of(const Recipe& recipe) {
   std::vector<Device> devices;
   for (int w = 0; w < recipe.workers; ++w) {
     for (const char* name : {"gpu0", "gpu1"})
-      devices.emplace_back(writer, static_cast<core::TrackId>(devices.size()) * Device::kTracks, w, name);
+      devices.emplace_back(writer, static_cast<core::TrackId>(devices.size()) * Device::kTracks, w,
+                           name);
   }
   Time begin;
   for (std::int32_t step = recipe.first_step; step < recipe.first_step + recipe.steps; ++step) {
     std::vector<TimeRange> packs(recipe.packs.size());
     Time end = begin;
-    for (Device& device : devices) end = std::max(end, device.step(random, recipe, step, begin, packs));
+    for (Device& device : devices)
+      end = std::max(end, device.step(random, recipe, step, begin, packs));
     for (std::size_t p = 0; p < packs.size(); ++p)
-      writer.pack({step, static_cast<std::int32_t>(p), packs[p].from, packs[p].from, packs[p].from, packs[p].to});
+      writer.pack({step, static_cast<std::int32_t>(p), packs[p].from, packs[p].from, packs[p].from,
+                   packs[p].to});
     core::StepRecord record;
     record.step = step;
     record.start = begin;
@@ -128,7 +136,8 @@ std::string bytes_of(const Recipe& recipe) {
     link.name = "w0/nic0 out";
     link.bandwidth = core::bandwidth_from_gb_per_s(1);
     link.bin_width = core::microseconds(7);
-    for (Time t; t < begin; t += link.bin_width) link.bins.push_back(static_cast<std::int64_t>(random.below(7000)));
+    for (Time t; t < begin; t += link.bin_width)
+      link.bins.push_back(static_cast<std::int64_t>(random.below(7000)));
     writer.link(link);
   }
   core::PathPiece piece;
@@ -148,7 +157,9 @@ std::shared_ptr<const Trace> trace_of(const std::string& bytes) {
 }
 std::shared_ptr<const Trace> made(const Recipe& recipe) { return trace_of(bytes_of(recipe)); }
 
-Beside beside(const Recipe& a, const Recipe& b, Align align) { return put_beside(made(a), made(b), align, {"a", "b"}); }
+Beside beside(const Recipe& a, const Recipe& b, Align align) {
+  return put_beside(made(a), made(b), align, {"a", "b"});
+}
 
 std::vector<std::pair<Recipe, Recipe>> pairs() {
   std::vector<std::pair<Recipe, Recipe>> all;

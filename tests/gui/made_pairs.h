@@ -26,7 +26,8 @@ struct Recipe {
   int longest_us = 400;  ///< of a piece of computation; packs take up to three times as long
 };
 
-/// The file of it: devices with computation, packs in two slots that overlap, each with the steps of two lanes.
+/// The file of it: devices with computation, packs in two slots that overlap, each with the steps
+/// of two lanes.
 std::string bytes_of(const Recipe& recipe);
 std::shared_ptr<const Trace> trace_of(const std::string& bytes);
 std::shared_ptr<const Trace> made(const Recipe& recipe);
@@ -37,7 +38,8 @@ Beside beside(const Recipe& a, const Recipe& b, Align align);
 /// Different packs, layers, lengths and seeds.
 std::vector<std::pair<Recipe, Recipe>> pairs();
 
-/// Calls with each span of a side: its own trace's row and number, as it is in its file, and where it is shown.
+/// Calls with each span of a side: its own trace's row and number, as it is in its file, and where
+/// it is shown.
 template <class Take>
 void for_each_span(const Beside& b, std::size_t side, Take take) {
   std::map<std::pair<std::size_t, SpanRow::Index>, SpanId> shown;
@@ -46,7 +48,8 @@ void for_each_span(const Beside& b, std::size_t side, Take take) {
     for (SpanRow::Index i = 0; i < b.trace->rows()[r].spans.size(); ++i) {
       const auto [source, own] = b.trace->parts()->origin({r, i});
       ASSERT_EQ(source, b.sources[side].get());
-      ASSERT_TRUE(shown.emplace(std::pair(own.row, own.index), SpanId{r, i}).second) << "shown twice";
+      ASSERT_TRUE(shown.emplace(std::pair(own.row, own.index), SpanId{r, i}).second)
+          << "shown twice";
     }
   }
   for (std::size_t r = 0; r < b.sources[side]->rows().size(); ++r) {

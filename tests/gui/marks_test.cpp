@@ -23,8 +23,10 @@ TEST(Marks, ComeBackFromTheirFileAsTheyWere) {
     for (std::uint64_t i = random.below(20); i > 0; --i) {
       const int from = static_cast<int>(random.below(1000));
       std::string text;
-      for (std::uint64_t c = random.below(12); c > 0; --c) text += "ab\"\\\n\t#{}é漢"[random.below(9)];
-      marks.add(mark(from, from + static_cast<int>(random.below(2) * random.below(50)), text + "é 漢"));
+      for (std::uint64_t c = random.below(12); c > 0; --c)
+        text += "ab\"\\\n\t#{}é漢"[random.below(9)];
+      marks.add(
+          mark(from, from + static_cast<int>(random.below(2) * random.below(50)), text + "é 漢"));
     }
     const auto again = Marks::read(marks.write(), "x.marks");
     ASSERT_TRUE(again) << again.error().message();
@@ -58,7 +60,8 @@ TEST(Marks, FilesThatAreWrongSayWhereAndWhy) {
               FailsWith(Mistake{ProblemCode::kConflict, "Mark.to_ps", 2, 20, "x.marks"}));
   EXPECT_THAT(read("mark { form_ps: 9 }"),
               FailsWith(Mistake{ProblemCode::kUnknownField, "Mark.form_ps", 1, 8, "x.marks"}));
-  EXPECT_THAT(read("mark { from_ps: 9"), FailsWith(Mistake{ProblemCode::kSyntax, "", 1, 6, "x.marks"}));
+  EXPECT_THAT(read("mark { from_ps: 9"),
+              FailsWith(Mistake{ProblemCode::kSyntax, "", 1, 6, "x.marks"}));
   EXPECT_FALSE(read("\x7f\x45\x4c\x46\xff\xfe"));
 }
 

@@ -23,8 +23,9 @@ using core::Time;
 
 /// A shipped scenario, one step of it, every step of every lane.
 std::shared_ptr<const Trace> simulated(const std::string& name) {
-  const auto scenario = core::load_scenario(test::source_folder() + "/scenarios/" + name + ".textproto",
-                                            core::Library(test::source_folder() + "/scenarios"));
+  const auto scenario =
+      core::load_scenario(test::source_folder() + "/scenarios/" + name + ".textproto",
+                          core::Library(test::source_folder() + "/scenarios"));
   EXPECT_TRUE(scenario) << scenario.error().message();
   core::RecordOptions record;
   record.level = core::RecordLevel::kSteps;
@@ -88,7 +89,8 @@ TEST_P(Messages, OfAStretchOfTimeAreThoseUnderWayInIt) {
   std::vector<std::size_t> rows;
   for (std::size_t r = 0; r < trace->rows().size(); r += 2) rows.push_back(r);
   for (std::size_t m = 0; m < all.size(); m += all.size() / 7 + 1) {
-    const TimeRange range{all[m].sent - core::microseconds(50), all[m].sent + core::microseconds(100)};
+    const TimeRange range{all[m].sent - core::microseconds(50),
+                          all[m].sent + core::microseconds(100)};
     const auto found = messages_in(*trace, rows, range, 1'000'000);
     ASSERT_TRUE(found && *found);
     std::size_t expected = 0;
@@ -96,7 +98,8 @@ TEST_P(Messages, OfAStretchOfTimeAreThoseUnderWayInIt) {
       // The receiver's span reaches into the stretch, and so does the message.
       const SpanRow& spans = trace->rows()[message.to.row].spans;
       expected += message.to.row % 2 == 0 && spans.start(message.to.index) < range.to &&
-                  (spans.end(message.to.index) > range.from || spans.start(message.to.index) >= range.from) &&
+                  (spans.end(message.to.index) > range.from ||
+                   spans.start(message.to.index) >= range.from) &&
                   message.sent < range.to && message.arrived >= range.from;
     }
     EXPECT_EQ((*found)->size(), expected);
@@ -104,7 +107,8 @@ TEST_P(Messages, OfAStretchOfTimeAreThoseUnderWayInIt) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Shipped, Messages, testing::Values("04_resnet50_ring", "05_resnet50_pscpu"),
+INSTANTIATE_TEST_SUITE_P(Shipped, Messages,
+                         testing::Values("04_resnet50_ring", "05_resnet50_pscpu"),
                          [](const auto& shipped) { return std::string(shipped.param); });
 
 TEST(MessagesOf, SpansWithoutAnyAreNone) {

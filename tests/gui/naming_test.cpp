@@ -1,5 +1,5 @@
-// Spans are found by the names of layers and gradients: those of the packs that carry them, and the pieces of the backward
-// pass that make them, against the scenario's own plan.
+// Spans are found by the names of layers and gradients: those of the packs that carry them, and the
+// pieces of the backward pass that make them, against the scenario's own plan.
 
 #include "gui/model/naming.h"
 
@@ -24,7 +24,8 @@ using core::Span;
 using testing::ElementsAre;
 using testing::IsEmpty;
 
-constexpr int kBackward = core::SpanKind::kFirstCompute + static_cast<int>(core::ComputeKind::kBackward);
+constexpr int kBackward =
+    core::SpanKind::kFirstCompute + static_cast<int>(core::ComputeKind::kBackward);
 
 TEST(Naming, TellsTheBeginningOfANameFromAPieceAndAPieceFromAPart) {
   EXPECT_EQ(naming("conv1", "conv1"), Naming::kBegin);
@@ -39,7 +40,8 @@ TEST(Naming, TellsTheBeginningOfANameFromAPieceAndAPieceFromAPart) {
 }
 
 std::string lower(std::string text) {
-  std::transform(text.begin(), text.end(), text.begin(), [](unsigned char c) { return std::tolower(c); });
+  std::transform(text.begin(), text.end(), text.begin(),
+                 [](unsigned char c) { return std::tolower(c); });
   return text;
 }
 
@@ -64,15 +66,17 @@ Planned planned(const core::Scenario& scenario, int gradient) {
   }
   for (std::size_t s = 0; s < scenario.workload.segments.size(); ++s) {
     const auto& variables = scenario.workload.segments[s].variables;
-    if (std::find(variables.begin(), variables.end(), gradient) != variables.end()) found.segments.insert(s);
+    if (std::find(variables.begin(), variables.end(), gradient) != variables.end())
+      found.segments.insert(s);
   }
   return found;
 }
 
 core::Scenario of_workload(const std::string& workload) {
-  auto scenario = core::read_scenario("cluster { workers { machine: \"dgx1-v100\" } } workload { " + workload +
-                                          " batch: 1 } strategy { algorithm: \"ring\" bytes_per_pack: 4000000 }",
-                                      "f.textproto", test::library());
+  auto scenario = core::read_scenario(
+      "cluster { workers { machine: \"dgx1-v100\" } } workload { " + workload +
+          " batch: 1 } strategy { algorithm: \"ring\" bytes_per_pack: 4000000 }",
+      "f.textproto", test::library());
   if (!scenario) throw std::runtime_error(scenario.error().message());
   return std::move(*scenario);
 }
@@ -93,12 +97,14 @@ bool is_as_planned(const core::Scenario& scenario, int gradient) {
 TEST(Naming, FindsPackAndLayerOfTheGradientsOfEveryShippedModel) {
   for (const std::string& model : test::library().names(core::Library::Kind::kModel)) {
     SCOPED_TRACE(model);
-    const core::Scenario scenario = of_workload("model: \"" + model + "\" forward_ms: 1 backward_ms: 2");
+    const core::Scenario scenario =
+        of_workload("model: \"" + model + "\" forward_ms: 1 backward_ms: 2");
     const auto gradients = static_cast<int>(scenario.workload.gradients.size());
     for (int g = 0; g < gradients; g += 1 + gradients / 20) {
       const std::string& name = scenario.workload.gradients[static_cast<std::size_t>(g)].name;
       // Their layer is called by a sister: "layers.3.attention.wq.weight".
-      const bool of_sister = name.ends_with("attention.wk.weight") || name.ends_with("attention.wv.weight");
+      const bool of_sister =
+          name.ends_with("attention.wk.weight") || name.ends_with("attention.wv.weight");
       EXPECT_EQ(is_as_planned(scenario, g), !of_sister) << name;
     }
   }

@@ -41,7 +41,8 @@ struct Ran {
 
 std::vector<std::string> strategies() {
   std::vector<std::string> all;
-  for (const std::string& name : core::algorithm_names()) all.push_back("algorithm: \"" + name + "\"");
+  for (const std::string& name : core::algorithm_names())
+    all.push_back("algorithm: \"" + name + "\"");
   all.emplace_back("algorithm: \"ring\" shards: 2 reduction: MEAN");
   all.emplace_back("algorithm: \"pscpu\" shards: 2");
   all.emplace_back("algorithm: \"nccl\" channels: 2 bytes_per_pack: 0 reduction: MEAN");
@@ -57,7 +58,8 @@ std::string where_it_runs(const std::string& strategy) {
 TEST(PackReplay, OfEveryAlgorithmEndsWithEverythingReducedEverywhere) {
   for (const std::string& strategy : strategies()) {
     int tried = 0;
-    for (const auto& [workers, gpus] : {std::pair(2, 2), std::pair(2, 4), std::pair(1, 4), std::pair(4, 1)}) {
+    for (const auto& [workers, gpus] :
+         {std::pair(2, 2), std::pair(2, 4), std::pair(1, 4), std::pair(4, 1)}) {
       const std::string text = test::small_scenario(strategy, workers, gpus);
       // Some need a number of devices, or of workers.
       if (!core::read_scenario(text, "s", test::library())) continue;
@@ -69,12 +71,14 @@ TEST(PackReplay, OfEveryAlgorithmEndsWithEverythingReducedEverywhere) {
         const std::int64_t elements = replay->collective().elements;
         replay->show(record.first_start - Time(1));
         for (Rank r = 0; r < replay->contributors(); ++r)
-          EXPECT_THAT(replay->held(r), ElementsAre(PackReplay::Piece{0, elements, 1})) << strategy << ": its own";
+          EXPECT_THAT(replay->held(r), ElementsAre(PackReplay::Piece{0, elements, 1}))
+              << strategy << ": its own";
         replay->show(record.end);
         for (Rank r = 0; r < replay->contributors(); ++r) {
-          EXPECT_THAT(replay->held(r), ElementsAre(PackReplay::Piece{0, elements, replay->contributors()}))
-              << strategy << ", " << workers << " x " << gpus << ", step " << record.step << ", pack " << record.pack
-              << ", rank " << r;
+          EXPECT_THAT(replay->held(r),
+                      ElementsAre(PackReplay::Piece{0, elements, replay->contributors()}))
+              << strategy << ", " << workers << " x " << gpus << ", step " << record.step
+              << ", pack " << record.pack << ", rank " << r;
         }
       }
     }
@@ -86,17 +90,19 @@ TEST(PackReplay, IsTheSameHoweverOneCameToTheMoment) {
   for (const std::string& strategy : strategies()) {
     const Ran run(where_it_runs(strategy));
     const core::PackRecord record = run.trace->packs().front();
-    const auto forward = run.replay(record.step, record.pack), about = run.replay(record.step, record.pack);
+    const auto forward = run.replay(record.step, record.pack),
+               about = run.replay(record.step, record.pack);
     ASSERT_TRUE(forward && about);
     core::Random random(3);
     const std::int64_t length = (record.end - record.first_start).count();
     for (std::int64_t i = 0; i <= 40; ++i) {
-      about->show(record.first_start +
-                  Time(static_cast<std::int64_t>(random.below(static_cast<std::uint64_t>(length)))));
+      about->show(record.first_start + Time(static_cast<std::int64_t>(
+                                           random.below(static_cast<std::uint64_t>(length)))));
       const Time t = record.first_start + Time(length / 40 * i);
       forward->show(t);
       about->show(t);
-      for (Rank r = 0; r < forward->contributors(); ++r) EXPECT_EQ(forward->held(r), about->held(r)) << strategy;
+      for (Rank r = 0; r < forward->contributors(); ++r)
+        EXPECT_EQ(forward->held(r), about->held(r)) << strategy;
     }
   }
 }
@@ -118,7 +124,8 @@ TEST(PackReplay, ContributionsNeverGetLessAndCoverThePack) {
           EXPECT_EQ(piece.offset, elements);
           elements += piece.count;
           sum += piece.count * piece.contributions;
-          partly = partly || (piece.contributions > 1 && piece.contributions < replay->contributors());
+          partly =
+              partly || (piece.contributions > 1 && piece.contributions < replay->contributors());
         }
         EXPECT_EQ(elements, replay->collective().elements);
         EXPECT_GE(sum, before[static_cast<std::size_t>(r)]) << strategy;
@@ -131,7 +138,8 @@ TEST(PackReplay, ContributionsNeverGetLessAndCoverThePack) {
   }
 }
 
-/// In a ring of four over 4 equal chunks, rank r holds whole, after its first complete receive, chunk (r + 1) mod 4.
+/// In a ring of four over 4 equal chunks, rank r holds whole, after its first complete receive,
+/// chunk (r + 1) mod 4.
 TEST(PackReplay, TellsWhoseContributionsAreInAChunk) {
   const Ran run(test::small_scenario("algorithm: \"ring\"", 2, 2));
   const core::PackRecord record = run.trace->packs().front();
@@ -159,7 +167,8 @@ TEST(PackReplay, TransfersCarryRangesOfThePack) {
         const auto range = replay->range_of(transfer);
         if (!range) continue;
         ++with_range;
-        EXPECT_EQ(range->count * core::size_of(replay->collective().type), transfer.bytes) << strategy;
+        EXPECT_EQ(range->count * core::size_of(replay->collective().type), transfer.bytes)
+            << strategy;
         EXPECT_LE(range->end(), replay->collective().elements);
       }
     }
@@ -200,9 +209,11 @@ TEST(PackReplay, SaysWhatKeepsItFromBeingFollowed) {
   const auto trace = test::simulated_trace(text, core::RecordLevel::kPacks);
   const auto plan = *plan_of_run(*trace, test::library());
   const auto traffic = *Traffic::read(*trace);
-  EXPECT_THAT(PackReplay::of(plan, traffic, 0, 0), FailsWith(Mistake{ProblemCode::kMissing, "--record"}));
+  EXPECT_THAT(PackReplay::of(plan, traffic, 0, 0),
+              FailsWith(Mistake{ProblemCode::kMissing, "--record"}));
   const Ran run(text);
-  EXPECT_THAT(PackReplay::of(run.plan, run.traffic, 0, 99), FailsWith(Mistake{ProblemCode::kUnknownName, "pack"}));
+  EXPECT_THAT(PackReplay::of(run.plan, run.traffic, 0, 99),
+              FailsWith(Mistake{ProblemCode::kUnknownName, "pack"}));
 }
 
 }  // namespace

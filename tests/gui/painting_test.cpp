@@ -1,5 +1,6 @@
-// What is painted, to the pixel: pictures kept in tests/data/window, at several zooms and in both themes, without texts, whose
-// pixels are the fonts' business. TUTTI_WRITE_PICTURES=1 writes them anew: look at them before they are committed.
+// What is painted, to the pixel: pictures kept in tests/data/window, at several zooms and in both
+// themes, without texts, whose pixels are the fonts' business. TUTTI_WRITE_PICTURES=1 writes them
+// anew: look at them before they are committed.
 
 #include <gtest/gtest.h>
 
@@ -27,7 +28,8 @@ constexpr QSize kSize(320, 400);
 const std::shared_ptr<const Trace>& shared_trace() {
   static const std::shared_ptr<const Trace> opened = [] {
     const std::string folder = test::source_folder() + "/scenarios";
-    const auto scenario = core::load_scenario(folder + "/04_resnet50_ring.textproto", core::Library(folder));
+    const auto scenario =
+        core::load_scenario(folder + "/04_resnet50_ring.textproto", core::Library(folder));
     core::RecordOptions record;
     record.level = core::RecordLevel::kSteps;
     std::ostringstream out;
@@ -78,7 +80,9 @@ TEST(Painting, IsThatOfThePicturesAtEveryZoomAndInBothThemes) {
   for (const Theme* const theme : {&light_theme(), &dark_theme()}) {
     for (const Sight& sight : sights()) {
       const int scroll = std::min(sight.scroll, lines.height() - kSize.height());
-      const QImage now = paint_lines({trace(), lines, *theme, sight.range, scroll, sight.path_only}, kSize, 1).image;
+      const QImage now =
+          paint_lines({trace(), lines, *theme, sight.range, scroll, sight.path_only}, kSize, 1)
+              .image;
       const QString path = QString::fromStdString((folder / name_of(sight, *theme)).string());
       if (std::getenv("TUTTI_WRITE_PICTURES")) {
         ASSERT_TRUE(now.save(path));
@@ -100,9 +104,14 @@ TEST(Painting, ShapesCoverThePixelsThatScanlinesDo) {
   for (int round = 0; round < 60; ++round) {
     const auto share = [&] { return static_cast<std::int64_t>(random.below(1'000'000)); };
     const Time from(trace().length().count() / 1'000'000 * share());
-    const Time length(std::max<std::int64_t>(1'000'000, trace().length().count() / (1 + share() % 5000)));
-    const Scene scene{
-        trace(), lines, dark_theme(), {from, from + length}, static_cast<int>(random.below(500)), random.below(2) == 0};
+    const Time length(
+        std::max<std::int64_t>(1'000'000, trace().length().count() / (1 + share() % 5000)));
+    const Scene scene{trace(),
+                      lines,
+                      dark_theme(),
+                      {from, from + length},
+                      static_cast<int>(random.below(500)),
+                      random.below(2) == 0};
     QImage shapes(kSize, QImage::Format_RGB32);
     QPainter painter(&shapes);
     paint_line_shapes(painter, scene, kSize);
@@ -117,9 +126,13 @@ TEST(Painting, CountersAreAsHighAsTheirMostAtEachPixelInPixelsAndInShapes) {
   Layout lines = layout();
   lines.show_counters({"bytes in flight", "queue depth"});
   const Time ms = core::milliseconds(1);
-  for (const TimeRange& range : {TimeRange{Time(), trace().length()}, TimeRange{ms * 45, ms * 60}}) {
-    const Scene scene{
-        .trace = trace(), .layout = lines, .theme = light_theme(), .range = range, .traffic = traffic->get()};
+  for (const TimeRange& range :
+       {TimeRange{Time(), trace().length()}, TimeRange{ms * 45, ms * 60}}) {
+    const Scene scene{.trace = trace(),
+                      .layout = lines,
+                      .theme = light_theme(),
+                      .range = range,
+                      .traffic = traffic->get()};
     const QImage image = paint_lines(scene, kSize, 1).image;
     QImage shapes(kSize, QImage::Format_RGB32);
     QPainter painter(&shapes);
@@ -133,10 +146,13 @@ TEST(Painting, CountersAreAsHighAsTheirMostAtEachPixelInPixelsAndInShapes) {
       ++counters;
       int most = 0;
       for (int x = 0; x < kSize.width(); ++x) {
-        const std::int64_t value = counter.most(time_at(range, x, kSize.width()), time_at(range, x + 1, kSize.width()));
+        const std::int64_t value =
+            counter.most(time_at(range, x, kSize.width()), time_at(range, x + 1, kSize.width()));
         int filled = 0;
-        for (int y = line.top; y < line.bottom(); ++y) filled += image.pixel(x, y) != image.pixel(x, line.top);
-        const double height = static_cast<double>(value) / static_cast<double>(counter.peak()) * (line.height - 4);
+        for (int y = line.top; y < line.bottom(); ++y)
+          filled += image.pixel(x, y) != image.pixel(x, line.top);
+        const double height =
+            static_cast<double>(value) / static_cast<double>(counter.peak()) * (line.height - 4);
         EXPECT_NEAR(filled, value > 0 ? std::max(1.0, height) : 0, 0.51) << line.key << " at " << x;
         most = std::max(most, filled);
       }
@@ -154,8 +170,8 @@ TEST(Painting, AClosedGroupOfTwoTimelinesShowsEachInAHalf) {
   lines.open("worker 0", false);
   const Scene scene{*both.trace, lines, light_theme(), {Time(), both.trace->length()}};
   const QImage image = paint_lines(scene, kSize, 1).image;
-  const auto group =
-      std::find_if(lines.lines().begin(), lines.lines().end(), [](const Line& l) { return l.key == "worker 0"; });
+  const auto group = std::find_if(lines.lines().begin(), lines.lines().end(),
+                                  [](const Line& l) { return l.key == "worker 0"; });
   ASSERT_NE(group, lines.lines().end());
   const auto filled = [&](int x, int top, int bottom) {
     int count = 0;
@@ -209,12 +225,16 @@ TEST(Painting, ALabelOfTheAxisIsWholeOrNotThere) {
   const QImage bare = axis({});
   const std::vector<int> columns = columns_with_text(bare);
   ASSERT_GT(columns.size(), 50u);
-  // Wherever something lies, nothing sticks out from under it: each label left of it or right of it is as it was.
+  // Wherever something lies, nothing sticks out from under it: each label left of it or right of it
+  // is as it was.
   for (int left = Scene::kGutter; left + 60 < kPlace.width(); left += 7) {
     const QRect flag(left, 2, 60, Scene::kAxis - 4);
     const QImage image = axis(flag);
-    for (const int x : columns_with_text(image)) ASSERT_FALSE(x >= flag.left() && x <= flag.right()) << left;
-    const int tick = pixel_at(scene.range, core::milliseconds(100), kPlace.width() - Scene::kGutter) + Scene::kGutter;
+    for (const int x : columns_with_text(image))
+      ASSERT_FALSE(x >= flag.left() && x <= flag.right()) << left;
+    const int tick =
+        pixel_at(scene.range, core::milliseconds(100), kPlace.width() - Scene::kGutter) +
+        Scene::kGutter;
     const bool touches = flag.intersects(QRect(tick + 4, 0, 40, 20));
     const QRect label(tick + 4, 0, 50, Scene::kAxis - 10);
     if (touches || !flag.intersects(label)) {

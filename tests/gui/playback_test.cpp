@@ -1,4 +1,5 @@
-// The time cursor: frames add up, however long each is; events are those of a search through all spans.
+// The time cursor: frames add up, however long each is; events are those of a search through all
+// spans.
 
 #include "gui/model/playback.h"
 

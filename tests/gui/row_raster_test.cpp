@@ -22,10 +22,11 @@ SpanRow random_row(Random& random, std::size_t count, unsigned longest_bits) {
   for (std::size_t i = 0; i < count; ++i) {
     Span span;
     span.start = at;
-    span.duration =
-        Time(static_cast<std::int64_t>(random.below(5) == 0 ? 0 : random.below(1u << random.below(longest_bits))));
+    span.duration = Time(static_cast<std::int64_t>(
+        random.below(5) == 0 ? 0 : random.below(1u << random.below(longest_bits))));
     span.kind = static_cast<std::int32_t>(random.below(50));
-    at = span.start + span.duration + Time(static_cast<std::int64_t>(random.below(2) == 0 ? random.below(5000) : 0));
+    at = span.start + span.duration +
+         Time(static_cast<std::int64_t>(random.below(2) == 0 ? random.below(5000) : 0));
     row.add(span);
   }
   row.finish();
@@ -50,9 +51,11 @@ std::vector<Column> every_span(const SpanRow& row, const TimeRange& range, int w
     if (touching == 0) continue;
     Column& column = columns[static_cast<std::size_t>(x)];
     column.kind = static_cast<std::uint8_t>(row.kind(longest));
-    const double share = static_cast<double>(covered.count()) / static_cast<double>((end - begin).count());
+    const double share =
+        static_cast<double>(covered.count()) / static_cast<double>((end - begin).count());
     column.filled =
-        touching == 1 ? Column::kFull : static_cast<std::uint16_t>(std::clamp(share * Column::kFull, 1.0, 65535.0));
+        touching == 1 ? Column::kFull
+                      : static_cast<std::uint16_t>(std::clamp(share * Column::kFull, 1.0, 65535.0));
   }
   return columns;
 }
@@ -69,11 +72,13 @@ void expect_every_span(const SpanRow& row, const TimeRange& range, int width, in
 TEST(RowRaster, DrawsWhatLookingAtEverySpanForEveryPixelWould) {
   Random random(3);
   for (int i = 0; i < 400; ++i) {
-    const SpanRow row = random_row(random, random.below(400), 4 + static_cast<unsigned>(random.below(12)));
+    const SpanRow row =
+        random_row(random, random.below(400), 4 + static_cast<unsigned>(random.below(12)));
     const std::int64_t length = row.size() == 0 ? 5000 : row.end(row.size() - 1).count() + 2000;
     const int width = 1 + static_cast<int>(random.below(300));
     const Time from(static_cast<std::int64_t>(random.below(static_cast<std::uint64_t>(length))));
-    const Time to = from + Time(width + static_cast<std::int64_t>(random.below(1u << random.below(22))));
+    const Time to =
+        from + Time(width + static_cast<std::int64_t>(random.below(1u << random.below(22))));
     expect_every_span(row, {from, to}, width, i);
   }
 }
@@ -84,9 +89,10 @@ TEST(RowRaster, DrawsThatAlsoOfManySpansOnFewPixels) {
   for (int i = 0; i < 60; ++i) {
     const SpanRow row = random_row(random, 20'000, 3 + static_cast<unsigned>(random.below(12)));
     const std::int64_t length = row.end(row.size() - 1).count();
-    const Time from(static_cast<std::int64_t>(random.below(static_cast<std::uint64_t>(length / 4))));
-    const Time to =
-        from + Time(length / 2 + static_cast<std::int64_t>(random.below(static_cast<std::uint64_t>(length))));
+    const Time from(
+        static_cast<std::int64_t>(random.below(static_cast<std::uint64_t>(length / 4))));
+    const Time to = from + Time(length / 2 + static_cast<std::int64_t>(
+                                                 random.below(static_cast<std::uint64_t>(length))));
     expect_every_span(row, {from, to}, 1 << random.below(9), i);
   }
 }
@@ -96,8 +102,8 @@ TEST(RowRaster, PixelsAndTimesAreEachOthersInverse) {
   for (int i = 0; i < 2000; ++i) {
     const int width = 1 + static_cast<int>(random.below(4000));
     const Time from(static_cast<std::int64_t>(random.below(std::uint64_t{1} << random.below(61))));
-    const TimeRange range{
-        from, from + Time(width + static_cast<std::int64_t>(random.below(std::uint64_t{1} << random.below(61))))};
+    const TimeRange range{from, from + Time(width + static_cast<std::int64_t>(random.below(
+                                                        std::uint64_t{1} << random.below(61))))};
     EXPECT_EQ(time_at(range, 0, width), range.from);
     EXPECT_EQ(time_at(range, width, width), range.to);
     const int x = static_cast<int>(random.below(static_cast<std::uint64_t>(width)));
@@ -112,14 +118,18 @@ TEST(RowRaster, FillsThePartOfTheRowThatTheKindHasToTheShareThatIsCovered) {
   SpanLooks looks;
   looks.fill({0xff0000ff, 0, 8});
   looks[1] = {0xff00ff00, 0, 4};
-  const std::vector<Column> columns{
-      {0, false, Column::kFull}, {}, {1, false, Column::kFull}, {0, false, 1}, {0, false, Column::kFull / 2}};
+  const std::vector<Column> columns{{0, false, Column::kFull},
+                                    {},
+                                    {1, false, Column::kFull},
+                                    {0, false, 1},
+                                    {0, false, Column::kFull / 2}};
   constexpr int kHeight = 8;
   std::vector<Pixel> pixels(columns.size() * kHeight, 7);
   draw_columns(columns, looks, pixels.data(), std::ssize(columns), kHeight);
   const auto filled = [&](std::size_t x) {
     std::string lines;
-    for (std::size_t y = 0; y < kHeight; ++y) lines += pixels[y * columns.size() + x] == 7 ? '.' : '#';
+    for (std::size_t y = 0; y < kHeight; ++y)
+      lines += pixels[y * columns.size() + x] == 7 ? '.' : '#';
     return lines;
   };
   EXPECT_EQ(filled(0), "########");

@@ -48,10 +48,15 @@ TEST(RowTexts, EverySpanThatIsWideEnoughIsFoundOnce) {
   for (int round = 0; round < 200; ++round) {
     std::vector<Piece> pieces;
     for (int i = 0; i < 80; ++i) {
-      const auto below = [&](std::uint64_t most) { return static_cast<std::int64_t>(random.below(most)); };
+      const auto below = [&](std::uint64_t most) {
+        return static_cast<std::int64_t>(random.below(most));
+      };
       // Of no length, within a pixel, and of up to 60; often where a pixel begins.
-      const std::int64_t length = random.below(4) == 0 ? 0 : random.below(2) == 0 ? below(kPixel) : below(60) * kPixel;
-      pieces.push_back({random.below(2) == 0 ? 0 : below(3 * kPixel), length, static_cast<int>(random.below(5))});
+      const std::int64_t length = random.below(4) == 0   ? 0
+                                  : random.below(2) == 0 ? below(kPixel)
+                                                         : below(60) * kPixel;
+      pieces.push_back({random.below(2) == 0 ? 0 : below(3 * kPixel), length,
+                        static_cast<int>(random.below(5))});
     }
     const SpanRow row = row_of(pieces);
     constexpr int kWidth = 900;
@@ -60,7 +65,8 @@ TEST(RowTexts, EverySpanThatIsWideEnoughIsFoundOnce) {
       const RowTexts found = texts(row, kWidth, scale);
       ASSERT_TRUE(std::is_sorted(found.wide.begin(), found.wide.end()));
       for (SpanRow::Index i = 0; i < row.size(); ++i) {
-        const int from = pixel_at(range, row.start(i), kWidth), to = pixel_at(range, row.end(i), kWidth);
+        const int from = pixel_at(range, row.start(i), kWidth),
+                  to = pixel_at(range, row.end(i), kWidth);
         const auto times = std::count(found.wide.begin(), found.wide.end(), i);
         ASSERT_LE(times, 1);
         if (to - from >= kNarrowText) {
@@ -74,7 +80,8 @@ TEST(RowTexts, EverySpanThatIsWideEnoughIsFoundOnce) {
 /// `count` spans, each as long as a third of a pixel; every three pixels the other kind.
 std::vector<Piece> short_ones(int count, std::int64_t gap, int kind, int other_kind) {
   std::vector<Piece> pieces;
-  for (int i = 0; i < count; ++i) pieces.push_back({gap, kPixel / 3, i % 18 < 9 ? kind : other_kind});
+  for (int i = 0; i < count; ++i)
+    pieces.push_back({gap, kPixel / 3, i % 18 < 9 ? kind : other_kind});
   return pieces;
 }
 
@@ -82,12 +89,15 @@ TEST(RowTexts, ManyShortSpansOfOneKindHaveOneText) {
   EXPECT_TRUE(texts(row_of(short_ones(900, 0, 4, 4)), 300).wide.empty());
   const std::vector<RowTexts::Run> all{{0, 300, 4}};
   EXPECT_EQ(texts(row_of(short_ones(900, 0, 4, 4)), 300).runs, all);
-  EXPECT_EQ(texts(row_of(short_ones(900, 0, 4, 4)), 300, 2).runs, all) << "at twice the scale the same";
+  EXPECT_EQ(texts(row_of(short_ones(900, 0, 4, 4)), 300, 2).runs, all)
+      << "at twice the scale the same";
 }
 
 TEST(RowTexts, ShortSpansOfChangingKindsOrFarBetweenHaveNone) {
-  EXPECT_TRUE(texts(row_of(short_ones(900, 0, 4, 5)), 300).runs.empty()) << "each kind is of too few pixels";
-  EXPECT_TRUE(texts(row_of(short_ones(60, 5 * kPixel, 4, 4)), 300).runs.empty()) << "most of it is empty";
+  EXPECT_TRUE(texts(row_of(short_ones(900, 0, 4, 5)), 300).runs.empty())
+      << "each kind is of too few pixels";
+  EXPECT_TRUE(texts(row_of(short_ones(60, 5 * kPixel, 4, 4)), 300).runs.empty())
+      << "most of it is empty";
   EXPECT_TRUE(texts(row_of(short_ones(90, 0, 4, 4)), 300).runs.empty()) << "30 pixels are too few";
 }
 

@@ -31,7 +31,9 @@ const core::Schema& schema() {
 std::string folder() { return test::source_folder() + "/scenarios"; }
 core::Library library() { return core::Library(folder()); }
 
-CheckedScenario check(const std::string& text) { return check_scenario(text, "f.textproto", library(), schema()); }
+CheckedScenario check(const std::string& text) {
+  return check_scenario(text, "f.textproto", library(), schema());
+}
 
 std::string file_text(const std::string& path) {
   std::ifstream stream(path);
@@ -40,7 +42,9 @@ std::string file_text(const std::string& path) {
   return text.str();
 }
 
-std::string example(const std::string& name) { return file_text(folder() + "/" + name + ".textproto"); }
+std::string example(const std::string& name) {
+  return file_text(folder() + "/" + name + ".textproto");
+}
 
 /// "field | what is underlined" of every problem.
 std::vector<std::string> places(const std::string& text) {
@@ -62,14 +66,18 @@ TEST(CheckScenario, ProblemsStandAtTheirFieldAndUnderTheirText) {
   };
   using Places = std::vector<std::string>;
   EXPECT_EQ(with("count: 2", "count: \"two\""), Places{"cluster.workers.count | \"two\""});
-  EXPECT_EQ(with("\"dgx1-v100\"", "\"dgx1-v10\""), Places{"cluster.workers.machine | \"dgx1-v10\""});
-  EXPECT_EQ(with("latency_us: 1.5", "latency_us: -1.5"), Places{"cluster.network.latency_us | -1.5"});
-  EXPECT_EQ(with("latency_us: 1.5", ""), Places{"cluster.network.latency_us | {"}) << "what is not written";
+  EXPECT_EQ(with("\"dgx1-v100\"", "\"dgx1-v10\""),
+            Places{"cluster.workers.machine | \"dgx1-v10\""});
+  EXPECT_EQ(with("latency_us: 1.5", "latency_us: -1.5"),
+            Places{"cluster.network.latency_us | -1.5"});
+  EXPECT_EQ(with("latency_us: 1.5", ""), Places{"cluster.network.latency_us | {"})
+      << "what is not written";
   EXPECT_EQ(with("algorithm: \"ring\"", ""), Places{"strategy.algorithm | {"});
   EXPECT_EQ(with("kind: ONE_SWITCH", "kind: ONE"), Places{"cluster.network.kind | ONE"});
   EXPECT_EQ(with("bytes_per_pack: 26214400", "bytes_per_pack: 26214400 num_packs: 3"),
             Places{"strategy.num_packs | num_packs"});
-  EXPECT_EQ(with("batch: 32", "bacth: 32"), Places{"workload | bacth"}) << "what the schema does not know";
+  EXPECT_EQ(with("batch: 32", "bacth: 32"), Places{"workload | bacth"})
+      << "what the schema does not know";
   EXPECT_EQ(with("batch: 32", "batch 32"), Places{"workload.batch | 32"});
   EXPECT_EQ(places("nmae: \"x\" " + right), Places{" | nmae"});
   EXPECT_EQ(places(""), Places({"strategy | ", "cluster | ", "workload | "}));
@@ -101,11 +109,13 @@ void expect_places_inside(const std::string& text) {
 
 TEST(CheckScenario, TextsThatAreCutOffOrDamagedAreTold) {
   const std::string whole = example("01_two_ranks");
-  for (std::size_t length = 0; length < whole.size(); length += 7) expect_places_inside(whole.substr(0, length));
+  for (std::size_t length = 0; length < whole.size(); length += 7)
+    expect_places_inside(whole.substr(0, length));
   core::Random random(3);
   for (int i = 0; i < 300; ++i) {
     std::string damaged = whole;
-    for (int n = 0; n < 3; ++n) damaged[random.below(damaged.size())] = static_cast<char>(random.below(256));
+    for (int n = 0; n < 3; ++n)
+      damaged[random.below(damaged.size())] = static_cast<char>(random.below(256));
     expect_places_inside(damaged);
   }
   expect_places_inside(std::string(100'000, '{'));
@@ -118,15 +128,18 @@ TEST(ScenarioText, DamagedTextsHaveFieldsAndEditsAllTheSame) {
   core::Random random(4);
   for (int i = 0; i < 300; ++i) {
     std::string damaged = whole.substr(0, random.below(whole.size()) + 1);
-    for (int n = 0; n < 2; ++n) damaged[random.below(damaged.size())] = static_cast<char>(random.below(256));
+    for (int n = 0; n < 2; ++n)
+      damaged[random.below(damaged.size())] = static_cast<char>(random.below(256));
     const core::ScenarioText text(damaged, schema());
-    for (std::size_t at = 0; at <= damaged.size(); at += 11) EXPECT_TRUE(text.find(text.path_at(at))) << damaged;
+    for (std::size_t at = 0; at <= damaged.size(); at += 11)
+      EXPECT_TRUE(text.find(text.path_at(at))) << damaged;
     const auto edits = core::set_field(text, {{"run", 0}, {"steps", 0}}, "7");
     EXPECT_NE(edits.has_value(), text.broken().has_value());
     if (edits) {
       const std::string after = core::with_edits(damaged, *edits);
-      EXPECT_EQ(core::ScenarioText(after, schema()).value({{"run", 0}, {"steps", 0}}), "7") << damaged << "\n====\n"
-                                                                                            << after;
+      EXPECT_EQ(core::ScenarioText(after, schema()).value({{"run", 0}, {"steps", 0}}), "7")
+          << damaged << "\n====\n"
+          << after;
     }
   }
 }
@@ -152,8 +165,10 @@ TEST(Card, SaysWhatThePlanKnows) {
 TEST(Card, SaysWhoCommunicatesBesideTheGradients) {
   const auto card = check(example("13_tensor_parallel")).card;
   ASSERT_TRUE(card);
-  EXPECT_EQ(fact(*card, "communicator"), "tensor: 4 groups of 8, in each step 96 all_reduce of 33.6 MB");
-  EXPECT_EQ(fact(*card, "gradients"), "reduced in 8 groups of 4 replicas, which hold the same part of the model");
+  EXPECT_EQ(fact(*card, "communicator"),
+            "tensor: 4 groups of 8, in each step 96 all_reduce of 33.6 MB");
+  EXPECT_EQ(fact(*card, "gradients"),
+            "reduced in 8 groups of 4 replicas, which hold the same part of the model");
   EXPECT_THAT(fact(*card, "least time of a step"), HasSubstr("not known"));
   EXPECT_EQ(fact(*check(example("04_resnet50_ring")).card, "communicator"), "");
 }
@@ -173,7 +188,8 @@ TEST(Card, SmallMessagesWaitForLatencyLargeOnesForBandwidth) {
 
 TEST(Card, OneRankHasNothingToSend) {
   const auto card = check(
-                        "cluster { workers { machine: \"dgx1-v100\" replicas: 1 } } workload { variable { name: \"v\" "
+                        "cluster { workers { machine: \"dgx1-v100\" replicas: 1 } } workload { "
+                        "variable { name: \"v\" "
                         "shape: 5 } update_ms: 0 } strategy { algorithm: \"nccl\" }")
                         .card;
   ASSERT_TRUE(card);
@@ -214,10 +230,12 @@ TEST(FileKind, IsToldByHowItBeginsElseByItsName) {
   EXPECT_EQ(file_kind(own.write("c.textproto", "TUTTI")), FileKind::kScenario);
   EXPECT_EQ(file_kind(own.write("d.json", "{}")), FileKind::kScenario);
   EXPECT_EQ(file_kind(own.file("nothing.tutti")), FileKind::kTimeline);
-  EXPECT_THAT(file_kind("/dev/null"),
-              test::FailsWith(test::Mistake{.code = core::ProblemCode::kWrongType, .file = "/dev/null"}));
-  EXPECT_THAT(file_kind(own.path()),
-              test::FailsWith(test::Mistake{.code = core::ProblemCode::kWrongType, .file = own.path()}));
+  EXPECT_THAT(
+      file_kind("/dev/null"),
+      test::FailsWith(test::Mistake{.code = core::ProblemCode::kWrongType, .file = "/dev/null"}));
+  EXPECT_THAT(
+      file_kind(own.path()),
+      test::FailsWith(test::Mistake{.code = core::ProblemCode::kWrongType, .file = own.path()}));
 }
 
 }  // namespace

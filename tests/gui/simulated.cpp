@@ -56,7 +56,8 @@ std::string simulated(const std::string& text, core::RecordLevel level) {
   return out.str();
 }
 
-std::shared_ptr<const gui::Trace> simulated_trace(const std::string& text, core::RecordLevel level) {
+std::shared_ptr<const gui::Trace> simulated_trace(const std::string& text,
+                                                  core::RecordLevel level) {
   auto trace = gui::Trace::from_bytes(simulated(text, level), "small.tutti");
   if (!trace) throw std::runtime_error(trace.error().message());
   return *trace;

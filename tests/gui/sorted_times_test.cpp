@@ -34,8 +34,10 @@ SortedTimes sorted(const std::vector<std::int64_t>& times) {
 
 TEST(SortedTimes, FindEachPlaceWhereLowerBoundDoes) {
   Random random(11);
-  // Around the sizes at which a level is added, and with many times between two that are wanted and few.
-  for (const std::size_t count : {0u, 1u, 15u, 16u, 17u, 255u, 256u, 257u, 4095u, 4096u, 4097u, 70'000u}) {
+  // Around the sizes at which a level is added, and with many times between two that are wanted and
+  // few.
+  for (const std::size_t count :
+       {0u, 1u, 15u, 16u, 17u, 255u, 256u, 257u, 4095u, 4096u, 4097u, 70'000u}) {
     const std::vector<std::int64_t> times = random_times(random, count);
     const SortedTimes sought = sorted(times);
     const std::int64_t length = times.empty() ? 100 : times.back() + 10;

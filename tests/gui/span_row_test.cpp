@@ -23,10 +23,12 @@ std::vector<Span> random_spans(Random& random, std::size_t count) {
   for (std::size_t i = 0; i < count; ++i) {
     Span span;
     span.start = at;
-    span.duration = Time(static_cast<std::int64_t>(random.below(4) == 0 ? 0 : random.below(1u << random.below(16))));
+    span.duration = Time(
+        static_cast<std::int64_t>(random.below(4) == 0 ? 0 : random.below(1u << random.below(16))));
     span.kind = static_cast<std::int32_t>(random.below(50));
     span.pack = static_cast<std::int32_t>(random.below(5)) - 1;
-    at = span.start + span.duration + Time(static_cast<std::int64_t>(random.below(3) == 0 ? random.below(1000) : 0));
+    at = span.start + span.duration +
+         Time(static_cast<std::int64_t>(random.below(3) == 0 ? random.below(1000) : 0));
     spans.push_back(span);
   }
   return spans;
@@ -80,7 +82,8 @@ TEST(SpanRow, AnswersAsLookingAtEverySpanWould) {
   for (const std::size_t count : {0u, 1u, 2u, 63u, 64u, 65u, 500u, 4096u, 4097u, 9000u}) {
     const auto spans = random_spans(random, count);
     const SpanRow row = row_of(spans);
-    const std::int64_t length = spans.empty() ? 100 : (spans.back().start + spans.back().duration).count() + 10;
+    const std::int64_t length =
+        spans.empty() ? 100 : (spans.back().start + spans.back().duration).count() + 10;
     for (int i = 0; i < 300; ++i) {
       const Time from(static_cast<std::int64_t>(random.below(static_cast<std::uint64_t>(length))));
       const Time to = from + Time(static_cast<std::int64_t>(random.below(1u << random.below(20))));
@@ -92,11 +95,13 @@ TEST(SpanRow, AnswersAsLookingAtEverySpanWould) {
         if (spans[s].start < from) first = s + 1;
         if (spans[s].start <= from && end > from) covers = s;
       }
-      EXPECT_EQ(row.busy(from, to), busy) << count << " spans, " << from.count() << " to " << to.count();
+      EXPECT_EQ(row.busy(from, to), busy)
+          << count << " spans, " << from.count() << " to " << to.count();
       EXPECT_EQ(row.first_from(from), first);
       EXPECT_EQ(row.at(from), covers);
       if (count == 0) continue;
-      const auto a = static_cast<Index>(random.below(count)), b = static_cast<Index>(random.below(count));
+      const auto a = static_cast<Index>(random.below(count)),
+                 b = static_cast<Index>(random.below(count));
       const Index low = std::min(a, b), high = std::max(a, b) + 1;
       Index longest = low;
       for (Index s = low; s < high; ++s) {

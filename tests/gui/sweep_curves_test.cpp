@@ -17,14 +17,17 @@ namespace {
 using core::Outcome;
 using testing::HasSubstr;
 
-/// Pack sizes by algorithms by shards, in times that nobody could guess; some points are missing, refused or given up.
+/// Pack sizes by algorithms by shards, in times that nobody could guess; some points are missing,
+/// refused or given up.
 SweepData made(std::uint64_t seed = 1, int packs = 12) {
   SweepData data;
   data.path = "/x/a.sweep";
   data.info.scenario_file = "mine.textproto";
   std::string sizes = "strategy.bytes_per_pack=";
-  for (int i = 0; i < packs; ++i) sizes += std::to_string(65536LL << (i % 20)) + (i < 20 ? "" : "0") + ",";
-  data.info.axes = {*core::parse_axis("", sizes), *core::parse_axis("", "strategy.algorithm=ring,nccl,psgpu"),
+  for (int i = 0; i < packs; ++i)
+    sizes += std::to_string(65536LL << (i % 20)) + (i < 20 ? "" : "0") + ",";
+  data.info.axes = {*core::parse_axis("", sizes),
+                    *core::parse_axis("", "strategy.algorithm=ring,nccl,psgpu"),
                     *core::parse_axis("", "strategy.shards=1,2,4")};
   data.space = std::make_shared<const core::Space>(*core::Space::of(data.info.axes));
   core::Random random(seed);
@@ -121,8 +124,10 @@ TEST(SweepCurves, SpeedUpsAreOverTheFirstPointAndMoreIsBetter) {
     const auto& points = ups.curves[c].points;
     EXPECT_EQ(points.front().value, 1);
     for (std::size_t i = 0; i < points.size(); ++i)
-      EXPECT_DOUBLE_EQ(points[i].value, times.curves[c].points.front().value / times.curves[c].points[i].value);
-    for (const CurvePoint& point : points) EXPECT_TRUE(point.given_up || point.value <= ups.at(*ups.best).value);
+      EXPECT_DOUBLE_EQ(points[i].value,
+                       times.curves[c].points.front().value / times.curves[c].points[i].value);
+    for (const CurvePoint& point : points)
+      EXPECT_TRUE(point.given_up || point.value <= ups.at(*ups.best).value);
   }
   EXPECT_TRUE(ups.bound.points.empty());
   EXPECT_FALSE(times.bound.points.empty());
@@ -138,10 +143,12 @@ TEST(SweepCurves, NothingIsBelowTheBoundAndAllIsInsideThePicture) {
       const SweepCurves curves = curves_of(data, choice);
       for (const SweepCurve& curve : curves.curves) {
         for (const CurvePoint& point : curve.points) {
-          EXPECT_TRUE(point.x >= 0 && point.x <= 1 && point.y >= 0 && point.y <= 1) << cost.id << " " << point.y;
+          EXPECT_TRUE(point.x >= 0 && point.x <= 1 && point.y >= 0 && point.y <= 1)
+              << cost.id << " " << point.y;
         }
       }
-      for (const PlotAxis::Tick& tick : curves.y_axis.ticks()) EXPECT_TRUE(tick.at >= -1e-6 && tick.at <= 1 + 1e-6);
+      for (const PlotAxis::Tick& tick : curves.y_axis.ticks())
+        EXPECT_TRUE(tick.at >= -1e-6 && tick.at <= 1 + 1e-6);
       EXPECT_GE(curves.y_axis.ticks().size(), 2u) << cost.id;
       EXPECT_LE(curves.y_axis.ticks().size(), 40u) << cost.id;
     }
@@ -151,7 +158,8 @@ TEST(SweepCurves, NothingIsBelowTheBoundAndAllIsInsideThePicture) {
 TEST(SweepCurves, MeasuredRunsStandAtTheirPointWithTheirSpread) {
   SweepData data = made();
   const std::int64_t point = curves_of(data, {}).at(*curves_of(data, {}).best).point;
-  data.measured = {{point, core::milliseconds(2), "a", "real"}, {point, core::milliseconds(4), "b", "real"}};
+  data.measured = {{point, core::milliseconds(2), "a", "real"},
+                   {point, core::milliseconds(4), "b", "real"}};
   const SweepCurves curves = curves_of(data, {});
   ASSERT_EQ(curves.measured.size(), 1u);
   const MeasuredDot& dot = curves.measured.front();
@@ -169,9 +177,8 @@ TEST(SweepCurves, ATableHasWhatIsDrawn) {
   std::size_t points = 0;
   for (const SweepCurve& curve : curves_of(data, {}).curves) points += curve.points.size();
   EXPECT_EQ(static_cast<std::size_t>(std::count(csv.begin(), csv.end(), '\n')), points + 1);
-  EXPECT_THAT(
-      csv,
-      HasSubstr("point,strategy.bytes_per_pack,strategy.algorithm,strategy.shards,step_time_ms,measured,runs\r\n"));
+  EXPECT_THAT(csv, HasSubstr("point,strategy.bytes_per_pack,strategy.algorithm,strategy.shards,"
+                             "step_time_ms,measured,runs\r\n"));
 }
 
 }  // namespace

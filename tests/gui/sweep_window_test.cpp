@@ -1,5 +1,6 @@
-// Sweeps in the window: what opens, and what does not; keys and mouse on the plot; points that become runs; sweeps that are run here,
-// stopped, gone on with, and followed while another program writes them.
+// Sweeps in the window: what opens, and what does not; keys and mouse on the plot; points that
+// become runs; sweeps that are run here, stopped, gone on with, and followed while another program
+// writes them.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -40,8 +41,8 @@ class Sweeps : public Editor {
   }
   /// A small sweep that is done: 8 latencies by 2 algorithms.
   std::string made(const std::string& name = "a.sweep") {
-    const SweepOrder order =
-        order_of(folder_.file(name), {"strategy.launch_us=1..128*2", "strategy.algorithm=ring,psgpu"});
+    const SweepOrder order = order_of(
+        folder_.file(name), {"strategy.launch_us=1..128*2", "strategy.algorithm=ring,psgpu"});
     std::atomic<bool> cancel = false;
     const auto all = workshop().sweep(order, workshop().library, {&cancel, [] {}, [](double) {}});
     EXPECT_TRUE(all && *all) << (all ? "stopped" : all.error().message());
@@ -50,7 +51,8 @@ class Sweeps : public Editor {
   /// For people: with TUTTI_TEST_PICTURES=FOLDER what the window looks like goes there.
   void picture(const char* name) {
     const QString folder = qEnvironmentVariable("TUTTI_TEST_PICTURES");
-    if (!folder.isEmpty()) window_->grab().save(folder + QLatin1Char('/') + QString::fromLatin1(name));
+    if (!folder.isEmpty())
+      window_->grab().save(folder + QLatin1Char('/') + QString::fromLatin1(name));
   }
   void open_made() {
     open(made());
@@ -125,7 +127,8 @@ TEST_F(Sweeps, KeysWalkAlongAndAcrossTheCurvesAndEnterOpensTheRun) {
   press(Qt::Key_Up);
   EXPECT_TRUE(plot().selected()->curve == curve || plot().curves().at(*plot().selected()).y >= y);
   press(Qt::Key_End);
-  EXPECT_EQ(plot().selected()->index + 1, plot().curves().curves[plot().selected()->curve].points.size());
+  EXPECT_EQ(plot().selected()->index + 1,
+            plot().curves().curves[plot().selected()->curve].points.size());
   EXPECT_THAT(plot().accessibleDescription().toStdString(), HasSubstr("strategy.launch_us = 128"));
   EXPECT_THAT(plot().card().toStdString(), HasSubstr("step "));
   picture("card.png");
@@ -203,7 +206,9 @@ TEST_F(Sweeps, OfAScenarioAreRunByTheFormAndDrawn) {
   picture("form.png");
   form.file().setText(QString::fromStdString(folder_.file("mine.sweep")));
   run->click();
-  EXPECT_TRUE(until([&] { return panel().data() && panel().data()->complete() && !panel().running(); })) << said_;
+  EXPECT_TRUE(until([&] {
+    return panel().data() && panel().data()->complete() && !panel().running();
+  })) << said_;
   EXPECT_EQ(panel().words(), QString());
   EXPECT_TRUE(panel().isVisible());
   EXPECT_EQ(plot().curves().curves.size(), 2u);
@@ -223,17 +228,20 @@ TEST_F(Sweeps, SearchesAreWatched) {
   open(shipped("04_resnet50_ring"));
   act("sweep");
   SweepForm& form = panel().form();
-  form.set_fields({{QStringLiteral("strategy.bytes_per_pack"), QStringLiteral("1MiB..128MiB*1.02")}});
+  form.set_fields(
+      {{QStringLiteral("strategy.bytes_per_pack"), QStringLiteral("1MiB..128MiB*1.02")}});
   form.set_search(true);
   form.file().setText(QString::fromStdString(folder_.file("tuned.sweep")));
   form.findChild<QPushButton*>(QStringLiteral("run sweep"))->click();
   std::size_t before_end = 0;
   EXPECT_TRUE(until([&] {
-    if (panel().running() && panel().data()) before_end = std::max(before_end, panel().data()->rows.size());
+    if (panel().running() && panel().data())
+      before_end = std::max(before_end, panel().data()->rows.size());
     return !panel().running() && panel().data();
   })) << said_;
   EXPECT_TRUE(until([&] { return plot().curves().best.has_value(); }));
-  EXPECT_LT(std::ssize(panel().data()->rows), panel().data()->space->size()) << "not all of them are tried";
+  EXPECT_LT(std::ssize(panel().data()->rows), panel().data()->space->size())
+      << "not all of them are tried";
   EXPECT_GT(panel().data()->rows.size(), 3u);
 }
 
@@ -283,7 +291,8 @@ TEST_F(Sweeps, PointsAreOpenedWhileTheSweepRuns) {
 TEST_F(Sweeps, FormsRefuseMoreValuesThanAPlotCanShow) {
   open(shipped("01_two_ranks"));
   act("sweep");
-  panel().form().set_fields({{QStringLiteral("strategy.launch_us"), QStringLiteral("1..9000000+1")}});
+  panel().form().set_fields(
+      {{QStringLiteral("strategy.launch_us"), QStringLiteral("1..9000000+1")}});
   EXPECT_THAT(panel().form().words().toStdString(), HasSubstr("200000"));
   EXPECT_FALSE(panel().form().findChild<QPushButton*>(QStringLiteral("run sweep"))->isEnabled());
 }
@@ -371,7 +380,8 @@ TEST_F(Sweeps, ArePicturesAndTablesInFiles) {
   }
   EXPECT_THAT(file_text(folder_.file("p.svg")),
               testing::AllOf(HasSubstr("strategy.launch_us"), HasSubstr("lower bound")));
-  EXPECT_THAT(panel().csv().toStdString(), HasSubstr("strategy.launch_us,strategy.algorithm,step_time_ms"));
+  EXPECT_THAT(panel().csv().toStdString(),
+              HasSubstr("strategy.launch_us,strategy.algorithm,step_time_ms"));
   EXPECT_NE(window_->write_shown(QStringLiteral("/nowhere/at/all.png")).toStdString(), "");
   window_->set_dark(false);
   const QImage light = plot().grab().toImage();
@@ -382,14 +392,16 @@ TEST_F(Sweeps, ArePicturesAndTablesInFiles) {
 }
 
 TEST_F(Sweeps, OfAHundredThousandPointsAreDrawnAndWalked) {
-  const SweepOrder order = order_of(folder_.file("large.sweep"),
-                                    {"strategy.bytes_per_pack=1000..20000999+1000", "strategy.shards=1,2,3,4,5"});
+  const SweepOrder order =
+      order_of(folder_.file("large.sweep"),
+               {"strategy.bytes_per_pack=1000..20000999+1000", "strategy.shards=1,2,3,4,5"});
   ASSERT_EQ(core::SweepStore::resume(order.file, order.info)->space().size(), 100'000);
   {
     // All at once: who writes point by point waits for each to be safe.
     auto database = core::Database::open(order.file, core::Database::Mode::kWrite);
     const auto written = database->run(
-        "INSERT INTO point WITH RECURSIVE n(p) AS (SELECT 0 UNION ALL SELECT p + 1 FROM n WHERE p < 99999) "
+        "INSERT INTO point WITH RECURSIVE n(p) AS (SELECT 0 UNION ALL SELECT p + 1 FROM n WHERE p "
+        "< 99999) "
         "SELECT p, CAST(1000 * (1 + p / 5) AS TEXT), CAST(1 + p % 5 AS TEXT), 'done', '', "
         "(1000 + p * 7919 % 1000) * 1000000, 0, 0, 0, 0, 0, 0, 900000000, 0, 1, 0 FROM n");
     ASSERT_TRUE(written) << written.error().message();

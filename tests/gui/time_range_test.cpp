@@ -30,14 +30,17 @@ TEST(View, ZoomingKeepsTheMomentUnderTheMouseInItsPlace) {
   for (int i = 0; i < 200; ++i) {
     const double factor = 0.3 + static_cast<double>(random.below(300)) / 100;
     const TimeRange before = view.range();
-    const Time at = before.from +
-                    Time(static_cast<std::int64_t>(random.below(static_cast<std::uint64_t>(before.length().count()))));
+    const Time at = before.from + Time(static_cast<std::int64_t>(random.below(
+                                      static_cast<std::uint64_t>(before.length().count()))));
     const TimeRange after = view.zoomed(factor, at);
     if (after.length() > view.run_length()) continue;  // to be cut anyway
-    const double a = static_cast<double>((at - before.from).count()) / static_cast<double>(before.length().count());
-    const double b = static_cast<double>((at - after.from).count()) / static_cast<double>(after.length().count());
+    const double a = static_cast<double>((at - before.from).count()) /
+                     static_cast<double>(before.length().count());
+    const double b = static_cast<double>((at - after.from).count()) /
+                     static_cast<double>(after.length().count());
     EXPECT_NEAR(a, b, 1e-3 * (1 + std::abs(a)));
-    EXPECT_NEAR(static_cast<double>(after.length().count()), factor * static_cast<double>(before.length().count()), 2);
+    EXPECT_NEAR(static_cast<double>(after.length().count()),
+                factor * static_cast<double>(before.length().count()), 2);
     view.show(after);
   }
 }
@@ -66,8 +69,8 @@ TEST(Ticks, AreRoundFewAndInTheRange) {
   core::Random random(6);
   for (int i = 0; i < 2000; ++i) {
     const Time from(static_cast<std::int64_t>(random.below(std::uint64_t{1} << random.below(60))));
-    const TimeRange range{
-        from, from + Time(10'000 + static_cast<std::int64_t>(random.below(std::uint64_t{1} << random.below(60))))};
+    const TimeRange range{from, from + Time(10'000 + static_cast<std::int64_t>(random.below(
+                                                         std::uint64_t{1} << random.below(60))))};
     const int most = 1 + static_cast<int>(random.below(20));
     const Ticks ticks = ticks_of(range, most);
     std::int64_t mantissa = ticks.step.count();
@@ -81,8 +84,9 @@ TEST(Ticks, AreRoundFewAndInTheRange) {
 }
 
 TEST(Ticks, NeighboursReadDifferentlyInOneUnit) {
-  for (const std::int64_t step : {1ll, 5ll, 20ll, 500ll, 1000ll, 20'000ll, 1'000'000ll, 200'000'000ll, 5'000'000'000ll,
-                                  100'000'000'000ll, 2'000'000'000'000ll}) {
+  for (const std::int64_t step :
+       {1ll, 5ll, 20ll, 500ll, 1000ll, 20'000ll, 1'000'000ll, 200'000'000ll, 5'000'000'000ll,
+        100'000'000'000ll, 2'000'000'000'000ll}) {
     Ticks ticks;
     ticks.step = Time(step);
     for (std::int64_t n = 1; n < 30; ++n)

@@ -21,11 +21,14 @@ namespace {
 using core::Time;
 using testing::HasSubstr;
 
-std::string on_machine(const std::string& machine, int workers, const std::string& network = "ONE_SWITCH") {
-  std::string text = "cluster { workers { machine: \"" + machine + "\" count: " + std::to_string(workers) + " } ";
+std::string on_machine(const std::string& machine, int workers,
+                       const std::string& network = "ONE_SWITCH") {
+  std::string text =
+      "cluster { workers { machine: \"" + machine + "\" count: " + std::to_string(workers) + " } ";
   if (workers > 1) text += "network { kind: " + network + " latency_us: 1.5 } ";
   return text +
-         "} workload { variable { name: \"a\" shape: [4001] } update_ms: 0 } strategy { algorithm: \"ring\" } "
+         "} workload { variable { name: \"a\" shape: [4001] } update_ms: 0 } strategy { algorithm: "
+         "\"ring\" } "
          "run { steps: 1 }";
 }
 
@@ -72,11 +75,13 @@ TEST(Topology, DrawsTheSwitchesOfAFatTreeAsOneNetwork) {
   const Ran run(text);
   const core::Cluster& cluster = *run.plan->cluster;
   EXPECT_EQ(run.topology.nodes().size(), 1 + 4 * cluster.machine(0).parts().size());
-  EXPECT_EQ(static_cast<core::LinkId>(run.topology.links().size()), cluster.links() - cluster.switch_links());
+  EXPECT_EQ(static_cast<core::LinkId>(run.topology.links().size()),
+            cluster.links() - cluster.switch_links());
   EXPECT_EQ(run.topology.words(),
-            "The network, a fat tree of 2 leaves and 2 spines, is drawn as one; its links are in the report.");
-  const auto way =
-      run.topology.route(run.traffic->device(0, "cpu0"), run.traffic->device(3, "cpu0"), core::Staging::kDirect);
+            "The network, a fat tree of 2 leaves and 2 spines, is drawn as one; its links are in "
+            "the report.");
+  const auto way = run.topology.route(run.traffic->device(0, "cpu0"),
+                                      run.traffic->device(3, "cpu0"), core::Staging::kDirect);
   std::string names;
   for (const std::size_t link : way) names += run.topology.links()[link].name + " ";
   EXPECT_EQ(names, "w0/cpu0→w0/nic0 w0/nic0→leaf0 leaf1→w3/nic0 w3/nic0→w3/cpu0 ");
@@ -99,8 +104,9 @@ TEST(Topology, RoutesAreThoseOfTheCluster) {
         ASSERT_TRUE(cluster.append_route(from, to, staging, hops));
         std::vector<std::string> expected, got;
         for (const core::Hop& hop : hops) expected.push_back(cluster.link_name(hop.link));
-        const auto route = run.topology.route(run.traffic->device(from.worker, cluster.part(from).name),
-                                              run.traffic->device(to.worker, cluster.part(to).name), staging);
+        const auto route =
+            run.topology.route(run.traffic->device(from.worker, cluster.part(from).name),
+                               run.traffic->device(to.worker, cluster.part(to).name), staging);
         for (const std::size_t link : route) got.push_back(run.topology.links()[link].name);
         EXPECT_EQ(got, expected);
       }
@@ -124,7 +130,8 @@ std::shared_ptr<const Trace> without_links(const Trace& trace) {
   writer.begin(trace.run());
   for (const Trace::Row& row : trace.rows()) writer.track(row.track);
   for (std::size_t r = 0; r < trace.rows().size(); ++r) {
-    EXPECT_TRUE(trace.read_row(r, [&](const core::Span& span) { writer.span(trace.rows()[r].track.id, span); }));
+    EXPECT_TRUE(trace.read_row(
+        r, [&](const core::Span& span) { writer.span(trace.rows()[r].track.id, span); }));
   }
   writer.end();
   return *Trace::from_bytes(out.str(), "real");
@@ -150,8 +157,9 @@ TEST(Topology, OfHostileLinkNamesHasWhatCanBeUnderstood) {
   std::ostringstream out;
   core::TimelineWriter writer(out);
   writer.begin({});
-  for (const char* name : {"", "→", "w/x→w0/a", "w99999999999/a→network", "w0/a→w0/a", "w0/gpu1→network", "no arrow",
-                           "w0/gpu1→network", "w2147483647/a→network"}) {
+  for (const char* name :
+       {"", "→", "w/x→w0/a", "w99999999999/a→network", "w0/a→w0/a", "w0/gpu1→network", "no arrow",
+        "w0/gpu1→network", "w2147483647/a→network"}) {
     core::LinkRecord link;
     link.name = name;
     writer.link(link);
@@ -170,13 +178,14 @@ bool overlap(const Box& a, const Box& b) {
 }
 
 double distance(const Point& p, const Box& box) {
-  return std::hypot(std::max({box.x - p.x, 0.0, p.x - box.right()}), std::max({box.y - p.y, 0.0, p.y - box.bottom()}));
+  return std::hypot(std::max({box.x - p.x, 0.0, p.x - box.right()}),
+                    std::max({box.y - p.y, 0.0, p.y - box.bottom()}));
 }
 
 TEST(TopologyLayout, NothingHidesAnythingAndLinksEndAtTheirParts) {
   for (const std::string machine : {"dgx1-v100", "dgx-a100", "hgx-h100", "pcie-l40s", "cpu-host"}) {
-    for (const auto& [workers, network] :
-         {std::pair(1, "ONE_SWITCH"), std::pair(2, "ONE_SWITCH"), std::pair(2, "RAILS"), std::pair(7, "ONE_SWITCH")}) {
+    for (const auto& [workers, network] : {std::pair(1, "ONE_SWITCH"), std::pair(2, "ONE_SWITCH"),
+                                           std::pair(2, "RAILS"), std::pair(7, "ONE_SWITCH")}) {
       const Ran run(on_machine(machine, workers, network));
       const Topology& topology = run.topology;
       for (const double aspect : {0.3, 1.0, 3.0}) {
@@ -184,19 +193,22 @@ TEST(TopologyLayout, NothingHidesAnythingAndLinksEndAtTheirParts) {
         const std::string where = machine + " x " + std::to_string(workers);
         ASSERT_EQ(layout.workers.size(), static_cast<std::size_t>(workers));
         for (std::size_t a = 0; a < layout.workers.size(); ++a) {
-          for (std::size_t b = 0; b < a; ++b) EXPECT_FALSE(overlap(layout.workers[a].box, layout.workers[b].box));
+          for (std::size_t b = 0; b < a; ++b)
+            EXPECT_FALSE(overlap(layout.workers[a].box, layout.workers[b].box));
           for (const Box& bar : layout.network) EXPECT_FALSE(overlap(bar, layout.workers[a].box));
         }
         for (std::size_t a = 0; a < topology.nodes().size(); ++a) {
           for (std::size_t b = 0; b < a; ++b) {
             EXPECT_FALSE(overlap(layout.nodes[a], layout.nodes[b]))
-                << where << ": " << topology.nodes()[a].full_name() << " and " << topology.nodes()[b].full_name();
+                << where << ": " << topology.nodes()[a].full_name() << " and "
+                << topology.nodes()[b].full_name();
           }
           const std::int32_t worker = topology.nodes()[a].worker;
           if (worker < 0) continue;
           const Box& box = layout.workers[static_cast<std::size_t>(worker)].box;
           EXPECT_GE(layout.nodes[a].x, box.x) << where << topology.nodes()[a].full_name();
-          EXPECT_LE(layout.nodes[a].right(), box.right()) << where << topology.nodes()[a].full_name();
+          EXPECT_LE(layout.nodes[a].right(), box.right())
+              << where << topology.nodes()[a].full_name();
           EXPECT_LE(layout.nodes[a].bottom(), box.bottom()) << where;
         }
         const auto ends_at = [&](const Point& point, std::size_t node) {
@@ -207,8 +219,10 @@ TEST(TopologyLayout, NothingHidesAnythingAndLinksEndAtTheirParts) {
           return nearest < 12;
         };
         for (std::size_t l = 0; l < topology.links().size(); ++l) {
-          EXPECT_TRUE(ends_at(layout.links[l].front(), topology.links()[l].from)) << topology.links()[l].name;
-          EXPECT_TRUE(ends_at(layout.links[l].back(), topology.links()[l].to)) << topology.links()[l].name;
+          EXPECT_TRUE(ends_at(layout.links[l].front(), topology.links()[l].from))
+              << topology.links()[l].name;
+          EXPECT_TRUE(ends_at(layout.links[l].back(), topology.links()[l].to))
+              << topology.links()[l].name;
           EXPECT_GT(layout.widths[l], 0);
         }
       }

@@ -1,5 +1,5 @@
-// The time cursor, the counters and the topology in the window: every action by its shortcut, frames of a length that the
-// test decides.
+// The time cursor, the counters and the topology in the window: every action by its shortcut,
+// frames of a length that the test decides.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -34,8 +34,8 @@ class TopologyWindow : public testing::Test {
   TopologyWindow() { QSettings().clear(); }
 
   void open(const std::string& bytes) {
-    const auto why =
-        why_not_opened(window_, [&] { window_.open(QString::fromStdString(folder_.write("t.tutti", bytes))); });
+    const auto why = why_not_opened(
+        window_, [&] { window_.open(QString::fromStdString(folder_.write("t.tutti", bytes))); });
     ASSERT_FALSE(why) << *why;
     window_.traffic().wait();
   }
@@ -44,7 +44,9 @@ class TopologyWindow : public testing::Test {
   TimelineView& view() { return window_.timeline(); }
   TimeCursor& cursor() { return window_.cursor(); }
   TopologyView& picture() { return window_.topology().topology_view(); }
-  void press(Qt::Key key, Qt::KeyboardModifiers with = Qt::NoModifier) { QTest::keyClick(&view(), key, with); }
+  void press(Qt::Key key, Qt::KeyboardModifiers with = Qt::NoModifier) {
+    QTest::keyClick(&view(), key, with);
+  }
   std::string words() { return window_.topology().words().toStdString(); }
   std::size_t node(const std::string& name) {
     for (std::size_t n = 0; n < picture().topology()->nodes().size(); ++n) {
@@ -55,7 +57,8 @@ class TopologyWindow : public testing::Test {
   }
   bool has_line(const std::string& key) {
     const auto& lines = view().layout_of_lines().lines();
-    return std::any_of(lines.begin(), lines.end(), [&](const Line& line) { return line.key == key; });
+    return std::any_of(lines.begin(), lines.end(),
+                       [&](const Line& line) { return line.key == key; });
   }
 
   test::TemporaryFolder folder_;
@@ -93,14 +96,16 @@ TEST_F(TopologyWindow, TheMomentOfTheCursorCoversNoLabelOfTheAxisInPart) {
   const auto is_text = [&](QRgb pixel) { return pixel != theme.group && pixel != theme.line; };
   cursor().set_moment(Time());
   const std::vector<int> bare = columns(view().picture(view().size(), 1), is_text);
-  const int label = *std::find_if(bare.begin(), bare.end(), [&](int x) { return x > lines.left() + 120; });
+  const int label =
+      *std::find_if(bare.begin(), bare.end(), [&](int x) { return x > lines.left() + 120; });
   for (const int by : {-30, -20, -10, 0, 10, 20, 30, 40}) {
     QTest::mouseClick(&view(), Qt::LeftButton, {}, QPoint(label + by, 5));
     const QImage image = view().picture(view().size(), 1);
     const std::vector<int> flag = columns(image, is_flag);
     ASSERT_FALSE(flag.empty());
     for (const int x : columns(image, is_text))
-      EXPECT_TRUE((x >= flag.front() && x <= flag.back()) || x < label - 20 || x > label + 60) << by;
+      EXPECT_TRUE((x >= flag.front() && x <= flag.back()) || x < label - 20 || x > label + 60)
+          << by;
   }
 }
 
@@ -192,7 +197,8 @@ TEST_F(TopologyWindow, DevicesSayWhatTheyHoldByMouseAndByKeys) {
   cursor().set_moment(pack.end - Time(1));
   EXPECT_THAT(words(), HasSubstr("under way"));
   const std::size_t gpu = node("w1/gpu0");
-  QTest::mouseMove(&picture(), picture().place_of(picture().layout_of_nodes().nodes[gpu].centre()).toPoint());
+  QTest::mouseMove(&picture(),
+                   picture().place_of(picture().layout_of_nodes().nodes[gpu].centre()).toPoint());
   EXPECT_EQ(picture().node_at_hand(), gpu);
   EXPECT_THAT(words(), HasSubstr("w1/gpu0 holds of pack"));
   QTest::mouseMove(&picture(), QPoint(1, 1));
@@ -225,7 +231,8 @@ TEST_F(TopologyWindow, ALinkIsSelectedInBothOrInNeither) {
       EXPECT_TRUE(has_line("links/" + link.name)) << "its row is to be seen";
     }
   }
-  EXPECT_EQ(seen, (std::set<std::string>{"w1/nic0→network", "network→w1/nic0", "w1/nic0→w1/plx0", "w1/plx0→w1/nic0"}));
+  EXPECT_EQ(seen, (std::set<std::string>{"w1/nic0→network", "network→w1/nic0", "w1/nic0→w1/plx0",
+                                         "w1/plx0→w1/nic0"}));
   QTest::keyClick(&picture(), Qt::Key_B);
   // The other way about.
   picture().select_link(std::nullopt);
@@ -242,8 +249,9 @@ TEST_F(TopologyWindow, ALinkIsSelectedInBothOrInNeither) {
   // And by the mouse, in the middle of what is drawn.
   picture().select_link(std::nullopt);
   const std::size_t link = *picture().topology()->link_of_record(0);
-  QTest::mouseClick(&picture(), Qt::LeftButton, {},
-                    picture().place_of(along(picture().layout_of_nodes().links[link], 0.5)).toPoint());
+  QTest::mouseClick(
+      &picture(), Qt::LeftButton, {},
+      picture().place_of(along(picture().layout_of_nodes().links[link], 0.5)).toPoint());
   EXPECT_EQ(picture().selected_link(), link);
   window_.grab();
 }
@@ -282,12 +290,14 @@ TEST_F(TopologyWindow, ThePackThatIsLookedAtIsChosenWhileItIsUnderWay) {
 }
 
 TEST_F(TopologyWindow, TimelinesThatHoldLessSaySoInWords) {
-  open(test::simulated(test::small_scenario("algorithm: \"ring\"", 2, 2), core::RecordLevel::kPacks));
+  open(test::simulated(test::small_scenario("algorithm: \"ring\"", 2, 2),
+                       core::RecordLevel::kPacks));
   EXPECT_THAT(words(), HasSubstr("--record steps"));
   EXPECT_FALSE(has_line("counters"));
   EXPECT_FALSE(picture().topology()->nodes().empty());
   window_.grab();
-  open(test::simulated(test::small_scenario("algorithm: \"ring\"", 2, 2), core::RecordLevel::kNone));
+  open(
+      test::simulated(test::small_scenario("algorithm: \"ring\"", 2, 2), core::RecordLevel::kNone));
   EXPECT_FALSE(words().empty());
   window_.grab();
 }
@@ -352,13 +362,16 @@ TEST(TopologyWindowAlone, OpeningAnotherFileOrClosingEndsTheReading) {
 class TwoTopologies : public TopologyWindow {
  protected:
   void SetUp() override {
-    first_ = folder_.write("ring.tutti", test::simulated(test::small_scenario("algorithm: \"ring\"", 2, 2)));
-    second_ = folder_.write("pscpu.tutti", test::simulated(test::small_scenario("algorithm: \"pscpu\"", 2, 2)));
+    first_ = folder_.write("ring.tutti",
+                           test::simulated(test::small_scenario("algorithm: \"ring\"", 2, 2)));
+    second_ = folder_.write("pscpu.tutti",
+                            test::simulated(test::small_scenario("algorithm: \"pscpu\"", 2, 2)));
     open(first_, second_);
   }
   void open(const std::string& first, const std::string& second) {
-    const auto why = why_not_opened(
-        window_, [&] { window_.open_both(QString::fromStdString(first), QString::fromStdString(second)); });
+    const auto why = why_not_opened(window_, [&] {
+      window_.open_both(QString::fromStdString(first), QString::fromStdString(second));
+    });
     ASSERT_FALSE(why) << *why;
   }
   const Beside& both() { return *window_.beside().beside(); }
@@ -377,8 +390,8 @@ class TwoTopologies : public TopologyWindow {
     EXPECT_EQ(shown.loads, expected.loads);
     EXPECT_EQ(shown.flights.size(), expected.flights.size());
     EXPECT_EQ(shown.under_way, expected.under_way);
-    EXPECT_THAT(words(),
-                HasSubstr("This is " + both().trace->sides()[side].name + " at " + core::show(own) + " of its run."));
+    EXPECT_THAT(words(), HasSubstr("This is " + both().trace->sides()[side].name + " at " +
+                                   core::show(own) + " of its run."));
   }
 
   std::string first_, second_;

@@ -1,4 +1,5 @@
-// A timeline as the window holds it says what the file says; and what is asked of it: lines, numbers, search.
+// A timeline as the window holds it says what the file says; and what is asked of it: lines,
+// numbers, search.
 
 #include "gui/model/trace.h"
 
@@ -55,10 +56,12 @@ Written random_timeline(std::uint64_t seed, int rows, int spans_each) {
     for (int row = 0; row < rows; ++row) {
       Time& end = ends[static_cast<std::size_t>(row)];
       Span span;
-      span.start = end + Time(static_cast<std::int64_t>(random.below(2) == 0 ? 0 : random.below(1000)));
-      span.duration = Time(static_cast<std::int64_t>(random.below(3) == 0 ? 0 : random.below(5000)));
-      span.kind =
-          row % 2 ? SpanKind::kFirstCompute + static_cast<int>(random.below(2)) : 1 + static_cast<int>(random.below(4));
+      span.start =
+          end + Time(static_cast<std::int64_t>(random.below(2) == 0 ? 0 : random.below(1000)));
+      span.duration =
+          Time(static_cast<std::int64_t>(random.below(3) == 0 ? 0 : random.below(5000)));
+      span.kind = row % 2 ? SpanKind::kFirstCompute + static_cast<int>(random.below(2))
+                          : 1 + static_cast<int>(random.below(4));
       span.pack = static_cast<std::int32_t>(random.below(4)) - 1;
       span.index = i;
       span.bytes = core::Bytes(static_cast<std::int64_t>(random.below(10'000)));
@@ -103,7 +106,8 @@ TEST(Trace, HoldsEverySpanOfTheFile) {
 }
 
 TEST(Trace, OpeningReadsEachBlockOnceHoweverFarApartThoseOfARowLie) {
-  // Many rows, so that blocks are small and those of a row lie apart: the writer holds 262,144 spans of all rows.
+  // Many rows, so that blocks are small and those of a row lie apart: the writer holds 262,144
+  // spans of all rows.
   const Written written = random_timeline(31, 600, 1200);
   const auto source = std::make_shared<const test::CountedBytes>(written.bytes);
   const auto trace = Trace::from_source(source, "t.tutti");
@@ -155,14 +159,16 @@ TEST(Trace, OfAFileThatWasCutOffSaysWhatIsMissingAndKeepsItsStepTimes) {
   EXPECT_FALSE(of_whole.contains("incomplete"));
   EXPECT_FALSE(of_whole.contains("missing"));
   EXPECT_THAT(of_whole.at("step time"), HasSubstr("(step 1)"));
-  // Steps and packs stand before the spans, links and the path behind them: cut where the last block of spans is.
+  // Steps and packs stand before the spans, links and the path behind them: cut where the last
+  // block of spans is.
   const auto reader = core::TimelineReader::from_bytes(whole, "t.tutti");
   ASSERT_TRUE(reader);
   const auto late = facts_of(whole.substr(0, reader->span_blocks().back().offset + 3));
   EXPECT_THAT(late.at("incomplete"), HasSubstr("ends before its index"));
-  EXPECT_THAT(late.at("missing"),
-              testing::AllOf(HasSubstr("in 1 of "), HasSubstr("the load of links"), HasSubstr("the critical path"),
-                             testing::Not(HasSubstr("training steps"))));
+  EXPECT_THAT(
+      late.at("missing"),
+      testing::AllOf(HasSubstr("in 1 of "), HasSubstr("the load of links"),
+                     HasSubstr("the critical path"), testing::Not(HasSubstr("training steps"))));
   EXPECT_EQ(late.at("step time"), of_whole.at("step time"));
 }
 
@@ -181,7 +187,8 @@ TEST(Trace, OfADamagedBlockOfSpansTheOthersAreShownAndTheFileSaysTheSameEverywhe
   const auto trace = Trace::from_bytes(bytes, "t.tutti");
   ASSERT_TRUE(trace) << trace.error().message();
   EXPECT_EQ((*trace)->damage(), core::TimelineReader::from_bytes(bytes, "t.tutti")->damage());
-  EXPECT_THAT((*trace)->damage(), HasSubstr(fmt::format("{} of its {} spans are missing", lost.spans, 6 * 9000)));
+  EXPECT_THAT((*trace)->damage(),
+              HasSubstr(fmt::format("{} of its {} spans are missing", lost.spans, 6 * 9000)));
   EXPECT_EQ((*trace)->spans(), 6 * 9000 - lost.spans);
   const auto row = (*trace)->row_of(2);
   ASSERT_TRUE(row);
@@ -195,7 +202,8 @@ TEST(Trace, OfADamagedBlockOfSpansTheOthersAreShownAndTheFileSaysTheSameEverywhe
   const auto behind = static_cast<SpanRow::Index>(of_track[0].spans);
   EXPECT_EQ((*trace)->span(*row, behind)->index, left[behind].index);
   std::size_t read = 0;
-  ASSERT_TRUE((*trace)->read_row(*row, [&](const Span& span) { EXPECT_EQ(span.index, left[read++].index); }));
+  ASSERT_TRUE((*trace)->read_row(
+      *row, [&](const Span& span) { EXPECT_EQ(span.index, left[read++].index); }));
   EXPECT_EQ(read, left.size());
   EXPECT_EQ(facts_of(bytes).at("incomplete"), "the file " + (*trace)->damage());
 }
@@ -215,7 +223,8 @@ TEST(Trace, NumbersThatNobodyWantsAnyMoreEndAtOnce) {
 
 TEST(Guarded, WhatIsThrownInAThreadBecomesAnErrorInWords) {
   EXPECT_FALSE(guarded([] {}));
-  EXPECT_EQ(guarded([] { throw std::bad_alloc(); })->message(), "there is not enough memory for this");
+  EXPECT_EQ(guarded([] { throw std::bad_alloc(); })->message(),
+            "there is not enough memory for this");
   EXPECT_EQ(guarded([] { throw std::runtime_error("it broke"); })->message(), "it broke");
 }
 
@@ -226,8 +235,10 @@ TEST(Trace, NumbersOfARangeAreThoseOfLookingAtEverySpan) {
   const Trace& trace = **opened;
   core::Random random(12);
   for (int n = 0; n < 50; ++n) {
-    const Time from(static_cast<std::int64_t>(random.below(static_cast<std::uint64_t>(trace.length().count()))));
-    const TimeRange range{from, from + Time(1 + static_cast<std::int64_t>(random.below(2'000'000)))};
+    const Time from(static_cast<std::int64_t>(
+        random.below(static_cast<std::uint64_t>(trace.length().count()))));
+    const TimeRange range{from,
+                          from + Time(1 + static_cast<std::int64_t>(random.below(2'000'000)))};
     std::map<int, std::vector<Time>> expected;
     for (const Trace::Row& row : trace.rows()) {
       for (const Span& span : written.spans.at(row.track.id)) {
@@ -256,7 +267,8 @@ TEST(Trace, SearchVisitsEverySpanThatFitsOnceInOrderOfTime) {
   const auto opened = Trace::from_bytes(random_timeline(13, 6, 60).bytes, "t.tutti");
   ASSERT_TRUE(opened);
   const Trace& trace = **opened;
-  for (const char* text : {"pack 1", "send", "forward gpu1", "receive pack 2 lane", "gpu2", "send >2.5ns <4000ps"}) {
+  for (const char* text :
+       {"pack 1", "send", "forward gpu1", "receive pack 2 lane", "gpu2", "send >2.5ns <4000ps"}) {
     const Query query(text, trace);
     const std::int64_t count = durations_of(trace, query).spans;
     ASSERT_GT(count, 0) << text;
@@ -273,7 +285,9 @@ TEST(Trace, SearchVisitsEverySpanThatFitsOnceInOrderOfTime) {
     for (std::int64_t i = count; i-- > 0;) {
       found = find_previous(trace, query, *found);
       ASSERT_TRUE(found);
-      EXPECT_EQ(std::tuple(start(*found), found->row, found->index), visited[static_cast<std::size_t>(i)]) << text;
+      EXPECT_EQ(std::tuple(start(*found), found->row, found->index),
+                visited[static_cast<std::size_t>(i)])
+          << text;
     }
   }
   EXPECT_EQ(durations_of(trace, Query("", trace)).spans, 0);
@@ -287,7 +301,8 @@ TEST(Trace, NumbersOfEachDeviceHaveItsBytesAndItsShareOfTheTime) {
   const Trace& trace = **opened;
   core::Random random(22);
   for (int n = 0; n < 30; ++n) {
-    const Time from(static_cast<std::int64_t>(random.below(static_cast<std::uint64_t>(trace.length().count()))));
+    const Time from(static_cast<std::int64_t>(
+        random.below(static_cast<std::uint64_t>(trace.length().count()))));
     const TimeRange range{from, from + Time(1 + static_cast<std::int64_t>(random.below(900'000)))};
     std::map<std::pair<std::string, int>, double> bytes, covered;
     std::int64_t spans = 0;
@@ -295,7 +310,8 @@ TEST(Trace, NumbersOfEachDeviceHaveItsBytesAndItsShareOfTheTime) {
       for (const Span& span : written.spans.at(row.track.id)) {
         const Time end = span.start + span.duration;
         if (span.start >= range.to || (end <= range.from && span.start < range.from)) continue;
-        const double inside = static_cast<double>((std::min(end, range.to) - std::max(span.start, range.from)).count());
+        const double inside = static_cast<double>(
+            (std::min(end, range.to) - std::max(span.start, range.from)).count());
         const double whole = static_cast<double>(span.duration.count());
         const std::pair key("w0/" + row.track.device, span.kind);
         bytes[key] += static_cast<double>(span.bytes.count()) * (whole > 0 ? inside / whole : 1);
@@ -330,8 +346,8 @@ TEST(Trace, DurationsOfWhatIsFoundAreCountedByPowersOfTwo) {
       std::int64_t brute = 0;
       for (const Trace::Row& row : trace.rows()) {
         for (SpanRow::Index i = 0; i < row.spans.size() && narrower.takes_row(row); ++i)
-          brute +=
-              Query(text, trace).takes(row, i) && row.spans.duration(i) >= bin.from && row.spans.duration(i) < bin.to;
+          brute += Query(text, trace).takes(row, i) && row.spans.duration(i) >= bin.from &&
+                   row.spans.duration(i) < bin.to;
       }
       EXPECT_EQ(bin.spans, brute) << text << ", from " << bin.from.count();
       if (std::string(text).find_first_of("<>") == std::string::npos) {
@@ -356,7 +372,9 @@ TEST(Trace, LinesFollowEachOtherWithoutGapsHoweverTheyAreClosedPinnedAndFiltered
     switch (random.below(4)) {
       case 0: layout.open(key, random.below(2) == 0); break;
       case 1: layout.pin(key, random.below(2) == 0); break;
-      case 2: layout.filter(random.below(2) == 0 ? "" : key.substr(random.below(key.size()))); break;
+      case 2:
+        layout.filter(random.below(2) == 0 ? "" : key.substr(random.below(key.size())));
+        break;
       default: layout.reveal(random.below(12)); break;
     }
     int top = 0;

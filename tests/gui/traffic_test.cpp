@@ -35,9 +35,11 @@ TEST(Counter, IsTheSumOfTheChangesUpToThen) {
     const Counter counter(changes);
     std::vector<std::int64_t> values(310, 0);  // at every moment
     for (const Counter::Change& change : changes) {
-      for (auto t = static_cast<std::size_t>(change.at.count()); t < values.size(); ++t) values[t] += change.by;
+      for (auto t = static_cast<std::size_t>(change.at.count()); t < values.size(); ++t)
+        values[t] += change.by;
     }
-    EXPECT_EQ(counter.peak(), std::max<std::int64_t>(0, *std::max_element(values.begin(), values.end())));
+    EXPECT_EQ(counter.peak(),
+              std::max<std::int64_t>(0, *std::max_element(values.begin(), values.end())));
     for (std::size_t t = 0; t < values.size(); ++t) {
       EXPECT_EQ(counter.at(at(t)), values[t]) << t;
       for (const std::size_t length : {1u, 2u, 17u, 100u}) {
@@ -54,7 +56,8 @@ TEST(Counter, IsTheSumOfTheChangesUpToThen) {
 /// Four devices that send, receive, and do both, at random times that need not make sense.
 struct RandomLanes {
   std::string bytes;
-  std::vector<std::pair<std::int32_t, Span>> spans;  ///< with their track, which is also their device
+  std::vector<std::pair<std::int32_t, Span>>
+      spans;  ///< with their track, which is also their device
 };
 
 RandomLanes random_lanes(std::uint64_t seed) {
@@ -102,7 +105,8 @@ struct Told {
 Told told_of(const RandomLanes& lanes, std::int32_t track, const Span& to) {
   const Time seen = to.start + to.wait, end = to.start + to.duration;
   for (const auto& [row, from] : lanes.spans) {
-    if (row != to.peer || row == track || from.step != to.step || from.pack != to.pack || from.index != to.peer_index)
+    if (row != to.peer || row == track || from.step != to.step || from.pack != to.pack ||
+        from.index != to.peer_index)
       continue;
     const Time began = from.start + from.wait, through = from.start + from.duration;
     const auto kind = static_cast<StepKind>(from.kind);
@@ -135,7 +139,8 @@ TEST(Traffic, IsWhatASearchThroughAllSpansFinds) {
       EXPECT_EQ((*traffic)->bytes_in_flight().at(Time(t)), bytes) << "seed " << seed << " at " << t;
       EXPECT_EQ((*traffic)->queue_depth().at(Time(t)), waiting) << "seed " << seed << " at " << t;
       const auto in_flight = (*traffic)->in_flight(Time(t));
-      EXPECT_EQ(static_cast<std::int64_t>(in_flight.size()), flying) << "seed " << seed << " at " << t;
+      EXPECT_EQ(static_cast<std::int64_t>(in_flight.size()), flying)
+          << "seed " << seed << " at " << t;
       for (const Transfer* transfer : in_flight) {
         EXPECT_LE(transfer->sent, Time(t));
         EXPECT_GT(transfer->taken, Time(t));
@@ -145,8 +150,9 @@ TEST(Traffic, IsWhatASearchThroughAllSpansFinds) {
 }
 
 TEST(Traffic, OfASimulatedRunIsJoinedWholeAndInOrder) {
-  for (const char* strategy : {"algorithm: \"ring\"", "algorithm: \"pscpu\" shards: 2", "algorithm: \"nccl\"",
-                               "algorithm: \"halving_doubling\"", "algorithm: \"nccl/ring\""}) {
+  for (const char* strategy :
+       {"algorithm: \"ring\"", "algorithm: \"pscpu\" shards: 2", "algorithm: \"nccl\"",
+        "algorithm: \"halving_doubling\"", "algorithm: \"nccl/ring\""}) {
     const auto trace = test::simulated_trace(test::small_scenario(strategy, 2, 2));
     const auto traffic = Traffic::read(*trace);
     ASSERT_TRUE(traffic);
@@ -166,42 +172,47 @@ TEST(Traffic, OfASimulatedRunIsJoinedWholeAndInOrder) {
   }
 }
 
-/// When the exchanges of a device were in flight, in order: of its rows of packs, whose spans need not be in one of them.
+/// When the exchanges of a device were in flight, in order: of its rows of packs, whose spans need
+/// not be in one of them.
 std::map<std::string, std::vector<TimeRange>> exchanges_by_device(const Trace& trace) {
   std::map<std::string, std::vector<TimeRange>> flights;
   for (const Trace::Row& row : trace.rows()) {
-    for (SpanRow::Index i = 0; row.track.kind == core::TrackKind::kPacks && i < row.spans.size(); ++i) {
+    for (SpanRow::Index i = 0; row.track.kind == core::TrackKind::kPacks && i < row.spans.size();
+         ++i) {
       if (row.spans.kind(i) == core::SpanKind::kExchange)
         flights[row.group + row.track.device].push_back({row.spans.start(i), row.spans.end(i)});
     }
   }
   for (auto& [device, of] : flights)
-    std::sort(of.begin(), of.end(), [](const TimeRange& a, const TimeRange& b) { return a.from < b.from; });
+    std::sort(of.begin(), of.end(),
+              [](const TimeRange& a, const TimeRange& b) { return a.from < b.from; });
   return flights;
 }
 
 /// Which of the ranges holds all of it; none: -1.
 std::ptrdiff_t place(const std::vector<TimeRange>& ranges, Time from, Time to) {
-  const auto holds = std::find_if(ranges.begin(), ranges.end(),
-                                  [&](const TimeRange& range) { return range.from <= from && to <= range.to; });
+  const auto holds = std::find_if(ranges.begin(), ranges.end(), [&](const TimeRange& range) {
+    return range.from <= from && to <= range.to;
+  });
   return holds == ranges.end() ? -1 : holds - ranges.begin();
 }
 
 TEST(Traffic, EveryExchangeHasMessagesOfItsOwn) {
   for (const char* algorithm : {"ring", "halving_doubling"}) {
-    const auto trace = test::simulated_trace(
-        test::small_scenario("algorithm: \"ring\"", 2, 2) +
-        fmt::format(
-            "communicator {{ name: \"t\" size: 4 algorithm: \"{}\" exchange {{ collective: ALL_REDUCE bytes: 4096 "
-            "per_forward: 3 per_backward: 2 }} }}",
-            algorithm));
+    const auto trace =
+        test::simulated_trace(test::small_scenario("algorithm: \"ring\"", 2, 2) +
+                              fmt::format("communicator {{ name: \"t\" size: 4 algorithm: \"{}\" "
+                                          "exchange {{ collective: ALL_REDUCE bytes: 4096 "
+                                          "per_forward: 3 per_backward: 2 }} }}",
+                                          algorithm));
     const auto flights = exchanges_by_device(*trace);
     ASSERT_EQ(flights.size(), 4u);
     for (const auto& [device, of] : flights) ASSERT_EQ(of.size(), 10u) << "5 in each of 2 steps";
     std::size_t receipts = 0, followed = 0;
     for (std::size_t r = 0; r < trace->rows().size(); ++r) {
       const Trace::Row& row = trace->rows()[r];
-      for (SpanRow::Index i = 0; row.track.kind == core::TrackKind::kLane && i < row.spans.size(); ++i) {
+      for (SpanRow::Index i = 0; row.track.kind == core::TrackKind::kLane && i < row.spans.size();
+           ++i) {
         if (!receives(static_cast<StepKind>(row.spans.kind(i)))) continue;
         ++receipts;
         if (row.spans.pack(i) >= 0) continue;
@@ -209,11 +220,12 @@ TEST(Traffic, EveryExchangeHasMessagesOfItsOwn) {
         ASSERT_TRUE(message && *message);
         const Trace::Row& sender = trace->rows()[(*message)->from.row];
         const SpanRow::Index sent = (*message)->from.index;
-        const auto taken_in = place(flights.at(row.group + row.track.device), row.spans.start(i), row.spans.end(i));
+        const auto taken_in =
+            place(flights.at(row.group + row.track.device), row.spans.start(i), row.spans.end(i));
         ASSERT_GE(taken_in, 0);
-        EXPECT_EQ(
-            place(flights.at(sender.group + sender.track.device), sender.spans.start(sent), sender.spans.end(sent)),
-            taken_in);
+        EXPECT_EQ(place(flights.at(sender.group + sender.track.device), sender.spans.start(sent),
+                        sender.spans.end(sent)),
+                  taken_in);
         ++followed;
       }
     }
@@ -241,7 +253,8 @@ TEST(Traffic, OfAMadeUpFileIsCountedWithoutOverflow) {
   constexpr std::int64_t kHuge = std::numeric_limits<std::int64_t>::max();
   for (std::int32_t row = 0; row < 3; ++row) {
     writer.track({row, core::TrackKind::kLane, 0, "gpu" + std::to_string(row), 0, row});
-    for (const std::int64_t index : {std::int64_t{-5}, std::int64_t{0}, std::int64_t{7}, kHuge - 1, kHuge}) {
+    for (const std::int64_t index :
+         {std::int64_t{-5}, std::int64_t{0}, std::int64_t{7}, kHuge - 1, kHuge}) {
       Span span;
       span.start = Time(10);
       span.duration = Time(5);

@@ -32,7 +32,8 @@ std::string small_timeline() {
         writer.track({id, kind, worker, device, 0, row < 2 ? -1 : row - 2});
         for (std::int32_t step = 0; step < 2; ++step) {
           const Time begin = kMs * (100 * step);
-          const auto add = [&](std::int32_t what, int from, int to, std::int32_t pack, std::int64_t index) {
+          const auto add = [&](std::int32_t what, int from, int to, std::int32_t pack,
+                               std::int64_t index) {
             Span span;
             span.start = begin + kMs * from;
             span.duration = kMs * (to - from);
@@ -67,7 +68,8 @@ std::string small_timeline() {
     record.start = kMs * (100 * step);
     record.end = record.start + kMs * 100;
     writer.step(record);
-    writer.pack({step, 0, record.start + kMs * 70, record.start + kMs * 70, record.start + kMs * 70, record.end});
+    writer.pack({step, 0, record.start + kMs * 70, record.start + kMs * 70, record.start + kMs * 70,
+                 record.end});
   }
   core::LinkRecord link;
   link.name = "w0/nic0 out";

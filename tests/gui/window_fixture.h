@@ -13,7 +13,8 @@ namespace tutti::gui {
 
 inline constexpr core::Time kMs = core::milliseconds(1);
 
-/// Two workers with two GPUs each, two steps of 100 ms: computation, a pack in flight, two lanes; two links; a path.
+/// Two workers with two GPUs each, two steps of 100 ms: computation, a pack in flight, two lanes;
+/// two links; a path.
 std::string small_timeline();
 
 /// A window that shows timelines.
@@ -21,7 +22,9 @@ class Window : public testing::Test {
  protected:
   Window() { QSettings().clear(); }
 
-  std::string write(const std::string& name, const std::string& bytes) { return folder_.write(name, bytes); }
+  std::string write(const std::string& name, const std::string& bytes) {
+    return folder_.write(name, bytes);
+  }
 
   /// True if it opened; else what was said is in said_.
   bool open(const std::string& path) {
@@ -32,7 +35,9 @@ class Window : public testing::Test {
   void open_small() { ASSERT_TRUE(open(write("small.tutti", small_timeline()))) << said_; }
 
   TimelineView& view() { return window_.timeline(); }
-  void press(Qt::Key key, Qt::KeyboardModifiers with = Qt::NoModifier) { QTest::keyClick(&view(), key, with); }
+  void press(Qt::Key key, Qt::KeyboardModifiers with = Qt::NoModifier) {
+    QTest::keyClick(&view(), key, with);
+  }
   /// The middle of the line of that key, at a time.
   QPoint point(const std::string& key, core::Time t) {
     const QRect lines = lines_rect(view().size());

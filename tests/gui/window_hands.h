@@ -15,8 +15,10 @@
 
 namespace tutti::gui {
 
-/// Does what opens timelines, and waits for the end of it. Nothing if they opened; else what was said.
-inline std::optional<std::string> why_not_opened(MainWindow& window, const std::function<void()>& open) {
+/// Does what opens timelines, and waits for the end of it. Nothing if they opened; else what was
+/// said.
+inline std::optional<std::string> why_not_opened(MainWindow& window,
+                                                 const std::function<void()>& open) {
   QSignalSpy opened(&window, &MainWindow::opened), failed(&window, &MainWindow::failed);
   window.show();
   open();
@@ -29,7 +31,8 @@ inline std::optional<std::string> why_not_opened(MainWindow& window, const std::
 inline bool drop(QWidget* on, const std::vector<std::string>& paths) {
   QMimeData files;
   QList<QUrl> urls;
-  for (const std::string& path : paths) urls.push_back(QUrl::fromLocalFile(QString::fromStdString(path)));
+  for (const std::string& path : paths)
+    urls.push_back(QUrl::fromLocalFile(QString::fromStdString(path)));
   if (!urls.empty()) files.setUrls(urls);
   QDragEnterEvent enter({10, 10}, Qt::CopyAction, &files, Qt::LeftButton, Qt::NoModifier);
   QApplication::sendEvent(on, &enter);

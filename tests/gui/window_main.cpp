@@ -9,8 +9,10 @@ int main(int argc, char** argv) {
   testing::InitGoogleMock(&argc, argv);
   qputenv("QT_QPA_PLATFORM", "offscreen");
   tutti::test::TemporaryFolder settings;
-  qputenv("TMPDIR", QByteArray::fromStdString(settings.path()));  // nobody else's files are looked at
-  QSettings::setPath(QSettings::NativeFormat, QSettings::UserScope, QString::fromStdString(settings.path()));
+  qputenv("TMPDIR",
+          QByteArray::fromStdString(settings.path()));  // nobody else's files are looked at
+  QSettings::setPath(QSettings::NativeFormat, QSettings::UserScope,
+                     QString::fromStdString(settings.path()));
   QApplication app(argc, argv);
   QApplication::setOrganizationName(QStringLiteral("tutti-tests"));
   QApplication::setApplicationName(QStringLiteral("window"));

@@ -1,4 +1,5 @@
-// What is asked of a timeline: numbers, groups, search, messages, marks, pictures, the critical path.
+// What is asked of a timeline: numbers, groups, search, messages, marks, pictures, the critical
+// path.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -41,21 +42,27 @@ TEST_F(Window, NumbersAreOfAllOrOfEachDevice) {
     for (int r = 0; r < numbers->table().rowCount(); ++r) {
       if (numbers->table().item(r, 0)->text() != name) continue;
       QStringList texts;
-      for (int c = 1; c < numbers->table().columnCount(); ++c) texts.append(numbers->table().item(r, c)->text());
+      for (int c = 1; c < numbers->table().columnCount(); ++c)
+        texts.append(numbers->table().item(r, c)->text());
       return texts.join(QLatin1Char('|')).toStdString();
     }
     return std::string("no such row");
   };
   // Lanes of closed groups count too: 8 lanes that receive 500 bytes in 20 of 100 ms.
-  EXPECT_EQ(row(QStringLiteral("receive")), "8|160 ms|20.0 %|4.00 KB|20.0 ms|20.0 ms|20.0 ms|20.0 ms");
+  EXPECT_EQ(row(QStringLiteral("receive")),
+            "8|160 ms|20.0 %|4.00 KB|20.0 ms|20.0 ms|20.0 ms|20.0 ms");
   press(Qt::Key_B, Qt::ControlModifier);
-  EXPECT_EQ(row(QStringLiteral("w1/gpu0, receive")), "2|40.0 ms|20.0 %|1.00 KB|20.0 ms|20.0 ms|20.0 ms|20.0 ms");
-  EXPECT_THAT(numbers->csv().toStdString(), HasSubstr("\"w1/gpu0\",receive,2,40000.000000,20000.000000,20000.000000,"
-                                                      "20000.000000,20000.000000,0.200000,1000\n"));
+  EXPECT_EQ(row(QStringLiteral("w1/gpu0, receive")),
+            "2|40.0 ms|20.0 %|1.00 KB|20.0 ms|20.0 ms|20.0 ms|20.0 ms");
+  EXPECT_THAT(numbers->csv().toStdString(),
+              HasSubstr("\"w1/gpu0\",receive,2,40000.000000,20000.000000,20000.000000,"
+                        "20000.000000,20000.000000,0.200000,1000\n"));
 }
 
 TEST_F(Window, NumbersAreSeenWithoutScrollingSideways) {
-  ASSERT_TRUE(open(write("ring.tutti", test::simulated(test::small_scenario("algorithm: \"ring\"", 2, 2))))) << said_;
+  ASSERT_TRUE(
+      open(write("ring.tutti", test::simulated(test::small_scenario("algorithm: \"ring\"", 2, 2)))))
+      << said_;
   ASSERT_EQ(window_.size(), QSize(1280, 800)) << "as it is at first";
   const QTableWidget& table = window_.findChild<NumbersPanel*>()->table();
   QApplication::processEvents();
@@ -63,13 +70,16 @@ TEST_F(Window, NumbersAreSeenWithoutScrollingSideways) {
     ASSERT_GT(table.rowCount(), 5);
     EXPECT_EQ(table.horizontalScrollBar()->maximum(), 0);
     for (int c = 1; c < table.columnCount(); ++c)
-      EXPECT_GE(table.columnWidth(c), static_cast<const QAbstractItemView&>(table).sizeHintForColumn(c)) << c;
+      EXPECT_GE(table.columnWidth(c),
+                static_cast<const QAbstractItemView&>(table).sizeHintForColumn(c))
+          << c;
   };
   is_whole();
   press(Qt::Key_B, Qt::ControlModifier);
   QApplication::processEvents();
   is_whole();
-  EXPECT_EQ(table.item(0, 0)->toolTip(), table.item(0, 0)->text()) << "names that are elided are told by their tip";
+  EXPECT_EQ(table.item(0, 0)->toolTip(), table.item(0, 0)->text())
+      << "names that are elided are told by their tip";
 }
 
 TEST_F(Window, NumbersOfVeryManySpansAskForARange) {
@@ -139,7 +149,8 @@ TEST_F(Window, NumbersAreWorkedOutOnceForWhatIsShownAndNotWhileNobodySeesThem) {
   QApplication::processEvents();
   EXPECT_EQ(window_.numbers().begun(), before + 1);
   ASSERT_EQ(window_.numbers().table().rowCount(), 1);
-  EXPECT_EQ(window_.numbers().table().item(0, 1)->text(), QStringLiteral("2")) << "of what is shown now";
+  EXPECT_EQ(window_.numbers().table().item(0, 1)->text(), QStringLiteral("2"))
+      << "of what is shown now";
   // Behind the other panel of its place, it is not closed, but nobody sees it.
   auto* const other = window_.findChild<QDockWidget*>(QStringLiteral("errors"));
   other->show();
@@ -251,7 +262,8 @@ TEST_F(Window, GroupsClosePinsStayAndFiltersHide) {
   open_small();
   const auto has = [&](const std::string& key) {
     const auto& lines = view().layout_of_lines().lines();
-    return std::any_of(lines.begin(), lines.end(), [&](const Line& line) { return line.key == key; });
+    return std::any_of(lines.begin(), lines.end(),
+                       [&](const Line& line) { return line.key == key; });
   };
   QTest::mouseClick(&view(), Qt::LeftButton, {}, QPoint(20, point("worker 0/gpu0", Time()).y()));
   EXPECT_FALSE(has("worker 0/gpu0/compute"));
@@ -286,7 +298,8 @@ TEST_F(Window, SearchGoesFromSpanToSpanAndAround) {
   EXPECT_EQ(found[8], found[0]) << "8 spans, and around";
   for (const SpanId& span : found) {
     EXPECT_EQ(view().trace()->rows()[span.row].track.device, "gpu1");
-    EXPECT_EQ(view().trace()->rows()[span.row].spans.kind(span.index), static_cast<int>(core::StepKind::kReceive));
+    EXPECT_EQ(view().trace()->rows()[span.row].spans.kind(span.index),
+              static_cast<int>(core::StepKind::kReceive));
   }
   EXPECT_THAT(window_.status_text().toStdString(), HasSubstr("8 spans"));
   window_.actions_of().find(QStringLiteral("find-previous"))->trigger();
@@ -355,7 +368,8 @@ TEST_F(Window, MarksAreNamedKeptBesideTheFileAndGoneTo) {
   EXPECT_TRUE(window_.marks().marks().all().empty());
   EXPECT_THAT(window_.status_text().toStdString(), HasSubstr("small.tutti.marks:1:8"));
   press(Qt::Key_M);
-  EXPECT_EQ(folder_.read("small.tutti.marks"), "mark { from: 3 }") << "a file that is wrong is its owner's";
+  EXPECT_EQ(folder_.read("small.tutti.marks"), "mark { from: 3 }")
+      << "a file that is wrong is its owner's";
 }
 
 TEST_F(Window, WhatIsSeenIsWrittenAsPixelsAndAsShapes) {
@@ -367,10 +381,14 @@ TEST_F(Window, WhatIsSeenIsWrittenAsPixelsAndAsShapes) {
   EXPECT_EQ(QImage(png).size(), view().size() * 2);
   EXPECT_EQ(write_picture(view(), svg), QString());
   const std::string text = folder_.read("a.svg");
-  EXPECT_THAT(text, testing::AllOf(HasSubstr("<svg"), HasSubstr("worker 1"), HasSubstr("step 0"), HasSubstr("pack 0")));
-  EXPECT_THAT(text, HasSubstr("<defs><style type=\"text/css\">rect { shape-rendering: crispEdges }</style>"));
+  EXPECT_THAT(text, testing::AllOf(HasSubstr("<svg"), HasSubstr("worker 1"), HasSubstr("step 0"),
+                                   HasSubstr("pack 0")));
+  EXPECT_THAT(
+      text,
+      HasSubstr("<defs><style type=\"text/css\">rect { shape-rendering: crispEdges }</style>"));
   EXPECT_THAT(text, testing::Not(HasSubstr("<image"))) << "shapes, not pixels";
-  EXPECT_THAT(write_picture(view(), QStringLiteral("/nowhere/a.png")).toStdString(), HasSubstr("/nowhere/a.png"));
+  EXPECT_THAT(write_picture(view(), QStringLiteral("/nowhere/a.png")).toStdString(),
+              HasSubstr("/nowhere/a.png"));
 }
 
 TEST_F(Window, TheCriticalPathIsWalkedPieceByPiece) {
@@ -381,7 +399,8 @@ TEST_F(Window, TheCriticalPathIsWalkedPieceByPiece) {
   ASSERT_TRUE(view().selected());
   const SpanId first = *view().selected();
   EXPECT_EQ(view().trace()->rows()[first.row].track.worker, 1);
-  EXPECT_EQ(view().trace()->rows()[first.row].spans.kind(first.index), static_cast<int>(SpanKind::kFirstCompute));
+  EXPECT_EQ(view().trace()->rows()[first.row].spans.kind(first.index),
+            static_cast<int>(SpanKind::kFirstCompute));
   window_.actions_of().find(QStringLiteral("path-next"))->trigger();
   EXPECT_EQ(view().trace()->rows()[view().selected()->row].spans.kind(view().selected()->index),
             static_cast<int>(SpanKind::kPackInFlight));

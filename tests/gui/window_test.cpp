@@ -1,5 +1,5 @@
-// The window on Qt's offscreen platform: opening what is whole, broken and not there; keys and mouse on the timeline; every action
-// by its shortcut.
+// The window on Qt's offscreen platform: opening what is whole, broken and not there; keys and
+// mouse on the timeline; every action by its shortcut.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -27,8 +27,9 @@ TEST_F(Window, ShowsATimelineWithAllItsRows) {
   EXPECT_EQ(view().view().range(), (TimeRange{Time(), kMs * 200}));
   std::set<std::string> keys;
   for (const Line& line : view().layout_of_lines().lines()) keys.insert(line.key);
-  for (const char* key : {"steps", "critical path", "worker 0", "worker 0/gpu0", "worker 0/gpu0/compute",
-                          "worker 1/gpu1/packs", "worker 0/gpu0/lanes", "links", "links/w0/nic0 out"})
+  for (const char* key :
+       {"steps", "critical path", "worker 0", "worker 0/gpu0", "worker 0/gpu0/compute",
+        "worker 1/gpu1/packs", "worker 0/gpu0/lanes", "links", "links/w0/nic0 out"})
     EXPECT_TRUE(keys.contains(key)) << key;
 }
 
@@ -131,7 +132,8 @@ TEST_F(Window, ClicksSelectAndKeysGoOnFromThere) {
 
 TEST_F(Window, DraggingSelectsARangeWithAltItZoomsWithTheMiddleButtonItMoves) {
   open_small();
-  const QPoint from = point("worker 0/gpu0/compute", kMs * 50), to = point("worker 0/gpu0/compute", kMs * 150);
+  const QPoint from = point("worker 0/gpu0/compute", kMs * 50),
+               to = point("worker 0/gpu0/compute", kMs * 150);
   const auto drag = [&](Qt::MouseButton button, Qt::KeyboardModifiers with) {
     QTest::mousePress(&view(), button, with, from);
     QMouseEvent move(QEvent::MouseMove, to, view().mapToGlobal(to), Qt::NoButton, button, with);
@@ -164,7 +166,8 @@ TEST_F(Window, TheKeyboardAloneReachesEveryRowAndGroup) {
   }
   EXPECT_EQ(rows.size(), view().trace()->rows().size());
   for (std::size_t i = 0; i < lines; ++i) press(Qt::Key_Up);
-  for (int i = 0; i < 6; ++i) press(Qt::Key_Down);  // steps, path, counters, two of them, worker 0, its first device
+  for (int i = 0; i < 6; ++i)
+    press(Qt::Key_Down);  // steps, path, counters, two of them, worker 0, its first device
   press(Qt::Key_O);
   EXPECT_LT(view().layout_of_lines().lines().size(), lines) << "worker 0/gpu0 is closed";
   press(Qt::Key_O);
@@ -190,7 +193,9 @@ TEST_F(Window, ThePaletteHasEveryActionInWordsAsTheyAreRead) {
   ASSERT_TRUE(list);
   EXPECT_GT(list->count(), 50);
   for (int row = 0; row < list->count(); ++row)
-    EXPECT_THAT(list->item(row)->text().toStdString(), testing::AllOf(HasSubstr(" ▸ "), Not(HasSubstr("&")))) << row;
+    EXPECT_THAT(list->item(row)->text().toStdString(),
+                testing::AllOf(HasSubstr(" ▸ "), Not(HasSubstr("&"))))
+        << row;
 }
 
 TEST_F(Window, EveryActionThatAsksForNoFileCanBeDoneWithAndWithoutATimeline) {

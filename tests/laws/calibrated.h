@@ -26,17 +26,23 @@ struct Figures {
 };
 
 /// `workers` alike hosts on one switch.
-inline std::string text_of(const Figures& figures, const std::string& algorithm = "ring", int workers = 4) {
+inline std::string text_of(const Figures& figures, const std::string& algorithm = "ring",
+                           int workers = 4) {
   return fmt::format(
-      "cluster {{ workers {{ machine: \"m\" count: {} }} network {{ kind: ONE_SWITCH latency_us: {} }} machine {{ "
+      "cluster {{ workers {{ machine: \"m\" count: {} }} network {{ kind: ONE_SWITCH latency_us: "
+      "{} }} machine {{ "
       "name: "
-      "\"m\" device {{ name: \"cpu0\" kind: CPU memory_gb_per_s: 90 reduce_gb_per_s: {} }} nic {{ name: \"nic0\" "
-      "bandwidth_gb_per_s: {} }} link {{ from: \"cpu0\" to: \"nic0\" kind: PCIE bandwidth_gb_per_s: 100 latency_us: "
+      "\"m\" device {{ name: \"cpu0\" kind: CPU memory_gb_per_s: 90 reduce_gb_per_s: {} }} nic {{ "
+      "name: \"nic0\" "
+      "bandwidth_gb_per_s: {} }} link {{ from: \"cpu0\" to: \"nic0\" kind: PCIE "
+      "bandwidth_gb_per_s: 100 latency_us: "
       "0.01 "
       "}} }} }}\n"
-      "workload {{ variable {{ name: \"a\" shape: 200 }} variable {{ name: \"b\" shape: 40001 }} variable {{ name: "
+      "workload {{ variable {{ name: \"a\" shape: 200 }} variable {{ name: \"b\" shape: 40001 }} "
+      "variable {{ name: "
       "\"c\" "
-      "shape: 3000000 }} variable {{ name: \"d\" shape: 700000 }} variable {{ name: \"e\" shape: 7 }} backward_ms: 400 "
+      "shape: 3000000 }} variable {{ name: \"d\" shape: 700000 }} variable {{ name: \"e\" shape: 7 "
+      "}} backward_ms: 400 "
       "}}\n"
       "strategy {{ algorithm: \"{}\" merging: SEPARATE {} }}\n",
       workers, figures.latency_us, figures.reduce_gb_per_s, figures.card_gb_per_s, algorithm,
@@ -52,7 +58,8 @@ inline core::Scenario scenario_of(const std::string& text) {
 }
 
 /// The file of a timeline of `text`, simulated.
-inline std::string simulated(const TemporaryFolder& folder, const std::string& name, const std::string& text,
+inline std::string simulated(const TemporaryFolder& folder, const std::string& name,
+                             const std::string& text,
                              core::RecordLevel level = core::RecordLevel::kNone) {
   std::ofstream file(folder.file(name), std::ios::binary);
   core::TimelineWriter writer(file);
@@ -62,7 +69,8 @@ inline std::string simulated(const TemporaryFolder& folder, const std::string& n
   return folder.file(name);
 }
 
-inline core::CalibrationRequest request(std::vector<std::string> timelines, std::vector<std::string> logs,
+inline core::CalibrationRequest request(std::vector<std::string> timelines,
+                                        std::vector<std::string> logs,
                                         std::vector<std::string> keep) {
   return {std::move(timelines), false, std::move(logs), std::move(keep)};
 }
@@ -73,13 +81,15 @@ inline core::Expected<core::Calibration> try_calibrate(const std::string& text,
   return core::calibrate(scenario_of(text), request, simulator, library(), {});
 }
 
-inline core::Calibration calibrated(const std::string& text, const core::CalibrationRequest& request) {
+inline core::Calibration calibrated(const std::string& text,
+                                    const core::CalibrationRequest& request) {
   auto result = try_calibrate(text, request);
   EXPECT_TRUE(result) << (result ? "" : result.error().message());
   return result ? std::move(*result) : core::Calibration{};
 }
 
-inline core::CalibratedFigure figure(const core::Calibration& calibration, const std::string& name) {
+inline core::CalibratedFigure figure(const core::Calibration& calibration,
+                                     const std::string& name) {
   for (const core::CalibratedFigure& f : calibration.figures) {
     if (f.figure.name == name) return f;
   }
@@ -87,7 +97,8 @@ inline core::CalibratedFigure figure(const core::Calibration& calibration, const
   return {};
 }
 
-inline void expect_found(const core::Calibration& calibration, const std::string& name, double truth, double within) {
+inline void expect_found(const core::Calibration& calibration, const std::string& name,
+                         double truth, double within) {
   const core::CalibratedFigure f = figure(calibration, name);
   EXPECT_EQ(f.determination, core::Determination::kDetermined) << name << ": " << f.why();
   EXPECT_NEAR(f.value / truth, 1, within) << name;

@@ -1,5 +1,5 @@
-// Calibration against the simulator: what was simulated with known figures is to be found again, whatever the figures were
-// that the fit starts from.
+// Calibration against the simulator: what was simulated with known figures is to be found again,
+// whatever the figures were that the fit starts from.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -41,22 +41,24 @@ using test::try_calibrate;
 using testing::HasSubstr;
 
 /// The file of a log as nccl-tests prints it: times as simulated, off by about `noise`.
-std::string log_of(const TemporaryFolder& folder, const std::string& name, const std::string& text, double noise,
-                   std::uint64_t seed) {
+std::string log_of(const TemporaryFolder& folder, const std::string& name, const std::string& text,
+                   double noise, std::uint64_t seed) {
   const Scenario scenario = scenario_of(text);
   const auto n = static_cast<double>(scenario.cluster->replicas());
   core::Random random(seed);
-  std::string log = "# size count type redop root time algbw busbw #wrong time algbw busbw #wrong\n";
+  std::string log =
+      "# size count type redop root time algbw busbw #wrong time algbw busbw #wrong\n";
   for (std::int64_t elements = 16; elements < 20'000'000; elements *= 4) {
     core::RecordOptions record;
     record.level = core::RecordLevel::kNone;
     log += fmt::format("{} {} float sum -1", 4 * elements, elements);
     for (const bool out_of_place : {true, false}) {
       core::RunTimes times(core::RunTimes::Detail::kPacks);
-      const Scenario one =
-          scenario_of(core::with_one_buffer(text, "s", {.elements = elements, .out_of_place = out_of_place}));
+      const Scenario one = scenario_of(
+          core::with_one_buffer(text, "s", {.elements = elements, .out_of_place = out_of_place}));
       EXPECT_TRUE(sim::Simulator().run(one, record, {}, times));
-      const double us = times.us().at({}) * std::exp(noise * (static_cast<double>(random.below(2001)) / 1e3 - 1));
+      const double us =
+          times.us().at({}) * std::exp(noise * (static_cast<double>(random.below(2001)) / 1e3 - 1));
       const double algbw = static_cast<double>(4 * elements) / us / 1e3;
       log += fmt::format(" {:.4f} {:.2f} {:.2f} 0", us, algbw, algbw * 2 * (n - 1) / n);
     }
@@ -93,11 +95,12 @@ TEST(CalibrationLaw, WhatWasSimulatedIsFoundAgainFromALog) {
 TEST(CalibrationLaw, OnTheTruthNothingChanges) {
   const TemporaryFolder folder;
   const std::string text = text_of({3, 4, 20});
-  const Calibration c =
-      calibrated(text, request({simulated(folder, "t", text)}, {log_of(folder, "l", text, 0, 0)}, {}));
+  const Calibration c = calibrated(
+      text, request({simulated(folder, "t", text)}, {log_of(folder, "l", text, 0, 0)}, {}));
   EXPECT_LT(c.before.worst, 1e-4);
   EXPECT_LT(c.after.worst, 1e-3);
-  for (const CalibratedFigure& f : c.figures) EXPECT_NEAR(f.value / f.figure.before, 1, 1e-3) << f.figure.name;
+  for (const CalibratedFigure& f : c.figures)
+    EXPECT_NEAR(f.value / f.figure.before, 1, 1e-3) << f.figure.name;
 }
 
 TEST(CalibrationLaw, IntervalsCoverTheTruthUnderNoise) {
@@ -106,7 +109,8 @@ TEST(CalibrationLaw, IntervalsCoverTheTruthUnderNoise) {
   constexpr int kRuns = 16;
   const std::map<std::string, double> truths{{"network.latency", 12}, {"network.bandwidth", 1.5}};
   for (int seed = 0; seed < kRuns; ++seed) {
-    const std::string log = log_of(folder, "log", text_of({12, 1.5, 20}), 0.1, static_cast<std::uint64_t>(seed));
+    const std::string log =
+        log_of(folder, "log", text_of({12, 1.5, 20}), 0.1, static_cast<std::uint64_t>(seed));
     const Calibration c = calibrated(text_of({3, 4, 20}), request({}, {log}, {}));
     for (const auto& [name, truth] : truths) {
       const CalibratedFigure f = figure(c, name);
@@ -129,8 +133,8 @@ TEST(CalibrationLaw, NeitherNamesNorOrderOfFilesMatter) {
   for (const auto& [from, to] :
        std::map<std::string, std::string>{{first, "x"}, {second, "z"}, {ring, "y"}, {star, "w"}})
     std::filesystem::copy_file(from, folder.file(to));
-  const Calibration d =
-      calibrated(text_of({}), request({folder.file("w"), folder.file("y")}, {folder.file("z"), folder.file("x")}, {}));
+  const Calibration d = calibrated(text_of({}), request({folder.file("w"), folder.file("y")},
+                                                        {folder.file("z"), folder.file("x")}, {}));
   ASSERT_EQ(c.figures.size(), d.figures.size());
   for (std::size_t f = 0; f < c.figures.size(); ++f) {
     EXPECT_EQ(c.figures[f].value, d.figures[f].value);
@@ -162,11 +166,13 @@ TEST(CalibrationLaw, WhatCannotBeKnownIsLeftAndSaid) {
 }
 
 TEST(CalibrationLaw, PacksDoNotTellAddingFromSendingButLaneStepsDo) {
-  // Every all-reduce adds half of what it sends, so that the times of packs know only what both take together.
+  // Every all-reduce adds half of what it sends, so that the times of packs know only what both
+  // take together.
   const TemporaryFolder folder;
   const Figures truth{12, 9, 3};
   const std::string ring = simulated(folder, "ring", text_of(truth), core::RecordLevel::kSteps);
-  const std::string star = simulated(folder, "star", text_of(truth, "pscpu"), core::RecordLevel::kSteps);
+  const std::string star =
+      simulated(folder, "star", text_of(truth, "pscpu"), core::RecordLevel::kSteps);
   core::CalibrationRequest both = request({ring, star}, {}, {});
   const Calibration packs = calibrated(text_of({3, 4, 20}), both);
   EXPECT_EQ(figure(packs, "cpu.reduce").determination, Determination::kConfounded);
@@ -185,7 +191,8 @@ TEST(CalibrationLaw, ALinkThatHeldBackIsRaisedNoFurtherThanNeeded) {
   // Here the PCIe link is the narrow one; measured was a network of 9 GB/s behind PCIe of 100.
   std::string start = text_of({3, 4, 20});
   start.replace(start.find("bandwidth_gb_per_s: 100"), 23, "bandwidth_gb_per_s: 5");
-  const Calibration c = calibrated(start, request({}, {log_of(folder, "log", text_of({3, 9, 20}), 0.02, 4)}, {}));
+  const Calibration c =
+      calibrated(start, request({}, {log_of(folder, "log", text_of({3, 9, 20}), 0.02, 4)}, {}));
   const CalibratedFigure card = figure(c, "network.bandwidth");
   const CalibratedFigure pcie = figure(c, "pcie.bandwidth");
   EXPECT_LT(c.after.median, 0.02);
@@ -201,15 +208,18 @@ TEST(CalibrationLaw, TheClusterTextPredictsWhatTheReportSays) {
   const Calibration c = calibrated(start, request({timeline}, {}, {}));
   const std::string rest = start.substr(start.find("workload"));
   static_cast<void>(folder.write("c.textproto", c.cluster_text));
-  const auto scenario = core::read_scenario("cluster { file: \"c.textproto\" } " + rest, folder.file("s"), library());
+  const auto scenario =
+      core::read_scenario("cluster { file: \"c.textproto\" } " + rest, folder.file("s"), library());
   ASSERT_TRUE(scenario) << scenario.error().message();
   core::RunTimes times(core::RunTimes::Detail::kPacks);
   core::RecordOptions record;
   record.level = core::RecordLevel::kNone;
   ASSERT_TRUE(sim::Simulator().run(*scenario, record, {}, times));
-  for (const auto& [key, us] : times.us()) EXPECT_EQ(us, c.times[static_cast<std::size_t>(key.pack)].after_us);
+  for (const auto& [key, us] : times.us())
+    EXPECT_EQ(us, c.times[static_cast<std::size_t>(key.pack)].after_us);
   // And a calibration that starts there finds nothing to do.
-  const Calibration again = calibrated("cluster { " + c.cluster_text + " } " + rest, request({timeline}, {}, {}));
+  const Calibration again =
+      calibrated("cluster { " + c.cluster_text + " } " + rest, request({timeline}, {}, {}));
   EXPECT_LT(again.before.worst, 0.005);
 }
 
@@ -227,18 +237,25 @@ TEST(CalibrationLaw, NcclOverTwoMachinesIsFoundAgain) {
   const TemporaryFolder folder;
   const auto text = [](double latency, double card, double launch) {
     return fmt::format(
-        "cluster {{ workers {{ machine: \"m\" count: 2 }} network {{ kind: RAILS latency_us: {} bandwidth_gb_per_s: {} "
+        "cluster {{ workers {{ machine: \"m\" count: 2 }} network {{ kind: RAILS latency_us: {} "
+        "bandwidth_gb_per_s: {} "
         "}} "
-        "machine {{ name: \"m\" device {{ name: \"gpu[0-3]\" kind: GPU memory_gb_per_s: 1300 }} device {{ name: "
+        "machine {{ name: \"m\" device {{ name: \"gpu[0-3]\" kind: GPU memory_gb_per_s: 1300 }} "
+        "device {{ name: "
         "\"cpu0\" "
-        "kind: CPU memory_gb_per_s: 100 }} switch {{ name: \"sw\" kind: NVSWITCH }} switch {{ name: \"plx\" kind: "
+        "kind: CPU memory_gb_per_s: 100 }} switch {{ name: \"sw\" kind: NVSWITCH }} switch {{ "
+        "name: \"plx\" kind: "
         "PCIE_SWITCH }} nic {{ name: \"nic[0-3]\" "
-        "bandwidth_gb_per_s: 25 }} link {{ from: \"gpu[0-3]\" to: \"sw\" kind: NVLINK bandwidth_gb_per_s: 200 "
+        "bandwidth_gb_per_s: 25 }} link {{ from: \"gpu[0-3]\" to: \"sw\" kind: NVLINK "
+        "bandwidth_gb_per_s: 200 "
         "latency_us: "
-        "0.3 }} link {{ from: \"gpu[0-3]\" to: \"plx\" kind: PCIE bandwidth_gb_per_s: 64 latency_us: 0.5 }} link {{ "
-        "from: \"nic[0-3]\" to: \"plx\" kind: PCIE bandwidth_gb_per_s: 64 latency_us: 0.5 }} link {{ "
+        "0.3 }} link {{ from: \"gpu[0-3]\" to: \"plx\" kind: PCIE bandwidth_gb_per_s: 64 "
+        "latency_us: 0.5 }} link {{ "
+        "from: \"nic[0-3]\" to: \"plx\" kind: PCIE bandwidth_gb_per_s: 64 latency_us: 0.5 }} link "
+        "{{ "
         "from: \"cpu0\" to: \"plx\" kind: PCIE bandwidth_gb_per_s: 24 latency_us: 0.5 }} }} }}\n"
-        "workload {{ variable {{ name: \"a\" shape: 9 }} }} strategy {{ algorithm: \"nccl\" launch_us: {} }}",
+        "workload {{ variable {{ name: \"a\" shape: 9 }} }} strategy {{ algorithm: \"nccl\" "
+        "launch_us: {} }}",
         latency, card, launch);
   };
   const std::string log = log_of(folder, "log", text(3, 11, 20), 0.02, 1);

@@ -1,8 +1,10 @@
-// Under the ideal network every algorithm takes exactly what its closed form says, to the picosecond.
+// Under the ideal network every algorithm takes exactly what its closed form says, to the
+// picosecond.
 //
-// Rounding: every message and every addition takes its bytes over its rate, rounded up to the next picosecond;
-// latencies are whole picoseconds; nothing else is rounded. So a closed form is a sum of such terms.
-// The forms are those of docs/algorithms.md (TensorFlow's cost summary with one port per device and kind of link).
+// Rounding: every message and every addition takes its bytes over its rate, rounded up to the next
+// picosecond; latencies are whole picoseconds; nothing else is rounded. So a closed form is a sum
+// of such terms. The forms are those of docs/algorithms.md (TensorFlow's cost summary with one port
+// per device and kind of link).
 
 #include <gtest/gtest.h>
 
@@ -48,7 +50,9 @@ struct Costs {
 std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
 
 /// Sizes in elements: nothing, one, around the number of ranks, a prime, 64 MiB.
-std::vector<std::int64_t> sizes_for(int ranks) { return {0, 1, ranks - 1, ranks, ranks + 1, 1'000'003, 16'777'216}; }
+std::vector<std::int64_t> sizes_for(int ranks) {
+  return {0, 1, ranks - 1, ranks, ranks + 1, 1'000'003, 16'777'216};
+}
 
 class ClosedForm : public testing::TestWithParam<int> {
  protected:
@@ -56,9 +60,11 @@ class ClosedForm : public testing::TestWithParam<int> {
 
   Time simulate(std::shared_ptr<const core::Schedule> schedule, std::int64_t elements) {
     const auto cluster = test::plain_cluster(schedule->ranks(), costs_.rates);
-    const core::Collective collective = test::on_plain_cluster(*cluster, std::move(schedule), elements);
+    const core::Collective collective =
+        test::on_plain_cluster(*cluster, std::move(schedule), elements);
     const sim::CollectiveRun run = sim::run_alone(collective, core::NetworkModel::kIdeal);
-    EXPECT_EQ(run.trail.parts.total(), run.end) << "the critical path does not explain the whole time";
+    EXPECT_EQ(run.trail.parts.total(), run.end)
+        << "the critical path does not explain the whole time";
     return run.end;
   }
 
@@ -70,13 +76,16 @@ TEST_P(ClosedForm, Ring) {
   for (const std::int64_t e : sizes_for(n)) {
     const std::int64_t chunk = ceil_div(e, n);
     const Time expected =
-        e == 0 ? Time() : 2 * (n - 1) * (costs_.alpha() + costs_.wire(chunk)) + (n - 1) * costs_.add(chunk);
-    EXPECT_EQ(simulate(core::ring_all_reduce(n, e), e), expected) << n << " ranks, " << e << " elements";
+        e == 0 ? Time()
+               : 2 * (n - 1) * (costs_.alpha() + costs_.wire(chunk)) + (n - 1) * costs_.add(chunk);
+    EXPECT_EQ(simulate(core::ring_all_reduce(n, e), e), expected)
+        << n << " ranks, " << e << " elements";
   }
 }
 
-/// Several lanes share a rank's port. With equal chunks of τ, the lanes' messages follow each other; a round takes
-/// lanes · τ, or τ + α (+ ρ while reducing) where that is longer. REQUIRES here: ρ ≤ τ.
+/// Several lanes share a rank's port. With equal chunks of τ, the lanes' messages follow each
+/// other; a round takes lanes · τ, or τ + α (+ ρ while reducing) where that is longer. REQUIRES
+/// here: ρ ≤ τ.
 TEST_P(ClosedForm, RingsOverChannels) {
   const int n = ranks();
   if (n == 1) return;
@@ -91,7 +100,8 @@ TEST_P(ClosedForm, RingsOverChannels) {
       const Time tau = costs.wire(chunk);
       const Time round_adding = std::max(lanes * tau, tau + costs.alpha() + costs.add(chunk));
       const Time round_copying = std::max(lanes * tau, tau + costs.alpha());
-      const Time expected = (n - 1) * round_adding + (n - 2) * round_copying + (lanes - 1) * tau + tau + costs.alpha();
+      const Time expected = (n - 1) * round_adding + (n - 2) * round_copying + (lanes - 1) * tau +
+                            tau + costs.alpha();
       EXPECT_EQ(simulate(core::ring_all_reduce(n, e, options), e), expected)
           << n << " ranks, " << lanes << " lanes, chunks of " << chunk;
     }
@@ -108,7 +118,8 @@ TEST_P(ClosedForm, HalvingDoubling) {
       held = ceil_div(held, 2);
       expected += 2 * (costs_.alpha() + costs_.wire(held)) + costs_.add(held);
     }
-    EXPECT_EQ(simulate(core::halving_doubling_all_reduce(n, e), e), expected) << n << " ranks, " << e << " elements";
+    EXPECT_EQ(simulate(core::halving_doubling_all_reduce(n, e), e), expected)
+        << n << " ranks, " << e << " elements";
   }
 }
 
@@ -117,8 +128,10 @@ TEST_P(ClosedForm, RecursiveDoubling) {
   if (!std::has_single_bit(static_cast<unsigned>(n))) return;
   for (const std::int64_t e : sizes_for(n)) {
     const int hops = std::countr_zero(static_cast<unsigned>(n));
-    const Time expected = e == 0 ? Time() : hops * (costs_.alpha() + costs_.wire(e) + costs_.add(e));
-    EXPECT_EQ(simulate(core::recursive_doubling_all_reduce(n, e), e), expected) << n << " ranks, " << e << " elements";
+    const Time expected =
+        e == 0 ? Time() : hops * (costs_.alpha() + costs_.wire(e) + costs_.add(e));
+    EXPECT_EQ(simulate(core::recursive_doubling_all_reduce(n, e), e), expected)
+        << n << " ranks, " << e << " elements";
   }
 }
 
@@ -128,9 +141,12 @@ TEST(DoubleTree, OfTwoRanksIsAMessageUpAndOneDown) {
   const auto cluster = test::plain_cluster(2, costs.rates);
   for (const std::int64_t e : {std::int64_t{1}, std::int64_t{1001}, std::int64_t{200'000}}) {
     const std::int64_t half = ceil_div(e, 2);
-    std::shared_ptr<const core::Schedule> tree = core::double_tree_all_reduce(core::Contract::all_reduce(2, e), e);
+    std::shared_ptr<const core::Schedule> tree =
+        core::double_tree_all_reduce(core::Contract::all_reduce(2, e), e);
     const Time expected = 2 * costs.alpha() + 2 * costs.wire(half) + costs.add(half);
-    EXPECT_EQ(sim::run_alone(test::on_plain_cluster(*cluster, tree, e), core::NetworkModel::kIdeal).end, expected)
+    EXPECT_EQ(
+        sim::run_alone(test::on_plain_cluster(*cluster, tree, e), core::NetworkModel::kIdeal).end,
+        expected)
         << e << " elements";
   }
 }
@@ -140,14 +156,16 @@ TEST_P(ClosedForm, DoubleTreeOfShortMessages) {
   const int n = ranks();
   costs_.rates.link = core::Bandwidth(1'000'000'000'000'000);
   costs_.rates.reduce = core::Bandwidth(0);
-  const Time hops = 2 * std::bit_width(static_cast<unsigned>(n - 1)) * costs_.alpha();  // ⌈log2 n⌉ up and down
-  const Time took = simulate(core::double_tree_all_reduce(core::Contract::all_reduce(n, 2), 100), 2);
+  const Time hops =
+      2 * std::bit_width(static_cast<unsigned>(n - 1)) * costs_.alpha();  // ⌈log2 n⌉ up and down
+  const Time took =
+      simulate(core::double_tree_all_reduce(core::Contract::all_reduce(n, 2), 100), 2);
   EXPECT_GE(took, hops);
   EXPECT_LE(took, hops + Time(100)) << "a picosecond per message at a port";
 }
 
-/// Gather ranks among the contributors: each receives the last (largest) piece from the n - 1 others, adds n pieces at
-/// once, and sends the sum back to the n - 1 others.
+/// Gather ranks among the contributors: each receives the last (largest) piece from the n - 1
+/// others, adds n pieces at once, and sends the sum back to the n - 1 others.
 TEST_P(ClosedForm, ShuffleOverContributors) {
   const int n = ranks();
   for (const int g : {1, 2, 3, n / 2, n}) {
@@ -156,18 +174,22 @@ TEST_P(ClosedForm, ShuffleOverContributors) {
     std::iota(gather.begin(), gather.end(), 0);
     for (const std::int64_t e : sizes_for(n)) {
       const std::int64_t last = core::RaggedCut{e, g}.size(g - 1);
-      const Time expected = e == 0 || n == 1
-                                ? Time()
-                                : 2 * costs_.alpha() + 2 * (n - 1) * costs_.wire(last) +
-                                      core::transfer_time(Bytes((n - 1) * last * kItem), costs_.rates.reduce);
-      EXPECT_EQ(simulate(core::shuffle_all_reduce(n, n, gather, e, core::Engine::kCpu, core::Engine::kCpu), e),
-                expected)
+      const Time expected =
+          e == 0 || n == 1
+              ? Time()
+              : 2 * costs_.alpha() + 2 * (n - 1) * costs_.wire(last) +
+                    core::transfer_time(Bytes((n - 1) * last * kItem), costs_.rates.reduce);
+      EXPECT_EQ(
+          simulate(
+              core::shuffle_all_reduce(n, n, gather, e, core::Engine::kCpu, core::Engine::kCpu), e),
+          expected)
           << n << " ranks, " << g << " gather ranks, " << e << " elements";
     }
   }
 }
 
-/// Gather ranks besides the contributors (pscpu seen from GPUs with ports of their own): n in place of n - 1.
+/// Gather ranks besides the contributors (pscpu seen from GPUs with ports of their own): n in place
+/// of n - 1.
 TEST_P(ClosedForm, ShuffleOverHelpers) {
   const int n = ranks();
   for (const int g : {1, 2, 3, n / 2, n}) {
@@ -176,10 +198,13 @@ TEST_P(ClosedForm, ShuffleOverHelpers) {
     std::iota(gather.begin(), gather.end(), n);
     for (const std::int64_t e : sizes_for(n)) {
       const std::int64_t last = core::RaggedCut{e, g}.size(g - 1);
-      const Time expected = e == 0 ? Time()
-                                   : 2 * costs_.alpha() + 2 * n * costs_.wire(last) +
-                                         core::transfer_time(Bytes((n - 1) * last * kItem), costs_.rates.reduce);
-      EXPECT_EQ(simulate(core::shuffle_all_reduce(n + g, n, gather, e, core::Engine::kCpu, core::Engine::kCpu), e),
+      const Time expected =
+          e == 0 ? Time()
+                 : 2 * costs_.alpha() + 2 * n * costs_.wire(last) +
+                       core::transfer_time(Bytes((n - 1) * last * kItem), costs_.rates.reduce);
+      EXPECT_EQ(simulate(core::shuffle_all_reduce(n + g, n, gather, e, core::Engine::kCpu,
+                                                  core::Engine::kCpu),
+                         e),
                 expected)
           << n << " ranks, " << g << " gather ranks, " << e << " elements";
     }
@@ -191,8 +216,10 @@ TEST_P(ClosedForm, StarReduceAndBroadcast) {
   for (const std::int64_t e : sizes_for(n)) {
     const bool idle = e == 0 || n == 1;
     const Time one_way = idle ? Time() : costs_.alpha() + (n - 1) * costs_.wire(e);
-    const Time adding = idle ? Time() : core::transfer_time(Bytes((n - 1) * e * kItem), costs_.rates.reduce);
-    EXPECT_EQ(simulate(core::star_reduce(n, n, 0, e, core::Engine::kCpu, core::Engine::kCpu), e), one_way + adding);
+    const Time adding =
+        idle ? Time() : core::transfer_time(Bytes((n - 1) * e * kItem), costs_.rates.reduce);
+    EXPECT_EQ(simulate(core::star_reduce(n, n, 0, e, core::Engine::kCpu, core::Engine::kCpu), e),
+              one_way + adding);
     EXPECT_EQ(simulate(core::star_broadcast(n, n, 0, e, core::Engine::kCpu), e), one_way);
   }
 }
@@ -203,7 +230,8 @@ TEST_P(ClosedForm, ChainBroadcast) {
   for (const std::int64_t messages : {1, 2, 7}) {
     for (const std::int64_t size : {1, 1000, 100'003}) {
       const std::int64_t e = messages * size;
-      const Time expected = (n - 1) * (costs_.alpha() + costs_.wire(size)) + (messages - 1) * costs_.wire(size);
+      const Time expected =
+          (n - 1) * (costs_.alpha() + costs_.wire(size)) + (messages - 1) * costs_.wire(size);
       EXPECT_EQ(simulate(core::chain_broadcast(n, e, size, core::Engine::kCpu), e), expected)
           << n << " ranks, " << messages << " of " << size;
     }
@@ -241,8 +269,9 @@ TEST_P(ClosedForm, HalvesAndTrees) {
       adding += costs_.add(held);
     }
     const auto of = [&](core::CollectiveKind kind) {
-      return simulate(core::halving(in_place(kind, n, n * block), core::Segments::kHalves, core::Engine::kCpu),
-                      n * block);
+      return simulate(
+          core::halving(in_place(kind, n, n * block), core::Segments::kHalves, core::Engine::kCpu),
+          n * block);
     };
     EXPECT_EQ(of(core::CollectiveKind::kReduceScatter), moving + adding) << n << ", " << block;
     EXPECT_EQ(of(core::CollectiveKind::kAllGather), moving) << n << ", " << block;
@@ -251,23 +280,31 @@ TEST_P(ClosedForm, HalvesAndTrees) {
     EXPECT_EQ(of(core::CollectiveKind::kBroadcast), 2 * moving) << n << ", " << block;
     EXPECT_EQ(of(core::CollectiveKind::kReduce), 2 * moving + adding) << n << ", " << block;
     const auto whole = [&](core::CollectiveKind kind) {
-      return simulate(core::halving(in_place(kind, n, block), core::Segments::kWhole, core::Engine::kCpu), block);
+      return simulate(
+          core::halving(in_place(kind, n, block), core::Segments::kWhole, core::Engine::kCpu),
+          block);
     };
     const Time hop = block == 0 ? Time() : costs_.alpha() + costs_.wire(block);
     EXPECT_EQ(whole(core::CollectiveKind::kBroadcast), hops * hop) << n << ", " << block;
-    EXPECT_EQ(whole(core::CollectiveKind::kReduce), hops * (hop + costs_.add(block))) << n << ", " << block;
+    EXPECT_EQ(whole(core::CollectiveKind::kReduce), hops * (hop + costs_.add(block)))
+        << n << ", " << block;
   }
 }
 
 TEST_P(ClosedForm, InOneHop) {
   const int n = ranks();
   for (const std::int64_t block : kBlocks) {
-    const Time others = block == 0 || n == 1 ? Time() : costs_.alpha() + (n - 1) * costs_.wire(block);
+    const Time others =
+        block == 0 || n == 1 ? Time() : costs_.alpha() + (n - 1) * costs_.wire(block);
     for (const core::CollectiveKind kind :
-         {core::CollectiveKind::kAllGather, core::CollectiveKind::kGather, core::CollectiveKind::kScatter})
-      EXPECT_EQ(simulate(core::direct(in_place(kind, n, n * block), core::Engine::kCpu), n * block), others);
-    const Time adding = n == 1 ? Time() : core::transfer_time(Bytes((n - 1) * block * kItem), costs_.rates.reduce);
-    EXPECT_EQ(simulate(core::direct(in_place(core::CollectiveKind::kReduceScatter, n, n * block), core::Engine::kCpu),
+         {core::CollectiveKind::kAllGather, core::CollectiveKind::kGather,
+          core::CollectiveKind::kScatter})
+      EXPECT_EQ(simulate(core::direct(in_place(kind, n, n * block), core::Engine::kCpu), n * block),
+                others);
+    const Time adding =
+        n == 1 ? Time() : core::transfer_time(Bytes((n - 1) * block * kItem), costs_.rates.reduce);
+    EXPECT_EQ(simulate(core::direct(in_place(core::CollectiveKind::kReduceScatter, n, n * block),
+                                    core::Engine::kCpu),
                        n * block),
               others + adding);
   }
@@ -276,14 +313,18 @@ TEST_P(ClosedForm, InOneHop) {
 TEST_P(ClosedForm, ChainReduceOfOneMessage) {
   const int n = ranks();
   for (const std::int64_t e : {0, 1, 100'003}) {
-    const Time expected = e == 0 ? Time() : (n - 1) * (costs_.alpha() + costs_.wire(e) + costs_.add(e));
-    EXPECT_EQ(simulate(core::chain(in_place(core::CollectiveKind::kReduce, n, e), {.engine = core::Engine::kCpu}), e),
+    const Time expected =
+        e == 0 ? Time() : (n - 1) * (costs_.alpha() + costs_.wire(e) + costs_.add(e));
+    EXPECT_EQ(simulate(core::chain(in_place(core::CollectiveKind::kReduce, n, e),
+                                   {.engine = core::Engine::kCpu}),
+                       e),
               expected)
         << n << ", " << e;
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Ranks, ClosedForm, testing::Range(1, 65), testing::PrintToStringParamName());
+INSTANTIATE_TEST_SUITE_P(Ranks, ClosedForm, testing::Range(1, 65),
+                         testing::PrintToStringParamName());
 
 }  // namespace
 }  // namespace tutti

@@ -38,20 +38,24 @@ struct Kept : core::DeafSink {
 };
 
 /// Hosts on one switch: `workers` of them, each a replica.
-core::Expected<core::Scenario> read(int workers, const std::string& communicators, const std::string& strategy = "",
-                                    const std::string& run = "", const std::string& workload = "forward_ms: 6") {
-  return core::read_scenario(
-      fmt::format(
-          "cluster {{ workers {{ machine: \"host\" count: {} }} network {{ kind: ONE_SWITCH latency_us: 7 }} machine "
-          "{{ "
-          "name: \"host\" device {{ name: \"cpu0\" kind: CPU memory_gb_per_s: 33 reduce_gb_per_s: 7 }} nic {{ name: "
-          "\"nic0\" bandwidth_gb_per_s: 3.7 }} link {{ from: \"cpu0\" to: \"nic0\" kind: PCIE bandwidth_gb_per_s: 16 "
-          "latency_us: 0 }} }} }}\nworkload {{ variable {{ name: \"a\" shape: 40000 backward_ms: 3 }} variable {{ "
-          "name: "
-          "\"b\" shape: 200000 backward_ms: 2 }} update_ms: 1 {} }}\nstrategy {{ algorithm: \"ring\" {} }}\n{}\nrun {{ "
-          "{} }}",
-          workers, workload, strategy, communicators, run),
-      "f", core::Library(std::vector<core::Library::File>()));
+core::Expected<core::Scenario> read(int workers, const std::string& communicators,
+                                    const std::string& strategy = "", const std::string& run = "",
+                                    const std::string& workload = "forward_ms: 6") {
+  return core::read_scenario(fmt::format("cluster {{ workers {{ machine: \"host\" count: {} }} "
+                                         "network {{ kind: ONE_SWITCH latency_us: 7 }} machine "
+                                         "{{ "
+                                         "name: \"host\" device {{ name: \"cpu0\" kind: CPU "
+                                         "memory_gb_per_s: 33 reduce_gb_per_s: 7 }} nic {{ name: "
+                                         "\"nic0\" bandwidth_gb_per_s: 3.7 }} link {{ from: "
+                                         "\"cpu0\" to: \"nic0\" kind: PCIE bandwidth_gb_per_s: 16 "
+                                         "latency_us: 0 }} }} }}\nworkload {{ variable {{ name: "
+                                         "\"a\" shape: 40000 backward_ms: 3 }} variable {{ "
+                                         "name: "
+                                         "\"b\" shape: 200000 backward_ms: 2 }} update_ms: 1 {} "
+                                         "}}\nstrategy {{ algorithm: \"ring\" {} }}\n{}\nrun {{ "
+                                         "{} }}",
+                                         workers, workload, strategy, communicators, run),
+                             "f", core::Library(std::vector<core::Library::File>()));
 }
 
 Kept simulated(const core::Expected<core::Scenario>& scenario) {
@@ -67,21 +71,23 @@ Time length(const core::StepRecord& step) { return step.end - step.start; }
 /// A ring all-reduce of so many float32 over n of the hosts, of which no other sends.
 Time ring_of(std::int64_t n, std::int64_t elements) {
   const Bytes chunk(4 * ((elements + n - 1) / n));
-  return 2 * (n - 1) * (core::microseconds(7) + core::transfer_time(chunk, core::Bandwidth(3'700'000'000))) +
+  return 2 * (n - 1) *
+             (core::microseconds(7) + core::transfer_time(chunk, core::Bandwidth(3'700'000'000))) +
          (n - 1) * core::transfer_time(chunk, core::Bandwidth(7'000'000'000));
 }
 
 std::string tensor(int size, int stride, const std::string& rest, const std::string& exchange) {
-  return fmt::format("communicator {{ name: \"tensor\" size: {} stride: {} {} exchange {{ {} }} }}", size, stride, rest,
-                     exchange);
+  return fmt::format("communicator {{ name: \"tensor\" size: {} stride: {} {} exchange {{ {} }} }}",
+                     size, stride, rest, exchange);
 }
 
 TEST(Exchanges, ThatComputationWaitsForAddUpToTheirNumber) {
   const Kept without = simulated(read(8, ""));
-  for (const auto& [size, stride] : {std::pair(2, 1), std::pair(4, 1), std::pair(4, 2), std::pair(8, 1)}) {
+  for (const auto& [size, stride] :
+       {std::pair(2, 1), std::pair(4, 1), std::pair(4, 2), std::pair(8, 1)}) {
     for (const int times : {1, 2, 7}) {
-      const Kept with =
-          simulated(read(8, tensor(size, stride, "", fmt::format("bytes: 400000 per_forward: {}", times))));
+      const Kept with = simulated(
+          read(8, tensor(size, stride, "", fmt::format("bytes: 400000 per_forward: {}", times))));
       EXPECT_EQ(length(with.steps[1]), length(without.steps[1]) + times * ring_of(size, 100'000))
           << times << " times in groups of " << size << " by " << stride;
       EXPECT_EQ(with.steps[1].forward, without.steps[1].forward) << "computation itself is as long";
@@ -93,8 +99,10 @@ TEST(Exchanges, ThatComputationWaitsForAddUpToTheirNumber) {
 TEST(Exchanges, HappenInEveryPassOfEveryMicroBatch) {
   const std::string times = "forward_ms: 6 micro_batches: 3 accumulate_ms: 0";
   const Kept without = simulated(read(4, "", "", "", times));
-  const Kept with = simulated(read(4, tensor(2, 2, "", "bytes: 400000 per_forward: 2 per_backward: 1"), "", "", times));
-  // The last exchange of the last backward pass shares links with the gradients; before that nothing else is sent.
+  const Kept with = simulated(
+      read(4, tensor(2, 2, "", "bytes: 400000 per_forward: 2 per_backward: 1"), "", "", times));
+  // The last exchange of the last backward pass shares links with the gradients; before that
+  // nothing else is sent.
   EXPECT_GE(length(with.steps[1]), length(without.steps[1]) + 8 * ring_of(2, 100'000));
   EXPECT_EQ(with.bytes - without.bytes, 3 * 3 * 3 * (4 * Bytes(400'000)) * 4)
       << "3 steps, passes, exchanges; each of 4 ranks sends what it reduces once, over 4 links";
@@ -102,22 +110,28 @@ TEST(Exchanges, HappenInEveryPassOfEveryMicroBatch) {
 
 TEST(Exchanges, ThatOverlapAreHiddenAsLongAsComputationGoesOn) {
   const Kept without = simulated(read(4, ""));
-  // At 1/2 and at the end of the forward pass: the first is hidden by 3 ms of computation, the second by nothing.
-  const Kept with = simulated(read(4, tensor(4, 1, "", "bytes: 400000 per_forward: 2 overlaps: true")));
+  // At 1/2 and at the end of the forward pass: the first is hidden by 3 ms of computation, the
+  // second by nothing.
+  const Kept with =
+      simulated(read(4, tensor(4, 1, "", "bytes: 400000 per_forward: 2 overlaps: true")));
   ASSERT_LT(ring_of(4, 100'000), core::milliseconds(3));
   EXPECT_EQ(length(with.steps[1]), length(without.steps[1]) + ring_of(4, 100'000));
 }
 
 TEST(Exchanges, OfOneCommunicatorFollowEachOtherAndOfTwoDoNot) {
-  // Groups of two pairs of hosts, which share no port with another group: what overlaps is only on the same hosts.
+  // Groups of two pairs of hosts, which share no port with another group: what overlaps is only on
+  // the same hosts.
   const std::string one =
       "communicator { name: \"x\" size: 2 exchange { bytes: 400000 per_forward: 1 overlaps: true } "
       "exchange { bytes: 400000 per_forward: 1 overlaps: true } }";
   const Kept without = simulated(read(4, ""));
-  EXPECT_EQ(length(simulated(read(4, one)).steps[1]), length(without.steps[1]) + 2 * ring_of(2, 100'000));
+  EXPECT_EQ(length(simulated(read(4, one)).steps[1]),
+            length(without.steps[1]) + 2 * ring_of(2, 100'000));
   const std::string two =
-      "communicator { name: \"x\" size: 2 exchange { bytes: 400000 per_forward: 1 overlaps: true } } "
-      "communicator { name: \"y\" size: 2 exchange { bytes: 400000 per_forward: 1 overlaps: true } }";
+      "communicator { name: \"x\" size: 2 exchange { bytes: 400000 per_forward: 1 overlaps: true } "
+      "} "
+      "communicator { name: \"y\" size: 2 exchange { bytes: 400000 per_forward: 1 overlaps: true } "
+      "}";
   const Time both = length(simulated(read(4, two)).steps[1]) - length(without.steps[1]);
   EXPECT_GT(both, ring_of(2, 100'000)) << "they share ports";
   EXPECT_LT(both, 2 * ring_of(2, 100'000)) << "and fill each other's gaps";
@@ -126,24 +140,30 @@ TEST(Exchanges, OfOneCommunicatorFollowEachOtherAndOfTwoDoNot) {
 /// Both groups of four GPUs of one machine at once: on its NVSwitch they do not share a link.
 TEST(Exchanges, OfGpusTakeWhatTheirCollectiveTakesAlone) {
   const core::Library library(test::source_folder() + "/scenarios");
-  for (const char* const collective : {"ALL_REDUCE", "ALL_TO_ALL", "REDUCE_SCATTER", "ALL_GATHER"}) {
+  for (const char* const collective :
+       {"ALL_REDUCE", "ALL_TO_ALL", "REDUCE_SCATTER", "ALL_GATHER"}) {
     for (const int stride : {1, 2}) {
       const auto scenario = [&](const std::string& exchange) {
         return core::read_scenario(
             fmt::format(
-                "cluster {{ workers {{ machine: \"dgx-a100\" }} }}\nworkload {{ variable {{ name: \"a\" shape: 1000 "
-                "}} forward_ms: 5 update_ms: 1 }}\nstrategy {{ algorithm: \"nccl\" }}\ncommunicator {{ name: \"e\" "
+                "cluster {{ workers {{ machine: \"dgx-a100\" }} }}\nworkload {{ variable {{ name: "
+                "\"a\" shape: 1000 "
+                "}} forward_ms: 5 update_ms: 1 }}\nstrategy {{ algorithm: \"nccl\" "
+                "}}\ncommunicator {{ name: \"e\" "
                 "size: 4 "
                 "stride: {} {} exchange {{ bytes: 4 per_forward: 1 }} }}\nrun {{ nccl: RINGS }}",
                 stride, exchange),
             "f", library);
       };
-      const auto with =
-          scenario(fmt::format("exchange {{ collective: {} bytes: 8000000 per_forward: 3 }}", collective));
+      const auto with = scenario(
+          fmt::format("exchange {{ collective: {} bytes: 8000000 per_forward: 3 }}", collective));
       ASSERT_TRUE(with) << with.error().message();
       const Kept none = simulated(scenario(""));
-      const Time alone = sim::run_alone(with->plan.collective(with->plan.exchanges[0]), core::NetworkModel::kFifo).end;
-      // Not all ranks are through at the same moment, and each goes on when it is: a little is gained or lost.
+      const Time alone =
+          sim::run_alone(with->plan.collective(with->plan.exchanges[0]), core::NetworkModel::kFifo)
+              .end;
+      // Not all ranks are through at the same moment, and each goes on when it is: a little is
+      // gained or lost.
       const Time took = length(simulated(with).steps[1]) - length(none.steps[1]);
       EXPECT_NEAR(static_cast<double>(took.count()), static_cast<double>(3 * alone.count()),
                   0.04 * static_cast<double>(3 * alone.count()))
@@ -156,17 +176,22 @@ TEST(Exchanges, BesideGradientsOnTheSameLinksSlowThem) {
   const Kept alone = simulated(read(4, "", "", "", "forward_ms: 6"));
   // The end of the backward pass: the last pack and the exchange start together.
   const Kept both = simulated(read(4, tensor(4, 1, "", "bytes: 4000000 per_backward: 1")));
-  const auto took = [](const Kept& kept) { return kept.packs.back().end - kept.packs.back().last_start; };
+  const auto took = [](const Kept& kept) {
+    return kept.packs.back().end - kept.packs.back().last_start;
+  };
   EXPECT_GT(took(both), took(alone));
   EXPECT_GT(length(both.steps[1]), length(alone.steps[1]));
 }
 
 TEST(SplitModel, GradientsAreReducedAmongThoseOfTheSamePart) {
   const std::string one_pack = "bytes_per_pack: 0 merging: CONCAT";
-  for (const auto& [size, stride] : {std::pair(2, 1), std::pair(4, 1), std::pair(2, 4), std::pair(8, 1)}) {
-    const auto scenario =
-        read(8, fmt::format("communicator {{ name: \"parts\" size: {} stride: {} splits_model: true }}", size, stride),
-             one_pack);
+  for (const auto& [size, stride] :
+       {std::pair(2, 1), std::pair(4, 1), std::pair(2, 4), std::pair(8, 1)}) {
+    const auto scenario = read(
+        8,
+        fmt::format("communicator {{ name: \"parts\" size: {} stride: {} splits_model: true }}",
+                    size, stride),
+        one_pack);
     const Kept kept = simulated(scenario);
     ASSERT_EQ(kept.packs.size(), 3u) << "a pack of three steps, told once for all groups";
     for (const core::PackRecord& pack : kept.packs)
@@ -175,7 +200,8 @@ TEST(SplitModel, GradientsAreReducedAmongThoseOfTheSamePart) {
   }
 }
 
-/// Whatever the groups, with noise: everything ends, the critical path explains the step, and the run is the same again.
+/// Whatever the groups, with noise: everything ends, the critical path explains the step, and the
+/// run is the same again.
 TEST(Communicators, OfAnyKindEndAndAreExplained) {
   core::Random random(5);
   const char* const collectives[] = {"ALL_REDUCE", "REDUCE_SCATTER", "ALL_GATHER",
@@ -189,18 +215,21 @@ TEST(Communicators, OfAnyKindEndAndAreExplained) {
       if (16 % (size * stride) != 0) continue;
       const bool splits = !split && random.below(2) == 0;
       split = split || splits;
-      text +=
-          fmt::format("communicator {{ name: \"c{}\" size: {} stride: {} splits_model: {}", c, size, stride, splits);
+      text += fmt::format("communicator {{ name: \"c{}\" size: {} stride: {} splits_model: {}", c,
+                          size, stride, splits);
       for (std::uint64_t e = 0; e <= random.below(2); ++e) {
-        text += fmt::format(" exchange {{ collective: {} bytes: {} per_forward: {} per_backward: {} overlaps: {} }}",
-                            collectives[random.below(6)], 64 * (1 + random.below(2000)), random.below(4),
-                            1 + random.below(5), random.below(2) == 0);
+        text += fmt::format(
+            " exchange {{ collective: {} bytes: {} per_forward: {} per_backward: {} overlaps: {} "
+            "}}",
+            collectives[random.below(6)], 64 * (1 + random.below(2000)), random.below(4),
+            1 + random.below(5), random.below(2) == 0);
       }
       text += " }";
     }
     const auto scenario =
         read(16, text, random.below(2) == 0 ? "launch: SERIAL" : "launch_us: 3",
-             fmt::format("steps: 3 compute_jitter_percent: 20 seed: {} network_model: {}", i, models[random.below(3)]),
+             fmt::format("steps: 3 compute_jitter_percent: 20 seed: {} network_model: {}", i,
+                         models[random.below(3)]),
              "forward_ms: 0.6 micro_batches: 2");
     const Kept kept = simulated(scenario), again = simulated(scenario);
     ASSERT_EQ(kept.steps.size(), 3u) << text;
@@ -228,30 +257,39 @@ TEST(Communicators, TheirPathIsToldInAFewSentences) {
 }
 
 TEST(Communicators, MistakesAreReported) {
-  const auto kinds = [](const std::string& communicators) { return test::kinds_of(read(8, communicators, "")); };
+  const auto kinds = [](const std::string& communicators) {
+    return test::kinds_of(read(8, communicators, ""));
+  };
   using testing::ElementsAre;
-  EXPECT_THAT(kinds("communicator { size: 2 splits_model: true }"), ElementsAre("missing Communicator.name"));
-  EXPECT_THAT(kinds("communicator { name: \"t\" splits_model: true }"), ElementsAre("missing Communicator.size"));
+  EXPECT_THAT(kinds("communicator { size: 2 splits_model: true }"),
+              ElementsAre("missing Communicator.name"));
+  EXPECT_THAT(kinds("communicator { name: \"t\" splits_model: true }"),
+              ElementsAre("missing Communicator.size"));
   EXPECT_THAT(kinds("communicator { name: \"t\" size: 3 splits_model: true }"),
               ElementsAre("conflict Communicator.size"));
   EXPECT_THAT(kinds("communicator { name: \"t\" size: 4 stride: 4 splits_model: true }"),
               ElementsAre("conflict Communicator.size"));
-  EXPECT_THAT(kinds("communicator { name: \"t\" size: 4 stride: 2 splits_model: true }"), testing::IsEmpty());
+  EXPECT_THAT(kinds("communicator { name: \"t\" size: 4 stride: 2 splits_model: true }"),
+              testing::IsEmpty());
   EXPECT_THAT(kinds("communicator { name: \"t\" size: 2 }"), ElementsAre("unused Communicator"));
   EXPECT_THAT(kinds(tensor(2, 1, "", "bytes: 4")), ElementsAre("unused Exchange"));
   EXPECT_THAT(kinds(tensor(2, 1, "", "per_forward: 4")), ElementsAre("missing Exchange.bytes"));
-  EXPECT_THAT(kinds(tensor(2, 1, "", "bytes: 6 per_forward: 4")), ElementsAre("invalid Exchange.bytes"));
+  EXPECT_THAT(kinds(tensor(2, 1, "", "bytes: 6 per_forward: 4")),
+              ElementsAre("invalid Exchange.bytes"));
   EXPECT_THAT(kinds(tensor(4, 1, "", "collective: ALL_TO_ALL bytes: 16 per_forward: 4")),
               ElementsAre("conflict Communicator"));
   EXPECT_THAT(kinds(tensor(4, 1, "", "collective: ALL_GATHER bytes: 4 per_forward: 4")),
               ElementsAre("conflict Communicator"));
-  EXPECT_THAT(kinds(tensor(4, 1, "", "collective: ALL_GATHER bytes: 16 per_forward: 4")), testing::IsEmpty());
+  EXPECT_THAT(kinds(tensor(4, 1, "", "collective: ALL_GATHER bytes: 16 per_forward: 4")),
+              testing::IsEmpty());
   EXPECT_THAT(kinds(tensor(4, 1, "algorithm: \"pscpu\"", "bytes: 4 per_forward: 4")),
               ElementsAre("unknown-name Communicator.algorithm"));
   EXPECT_THAT(kinds(tensor(4, 1, "channels: 2", "bytes: 4 per_forward: 4")),
               ElementsAre("unused Communicator.channels"));
-  const std::string one = "communicator { name: \"t\" size: 2 algorithm: \"ring\" splits_model: true } ";
-  EXPECT_THAT(kinds(one + one), ElementsAre("duplicate Communicator.name", "conflict Communicator.splits_model"));
+  const std::string one =
+      "communicator { name: \"t\" size: 2 algorithm: \"ring\" splits_model: true } ";
+  EXPECT_THAT(kinds(one + one),
+              ElementsAre("duplicate Communicator.name", "conflict Communicator.splits_model"));
 }
 
 TEST(Communicators, AreSimulatedWithAllWorkers) {

@@ -1,5 +1,6 @@
-// The emulated network and devices, driven by a clock that stands still while something is done, are a simulation: of
-// the same model as the simulator's, written another way. They must agree to the last picosecond.
+// The emulated network and devices, driven by a clock that stands still while something is done,
+// are a simulation: of the same model as the simulator's, written another way. They must agree to
+// the last picosecond.
 
 #include <gtest/gtest.h>
 
@@ -51,7 +52,9 @@ class Wire : public real::Transport {
     return {};
   }
   [[nodiscard]] bool flushed() const override { return sends_.empty() && slots_.empty(); }
-  [[nodiscard]] bool is_local(Rank rank) const override { return group_.device(rank).worker == worker_; }
+  [[nodiscard]] bool is_local(Rank rank) const override {
+    return group_.device(rank).worker == worker_;
+  }
 
  private:
   struct Send {
@@ -88,21 +91,26 @@ struct Worker : real::InterpreterListener {
   std::map<Rank, Clock::time_point> ends;
 };
 
-double input(Rank rank, std::int64_t element) { return static_cast<double>((rank * 7 + element * 3) % 11); }
+double input(Rank rank, std::int64_t element) {
+  return static_cast<double>((rank * 7 + element * 3) % 11);
+}
 
 struct Emulation {
   /// REQUIRES: the plan outlives the emulation.
   explicit Emulation(const core::Plan& plan) : collective(plan.collective(plan.packs.front())) {
     const std::int64_t count = collective.group.cluster().workers();
-    for (std::int32_t w = 0; w < count; ++w) wires.push_back(std::make_unique<Wire>(collective.group, w, wires));
     for (std::int32_t w = 0; w < count; ++w)
-      workers.push_back(std::make_unique<Worker>(plan, *wires[static_cast<std::size_t>(w)], timers, kScale));
+      wires.push_back(std::make_unique<Wire>(collective.group, w, wires));
+    for (std::int32_t w = 0; w < count; ++w)
+      workers.push_back(
+          std::make_unique<Worker>(plan, *wires[static_cast<std::size_t>(w)], timers, kScale));
     data.resize(static_cast<std::size_t>(collective.schedule->ranks()));
     std::vector<std::vector<Rank>> ranks(workers.size());
     std::vector<std::vector<std::byte*>> buffers(workers.size());
     for (Rank r = 0; r < collective.schedule->ranks(); ++r) {
       std::vector<float>& mine = data[static_cast<std::size_t>(r)];
-      for (std::int64_t e = 0; e < collective.elements; ++e) mine.push_back(static_cast<float>(input(r, e)));
+      for (std::int64_t e = 0; e < collective.elements; ++e)
+        mine.push_back(static_cast<float>(input(r, e)));
       ranks[worker_of(r)].push_back(r);
       buffers[worker_of(r)].push_back(reinterpret_cast<std::byte*>(mine.data()));
     }
@@ -136,7 +144,10 @@ struct Emulation {
       double sum = 0;
       for (Rank r = 0; r < collective.contributors; ++r) sum += input(r, e);
       for (Rank r = 0; r < collective.contributors; ++r)
-        ASSERT_EQ(static_cast<double>(data[static_cast<std::size_t>(r)][static_cast<std::size_t>(e)]), sum) << what;
+        ASSERT_EQ(
+            static_cast<double>(data[static_cast<std::size_t>(r)][static_cast<std::size_t>(e)]),
+            sum)
+            << what;
     }
   }
 
@@ -171,14 +182,17 @@ struct Emulation {
 class EmulationLaw : public testing::TestWithParam<core::HostLibrary> {};
 
 TEST_P(EmulationLaw, AgreesWithTheSimulatorToThePicosecond) {
-  for (const auto& [workers, gpus] : {std::pair{1, 4}, std::pair{3, 1}, std::pair{8, 1}, std::pair{2, 4}}) {
-    core::Network network{core::Network::Kind::kOneSwitch, core::bandwidth_from_gb_per_s(1.25), core::microseconds(50),
-                          "test"};
-    // A sender that copies nothing has its buffer back at the moment when the message reaches its first link. What its lane does then
-    // comes to that link at the same moment, unless that is at once.
+  for (const auto& [workers, gpus] :
+       {std::pair{1, 4}, std::pair{3, 1}, std::pair{8, 1}, std::pair{2, 4}}) {
+    core::Network network{core::Network::Kind::kOneSwitch, core::bandwidth_from_gb_per_s(1.25),
+                          core::microseconds(50), "test"};
+    // A sender that copies nothing has its buffer back at the moment when the message reaches its
+    // first link. What its lane does then comes to that link at the same moment, unless that is at
+    // once.
     core::HostTransportSettings settings;
     settings.threads = 1;
-    if (GetParam() != core::HostLibrary::kMpi) settings.send_us_per_message = settings.receive_us_per_message = 0;
+    if (GetParam() != core::HostLibrary::kMpi)
+      settings.send_us_per_message = settings.receive_us_per_message = 0;
     network.host = core::host_transport(GetParam(), settings);
     const core::Cluster cluster({{test::switch_machine(gpus), workers}}, gpus, network);
     for (const AlgorithmChoice algorithm : core::algorithms()) {
@@ -188,23 +202,28 @@ TEST_P(EmulationLaw, AgreesWithTheSimulatorToThePicosecond) {
         if (!core::problems_of(strategy, cluster).empty()) continue;
         // Channels of several devices hand a host's links messages at the same moment.
         const bool ties = network.host && settings.send_us_per_message == std::nullopt &&
-                          algorithm == AlgorithmChoice(BaseAlgorithm::kNccl) && staging == core::Staging::kViaHost;
+                          algorithm == AlgorithmChoice(BaseAlgorithm::kNccl) &&
+                          staging == core::Staging::kViaHost;
         if (ties) continue;
-        for (const std::int64_t elements : {std::int64_t{1}, std::int64_t{1009}, std::int64_t{300'007}}) {
+        for (const std::int64_t elements :
+             {std::int64_t{1}, std::int64_t{1009}, std::int64_t{300'007}}) {
           core::Plan plan;
-          plan.packs.push_back(
-              plan.pack_of({}, core::make_all_reduce(cluster, strategy, core::DataType::kFloat32, elements, 0)));
+          plan.packs.push_back(plan.pack_of(
+              {}, core::make_all_reduce(cluster, strategy, core::DataType::kFloat32, elements, 0)));
           const core::Collective& collective = plan.collective(plan.packs.back());
-          // Uneven starts: which of two messages that come at the same moment goes first is not part of the model. (Ranks
-          // that double recursively end their first hops at the same moment whatever their starts: there, when one of them
-          // is through is compared, not which.)
+          // Uneven starts: which of two messages that come at the same moment goes first is not
+          // part of the model. (Ranks that double recursively end their first hops at the same
+          // moment whatever their starts: there, when one of them is through is compared, not
+          // which.)
           core::Random random(static_cast<std::uint64_t>(elements));
           std::vector<Time> start;
           for (Rank r = 0; r < collective.schedule->ranks(); ++r)
             start.push_back(Time(static_cast<std::int64_t>(random.below(3'000'000'000))));
-          std::vector<Time> simulated = sim::run_alone(collective, core::NetworkModel::kFifo, start).rank_end;
-          const std::string what = fmt::format("{} {}x{}, {} elements{}", core::to_string(algorithm), workers, gpus,
-                                               elements, staging == core::Staging::kViaHost ? ", via host" : "");
+          std::vector<Time> simulated =
+              sim::run_alone(collective, core::NetworkModel::kFifo, start).rank_end;
+          const std::string what =
+              fmt::format("{} {}x{}, {} elements{}", core::to_string(algorithm), workers, gpus,
+                          elements, staging == core::Staging::kViaHost ? ", via host" : "");
           Emulation emulation(plan);
           std::vector<Time> emulated = emulation.run(start);
           if (algorithm.across == BaseAlgorithm::kRecursiveDoubling) {
@@ -220,9 +239,11 @@ TEST_P(EmulationLaw, AgreesWithTheSimulatorToThePicosecond) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Hosts, EmulationLaw,
-                         testing::Values(core::HostLibrary::kOff, core::HostLibrary::kGrpc, core::HostLibrary::kNccl,
-                                         core::HostLibrary::kMpi),
-                         [](const auto& library) { return std::string(core::to_string(library.param)); });
+                         testing::Values(core::HostLibrary::kOff, core::HostLibrary::kGrpc,
+                                         core::HostLibrary::kNccl, core::HostLibrary::kMpi),
+                         [](const auto& library) {
+                           return std::string(core::to_string(library.param));
+                         });
 
 }  // namespace
 }  // namespace tutti

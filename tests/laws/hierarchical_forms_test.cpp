@@ -1,6 +1,6 @@
-// Closed forms of the algorithms that work over two kinds of link, under the ideal network, to the picosecond.
-// Workers have GPUs on a switch (NVLink), a CPU behind a PCIe switch, and one network card. Rounding as in
-// closed_forms_test.cpp.
+// Closed forms of the algorithms that work over two kinds of link, under the ideal network, to the
+// picosecond. Workers have GPUs on a switch (NVLink), a CPU behind a PCIe switch, and one network
+// card. Rounding as in closed_forms_test.cpp.
 
 #include <gtest/gtest.h>
 
@@ -25,7 +25,8 @@ using core::Time;
 constexpr std::int64_t kItem = 4;                      // bytes of a float32
 constexpr std::int64_t kBroadcastElements = 512 << 8;  // of NCCL's broadcast chunk of 512 KiB
 
-/// What one message costs on a way: α + ⌈bytes · β⌉, several ways one after the other where it is staged.
+/// What one message costs on a way: α + ⌈bytes · β⌉, several ways one after the other where it is
+/// staged.
 struct Way {
   struct Stretch {
     Time alpha;
@@ -54,23 +55,28 @@ struct Shape {
   int gpus = 1;
 };
 /// For gtest, which would print the bytes.
-void PrintTo(const Shape& shape, std::ostream* out) { *out << shape.workers << " x " << shape.gpus; }
+void PrintTo(const Shape& shape, std::ostream* out) {
+  *out << shape.workers << " x " << shape.gpus;
+}
 
 class HierarchicalForm : public testing::TestWithParam<Shape> {
  protected:
   HierarchicalForm()
       : cluster_({{test::switch_machine(gpus(), rates_), workers()}}, gpus(),
-                 core::Network{core::Network::Kind::kOneSwitch, std::nullopt, network_latency_, "test"}) {}
+                 core::Network{core::Network::Kind::kOneSwitch, std::nullopt, network_latency_,
+                               "test"}) {}
 
   [[nodiscard]] int workers() const { return GetParam().workers; }
   [[nodiscard]] int gpus() const { return GetParam().gpus; }
 
-  // The ways of test::switch_machine: NVLink at the full rate; PCIe at a third of it, two links of half the latency.
+  // The ways of test::switch_machine: NVLink at the full rate; PCIe at a third of it, two links of
+  // half the latency.
   [[nodiscard]] Way nvlink() const { return {{{half() + half(), rates_.link}}}; }
   [[nodiscard]] Way gpu_to_host() const { return {{{half() + half(), pcie()}}}; }
   [[nodiscard]] Way host_to_host() const { return {{{4 * half() + network_latency_, pcie()}}}; }
   [[nodiscard]] Way gpu_to_gpu_across(Staging staging) const {
-    if (staging == Staging::kDirect) return host_to_host();  // GPU and CPU are equally far from the card
+    if (staging == Staging::kDirect)
+      return host_to_host();  // GPU and CPU are equally far from the card
     Way way = gpu_to_host();
     way.stretches.push_back(host_to_host().stretches[0]);
     way.stretches.push_back(gpu_to_host().stretches[0]);
@@ -82,7 +88,8 @@ class HierarchicalForm : public testing::TestWithParam<Shape> {
     return core::transfer_time(Bytes(elements * kItem), rates_.reduce);
   }
 
-  static Time ring(int n, std::int64_t e, const Way& way, const std::function<Time(std::int64_t)>& add) {
+  static Time ring(int n, std::int64_t e, const Way& way,
+                   const std::function<Time(std::int64_t)>& add) {
     const std::int64_t c = ceil_div(e, n);
     return e == 0 ? Time() : 2 * (n - 1) * way.message(c) + (n - 1) * add(c);
   }
@@ -92,7 +99,8 @@ class HierarchicalForm : public testing::TestWithParam<Shape> {
     const std::int64_t loop = std::min(ceil_div(e, gpus()), kSlice) * gpus();
     Time sum;
     for (std::int64_t done = 0; done < e; done += loop) {
-      sum += ring(gpus(), std::min(loop, e - done), nvlink(), [this](std::int64_t c) { return add(c); });
+      sum += ring(gpus(), std::min(loop, e - done), nvlink(),
+                  [this](std::int64_t c) { return add(c); });
     }
     return sum;
   }
@@ -105,7 +113,8 @@ class HierarchicalForm : public testing::TestWithParam<Shape> {
     return (gpus() - 1) * nvlink().message(c) + (cut.parts - 1) * nvlink().wire(c);
   }
 
-  core::Collective collective(AlgorithmChoice algorithm, std::int64_t e, Staging staging, int shards = 1) const {
+  core::Collective collective(AlgorithmChoice algorithm, std::int64_t e, Staging staging,
+                              int shards = 1) const {
     core::Strategy strategy = core::Strategy::for_algorithm(algorithm);
     strategy.staging = staging;
     strategy.channels = 1;
@@ -114,7 +123,8 @@ class HierarchicalForm : public testing::TestWithParam<Shape> {
   }
   static Time simulate(const core::Collective& collective) {
     const sim::CollectiveRun run = sim::run_alone(collective, core::NetworkModel::kIdeal);
-    EXPECT_EQ(run.trail.parts.total(), run.end) << "the critical path does not explain the whole time";
+    EXPECT_EQ(run.trail.parts.total(), run.end)
+        << "the critical path does not explain the whole time";
     return run.end;
   }
 
@@ -124,8 +134,8 @@ class HierarchicalForm : public testing::TestWithParam<Shape> {
     return {0, 1, n - 1, n, n + 1, gpus() * 9'973, 99'991, 16'777'216};
   }
 
-  /// After a ring whose chunks differ in length the leader may be through before the others: then the form of what
-  /// follows it is the most it can take.
+  /// After a ring whose chunks differ in length the leader may be through before the others: then
+  /// the form of what follows it is the most it can take.
   void expect_after_ring(Time simulated, Time form, std::int64_t e) const {
     if (e % gpus() == 0) {
       EXPECT_EQ(simulated.count(), form.count()) << e << " elements";
@@ -142,10 +152,13 @@ class HierarchicalForm : public testing::TestWithParam<Shape> {
 TEST_P(HierarchicalForm, NcclThenRing) {
   for (const Staging staging : {Staging::kDirect, Staging::kViaHost}) {
     for (const std::int64_t e : sizes()) {
-      const Time across = ring(workers(), e, gpu_to_gpu_across(staging), [this](std::int64_t c) { return add(c); });
+      const Time across =
+          ring(workers(), e, gpu_to_gpu_across(staging), [this](std::int64_t c) { return add(c); });
       const Time expected = nccl_ring(e) + (workers() > 1 ? across + nccl_broadcast(e) : Time());
-      expect_after_ring(simulate(collective(AlgorithmChoice(BaseAlgorithm::kNccl, BaseAlgorithm::kRing), e, staging)),
-                        expected, e);
+      expect_after_ring(
+          simulate(
+              collective(AlgorithmChoice(BaseAlgorithm::kNccl, BaseAlgorithm::kRing), e, staging)),
+          expected, e);
     }
   }
 }
@@ -162,7 +175,8 @@ TEST_P(HierarchicalForm, NcclThenHalvingDoubling) {
       }
       const Time expected = nccl_ring(e) + (workers() > 1 ? across + nccl_broadcast(e) : Time());
       expect_after_ring(
-          simulate(collective(AlgorithmChoice(BaseAlgorithm::kNccl, BaseAlgorithm::kHalvingDoubling), e, staging)),
+          simulate(collective(
+              AlgorithmChoice(BaseAlgorithm::kNccl, BaseAlgorithm::kHalvingDoubling), e, staging)),
           expected, e);
     }
   }
@@ -173,16 +187,19 @@ TEST_P(HierarchicalForm, NcclThenRecursiveDoubling) {
   for (const Staging staging : {Staging::kDirect, Staging::kViaHost}) {
     for (const std::int64_t e : sizes()) {
       Time across;
-      for (int hop = 1; hop < workers() && e > 0; hop *= 2) across += gpu_to_gpu_across(staging).message(e) + add(e);
+      for (int hop = 1; hop < workers() && e > 0; hop *= 2)
+        across += gpu_to_gpu_across(staging).message(e) + add(e);
       const Time expected = nccl_ring(e) + (workers() > 1 ? across + nccl_broadcast(e) : Time());
-      expect_after_ring(
-          simulate(collective(AlgorithmChoice(BaseAlgorithm::kNccl, BaseAlgorithm::kRecursiveDoubling), e, staging)),
-          expected, e);
+      expect_after_ring(simulate(collective(AlgorithmChoice(BaseAlgorithm::kNccl,
+                                                            BaseAlgorithm::kRecursiveDoubling),
+                                            e, staging)),
+                        expected, e);
     }
   }
 }
 
-/// Leaders send a piece to every worker's host: W - 1 over the network, their own over PCIe meanwhile.
+/// Leaders send a piece to every worker's host: W - 1 over the network, their own over PCIe
+/// meanwhile.
 TEST_P(HierarchicalForm, NcclThenPscpu) {
   if (workers() == 1) return;
   for (const std::int64_t e : sizes()) {
@@ -193,7 +210,8 @@ TEST_P(HierarchicalForm, NcclThenPscpu) {
                core::transfer_time(Bytes((workers() - 1) * last * kItem), rates_.reduce);
     }
     expect_after_ring(
-        simulate(collective(AlgorithmChoice(BaseAlgorithm::kNccl, BaseAlgorithm::kPscpu), e, Staging::kDirect)),
+        simulate(collective(AlgorithmChoice(BaseAlgorithm::kNccl, BaseAlgorithm::kPscpu), e,
+                            Staging::kDirect)),
         nccl_ring(e) + across + nccl_broadcast(e), e);
   }
 }
@@ -211,8 +229,8 @@ TEST_P(HierarchicalForm, PscpuThenPscpu) {
         across = 2 * host_to_host().alpha() + 2 * (workers() - 1) * host_to_host().wire(last) +
                  core::transfer_time(Bytes((workers() - 1) * last * kItem), rates_.reduce);
       }
-      EXPECT_EQ(simulate(collective(AlgorithmChoice(BaseAlgorithm::kPscpu, BaseAlgorithm::kPscpu), e, Staging::kDirect,
-                                    shards))
+      EXPECT_EQ(simulate(collective(AlgorithmChoice(BaseAlgorithm::kPscpu, BaseAlgorithm::kPscpu),
+                                    e, Staging::kDirect, shards))
                     .count(),
                 (2 * inside + adding + across).count())
           << e << " elements, " << shards << " shards";
@@ -220,8 +238,9 @@ TEST_P(HierarchicalForm, PscpuThenPscpu) {
   }
 }
 
-/// Every GPU to every gathering host. The port of a gathering host's card is the bottleneck: G(W - 1) pieces in, as many
-/// out. Exact with one GPU per worker, and with two workers; else cards collide, and it is the least.
+/// Every GPU to every gathering host. The port of a gathering host's card is the bottleneck: G(W -
+/// 1) pieces in, as many out. Exact with one GPU per worker, and with two workers; else cards
+/// collide, and it is the least.
 TEST_P(HierarchicalForm, PscpuAcrossWorkers) {
   if (workers() == 1) return;
   const std::int64_t w = workers(), g = gpus();
@@ -234,7 +253,8 @@ TEST_P(HierarchicalForm, PscpuAcrossWorkers) {
         expected = 2 * host_to_host().alpha() + 2 * g * (w - 1) * host_to_host().wire(last) +
                    core::transfer_time(Bytes((w * g - 1) * last * kItem), rates_.reduce);
       }
-      const Time simulated = simulate(collective(BaseAlgorithm::kPscpu, e, Staging::kDirect, shards));
+      const Time simulated =
+          simulate(collective(BaseAlgorithm::kPscpu, e, Staging::kDirect, shards));
       if (g == 1 || w == 2) {
         EXPECT_EQ(simulated.count(), expected.count()) << e << " elements, " << shards << " shards";
       } else {
@@ -245,11 +265,13 @@ TEST_P(HierarchicalForm, PscpuAcrossWorkers) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Shapes, HierarchicalForm,
-                         testing::Values(Shape{1, 8}, Shape{2, 1}, Shape{2, 2}, Shape{2, 4}, Shape{2, 8}, Shape{3, 1},
-                                         Shape{3, 3}, Shape{4, 1}, Shape{4, 4}, Shape{5, 1}, Shape{8, 1}, Shape{8, 2},
+                         testing::Values(Shape{1, 8}, Shape{2, 1}, Shape{2, 2}, Shape{2, 4},
+                                         Shape{2, 8}, Shape{3, 1}, Shape{3, 3}, Shape{4, 1},
+                                         Shape{4, 4}, Shape{5, 1}, Shape{8, 1}, Shape{8, 2},
                                          Shape{8, 8}, Shape{16, 4}, Shape{64, 1}),
                          [](const auto& shape) {
-                           return std::to_string(shape.param.workers) + "x" + std::to_string(shape.param.gpus);
+                           return std::to_string(shape.param.workers) + "x" +
+                                  std::to_string(shape.param.gpus);
                          });
 
 }  // namespace

@@ -1,5 +1,5 @@
-// Computation and communication that take from each other: what is off changes nothing, what is on only slows, by closed forms
-// and by what the timeline itself says of who held what.
+// Computation and communication that take from each other: what is off changes nothing, what is on
+// only slows, by closed forms and by what the timeline itself says of who held what.
 
 #include <gtest/gtest.h>
 
@@ -39,30 +39,37 @@ struct Box {
 
 std::string machine(const Box& box) {
   return fmt::format(
-      "machine {{ name: \"box\" device {{ name: \"gpu[0-{0}]\" kind: GPU memory_gb_per_s: {1} {2} }} switch {{ name: "
-      "\"nvs\" kind: NVSWITCH }} link {{ from: \"gpu[0-{0}]\" to: \"nvs\" kind: NVLINK bandwidth_gb_per_s: {3} "
+      "machine {{ name: \"box\" device {{ name: \"gpu[0-{0}]\" kind: GPU memory_gb_per_s: {1} {2} "
+      "}} switch {{ name: "
+      "\"nvs\" kind: NVSWITCH }} link {{ from: \"gpu[0-{0}]\" to: \"nvs\" kind: NVLINK "
+      "bandwidth_gb_per_s: {3} "
       "latency_us: 0.7 }} }}",
       box.gpus - 1, box.memory_gb_per_s, box.multiprocessors, box.link_gb_per_s);
 }
 
 /// Two layers: b's gradients (8 MB) travel while a (3 ms) is computed.
 std::string scenario(const Box& box, const std::string& strategy = "channels: 4 bytes_per_pack: 1",
-                     const std::string& run = "steps: 2", const std::string& workload = "compute_bound_percent: 100") {
+                     const std::string& run = "steps: 2",
+                     const std::string& workload = "compute_bound_percent: 100") {
   return fmt::format(
-      "cluster {{ workers {{ machine: \"box\" }} {} }}\nworkload {{ variable {{ name: \"a\" shape: 1000000 "
+      "cluster {{ workers {{ machine: \"box\" }} {} }}\nworkload {{ variable {{ name: \"a\" shape: "
+      "1000000 "
       "backward_ms: 3 "
-      "}} variable {{ name: \"b\" shape: 2000000 backward_ms: 2 }} forward_ms: 4 update_ms: 0 {} }}\nstrategy {{ "
+      "}} variable {{ name: \"b\" shape: 2000000 backward_ms: 2 }} forward_ms: 4 update_ms: 0 {} "
+      "}}\nstrategy {{ "
       "algorithm: \"nccl\" {} }}\nrun {{ {} }}",
       machine(box), workload, strategy, run);
 }
 
 Kept simulated(const std::string& text, core::RecordLevel level = core::RecordLevel::kSteps) {
-  const auto read = core::read_scenario(text, "f", core::Library(std::vector<core::Library::File>()));
+  const auto read =
+      core::read_scenario(text, "f", core::Library(std::vector<core::Library::File>()));
   EXPECT_TRUE(read) << (read ? "" : read.error().message()) << '\n' << text;
   core::RecordOptions record;
   record.level = level;
   Kept kept;
-  const auto ran = sim::Simulator(sim::Folds::kNever, sim::Remembers::kNever).run(*read, record, {}, kept);
+  const auto ran =
+      sim::Simulator(sim::Folds::kNever, sim::Remembers::kNever).run(*read, record, {}, kept);
   EXPECT_TRUE(ran) << (ran ? "" : ran.error().message());
   return kept;
 }
@@ -95,8 +102,8 @@ TEST(Interference, ALayerLosesItsMultiprocessorsForAsLongAsTheCollectiveIsOnTheD
 
 TEST(Interference, ALayerBelowACollectiveGoesAtTheShareThatIsLeft) {
   for (const int channels : {1, 4, 8, 19, 32}) {
-    const Kept kept =
-        simulated(scenario({.link_gb_per_s = 0.01}, fmt::format("channels: {} bytes_per_pack: 1", channels)));
+    const Kept kept = simulated(
+        scenario({.link_gb_per_s = 0.01}, fmt::format("channels: {} bytes_per_pack: 1", channels)));
     const std::int64_t left = std::max(1, 20 - channels);
     EXPECT_EQ(kept.steps()[1].backward,
               core::milliseconds(2) + Time(quotient_up(20 * core::milliseconds(3).count(), left)))
@@ -108,46 +115,59 @@ TEST(Interference, WhoIsInTimeIsSlowedWhileItsKernelWaitsForTheOthers) {
   const std::string late = "}\nconditions { slow { worker: 0 device: \"gpu1\" slowdown: 1.3 }";
   const Kept kept = simulated(scenario({}, "channels: 1 bytes_per_pack: 1", "steps: 1 " + late));
   const core::PackRecord b = pack_of(kept, 0);
-  EXPECT_EQ(b.last_start - b.first_start, core::microseconds(1'800)) << "0.3 of forward pass and layer b";
+  EXPECT_EQ(b.last_start - b.first_start, core::microseconds(1'800))
+      << "0.3 of forward pass and layer b";
   for (const auto& [id, spans] : kept.spans) {
-    if (kept.tracks.at(id).kind != TrackKind::kCompute || kept.tracks.at(id).device != "gpu0") continue;
+    if (kept.tracks.at(id).kind != TrackKind::kCompute || kept.tracks.at(id).device != "gpu0")
+      continue;
     for (const Span& span : spans) {
       if (span.kind != SpanKind::kFirstCompute + 1 || span.index != 1) continue;
       EXPECT_EQ(span.start, b.first_start);
-      EXPECT_EQ(span.duration, core::milliseconds(3) + Time(quotient_up((b.end - b.first_start).count(), 20)));
+      EXPECT_EQ(span.duration,
+                core::milliseconds(3) + Time(quotient_up((b.end - b.first_start).count(), 20)));
     }
   }
 }
 
 TEST(Interference, WhatWaitsForMemoryLosesWhatTheCollectiveReadsAndWrites) {
-  // A chunk of 4 MB is sent (read once), received, added and sent on … of two ranks: sent 1, added and sent on 4, received 3.
-  const Kept kept = simulated(
-      scenario({.memory_gb_per_s = 500}, "channels: 1 bytes_per_pack: 1", "steps: 2", "compute_bound_percent: 0"));
-  const Time lost = core::transfer_time(1 + 4 + 3, core::Bytes(4'000'000), core::Bandwidth(500'000'000'000));
+  // A chunk of 4 MB is sent (read once), received, added and sent on … of two ranks: sent 1, added
+  // and sent on 4, received 3.
+  const Kept kept = simulated(scenario({.memory_gb_per_s = 500}, "channels: 1 bytes_per_pack: 1",
+                                       "steps: 2", "compute_bound_percent: 0"));
+  const Time lost =
+      core::transfer_time(1 + 4 + 3, core::Bytes(4'000'000), core::Bandwidth(500'000'000'000));
   EXPECT_EQ(kept.steps()[1].slowed, lost);
-  const Kept half = simulated(scenario({.multiprocessors = "", .memory_gb_per_s = 500}, "channels: 1 bytes_per_pack: 1",
-                                       "steps: 2 interference: ON", "compute_bound_percent: 50"));
-  EXPECT_EQ(half.steps()[1].slowed, Time(lost.count() / 2)) << "multiprocessors are not known: none are taken";
+  const Kept half = simulated(scenario({.multiprocessors = "", .memory_gb_per_s = 500},
+                                       "channels: 1 bytes_per_pack: 1", "steps: 2 interference: ON",
+                                       "compute_bound_percent: 50"));
+  EXPECT_EQ(half.steps()[1].slowed, Time(lost.count() / 2))
+      << "multiprocessors are not known: none are taken";
 }
 
-/// The other way about: NCCL's additions share the memory with what waits for it, and nothing with what does not.
+/// The other way about: NCCL's additions share the memory with what waits for it, and nothing with
+/// what does not.
 TEST(Interference, AdditionsTakeLongerBesideWhatWaitsForMemory) {
   const auto flight = [](const std::string& run, const std::string& workload) {
-    const core::PackRecord b = pack_of(
-        simulated(scenario({.memory_gb_per_s = 100}, "channels: 1 bytes_per_pack: 1", "steps: 1 " + run, workload)), 0);
+    const core::PackRecord b =
+        pack_of(simulated(scenario({.memory_gb_per_s = 100}, "channels: 1 bytes_per_pack: 1",
+                                   "steps: 1 " + run, workload)),
+                0);
     return b.end - b.first_start;
   };
   const Time alone = flight("interference: OFF", "");
   EXPECT_EQ(flight("", "compute_bound_percent: 100"), alone);
-  // Twice as long each: of the 4 MB in four slices one after the other, the link hides all but what is exposed of the last.
+  // Twice as long each: of the 4 MB in four slices one after the other, the link hides all but what
+  // is exposed of the last.
   EXPECT_GT(flight("", "compute_bound_percent: 0"), alone);
 }
 
 // --- laws ---
 
 TEST(Interference, IsOffWhereFiguresAreMissingAndWhereItIsSaid) {
-  const Kept off = simulated(scenario({}, "channels: 4 bytes_per_pack: 1", "steps: 3 interference: OFF"));
-  const Kept unknown = simulated(scenario({.multiprocessors = ""}, "channels: 4 bytes_per_pack: 1", "steps: 3"));
+  const Kept off =
+      simulated(scenario({}, "channels: 4 bytes_per_pack: 1", "steps: 3 interference: OFF"));
+  const Kept unknown =
+      simulated(scenario({.multiprocessors = ""}, "channels: 4 bytes_per_pack: 1", "steps: 3"));
   for (std::size_t s = 0; s < 3; ++s) {
     EXPECT_EQ(off.steps()[s].slowed, Time());
     EXPECT_EQ(off.steps()[s].backward, core::milliseconds(5));
@@ -170,11 +190,15 @@ TEST(Interference, WithoutOverlapChangesNothing) {
 TEST(Interference, SlowsCpusOnlyWhereItIsAskedFor) {
   const auto hosts = [](const std::string& run) {
     return simulated(
-        "cluster { workers { machine: \"host\" count: 3 } network { kind: ONE_SWITCH latency_us: 1 } machine { name: "
-        "\"host\" device { name: \"cpu0\" kind: CPU memory_gb_per_s: 30 } nic { name: \"nic0\" bandwidth_gb_per_s: 3 } "
-        "link { from: \"cpu0\" to: \"nic0\" kind: PCIE bandwidth_gb_per_s: 16 latency_us: 0 } } }\nworkload { variable "
+        "cluster { workers { machine: \"host\" count: 3 } network { kind: ONE_SWITCH latency_us: 1 "
+        "} machine { name: "
+        "\"host\" device { name: \"cpu0\" kind: CPU memory_gb_per_s: 30 } nic { name: \"nic0\" "
+        "bandwidth_gb_per_s: 3 } "
+        "link { from: \"cpu0\" to: \"nic0\" kind: PCIE bandwidth_gb_per_s: 16 latency_us: 0 } } "
+        "}\nworkload { variable "
         "{ "
-        "name: \"a\" shape: 1000000 backward_ms: 9 } variable { name: \"b\" shape: 3000000 backward_ms: 2 } update_ms: "
+        "name: \"a\" shape: 1000000 backward_ms: 9 } variable { name: \"b\" shape: 3000000 "
+        "backward_ms: 2 } update_ms: "
         "0 "
         "}\nstrategy { algorithm: \"ring\" bytes_per_pack: 1 }\nrun { steps: 1 " +
         run + " }");
@@ -182,9 +206,12 @@ TEST(Interference, SlowsCpusOnlyWhereItIsAskedFor) {
   const Kept plain = hosts(""), off = hosts("interference: OFF"), on = hosts("interference: ON");
   EXPECT_EQ(plain.steps()[0].end, off.steps()[0].end);
   EXPECT_EQ(plain.steps()[0].slowed, Time());
-  // Of b's 12 MB two thirds are sent and received twice over at 30 GB/s, and two thirds added at 10 GB/s.
-  const Time bytes = core::transfer_time(8, core::Bytes(4'000'000), core::Bandwidth(30'000'000'000));
-  const Time added = core::transfer_time(2, core::Bytes(4'000'000), core::Bandwidth(10'000'000'000));
+  // Of b's 12 MB two thirds are sent and received twice over at 30 GB/s, and two thirds added at 10
+  // GB/s.
+  const Time bytes =
+      core::transfer_time(8, core::Bytes(4'000'000), core::Bandwidth(30'000'000'000));
+  const Time added =
+      core::transfer_time(2, core::Bytes(4'000'000), core::Bandwidth(10'000'000'000));
   EXPECT_LE(on.steps()[0].slowed - bytes - added, Time(2));
   EXPECT_GE(on.steps()[0].slowed, bytes + added);
   EXPECT_EQ(on.steps()[0].backward, core::milliseconds(11) + on.steps()[0].slowed);
@@ -202,22 +229,28 @@ std::map<std::tuple<std::string, std::int32_t, std::int32_t>, Holding> holdings(
   std::map<std::tuple<std::string, std::int32_t, std::int32_t>, Holding> all;
   for (const auto& [id, spans] : kept.spans) {
     const core::Track& track = kept.tracks.at(id);
-    std::map<std::pair<std::int32_t, std::int32_t>, Time> ends;  // a slot's lane is one lane of several packs
+    std::map<std::pair<std::int32_t, std::int32_t>, Time>
+        ends;  // a slot's lane is one lane of several packs
     for (const Span& span : spans) {
-      if (span.kind == SpanKind::kPackInFlight) all[{track.device, span.step, span.pack}].start = span.start;
+      if (span.kind == SpanKind::kPackInFlight)
+        all[{track.device, span.step, span.pack}].start = span.start;
       if (track.kind == TrackKind::kLane) ends[{span.step, span.pack}] = span.start + span.duration;
     }
-    for (const auto& [key, end] : ends) all[{track.device, key.first, key.second}].lane_ends.push_back(end);
+    for (const auto& [key, end] : ends)
+      all[{track.device, key.first, key.second}].lane_ends.push_back(end);
   }
   return all;
 }
 
-/// Every task of a pass ends at the first picosecond by which it has had the multiprocessor time that it needs.
+/// Every task of a pass ends at the first picosecond by which it has had the multiprocessor time
+/// that it needs.
 TEST(Interference, EveryTaskTakesWhatKernelsBesideItLeave) {
   int slowed = 0;
   for (std::uint64_t seed = 0; seed < 120; ++seed) {
     core::Random random(seed);
-    const auto below = [&](int n) { return static_cast<int>(random.below(static_cast<std::uint64_t>(n))); };
+    const auto below = [&](int n) {
+      return static_cast<int>(random.below(static_cast<std::uint64_t>(n)));
+    };
     Box box{2 + below(3), "", 1000, 5.0 + below(40)};
     const int multiprocessors = 4 + below(30);
     box.multiprocessors = fmt::format("multiprocessors: {}", multiprocessors);
@@ -225,17 +258,19 @@ TEST(Interference, EveryTaskTakesWhatKernelsBesideItLeave) {
     std::vector<Time> backward;  // by segment: the last variable is first
     for (int v = 3 + below(5); v > 0; --v) {
       const int tenths = below(30);
-      variables += fmt::format("variable {{ name: \"v{}\" shape: {} backward_ms: {:.1f} }} ", v, 1 + below(1'000'000),
-                               tenths / 10.0);
+      variables += fmt::format("variable {{ name: \"v{}\" shape: {} backward_ms: {:.1f} }} ", v,
+                               1 + below(1'000'000), tenths / 10.0);
       backward.insert(backward.begin(), core::microseconds(100) * tenths);
     }
     const std::string text = fmt::format(
-        "cluster {{ workers {{ machine: \"box\" }} {} }}\nworkload {{ {} forward_ms: 1 update_ms: 0 "
-        "compute_bound_percent: 100 }}\nstrategy {{ algorithm: \"nccl\" channels: {} bytes_per_pack: {} launch: {} "
+        "cluster {{ workers {{ machine: \"box\" }} {} }}\nworkload {{ {} forward_ms: 1 update_ms: "
+        "0 "
+        "compute_bound_percent: 100 }}\nstrategy {{ algorithm: \"nccl\" channels: {} "
+        "bytes_per_pack: {} launch: {} "
         "}}\nrun "
         "{{ steps: 2 network_model: {} }}",
-        machine(box), variables, 1 + below(10), below(2) * 2'000'000 + 1, below(2) == 0 ? "SERIAL" : "CONCURRENT",
-        below(2) == 0 ? "FIFO" : "FAIR");
+        machine(box), variables, 1 + below(10), below(2) * 2'000'000 + 1,
+        below(2) == 0 ? "SERIAL" : "CONCURRENT", below(2) == 0 ? "FIFO" : "FAIR");
     const Kept kept = simulated(text);
     const auto all = holdings(kept);
     for (const auto& [id, spans] : kept.spans) {
@@ -244,7 +279,8 @@ TEST(Interference, EveryTaskTakesWhatKernelsBesideItLeave) {
       for (const Span& span : spans) {
         if (span.kind > SpanKind::kFirstCompute + 1) continue;
         const bool forward = span.kind == SpanKind::kFirstCompute;
-        const Time alone = forward ? core::milliseconds(1) : backward[static_cast<std::size_t>(span.index)];
+        const Time alone =
+            forward ? core::milliseconds(1) : backward[static_cast<std::size_t>(span.index)];
         const auto missing = [&](Time end) {
           // Changes of how many are held cut the time into pieces.
           std::map<Time, int> changes{{span.start, 0}, {end, 0}};
@@ -266,7 +302,9 @@ TEST(Interference, EveryTaskTakesWhatKernelsBesideItLeave) {
         };
         const Time end = span.start + span.duration;
         ASSERT_GE(span.duration - missing(end), alone) << "seed " << seed << '\n' << text;
-        ASSERT_LT(span.duration - Time(1) - missing(end - Time(1)), alone) << "seed " << seed << '\n' << text;
+        ASSERT_LT(span.duration - Time(1) - missing(end - Time(1)), alone)
+            << "seed " << seed << '\n'
+            << text;
         slowed += span.duration > alone;
       }
     }
@@ -278,13 +316,18 @@ TEST(Interference, EveryTaskTakesWhatKernelsBesideItLeave) {
 TEST(Interference, NeverMakesComputationFasterAndTellsAllThatItTakes) {
   for (std::uint64_t seed = 0; seed < 150; ++seed) {
     core::Random random(seed + 1'000);
-    const auto below = [&](int n) { return static_cast<int>(random.below(static_cast<std::uint64_t>(n))); };
-    Box box{2 + below(3), fmt::format("multiprocessors: {}", 2 + below(20)), 50.0 + below(500), 5.0 + below(40)};
-    const std::string strategy = fmt::format("channels: {} bytes_per_pack: {} launch: {}", 1 + below(6),
-                                             1 + below(2) * 3'000'000, below(2) == 0 ? "SERIAL" : "CONCURRENT");
+    const auto below = [&](int n) {
+      return static_cast<int>(random.below(static_cast<std::uint64_t>(n)));
+    };
+    Box box{2 + below(3), fmt::format("multiprocessors: {}", 2 + below(20)), 50.0 + below(500),
+            5.0 + below(40)};
+    const std::string strategy =
+        fmt::format("channels: {} bytes_per_pack: {} launch: {}", 1 + below(6),
+                    1 + below(2) * 3'000'000, below(2) == 0 ? "SERIAL" : "CONCURRENT");
     const std::string workload = fmt::format("compute_bound_percent: {}", below(101));
     const auto run = [&](const std::string& how) {
-      return simulated(scenario(box, strategy, "steps: 3 " + how, workload), core::RecordLevel::kNone);
+      return simulated(scenario(box, strategy, "steps: 3 " + how, workload),
+                       core::RecordLevel::kNone);
     };
     const Kept on = run("interference: ON"), off = run("interference: OFF");
     for (std::size_t s = 0; s < 3; ++s) {

@@ -1,5 +1,7 @@
-// NCCL inside workers (nccl/…, BytePS's pushes and pulls) by its own choice and times: alone each of its parts takes what `tutti perf` predicts for one node,
-// to the picosecond; the whole takes its parts one after the other; one worker for all, and steps told rather than simulated, say the same.
+// NCCL inside workers (nccl/…, BytePS's pushes and pulls) by its own choice and times: alone each
+// of its parts takes what `tutti perf` predicts for one node, to the picosecond; the whole takes
+// its parts one after the other; one worker for all, and steps told rather than simulated, say the
+// same.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -43,12 +45,15 @@ Time predicted(const Where& where, std::int64_t bytes, CollectiveKind kind) {
   return core::time_from_us(predicted_us({where.machine, 1, where.gpus}, bytes, kind));
 }
 
-/// The parts of `collective` one after the other: NCCL's as predicted, the others run by themselves.
-Time one_after_the_other(const core::Collective& collective, const Where& where, core::NetworkModel model) {
+/// The parts of `collective` one after the other: NCCL's as predicted, the others run by
+/// themselves.
+Time one_after_the_other(const core::Collective& collective, const Where& where,
+                         core::NetworkModel model) {
   Time sum;
   for (const core::CollectivePart& part : collective.parts->all) {
-    sum += part.inside_workers ? predicted(where, part.collective.bytes().count(), part.collective.kind)
-                               : sim::run_alone(part.collective, model).end;
+    sum += part.inside_workers
+               ? predicted(where, part.collective.bytes().count(), part.collective.kind)
+               : sim::run_alone(part.collective, model).end;
   }
   return sum;
 }
@@ -62,10 +67,12 @@ TEST(NcclInsideWorkers, AStageAloneTakesWhatPerfPredictsForOneNode) {
   for (const Where& where : machines()) {
     for (const std::int64_t bytes : {16, 4096, 65536, 1 << 20, 12'345'676, 1 << 28}) {
       for (const char* model : {"FIFO", "FAIR", "IDEAL"}) {
-        const core::Scenario scenario = test::read(text(where, variable("v", bytes), "algorithm: \"nccl/ring\"",
-                                                        fmt::format("steps: 1 network_model: {}", model)));
+        const core::Scenario scenario =
+            test::read(text(where, variable("v", bytes), "algorithm: \"nccl/ring\"",
+                            fmt::format("steps: 1 network_model: {}", model)));
         ASSERT_EQ(scenario.why_rings, "");
-        EXPECT_EQ(took(summary_of(scenario).last_packs().front()), predicted(where, bytes, CollectiveKind::kAllReduce))
+        EXPECT_EQ(took(summary_of(scenario).last_packs().front()),
+                  predicted(where, bytes, CollectiveKind::kAllReduce))
             << where.gpus << " of " << where.machine << ", " << bytes << " bytes, " << model;
       }
     }
@@ -73,22 +80,26 @@ TEST(NcclInsideWorkers, AStageAloneTakesWhatPerfPredictsForOneNode) {
 }
 
 TEST(NcclInsideWorkers, TheWholeTakesItsPartsOneAfterTheOther) {
-  for (const Where& where : {Where{"hgx-h100", 4, 8}, Where{"dgx1-v100", 2, 8}, Where{"pcie4-a100", 4, 4}}) {
-    for (const char* algorithm : {"nccl/ring", "nccl/xring", "nccl/halving_doubling", "nccl/recursive_doubling",
-                                  "nccl/double_tree", "nccl/pscpu"}) {
+  for (const Where& where :
+       {Where{"hgx-h100", 4, 8}, Where{"dgx1-v100", 2, 8}, Where{"pcie4-a100", 4, 4}}) {
+    for (const char* algorithm : {"nccl/ring", "nccl/xring", "nccl/halving_doubling",
+                                  "nccl/recursive_doubling", "nccl/double_tree", "nccl/pscpu"}) {
       for (const char* staging : {"DIRECT", "VIA_HOST"}) {
-        for (const auto& [model, name] :
-             {std::pair(core::NetworkModel::kFifo, "FIFO"), std::pair(core::NetworkModel::kFair, "FAIR"),
-              std::pair(core::NetworkModel::kIdeal, "IDEAL")}) {
+        for (const auto& [model, name] : {std::pair(core::NetworkModel::kFifo, "FIFO"),
+                                          std::pair(core::NetworkModel::kFair, "FAIR"),
+                                          std::pair(core::NetworkModel::kIdeal, "IDEAL")}) {
           for (const std::int64_t bytes : {std::int64_t{4096}, std::int64_t{1} << 24}) {
-            const core::Scenario scenario =
-                test::read(text(where, variable("v", bytes),
-                                fmt::format("algorithm: \"{}\" staging: {} reduction: MEAN", algorithm, staging),
-                                fmt::format("steps: 1 network_model: {}", name)));
-            const core::Collective& collective = scenario.plan.collective(scenario.plan.packs.front());
+            const core::Scenario scenario = test::read(text(
+                where, variable("v", bytes),
+                fmt::format("algorithm: \"{}\" staging: {} reduction: MEAN", algorithm, staging),
+                fmt::format("steps: 1 network_model: {}", name)));
+            const core::Collective& collective =
+                scenario.plan.collective(scenario.plan.packs.front());
             ASSERT_TRUE(core::timed_parts(collective)) << algorithm;
-            EXPECT_EQ(took(summary_of(scenario).last_packs().front()), one_after_the_other(collective, where, model))
-                << algorithm << " " << staging << " " << name << " on " << where.machine << ", " << bytes << " bytes";
+            EXPECT_EQ(took(summary_of(scenario).last_packs().front()),
+                      one_after_the_other(collective, where, model))
+                << algorithm << " " << staging << " " << name << " on " << where.machine << ", "
+                << bytes << " bytes";
           }
         }
       }
@@ -97,9 +108,10 @@ TEST(NcclInsideWorkers, TheWholeTakesItsPartsOneAfterTheOther) {
 }
 
 TEST(NcclInsideWorkers, AllReduceAndBroadcastAreAroundWhatGoesBetweenWorkers) {
-  const core::Scenario scenario =
-      test::read(text({"hgx-h100", 2, 8}, variable("v", 1 << 26), "algorithm: \"nccl/ring\" reduction: MEAN"));
-  const core::CollectiveParts& parts = *core::timed_parts(scenario.plan.collective(scenario.plan.packs.front()));
+  const core::Scenario scenario = test::read(
+      text({"hgx-h100", 2, 8}, variable("v", 1 << 26), "algorithm: \"nccl/ring\" reduction: MEAN"));
+  const core::CollectiveParts& parts =
+      *core::timed_parts(scenario.plan.collective(scenario.plan.packs.front()));
   ASSERT_EQ(parts.all.size(), 4u);
   EXPECT_TRUE(parts.all[0].inside_workers && parts.all[2].inside_workers);
   EXPECT_EQ(parts.all[0].collective.kind, CollectiveKind::kAllReduce);
@@ -116,10 +128,13 @@ TEST(NcclInsideWorkers, BytePsPushesByReduceScatterAndPullsByAllGather) {
   const Where where{"dgx-a100", 2, 4};
   // 1,000,003 elements do not divide by four GPUs: what is left over goes along a chain.
   const std::string scenario_text =
-      "cluster { workers { machine: \"dgx-a100\" count: 2 replicas: 4 } workers { machine: \"cpu-host\" count: 2 "
-      "server: true } network { kind: ONE_SWITCH latency_us: 2 bandwidth_gb_per_s: 3 } } workload { variable { name: "
+      "cluster { workers { machine: \"dgx-a100\" count: 2 replicas: 4 } workers { machine: "
+      "\"cpu-host\" count: 2 "
+      "server: true } network { kind: ONE_SWITCH latency_us: 2 bandwidth_gb_per_s: 3 } } workload "
+      "{ variable { name: "
       "\"v\" shape: "
-      "1000003 backward_ms: 0 } forward_ms: 0 update_ms: 0 } strategy { byteps {} } run { interference: OFF steps: 1 }";
+      "1000003 backward_ms: 0 } forward_ms: 0 update_ms: 0 } strategy { byteps {} } run { "
+      "interference: OFF steps: 1 }";
   const core::Scenario scenario = test::read(scenario_text);
   const core::Collective& push = scenario.plan.collective(scenario.plan.packs.at(0));
   const core::Collective& pull = scenario.plan.collective(scenario.plan.packs.at(1));
@@ -130,26 +145,33 @@ TEST(NcclInsideWorkers, BytePsPushesByReduceScatterAndPullsByAllGather) {
     }
     return all;
   };
-  EXPECT_THAT(kinds(push), testing::ElementsAre(CollectiveKind::kReduceScatter, CollectiveKind::kReduce));
-  EXPECT_THAT(kinds(pull), testing::ElementsAre(CollectiveKind::kBroadcast, CollectiveKind::kAllGather));
+  EXPECT_THAT(kinds(push),
+              testing::ElementsAre(CollectiveKind::kReduceScatter, CollectiveKind::kReduce));
+  EXPECT_THAT(kinds(pull),
+              testing::ElementsAre(CollectiveKind::kBroadcast, CollectiveKind::kAllGather));
   const auto packs = summary_of(scenario).last_packs();
   EXPECT_EQ(took(packs.at(0)), one_after_the_other(push, where, core::NetworkModel::kFifo));
 }
 
 TEST(NcclInsideWorkers, FoldedAndRememberedRunsSayTheSame) {
   for (const char* algorithm : {"nccl/ring", "nccl/halving_doubling", "nccl/recursive_doubling"}) {
-    for (const Where& where : {Where{"hgx-h100", 4, 8}, Where{"dgx-a100", 8, 8}, Where{"pcie4-a100", 2, 4}}) {
+    for (const Where& where :
+         {Where{"hgx-h100", 4, 8}, Where{"dgx-a100", 8, 8}, Where{"pcie4-a100", 2, 4}}) {
       for (const char* model : {"FIFO", "FAIR"}) {
-        const core::Scenario scenario = test::read(
-            text(where,
-                 variable("a", 1 << 22, 1) + variable("b", 1 << 25, 2) + variable("c", 1 << 16, 0.1) +
-                     variable("d", 1 << 12, 0.1),
-                 fmt::format("algorithm: \"{}\" launch: CONCURRENT bytes_per_pack: 1 reduction: MEAN", algorithm),
-                 fmt::format("steps: 4 network_model: {}", model)));
+        const core::Scenario scenario = test::read(text(
+            where,
+            variable("a", 1 << 22, 1) + variable("b", 1 << 25, 2) + variable("c", 1 << 16, 0.1) +
+                variable("d", 1 << 12, 0.1),
+            fmt::format("algorithm: \"{}\" launch: CONCURRENT bytes_per_pack: 1 reduction: MEAN",
+                        algorithm),
+            fmt::format("steps: 4 network_model: {}", model)));
         const auto whole = test::told(summary_of(scenario));
-        EXPECT_EQ(test::told(summary_of(scenario, sim::Folds::kAlways)), whole) << where.machine << " " << model;
-        EXPECT_EQ(test::told(summary_of(scenario, sim::Folds::kNever, sim::Remembers::kAlways)), whole);
-        EXPECT_EQ(test::told(summary_of(scenario, sim::Folds::kAlways, sim::Remembers::kAlways)), whole);
+        EXPECT_EQ(test::told(summary_of(scenario, sim::Folds::kAlways)), whole)
+            << where.machine << " " << model;
+        EXPECT_EQ(test::told(summary_of(scenario, sim::Folds::kNever, sim::Remembers::kAlways)),
+                  whole);
+        EXPECT_EQ(test::told(summary_of(scenario, sim::Folds::kAlways, sim::Remembers::kAlways)),
+                  whole);
       }
     }
   }
@@ -159,19 +181,21 @@ TEST(NcclInsideWorkers, TwoPacksAtOnceTakeNoLessThanOneAndNoMoreThanOneAfterTheO
   const Where where{"hgx-h100", 1, 8};
   for (const std::int64_t bytes : {4096, 1 << 22, 1 << 28}) {
     for (const char* model : {"FIFO", "FAIR", "IDEAL"}) {
-      const core::Summary summary =
-          summary_of(test::read(text(where, variable("a", bytes) + variable("b", bytes),
-                                     "algorithm: \"nccl/ring\" launch: CONCURRENT bytes_per_pack: 1",
-                                     fmt::format("steps: 1 network_model: {}", model))));
+      const core::Summary summary = summary_of(
+          test::read(text(where, variable("a", bytes) + variable("b", bytes),
+                          "algorithm: \"nccl/ring\" launch: CONCURRENT bytes_per_pack: 1",
+                          fmt::format("steps: 1 network_model: {}", model))));
       const auto packs = summary.last_packs();
       ASSERT_EQ(packs.size(), 2u);
-      const Time both = std::max(packs[0].end, packs[1].end) - std::min(packs[0].first_start, packs[1].first_start);
+      const Time both = std::max(packs[0].end, packs[1].end) -
+                        std::min(packs[0].first_start, packs[1].first_start);
       const Time one = predicted(where, bytes, CollectiveKind::kAllReduce);
       EXPECT_GE(both, one) << bytes << " " << model;
       EXPECT_LE(both, 2 * one) << bytes << " " << model;
       // What the model says is narrow carries both.
       if (bytes == 1 << 28 && std::string_view(model) != "IDEAL") {
-        EXPECT_GT(static_cast<double>(both.count()), 1.6 * static_cast<double>(one.count())) << model;
+        EXPECT_GT(static_cast<double>(both.count()), 1.6 * static_cast<double>(one.count()))
+            << model;
       }
     }
   }
@@ -180,29 +204,33 @@ TEST(NcclInsideWorkers, TwoPacksAtOnceTakeNoLessThanOneAndNoMoreThanOneAfterTheO
 TEST(NcclInsideWorkers, KernelsHoldMultiprocessorsWhileTheyRunAndNotWhileOthersAreWaitedFor) {
   // 40 ms are computed while the large pack goes all the way.
   std::string on =
-      text({"hgx-h100", 2, 8}, "compute_bound_percent: 100 " + variable("a", 4, 40) + variable("b", 1 << 26, 1),
+      text({"hgx-h100", 2, 8},
+           "compute_bound_percent: 100 " + variable("a", 4, 40) + variable("b", 1 << 26, 1),
            "algorithm: \"nccl/ring\" staging: DIRECT launch: CONCURRENT bytes_per_pack: 1");
   on.replace(on.find("interference: OFF"), 17, "interference: ON");
   const core::Scenario scenario = test::read(on);
   const auto& packs = scenario.plan.packs;
-  const auto large = std::find_if(packs.begin(), packs.end(),
-                                  [&](const auto& p) { return scenario.plan.collective(p).bytes().count() > 4; });
+  const auto large = std::find_if(packs.begin(), packs.end(), [&](const auto& p) {
+    return scenario.plan.collective(p).bytes().count() > 4;
+  });
   core::Wide held = 0;
   for (const auto& time : core::nccl_times(scenario.plan.collective(*large)))
-    held += static_cast<core::Wide>((time->delay + time->work).count()) * static_cast<core::Wide>(time->channels);
+    held += static_cast<core::Wide>((time->delay + time->work).count()) *
+            static_cast<core::Wide>(time->channels);
   const Time lost(static_cast<std::int64_t>((held + 131) / 132));
   EXPECT_EQ(summary_of(scenario).steady_parts()->slowed, lost);
 }
 
 TEST(NcclInsideWorkers, RecordedStepsAreThoseOfTheWholesSchedule) {
-  const core::Scenario scenario =
-      test::read(text({"pcie4-a100", 3, 4}, variable("v", 1 << 20), "algorithm: \"nccl/pscpu\" reduction: MEAN"));
+  const core::Scenario scenario = test::read(text({"pcie4-a100", 3, 4}, variable("v", 1 << 20),
+                                                  "algorithm: \"nccl/pscpu\" reduction: MEAN"));
   const core::Collective& collective = scenario.plan.collective(scenario.plan.packs.front());
   struct Sink : core::TimelineSink {
     void begin(const core::RunInfo&) override {}
     void track(const core::Track& track) override { tracks[track.id] = track; }
     void span(core::TrackId track, const core::Span& span) override {
-      if (tracks.at(track).kind == core::TrackKind::kLane) spans.emplace_back(tracks.at(track), span);
+      if (tracks.at(track).kind == core::TrackKind::kLane)
+        spans.emplace_back(tracks.at(track), span);
     }
     void step(const core::StepRecord&) override {}
     void pack(const core::PackRecord&) override {}
@@ -216,7 +244,8 @@ TEST(NcclInsideWorkers, RecordedStepsAreThoseOfTheWholesSchedule) {
   } sink;
   core::RecordOptions record;
   record.level = core::RecordLevel::kSteps;
-  ASSERT_TRUE(sim::Simulator(sim::Folds::kNever, sim::Remembers::kNever).run(scenario, record, {}, sink));
+  ASSERT_TRUE(
+      sim::Simulator(sim::Folds::kNever, sim::Remembers::kNever).run(scenario, record, {}, sink));
   std::size_t between = 0;
   for (const auto& part : collective.parts->all) {
     if (part.inside_workers) continue;
@@ -235,22 +264,27 @@ TEST(NcclInsideWorkers, RecordedStepsAreThoseOfTheWholesSchedule) {
       ++rank;
     ASSERT_LT(track.lane, collective.schedule->lanes(rank));
     ASSERT_LT(span.index, collective.schedule->steps(rank, track.lane));
-    EXPECT_EQ(static_cast<std::int32_t>(collective.schedule->step(rank, track.lane, span.index).kind), span.kind);
+    EXPECT_EQ(
+        static_cast<std::int32_t>(collective.schedule->step(rank, track.lane, span.index).kind),
+        span.kind);
   }
 }
 
 TEST(NcclInsideWorkers, PacksThatAreFusedHaveTheTimesOfTheWhole) {
   const Where where{"hgx-h100", 1, 8};
   const core::Scenario scenario =
-      test::read(text(where, variable("a", 1 << 20) + variable("b", 1 << 20), "algorithm: \"nccl/ring\" horovod {}"));
+      test::read(text(where, variable("a", 1 << 20) + variable("b", 1 << 20),
+                      "algorithm: \"nccl/ring\" horovod {}"));
   ASSERT_TRUE(scenario.plan.fuses() && scenario.plan.collective_times);
   EXPECT_TRUE(scenario.plan.collective_times->only_inside_workers());
-  const core::Collective whole =
-      core::make_collective(*scenario.cluster, scenario.strategy, core::DataType::kFloat32, 1 << 19, 0);
+  const core::Collective whole = core::make_collective(*scenario.cluster, scenario.strategy,
+                                                       core::DataType::kFloat32, 1 << 19, 0);
   const auto parts = scenario.plan.collective_times->of(whole).parts;
   ASSERT_TRUE(parts && parts->timed);
-  EXPECT_EQ(parts->all.front().collective.nccl->whole(), predicted(where, 2 << 20, CollectiveKind::kAllReduce));
-  EXPECT_THAT(summary_of(scenario).info().notes, testing::Contains(testing::HasSubstr("inside workers")));
+  EXPECT_EQ(parts->all.front().collective.nccl->whole(),
+            predicted(where, 2 << 20, CollectiveKind::kAllReduce));
+  EXPECT_THAT(summary_of(scenario).info().notes,
+              testing::Contains(testing::HasSubstr("inside workers")));
 }
 
 TEST(NcclInsideWorkers, BandsReleasesAndSettingsAreNccls) {
@@ -259,39 +293,50 @@ TEST(NcclInsideWorkers, BandsReleasesAndSettingsAreNccls) {
     return test::read(text(where, variable("v", 1 << 26), "algorithm: \"nccl/ring\" " + nccl));
   };
   core::Scenario low = settings(""), high = settings("");
-  ASSERT_TRUE(core::take_band_end(low, core::BandEnd::kLow) && core::take_band_end(high, core::BandEnd::kHigh));
+  ASSERT_TRUE(core::take_band_end(low, core::BandEnd::kLow) &&
+              core::take_band_end(high, core::BandEnd::kHigh));
   const Time usual = summary_of(settings("")).step_time();
   EXPECT_LT(summary_of(low).step_time(), usual);
   EXPECT_GT(summary_of(high).step_time(), usual);
   const core::Scenario tree =
       settings("nccl { version: \"2.21.5\" set: \"NCCL_ALGO=Ring\" set: \"NCCL_PROTO=Simple\" }");
-  const auto& choice =
-      core::timed_parts(tree.plan.collective(tree.plan.packs.front()))->all.front().collective.nccl->choice;
+  const auto& choice = core::timed_parts(tree.plan.collective(tree.plan.packs.front()))
+                           ->all.front()
+                           .collective.nccl->choice;
   EXPECT_EQ(choice->algorithm, nccl::Algorithm::kRing);
   EXPECT_EQ(choice->protocol, nccl::Protocol::kSimple);
-  EXPECT_THAT(core::nccl_notes(tree), testing::Contains(testing::HasSubstr("NCCL 2.21.5 would take inside workers")));
+  EXPECT_THAT(core::nccl_notes(tree),
+              testing::Contains(testing::HasSubstr("NCCL 2.21.5 would take inside workers")));
   const core::Summary summary = summary_of(settings(""));
-  EXPECT_THAT(summary.info().packs.front().nccl, testing::StartsWith("inside workers all_reduce by"));
+  EXPECT_THAT(summary.info().packs.front().nccl,
+              testing::StartsWith("inside workers all_reduce by"));
 }
 
 TEST(NcclInsideWorkers, RingsAreToBeHadAndUnknownMachinesSaySo) {
   const Where where{"hgx-h100", 2, 8};
-  const core::Scenario rings =
-      test::read(text(where, variable("v", 1 << 20), "algorithm: \"nccl/ring\"", "steps: 1 nccl: RINGS"));
+  const core::Scenario rings = test::read(
+      text(where, variable("v", 1 << 20), "algorithm: \"nccl/ring\"", "steps: 1 nccl: RINGS"));
   EXPECT_FALSE(core::timed_parts(rings.plan.collective(rings.plan.packs.front())));
   EXPECT_TRUE(core::nccl_notes(rings).empty());
   core::Scenario both = test::read(text(where, variable("v", 1 << 20), "algorithm: \"nccl/ring\""));
   core::simulate_as_rings(both);
   EXPECT_EQ(test::told(summary_of(both)), test::told(summary_of(rings)));
   // The schedule by itself, which is what rings are.
-  EXPECT_EQ(took(summary_of(rings).last_packs().front()),
-            sim::run_alone(rings.plan.collective(rings.plan.packs.front()), core::NetworkModel::kFifo).end);
+  EXPECT_EQ(
+      took(summary_of(rings).last_packs().front()),
+      sim::run_alone(rings.plan.collective(rings.plan.packs.front()), core::NetworkModel::kFifo)
+          .end);
   const std::string box =
-      "cluster { workers { machine: \"box\" count: 2 } network { kind: ONE_SWITCH latency_us: 2 } machine { name: "
-      "\"box\" device { name: \"cpu0\" kind: CPU memory_gb_per_s: 100 } device { name: \"gpu[0-3]\" kind: GPU "
-      "memory_gb_per_s: 1000 } nic { name: \"nic0\" bandwidth_gb_per_s: 10 } link { from: \"cpu0\" to: \"gpu[0-3]\" "
-      "kind: PCIE generation: 4 latency_us: 0.5 } link { from: \"cpu0\" to: \"nic0\" kind: PCIE generation: 4 "
-      "latency_us: 0.5 } } } workload { variable { name: \"v\" shape: 262144 } forward_ms: 0 update_ms: 0 } strategy { "
+      "cluster { workers { machine: \"box\" count: 2 } network { kind: ONE_SWITCH latency_us: 2 } "
+      "machine { name: "
+      "\"box\" device { name: \"cpu0\" kind: CPU memory_gb_per_s: 100 } device { name: "
+      "\"gpu[0-3]\" kind: GPU "
+      "memory_gb_per_s: 1000 } nic { name: \"nic0\" bandwidth_gb_per_s: 10 } link { from: \"cpu0\" "
+      "to: \"gpu[0-3]\" "
+      "kind: PCIE generation: 4 latency_us: 0.5 } link { from: \"cpu0\" to: \"nic0\" kind: PCIE "
+      "generation: 4 "
+      "latency_us: 0.5 } } } workload { variable { name: \"v\" shape: 262144 } forward_ms: 0 "
+      "update_ms: 0 } strategy { "
       "algorithm: \"nccl/ring\" }";
   const auto unknown = core::read_scenario(box, "f", test::shipped_library());
   ASSERT_TRUE(unknown) << unknown.error().message();

@@ -1,6 +1,7 @@
 #pragma once
 
-// Scenarios of a few gradients in which NCCL's times can be told apart, and what `tutti perf` says of one, for the laws of those times.
+// Scenarios of a few gradients in which NCCL's times can be told apart, and what `tutti perf` says
+// of one, for the laws of those times.
 
 #include <string>
 #include <utility>
@@ -31,20 +32,24 @@ struct Where {
 };
 
 /// `strategy` says the algorithm, too.
-inline std::string scenario_on(const Where& where, const std::string& variables, const std::string& strategy,
-                               const std::string& run = "steps: 1") {
+inline std::string scenario_on(const Where& where, const std::string& variables,
+                               const std::string& strategy, const std::string& run = "steps: 1") {
   return fmt::format(
-      "cluster {{ workers {{ machine: \"{}\" count: {} replicas: {} }} {} }}\nworkload {{ {} forward_ms: 0 update_ms: "
+      "cluster {{ workers {{ machine: \"{}\" count: {} replicas: {} }} {} }}\nworkload {{ {} "
+      "forward_ms: 0 update_ms: "
       "0 }}\nstrategy {{ {} }}\nrun {{ interference: OFF {} }}",
-      where.machine, where.nodes, where.gpus, where.nodes > 1 ? "network { kind: ONE_SWITCH latency_us: 2 }" : "",
-      variables, strategy, run);
+      where.machine, where.nodes, where.gpus,
+      where.nodes > 1 ? "network { kind: ONE_SWITCH latency_us: 2 }" : "", variables, strategy,
+      run);
 }
 
 inline std::string variable(const std::string& name, std::int64_t bytes, double backward_ms = 0) {
-  return fmt::format("variable {{ name: \"{}\" shape: {} backward_ms: {} }} ", name, bytes / 4, backward_ms);
+  return fmt::format("variable {{ name: \"{}\" shape: {} backward_ms: {} }} ", name, bytes / 4,
+                     backward_ms);
 }
 
-inline core::Summary summary_of(const core::Scenario& scenario, sim::Folds folds = sim::Folds::kNever,
+inline core::Summary summary_of(const core::Scenario& scenario,
+                                sim::Folds folds = sim::Folds::kNever,
                                 sim::Remembers remembers = sim::Remembers::kNever) {
   auto summary = simulated(scenario, folds, remembers);
   EXPECT_TRUE(summary);

@@ -1,5 +1,6 @@
-// NCCL's collectives in training steps: alone they take what `tutti perf` predicts of the same choice, to the picosecond; beside each other no less than
-// one alone and no more than one after the other; one worker for all, and steps told rather than simulated, say the same.
+// NCCL's collectives in training steps: alone they take what `tutti perf` predicts of the same
+// choice, to the picosecond; beside each other no less than one alone and no more than one after
+// the other; one worker for all, and steps told rather than simulated, say the same.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -39,11 +40,12 @@ std::string text(const Where& where, const std::string& variables, const std::st
 }
 
 const std::vector<Where>& machines() {
-  static const std::vector<Where> all{{"hgx-h100", 1, 8},      {"hgx-h100", 1, 4},         {"hgx-h100", 2, 8},
-                                      {"hgx-h100", 4, 8},      {"dgx-a100", 1, 8},         {"dgx-a100", 3, 8},
-                                      {"dgx1-v100", 1, 8},     {"dgx1-v100", 2, 8},        {"pcie4-a100", 1, 4},
-                                      {"pcie4-a100", 2, 4},    {"ec2-p4d-24xlarge", 2, 8}, {"dgx-a100", 4, 1},
-                                      {"ec2-g4dn-metal", 1, 8}};
+  static const std::vector<Where> all{
+      {"hgx-h100", 1, 8},      {"hgx-h100", 1, 4},         {"hgx-h100", 2, 8},
+      {"hgx-h100", 4, 8},      {"dgx-a100", 1, 8},         {"dgx-a100", 3, 8},
+      {"dgx1-v100", 1, 8},     {"dgx1-v100", 2, 8},        {"pcie4-a100", 1, 4},
+      {"pcie4-a100", 2, 4},    {"ec2-p4d-24xlarge", 2, 8}, {"dgx-a100", 4, 1},
+      {"ec2-g4dn-metal", 1, 8}};
   return all;
 }
 
@@ -51,10 +53,11 @@ TEST(NcclTimes, APackAloneTakesWhatPerfPredicts) {
   for (const Where& where : machines()) {
     for (const std::int64_t bytes : {16, 4096, 65536, 1 << 20, 12'345'676, 1 << 28}) {
       for (const char* model : {"FIFO", "FAIR", "IDEAL"}) {
-        const core::Scenario scenario =
-            test::read(text(where, variable("v", bytes), "", fmt::format("steps: 1 network_model: {}", model)));
+        const core::Scenario scenario = test::read(text(
+            where, variable("v", bytes), "", fmt::format("steps: 1 network_model: {}", model)));
         ASSERT_EQ(scenario.why_rings, "");
-        EXPECT_EQ(took(summary_of(scenario).last_packs().front()), core::time_from_us(predicted_us(where, bytes)))
+        EXPECT_EQ(took(summary_of(scenario).last_packs().front()),
+                  core::time_from_us(predicted_us(where, bytes)))
             << where.nodes << " × " << where.machine << ", " << bytes << " bytes, " << model;
       }
     }
@@ -63,21 +66,26 @@ TEST(NcclTimes, APackAloneTakesWhatPerfPredicts) {
 
 TEST(NcclTimes, EveryCollectiveAloneTakesWhatPerfPredicts) {
   using core::CollectiveKind;
-  const std::pair<const char*, CollectiveKind> kinds[] = {{"REDUCE_SCATTER", CollectiveKind::kReduceScatter},
-                                                          {"ALL_GATHER", CollectiveKind::kAllGather},
-                                                          {"BROADCAST", CollectiveKind::kBroadcast},
-                                                          {"REDUCE", CollectiveKind::kReduce},
-                                                          {"ALL_TO_ALL", CollectiveKind::kAllToAll},
-                                                          {"GATHER", CollectiveKind::kGather},
-                                                          {"SCATTER", CollectiveKind::kScatter},
-                                                          {"SEND_RECEIVE", CollectiveKind::kSendReceive}};
-  for (const Where& where : {Where{"hgx-h100", 1, 8}, Where{"hgx-h100", 2, 8}, Where{"dgx-a100", 4, 8}}) {
+  const std::pair<const char*, CollectiveKind> kinds[] = {
+      {"REDUCE_SCATTER", CollectiveKind::kReduceScatter},
+      {"ALL_GATHER", CollectiveKind::kAllGather},
+      {"BROADCAST", CollectiveKind::kBroadcast},
+      {"REDUCE", CollectiveKind::kReduce},
+      {"ALL_TO_ALL", CollectiveKind::kAllToAll},
+      {"GATHER", CollectiveKind::kGather},
+      {"SCATTER", CollectiveKind::kScatter},
+      {"SEND_RECEIVE", CollectiveKind::kSendReceive}};
+  for (const Where& where :
+       {Where{"hgx-h100", 1, 8}, Where{"hgx-h100", 2, 8}, Where{"dgx-a100", 4, 8}}) {
     for (const auto& [name, kind] : kinds) {
       for (const std::int64_t bytes : {std::int64_t{1} << 14, std::int64_t{1} << 26}) {
-        const bool apart = kind == CollectiveKind::kAllToAll || kind == CollectiveKind::kSendReceive;
-        const core::Scenario scenario = test::read(text(
-            where, variable("v", bytes), fmt::format("collective: {} {}", name, apart ? "out_of_place: true" : "")));
-        EXPECT_EQ(took(summary_of(scenario).last_packs().front()), core::time_from_us(predicted_us(where, bytes, kind)))
+        const bool apart =
+            kind == CollectiveKind::kAllToAll || kind == CollectiveKind::kSendReceive;
+        const core::Scenario scenario = test::read(
+            text(where, variable("v", bytes),
+                 fmt::format("collective: {} {}", name, apart ? "out_of_place: true" : "")));
+        EXPECT_EQ(took(summary_of(scenario).last_packs().front()),
+                  core::time_from_us(predicted_us(where, bytes, kind)))
             << where.nodes << " × " << where.machine << ", " << name << " of " << bytes;
       }
     }
@@ -96,12 +104,13 @@ nccl::Prediction by_network(const Where& where, const std::string& algorithm, st
   const auto machine = core::read_machine((*file)->text, (*file)->path);
   auto system = nccl::system_of(**machine, where.nodes, where.gpus, "infiniband");
   system->collnet = true;
-  const auto settings =
-      nccl::read_settings({{"NCCL_COLLNET_ENABLE", "1"}, {"NCCL_ALGO", algorithm}}, nccl::kDefaultVersion);
+  const auto settings = nccl::read_settings(
+      {{"NCCL_COLLNET_ENABLE", "1"}, {"NCCL_ALGO", algorithm}}, nccl::kDefaultVersion);
   const auto comm = nccl::uniform_communicator(*system, nccl::kDefaultVersion, *settings);
   const nccl::Operation operation{nccl::Function::kAllReduce, bytes};
   const auto choice = nccl::choose(*comm, nccl::tune(*comm, *settings), operation);
-  return nccl::predict(*system, *comm, operation, *choice, *nccl::Parameters::load(library().folder()));
+  return nccl::predict(*system, *comm, operation, *choice,
+                       *nccl::Parameters::load(library().folder()));
 }
 
 TEST(NcclTimes, PacksByANetworkThatReducesTakeWhatPerfPredicts) {
@@ -110,20 +119,25 @@ TEST(NcclTimes, PacksByANetworkThatReducesTakeWhatPerfPredicts) {
       if (algorithm == "NVLS" && where.machine == "dgx-a100") continue;
       for (const std::int64_t bytes : {4096, 12'345'676, 1 << 28}) {
         const core::Scenario scenario =
-            test::read(text(where, variable("v", bytes), reducing(fmt::format("set: \"NCCL_ALGO={}\"", algorithm))));
+            test::read(text(where, variable("v", bytes),
+                            reducing(fmt::format("set: \"NCCL_ALGO={}\"", algorithm))));
         ASSERT_EQ(scenario.why_rings, "");
         const core::Summary summary = summary_of(scenario);
-        EXPECT_EQ(took(summary.last_packs().front()), core::time_from_us(by_network(where, algorithm, bytes).us()))
+        EXPECT_EQ(took(summary.last_packs().front()),
+                  core::time_from_us(by_network(where, algorithm, bytes).us()))
             << where.machine << " " << algorithm << " " << bytes;
         // What nothing can beat takes into account that the network adds.
-        EXPECT_LE(summary.info().communication_bound, took(summary.last_packs().front())) << algorithm << bytes;
-        EXPECT_THAT(fmt::format("{}", fmt::join(summary.info().notes, "; ")), testing::HasSubstr("SHARP"));
+        EXPECT_LE(summary.info().communication_bound, took(summary.last_packs().front()))
+            << algorithm << bytes;
+        EXPECT_THAT(fmt::format("{}", fmt::join(summary.info().notes, "; ")),
+                    testing::HasSubstr("SHARP"));
       }
     }
   }
 }
 
-// Of S bytes and 8 nodes of 8 GPUs with a card each: by the network each card carries S/8 each way, by rings 2 · 63/64 S/8.
+// Of S bytes and 8 nodes of 8 GPUs with a card each: by the network each card carries S/8 each way,
+// by rings 2 · 63/64 S/8.
 TEST(NcclTimes, ANetworkThatReducesHalvesWhatCardsCarry) {
   const Where where{"hgx-h100", 8, 8};
   const std::int64_t bytes = 1 << 28;
@@ -135,29 +149,34 @@ TEST(NcclTimes, ANetworkThatReducesHalvesWhatCardsCarry) {
     }
     return static_cast<double>(carried);
   };
-  EXPECT_NEAR(most(reducing("set: \"NCCL_ALGO=Ring\"")), 2.0 * 63 / 64 * bytes / 8, 0.01 * bytes / 8);
+  EXPECT_NEAR(most(reducing("set: \"NCCL_ALGO=Ring\"")), 2.0 * 63 / 64 * bytes / 8,
+              0.01 * bytes / 8);
   for (const std::string algorithm : kByNetwork)
-    EXPECT_NEAR(most(reducing(fmt::format("set: \"NCCL_ALGO={}\"", algorithm))), bytes / 8.0, 0.01 * bytes / 8)
+    EXPECT_NEAR(most(reducing(fmt::format("set: \"NCCL_ALGO={}\"", algorithm))), bytes / 8.0,
+                0.01 * bytes / 8)
         << algorithm;
 }
 
 TEST(NcclTimes, WithoutSuchANetworkTheVariableChangesNothing) {
   const Where where{"hgx-h100", 4, 8};
   const auto step = [&](const std::string& nccl) {
-    return took(summary_of(test::read(text(where, variable("v", 1 << 26), nccl))).last_packs().front());
+    return took(
+        summary_of(test::read(text(where, variable("v", 1 << 26), nccl))).last_packs().front());
   };
-  EXPECT_EQ(step("nccl { network: \"roce\" set: \"NCCL_COLLNET_ENABLE=1\" }"), step("nccl { network: \"roce\" }"));
+  EXPECT_EQ(step("nccl { network: \"roce\" set: \"NCCL_COLLNET_ENABLE=1\" }"),
+            step("nccl { network: \"roce\" }"));
   EXPECT_LT(step(reducing()), step("nccl { network: \"infiniband\" }"));
 }
 
 /// Two packs of the same size that are ready at once.
 Time both(const Where& where, std::int64_t bytes, const std::string& model) {
-  const core::Summary summary =
-      summary_of(test::read(text(where, variable("a", bytes) + variable("b", bytes),
-                                 "launch: CONCURRENT bytes_per_pack: 1", "steps: 1 network_model: " + model)));
+  const core::Summary summary = summary_of(
+      test::read(text(where, variable("a", bytes) + variable("b", bytes),
+                      "launch: CONCURRENT bytes_per_pack: 1", "steps: 1 network_model: " + model)));
   EXPECT_EQ(summary.last_packs().size(), 2u);
   const auto packs = summary.last_packs();
-  return std::max(packs[0].end, packs[1].end) - std::min(packs[0].first_start, packs[1].first_start);
+  return std::max(packs[0].end, packs[1].end) -
+         std::min(packs[0].first_start, packs[1].first_start);
 }
 
 TEST(NcclTimes, TwoPacksAtOnceTakeNoLessThanOneAndNoMoreThanOneAfterTheOther) {
@@ -175,10 +194,12 @@ TEST(NcclTimes, TwoPacksAtOnceTakeNoLessThanOneAndNoMoreThanOneAfterTheOther) {
 
 TEST(NcclTimes, TwoLargePacksShareTheLinks) {
   // What the model says is narrow carries both: links of at least 0.8 of the time each.
-  for (const Where& where : {Where{"hgx-h100", 1, 8}, Where{"hgx-h100", 2, 8}, Where{"dgx-a100", 1, 8}}) {
+  for (const Where& where :
+       {Where{"hgx-h100", 1, 8}, Where{"hgx-h100", 2, 8}, Where{"dgx-a100", 1, 8}}) {
     for (const char* model : {"FIFO", "FAIR"}) {
       const Time one = core::time_from_us(predicted_us(where, 1 << 28));
-      EXPECT_GT(static_cast<double>(both(where, 1 << 28, model).count()), 1.6 * static_cast<double>(one.count()))
+      EXPECT_GT(static_cast<double>(both(where, 1 << 28, model).count()),
+                1.6 * static_cast<double>(one.count()))
           << where.machine << " " << model;
     }
   }
@@ -190,7 +211,8 @@ TEST(NcclTimes, OtherTrafficOnTheLinksHoldsAPackUp) {
   for (const double share : {0.5, 0.25}) {
     std::string links;
     for (int nic = 0; nic < 8; ++nic)
-      links += fmt::format("link {{ from: \"w0/nic{}\" to: \"network\" bandwidth_share: {} }} ", nic, share);
+      links += fmt::format("link {{ from: \"w0/nic{}\" to: \"network\" bandwidth_share: {} }} ",
+                           nic, share);
     const std::string narrow = alone + " conditions { " + links + "}";
     const auto scenario = core::read_scenario(narrow, "f", library());
     ASSERT_TRUE(scenario) << scenario.error().message();
@@ -199,23 +221,29 @@ TEST(NcclTimes, OtherTrafficOnTheLinksHoldsAPackUp) {
     // The cards' part of the work takes 1 / share as long, whether or not that is then the longest.
     const double cards = static_cast<double>(time.cards.count()) / share;
     const double longest = std::max(cards, static_cast<double>(time.work.count()));
-    EXPECT_NEAR(static_cast<double>((took_there - time.launch - time.delay).count()), longest, 1e-5 * longest);
+    EXPECT_NEAR(static_cast<double>((took_there - time.launch - time.delay).count()), longest,
+                1e-5 * longest);
   }
 }
 
 TEST(NcclTimes, FoldedAndRememberedRunsSayTheSameWhateverTheElements) {
-  for (const Where& where : {Where{"hgx-h100", 4, 8}, Where{"dgx-a100", 8, 8}, Where{"dgx1-v100", 3, 8}}) {
+  for (const Where& where :
+       {Where{"hgx-h100", 4, 8}, Where{"dgx-a100", 8, 8}, Where{"dgx1-v100", 3, 8}}) {
     for (const char* run : {"FIFO", "FAIR", "FIFO nccl: CALIBRATED"}) {
-      const int more = std::string_view(run) == "FIFO" ? 0 : 4 * 3;  // elements that do not divide by the ranks
-      const core::Scenario scenario = test::read(
-          text(where,
-               variable("a", (1 << 22) + more, 1) + variable("b", (1 << 26) + more, 2) +
-                   variable("c", (1 << 16) + more, 0.1) + variable("d", more + 4, 0.1),
-               "launch: CONCURRENT bytes_per_pack: 1 reduction: MEAN", fmt::format("steps: 4 network_model: {}", run)));
+      const int more =
+          std::string_view(run) == "FIFO" ? 0 : 4 * 3;  // elements that do not divide by the ranks
+      const core::Scenario scenario =
+          test::read(text(where,
+                          variable("a", (1 << 22) + more, 1) + variable("b", (1 << 26) + more, 2) +
+                              variable("c", (1 << 16) + more, 0.1) + variable("d", more + 4, 0.1),
+                          "launch: CONCURRENT bytes_per_pack: 1 reduction: MEAN",
+                          fmt::format("steps: 4 network_model: {}", run)));
       const auto whole = test::told(summary_of(scenario));
       EXPECT_EQ(test::told(summary_of(scenario, sim::Folds::kAlways)), whole);
-      EXPECT_EQ(test::told(summary_of(scenario, sim::Folds::kNever, sim::Remembers::kAlways)), whole);
-      EXPECT_EQ(test::told(summary_of(scenario, sim::Folds::kAlways, sim::Remembers::kAlways)), whole);
+      EXPECT_EQ(test::told(summary_of(scenario, sim::Folds::kNever, sim::Remembers::kAlways)),
+                whole);
+      EXPECT_EQ(test::told(summary_of(scenario, sim::Folds::kAlways, sim::Remembers::kAlways)),
+                whole);
     }
   }
 }
@@ -224,17 +252,19 @@ TEST(NcclTimes, ExchangesOfGroupsTakeWhatTheirCollectiveTakes) {
   for (const int stride : {1, 2}) {
     for (const char* collective : {"ALL_REDUCE", "ALL_TO_ALL"}) {
       const auto with = [&](int times) {
-        return test::read(text({"hgx-h100", 1, 8}, variable("v", 4)) +
-                          fmt::format(" communicator {{ name: \"tensor\" size: 4 stride: {} exchange {{ bytes: 8388608 "
-                                      "collective: {} per_forward: {} }} }}",
-                                      stride, collective, times));
+        return test::read(
+            text({"hgx-h100", 1, 8}, variable("v", 4)) +
+            fmt::format(
+                " communicator {{ name: \"tensor\" size: 4 stride: {} exchange {{ bytes: 8388608 "
+                "collective: {} per_forward: {} }} }}",
+                stride, collective, times));
       };
       const core::Scenario three = with(3);
       const auto& time = *three.plan.collective(three.plan.exchanges.front()).nccl;
       // Groups of four GPUs each, on a switch where they have nothing in common.
-      EXPECT_EQ(time.whole(),
-                core::time_from_us(predicted_us({"hgx-h100", 1, 4}, 8388608,
-                                                three.plan.collective(three.plan.exchanges.front()).kind)));
+      EXPECT_EQ(time.whole(), core::time_from_us(predicted_us(
+                                  {"hgx-h100", 1, 4}, 8388608,
+                                  three.plan.collective(three.plan.exchanges.front()).kind)));
       EXPECT_EQ(summary_of(three).step_time() - summary_of(with(1)).step_time(), 2 * time.whole());
     }
   }
@@ -245,30 +275,36 @@ TEST(NcclTimes, LaunchIsWhatTheScenarioSaysIfItDoes) {
   const core::Scenario models = test::read(text(where, variable("v", 1 << 20)));
   const core::Scenario ours = test::read(text(where, variable("v", 1 << 20), "launch_us: 50"));
   const auto& time = *models.plan.collective(models.plan.packs.front()).nccl;
-  EXPECT_EQ(took(summary_of(ours).last_packs().front()),
-            core::time_from_us(predicted_us(where, 1 << 20)) - time.launch + core::microseconds(50));
+  EXPECT_EQ(
+      took(summary_of(ours).last_packs().front()),
+      core::time_from_us(predicted_us(where, 1 << 20)) - time.launch + core::microseconds(50));
 }
 
 TEST(NcclTimes, ChannelsTakeMultiprocessorsFromWhatComputes) {
   const Where where{"hgx-h100", 1, 8};
-  std::string on = text(where, "compute_bound_percent: 100 " + variable("a", 4, 20) + variable("b", 1 << 26, 1),
-                        "launch: CONCURRENT bytes_per_pack: 1");
+  std::string on =
+      text(where, "compute_bound_percent: 100 " + variable("a", 4, 20) + variable("b", 1 << 26, 1),
+           "launch: CONCURRENT bytes_per_pack: 1");
   on.replace(on.find("interference: OFF"), 17, "interference: ON");
   const core::Scenario scenario = test::read(on);
   const auto& packs = scenario.plan.packs;
-  const auto large = std::find_if(packs.begin(), packs.end(),
-                                  [&](const auto& p) { return scenario.plan.collective(p).bytes().count() > 4; });
+  const auto large = std::find_if(packs.begin(), packs.end(), [&](const auto& p) {
+    return scenario.plan.collective(p).bytes().count() > 4;
+  });
   const auto& time = *scenario.plan.collective(*large).nccl;
   const core::Summary summary = summary_of(scenario);
-  // The large pack travels while 20 ms are computed: of 132 multiprocessors its channels have theirs from launch to end.
-  const auto held = static_cast<core::Wide>((time.delay + time.work).count()) * static_cast<core::Wide>(time.channels);
+  // The large pack travels while 20 ms are computed: of 132 multiprocessors its channels have
+  // theirs from launch to end.
+  const auto held = static_cast<core::Wide>((time.delay + time.work).count()) *
+                    static_cast<core::Wide>(time.channels);
   const Time lost(static_cast<std::int64_t>((held + 131) / 132));
   EXPECT_EQ(summary.steady_parts()->slowed, lost);
 }
 
 TEST(NcclTimes, WhatIsChosenIsToldOfEveryPack) {
-  const core::Scenario scenario = test::read(text({"hgx-h100", 2, 8}, variable("a", 1 << 10) + variable("b", 1 << 28),
-                                                  "bytes_per_pack: 1 nccl { version: \"2.21.5\" }"));
+  const core::Scenario scenario =
+      test::read(text({"hgx-h100", 2, 8}, variable("a", 1 << 10) + variable("b", 1 << 28),
+                      "bytes_per_pack: 1 nccl { version: \"2.21.5\" }"));
   const core::Summary summary = summary_of(scenario);
   for (const core::RunInfo::PackInfo& pack : summary.info().packs) {
     EXPECT_NE(pack.nccl, "");
@@ -281,10 +317,12 @@ TEST(NcclTimes, WhatIsChosenIsToldOfEveryPack) {
 
 TEST(NcclTimes, SettingsDecideAsInNccl) {
   const auto choice = [](const std::string& settings) {
-    const core::Scenario scenario = test::read(text({"hgx-h100", 2, 8}, variable("v", 1 << 26), settings));
+    const core::Scenario scenario =
+        test::read(text({"hgx-h100", 2, 8}, variable("v", 1 << 26), settings));
     return *scenario.plan.collective(scenario.plan.packs.front()).nccl;
   };
-  const nccl::CollectiveTime ring = choice("nccl { set: \"NCCL_ALGO=Ring\" set: \"NCCL_PROTO=Simple\" }");
+  const nccl::CollectiveTime ring =
+      choice("nccl { set: \"NCCL_ALGO=Ring\" set: \"NCCL_PROTO=Simple\" }");
   EXPECT_EQ(ring.choice->algorithm, nccl::Algorithm::kRing);
   EXPECT_EQ(ring.choice->protocol, nccl::Protocol::kSimple);
   EXPECT_EQ(choice("nccl { set: \"NCCL_ALGO=Tree\" }").choice->algorithm, nccl::Algorithm::kTree);
@@ -293,16 +331,17 @@ TEST(NcclTimes, SettingsDecideAsInNccl) {
 
 TEST(NcclTimes, UnknownMachinesSaySoAndGoInRings) {
   const std::string box =
-      "machine { name: \"box\" device { name: \"gpu[0-3]\" kind: GPU memory_gb_per_s: 1000 } switch { name: \"nvs\" "
+      "machine { name: \"box\" device { name: \"gpu[0-3]\" kind: GPU memory_gb_per_s: 1000 } "
+      "switch { name: \"nvs\" "
       "kind: NVSWITCH } link { "
       "from: "
       "\"gpu[0-3]\" to: \"nvs\" kind: NVLINK bandwidth_gb_per_s: 20 latency_us: 1 } }";
-  const auto scenario = core::read_scenario(
-      fmt::format(
-          "cluster {{ workers {{ machine: \"box\" }} {} }} workload {{ {} forward_ms: 0 update_ms: 0 }} strategy {{ "
-          "algorithm: \"nccl\" }}",
-          box, variable("v", 1 << 20)),
-      "f", library());
+  const auto scenario =
+      core::read_scenario(fmt::format("cluster {{ workers {{ machine: \"box\" }} {} }} workload {{ "
+                                      "{} forward_ms: 0 update_ms: 0 }} strategy {{ "
+                                      "algorithm: \"nccl\" }}",
+                                      box, variable("v", 1 << 20)),
+                          "f", library());
   ASSERT_TRUE(scenario) << scenario.error().message();
   EXPECT_EQ(scenario->plan.collective(scenario->plan.packs.front()).nccl, nullptr);
   EXPECT_NE(scenario->why_rings, "");
@@ -310,7 +349,8 @@ TEST(NcclTimes, UnknownMachinesSaySoAndGoInRings) {
 }
 
 TEST(NcclTimes, RingsAreToBeHad) {
-  const core::Scenario rings = test::read(text({"hgx-h100", 1, 8}, variable("v", 1 << 20), "", "steps: 1 nccl: RINGS"));
+  const core::Scenario rings =
+      test::read(text({"hgx-h100", 1, 8}, variable("v", 1 << 20), "", "steps: 1 nccl: RINGS"));
   EXPECT_EQ(rings.plan.collective(rings.plan.packs.front()).nccl, nullptr);
   core::Scenario both = test::read(text({"hgx-h100", 1, 8}, variable("v", 1 << 20)));
   core::simulate_as_rings(both);

@@ -1,5 +1,7 @@
-// Nothing is faster than the links it goes over. On every machine that is shipped, for every collective: NCCL's times are no shorter than the narrowest cut
-// allows, without having been capped; and no link of a simulated run is busy for longer than the run takes, whoever shares it, by any network model.
+// Nothing is faster than the links it goes over. On every machine that is shipped, for every
+// collective: NCCL's times are no shorter than the narrowest cut allows, without having been
+// capped; and no link of a simulated run is busy for longer than the run takes, whoever shares it,
+// by any network model.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -30,10 +32,14 @@ using test::summary_of;
 using test::variable;
 
 constexpr std::pair<const char*, CollectiveKind> kKinds[] = {
-    {"ALL_REDUCE", CollectiveKind::kAllReduce},    {"REDUCE_SCATTER", CollectiveKind::kReduceScatter},
-    {"ALL_GATHER", CollectiveKind::kAllGather},    {"BROADCAST", CollectiveKind::kBroadcast},
-    {"REDUCE", CollectiveKind::kReduce},           {"ALL_TO_ALL", CollectiveKind::kAllToAll},
-    {"GATHER", CollectiveKind::kGather},           {"SCATTER", CollectiveKind::kScatter},
+    {"ALL_REDUCE", CollectiveKind::kAllReduce},
+    {"REDUCE_SCATTER", CollectiveKind::kReduceScatter},
+    {"ALL_GATHER", CollectiveKind::kAllGather},
+    {"BROADCAST", CollectiveKind::kBroadcast},
+    {"REDUCE", CollectiveKind::kReduce},
+    {"ALL_TO_ALL", CollectiveKind::kAllToAll},
+    {"GATHER", CollectiveKind::kGather},
+    {"SCATTER", CollectiveKind::kScatter},
     {"SEND_RECEIVE", CollectiveKind::kSendReceive}};
 
 std::shared_ptr<const core::Machine> machine_named(const std::string& name) {
@@ -41,17 +47,21 @@ std::shared_ptr<const core::Machine> machine_named(const std::string& name) {
   return *core::read_machine((*file)->text, (*file)->path);
 }
 
-/// Those that NCCL's time model knows, which are all with GPUs but those whose GPUs are too old for it.
+/// Those that NCCL's time model knows, which are all with GPUs but those whose GPUs are too old for
+/// it.
 std::vector<std::string> machines() {
   std::vector<std::string> known;
   for (const std::string& name : test::shipped_library().names(core::Library::Kind::kMachine)) {
     const auto machine = machine_named(name);
-    if (!machine->gpus().empty() && nccl::system_of(*machine, 1, std::nullopt, std::nullopt)) known.push_back(name);
+    if (!machine->gpus().empty() && nccl::system_of(*machine, 1, std::nullopt, std::nullopt))
+      known.push_back(name);
   }
   return known;
 }
 
-core::Bandwidth ceiling(const core::MachineLink& link) { return std::max(link.bandwidth, link.nominal); }
+core::Bandwidth ceiling(const core::MachineLink& link) {
+  return std::max(link.bandwidth, link.nominal);
+}
 
 /// GB/s out of the GPU that has most, over all of its links at what their vendors state.
 double out_of_gpu(const core::Machine& machine) {
@@ -68,11 +78,13 @@ double out_of_gpu(const core::Machine& machine) {
 
 double out_of_node(const core::Machine& machine) {
   double all = 0;
-  for (const int nic : machine.nics()) all += core::to_gb_per_s(machine.parts()[static_cast<std::size_t>(nic)].nic);
+  for (const int nic : machine.nics())
+    all += core::to_gb_per_s(machine.parts()[static_cast<std::size_t>(nic)].nic);
   return all;
 }
 
-/// Bytes that some GPU, and some node, has to send or get at least, whatever the algorithm and whether or not switches add.
+/// Bytes that some GPU, and some node, has to send or get at least, whatever the algorithm and
+/// whether or not switches add.
 struct Needs {
   double gpu = 0;
   double node = 0;
@@ -107,15 +119,16 @@ struct Case {
 };
 
 std::string to_string(const Case& one) {
-  std::string text =
-      fmt::format("{} x {} of {} GPUs, NCCL {}", one.nodes, one.machine->name(),
-                  one.gpus.value_or(static_cast<int>(one.machine->gpus().size())), to_string(one.version));
+  std::string text = fmt::format("{} x {} of {} GPUs, NCCL {}", one.nodes, one.machine->name(),
+                                 one.gpus.value_or(static_cast<int>(one.machine->gpus().size())),
+                                 to_string(one.version));
   for (const auto& [name, value] : one.set) text += " " + name + "=" + value;
   return text;
 }
 
-/// Every collective of these sizes takes at least what a GPU's links and a node's cards need for its bytes; of cards no
-/// more count than there are channels of rings and trees, each of which leaves a node by one.
+/// Every collective of these sizes takes at least what a GPU's links and a node's cards need for
+/// its bytes; of cards no more count than there are channels of rings and trees, each of which
+/// leaves a node by one.
 void expect_nothing_above_the_cut(const Case& one, const std::vector<std::int64_t>& sizes) {
   const core::Machine& machine = *one.machine;
   static const auto parameters = nccl::Parameters::load(test::shipped_library().folder());
@@ -125,21 +138,25 @@ void expect_nothing_above_the_cut(const Case& one, const std::vector<std::int64_
   ASSERT_TRUE(system) << system.error().message();
   const auto settings = nccl::read_settings(one.set, one.version);
   ASSERT_TRUE(settings) << settings.error().message();
-  const auto known = nccl::on_machines(machine, *system, std::nullopt, "--network", *settings, one.version);
+  const auto known =
+      nccl::on_machines(machine, *system, std::nullopt, "--network", *settings, one.version);
   ASSERT_TRUE(known) << known.error().message();
-  const nccl::Predictor predictor(known->system, known->communicator, *settings, *parameters, *bands);
+  const nccl::Predictor predictor(known->system, known->communicator, *settings, *parameters,
+                                  *bands);
   const auto comm = std::make_shared<const nccl::Communicator>(known->communicator);
   for (const auto& [name, kind] : kKinds) {
     const core::NcclLinkBound bound(one.machine, std::nullopt, comm, kind, 0);
     for (const std::int64_t about : sizes) {
-      const std::int64_t bytes = (about + 4 * comm->ranks - 1) / (4 * comm->ranks) * 4 * comm->ranks;
+      const std::int64_t bytes =
+          (about + 4 * comm->ranks - 1) / (4 * comm->ranks) * 4 * comm->ranks;
       auto time = predictor.of(kind, bytes, core::DataType::kFloat32, core::Reduction::kSum);
       ASSERT_TRUE(time) << time.error().message();
       const std::string what = fmt::format("{} of {} bytes on {}", name, bytes, to_string(one));
       const Needs least = needs(kind, static_cast<double>(bytes), comm->ranks, one.nodes);
       const double us = time->time.us();
       bound.apply(*time);
-      EXPECT_EQ(time->time.capped_at, "") << what << ": " << us << " us raised to " << time->time.us();
+      EXPECT_EQ(time->time.capped_at, "")
+          << what << ": " << us << " us raised to " << time->time.us();
       // The lower end of the error band, too, to a picosecond.
       const double low_us = time->time.us() * time->band.low + 1e-6;
       EXPECT_LE(time->band.low, 1) << what;
@@ -163,8 +180,9 @@ void expect_nothing_above_the_cut(const Case& one, const std::vector<std::int64_
 
 TEST_P(PhysicalLimits, NoTimeOfNcclsIsBelowWhatTheNarrowestCutCarries) {
   for (const int nodes : node_counts()) {
-    expect_nothing_above_the_cut({machine_named(GetParam()), nodes},
-                                 {8, std::int64_t{1} << 16, std::int64_t{1} << 24, std::int64_t{1} << 33});
+    expect_nothing_above_the_cut(
+        {machine_named(GetParam()), nodes},
+        {8, std::int64_t{1} << 16, std::int64_t{1} << 24, std::int64_t{1} << 33});
   }
 }
 
@@ -175,7 +193,8 @@ TEST_P(PhysicalLimits, NorWhereSomeOfANodesGpusTakePart) {
     // As many on every card: the time model takes cards to be used alike.
     for (const int gpus : {1, 2, all / 2}) {
       if (gpus * nodes < 2 || gpus < 1 || gpus == all) continue;
-      expect_nothing_above_the_cut({machine, nodes, gpus}, {std::int64_t{1} << 20, std::int64_t{1} << 30});
+      expect_nothing_above_the_cut({machine, nodes, gpus},
+                                   {std::int64_t{1} << 20, std::int64_t{1} << 30});
     }
   }
 }
@@ -186,7 +205,8 @@ TEST_P(PhysicalLimits, NorByFewChannelsOrOtherReleases) {
     for (const char* most : {"1", "2", "3"})
       expect_nothing_above_the_cut({machine, nodes, std::nullopt, {{"NCCL_MAX_NCHANNELS", most}}},
                                    {std::int64_t{1} << 22, std::int64_t{1} << 30});
-    for (const nccl::Version version : {nccl::Version{2, 6, 4}, nccl::Version{2, 11, 4}, nccl::Version{2, 18, 3}})
+    for (const nccl::Version version :
+         {nccl::Version{2, 6, 4}, nccl::Version{2, 11, 4}, nccl::Version{2, 18, 3}})
       expect_nothing_above_the_cut({machine, nodes, std::nullopt, {}, version},
                                    {std::int64_t{1} << 22, std::int64_t{1} << 30});
   }
@@ -197,15 +217,19 @@ std::string scenario(const std::string& machine, int nodes, const std::string& n
                      const std::string& communicators, const std::string& run,
                      const std::string& strategy = "algorithm: \"nccl\"") {
   return fmt::format(
-      "cluster {{ workers {{ machine: \"{}\" count: {} }} {} }}\nworkload {{ {} forward_ms: 0 update_ms: 0 }}\n"
+      "cluster {{ workers {{ machine: \"{}\" count: {} }} {} }}\nworkload {{ {} forward_ms: 0 "
+      "update_ms: 0 }}\n"
       "strategy {{ {} }}\n{} run {{ interference: OFF {} }}",
       machine, nodes, nodes > 1 ? network : "", variable("v", 4), strategy, communicators, run);
 }
 
-std::string group(const std::string& name, std::int64_t size, int stride, const std::string& collective,
-                  std::int64_t bytes, const std::string& more = "per_forward: 1") {
-  return fmt::format("communicator {{ name: \"{}\" size: {} stride: {} exchange {{ collective: {} bytes: {} {} }} }} ",
-                     name, size, stride, collective, bytes, more);
+std::string group(const std::string& name, std::int64_t size, int stride,
+                  const std::string& collective, std::int64_t bytes,
+                  const std::string& more = "per_forward: 1") {
+  return fmt::format(
+      "communicator {{ name: \"{}\" size: {} stride: {} exchange {{ collective: {} bytes: {} {} }} "
+      "}} ",
+      name, size, stride, collective, bytes, more);
 }
 
 std::map<std::string, core::Bandwidth> ceilings(const core::Cluster& cluster) {
@@ -232,7 +256,9 @@ void expect_possible(const std::string& text, sim::Folds folds = sim::Folds::kNe
     EXPECT_LE(link.busy, summary.length()) << link.name << "\n" << text;
     // The ideal network does not know what lies between ports, and says so where that matters.
     if (read.run.network_model == core::NetworkModel::kIdeal) continue;
-    EXPECT_LE(core::transfer_time(link.bytes, most.at(link.name)), summary.length()) << link.name << "\n" << text;
+    EXPECT_LE(core::transfer_time(link.bytes, most.at(link.name)), summary.length())
+        << link.name << "\n"
+        << text;
   }
   for (const auto& exchange : read.plan.exchanges) {
     if (const auto& nccl = read.plan.collective(exchange).nccl) {
@@ -259,21 +285,24 @@ TEST_P(PhysicalLimits, NoLinkIsBusyForLongerThanTheRun) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Shipped, PhysicalLimits, testing::ValuesIn(machines()), [](const auto& shipped) {
-  std::string name = shipped.param;
-  std::replace(name.begin(), name.end(), '-', '_');
-  return name;
-});
+INSTANTIATE_TEST_SUITE_P(Shipped, PhysicalLimits, testing::ValuesIn(machines()),
+                         [](const auto& shipped) {
+                           std::string name = shipped.param;
+                           std::replace(name.begin(), name.end(), '-', '_');
+                           return name;
+                         });
 
 TEST(PhysicalLimitsTogether, GroupsThatShareLinksByEveryNetworkModel) {
   for (const char* machine : {"hgx-h100", "dgx1-v100", "pcie8-v100"}) {
     for (const char* model : {"FIFO", "FAIR", "IDEAL"}) {
       for (const char* network : {kOneSwitch, kRails}) {
         // Experts among neighbours and across nodes, gradients among all, at once and in two steps.
-        std::string groups = group("near", 4, 1, "ALL_TO_ALL", 1 << 24, "per_forward: 3 overlaps: true") +
-                             group("far", 8, 4, "ALL_TO_ALL", 1 << 25, "per_forward: 2 overlaps: true") +
-                             group("all", 32, 1, "ALL_GATHER", 1 << 26, "per_forward: 1 overlaps: true");
-        std::string text = scenario(machine, 4, network, groups, fmt::format("steps: 2 network_model: {}", model));
+        std::string groups =
+            group("near", 4, 1, "ALL_TO_ALL", 1 << 24, "per_forward: 3 overlaps: true") +
+            group("far", 8, 4, "ALL_TO_ALL", 1 << 25, "per_forward: 2 overlaps: true") +
+            group("all", 32, 1, "ALL_GATHER", 1 << 26, "per_forward: 1 overlaps: true");
+        std::string text =
+            scenario(machine, 4, network, groups, fmt::format("steps: 2 network_model: {}", model));
         text.replace(text.find("shape: 1 "), 9, "shape: 8388608 ");
         expect_possible(text);
       }
@@ -301,7 +330,8 @@ double busiest(const core::Summary& summary, LinkKind kind) {
   double most = 0;
   for (const core::LinkRecord& link : summary.busiest_links()) {
     if (link.kind == kind)
-      most = std::max(most, static_cast<double>(link.busy.count()) / static_cast<double>(summary.length().count()));
+      most = std::max(most, static_cast<double>(link.busy.count()) /
+                                static_cast<double>(summary.length().count()));
   }
   return most;
 }
@@ -309,26 +339,29 @@ double busiest(const core::Summary& summary, LinkKind kind) {
 TEST(PhysicalLimitsTogether, WhatExpertsSendLeavesBesideTheCardOfTheReceiversRail) {
   const std::string experts = group("experts", 32, 1, "ALL_TO_ALL", 1 << 28);
   const auto by = [&](const std::string& nccl) {
-    return summary_of(
-        test::read(scenario("hgx-h100", 4, kRails, experts, "steps: 1", "algorithm: \"nccl\" nccl { " + nccl + " }")));
+    return summary_of(test::read(scenario("hgx-h100", 4, kRails, experts, "steps: 1",
+                                          "algorithm: \"nccl\" nccl { " + nccl + " }")));
   };
   EXPECT_EQ(busiest(by(""), LinkKind::kSocket), 0);
-  // Without PXN every GPU has its own card, and what arrives on another rail than the receiver's crosses its sockets.
+  // Without PXN every GPU has its own card, and what arrives on another rail than the receiver's
+  // crosses its sockets.
   EXPECT_GT(busiest(by("set: \"NCCL_PXN_DISABLE=1\""), LinkKind::kSocket), 0.5);
   EXPECT_LE(busiest(by("set: \"NCCL_PXN_DISABLE=1\""), LinkKind::kSocket), 1);
   EXPECT_GT(busiest(by("version: \"2.11.4\""), LinkKind::kSocket), 0.5);
 }
 
 TEST(PhysicalLimitsTogether, ATimeThatALinkCannotKeepIsCappedAndSaysSo) {
-  // Cards of 50 GB/s behind two lanes of PCIe, which no kind of machine has that the model was fitted to.
+  // Cards of 50 GB/s behind two lanes of PCIe, which no kind of machine has that the model was
+  // fitted to.
   const auto file = test::shipped_library().read(core::Library::Kind::kMachine, "hgx-h100", "");
   std::string text = (*file)->text;
   const std::string lanes = "link { from: \"plx[0-7]\" to: \"gpu[0-7]\" kind: PCIE generation: 5";
   text.replace(text.find(lanes), lanes.size(), lanes + " lanes: 2");
   text.replace(text.find("name: \"hgx-h100\""), 16, "name: \"starved\"");
-  const std::string all = "cluster { workers { machine: \"starved\" count: 2 } " + std::string(kOneSwitch) +
-                          " machine { " + text + " } } workload { " + variable("v", 1 << 28) +
-                          " forward_ms: 0 update_ms: 0 } strategy { algorithm: \"nccl\" } run { steps: 1 }";
+  const std::string all =
+      "cluster { workers { machine: \"starved\" count: 2 } " + std::string(kOneSwitch) +
+      " machine { " + text + " } } workload { " + variable("v", 1 << 28) +
+      " forward_ms: 0 update_ms: 0 } strategy { algorithm: \"nccl\" } run { steps: 1 }";
   const core::Scenario starved = test::read(all);
   const nccl::CollectiveTime& time = *starved.plan.collective(starved.plan.packs.front()).nccl;
   EXPECT_THAT(time.time.capped_at, testing::HasSubstr("gpu"));
@@ -336,7 +369,8 @@ TEST(PhysicalLimitsTogether, ATimeThatALinkCannotKeepIsCappedAndSaysSo) {
   EXPECT_EQ(test::took(summary.last_packs().front()), time.whole());
   EXPECT_EQ(summary.info().packs.front().capped_at, time.time.capped_at);
   EXPECT_THAT(summary.info().notes, testing::Contains(testing::HasSubstr("Please report this")));
-  for (const core::LinkRecord& link : summary.busiest_links()) EXPECT_LE(link.busy, summary.length()) << link.name;
+  for (const core::LinkRecord& link : summary.busiest_links())
+    EXPECT_LE(link.busy, summary.length()) << link.name;
 }
 
 }  // namespace

@@ -1,4 +1,5 @@
-// What a training step takes by its closed form, to the picosecond: computation, and communication where it is exposed.
+// What a training step takes by its closed form, to the picosecond: computation, and communication
+// where it is exposed.
 
 #include <gtest/gtest.h>
 
@@ -27,22 +28,27 @@ struct Kept : core::DeafSink {
   Bytes bytes;  ///< over all links
 };
 
-core::Expected<core::Scenario> read(const std::string& workload, const std::string& strategy, const std::string& run) {
-  return core::read_scenario(
-      fmt::format(
-          "cluster {{ workers {{ machine: \"host\" count: 4 }} network {{ kind: ONE_SWITCH latency_us: 7 }} machine {{ "
-          "name: \"host\" device {{ name: \"cpu0\" kind: CPU memory_gb_per_s: 33 reduce_gb_per_s: 7 copy_gb_per_s: 11 "
-          "}} "
-          "nic {{ name: \"nic0\" bandwidth_gb_per_s: 3.7 }} link {{ from: \"cpu0\" to: \"nic0\" kind: PCIE "
-          "bandwidth_gb_per_s: 16 latency_us: 0 }} }} }}\nworkload {{ variable {{ name: \"a\" shape: 1000003 "
-          "backward_ms: "
-          "3 }} variable {{ name: \"b\" shape: 500009 backward_ms: 2 }} {} }}\nstrategy {{ algorithm: \"ring\" {} }}\n"
-          "run {{ {} }}",
-          workload, strategy, run),
-      "f", core::Library(std::vector<core::Library::File>()));
+core::Expected<core::Scenario> read(const std::string& workload, const std::string& strategy,
+                                    const std::string& run) {
+  return core::read_scenario(fmt::format("cluster {{ workers {{ machine: \"host\" count: 4 }} "
+                                         "network {{ kind: ONE_SWITCH latency_us: 7 }} machine {{ "
+                                         "name: \"host\" device {{ name: \"cpu0\" kind: CPU "
+                                         "memory_gb_per_s: 33 reduce_gb_per_s: 7 copy_gb_per_s: 11 "
+                                         "}} "
+                                         "nic {{ name: \"nic0\" bandwidth_gb_per_s: 3.7 }} link {{ "
+                                         "from: \"cpu0\" to: \"nic0\" kind: PCIE "
+                                         "bandwidth_gb_per_s: 16 latency_us: 0 }} }} }}\nworkload "
+                                         "{{ variable {{ name: \"a\" shape: 1000003 "
+                                         "backward_ms: "
+                                         "3 }} variable {{ name: \"b\" shape: 500009 backward_ms: "
+                                         "2 }} {} }}\nstrategy {{ algorithm: \"ring\" {} }}\n"
+                                         "run {{ {} }}",
+                                         workload, strategy, run),
+                             "f", core::Library(std::vector<core::Library::File>()));
 }
 
-Kept simulated(const std::string& workload, const std::string& strategy = "bytes_per_pack: 0 merging: CONCAT",
+Kept simulated(const std::string& workload,
+               const std::string& strategy = "bytes_per_pack: 0 merging: CONCAT",
                const std::string& run = "steps: 2") {
   const auto scenario = read(workload, strategy, run);
   EXPECT_TRUE(scenario) << (scenario ? "" : scenario.error().message());
@@ -51,7 +57,9 @@ Kept simulated(const std::string& workload, const std::string& strategy = "bytes
   return kept;
 }
 
-std::vector<std::string> errors(const std::string& workload) { return test::kinds_of(read(workload, "", "")); }
+std::vector<std::string> errors(const std::string& workload) {
+  return test::kinds_of(read(workload, "", ""));
+}
 
 Time length(const core::StepRecord& step) { return step.end - step.start; }
 
@@ -59,14 +67,14 @@ constexpr std::int64_t kElements = 1'500'012;
 
 // --- gradient accumulation ---
 
-/// A step of N micro-batches takes N forward and backward passes and N - 1 additions of all gradients, 3 passes over them
-/// each; everything else as with one.
+/// A step of N micro-batches takes N forward and backward passes and N - 1 additions of all
+/// gradients, 3 passes over them each; everything else as with one.
 TEST(MicroBatches, AddTheirPassesAndNothingElse) {
   const std::string times = "forward_ms: 4 update_ms: 1";
   const Time pass = core::milliseconds(4 + 3 + 2);
   const core::Bandwidth memory(33'000'000'000);
-  const Time additions =
-      core::transfer_time(3, Bytes(4 * 1'000'003), memory) + core::transfer_time(3, Bytes(4 * 500'009), memory);
+  const Time additions = core::transfer_time(3, Bytes(4 * 1'000'003), memory) +
+                         core::transfer_time(3, Bytes(4 * 500'009), memory);
   const Kept one = simulated(times);
   for (const int n : {2, 3, 16}) {
     const Kept several = simulated(times + fmt::format(" micro_batches: {}", n));
@@ -87,7 +95,8 @@ TEST(MicroBatches, AddGradientsInTheTimeThatIsGiven) {
             length(simulated(times + " accumulate_ms: 0").steps[0]) + 4 * core::microseconds(500));
 }
 
-/// Communication of the first layers' gradients hides behind the last backward pass only, however many there are.
+/// Communication of the first layers' gradients hides behind the last backward pass only, however
+/// many there are.
 TEST(MicroBatches, HideCommunicationInTheLastBackwardPassOnly) {
   const std::string apart = "bytes_per_pack: 1";  // each gradient in a pack of its own
   const Kept one = simulated("", apart);
@@ -112,31 +121,38 @@ TEST(MicroBatches, StayAboveTheBoundUnderJitter) {
   for (int seed = 0; seed < 20; ++seed) {
     const Kept kept = simulated("forward_ms: 4 micro_batches: 3", "",
                                 fmt::format("steps: 4 compute_jitter_percent: 20 seed: {}", seed));
-    for (const core::StepRecord& step : kept.steps) EXPECT_GE(length(step), kept.info.step_bound) << seed;
+    for (const core::StepRecord& step : kept.steps)
+      EXPECT_GE(length(step), kept.info.step_bound) << seed;
   }
 }
 
 TEST(MicroBatches, MistakesAreReported) {
   EXPECT_THAT(errors("micro_batches: 0"), ElementsAre("too-small Workload.micro_batches"));
   EXPECT_THAT(errors("accumulate_ms: 1"), ElementsAre("unused Workload.accumulate_ms"));
-  EXPECT_THAT(errors("backward_ms: 80000000 micro_batches: 60000"), ElementsAre("too-large Workload"));
+  EXPECT_THAT(errors("backward_ms: 80000000 micro_batches: 60000"),
+              ElementsAre("too-large Workload"));
   EXPECT_THAT(errors("backward_ms: 80 micro_batches: 60000"), testing::IsEmpty());
 }
 
 // --- gradients in a narrower type ---
 
-/// All gradients in one pack, nothing hidden: a step is computation, copies, conversions, and the collective of half the bytes.
+/// All gradients in one pack, nothing hidden: a step is computation, copies, conversions, and the
+/// collective of half the bytes.
 TEST(Compression, OfOnePackHasAClosedForm) {
   const core::Bandwidth memory(33'000'000'000), copy(11'000'000'000);
   const std::string pack = "bytes_per_pack: 0 merging: CONCAT ";
-  // What travels is the same as if gradients were computed in float16, so that is what the rest takes.
+  // What travels is the same as if gradients were computed in float16, so that is what the rest
+  // takes.
   const Kept half = simulated("gradient_type: FLOAT16 update_ms: 1", pack);
   const Time half_copies = 2 * core::transfer_time(Bytes(2 * kElements), copy);
-  const auto convert = [&](std::int64_t elements) { return core::transfer_time(Bytes(6 * elements), memory); };
+  const auto convert = [&](std::int64_t elements) {
+    return core::transfer_time(Bytes(6 * elements), memory);
+  };
 
   const Kept packs = simulated("update_ms: 1", pack + "compression { type: FLOAT16 of: PACKS }");
   const Time whole_copies = 2 * core::transfer_time(Bytes(4 * kElements), copy);
-  EXPECT_EQ(length(packs.steps[1]), length(half.steps[1]) - half_copies + whole_copies + 2 * convert(kElements));
+  EXPECT_EQ(length(packs.steps[1]),
+            length(half.steps[1]) - half_copies + whole_copies + 2 * convert(kElements));
   EXPECT_EQ(packs.bytes, half.bytes);
 
   const Kept gradients = simulated("update_ms: 1", pack + "compression { type: BFLOAT16 }");
@@ -151,13 +167,15 @@ TEST(Compression, OfOnePackHasAClosedForm) {
 
 TEST(Compression, ConvertsOnceAStepWhateverTheMicroBatches) {
   const std::string strategy = "bytes_per_pack: 0 compression { type: FLOAT16 }";
-  const Kept one = simulated("", strategy), three = simulated("micro_batches: 3 accumulate_ms: 0", strategy);
+  const Kept one = simulated("", strategy),
+             three = simulated("micro_batches: 3 accumulate_ms: 0", strategy);
   EXPECT_EQ(one.steps[1].other_compute, three.steps[1].other_compute);
 }
 
 TEST(Compression, OfNumPacksConvertsBackBeforeOrAfterAllCopies) {
   for (const char* const of : {"PACKS", "GRADIENTS"}) {
-    const Kept kept = simulated("update_ms: 0", fmt::format("num_packs: 3 compression {{ type: FLOAT16 of: {} }}", of));
+    const Kept kept = simulated(
+        "update_ms: 0", fmt::format("num_packs: 3 compression {{ type: FLOAT16 of: {} }}", of));
     const Kept plain = simulated("update_ms: 0", "num_packs: 3");
     EXPECT_LT(length(kept.steps[1]), length(plain.steps[1])) << of;
     EXPECT_LT(2 * kept.bytes, plain.bytes + Bytes(1'000)) << of;
@@ -165,7 +183,9 @@ TEST(Compression, OfNumPacksConvertsBackBeforeOrAfterAllCopies) {
 }
 
 TEST(Compression, MistakesAreReported) {
-  const auto message = [](const std::string& strategy) { return test::kinds_of(read("", strategy, "")); };
+  const auto message = [](const std::string& strategy) {
+    return test::kinds_of(read("", strategy, ""));
+  };
   EXPECT_THAT(message("compression {}"), ElementsAre("missing Compression.type"));
   EXPECT_THAT(message("compression { type: INT32 }"), ElementsAre("invalid Compression.type"));
   EXPECT_THAT(message("agg_small_grads_max_bytes: 10 compression { type: FLOAT16 }"),

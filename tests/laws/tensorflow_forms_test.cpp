@@ -1,5 +1,6 @@
-// TensorFlow's runtime collectives: their times under the ideal network, to the picosecond, and the bytes that they put on
-// every link, against the forms of docs/algorithms.md. Rounding as in closed_forms_test.cpp.
+// TensorFlow's runtime collectives: their times under the ideal network, to the picosecond, and the
+// bytes that they put on every link, against the forms of docs/algorithms.md. Rounding as in
+// closed_forms_test.cpp.
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -44,11 +45,13 @@ class TensorFlowForm : public testing::TestWithParam<int> {
   }
   Time simulate(std::shared_ptr<const core::Schedule> schedule, const Contract& contract) {
     const auto cluster = test::plain_cluster(n(), rates_);
-    core::Collective collective = test::on_plain_cluster(*cluster, std::move(schedule), contract.elements);
+    core::Collective collective =
+        test::on_plain_cluster(*cluster, std::move(schedule), contract.elements);
     collective.kind = contract.kind;
     collective.root = has_root(contract.kind) ? contract.root() : 0;
     const sim::CollectiveRun run = sim::run_alone(collective, core::NetworkModel::kIdeal);
-    EXPECT_EQ(run.trail.parts.total(), run.end) << "the critical path does not explain the whole time";
+    EXPECT_EQ(run.trail.parts.total(), run.end)
+        << "the critical path does not explain the whole time";
     return run.end;
   }
   [[nodiscard]] std::vector<std::int64_t> sizes() const {
@@ -63,8 +66,10 @@ TEST_P(TensorFlowForm, OneRing) {
     const Contract contract = Contract::all_reduce(n(), e);
     const core::TfRingOptions options = rings(1, e);
     const std::int64_t c = std::min(e, options.chunk);
-    const Time expected = e == 0 ? Time() : 2 * (n() - 1) * (alpha() + wire(c)) + (n() - 1) * add(c);
-    EXPECT_EQ(simulate(core::tf_ring_reduce(contract, options), contract), expected) << e << " elements";
+    const Time expected =
+        e == 0 ? Time() : 2 * (n() - 1) * (alpha() + wire(c)) + (n() - 1) * add(c);
+    EXPECT_EQ(simulate(core::tf_ring_reduce(contract, options), contract), expected)
+        << e << " elements";
   }
 }
 
@@ -76,8 +81,10 @@ TEST_P(TensorFlowForm, SeveralRingsTakeNoLongerThanOneAfterTheOtherAndNoLessThan
       const core::TfRingOptions options = rings(k, e);
       const std::int64_t c = std::min(e, options.chunk);
       const Time took = simulate(core::tf_ring_reduce(contract, options), contract);
-      EXPECT_GE(took, 2 * (n() - 1) * (alpha() + wire(c)) + (n() - 1) * add(c)) << k << " rings of " << e;
-      EXPECT_LE(took, 2 * (n() - 1) * (alpha() + k * wire(c)) + (n() - 1) * k * add(c)) << k << " rings of " << e;
+      EXPECT_GE(took, 2 * (n() - 1) * (alpha() + wire(c)) + (n() - 1) * add(c))
+          << k << " rings of " << e;
+      EXPECT_LE(took, 2 * (n() - 1) * (alpha() + k * wire(c)) + (n() - 1) * k * add(c))
+          << k << " rings of " << e;
     }
   }
 }
@@ -86,11 +93,13 @@ TEST_P(TensorFlowForm, Gather) {
   for (const std::int64_t block : {0, 1, 100'003}) {
     const Contract contract = Contract::of(CollectiveKind::kAllGather, n(), block * n(), 0, false);
     const Time expected = block == 0 ? Time() : (n() - 1) * (alpha() + wire(block));
-    EXPECT_EQ(simulate(core::tf_ring_gather(contract, rings(1, block)), contract), expected) << block;
+    EXPECT_EQ(simulate(core::tf_ring_gather(contract, rings(1, block)), contract), expected)
+        << block;
   }
 }
 
-/// Every task is one device, so there is one tree. A device sends to those below it through its one port, in their order.
+/// Every task is one device, so there is one tree. A device sends to those below it through its one
+/// port, in their order.
 TEST_P(TensorFlowForm, TreeBroadcast) {
   for (const Rank root : {0, n() / 2, n() - 1}) {
     const core::BroadcastTree tree{n(), root};
@@ -105,7 +114,8 @@ TEST_P(TensorFlowForm, TreeBroadcast) {
         return last;
       };
       const Contract contract = Contract::of(CollectiveKind::kBroadcast, n(), e, root, false);
-      EXPECT_EQ(simulate(core::hierarchical_tree_broadcast(contract, TaskOrder(n(), {0}, false), core::Engine::kCpu),
+      EXPECT_EQ(simulate(core::hierarchical_tree_broadcast(contract, TaskOrder(n(), {0}, false),
+                                                           core::Engine::kCpu),
                          contract),
                 all_below(root, Time()))
           << "from " << root;
@@ -123,26 +133,31 @@ struct Shape {
   int gpus = 1;
 };
 /// For gtest, which would print the bytes.
-void PrintTo(const Shape& shape, std::ostream* out) { *out << shape.workers << " x " << shape.gpus; }
+void PrintTo(const Shape& shape, std::ostream* out) {
+  *out << shape.workers << " x " << shape.gpus;
+}
 
 class TensorFlowLinks : public testing::TestWithParam<Shape> {
  protected:
   TensorFlowLinks()
       : cluster_({{test::switch_machine(gpus(), rates_), workers()}}, gpus(),
-                 core::Network{core::Network::Kind::kOneSwitch, std::nullopt, core::microseconds(3), "test"}) {}
+                 core::Network{core::Network::Kind::kOneSwitch, std::nullopt, core::microseconds(3),
+                               "test"}) {}
 
   [[nodiscard]] int workers() const { return GetParam().workers; }
   [[nodiscard]] int gpus() const { return GetParam().gpus; }
   [[nodiscard]] int n() const { return workers() * gpus(); }
 
-  [[nodiscard]] core::Collective collective(CollectiveKind kind, std::int64_t e, Staging staging, Rank root = 0) const {
+  [[nodiscard]] core::Collective collective(CollectiveKind kind, std::int64_t e, Staging staging,
+                                            Rank root = 0) const {
     core::Strategy strategy = core::Strategy::for_algorithm(core::BaseAlgorithm::kTfRing);
     strategy.collective = kind;
     strategy.staging = staging;
     strategy.root = root;
     return core::make_collective(cluster_, strategy, core::DataType::kFloat32, e, 0);
   }
-  [[nodiscard]] std::int64_t bytes_on(const sim::CollectiveRun& run, const std::string& link) const {
+  [[nodiscard]] std::int64_t bytes_on(const sim::CollectiveRun& run,
+                                      const std::string& link) const {
     for (core::LinkId id = 0; id < cluster_.links(); ++id) {
       if (cluster_.link_name(id) == link) return run.loads.total(id).count();
     }
@@ -154,24 +169,26 @@ class TensorFlowLinks : public testing::TestWithParam<Shape> {
   core::Cluster cluster_;
 };
 
-/// Rank p sends every chunk in either pass, but p + 1 in the first, which it finishes, and p + 2 in the second, whose way ends
-/// behind it. With n full chunks of C that is the 2(n - 1)·C of the cost summary.
+/// Rank p sends every chunk in either pass, but p + 1 in the first, which it finishes, and p + 2 in
+/// the second, whose way ends behind it. With n full chunks of C that is the 2(n - 1)·C of the cost
+/// summary.
 TEST_P(TensorFlowLinks, WhatARankSendsInARingReduceIsOnItsLinks) {
   for (const std::int64_t e : {std::int64_t{1}, std::int64_t{16} * n(), std::int64_t{1'000'003}}) {
     const std::int64_t chunk = core::aligned_chunk(e, n(), kItem, 64);
     const auto bytes_of = [&](std::int64_t c) {
       return kItem * std::clamp<std::int64_t>(e - c % n() * chunk, 0, chunk);
     };
-    const sim::CollectiveRun run =
-        sim::run_alone(collective(CollectiveKind::kAllReduce, e, Staging::kDirect), core::NetworkModel::kFifo);
+    const sim::CollectiveRun run = sim::run_alone(
+        collective(CollectiveKind::kAllReduce, e, Staging::kDirect), core::NetworkModel::kFifo);
     for (int w = 0; w < workers(); ++w) {
       for (int g = 0; g < gpus(); ++g) {
         const std::int64_t p = std::int64_t{w} * gpus() + g;
         const std::int64_t sent = n() == 1 ? 0 : 2 * kItem * e - bytes_of(p + 1) - bytes_of(p + 2);
         EXPECT_LE(sent, 2 * (n() - 1) * chunk * kItem);
         const bool last = g + 1 == gpus();
-        const std::string link =
-            last && workers() > 1 ? fmt::format("w{}/nic0→network", w) : fmt::format("w{}/gpu{}→w{}/nvswitch", w, g, w);
+        const std::string link = last && workers() > 1
+                                     ? fmt::format("w{}/nic0→network", w)
+                                     : fmt::format("w{}/gpu{}→w{}/nvswitch", w, g, w);
         EXPECT_EQ(bytes_on(run, link), sent) << e;
       }
     }
@@ -182,7 +199,8 @@ TEST_P(TensorFlowLinks, AGatherSendsRanksMinusOneBlocksOverEveryCard) {
   if (workers() == 1) return;
   const std::int64_t block = 10'007;
   const sim::CollectiveRun run =
-      sim::run_alone(collective(CollectiveKind::kAllGather, block * n(), Staging::kDirect), core::NetworkModel::kFifo);
+      sim::run_alone(collective(CollectiveKind::kAllGather, block * n(), Staging::kDirect),
+                     core::NetworkModel::kFifo);
   for (int w = 0; w < workers(); ++w)
     EXPECT_EQ(bytes_on(run, fmt::format("w{}/nic0→network", w)), (n() - 1) * block * kItem);
 }
@@ -190,16 +208,20 @@ TEST_P(TensorFlowLinks, AGatherSendsRanksMinusOneBlocksOverEveryCard) {
 TEST_P(TensorFlowLinks, ABroadcastReachesEveryWorkerOnceWhereverItBegins) {
   for (Rank root = 0; root < n(); ++root) {
     const sim::CollectiveRun run =
-        sim::run_alone(collective(CollectiveKind::kBroadcast, 1000, Staging::kDirect, root), core::NetworkModel::kFifo);
+        sim::run_alone(collective(CollectiveKind::kBroadcast, 1000, Staging::kDirect, root),
+                       core::NetworkModel::kFifo);
     const core::BroadcastTree tree{workers(), root / gpus()};
     for (int w = 0; w < workers(); ++w) {
-      EXPECT_EQ(bytes_on(run, fmt::format("network→w{}/nic0", w)), w == root / gpus() ? 0 : 1000 * kItem);
-      EXPECT_EQ(bytes_on(run, fmt::format("w{}/nic0→network", w)), std::ssize(tree.sends_to(w)) * 1000 * kItem);
+      EXPECT_EQ(bytes_on(run, fmt::format("network→w{}/nic0", w)),
+                w == root / gpus() ? 0 : 1000 * kItem);
+      EXPECT_EQ(bytes_on(run, fmt::format("w{}/nic0→network", w)),
+                std::ssize(tree.sends_to(w)) * 1000 * kItem);
     }
   }
 }
 
-/// GPU → host, request and network, host → GPU, one after the other. One GPU per worker, so that every hop is such a one.
+/// GPU → host, request and network, host → GPU, one after the other. One GPU per worker, so that
+/// every hop is such a one.
 TEST_P(TensorFlowLinks, AHopOverTheNetworkIsAskedForAndStagedOnBothSides) {
   if (gpus() > 1) return;
   const Time half(rates_.latency.count() / 2);
@@ -214,17 +236,18 @@ TEST_P(TensorFlowLinks, AHopOverTheNetworkIsAskedForAndStagedOnBothSides) {
       const Time hop = 2 * (to_host + wire) + across + wire + (asked ? across : Time());
       const Time expected = n() == 1 ? Time() : 2 * (n() - 1) * hop + (n() - 1) * add;
       const Staging staging = asked ? Staging::kViaHostOnRequest : Staging::kViaHost;
-      EXPECT_EQ(
-          sim::run_alone(collective(CollectiveKind::kAllReduce, e, staging), core::NetworkModel::kIdeal).end.count(),
-          expected.count())
+      EXPECT_EQ(sim::run_alone(collective(CollectiveKind::kAllReduce, e, staging),
+                               core::NetworkModel::kIdeal)
+                    .end.count(),
+                expected.count())
           << e;
     }
   }
 }
 
 INSTANTIATE_TEST_SUITE_P(Shapes, TensorFlowLinks,
-                         testing::Values(Shape{1, 1}, Shape{1, 4}, Shape{2, 1}, Shape{2, 4}, Shape{3, 2}, Shape{5, 1},
-                                         Shape{4, 4}));
+                         testing::Values(Shape{1, 1}, Shape{1, 4}, Shape{2, 1}, Shape{2, 4},
+                                         Shape{3, 2}, Shape{5, 1}, Shape{4, 4}));
 
 }  // namespace
 }  // namespace tutti

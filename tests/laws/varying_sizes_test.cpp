@@ -33,7 +33,8 @@ TEST(VaryingSizes, LieBetweenTheirLeastAndTheCapacityAndAreThoseOfTheExpert) {
     const std::int64_t size = out->of(0, to);
     EXPECT_GE(size, kCapacity / 2);
     EXPECT_LE(size, kCapacity);
-    for (Rank from = 1; from < 64; ++from) EXPECT_EQ(out->of(from, to), size) << "an expert is as popular with all";
+    for (Rank from = 1; from < 64; ++from)
+      EXPECT_EQ(out->of(from, to), size) << "an expert is as popular with all";
     seen.insert(size);
   }
   EXPECT_GT(seen.size(), 30u);
@@ -51,11 +52,13 @@ TEST(VaryingSizes, DependOnSeedStepPairAndGroupAndOnNothingElse) {
   const core::VaryingSizes sizes{0};
   const auto all = [&](std::int64_t group, const core::Occurrence& occurrence) {
     std::vector<std::int64_t> list;
-    for (Rank to = 0; to < 16; ++to) list.push_back(sizes.of(kCapacity, group, occurrence)->of(0, to));
+    for (Rank to = 0; to < 16; ++to)
+      list.push_back(sizes.of(kCapacity, group, occurrence)->of(0, to));
     return list;
   };
-  const std::set<std::vector<std::int64_t>> different{all(0, {7, 3, 4}), all(0, {8, 3, 4}), all(0, {7, 2, 4}),
-                                                      all(0, {7, 3, 2}), all(1, {7, 3, 4})};
+  const std::set<std::vector<std::int64_t>> different{all(0, {7, 3, 4}), all(0, {8, 3, 4}),
+                                                      all(0, {7, 2, 4}), all(0, {7, 3, 2}),
+                                                      all(1, {7, 3, 4})};
   EXPECT_EQ(different.size(), 5u);
   EXPECT_EQ(all(1, {7, 3, 4}), all(1, {7, 3, 4}));
 }
@@ -63,11 +66,12 @@ TEST(VaryingSizes, DependOnSeedStepPairAndGroupAndOnNothingElse) {
 TEST(VaryingSizes, TheirSchedulesAreProved) {
   for (const std::int32_t ranks : {1, 2, 3, 5, 8}) {
     for (const std::int64_t least : {0, 400'000, 999'999}) {
-      core::Contract contract =
-          core::Contract::of(core::CollectiveKind::kAllToAll, ranks, ranks * std::int64_t{6}, 0, true);
+      core::Contract contract = core::Contract::of(core::CollectiveKind::kAllToAll, ranks,
+                                                   ranks * std::int64_t{6}, 0, true);
       contract.filled = core::VaryingSizes{least}.of(6, 0, {1, 2, 3});
       const auto schedule = core::direct(contract, core::Engine::kCpu);
-      EXPECT_THAT(core::check(*schedule, contract), testing::IsEmpty()) << ranks << " ranks, " << least;
+      EXPECT_THAT(core::check(*schedule, contract), testing::IsEmpty())
+          << ranks << " ranks, " << least;
     }
   }
 }
@@ -84,12 +88,14 @@ struct Kept : core::DeafSink {
 core::Expected<core::Scenario> experts(const std::string& exchange, const std::string& run) {
   const core::Library library(test::source_folder() + "/scenarios");
   return core::read_scenario(
-      fmt::format("cluster {{ workers {{ machine: \"dgx-a100\" count: 2 }} network {{ kind: RAILS latency_us: 3 }} }}\n"
-                  "workload {{ variable {{ name: \"a\" shape: 1000 }} forward_ms: 5 update_ms: 1 }}\n"
-                  "strategy {{ algorithm: \"nccl\" }}\n"
-                  "communicator {{ name: \"experts\" size: 8 exchange {{ bytes: 80000000 per_forward: 4 "
-                  "per_backward: 4 {} }} }}\nrun {{ steps: 4 {} }}",
-                  exchange, run),
+      fmt::format(
+          "cluster {{ workers {{ machine: \"dgx-a100\" count: 2 }} network {{ kind: RAILS "
+          "latency_us: 3 }} }}\n"
+          "workload {{ variable {{ name: \"a\" shape: 1000 }} forward_ms: 5 update_ms: 1 }}\n"
+          "strategy {{ algorithm: \"nccl\" }}\n"
+          "communicator {{ name: \"experts\" size: 8 exchange {{ bytes: 80000000 per_forward: 4 "
+          "per_backward: 4 {} }} }}\nrun {{ steps: 4 {} }}",
+          exchange, run),
       "f", library);
 }
 
@@ -97,7 +103,8 @@ Kept simulated(const std::string& exchange, const std::string& run, bool remembe
   Kept kept;
   const auto scenario = experts(exchange, run);
   EXPECT_TRUE(scenario) << (scenario ? "" : scenario.error().message());
-  sim::Simulator simulator(sim::Folds::kWhereItPays, remember ? sim::Remembers::kAlways : sim::Remembers::kNever);
+  sim::Simulator simulator(sim::Folds::kWhereItPays,
+                           remember ? sim::Remembers::kAlways : sim::Remembers::kNever);
   if (scenario) {
     EXPECT_TRUE(simulator.run(*scenario, {}, {}, kept));
   }
@@ -116,8 +123,11 @@ TEST(VaryingSizes, MakeStepsDifferAndNeverLongerThanFullBlocks) {
       EXPECT_GT(4 * uneven.lengths[s], full.lengths[s]) << run;
     }
     EXPECT_LT(uneven.bytes, full.bytes) << run;
-    EXPECT_EQ(simulated("collective: ALL_TO_ALL least_filled: 0.25", run, false).lengths, uneven.lengths) << run;
-    EXPECT_NE(simulated("collective: ALL_TO_ALL least_filled: 0.25", fmt::format("{} seed: 5", run)).lengths,
+    EXPECT_EQ(simulated("collective: ALL_TO_ALL least_filled: 0.25", run, false).lengths,
+              uneven.lengths)
+        << run;
+    EXPECT_NE(simulated("collective: ALL_TO_ALL least_filled: 0.25", fmt::format("{} seed: 5", run))
+                  .lengths,
               uneven.lengths)
         << run;
   }

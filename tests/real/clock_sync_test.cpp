@@ -12,8 +12,9 @@ namespace {
 /// Another machine's clock: off by seconds, and going wrong all the time.
 struct FakeClock {
   std::int64_t offset = 0;
-  std::int64_t drift_ppm = 0;   ///< against ours
-  std::int64_t wander_ppm = 0;  ///< and that changes from second to second, by as much as this either way
+  std::int64_t drift_ppm = 0;  ///< against ours
+  std::int64_t wander_ppm =
+      0;  ///< and that changes from second to second, by as much as this either way
 
   [[nodiscard]] std::int64_t shows(std::int64_t ours) const {
     const std::int64_t second = 1'000'000'000;
@@ -25,8 +26,10 @@ struct FakeClock {
   }
 };
 
-ClockSample ping(const FakeClock& clock, std::int64_t at, std::int64_t there, std::int64_t thinks, std::int64_t back) {
-  return {at, clock.shows(at + there), clock.shows(at + there + thinks), at + there + thinks + back};
+ClockSample ping(const FakeClock& clock, std::int64_t at, std::int64_t there, std::int64_t thinks,
+                 std::int64_t back) {
+  return {at, clock.shows(at + there), clock.shows(at + there + thinks),
+          at + there + thinks + back};
 }
 
 /// SplitMix-like numbers, the same in every run.
@@ -55,8 +58,8 @@ TEST(ClockSync, MergedTimesAreRightWithinTheBoundWhateverTheTripsAndTheDrift) {
     for (int step = 0; step < 20; ++step) {
       const std::int64_t begin = now;
       for (int i = 0; i < 8; ++i) {  // trips of 20 to 420 µs, each way on its own
-        const ClockSample sample =
-            ping(clock, now, 20'000 + random.below(400'000), random.below(50'000), 20'000 + random.below(400'000));
+        const ClockSample sample = ping(clock, now, 20'000 + random.below(400'000),
+                                        random.below(50'000), 20'000 + random.below(400'000));
         offset.add(sample);
         now = sample.returned;
       }
@@ -84,7 +87,8 @@ TEST(ClockSync, TheBoundIsHalfTheLeastRoundTripAndGrowsWithTime) {
   offset.add(ping(clock, 3'000'000, 10'000, 10, 900'000));
   const std::int64_t at = clock.shows(2'050'000);
   EXPECT_LE(offset.at(at).bound_ns, 50'001);
-  EXPECT_NEAR(static_cast<double>(offset.at(at + 1'000'000'000).bound_ns - offset.at(at).bound_ns), 200'000, 2'000);
+  EXPECT_NEAR(static_cast<double>(offset.at(at + 1'000'000'000).bound_ns - offset.at(at).bound_ns),
+              200'000, 2'000);
   EXPECT_NEAR(static_cast<double>(offset.to_theirs(offset.to_ours(at)) - at), 0, 100);
 }
 
@@ -134,8 +138,9 @@ TEST(ClockOffset, WhatNoClockShowsIsNoSample) {
   const std::int64_t before = offset.to_ours(500);
   constexpr std::int64_t kLeast = std::numeric_limits<std::int64_t>::min();
   constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
-  for (const ClockSample& sample : {ClockSample{0, kLeast, kMost, 10}, ClockSample{0, kMost, kLeast, 10},
-                                    ClockSample{0, kLeast, kLeast, 10}, ClockSample{0, kMost, kMost, 10}})
+  for (const ClockSample& sample :
+       {ClockSample{0, kLeast, kMost, 10}, ClockSample{0, kMost, kLeast, 10},
+        ClockSample{0, kLeast, kLeast, 10}, ClockSample{0, kMost, kMost, 10}})
     offset.add(sample);
   EXPECT_EQ(offset.to_ours(500), before);
   EXPECT_FALSE(offset.strayed());

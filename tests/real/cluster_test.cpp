@@ -1,4 +1,5 @@
-// A coordinator and its workers in one process, whose clocks are put wrong as those of other machines are.
+// A coordinator and its workers in one process, whose clocks are put wrong as those of other
+// machines are.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -47,14 +48,19 @@ class Kept : public core::TimelineSink {
   bool ended = false;
 };
 
-core::Scenario ring(int workers, int steps, const std::string& workload = "", const std::string& strategy = "") {
+core::Scenario ring(int workers, int steps, const std::string& workload = "",
+                    const std::string& strategy = "") {
   const std::string text = fmt::format(
-      "cluster {{ workers {{ machine: \"host\" count: {} }} network {{ kind: ONE_SWITCH latency_us: 1 }} machine {{ "
+      "cluster {{ workers {{ machine: \"host\" count: {} }} network {{ kind: ONE_SWITCH "
+      "latency_us: 1 }} machine {{ "
       "name: "
-      "\"host\" device {{ name: \"cpu0\" kind: CPU memory_gb_per_s: 50 }} nic {{ name: \"nic0\" bandwidth_gb_per_s: 10 "
+      "\"host\" device {{ name: \"cpu0\" kind: CPU memory_gb_per_s: 50 }} nic {{ name: \"nic0\" "
+      "bandwidth_gb_per_s: 10 "
       "}} "
-      "link {{ from: \"cpu0\" to: \"nic0\" kind: PCIE bandwidth_gb_per_s: 10 latency_us: 0 }} }} }} "
-      "workload {{ variable {{ name: \"a\" shape: 5003 }} forward_ms: 2 backward_ms: 3 {} }} strategy {{ algorithm: "
+      "link {{ from: \"cpu0\" to: \"nic0\" kind: PCIE bandwidth_gb_per_s: 10 latency_us: 0 }} }} "
+      "}} "
+      "workload {{ variable {{ name: \"a\" shape: 5003 }} forward_ms: 2 backward_ms: 3 {} }} "
+      "strategy {{ algorithm: "
       "\"ring\" {} "
       "}} run {{ steps: {} }}",
       workers, workload, strategy, steps);
@@ -64,7 +70,8 @@ core::Scenario ring(int workers, int steps, const std::string& workload = "", co
 }
 
 /// Runs it with workers whose clocks are these.
-core::Expected<void> run(const core::Scenario& scenario, const std::vector<WorkerClock>& clocks, Kept& kept) {
+core::Expected<void> run(const core::Scenario& scenario, const std::vector<WorkerClock>& clocks,
+                         Kept& kept) {
   std::promise<Address> listens;
   const std::shared_future<Address> at = listens.get_future().share();
   std::vector<std::thread> workers;
@@ -120,11 +127,13 @@ TEST(Cluster, ClocksThatAreSecondsApartMakeOneTimeline) {
   for (const core::StepRecord& step : kept.steps) {
     EXPECT_EQ(step.start, last);
     last = step.end;
-    EXPECT_GE(step.end - step.start, core::milliseconds(5)) << "forward and backward take their time";
-    EXPECT_LT(step.end - step.start, core::milliseconds(2900)) << "clocks' distance is no time of a step";
+    EXPECT_GE(step.end - step.start, core::milliseconds(5))
+        << "forward and backward take their time";
+    EXPECT_LT(step.end - step.start, core::milliseconds(2900))
+        << "clocks' distance is no time of a step";
   }
-  // The step before and the step hold all of its spans (a worker may begin while another still ends); rows do not
-  // overlap themselves.
+  // The step before and the step hold all of its spans (a worker may begin while another still
+  // ends); rows do not overlap themselves.
   EXPECT_GE(kept.spans.size(), 9u) << "computation, packs and lanes of three workers";
   for (const auto& [track, spans] : kept.spans) {
     Time end;
@@ -141,13 +150,14 @@ TEST(Cluster, ClocksThatAreSecondsApartMakeOneTimeline) {
 
 TEST(Cluster, MicroBatchesAreReplayedAndGradientsLeaveOnceAStep) {
   Kept kept;
-  const auto done =
-      run(ring(2, 2, "micro_batches: 3 accumulate_ms: 1"), {{"machine a", 0, 0}, {"machine a", 0, 0}}, kept);
+  const auto done = run(ring(2, 2, "micro_batches: 3 accumulate_ms: 1"),
+                        {{"machine a", 0, 0}, {"machine a", 0, 0}}, kept);
   ASSERT_TRUE(done) << done.error().message();
   ASSERT_EQ(kept.steps.size(), 2u);
   EXPECT_EQ(kept.packs.size(), 2u) << "a pack of two steps";
   for (const core::StepRecord& step : kept.steps) {
-    // Who wakes late begins late and ends in time, so that a part may be shorter than it was asked to be; the whole may not.
+    // Who wakes late begins late and ends in time, so that a part may be shorter than it was asked
+    // to be; the whole may not.
     EXPECT_GE(step.end - step.start, core::milliseconds(3 * 2 + 3 * 3 + 2 * 1));
   }
   for (const auto& [id, track] : kept.tracks) {
@@ -164,9 +174,11 @@ TEST(Cluster, MicroBatchesAreReplayedAndGradientsLeaveOnceAStep) {
 TEST(Cluster, PacksTravelInTheNarrowTypeAndConversionsAreReplayed) {
   for (const char* const of : {"GRADIENTS", "PACKS"}) {
     Kept kept;
-    const core::Scenario scenario = ring(2, 2, "", fmt::format("compression {{ type: BFLOAT16 of: {} }}", of));
+    const core::Scenario scenario =
+        ring(2, 2, "", fmt::format("compression {{ type: BFLOAT16 of: {} }}", of));
     EXPECT_EQ(scenario.plan.collective(scenario.plan.packs[0]).bytes(), core::Bytes(2 * 5003));
-    const auto done = run(scenario, {{"machine a", 0, 0}, {"machine a", 0, 0}}, kept);  // every element is compared
+    const auto done = run(scenario, {{"machine a", 0, 0}, {"machine a", 0, 0}},
+                          kept);  // every element is compared
     ASSERT_TRUE(done) << done.error().message();
     for (const auto& [id, track] : kept.tracks) {
       if (track.kind != core::TrackKind::kCompute) continue;
@@ -181,7 +193,8 @@ TEST(Cluster, PacksTravelInTheNarrowTypeAndConversionsAreReplayed) {
 TEST(Cluster, NothingArrivesBeforeItWasSentByMoreThanTheBound) {
   constexpr std::int64_t kSecond = 1'000'000'000;
   Kept kept;
-  ASSERT_TRUE(run(ring(2, 6), {{"machine a", 7 * kSecond, 60}, {"machine b", -9 * kSecond, -60}}, kept));
+  ASSERT_TRUE(
+      run(ring(2, 6), {{"machine a", 7 * kSecond, 60}, {"machine b", -9 * kSecond, -60}}, kept));
   const double bound_us = bound_of(kept);
   ASSERT_GT(bound_us, 0);
   // Of a ring over two: what one lane's first step sends, the other's first receiving step takes.
@@ -193,7 +206,8 @@ TEST(Cluster, NothingArrivesBeforeItWasSentByMoreThanTheBound) {
       const auto kind = static_cast<core::StepKind>(span.kind);
       auto& first_sent = sent[span.step];
       auto& first_received = received[span.step];
-      if (kind == core::StepKind::kSend && !first_sent.contains(track.worker)) first_sent[track.worker] = span.start;
+      if (kind == core::StepKind::kSend && !first_sent.contains(track.worker))
+        first_sent[track.worker] = span.start;
       if (core::receives(kind) && !first_received.contains(track.worker))
         first_received[track.worker] = span.start + span.duration;
     }
@@ -203,7 +217,8 @@ TEST(Cluster, NothingArrivesBeforeItWasSentByMoreThanTheBound) {
     for (auto& [worker, at] : senders) {
       if (!received[step].contains(1 - worker)) continue;
       ++pairs;
-      EXPECT_GE(received[step][1 - worker] + core::time_from_us(2 * bound_us), at) << "step " << step;
+      EXPECT_GE(received[step][1 - worker] + core::time_from_us(2 * bound_us), at)
+          << "step " << step;
     }
   }
   EXPECT_GE(pairs, 6);
@@ -219,8 +234,8 @@ TEST(Cluster, OneMachineHasOneClockAndSaysNothing) {
 
 TEST(Cluster, AFakeClockIsTurnedBackExactly) {
   const WorkerClock clock{"x", -123'456'789, 77};
-  for (std::int64_t ns :
-       {std::int64_t{0}, std::int64_t{1}, std::int64_t{987'654'321'012}, std::int64_t{99'999'999'999'999}})
+  for (std::int64_t ns : {std::int64_t{0}, std::int64_t{1}, std::int64_t{987'654'321'012},
+                          std::int64_t{99'999'999'999'999}})
     EXPECT_NEAR(static_cast<double>(clock.when(clock.shows(ns)) - ns), 0, 1);
 }
 
@@ -236,7 +251,8 @@ struct TwoWorkers {
       int sockets[2];
       EXPECT_EQ(::socketpair(AF_UNIX, SOCK_STREAM, 0, sockets), 0);
       crew[w].channel.emplace(Socket(sockets[0]), ControlChannel::kLongestFromWorker);
-      ends.push_back(std::make_unique<ControlChannel>(Socket(sockets[1]), ControlChannel::kLongestToWorker));
+      ends.push_back(
+          std::make_unique<ControlChannel>(Socket(sockets[1]), ControlChannel::kLongestToWorker));
     }
   }
 
@@ -276,7 +292,8 @@ TEST(Crew, AStandstillOfAllIsTheEndOfTheRun) {
   ASSERT_TRUE(outcome);
   EXPECT_EQ(outcome->kind, (core::ProblemKind{ProblemCode::kTimeout, "", 0}));
   EXPECT_EQ(outcome->text,
-            "worker 0 says: nothing has moved for 1.5 s, and nothing is due on any worker: rank 0 lane 0 waits for a "
+            "worker 0 says: nothing has moved for 1.5 s, and nothing is due on any worker: rank 0 "
+            "lane 0 waits for a "
             "message (pack 1, step 2 of 8, from rank 1)");
 }
 
@@ -305,7 +322,8 @@ TEST(Crew, WhoHasEndedWaitsToo) {
 
 TEST(Crew, WhoOnlyWaitedInVainIsNoCauseWhereAnotherKnowsOne) {
   const std::string cause = "worker {} sent something that is no message of Tutti (in step 3)";
-  const std::string waits = "nothing has moved for 1 s: rank 1 lane 0 waits for a message (in step 3)";
+  const std::string waits =
+      "nothing has moved for 1 s: rank 1 lane 0 waits for a message (in step 3)";
   for (const std::size_t knows : {0u, 1u}) {
     TwoWorkers two;
     const auto blamed = static_cast<std::int32_t>(1 - knows);
@@ -313,8 +331,10 @@ TEST(Crew, WhoOnlyWaitedInVainIsNoCauseWhereAnotherKnowsOne) {
     two.fail(1 - knows, {ProblemCode::kTimeout}, waits);
     const auto outcome = two.outcome();
     ASSERT_TRUE(outcome);
-    EXPECT_EQ(outcome->kind, (core::ProblemKind{ProblemCode::kProtocol, "", static_cast<std::int32_t>(knows)}));
-    EXPECT_EQ(outcome->text, fmt::format("worker {} says: {}", knows, fmt::format(fmt::runtime(cause), blamed)));
+    EXPECT_EQ(outcome->kind,
+              (core::ProblemKind{ProblemCode::kProtocol, "", static_cast<std::int32_t>(knows)}));
+    EXPECT_EQ(outcome->text,
+              fmt::format("worker {} says: {}", knows, fmt::format(fmt::runtime(cause), blamed)));
   }
 }
 
@@ -328,9 +348,10 @@ TEST(Crew, AWrongResultComesBeforeAllElse) {
 }
 
 TEST(Failure, IsTheSameOnTheOtherSide) {
-  for (const core::ProblemKind& kind :
-       {core::ProblemKind{ProblemCode::kLost, "", 12}, core::ProblemKind{ProblemCode::kOutOfMemory}}) {
-    for (const core::Error& error : {core::Error::run(kind, "why"), core::Error::request(kind, "why")}) {
+  for (const core::ProblemKind& kind : {core::ProblemKind{ProblemCode::kLost, "", 12},
+                                        core::ProblemKind{ProblemCode::kOutOfMemory}}) {
+    for (const core::Error& error :
+         {core::Error::run(kind, "why"), core::Error::request(kind, "why")}) {
       proto::Failure sent;
       write_failure(error, sent);
       EXPECT_EQ(kind_of(error_of(sent)), kind);

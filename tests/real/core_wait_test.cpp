@@ -25,7 +25,8 @@ void keep_to_one_core() {
 }
 
 TEST(CoreWait, IsThatOfAThreadWhoseCoreRunsAnother) {
-  if (::access("/proc/thread-self/schedstat", R_OK) != 0) GTEST_SKIP() << "this kernel does not count it";
+  if (::access("/proc/thread-self/schedstat", R_OK) != 0)
+    GTEST_SKIP() << "this kernel does not count it";
   std::atomic<bool> over = false, there = false;
   std::thread other([&] {
     keep_to_one_core();

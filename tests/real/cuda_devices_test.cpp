@@ -1,4 +1,5 @@
-// What the program does with GPUs, on fake ones (tests/real/fake_cuda.h) and, where there are any, on real ones.
+// What the program does with GPUs, on fake ones (tests/real/fake_cuda.h) and, where there are any,
+// on real ones.
 
 #include "real/cuda/cuda_devices.h"
 
@@ -58,7 +59,8 @@ class OnGpus : public testing::TestWithParam<Gpus> {
   /// Ranks 0, far_each, 2 far_each … of `ranks` are on GPUs.
   [[nodiscard]] std::unique_ptr<CudaDevices> devices(Rank ranks, int far_each) const {
     CudaOptions options;
-    for (Rank r = 0; r < ranks; r += far_each) options.gpus.push_back({r, fmt::format("gpu{}", r), r % count_});
+    for (Rank r = 0; r < ranks; r += far_each)
+      options.gpus.push_back({r, fmt::format("gpu{}", r), r % count_});
     auto opened = CudaDevices::open(*api_, std::move(options));
     if (!opened) throw std::runtime_error(opened.error().message());
     return std::move(*opened);
@@ -68,23 +70,27 @@ class OnGpus : public testing::TestWithParam<Gpus> {
   int count_ = 0;
 };
 INSTANTIATE_TEST_SUITE_P(Cuda, OnGpus, testing::Values(Gpus::kFake, Gpus::kReal),
-                         [](const auto& gpus) { return gpus.param == Gpus::kFake ? "Fake" : "Real"; });
+                         [](const auto& gpus) {
+                           return gpus.param == Gpus::kFake ? "Fake" : "Real";
+                         });
 
 TEST_P(OnGpus, EveryAlgorithmReducesEveryElement) {
   for (const auto& [workers, gpus] : {std::pair{1, 4}, std::pair{3, 1}, std::pair{2, 4}}) {
-    for_every_algorithm(
-        workers, gpus, {1, 1009, 40'001}, [&](const core::Collective& collective, const std::string& name) {
-          for (const int far_each : {1, 2}) {
-            for (const bool local : {true, false}) {
-              const auto gpus_here = devices(collective.schedule->ranks(), far_each);
-              LocalTransport inside;
-              LeavesTheProcess outside;
-              const Outcome outcome = run(collective, Operation::kSum, in_order(collective.schedule->ranks()),
-                                          *gpus_here, local ? inside : outside);
-              expect_all_reduced(collective, Operation::kSum, outcome, 1, name);
-            }
-          }
-        });
+    for_every_algorithm(workers, gpus, {1, 1009, 40'001},
+                        [&](const core::Collective& collective, const std::string& name) {
+                          for (const int far_each : {1, 2}) {
+                            for (const bool local : {true, false}) {
+                              const auto gpus_here =
+                                  devices(collective.schedule->ranks(), far_each);
+                              LocalTransport inside;
+                              LeavesTheProcess outside;
+                              const Outcome outcome = run(collective, Operation::kSum,
+                                                          in_order(collective.schedule->ranks()),
+                                                          *gpus_here, local ? inside : outside);
+                              expect_all_reduced(collective, Operation::kSum, outcome, 1, name);
+                            }
+                          }
+                        });
   }
 }
 
@@ -92,11 +98,13 @@ TEST_P(OnGpus, EveryTypeAndOperationOverARing) {
   const auto cluster = test::plain_cluster(5);
   for (const DataType type : core::kDataTypes) {
     for (int o = 0; o < kOperations; ++o) {
-      const core::Collective ring = test::on_plain_cluster(*cluster, core::ring_all_reduce(5, 1003), 1003, type);
+      const core::Collective ring =
+          test::on_plain_cluster(*cluster, core::ring_all_reduce(5, 1003), 1003, type);
       LocalTransport transport;
       const auto gpus = devices(5, 1);
       expect_all_reduced(ring, static_cast<Operation>(o),
-                         run(ring, static_cast<Operation>(o), in_order(5), *gpus, transport), 1, "ring");
+                         run(ring, static_cast<Operation>(o), in_order(5), *gpus, transport), 1,
+                         "ring");
     }
   }
 }
@@ -112,7 +120,8 @@ TEST_P(OnGpus, LongMessagesAndFewSlots) {
       const auto gpus = devices(2, 1);
       LocalTransport inside;
       LeavesTheProcess outside;
-      const Outcome outcome = run(collective, Operation::kSum, in_order(2), *gpus, local ? inside : outside);
+      const Outcome outcome =
+          run(collective, Operation::kSum, in_order(2), *gpus, local ? inside : outside);
       expect_all_reduced(collective, Operation::kSum, outcome, 1, fmt::format("{} slots", credits));
     }
   }
@@ -121,7 +130,8 @@ TEST_P(OnGpus, LongMessagesAndFewSlots) {
 class Told : public WorkListener {
  public:
   void worked(Ticket ticket) override { tickets.push_back(ticket); }
-  void computed(Rank rank, Devices::Clock::time_point start, Devices::Clock::time_point end) override {
+  void computed(Rank rank, Devices::Clock::time_point start,
+                Devices::Clock::time_point end) override {
     spans.push_back({rank, start, end});
   }
   std::vector<Ticket> tickets;
@@ -148,20 +158,20 @@ bool is_nan(DataType type, const std::byte* element) {
 }
 
 /// The same bits, or NaN on both sides.
-void expect_same(DataType type, const std::vector<std::byte>& got, const std::vector<std::byte>& expected,
-                 const std::string& what) {
+void expect_same(DataType type, const std::vector<std::byte>& got,
+                 const std::vector<std::byte>& expected, const std::string& what) {
   const auto item = static_cast<std::size_t>(core::size_of(type).count());
   for (std::size_t i = 0; i + item <= got.size(); i += item) {
     if (std::memcmp(&got[i], &expected[i], item) == 0) continue;
     if (is_nan(type, &got[i]) && is_nan(type, &expected[i])) continue;
-    ADD_FAILURE() << what << ": element " << i / item << " is " << element_at(type, &got[i], 0) << ", not "
-                  << element_at(type, &expected[i], 0);
+    ADD_FAILURE() << what << ": element " << i / item << " is " << element_at(type, &got[i], 0)
+                  << ", not " << element_at(type, &expected[i], 0);
     return;
   }
 }
 
-/// Every kernel on random bits, for lengths and places in memory that divide by nothing, with the bytes around the target
-/// left alone, against the host.
+/// Every kernel on random bits, for lengths and places in memory that divide by nothing, with the
+/// bytes around the target left alone, against the host.
 TEST_P(OnGpus, KernelsDoWhatTheHostDoesBitForBit) {
   core::Random random(3);
   const auto gpus = devices(1, 1);
@@ -175,9 +185,10 @@ TEST_P(OnGpus, KernelsDoWhatTheHostDoesBitForBit) {
       for (const std::int64_t count : {1, 7, 64, 1001}) {
         for (const std::int64_t shift : {0, 1, 3}) {
           for (const std::int64_t other_shift : {shift, std::int64_t{2}}) {
-            const std::vector<std::byte> before = random_bytes(random, static_cast<std::size_t>((2 + kInputs) * kRoom));
-            for (const Work::Kind kind :
-                 {Work::Kind::kCombine, Work::Kind::kReduce, Work::Kind::kScale, Work::Kind::kCopy}) {
+            const std::vector<std::byte> before =
+                random_bytes(random, static_cast<std::size_t>((2 + kInputs) * kRoom));
+            for (const Work::Kind kind : {Work::Kind::kCombine, Work::Kind::kReduce,
+                                          Work::Kind::kScale, Work::Kind::kCopy}) {
               for (const bool accumulate : {false, true}) {
                 const auto make = [&](std::byte* base) {
                   Work work;
@@ -185,8 +196,9 @@ TEST_P(OnGpus, KernelsDoWhatTheHostDoesBitForBit) {
                   work.operation = static_cast<Operation>(o);
                   work.type = type;
                   work.target = base + 64 + shift * item;
-                  work.a =
-                      accumulate && kind == Work::Kind::kCombine ? work.target : base + kRoom + 64 + other_shift * item;
+                  work.a = accumulate && kind == Work::Kind::kCombine
+                               ? work.target
+                               : base + kRoom + 64 + other_shift * item;
                   work.b = base + 2 * kRoom + 64 + shift * item;
                   work.count = count;
                   work.inputs = kInputs;
@@ -203,9 +215,10 @@ TEST_P(OnGpus, KernelsDoWhatTheHostDoesBitForBit) {
                 ASSERT_FALSE(gpus->perform(make(room.get()), ++ticket));
                 finish(*gpus, told, 1, 0);
                 gpus->copy_now(got.data(), room.get(), static_cast<std::int64_t>(got.size()));
-                expect_same(type, got, expected,
-                            fmt::format("{} {} kind {}, {} elements, {} and {} off", core::to_string(type), o,
-                                        static_cast<int>(kind), count, shift, other_shift));
+                expect_same(
+                    type, got, expected,
+                    fmt::format("{} {} kind {}, {} elements, {} and {} off", core::to_string(type),
+                                o, static_cast<int>(kind), count, shift, other_shift));
                 if (HasFailure()) return;
               }
             }
@@ -334,10 +347,12 @@ class OnFakeGpus : public testing::Test {
     EXPECT_EQ(FakeCuda::the().events(), 0u);
     EXPECT_EQ(FakeCuda::the().allocations(), 0u);
   }
-  static core::Expected<std::unique_ptr<CudaDevices>> open(const FakeCudaOptions& options, int ranks = 1) {
+  static core::Expected<std::unique_ptr<CudaDevices>> open(const FakeCudaOptions& options,
+                                                           int ranks = 1) {
     FakeCuda::the().reset(options);
     CudaOptions cuda;
-    for (Rank r = 0; r < ranks; ++r) cuda.gpus.push_back({r, fmt::format("w0/gpu{}", r), r % options.devices});
+    for (Rank r = 0; r < ranks; ++r)
+      cuda.gpus.push_back({r, fmt::format("w0/gpu{}", r), r % options.devices});
     return CudaDevices::open(FakeCuda::the().api(), std::move(cuda));
   }
 };
@@ -357,7 +372,8 @@ TEST_F(OnFakeGpus, AnErrorIsToldByPollAndLastsAndNothingLeaks) {
   core::Expected<void> polled;
   while (polled) polled = (*gpus)->poll(told);
   EXPECT_THAT(polled.error().message(),
-              testing::AllOf(HasSubstr("GPU 0 (Fake GPU)"), HasSubstr("700"), HasSubstr("compute-sanitizer")));
+              testing::AllOf(HasSubstr("GPU 0 (Fake GPU)"), HasSubstr("700"),
+                             HasSubstr("compute-sanitizer")));
   EXPECT_LE(told.tickets.size(), 2u);
   EXPECT_FALSE((*gpus)->poll(told));
   // Whoever goes on until it has looked does no harm.
@@ -374,7 +390,8 @@ TEST_F(OnFakeGpus, OutOfMemoryNamesHowMuchAndWhatToDo) {
   const auto gpus = open(options);
   ASSERT_TRUE(gpus);
   // What lies unused goes first.
-  for (int i = 0; i < 3; ++i) static_cast<void>((*gpus)->take(0, (30 << 20) + i * (5 << 20), false));
+  for (int i = 0; i < 3; ++i)
+    static_cast<void>((*gpus)->take(0, (30 << 20) + i * (5 << 20), false));
   Told told;
   EXPECT_TRUE((*gpus)->poll(told));
   const Devices::Memory much = (*gpus)->take(0, 100 << 20, false);
@@ -391,21 +408,25 @@ TEST_F(OnFakeGpus, SharedGpusAndMissingPeersAreSaid) {
   ASSERT_TRUE(gpus);
   EXPECT_THAT((*gpus)->notes(),
               testing::ElementsAre(testing::ContainsRegex("w0/gpu0, w0/gpu2 .*GPU 0 .Fake GPU."),
-                                   HasSubstr("2 ranks share GPU 0"), testing::ContainsRegex("w0/gpu1 .*GPU 1"),
-                                   testing::ContainsRegex("^GPU 0 .*GPU 1"), testing::ContainsRegex("^GPU 1 .*GPU 0")));
+                                   HasSubstr("2 ranks share GPU 0"),
+                                   testing::ContainsRegex("w0/gpu1 .*GPU 1"),
+                                   testing::ContainsRegex("^GPU 0 .*GPU 1"),
+                                   testing::ContainsRegex("^GPU 1 .*GPU 0")));
 }
 
 TEST_F(OnFakeGpus, NoDriverAndNoDeviceAreErrorsThatSayWhatToDo) {
   FakeCudaOptions options;
   options.count_error = kTuttiCudaNoDriver;
   FakeCuda::the().reset(options);
-  EXPECT_THAT(CudaDevices::count(FakeCuda::the().api()).error().message(), HasSubstr("NVIDIA's driver"));
+  EXPECT_THAT(CudaDevices::count(FakeCuda::the().api()).error().message(),
+              HasSubstr("NVIDIA's driver"));
   options = {};
   options.devices = 0;
   FakeCuda::the().reset(options);
   EXPECT_THAT(CudaDevices::count(FakeCuda::the().api()),
               test::FailsWith(test::Mistake{core::ProblemCode::kMissing, "--backend"}));
-  EXPECT_THAT(CudaDevices::count(FakeCuda::the().api()).error().message(), HasSubstr("nvidia-smi -L"));
+  EXPECT_THAT(CudaDevices::count(FakeCuda::the().api()).error().message(),
+              HasSubstr("nvidia-smi -L"));
 }
 
 TEST_F(OnFakeGpus, LanesBeyondAsManyShareStreams) {
@@ -436,7 +457,8 @@ TEST(MemoryPool, BlocksAreNeverTooSmallAndAtMostAnEighthTooLarge) {
   }
 }
 
-/// The device's way of scaling whole numbers, without the host's long double, gives the same to the last bit.
+/// The device's way of scaling whole numbers, without the host's long double, gives the same to the
+/// last bit.
 TEST(CudaElements, WholeNumbersAreScaledAsOnTheHost) {
   core::Random random(11);
   const auto expect = [](std::int64_t value, double factor) {
@@ -455,8 +477,8 @@ TEST(CudaElements, WholeNumbersAreScaledAsOnTheHost) {
   }
   for (int i = 0; i < 200'000; ++i) {
     const auto bits = static_cast<std::int64_t>(random.next());
-    const double factor =
-        std::ldexp(static_cast<double>(random.below(1u << 30)), -30 - static_cast<int>(random.below(40)));
+    const double factor = std::ldexp(static_cast<double>(random.below(1u << 30)),
+                                     -30 - static_cast<int>(random.below(40)));
     expect(bits >> random.below(63), random.below(2) ? factor : -factor);
   }
 }

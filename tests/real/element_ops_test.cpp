@@ -21,7 +21,8 @@ double half_by_definition(std::uint16_t bits) {
   const int mantissa = bits & 1023;
   const double sign = (bits & 0x8000) != 0 ? -1 : 1;
   if (exponent == 31) return mantissa == 0 ? sign * INFINITY : NAN;
-  return sign * (exponent == 0 ? std::ldexp(mantissa, -24) : std::ldexp(1024 + mantissa, exponent - 25));
+  return sign *
+         (exponent == 0 ? std::ldexp(mantissa, -24) : std::ldexp(1024 + mantissa, exponent - 25));
 }
 
 TEST(SmallFloats, EveryHalfIsItsDefinitionAndSurvivesTheWayThere) {
@@ -38,11 +39,13 @@ TEST(SmallFloats, EveryHalfIsItsDefinitionAndSurvivesTheWayThere) {
   }
 }
 
-/// Between two neighbours the nearer one, and in the middle the even one; beyond the largest by half a step, infinity.
+/// Between two neighbours the nearer one, and in the middle the even one; beyond the largest by
+/// half a step, infinity.
 TEST(SmallFloats, HalvesRoundToTheNearestTiesToEven) {
   for (int bits = 0; bits < 0x7c00; ++bits) {
     const double low = half_by_definition(static_cast<std::uint16_t>(bits));
-    const double high = bits + 1 == 0x7c00 ? 65536 : half_by_definition(static_cast<std::uint16_t>(bits + 1));
+    const double high =
+        bits + 1 == 0x7c00 ? 65536 : half_by_definition(static_cast<std::uint16_t>(bits + 1));
     const double middle = (low + high) / 2;
     const auto rounded = [](double v) { return to_half(static_cast<float>(v)).bits; };
     EXPECT_EQ(rounded(low + (high - low) * 0.25), bits);
@@ -88,19 +91,22 @@ TEST(ElementOps, CombineElementByElementForEveryTypeLengthAndInstructionSet) {
           set_element(type, b.data(), i, static_cast<double>(random.below(15)) - 7);
         }
         for (const Kernels& kernels : {baseline_kernels(), v3_kernels()}) {
-          if (kernels.scale[1] == v3_kernels().scale[1] && !__builtin_cpu_supports("avx2")) continue;
+          if (kernels.scale[1] == v3_kernels().scale[1] && !__builtin_cpu_supports("avx2"))
+            continue;
           std::vector<char> target = a;
           kernels.combine[o][static_cast<int>(type)](target.data(), target.data(), b.data(), count);
           for (std::int64_t i = 0; i < count; ++i) {
-            EXPECT_EQ(element_at(type, target.data(), i),
-                      combined(operation, element_at(type, a.data(), i), element_at(type, b.data(), i)));
+            EXPECT_EQ(
+                element_at(type, target.data(), i),
+                combined(operation, element_at(type, a.data(), i), element_at(type, b.data(), i)));
           }
         }
         std::vector<char> target(a.size());
         combine_to(operation, type, target.data(), a.data(), b.data(), count);
         combine(operation, type, a.data(), b.data(), count);
         EXPECT_EQ(std::vector<char>(a.begin(), a.begin() + core::size_of(type).count() * count),
-                  std::vector<char>(target.begin(), target.begin() + core::size_of(type).count() * count));
+                  std::vector<char>(target.begin(),
+                                    target.begin() + core::size_of(type).count() * count));
       }
     }
   }
@@ -112,7 +118,8 @@ TEST(ElementOps, NanWinsAndIntegersWrapAround) {
   for (const Operation operation : {Operation::kMin, Operation::kMax, Operation::kSum}) {
     float target[4];
     combine_to(operation, DataType::kFloat32, target, floats, others, 4);
-    EXPECT_TRUE(std::isnan(target[0]) && std::isnan(target[1]) && !std::isnan(target[2]) && std::isnan(target[3]));
+    EXPECT_TRUE(std::isnan(target[0]) && std::isnan(target[1]) && !std::isnan(target[2]) &&
+                std::isnan(target[3]));
   }
   std::int32_t most = std::numeric_limits<std::int32_t>::max();
   const std::int32_t one = 1;
@@ -126,7 +133,8 @@ TEST(ElementOps, ScaleRoundsIntegersTowardsZero) {
   EXPECT_EQ(ints[0], 1);
   EXPECT_EQ(ints[1], -1);
   EXPECT_EQ(ints[3], 2);
-  for (const DataType type : {DataType::kFloat32, DataType::kFloat64, DataType::kFloat16, DataType::kBfloat16}) {
+  for (const DataType type :
+       {DataType::kFloat32, DataType::kFloat64, DataType::kFloat16, DataType::kBfloat16}) {
     double room[2];
     set_element(type, room, 0, 5);
     scale(type, room, 1, 0.5);

@@ -1,4 +1,5 @@
-// What a peer of an emulated run says is held against the plan and the clock before anything comes of it.
+// What a peer of an emulated run says is held against the plan and the clock before anything comes
+// of it.
 
 #include "real/emulate/network.h"
 
@@ -52,13 +53,15 @@ struct Worker : InterpreterListener {
     options.credits = 2;
     options.most_elements_per_message = 40;
     core::Plan plan;
-    plan.packs.push_back(
-        plan.pack_of({}, test::on_plain_cluster(cluster, core::ring_all_reduce(3, 300, options), 300)));
+    plan.packs.push_back(plan.pack_of(
+        {}, test::on_plain_cluster(cluster, core::ring_all_reduce(3, 300, options), 300)));
     return plan;
   }
   void rank_done(CollectiveTag, Rank) override {}
   void step_done(const StepDone&) override {}
-  [[nodiscard]] const core::Collective& collective() const { return plan.collective(plan.packs.front()); }
+  [[nodiscard]] const core::Collective& collective() const {
+    return plan.collective(plan.packs.front());
+  }
 
   /// The connection on which rank 0 receives; or the one on which it sends.
   [[nodiscard]] Channel channel(bool in) const {
@@ -100,18 +103,19 @@ struct Worker : InterpreterListener {
 TEST(EmulatedNetwork, AMessageWhoseStampCannotBeIsAnErrorThatNamesItsSender) {
   const std::int64_t now = std::chrono::nanoseconds(std::chrono::hours(1)).count();
   const std::int64_t day = std::chrono::nanoseconds(std::chrono::hours(24)).count();
-  for (const std::vector<std::int64_t>& stamp : std::vector<std::vector<std::int64_t>>{{kLeast, kLeast, kLeast},
-                                                                                       {-1, -1, now},
-                                                                                       {now - 1, now - 1, now},
-                                                                                       {now, now, now + day},
-                                                                                       {now, now + day, now + day},
-                                                                                       {now, now, now - 1},
-                                                                                       {now, now, kMost},
-                                                                                       {kMost, kMost, kMost},
-                                                                                       {kLeast, now, now},
-                                                                                       {now - 1, now, now},
-                                                                                       {now + 1, now, now},
-                                                                                       {kLeast, kLeast, kMost}}) {
+  for (const std::vector<std::int64_t>& stamp :
+       std::vector<std::vector<std::int64_t>>{{kLeast, kLeast, kLeast},
+                                              {-1, -1, now},
+                                              {now - 1, now - 1, now},
+                                              {now, now, now + day},
+                                              {now, now + day, now + day},
+                                              {now, now, now - 1},
+                                              {now, now, kMost},
+                                              {kMost, kMost, kMost},
+                                              {kLeast, now, now},
+                                              {now - 1, now, now},
+                                              {now + 1, now, now},
+                                              {kLeast, kLeast, kMost}}) {
     Worker worker;
     worker.timers.run_due([] {});
     const Clock::time_point before = worker.timers.next();
@@ -153,9 +157,10 @@ TEST(EmulatedNetwork, WhatNoScheduleSendsToThisWorkerIsRefused) {
   elsewhere.from = 1;
   elsewhere.to = 2;
   EXPECT_TRUE(refused(elsewhere)) << "between others";
-  for (const Channel& bad : {Channel{{7, 1}, 2, 0, 0, 0}, Channel{{7, 0}, 1, 0, 0, 0}, Channel{{7, 0}, 2, 9, 0, 0},
-                             Channel{{7, 0}, 2, 0, 0, 9}, Channel{{7, 0}, 99, 0, 0, 0}, Channel{{7, 0}, 2, 0, 99, 0},
-                             Channel{{8, 0}, 2, 0, 0, 0}})
+  for (const Channel& bad :
+       {Channel{{7, 1}, 2, 0, 0, 0}, Channel{{7, 0}, 1, 0, 0, 0}, Channel{{7, 0}, 2, 9, 0, 0},
+        Channel{{7, 0}, 2, 0, 0, 9}, Channel{{7, 0}, 99, 0, 0, 0}, Channel{{7, 0}, 2, 0, 99, 0},
+        Channel{{8, 0}, 2, 0, 0, 0}})
     EXPECT_TRUE(refused(bad)) << bad.collective.step << " " << bad.from << " " << bad.to;
   EXPECT_TRUE(refused(in, 1200)) << "longer than any";
   EXPECT_FALSE(refused(in));
@@ -165,7 +170,9 @@ TEST(EmulatedNetwork, MoreMessagesThanThereAreSlotsForAreRefused) {
   Worker worker;
   const std::int64_t now = worker.clock.time_since_epoch().count();
   std::uint32_t taken = 0;
-  while (taken < 100 && worker.say(Worker::stamp_of(worker.channel(true), 0, taken), {now, now, now})) ++taken;
+  while (taken < 100 &&
+         worker.say(Worker::stamp_of(worker.channel(true), 0, taken), {now, now, now}))
+    ++taken;
   EXPECT_EQ(taken, 2u);
 }
 
@@ -180,7 +187,8 @@ TEST(EmulatedNetwork, SlotsThatNobodyTookAndTimesThatCannotBeAreErrorsThatNameTh
   for (const std::int64_t stamp : {kLeast, std::int64_t{-1}, kMost}) {
     Worker worker;
     ASSERT_TRUE(worker.say(freed(out), {stamp}));
-    EXPECT_EQ(worker.error(), "worker 1 stamped a slot with a time at which it cannot be free") << stamp;
+    EXPECT_EQ(worker.error(), "worker 1 stamped a slot with a time at which it cannot be free")
+        << stamp;
   }
   Worker worker;
   const std::int64_t now = worker.clock.time_since_epoch().count();

@@ -26,7 +26,8 @@ template <Op op, class Element>
 void combine(void* target, const void* a, const void* b, std::int64_t count) {
   auto* const t = static_cast<Element*>(target);
   for (std::int64_t i = 0; i < count; ++i)
-    t[i] = real::cuda::combined_element<op>(static_cast<const Element*>(a)[i], static_cast<const Element*>(b)[i]);
+    t[i] = real::cuda::combined_element<op>(static_cast<const Element*>(a)[i],
+                                            static_cast<const Element*>(b)[i]);
 }
 
 template <class Element>
@@ -45,11 +46,14 @@ void combine_by(int operation, void* target, const void* a, const void* b, std::
   }
 }
 
-std::uint64_t item_of(int type) { return type == 2 || type == 6 ? 8 : type == 3 || type == 4 ? 2 : 4; }
+std::uint64_t item_of(int type) {
+  return type == 2 || type == 6 ? 8 : type == 3 || type == 4 ? 2 : 4;
+}
 
 }  // namespace
 
-void fake_combine(int operation, int type, void* target, const void* a, const void* b, std::int64_t count) {
+void fake_combine(int operation, int type, void* target, const void* a, const void* b,
+                  std::int64_t count) {
   switch (type) {
     case 1: return combine_by<float>(operation, target, a, b, count);
     case 2: return combine_by<double>(operation, target, a, b, count);
@@ -94,7 +98,8 @@ FakeCuda& FakeCuda::the() {
 }
 
 FakeCuda::FakeCuda() {
-  void* const memory = ::mmap(nullptr, kVaultBytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  void* const memory =
+      ::mmap(nullptr, kVaultBytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (memory == MAP_FAILED) std::abort();
   vault_ = static_cast<std::byte*>(memory);
   reset(FakeCudaOptions::from_environment());
@@ -110,13 +115,16 @@ void FakeCuda::reset(const FakeCudaOptions& options) {
 }
 
 /// The memory of devices is locked, unless work is being done.
-void FakeCuda::lock(bool locked) { ::mprotect(vault_, used_, locked ? PROT_NONE : PROT_READ | PROT_WRITE); }
+void FakeCuda::lock(bool locked) {
+  ::mprotect(vault_, used_, locked ? PROT_NONE : PROT_READ | PROT_WRITE);
+}
 
 int FakeCuda::allocate(int device, std::uint64_t bytes, void** memory) {
   if (error_ != 0) return error_;
   *memory = nullptr;
   const std::uint64_t size = (bytes + 4095) / 4096 * 4096;
-  if (taken_[device] + static_cast<std::int64_t>(size) > options_.memory_bytes || used_ + size > kVaultBytes)
+  if (taken_[device] + static_cast<std::int64_t>(size) > options_.memory_bytes ||
+      used_ + size > kVaultBytes)
     return kTuttiCudaOutOfMemory;
   taken_[device] += static_cast<std::int64_t>(size);
   device_blocks_[vault_ + used_] = {device, size};
@@ -218,8 +226,8 @@ int FakeCuda::query(TuttiCudaEvent* event) {
   return event->done ? 0 : kTuttiCudaNotReady;
 }
 
-/// A kernel of `device` reaches its own memory, pages of the host that were taken for it, and other devices' if they are
-/// its peers.
+/// A kernel of `device` reaches its own memory, pages of the host that were taken for it, and other
+/// devices' if they are its peers.
 bool FakeCuda::reaches(int device, const Use& use) const {
   const auto* const begin = static_cast<const std::byte*>(use.memory);
   if (auto block = device_blocks_.upper_bound(begin); block != device_blocks_.begin()) {
@@ -238,15 +246,17 @@ int FakeCuda::launch(TuttiCudaStream* stream, std::vector<Use> uses, std::functi
   if (error_ != 0) return error_;
   const int device = stream->device;
   const bool fails = kernels_++ == options_.fails_at;
-  stream->work.emplace_back([this, device, fails, uses = std::move(uses), kernel = std::move(kernel)] {
-    const bool illegal = std::any_of(uses.begin(), uses.end(), [&](const Use& use) { return !reaches(device, use); });
-    if (illegal || fails) error_ = kIllegalAddress;
-    if (error_ != 0) return false;
-    lock(false);
-    const bool done = kernel();
-    lock(true);
-    return done;
-  });
+  stream->work.emplace_back(
+      [this, device, fails, uses = std::move(uses), kernel = std::move(kernel)] {
+        const bool illegal = std::any_of(uses.begin(), uses.end(),
+                                         [&](const Use& use) { return !reaches(device, use); });
+        if (illegal || fails) error_ = kIllegalAddress;
+        if (error_ != 0) return false;
+        lock(false);
+        const bool done = kernel();
+        lock(true);
+        return done;
+      });
   return 0;
 }
 
@@ -271,9 +281,12 @@ FakeCuda& fake() { return FakeCuda::the(); }
 const TuttiCudaApi kApi{
     kTuttiCudaInterface, sizeof(TuttiCudaApi), "a fake of the tests",
     // error_name, error_text
-    [](int error) { return error == kTuttiCudaNoDevice ? "cudaErrorNoDevice" : "cudaErrorOfTheTests"; },
     [](int error) {
-      return error == kTuttiCudaNoDevice ? "no CUDA-capable device is detected" : "an error of the tests";
+      return error == kTuttiCudaNoDevice ? "cudaErrorNoDevice" : "cudaErrorOfTheTests";
+    },
+    [](int error) {
+      return error == kTuttiCudaNoDevice ? "no CUDA-capable device is detected"
+                                         : "an error of the tests";
     },
     // device_count, device_info, memory_left, enable_peer
     [](int* count) {
@@ -283,7 +296,8 @@ const TuttiCudaApi kApi{
     [](int device, TuttiCudaDeviceInfo* info) {
       *info = {};
       std::snprintf(info->name, sizeof info->name, "Fake GPU");
-      std::snprintf(info->bus_id, sizeof info->bus_id, "0000:%02x:00.0", static_cast<unsigned>(device & 0xff));
+      std::snprintf(info->bus_id, sizeof info->bus_id, "0000:%02x:00.0",
+                    static_cast<unsigned>(device & 0xff));
       info->memory_bytes = static_cast<std::uint64_t>(fake().options().memory_bytes);
       info->major = 9;
       return fake().error();
@@ -297,7 +311,9 @@ const TuttiCudaApi kApi{
       return fake().error();
     },
     // memory
-    [](int device, std::uint64_t bytes, void** memory) { return fake().allocate(device, bytes, memory); },
+    [](int device, std::uint64_t bytes, void** memory) {
+      return fake().allocate(device, bytes, memory);
+    },
     [](int device, void* memory) { return fake().release(device, memory); },
     [](int, std::uint64_t bytes, void** memory) { return fake().allocate_host(bytes, memory); },
     [](void* memory) { return fake().release_host(memory); },
@@ -322,15 +338,17 @@ const TuttiCudaApi kApi{
         return true;
       });
     },
-    [](TuttiCudaStream* stream, int operation, int type, void* target, const void* a, std::int64_t stride,
-       std::int64_t inputs, int accumulate, std::int64_t count) {
+    [](TuttiCudaStream* stream, int operation, int type, void* target, const void* a,
+       std::int64_t stride, std::int64_t inputs, int accumulate, std::int64_t count) {
       const std::uint64_t bytes = static_cast<std::uint64_t>(count) * item_of(type);
       std::vector<FakeCuda::Use> uses{{target, bytes}};
-      for (std::int64_t n = 0; n < inputs; ++n) uses.push_back({static_cast<const std::byte*>(a) + n * stride, bytes});
+      for (std::int64_t n = 0; n < inputs; ++n)
+        uses.push_back({static_cast<const std::byte*>(a) + n * stride, bytes});
       return fake().launch(stream, uses, [=] {
         if (!accumulate) std::memmove(target, a, bytes);
         for (std::int64_t n = accumulate ? 0 : 1; n < inputs; ++n)
-          fake_combine(operation, type, target, target, static_cast<const std::byte*>(a) + n * stride, count);
+          fake_combine(operation, type, target, target,
+                       static_cast<const std::byte*>(a) + n * stride, count);
         return true;
       });
     },

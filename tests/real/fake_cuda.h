@@ -12,8 +12,8 @@
 
 #include "real/cuda/api.h"
 
-/// A stream of a fake device: what it was asked for, in order. An entry answers true when it is done; until then it is
-/// called again.
+/// A stream of a fake device: what it was asked for, in order. An entry answers true when it is
+/// done; until then it is called again.
 struct TuttiCudaStream {
   int device = 0;
   std::deque<std::function<bool()>> work;
@@ -28,22 +28,25 @@ struct TuttiCudaEvent {
 namespace tutti::test {
 
 /// What fake kernels do: target[i] = a[i] ⊕ b[i], by the numbers of real/cuda/api.h.
-void fake_combine(int operation, int type, void* target, const void* a, const void* b, std::int64_t count);
+void fake_combine(int operation, int type, void* target, const void* a, const void* b,
+                  std::int64_t count);
 
 struct FakeCudaOptions {
   int devices = 2;
   std::int64_t memory_bytes = std::int64_t{256} << 20;  ///< of each device
-  int count_error = 0;                                  ///< what asking for the number of devices answers
-  int fails_at = -1;                                    ///< the so many-th kernel fails, and everything behind it
+  int count_error = 0;  ///< what asking for the number of devices answers
+  int fails_at = -1;    ///< the so many-th kernel fails, and everything behind it
   bool peers = true;
   std::uint32_t seed = 7;
-  /// From the environment of a process, for the module: TUTTI_FAKE_GPUS, TUTTI_FAKE_CUDA_ERROR, TUTTI_FAKE_CUDA_FAILS_AT.
+  /// From the environment of a process, for the module: TUTTI_FAKE_GPUS, TUTTI_FAKE_CUDA_ERROR,
+  /// TUTTI_FAKE_CUDA_FAILS_AT.
   static FakeCudaOptions from_environment();
 };
 
-/// GPUs of the mind: the table of the CUDA module on the host's memory. Device memory cannot be touched except by the work
-/// of streams; streams get on only when someone looks at their events, and how far is a matter of luck; kernels refuse memory that a
-/// GPU would not reach. One per process.
+/// GPUs of the mind: the table of the CUDA module on the host's memory. Device memory cannot be
+/// touched except by the work of streams; streams get on only when someone looks at their events,
+/// and how far is a matter of luck; kernels refuse memory that a GPU would not reach. One per
+/// process.
 class FakeCuda {
  public:
   static FakeCuda& the();
@@ -54,7 +57,9 @@ class FakeCuda {
   /// What has been made and not been given back.
   [[nodiscard]] std::size_t streams() const { return streams_.size(); }
   [[nodiscard]] std::size_t events() const { return events_; }
-  [[nodiscard]] std::size_t allocations() const { return device_blocks_.size() + host_blocks_.size(); }
+  [[nodiscard]] std::size_t allocations() const {
+    return device_blocks_.size() + host_blocks_.size();
+  }
   [[nodiscard]] int most_streams() const { return most_streams_; }
 
   // For the table, and for others who put work on streams.

@@ -1,5 +1,5 @@
-// libtutti_cuda.so and libtutti_nccl.so of the tests, one file by two names: fake GPUs, and NCCL on them, so that everything
-// but the GPU's own part of a run is tried without one.
+// libtutti_cuda.so and libtutti_nccl.so of the tests, one file by two names: fake GPUs, and NCCL on
+// them, so that everything but the GPU's own part of a run is tried without one.
 
 #include "tests/real/fake_cuda.h"
 #include "tests/real/fake_nccl.h"

@@ -35,7 +35,8 @@ int fails_at() {
 
 int may_ask(const TuttiNcclCommunicator* c, void* stream) {
   if (c->error != 0) return c->error;
-  // A communicator that is not through with what it was asked takes nothing else; ranks of a process go in groups.
+  // A communicator that is not through with what it was asked takes nothing else; ranks of a
+  // process go in groups.
   if (!c->joined || c->looks_left > 0 || c->finalizing) return kInvalidUsage;
   return static_cast<TuttiCudaStream*>(stream)->device == c->device ? 0 : kInvalidUsage;
 }
@@ -53,7 +54,8 @@ void enqueue_parts(TuttiNcclCommunicator* c) {
     uses.push_back({part.at, static_cast<std::uint64_t>(part.count) * item_of(part.type)});
   c->enqueues.emplace_back([c, op, uses, on = c->parts_on] {
     auto state = std::make_shared<Operation>(op);
-    FakeCuda::the().launch(on, uses, [c, state, gone = c->gone] { return *gone || go_on(*c, *state); });
+    FakeCuda::the().launch(on, uses,
+                           [c, state, gone = c->gone] { return *gone || go_on(*c, *state); });
   });
 }
 
@@ -70,7 +72,8 @@ int end_group() {
 int ask_part(TuttiNcclCommunicator* c, const Part& part, void* stream) {
   if (const int no = may_ask(c, stream); no != 0) return no;
   auto* const on = static_cast<TuttiCudaStream*>(stream);
-  if (part.peer < 0 || part.peer >= c->ranks || (!c->parts.empty() && c->parts_on != on)) return kInvalidUsage;
+  if (part.peer < 0 || part.peer >= c->ranks || (!c->parts.empty() && c->parts_on != on))
+    return kInvalidUsage;
   ++(part.out ? fake_nccl_counts().sends : fake_nccl_counts().receives);
   c->parts.push_back(part);
   c->parts_on = on;
@@ -90,18 +93,20 @@ int ask(TuttiNcclCommunicator* c, Operation op, void* stream) {
     auto state = std::make_shared<Operation>(op);
     const std::uint64_t bytes = static_cast<std::uint64_t>(op.count) * item_of(op.type);
     if (!c->profile || op.count == 0) {
-      FakeCuda::the().launch(on, {{op.to, bytes}}, [c, state, gone = c->gone] { return *gone || go_on(*c, *state); });
+      FakeCuda::the().launch(on, {{op.to, bytes}},
+                             [c, state, gone = c->gone] { return *gone || go_on(*c, *state); });
       return;
     }
     void* const collective = tell_of_collective(c->profile, op);
-    FakeCuda::the().launch(on, {{op.to, bytes}},
-                           [c, state, collective, gone = c->gone, begin = std::uint64_t{0}]() mutable {
-                             if (begin == 0) begin = FakeCuda::the().clock();
-                             if (*gone) return true;
-                             if (!go_on(*c, *state)) return false;
-                             channels_ended(c->profile, collective, gone, begin, FakeCuda::the().clock());
-                             return true;
-                           });
+    FakeCuda::the().launch(
+        on, {{op.to, bytes}},
+        [c, state, collective, gone = c->gone, begin = std::uint64_t{0}]() mutable {
+          if (begin == 0) begin = FakeCuda::the().clock();
+          if (*gone) return true;
+          if (!go_on(*c, *state)) return false;
+          channels_ended(c->profile, collective, gone, begin, FakeCuda::the().clock());
+          return true;
+        });
   });
   of_group.push_back(c);
   if (in_group > 0) return 0;
@@ -110,11 +115,14 @@ int ask(TuttiNcclCommunicator* c, Operation op, void* stream) {
   return kTuttiNcclInProgress;
 }
 
-int make_communicator(int device, const char* id, int ranks, int rank, int number, TuttiNcclCommunicator** made) {
-  if (ranks > kMostRanks || rank >= ranks || !std::memchr(id, 0, kTuttiNcclIdBytes)) return kInvalidUsage;
+int make_communicator(int device, const char* id, int ranks, int rank, int number,
+                      TuttiNcclCommunicator** made) {
+  if (ranks > kMostRanks || rank >= ranks || !std::memchr(id, 0, kTuttiNcclIdBytes))
+    return kInvalidUsage;
   const int file = ::open(id, O_RDWR);
   if (file < 0) return kSystemError;
-  void* const memory = ::mmap(nullptr, kMeetingAndSlotsBytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+  void* const memory =
+      ::mmap(nullptr, kMeetingAndSlotsBytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
   ::close(file);
   if (memory == MAP_FAILED) return kSystemError;
   auto* const c = new TuttiNcclCommunicator;
@@ -124,13 +132,15 @@ int make_communicator(int device, const char* id, int ranks, int rank, int numbe
   c->ranks = ranks;
   c->device = device;
   const char* const host = std::getenv("NCCL_HOSTID");
-  c->meeting->ranks[rank].host = host ? static_cast<int>(std::hash<std::string>()(host) & 0xffffff) : 0;
+  c->meeting->ranks[rank].host =
+      host ? static_cast<int>(std::hash<std::string>()(host) & 0xffffff) : 0;
   c->meeting->ranks[rank].device = device + 1;
   c->meeting->ranks[rank].process = ::getpid();
   ++fake_nccl_counts().communicators;
   int mask = 0;
   if (follows_channels())
-    ncclProfiler_v4.open(&c->profile, &mask, real::profiled_name(number), 0, 1, ranks, rank, nullptr);
+    ncclProfiler_v4.open(&c->profile, &mask, real::profiled_name(number), 0, 1, ranks, rank,
+                         nullptr);
   *made = c;
   return in_group > 0 ? 0 : kTuttiNcclInProgress;
 }
@@ -143,14 +153,16 @@ int state(TuttiNcclCommunicator* c) {
     }
     for (int r = 0; r < c->ranks; ++r) {
       const Meeting::Rank &own = c->meeting->ranks[c->rank], &other = c->meeting->ranks[r];
-      if (r != c->rank && own.host == other.host && own.device == other.device) return c->error = kInvalidUsage;
+      if (r != c->rank && own.host == other.host && own.device == other.device)
+        return c->error = kInvalidUsage;
     }
     c->joined = true;
     ::unlink(c->file.c_str());
     return 0;
   }
   for (int r = 0; r < c->ranks; ++r) {
-    if (::kill(c->meeting->ranks[r].process, 0) != 0 && !c->finalizing) return c->error = kRemoteError;
+    if (::kill(c->meeting->ranks[r].process, 0) != 0 && !c->finalizing)
+      return c->error = kRemoteError;
   }
   if (c->looks_left > 0 && --c->looks_left > 0) return kTuttiNcclInProgress;
   for (const auto& enqueue : std::exchange(c->enqueues, {})) enqueue();
@@ -175,7 +187,8 @@ const TuttiNcclApi kApi{
       return 0;
     },
     [](int error) {
-      return error == kRemoteError ? "remote process exited or there was a network error" : "an error of the tests";
+      return error == kRemoteError ? "remote process exited or there was a network error"
+                                   : "an error of the tests";
     },
     [](TuttiNcclCommunicator*) { return "last words of the tests"; },
     // make_id
@@ -205,26 +218,30 @@ const TuttiNcclApi kApi{
       return forget(c);
     },
     // collectives
-    [](TuttiNcclCommunicator* c, const void* from, void* to, std::int64_t count, int type, int operation,
-       void* stream) {
+    [](TuttiNcclCommunicator* c, const void* from, void* to, std::int64_t count, int type,
+       int operation, void* stream) {
       return ask(c, {Kind::kAllReduce, from, to, count, type, operation, 0, 0, false, {}}, stream);
     },
-    [](TuttiNcclCommunicator* c, const void* from, void* to, std::int64_t count, int type, int operation,
-       void* stream) {
-      return ask(c, {Kind::kReduceScatter, from, to, count, type, operation, 0, 0, false, {}}, stream);
+    [](TuttiNcclCommunicator* c, const void* from, void* to, std::int64_t count, int type,
+       int operation, void* stream) {
+      return ask(c, {Kind::kReduceScatter, from, to, count, type, operation, 0, 0, false, {}},
+                 stream);
     },
-    [](TuttiNcclCommunicator* c, const void* from, void* to, std::int64_t count, int type, void* stream) {
+    [](TuttiNcclCommunicator* c, const void* from, void* to, std::int64_t count, int type,
+       void* stream) {
       return ask(c, {Kind::kAllGather, from, to, count, type, 0, 0, 0, false, {}}, stream);
     },
-    [](TuttiNcclCommunicator* c, const void* from, void* to, std::int64_t count, int type, int root, void* stream) {
+    [](TuttiNcclCommunicator* c, const void* from, void* to, std::int64_t count, int type, int root,
+       void* stream) {
       return ask(c, {Kind::kBroadcast, from, to, count, type, 0, root, 0, false, {}}, stream);
     },
-    [](TuttiNcclCommunicator* c, const void* from, void* to, std::int64_t count, int type, int operation, int root,
-       void* stream) {
+    [](TuttiNcclCommunicator* c, const void* from, void* to, std::int64_t count, int type,
+       int operation, int root, void* stream) {
       return ask(c, {Kind::kReduce, from, to, count, type, operation, root, 0, false, {}}, stream);
     },
     // send, receive
-    [](TuttiNcclCommunicator* c, const void* from, std::int64_t count, int type, int peer, void* stream) {
+    [](TuttiNcclCommunicator* c, const void* from, std::int64_t count, int type, int peer,
+       void* stream) {
       auto* const at = const_cast<std::byte*>(static_cast<const std::byte*>(from));
       return ask_part(c, {true, at, count, type, peer}, stream);
     },

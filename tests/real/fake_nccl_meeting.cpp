@@ -47,7 +47,8 @@ void give_parts(const TuttiNcclCommunicator& c, const Operation& op) {
 bool take_parts(const TuttiNcclCommunicator& c, const Operation& op, int from) {
   std::vector<std::pair<PartHeader, const std::byte*>> sent;
   PartHeader header;
-  for (const std::byte* at = c.slot(from);; at += static_cast<std::size_t>(header.count) * item_of(header.type)) {
+  for (const std::byte* at = c.slot(from);;
+       at += static_cast<std::size_t>(header.count) * item_of(header.type)) {
     std::memcpy(&header, at, sizeof header);
     at += sizeof header;
     if (header.to < 0) break;
@@ -56,7 +57,8 @@ bool take_parts(const TuttiNcclCommunicator& c, const Operation& op, int from) {
   auto next = sent.begin();
   for (const Part& part : op.parts) {
     if (part.out || part.peer != from) continue;
-    if (next == sent.end() || next->first.type != part.type || next->first.count != part.count) return false;
+    if (next == sent.end() || next->first.type != part.type || next->first.count != part.count)
+      return false;
     std::memcpy(part.at, next->second, static_cast<std::size_t>(part.count) * item_of(part.type));
     ++next;
   }
@@ -88,7 +90,9 @@ bool go_on_with_parts(TuttiNcclCommunicator& c, Operation& op) {
 
 }  // namespace
 
-std::size_t item_of(int type) { return type == 2 || type == 6 ? 8 : type == 3 || type == 4 ? 2 : 4; }
+std::size_t item_of(int type) {
+  return type == 2 || type == 6 ? 8 : type == 3 || type == 4 ? 2 : 4;
+}
 
 bool go_on(TuttiNcclCommunicator& c, Operation& op) {
   if (op.kind == Kind::kParts) return go_on_with_parts(c, op);
@@ -97,7 +101,8 @@ bool go_on(TuttiNcclCommunicator& c, Operation& op) {
   const std::size_t bytes = static_cast<std::size_t>(op.count) * item_of(op.type);
   const bool scatters = op.kind == Kind::kReduceScatter;
   const std::size_t input = scatters ? bytes * static_cast<std::size_t>(c.ranks) : bytes;
-  const int what = static_cast<int>(op.kind) * 1'000'000 + op.root * 1000 + op.type * 10 + op.operation;
+  const int what =
+      static_cast<int>(op.kind) * 1'000'000 + op.root * 1000 + op.type * 10 + op.operation;
   if (!op.given) {
     if (!may_give(c, op)) return false;
     if (input > kSlotBytes) std::abort();
@@ -110,20 +115,23 @@ bool go_on(TuttiNcclCommunicator& c, Operation& op) {
   for (int r = 0; r < c.ranks; ++r) {
     if (meeting.ranks[r].given < op.number + 1) return false;
     // Real ranks would wait for ever, or worse.
-    if (meeting.ranks[r].operation != what || meeting.ranks[r].count != op.count) c.error = kInvalidUsage;
+    if (meeting.ranks[r].operation != what || meeting.ranks[r].count != op.count)
+      c.error = kInvalidUsage;
   }
   if (c.error != 0) return false;
   auto* const to = static_cast<std::byte*>(op.to);
   switch (op.kind) {
     case Kind::kBroadcast: std::memcpy(to, c.slot(op.root), bytes); break;
     case Kind::kAllGather:
-      for (int r = 0; r < c.ranks; ++r) std::memcpy(to + static_cast<std::size_t>(r) * bytes, c.slot(r), bytes);
+      for (int r = 0; r < c.ranks; ++r)
+        std::memcpy(to + static_cast<std::size_t>(r) * bytes, c.slot(r), bytes);
       break;
     default: {
       if (op.kind == Kind::kReduce && c.rank != op.root) break;
       const std::size_t part = scatters ? static_cast<std::size_t>(c.rank) * bytes : 0;
       std::memcpy(to, c.slot(0) + part, bytes);
-      for (int r = 1; r < c.ranks; ++r) fake_combine(op.operation, op.type, to, to, c.slot(r) + part, op.count);
+      for (int r = 1; r < c.ranks; ++r)
+        fake_combine(op.operation, op.type, to, to, c.slot(r) + part, op.count);
     }
   }
   own.taken = op.number + 1;

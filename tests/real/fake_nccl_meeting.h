@@ -1,5 +1,5 @@
-/// Where the ranks of a fake communicator meet, and how what they gave becomes what each takes: shared memory, in looks that
-/// never wait. tests/real/fake_nccl.cpp has the calls that NCCL has.
+/// Where the ranks of a fake communicator meet, and how what they gave becomes what each takes:
+/// shared memory, in looks that never wait. tests/real/fake_nccl.cpp has the calls that NCCL has.
 
 #pragma once
 
@@ -84,8 +84,8 @@ struct TuttiNcclCommunicator {
   bool finalizing = false;
   void* profile = nullptr;                                     ///< what the profiler knows it by
   std::shared_ptr<bool> gone = std::make_shared<bool>(false);  ///< its kernels end
-  std::vector<std::function<void()>> enqueues;                 ///< what goes onto streams when the looks are over
-  std::vector<tutti::test::Part> parts;                        ///< of the group that is open
+  std::vector<std::function<void()>> enqueues;  ///< what goes onto streams when the looks are over
+  std::vector<tutti::test::Part> parts;         ///< of the group that is open
   TuttiCudaStream* parts_on = nullptr;
   [[nodiscard]] std::byte* slot(int of) const {
     return reinterpret_cast<std::byte*>(meeting) + tutti::test::kMeetingBytes +

@@ -26,7 +26,8 @@ bool asked_to_tell(std::string_view what) {
   return text && text == what;
 }
 
-void tell_of_channel(void* profile, void* collective, int channel, std::uint64_t begin, std::uint64_t end) {
+void tell_of_channel(void* profile, void* collective, int channel, std::uint64_t begin,
+                     std::uint64_t end) {
   TuttiNcclEvent description{};
   description.type = kNcclEventChannel;
   description.parent = collective;
@@ -46,14 +47,16 @@ bool follows_channels() { return following; }
 
 void* tell_of_collective(void* profile, const Operation& op) {
   // As NCCL has them; what is only moved it counts in bytes.
-  constexpr const char* kFunctions[] = {"AllReduce", "ReduceScatter", "AllGather", "Broadcast", "Reduce"};
-  constexpr const char* kTypes[] = {"",          "ncclFloat32", "ncclFloat64", "ncclFloat16", "ncclBfloat16",
-                                    "ncclInt32", "ncclInt64"};
+  constexpr const char* kFunctions[] = {"AllReduce", "ReduceScatter", "AllGather", "Broadcast",
+                                        "Reduce"};
+  constexpr const char* kTypes[] = {
+      "", "ncclFloat32", "ncclFloat64", "ncclFloat16", "ncclBfloat16", "ncclInt32", "ncclInt64"};
   const bool moved = op.kind == Kind::kAllGather || op.kind == Kind::kBroadcast;
   TuttiNcclEvent description{};
   description.type = kNcclEventCollective;
   description.collective.function = kFunctions[static_cast<int>(op.kind)];
-  description.collective.count = static_cast<std::size_t>(op.count) * (moved ? item_of(op.type) : 1);
+  description.collective.count =
+      static_cast<std::size_t>(op.count) * (moved ? item_of(op.type) : 1);
   description.collective.type = moved ? "ncclInt8" : kTypes[op.type];
   description.collective.channels = kChannels;
   if (asked_to_tell("others")) ++description.collective.count;
@@ -67,8 +70,8 @@ void* tell_of_collective(void* profile, const Operation& op) {
   return event;
 }
 
-void channels_ended(void* profile, void* collective, const std::shared_ptr<bool>& gone, std::uint64_t begin,
-                    std::uint64_t end) {
+void channels_ended(void* profile, void* collective, const std::shared_ptr<bool>& gone,
+                    std::uint64_t begin, std::uint64_t end) {
   const std::lock_guard lock(untold_mutex);
   for (int channel = 0; channel < kChannels; ++channel) {
     const auto tell = [=] {

@@ -1,5 +1,6 @@
-// Ranks whose memory the host does not reach, and whose work takes its time: what a GPU is to the interpreter, without
-// one. The memory is unreadable except while work is done on it, so that any touch from the host ends the test.
+// Ranks whose memory the host does not reach, and whose work takes its time: what a GPU is to the
+// interpreter, without one. The memory is unreadable except while work is done on it, so that any
+// touch from the host ends the test.
 
 #include <gtest/gtest.h>
 
@@ -25,7 +26,9 @@ using core::Rank;
 class Vault {
  public:
   static constexpr std::size_t kBytes = std::size_t{256} << 20;
-  Vault() : memory_(::mmap(nullptr, kBytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0)) {
+  Vault()
+      : memory_(::mmap(nullptr, kBytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1,
+                       0)) {
     if (memory_ == MAP_FAILED) throw std::bad_alloc();
   }
   ~Vault() { ::munmap(memory_, kBytes); }
@@ -56,7 +59,8 @@ class Unlocked {
   Vault& vault_;
 };
 
-/// Every `far_each`-th rank is far. Work is done at some later poll, a lane's in its order, lanes' in any.
+/// Every `far_each`-th rank is far. Work is done at some later poll, a lane's in its order, lanes'
+/// in any.
 class FarDevices : public Devices {
  public:
   explicit FarDevices(int far_each, std::uint64_t seed) : far_each_(far_each), random_(seed) {}
@@ -115,8 +119,8 @@ void expect_right(const core::Collective& collective, int far_each, bool local, 
   FarDevices devices(far_each, seed);
   LocalTransport inside;
   LeavesTheProcess outside;
-  const Outcome outcome =
-      run(collective, Operation::kSum, in_order(collective.schedule->ranks()), devices, local ? inside : outside);
+  const Outcome outcome = run(collective, Operation::kSum, in_order(collective.schedule->ranks()),
+                              devices, local ? inside : outside);
   expect_all_reduced(collective, Operation::kSum, outcome, 1, what);
 }
 
@@ -127,7 +131,8 @@ TEST(FarDevices, EveryAlgorithmReducesWithoutTheHostTouchingTheirMemory) {
                           for (const int far_each : {1, 2}) {
                             for (const bool local : {true, false}) {
                               expect_right(collective, far_each, local, 7,
-                                           fmt::format("{}, each {}, {}", name, far_each, local ? "local" : "remote"));
+                                           fmt::format("{}, each {}, {}", name, far_each,
+                                                       local ? "local" : "remote"));
                             }
                           }
                         });
@@ -143,7 +148,8 @@ TEST(FarDevices, LongMessagesAndFewSlots) {
     const core::Collective collective =
         test::on_plain_cluster(*cluster, core::ring_all_reduce(2, 1'200'011, options), 1'200'011);
     for (const bool local : {true, false})
-      expect_right(collective, 1, local, 11, fmt::format("{} slots, {}", credits, local ? "local" : "remote"));
+      expect_right(collective, 1, local, 11,
+                   fmt::format("{} slots, {}", credits, local ? "local" : "remote"));
   }
 }
 

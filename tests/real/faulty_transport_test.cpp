@@ -1,6 +1,7 @@
-// Workers over a transport that goes wrong in one way at one moment, told by a seed: the same seed, the same run. What a
-// worker is told must be refused, or lead to an error, or to a run that stands still and says where, or do no harm:
-// never to a crash, and never to a wrong result that nobody notices. The same through the emulated network.
+// Workers over a transport that goes wrong in one way at one moment, told by a seed: the same seed,
+// the same run. What a worker is told must be refused, or lead to an error, or to a run that stands
+// still and says where, or do no harm: never to a crash, and never to a wrong result that nobody
+// notices. The same through the emulated network.
 
 #include <gtest/gtest.h>
 
@@ -38,18 +39,20 @@ enum class Fault {
   kLostSlot,       ///< a slot is never freed
   kSilence,        ///< from some moment on, one worker sends nothing any more
 };
-constexpr const char* kFaultNames[] = {"None",          "ReplayedPiece", "LostPiece",    "ShorterPiece",
-                                       "LongerMessage", "WrongOffset",   "OtherChannel", "OtherPack",
-                                       "WrongPayload",  "ReplayedSlot",  "LostSlot",     "Silence"};
+constexpr const char* kFaultNames[] = {
+    "None",         "ReplayedPiece", "LostPiece",    "ShorterPiece", "LongerMessage", "WrongOffset",
+    "OtherChannel", "OtherPack",     "WrongPayload", "ReplayedSlot", "LostSlot",      "Silence"};
 constexpr int kFaults = 12;
 constexpr core::Lane kSlotLane = 1 << 24;  // as real/emulate/network.cpp has it
 /// Pieces up to here may be there as a whole before anybody asks where they go.
 constexpr std::int64_t kShort = 16 << 10;
 
-/// What is under way between all workers. Each step moves one thing, chosen at random among the oldest of every channel.
+/// What is under way between all workers. Each step moves one thing, chosen at random among the
+/// oldest of every channel.
 class Ether {
  public:
-  Ether(Fault fault, std::uint64_t seed, std::uint64_t moment) : fault_(fault), random_(seed), moment_(moment) {}
+  Ether(Fault fault, std::uint64_t seed, std::uint64_t moment)
+      : fault_(fault), random_(seed), moment_(moment) {}
 
   struct Item {
     std::int32_t from = 0, to = 0;  ///< workers
@@ -78,7 +81,9 @@ class Ether {
       case Fault::kWrongOffset: piece.offset += 4; break;
       case Fault::kOtherChannel: piece.channel.from_lane += 1; break;
       case Fault::kOtherPack: piece.channel.collective.pack += 1; break;
-      case Fault::kWrongPayload: item.payload[random_.below(item.payload.size())] ^= std::byte{64}; break;
+      case Fault::kWrongPayload:
+        item.payload[random_.below(item.payload.size())] ^= std::byte{64};
+        break;
       case Fault::kNone: break;
     }
     queue(std::move(item));
@@ -116,7 +121,8 @@ class Ether {
   [[nodiscard]] bool fits(const Item& item) const {
     const bool of_slot = fault_ == Fault::kReplayedSlot || fault_ == Fault::kLostSlot;
     const bool tells_of_slot = item.slot || item.piece.channel.from_lane >= kSlotLane;
-    return fault_ == Fault::kSilence || (of_slot ? tells_of_slot : !tells_of_slot && item.piece.length > 4);
+    return fault_ == Fault::kSilence ||
+           (of_slot ? tells_of_slot : !tells_of_slot && item.piece.length > 4);
   }
   void queue(Item item) {
     const std::pair<Channel, bool> line{item.piece.channel, item.slot};
@@ -167,7 +173,9 @@ class EtherTransport : public Transport {
 
 /// What an emulated run has besides: links, and a clock that goes on when the test says so.
 struct Stage {
-  explicit Stage(const core::Collective& collective) { plan.packs.push_back(plan.pack_of({}, collective)); }
+  explicit Stage(const core::Collective& collective) {
+    plan.packs.push_back(plan.pack_of({}, collective));
+  }
   core::Plan plan;
   Timers::Clock::time_point clock{};
   Timers timers{std::chrono::hours(24), [this] { return clock; }};
@@ -177,9 +185,11 @@ struct Stage {
 struct Worker : InterpreterListener {
   Worker(Ether& ether, const core::Collective& collective, std::int32_t worker, Stage* stage)
       : ether_transport(ether, collective.group, worker, stage != nullptr),
-        own_devices(stage ? std::make_unique<EmulatedDevices>(collective.group, TimeScale{50}, stage->timers)
+        own_devices(stage ? std::make_unique<EmulatedDevices>(collective.group, TimeScale{50},
+                                                              stage->timers)
                           : std::unique_ptr<Devices>(std::make_unique<HostDevices>())),
-        network(stage ? std::make_unique<EmulatedNetwork>(stage->plan, ether_transport, TimeScale{50}, stage->timers)
+        network(stage ? std::make_unique<EmulatedNetwork>(stage->plan, ether_transport,
+                                                          TimeScale{50}, stage->timers)
                       : nullptr),
         devices(*own_devices),
         transport(network ? static_cast<Transport&>(*network) : ether_transport),
@@ -190,13 +200,15 @@ struct Worker : InterpreterListener {
       if (collective.group.device(r).worker != worker) continue;
       ranks.push_back(r);
       data.emplace_back(static_cast<std::size_t>(collective.bytes().count()));
-      if (r < collective.contributors) fill_inputs(reduced(collective), r, data.back().data(), collective.elements);
+      if (r < collective.contributors)
+        fill_inputs(reduced(collective), r, data.back().data(), collective.elements);
     }
     for (auto& buffer : data) buffers.push_back(buffer.data());
     interpreter.open({0, 0}, collective, Operation::kSum, ranks, buffers);
   }
   static Reduced reduced(const core::Collective& collective) {
-    return {collective.type, Operation::kSum, 99, static_cast<std::int32_t>(collective.contributors), 1};
+    return {collective.type, Operation::kSum, 99,
+            static_cast<std::int32_t>(collective.contributors), 1};
   }
   void rank_done(CollectiveTag, Rank) override { ++done; }
   void step_done(const StepDone&) override {}
@@ -217,12 +229,14 @@ struct End {
   bool struck = false;
   bool refused = false;  ///< a worker did not take what came
   bool failed = false;   ///< a worker gave an error
-  bool stands = false;   ///< something is missing, and every worker that is not through says what it waits for
-  bool wrong = false;    ///< through, and the comparison found it
-  bool right = false;    ///< through, and right
+  bool stands =
+      false;  ///< something is missing, and every worker that is not through says what it waits for
+  bool wrong = false;  ///< through, and the comparison found it
+  bool right = false;  ///< through, and right
 };
 
-End run(const core::Collective& collective, Fault fault, std::uint64_t seed, bool emulated = false) {
+End run(const core::Collective& collective, Fault fault, std::uint64_t seed,
+        bool emulated = false) {
   Ether ether(fault, seed, seed % 23);
   core::Random random(seed + 1000);
   std::optional<Stage> stage;
@@ -246,14 +260,17 @@ End run(const core::Collective& collective, Fault fault, std::uint64_t seed, boo
     }
     moved = ether.step() || moved;
     // Time may also pass while something is under way: then it comes late.
-    if (!stage || stage->timers.next() == Timers::Clock::time_point::max() || (moved && random.below(4) > 0)) continue;
+    if (!stage || stage->timers.next() == Timers::Clock::time_point::max() ||
+        (moved && random.below(4) > 0))
+      continue;
     moved = true;
     stage->clock = std::max(stage->clock, stage->timers.next());
     stage->timers.run_due([] {});
   }
   end.struck = ether.struck;
   end.refused = !ether.refused.empty();
-  const bool through = std::all_of(workers.begin(), workers.end(), [](const auto& w) { return w->through(); });
+  const bool through =
+      std::all_of(workers.begin(), workers.end(), [](const auto& w) { return w->through(); });
   if (through) {
     for (const auto& worker : workers) {
       std::vector<Rank> ranks;
@@ -263,8 +280,9 @@ End run(const core::Collective& collective, Fault fault, std::uint64_t seed, boo
         ranks.push_back(worker->ranks[i]);
         results.push_back(worker->data[i].data());
       }
-      end.wrong =
-          end.wrong || find_wrong_element(Worker::reduced(collective), collective.elements, ranks, results).has_value();
+      end.wrong = end.wrong || find_wrong_element(Worker::reduced(collective), collective.elements,
+                                                  ranks, results)
+                                   .has_value();
     }
     end.right = !end.wrong;
   } else if (!end.refused && !end.failed) {
@@ -275,13 +293,14 @@ End run(const core::Collective& collective, Fault fault, std::uint64_t seed, boo
   return end;
 }
 
-/// Every algorithm, on shapes where workers have several ranks, and where they have one; messages of one piece and of
-/// several.
+/// Every algorithm, on shapes where workers have several ranks, and where they have one; messages
+/// of one piece and of several.
 template <class Check>
 void for_all(std::uint64_t seeds, Check check) {
   for (const auto& [count, gpus] : {std::pair{3, 2}, std::pair{2, 2}, std::pair{4, 1}}) {
-    const core::Cluster cluster({{test::switch_machine(gpus), count}}, gpus,
-                                core::Network{core::Network::Kind::kOneSwitch, std::nullopt, core::Time(), "test"});
+    const core::Cluster cluster(
+        {{test::switch_machine(gpus), count}}, gpus,
+        core::Network{core::Network::Kind::kOneSwitch, std::nullopt, core::Time(), "test"});
     for (const AlgorithmChoice algorithm : core::algorithms()) {
       const core::Strategy strategy = core::Strategy::for_algorithm(algorithm);
       if (!core::problems_of(strategy, cluster).empty()) continue;
@@ -290,8 +309,8 @@ void for_all(std::uint64_t seeds, Check check) {
             core::make_all_reduce(cluster, strategy, core::DataType::kInt32, elements, 0);
         for (std::uint64_t seed = 1; seed <= (elements > 10'000 ? seeds / 6 : seeds); ++seed) {
           check(collective, seed,
-                fmt::format("{} on {} x {}, {} elements, seed {}", core::to_string(algorithm), count, gpus, elements,
-                            seed));
+                fmt::format("{} on {} x {}, {} elements, seed {}", core::to_string(algorithm),
+                            count, gpus, elements, seed));
         }
       }
     }
@@ -306,8 +325,8 @@ TEST(FaultlessTransport, OvertakingAndDelaysDoNoHarm) {
 }
 
 std::string to_string(const End& end) {
-  return fmt::format("refused {}, failed {}, stands {}, wrong {}, right {}", end.refused, end.failed, end.stands,
-                     end.wrong, end.right);
+  return fmt::format("refused {}, failed {}, stands {}, wrong {}, right {}", end.refused,
+                     end.failed, end.stands, end.wrong, end.right);
 }
 
 /// One fault, told by its number.
@@ -318,39 +337,46 @@ TEST_P(FaultyTransport, NothingGoesWrongUnnoticed) {
   const bool emulated = std::get<1>(GetParam());
   int struck = 0;
   int harmless = 0;
-  for_all(emulated ? 6 : 12, [&](const core::Collective& collective, std::uint64_t seed, const std::string& what) {
-    const End end = run(collective, fault, seed, emulated);
-    struck += end.struck;
-    const std::string then = what + ": " + to_string(end);
-    if (!end.struck) {
-      EXPECT_TRUE(end.right) << then;
-      return;
-    }
-    EXPECT_TRUE(end.refused || end.failed || end.stands || end.wrong || end.right) << then;
-    harmless += end.right;
-    switch (fault) {
-      case Fault::kWrongPayload:  // found by comparing, unless something else is written there later
-        EXPECT_FALSE(end.stands) << then;
-        EXPECT_FALSE(end.failed && !emulated) << then << " (only a stamp's bits are more than a number)";
-        break;
-      case Fault::kReplayedPiece: EXPECT_TRUE(end.refused || (emulated && end.failed)) << then; break;
-      case Fault::kOtherChannel:  // a lane that takes what comes first does not ask which of a rank's lanes sent it
-        EXPECT_FALSE(end.wrong || (emulated && end.right)) << then;
-        break;
-      case Fault::kReplayedSlot:
-      case Fault::kLostSlot:
-      case Fault::kSilence:  // the last ones are not missed
-        EXPECT_FALSE(end.wrong) << then;
-        break;
-      default: EXPECT_FALSE(end.right || end.wrong) << then;
-    }
-  });
+  for_all(emulated ? 6 : 12,
+          [&](const core::Collective& collective, std::uint64_t seed, const std::string& what) {
+            const End end = run(collective, fault, seed, emulated);
+            struck += end.struck;
+            const std::string then = what + ": " + to_string(end);
+            if (!end.struck) {
+              EXPECT_TRUE(end.right) << then;
+              return;
+            }
+            EXPECT_TRUE(end.refused || end.failed || end.stands || end.wrong || end.right) << then;
+            harmless += end.right;
+            switch (fault) {
+              case Fault::kWrongPayload:  // found by comparing, unless something else is written
+                                          // there later
+                EXPECT_FALSE(end.stands) << then;
+                EXPECT_FALSE(end.failed && !emulated)
+                    << then << " (only a stamp's bits are more than a number)";
+                break;
+              case Fault::kReplayedPiece:
+                EXPECT_TRUE(end.refused || (emulated && end.failed)) << then;
+                break;
+              case Fault::kOtherChannel:  // a lane that takes what comes first does not ask which
+                                          // of a rank's lanes sent it
+                EXPECT_FALSE(end.wrong || (emulated && end.right)) << then;
+                break;
+              case Fault::kReplayedSlot:
+              case Fault::kLostSlot:
+              case Fault::kSilence:  // the last ones are not missed
+                EXPECT_FALSE(end.wrong) << then;
+                break;
+              default: EXPECT_FALSE(end.right || end.wrong) << then;
+            }
+          });
   EXPECT_GT(struck, 30) << "hardly ever happens";
   if (fault == Fault::kLostSlot) return;  // few messages, so other slots do
   EXPECT_LT(harmless, struck / 2) << "hardly ever does anything";
 }
 
-INSTANTIATE_TEST_SUITE_P(Every, FaultyTransport, testing::Combine(testing::Range(1, kFaults), testing::Bool()),
+INSTANTIATE_TEST_SUITE_P(Every, FaultyTransport,
+                         testing::Combine(testing::Range(1, kFaults), testing::Bool()),
                          [](const auto& each) {
                            return fmt::format("{}{}", kFaultNames[std::get<0>(each.param)],
                                               std::get<1>(each.param) ? "Emulated" : "");

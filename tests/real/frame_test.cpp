@@ -14,7 +14,8 @@ std::string next_of(FrameReader& reader) {
 }
 
 TEST(Frame, MessagesComeOutAsTheyWentInHoweverTheyAreCut) {
-  const std::vector<std::string> messages{"", "a", std::string(1000, 'b'), std::string(3, '\0'), "last"};
+  const std::vector<std::string> messages{"", "a", std::string(1000, 'b'), std::string(3, '\0'),
+                                          "last"};
   std::string stream;
   for (const std::string& message : messages) stream += framed(message);
   for (std::size_t piece = 1; piece <= stream.size(); piece += 7) {

@@ -14,7 +14,8 @@ using State = Handshake::State;
 
 Nonce nonce_of(int seed) {
   Nonce nonce;
-  for (std::size_t i = 0; i < nonce.size(); ++i) nonce[i] = static_cast<std::byte>(seed * 31 + static_cast<int>(i));
+  for (std::size_t i = 0; i < nonce.size(); ++i)
+    nonce[i] = static_cast<std::byte>(seed * 31 + static_cast<int>(i));
   return nonce;
 }
 
@@ -26,15 +27,17 @@ Handshake joiner(const std::string& secret = "secret", std::int32_t worker = 3, 
   return Handshake::join(secret, {purpose, worker, listener, version}, nonce_of(nonce), run);
 }
 
-Handshake listener(const std::string& secret = "secret", int nonce = 2, Purpose purpose = Purpose::kControl,
-                   std::int32_t self = kCoordinator, const std::string& version = "1.2.4") {
+Handshake listener(const std::string& secret = "secret", int nonce = 2,
+                   Purpose purpose = Purpose::kControl, std::int32_t self = kCoordinator,
+                   const std::string& version = "1.2.4") {
   return Handshake::listen(secret, {purpose, kAnyWorker, self, version}, nonce_of(nonce), kRun);
 }
 
 using Tamper = std::function<void(int message, std::string& bytes)>;
 
 /// Lets them talk; `tamper` may change each message on its way, `heard` gets them all.
-void talk(Handshake& a, Handshake& b, const Tamper& tamper = {}, std::vector<std::string>* heard = nullptr) {
+void talk(Handshake& a, Handshake& b, const Tamper& tamper = {},
+          std::vector<std::string>* heard = nullptr) {
   for (int message = 0; message < 8; ++message) {
     Handshake& from = message % 2 == 0 ? a : b;
     Handshake& to = message % 2 == 0 ? b : a;
@@ -63,8 +66,10 @@ TEST(Handshake, BothHoldTheSecretAndLearnWhoTheOtherIs) {
 TEST(Handshake, TheSecretNeverTravelsAndASecondTimeEverythingDiffers) {
   std::vector<std::string> first, second;
   for (auto* heard : {&first, &second}) {
-    Handshake a = Handshake::join("the one secret", {Purpose::kControl, 3, kCoordinator, "v"}, random_nonce());
-    Handshake b = Handshake::listen("the one secret", {Purpose::kControl, 0, kCoordinator, "v"}, random_nonce(), kRun);
+    Handshake a = Handshake::join("the one secret", {Purpose::kControl, 3, kCoordinator, "v"},
+                                  random_nonce());
+    Handshake b = Handshake::listen("the one secret", {Purpose::kControl, 0, kCoordinator, "v"},
+                                    random_nonce(), kRun);
     talk(a, b, {}, heard);
     ASSERT_EQ(a.state(), State::kDone);
     for (const std::string& bytes : *heard) EXPECT_EQ(bytes.find("the one"), std::string::npos);
@@ -128,7 +133,8 @@ TEST(Handshake, NoBitCanBeChangedOnTheWay) {
       talk(a, b, [&](int m, std::string& bytes) {
         if (m == message) bytes[at] = static_cast<char>(bytes[at] ^ 0x10);
       });
-      EXPECT_FALSE(a.state() == State::kDone && b.state() == State::kDone) << message << ", byte " << at;
+      EXPECT_FALSE(a.state() == State::kDone && b.state() == State::kDone)
+          << message << ", byte " << at;
       if (message < 3) {
         EXPECT_NE(b.state(), State::kDone) << message << ", byte " << at;
       }
@@ -169,7 +175,8 @@ TEST(Handshake, AStrangerGetsNoAnswerAndNothingBeyondAHandshakesBytes) {
   Handshake b = listener();
   ASSERT_LE(b.wants(), 256u);
   std::string http =
-      "GET / HTTP/1.1\r\nHost: somewhere.example\r\nUser-Agent: a stranger who goes on and on and on and on\r\n";
+      "GET / HTTP/1.1\r\nHost: somewhere.example\r\nUser-Agent: a stranger who goes on and on and "
+      "on and on\r\n";
   b.take(http.substr(0, b.wants()));
   EXPECT_EQ(b.state(), State::kStranger);
   EXPECT_EQ(b.output(), "");
@@ -179,7 +186,8 @@ TEST(Handshake, AStrangerGetsNoAnswerAndNothingBeyondAHandshakesBytes) {
 }
 
 TEST(Handshake, AVersionIsPrintedAsWords) {
-  Handshake a = Handshake::join("secret", {Purpose::kControl, 0, kCoordinator, "1\x1b[2J\n2"}, nonce_of(1));
+  Handshake a =
+      Handshake::join("secret", {Purpose::kControl, 0, kCoordinator, "1\x1b[2J\n2"}, nonce_of(1));
   Handshake b = listener();
   talk(a, b);
   EXPECT_EQ(b.peer().version, "1?[2J?2");

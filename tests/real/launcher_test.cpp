@@ -16,7 +16,8 @@ using test::ProblemCode;
 using testing::HasSubstr;
 using Set = std::map<std::string, std::string>;
 
-core::Expected<std::optional<Launch>> launch_in(const Set& set, std::optional<LauncherKind> only = {}) {
+core::Expected<std::optional<Launch>> launch_in(const Set& set,
+                                                std::optional<LauncherKind> only = {}) {
   return find_launch(
       [&](const std::string& name) -> std::optional<std::string> {
         const auto found = set.find(name);
@@ -34,13 +35,15 @@ Launch good(const Set& set) {
 Set tf_config(const std::string& text) { return {{"TF_CONFIG", text}}; }
 
 TEST(Launcher, NothingIsSetAndNothingIsFound) {
-  const auto launch = launch_in({{"HOME", "/root"}, {"RANK", "3"}, {"TF_CONFIG", "{}"}, {"PMI_RANK", ""}});
+  const auto launch =
+      launch_in({{"HOME", "/root"}, {"RANK", "3"}, {"TF_CONFIG", "{}"}, {"PMI_RANK", ""}});
   ASSERT_TRUE(launch);
   EXPECT_FALSE(*launch) << "RANK alone may mean anything";
 }
 
 TEST(Launcher, TfConfigsChiefComesFirst) {
-  const std::string cluster = R"({"cluster": {"chief": ["a:1"], "worker": ["b:2", "c:3"], "ps": ["d:4"]}, "task": )";
+  const std::string cluster =
+      R"({"cluster": {"chief": ["a:1"], "worker": ["b:2", "c:3"], "ps": ["d:4"]}, "task": )";
   const Launch chief = good(tf_config(cluster + R"({"type": "chief", "index": 0}})"));
   EXPECT_EQ(chief.launcher, LauncherKind::kTfConfig);
   EXPECT_EQ(chief.rank, 0);
@@ -49,12 +52,13 @@ TEST(Launcher, TfConfigsChiefComesFirst) {
   const Launch second = good(tf_config(cluster + R"({"type": "worker", "index": 1}})"));
   EXPECT_EQ(second.rank, 2);
   EXPECT_EQ(second.address, (Address{"a", 1}));
-  EXPECT_EQ(good(tf_config(cluster + R"({"type": "worker", "index": "0"}})")).rank, 1) << "TensorFlow casts it";
+  EXPECT_EQ(good(tf_config(cluster + R"({"type": "worker", "index": "0"}})")).rank, 1)
+      << "TensorFlow casts it";
 }
 
 TEST(Launcher, TfConfigsFirstWorkerCoordinatesWhereThereIsNoChief) {
-  const Launch first =
-      good(tf_config(R"({"cluster": {"worker": {"1": "c:3", "0": "b:2"}}, "task": {"type": "worker", "index": 0}})"));
+  const Launch first = good(tf_config(
+      R"({"cluster": {"worker": {"1": "c:3", "0": "b:2"}}, "task": {"type": "worker", "index": 0}})"));
   EXPECT_EQ(first.rank, 0);
   EXPECT_EQ(first.address, (Address{"b", 2}));
 }
@@ -70,15 +74,19 @@ TEST(Launcher, TfConfigThatMakesNoSenseIsARequestToChange) {
   EXPECT_THAT(error(two + R"(, "task": {"type": "worker", "index": 2}})"),
               FailsWith(Mistake{ProblemCode::kInvalid, "task"}));
   const std::string negative = two + R"(, "task": {"type": "worker", "index": -1}})";
-  EXPECT_THAT(error(negative), FailsWith(test::at(negative, "-1", ProblemCode::kWrongType, "index")));
+  EXPECT_THAT(error(negative),
+              FailsWith(test::at(negative, "-1", ProblemCode::kWrongType, "index")));
   EXPECT_THAT(error(two + R"(, "task": {"type": "chef", "index": 0}})"),
               FailsWith(Mistake{ProblemCode::kInvalid, "task"}));
-  EXPECT_THAT(error(R"({"cluster": {"worker": ["a:1", "b:2"], "ps": ["c:3"]}, "task": {"type": "ps", "index": 0}})"),
-              FailsWith(Mistake{ProblemCode::kUnused, "task"}));
+  EXPECT_THAT(
+      error(
+          R"({"cluster": {"worker": ["a:1", "b:2"], "ps": ["c:3"]}, "task": {"type": "ps", "index": 0}})"),
+      FailsWith(Mistake{ProblemCode::kUnused, "task"}));
   EXPECT_THAT(error(R"({"cluster": {"worker": ["a"]}, "task": {"type": "worker", "index": 0}})"),
               FailsWith(Mistake{ProblemCode::kWrongType, "cluster", 1, 25}));
-  EXPECT_THAT(error(R"({"cluster": {"chief": ["a:1", "b:1"]}, "task": {"type": "chief", "index": 0}})"),
-              FailsWith(Mistake{ProblemCode::kInvalid, "task"}));
+  EXPECT_THAT(
+      error(R"({"cluster": {"chief": ["a:1", "b:1"]}, "task": {"type": "chief", "index": 0}})"),
+      FailsWith(Mistake{ProblemCode::kInvalid, "task"}));
 }
 
 TEST(Launcher, OpenMpi) {
@@ -90,7 +98,8 @@ TEST(Launcher, OpenMpi) {
                 {"SLURM_STEP_ID", "0"},
                 {"SLURM_NTASKS", "1"}};
   const Launch launch = good(set);
-  EXPECT_EQ(launch.launcher, LauncherKind::kOpenMpi) << "srun started mpirun's daemon, not this process";
+  EXPECT_EQ(launch.launcher, LauncherKind::kOpenMpi)
+      << "srun started mpirun's daemon, not this process";
   EXPECT_EQ(launch.rank, 2);
   EXPECT_EQ(launch.size, 4);
   EXPECT_TRUE(launch.one_machine);
@@ -136,7 +145,8 @@ TEST(Launcher, SlurmsFirstHostCoordinates) {
 }
 
 TEST(Launcher, ABatchScriptOfSlurmIsOneProcess) {
-  const auto launch = launch_in({{"SLURM_PROCID", "0"}, {"SLURM_NTASKS", "8"}, {"SLURM_JOB_ID", "7"}});
+  const auto launch =
+      launch_in({{"SLURM_PROCID", "0"}, {"SLURM_NTASKS", "8"}, {"SLURM_JOB_ID", "7"}});
   ASSERT_TRUE(launch);
   EXPECT_FALSE(*launch);
 }
@@ -170,8 +180,9 @@ TEST(Launcher, TorchrunsAgentHasTakenItsPort) {
 }
 
 TEST(Launcher, ALauncherThatStartedOneProcessStartedNobodyTogether) {
-  for (const Set& set : {Set{{"OMPI_COMM_WORLD_RANK", "0"}, {"OMPI_COMM_WORLD_SIZE", "1"}},
-                         tf_config(R"({"cluster": {"worker": ["a:1"]}, "task": {"type": "worker", "index": 0}})")}) {
+  for (const Set& set :
+       {Set{{"OMPI_COMM_WORLD_RANK", "0"}, {"OMPI_COMM_WORLD_SIZE", "1"}},
+        tf_config(R"({"cluster": {"worker": ["a:1"]}, "task": {"type": "worker", "index": 0}})")}) {
     const auto launch = launch_in(set);
     ASSERT_TRUE(launch) << launch.error().message();
     EXPECT_FALSE(*launch);
@@ -183,16 +194,20 @@ TEST(Launcher, NumbersThatMakeNoSenseAreNamed) {
               FailsWith(Mistake{ProblemCode::kWrongType, "OMPI_COMM_WORLD_RANK"}));
   EXPECT_THAT(launch_in({{"OMPI_COMM_WORLD_RANK", "4"}, {"OMPI_COMM_WORLD_SIZE", "4"}}),
               FailsWith(Mistake{ProblemCode::kTooLarge, "OMPI_COMM_WORLD_RANK"}));
-  EXPECT_THAT(launch_in({{"PMI_RANK", "0"}}), FailsWith(Mistake{ProblemCode::kMissing, "PMI_SIZE"}));
+  EXPECT_THAT(launch_in({{"PMI_RANK", "0"}}),
+              FailsWith(Mistake{ProblemCode::kMissing, "PMI_SIZE"}));
   EXPECT_THAT(launch_in({{"PMI_RANK", "0"}, {"PMI_SIZE", "99999999999999999999"}}),
               FailsWith(Mistake{ProblemCode::kWrongType, "PMI_SIZE"}));
-  EXPECT_THAT(launch_in({}, LauncherKind::kTorchrun), FailsWith(Mistake{ProblemCode::kMissing, "MASTER_ADDR"}));
-  EXPECT_THAT(launch_in({}, LauncherKind::kTfConfig), FailsWith(Mistake{ProblemCode::kMissing, "TF_CONFIG"}));
+  EXPECT_THAT(launch_in({}, LauncherKind::kTorchrun),
+              FailsWith(Mistake{ProblemCode::kMissing, "MASTER_ADDR"}));
+  EXPECT_THAT(launch_in({}, LauncherKind::kTfConfig),
+              FailsWith(Mistake{ProblemCode::kMissing, "TF_CONFIG"}));
 }
 
 TEST(Launcher, EveryNameIsReadBack) {
-  for (const LauncherKind kind : {LauncherKind::kTfConfig, LauncherKind::kTorchrun, LauncherKind::kOpenMpi,
-                                  LauncherKind::kMpich, LauncherKind::kSlurm}) {
+  for (const LauncherKind kind :
+       {LauncherKind::kTfConfig, LauncherKind::kTorchrun, LauncherKind::kOpenMpi,
+        LauncherKind::kMpich, LauncherKind::kSlurm}) {
     EXPECT_EQ(parse_launcher(to_string(kind)), kind);
     EXPECT_THAT(std::string(kLaunchers), HasSubstr(to_string(kind)));
   }
@@ -201,8 +216,8 @@ TEST(Launcher, EveryNameIsReadBack) {
 TEST(Address, IsAHostAndAPort) {
   EXPECT_EQ(parse_address("node1:80"), (Address{"node1", 80}));
   EXPECT_EQ(parse_address("0.0.0.0:0", true), (Address{"0.0.0.0", 0}));
-  for (const char* bad :
-       {"", "node1", ":80", "node1:", "node1:0", "node1:65536", "node1:8x", "[::1]:80", "a b:1", "a:-1"})
+  for (const char* bad : {"", "node1", ":80", "node1:", "node1:0", "node1:65536", "node1:8x",
+                          "[::1]:80", "a b:1", "a:-1"})
     EXPECT_FALSE(parse_address(bad)) << bad;
 }
 

@@ -1,4 +1,5 @@
-// What a run takes of a machine's memory, by hand; and that nothing is started where that is not there.
+// What a run takes of a machine's memory, by hand; and that nothing is started where that is not
+// there.
 
 #include "real/worker/memory_need.h"
 
@@ -28,14 +29,18 @@ core::Scenario scenario(const std::string& workers, const std::string& strategy,
                         const std::string& variables = "variable { name: \"a\" shape: 1000000 }") {
   const std::string text = fmt::format(
       "cluster {{ {} network {{ kind: ONE_SWITCH latency_us: 1 }} machine {{ name: \"m\" "
-      "device {{ name: \"gpu[0-1]\" kind: GPU memory_gb_per_s: 100 }} device {{ name: \"cpu0\" kind: CPU "
-      "memory_gb_per_s: 50 }} nic {{ name: \"nic0\" bandwidth_gb_per_s: 10 }} switch {{ name: \"plx\" kind: "
-      "PCIE_SWITCH }} link {{ from: \"gpu[0-1]\" to: \"plx\" kind: PCIE bandwidth_gb_per_s: 10 latency_us: 0 }} "
+      "device {{ name: \"gpu[0-1]\" kind: GPU memory_gb_per_s: 100 }} device {{ name: \"cpu0\" "
+      "kind: CPU "
+      "memory_gb_per_s: 50 }} nic {{ name: \"nic0\" bandwidth_gb_per_s: 10 }} switch {{ name: "
+      "\"plx\" kind: "
+      "PCIE_SWITCH }} link {{ from: \"gpu[0-1]\" to: \"plx\" kind: PCIE bandwidth_gb_per_s: 10 "
+      "latency_us: 0 }} "
       "link {{ from: \"plx\" to: \"cpu0\" kind: PCIE bandwidth_gb_per_s: 10 latency_us: 0 }} "
       "link {{ from: \"plx\" to: \"nic0\" kind: PCIE bandwidth_gb_per_s: 10 latency_us: 0 }} }} }} "
       "workload {{ {} forward_ms: 1 backward_ms: 1 }} strategy {{ {} }} run {{ steps: {} }}",
       workers, variables, strategy, steps);
-  auto read = core::read_scenario(text, "s.textproto", core::Library(std::vector<core::Library::File>()));
+  auto read =
+      core::read_scenario(text, "s.textproto", core::Library(std::vector<core::Library::File>()));
   EXPECT_TRUE(read) << (read ? "" : read.error().message());
   return std::move(*read);
 }
@@ -50,9 +55,11 @@ TEST(MemoryNeed, EveryReplicaHoldsEveryPackInEveryStepAtOnce) {
   options.steps_at_once = 4;
   EXPECT_EQ(memory_need(ten, 2, options).buffers, Bytes(4 * 2 * 4'000'000));
   options.steps_at_once = 16;
-  EXPECT_EQ(memory_need(ten, 2, options).buffers, Bytes(10 * 2 * 4'000'000)) << "no more than there are";
+  EXPECT_EQ(memory_need(ten, 2, options).buffers, Bytes(10 * 2 * 4'000'000))
+      << "no more than there are";
   options.loop = true;
-  EXPECT_EQ(memory_need(ten, 2, options).buffers, Bytes(2 * 4'000'000)) << "a benchmark has one set";
+  EXPECT_EQ(memory_need(ten, 2, options).buffers, Bytes(2 * 4'000'000))
+      << "a benchmark has one set";
 }
 
 TEST(MemoryNeed, WhoAddsUpHasAPlaceForWhatComes) {
@@ -63,36 +70,42 @@ TEST(MemoryNeed, WhoAddsUpHasAPlaceForWhatComes) {
 }
 
 TEST(MemoryNeed, AServerThatNobodyWaitsForHasItsVariablesTwiceAndAPlaceForEveryPushAndRead) {
-  const core::Scenario servers =
-      scenario("workers { machine: \"m\" count: 3 replicas: 1 } workers { machine: \"m\" server: true }",
-               "tensorflow { parameter_server { } }");
+  const core::Scenario servers = scenario(
+      "workers { machine: \"m\" count: 3 replicas: 1 } workers { machine: \"m\" server: true }",
+      "tensorflow { parameter_server { } }");
   const Bytes variable(4'000'000);
-  EXPECT_EQ(memory_need(servers, 3, {}).buffers, variable * (2 + 3 * 3)) << "a push has room for what comes besides";
+  EXPECT_EQ(memory_need(servers, 3, {}).buffers, variable * (2 + 3 * 3))
+      << "a push has room for what comes besides";
 }
 
 TEST(MemoryNeed, WhatLiesOnGpusTakesCopiesOnTheHostAPackAtATime) {
-  const core::Scenario ring = scenario(kThree, "algorithm: \"ring\"", 1,
-                                       "variable { name: \"a\" shape: 1000000 } variable { name: \"b\" shape: 10 }");
+  const core::Scenario ring =
+      scenario(kThree, "algorithm: \"ring\"", 1,
+               "variable { name: \"a\" shape: 1000000 } variable { name: \"b\" shape: 10 }");
   MemoryOptions options;
   options.backend = Backend::kCuda;
   const MemoryNeed need = memory_need(ring, 0, options);
   EXPECT_EQ(need.buffers, Bytes());
-  EXPECT_EQ(need.copies, Bytes((1 + 2) * 4'000'000)) << "an input, and the results of both replicas";
+  EXPECT_EQ(need.copies, Bytes((1 + 2) * 4'000'000))
+      << "an input, and the results of both replicas";
   options.verify = false;
   EXPECT_EQ(memory_need(ring, 0, options).copies, Bytes(4'000'000));
   EXPECT_EQ(memory_need(ring, 0, {}).copies, Bytes()) << "the host reads its own memory";
   // Partial sums of pscpu are the CPU's, on whatever the gradients lie.
-  EXPECT_EQ(memory_need(scenario(kThree, "algorithm: \"pscpu\""), 0, options).buffers, Bytes(7 * 4'000'000));
+  EXPECT_EQ(memory_need(scenario(kThree, "algorithm: \"pscpu\""), 0, options).buffers,
+            Bytes(7 * 4'000'000));
 }
 
 TEST(MemoryNeed, ConnectionsHaveBuffersAndSharedMemoryHasRings) {
   const core::Scenario ring = scenario(kThree, "algorithm: \"ring\"");
   MemoryOptions options;
   options.streams = 4;
-  EXPECT_EQ(memory_need(ring, 0, options).transport, Bytes(2 * 4 * static_cast<std::int64_t>(kReadBufferBytes)));
-  options.shared_memory = true;
   EXPECT_EQ(memory_need(ring, 0, options).transport,
-            Bytes(2 * static_cast<std::int64_t>(kLineBytes) + static_cast<std::int64_t>(kPayloadBytes)));
+            Bytes(2 * 4 * static_cast<std::int64_t>(kReadBufferBytes)));
+  options.shared_memory = true;
+  EXPECT_EQ(
+      memory_need(ring, 0, options).transport,
+      Bytes(2 * static_cast<std::int64_t>(kLineBytes) + static_cast<std::int64_t>(kPayloadBytes)));
 }
 
 TEST(MemoryNeed, StepsAreAsManyAsFitIntoTwoGibibytes) {
@@ -114,11 +127,12 @@ TEST(MemoryNeed, WhatDoesNotFitIsRefusedWithNeedAndRemedy) {
   const auto refused = with(6'499'999'999);
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().kind(), core::ErrorKind::kRequest);
-  EXPECT_EQ(
-      refused.error().message(),
-      "s.textproto: the run needs 6.50 GB of this machine's memory for 3 workers (6.00 GB are buffers of gradients "
-      "and partial sums), and 6.50 GB are free; use fewer replicas or workers, a smaller model, or let workers "
-      "join from more machines (--listen)");
+  EXPECT_EQ(refused.error().message(),
+            "s.textproto: the run needs 6.50 GB of this machine's memory for 3 workers (6.00 GB "
+            "are buffers of gradients "
+            "and partial sums), and 6.50 GB are free; use fewer replicas or workers, a smaller "
+            "model, or let workers "
+            "join from more machines (--listen)");
 }
 
 TEST(MemoryNeed, NoProcessIsStartedWhereTheyDoNotFit) {
@@ -139,7 +153,8 @@ TEST(MemoryNeed, NoProcessIsStartedWhereTheyDoNotFit) {
 }
 
 TEST(MemoryNeed, AWorkerThatJoinsLooksAtItsOwnMachine) {
-  const core::Scenario ring = scenario("workers { machine: \"m\" count: 2 }", "algorithm: \"ring\"");
+  const core::Scenario ring =
+      scenario("workers { machine: \"m\" count: 2 }", "algorithm: \"ring\"");
   std::promise<Address> listens;
   const std::shared_future<Address> at = listens.get_future().share();
   std::vector<std::thread> workers;

@@ -21,16 +21,18 @@ using core::Time;
 /// Two hosts, each a replica.
 const core::Scenario& two_hosts() {
   static const auto scenario = *core::read_scenario(
-      "cluster { workers { machine: \"h\" count: 2 } network { kind: ONE_SWITCH latency_us: 1 } machine { name: \"h\" "
-      "device { name: \"cpu0\" kind: CPU memory_gb_per_s: 50 } nic { name: \"n\" bandwidth_gb_per_s: 10 } "
+      "cluster { workers { machine: \"h\" count: 2 } network { kind: ONE_SWITCH latency_us: 1 } "
+      "machine { name: \"h\" "
+      "device { name: \"cpu0\" kind: CPU memory_gb_per_s: 50 } nic { name: \"n\" "
+      "bandwidth_gb_per_s: 10 } "
       "link { from: \"cpu0\" to: \"n\" kind: PCIE bandwidth_gb_per_s: 10 latency_us: 0 } } } "
       "workload { variable { name: \"a\" shape: 10 } } strategy { algorithm: \"ring\" }",
       "s", core::Library(std::vector<core::Library::File>()));
   return scenario;
 }
 
-proto::StepResult part_of(std::int32_t worker, std::int64_t start_us, std::int64_t end_us, std::int64_t forward_us,
-                          std::int64_t in_flight_us) {
+proto::StepResult part_of(std::int32_t worker, std::int64_t start_us, std::int64_t end_us,
+                          std::int64_t forward_us, std::int64_t in_flight_us) {
   proto::StepResult part;
   proto::ReplicaStep& replica = *part.add_replica();
   replica.set_device("w" + std::to_string(worker) + "/cpu0");
@@ -60,12 +62,14 @@ proto::StepResult part_of(std::int32_t worker, std::int64_t start_us, std::int64
   return part;
 }
 
-/// The thread of worker 0, which computes longest, gets its core late, and worker 1 ends after it: that is no communication.
+/// The thread of worker 0, which computes longest, gets its core late, and worker 1 ends after it:
+/// that is no communication.
 TEST(StepMerger, WhatAReplicaWaitsForOthersIsNotExposedCommunication) {
   core::Summary summary;
   const core::RecordOptions record;
   StepMerger merger(two_hosts(), 0, record, summary);
-  const proto::StepResult first = part_of(0, 100, 500, 200, 150), second = part_of(1, 0, 900, 100, 800);
+  const proto::StepResult first = part_of(0, 100, 500, 200, 150),
+                          second = part_of(1, 0, 900, 100, 800);
   const auto same = [](std::int64_t ns) { return ns; };
   const std::vector<WorkerPart> parts{{&first, same}, {&second, same}};
   merger.begin_batch(parts);

@@ -31,11 +31,13 @@ std::pair<int, int> connected() {
 
 std::vector<std::vector<int>> mesh(int workers, int streams) {
   const auto each = static_cast<std::size_t>(streams);
-  std::vector<std::vector<int>> sockets(static_cast<std::size_t>(workers),
-                                        std::vector<int>(static_cast<std::size_t>(workers) * each, -1));
+  std::vector<std::vector<int>> sockets(
+      static_cast<std::size_t>(workers),
+      std::vector<int>(static_cast<std::size_t>(workers) * each, -1));
   for (std::size_t a = 0; a < sockets.size(); ++a) {
     for (std::size_t b = a + 1; b < sockets.size(); ++b) {
-      for (std::size_t i = 0; i < each; ++i) std::tie(sockets[a][b * each + i], sockets[b][a * each + i]) = connected();
+      for (std::size_t i = 0; i < each; ++i)
+        std::tie(sockets[a][b * each + i], sockets[b][a * each + i]) = connected();
     }
   }
   return sockets;
@@ -43,16 +45,21 @@ std::vector<std::vector<int>> mesh(int workers, int streams) {
 
 std::vector<std::int32_t> workers_of(const core::Collective& collective) {
   std::vector<std::int32_t> workers;
-  for (Rank r = 0; r < collective.schedule->ranks(); ++r) workers.push_back(collective.group.device(r).worker);
+  for (Rank r = 0; r < collective.schedule->ranks(); ++r)
+    workers.push_back(collective.group.device(r).worker);
   return workers;
 }
 
-int streams_of(const std::string& name) { return name.starts_with("tcp ") ? std::stoi(name.substr(4)) : 1; }
+int streams_of(const std::string& name) {
+  return name.starts_with("tcp ") ? std::stoi(name.substr(4)) : 1;
+}
 
-std::unique_ptr<Transport> transport_named(const std::string& name, std::vector<int> sockets, std::int32_t worker,
+std::unique_ptr<Transport> transport_named(const std::string& name, std::vector<int> sockets,
+                                           std::int32_t worker,
                                            std::vector<std::int32_t> worker_of) {
   if (name.starts_with("tcp"))
-    return std::make_unique<TcpTransport>(std::move(sockets), std::move(worker_of), WaitOptions{}, streams_of(name));
+    return std::make_unique<TcpTransport>(std::move(sockets), std::move(worker_of), WaitOptions{},
+                                          streams_of(name));
   auto opened = ShmTransport::open(std::move(sockets), worker, std::move(worker_of), {},
                                    {Transport::Clock::now() + std::chrono::seconds(60)});
   if (!opened) {

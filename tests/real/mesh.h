@@ -24,9 +24,11 @@ int streams_of(const std::string& name);
 /// By rank of the collective.
 std::vector<std::int32_t> workers_of(const core::Collective& collective);
 
-/// The transport of that name ("tcp", "tcp 3" with three connections to each, "shm") for `worker`; null, with a failure of the test, if it can't be had.
-/// Waits until the other workers ask for theirs.
-std::unique_ptr<Transport> transport_named(const std::string& name, std::vector<int> sockets, std::int32_t worker,
+/// The transport of that name ("tcp", "tcp 3" with three connections to each, "shm") for `worker`;
+/// null, with a failure of the test, if it can't be had. Waits until the other workers ask for
+/// theirs.
+std::unique_ptr<Transport> transport_named(const std::string& name, std::vector<int> sockets,
+                                           std::int32_t worker,
                                            std::vector<std::int32_t> worker_of);
 
 }  // namespace tutti::real

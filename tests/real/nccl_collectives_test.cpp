@@ -1,5 +1,5 @@
-// What the program does with NCCL, on a fake one (tests/real/fake_nccl.h); and single collectives, also on the real one
-// where there are GPUs.
+// What the program does with NCCL, on a fake one (tests/real/fake_nccl.h); and single collectives,
+// also on the real one where there are GPUs.
 
 #include "real/nccl/nccl_collectives.h"
 #include "real/interpreter/verify.h"
@@ -70,8 +70,8 @@ class NcclOnFakeGpus : public testing::Test {
     devices_ = devices_of(FakeCuda::the().api(), ranks, gpus);
     options.ranks = in_order(ranks);
     if (options.ranks_in_all > 0) options.id = *NcclCollectives::make_id(fake_nccl_api());
-    auto opened =
-        NcclCollectives::open(fake_nccl_api(), transport_, *devices_, std::move(options), [] { return true; });
+    auto opened = NcclCollectives::open(fake_nccl_api(), transport_, *devices_, std::move(options),
+                                        [] { return true; });
     if (!opened) return tl::make_unexpected(opened.error());
     run_ = std::move(*opened);
     run_->connect(done_);
@@ -90,7 +90,8 @@ class NcclOnFakeGpus : public testing::Test {
       devices_->copy_now(buffers_.back().get(), inputs.data(), collective.bytes().count());
       data.push_back(buffers_.back().get());
     }
-    run_->open({1, pack}, collective, operation, in_order(static_cast<Rank>(collective.contributors)), data);
+    run_->open({1, pack}, collective, operation,
+               in_order(static_cast<Rank>(collective.contributors)), data);
   }
 
   core::Expected<void> finish(std::size_t ranks_done) {
@@ -107,7 +108,8 @@ class NcclOnFakeGpus : public testing::Test {
     Outcome outcome;
     for (Rank r = 0; r < collective.contributors; ++r) {
       outcome.data.emplace_back(static_cast<std::size_t>(collective.bytes().count()));
-      devices_->copy_now(outcome.data.back().data(), buffers_[first + static_cast<std::size_t>(r)].get(),
+      devices_->copy_now(outcome.data.back().data(),
+                         buffers_[first + static_cast<std::size_t>(r)].get(),
                          collective.bytes().count());
     }
     return outcome;
@@ -146,7 +148,8 @@ TEST_F(NcclOnFakeGpus, EveryTypeAndOperationAndNumberOfRanks) {
         done_ = {};
         for (Rank r = 0; r < ranks; ++r) run_->start({1, pack}, r);
         ASSERT_TRUE(finish(static_cast<std::size_t>(ranks)));
-        expect_all_reduced(collective, static_cast<Operation>(o), outcome(collective, first), 1, "nccl");
+        expect_all_reduced(collective, static_cast<Operation>(o), outcome(collective, first), 1,
+                           "nccl");
         run_->close({1, pack++});
       }
     }
@@ -164,7 +167,8 @@ TEST_F(NcclOnFakeGpus, EveryCollectiveInPlaceAndOutOfPlace) {
     for (const core::CollectiveKind kind : core::collective_kinds()) {
       for (const bool out_of_place : {false, true}) {
         if (!out_of_place && !core::can_be_in_place(kind)) continue;
-        core::Collective collective = test::on_plain_cluster(*cluster, core::ring_all_reduce(ranks, 1008), 1008);
+        core::Collective collective =
+            test::on_plain_cluster(*cluster, core::ring_all_reduce(ranks, 1008), 1008);
         collective.kind = kind;
         collective.out_of_place = out_of_place;
         collective.root = ranks - 1;
@@ -190,7 +194,8 @@ TEST_F(NcclOnFakeGpus, EveryCollectiveInPlaceAndOutOfPlace) {
           results.push_back(host[place].data());
         }
         EXPECT_FALSE(find_wrong_element(reduced, collective.contract(), in_order(ranks), results))
-            << core::to_string(kind) << ", " << ranks << " ranks, " << (out_of_place ? "out of place" : "in place");
+            << core::to_string(kind) << ", " << ranks << " ranks, "
+            << (out_of_place ? "out of place" : "in place");
         run_->close({1, pack++});
       }
     }
@@ -201,7 +206,8 @@ TEST_F(NcclOnFakeGpus, EveryCollectiveInPlaceAndOutOfPlace) {
 TEST_F(NcclOnFakeGpus, PacksGoInTheirOrderWhicheverIsReadyFirst) {
   const auto cluster = test::plain_cluster(3);
   ASSERT_TRUE(open(3, in_all(3, 0.25)));
-  const core::Collective collective = test::on_plain_cluster(*cluster, core::ring_all_reduce(3, 5000), 5000);
+  const core::Collective collective =
+      test::on_plain_cluster(*cluster, core::ring_all_reduce(3, 5000), 5000);
   for (std::uint32_t p = 0; p < 4; ++p) add(p, collective, Operation::kSum);
   for (const std::uint32_t p : {2u, 3u, 1u}) {
     for (Rank r = 0; r < 3; ++r) run_->start({1, p}, r);
@@ -220,14 +226,16 @@ TEST_F(NcclOnFakeGpus, PacksGoInTheirOrderWhicheverIsReadyFirst) {
   }
   EXPECT_THAT(of_rank_0, testing::ElementsAre(0, 1, 2, 3));
   for (std::uint32_t p = 0; p < 4; ++p)
-    expect_all_reduced(collective, Operation::kSum, outcome(collective, p * 3), 0.25, "a mean, as it were");
+    expect_all_reduced(collective, Operation::kSum, outcome(collective, p * 3), 0.25,
+                       "a mean, as it were");
 }
 
 TEST_F(NcclOnFakeGpus, APeerThatIsGoneIsAnErrorAndCommunicatorsAreAborted) {
   const auto cluster = test::plain_cluster(2);
   ::setenv("TUTTI_FAKE_NCCL_FAILS_AT", "1", 1);
   ASSERT_TRUE(open(2, in_all(2)));
-  const core::Collective collective = test::on_plain_cluster(*cluster, core::ring_all_reduce(2, 100), 100);
+  const core::Collective collective =
+      test::on_plain_cluster(*cluster, core::ring_all_reduce(2, 100), 100);
   for (std::uint32_t p = 0; p < 2; ++p) {
     add(p, collective, Operation::kSum);
     for (Rank r = 0; r < 2; ++r) run_->start({1, p}, r);
@@ -235,8 +243,9 @@ TEST_F(NcclOnFakeGpus, APeerThatIsGoneIsAnErrorAndCommunicatorsAreAborted) {
   const auto finished = finish(4);
   ::unsetenv("TUTTI_FAKE_NCCL_FAILS_AT");
   ASSERT_FALSE(finished);
-  EXPECT_THAT(finished.error().message(), testing::AllOf(HasSubstr("NCCL: "), HasSubstr("remote process exited"),
-                                                         HasSubstr("last words"), HasSubstr("NCCL_DEBUG")));
+  EXPECT_THAT(finished.error().message(),
+              testing::AllOf(HasSubstr("NCCL: "), HasSubstr("remote process exited"),
+                             HasSubstr("last words"), HasSubstr("NCCL_DEBUG")));
   EXPECT_FALSE(run_->poll()) << "it lasts";
   run_.reset();
   EXPECT_EQ(fake_nccl_counts().aborted, 2);
@@ -263,9 +272,11 @@ TEST_F(NcclOnFakeGpus, ChannelsAreToldOfWithTheirPackAndRank) {
   options.follow_channels = true;
   const auto began = Collectives::Clock::now();
   ASSERT_TRUE(open(3, std::move(options)));
-  const core::Collective some = test::on_plain_cluster(*cluster, core::ring_all_reduce(3, 100), 100);
+  const core::Collective some =
+      test::on_plain_cluster(*cluster, core::ring_all_reduce(3, 100), 100);
   const core::Collective none = test::on_plain_cluster(*cluster, core::ring_all_reduce(3, 0), 0);
-  for (std::uint32_t p = 0; p < 4; ++p) add(p, p == 1 ? none : some, Operation::kSum);  // nobody asks NCCL for nothing
+  for (std::uint32_t p = 0; p < 4; ++p)
+    add(p, p == 1 ? none : some, Operation::kSum);  // nobody asks NCCL for nothing
   for (std::uint32_t p = 0; p < 4; ++p) {
     for (Rank r = 0; r < 3; ++r) run_->start({1, p}, r);
   }
@@ -311,7 +322,8 @@ class NcclChannels : public NcclOnFakeGpus {
     run_->hear_the_rest();
   }
   std::shared_ptr<const core::Cluster> cluster_ = test::plain_cluster(3);
-  core::Collective collective_ = test::on_plain_cluster(*cluster_, core::ring_all_reduce(3, 100), 100);
+  core::Collective collective_ =
+      test::on_plain_cluster(*cluster_, core::ring_all_reduce(3, 100), 100);
 };
 
 TEST_F(NcclChannels, OfAnNcclThatTellsNothingAreNotedWhenThatIsKnown) {
@@ -335,9 +347,11 @@ TEST_F(NcclChannels, ThatAreToldOfTooLateAreCountedAndAreNoOtherPacks) {
   const Tells tells("late");
   reduce(0);
   EXPECT_EQ(done_.channels.size(), 3u);
-  EXPECT_THAT(run_->last_words(), testing::ElementsAre(testing::ContainsRegex(" 3 .*channels of ranks 0, 1, 2 ")));
+  EXPECT_THAT(run_->last_words(),
+              testing::ElementsAre(testing::ContainsRegex(" 3 .*channels of ranks 0, 1, 2 ")));
   reduce(1);  // before which the late ones come
-  EXPECT_THAT(run_->last_words(), testing::ElementsAre(testing::ContainsRegex(" 6 .*channels of ranks 0, 1, 2 ")));
+  EXPECT_THAT(run_->last_words(),
+              testing::ElementsAre(testing::ContainsRegex(" 6 .*channels of ranks 0, 1, 2 ")));
   std::map<std::pair<std::uint32_t, Rank>, int> heard;
   for (const ChannelDone& done : done_.channels) ++heard[{done.collective.pack, done.rank}];
   EXPECT_EQ(heard.size(), 6u);
@@ -347,14 +361,16 @@ TEST_F(NcclChannels, ThatAreToldOfTooLateAreCountedAndAreNoOtherPacks) {
 TEST_F(NcclOnFakeGpus, ANameOfAnotherLengthIsRefused) {
   FakeCuda::the().reset(gpus_of(4));
   devices_ = devices_of(FakeCuda::the().api(), 2, 4);
-  for (const std::size_t size : {std::size_t{0}, std::size_t{5}, std::size_t{127}, std::size_t{129}}) {
+  for (const std::size_t size :
+       {std::size_t{0}, std::size_t{5}, std::size_t{127}, std::size_t{129}}) {
     NcclOptions options = in_all(2);
     options.ranks = in_order(2);
     options.id = std::string(size, 'x');
-    const auto opened =
-        NcclCollectives::open(fake_nccl_api(), transport_, *devices_, std::move(options), [] { return true; });
+    const auto opened = NcclCollectives::open(fake_nccl_api(), transport_, *devices_,
+                                              std::move(options), [] { return true; });
     ASSERT_FALSE(opened);
-    EXPECT_THAT(opened.error().message(), testing::ContainsRegex(fmt::format(" {} bytes.* 128", size)));
+    EXPECT_THAT(opened.error().message(),
+                testing::ContainsRegex(fmt::format(" {} bytes.* 128", size)));
   }
 }
 
@@ -370,8 +386,8 @@ TEST_F(NcclOnFakeGpus, AnotherProfilerStaysAndIsNoted) {
 TEST_F(NcclOnFakeGpus, NotesNameVersionAndSettings) {
   ::setenv("NCCL_TUTTI_TEST", "7", 1);
   ASSERT_TRUE(open(2, in_all(2)));
-  EXPECT_THAT(run_->notes(),
-              testing::ElementsAre(testing::AllOf(HasSubstr("NCCL 2.28.9"), HasSubstr("NCCL_TUTTI_TEST=7"))));
+  EXPECT_THAT(run_->notes(), testing::ElementsAre(testing::AllOf(HasSubstr("NCCL 2.28.9"),
+                                                                 HasSubstr("NCCL_TUTTI_TEST=7"))));
   ::unsetenv("NCCL_TUTTI_TEST");
 }
 
@@ -409,12 +425,13 @@ class NcclCalls : public testing::TestWithParam<Which> {
     return true;
   }
 
-  int to_next(int rank, TuttiNcclCommunicator* communicator, const void* in, void* out, std::int64_t count,
-              void* stream) {
+  int to_next(int rank, TuttiNcclCommunicator* communicator, const void* in, void* out,
+              std::int64_t count, void* stream) {
     const int sent = nccl_->send(communicator, in, count, 1, (rank + 1) % ranks_, stream);
     const int previous = (rank + ranks_ - 1) % ranks_;
-    return sent != 0 && sent != kTuttiNcclInProgress ? sent
-                                                     : nccl_->receive(communicator, out, count, 1, previous, stream);
+    return sent != 0 && sent != kTuttiNcclInProgress
+               ? sent
+               : nccl_->receive(communicator, out, count, 1, previous, stream);
   }
 
   const TuttiCudaApi* cuda_ = nullptr;
@@ -422,7 +439,9 @@ class NcclCalls : public testing::TestWithParam<Which> {
   int ranks_ = 0;
 };
 INSTANTIATE_TEST_SUITE_P(Nccl, NcclCalls, testing::Values(Which::kFake, Which::kReal),
-                         [](const auto& which) { return which.param == Which::kFake ? "Fake" : "Real"; });
+                         [](const auto& which) {
+                           return which.param == Which::kFake ? "Fake" : "Real";
+                         });
 
 TEST_P(NcclCalls, EveryCollectiveDoesWhatItsNameSays) {
   constexpr std::int64_t kCount = 1001;
@@ -433,7 +452,8 @@ TEST_P(NcclCalls, EveryCollectiveDoesWhatItsNameSays) {
   const auto started = [](int answer) { return answer == 0 || answer == kTuttiNcclInProgress; };
   ASSERT_TRUE(started(nccl_->group_begin()));
   for (int r = 0; r < ranks_; ++r)
-    ASSERT_TRUE(started(nccl_->make_communicator(r, id.data(), ranks_, r, r, &all[static_cast<std::size_t>(r)])));
+    ASSERT_TRUE(started(
+        nccl_->make_communicator(r, id.data(), ranks_, r, r, &all[static_cast<std::size_t>(r)])));
   ASSERT_TRUE(started(nccl_->group_end()));
   ASSERT_TRUE(settle(all));
   const int root = ranks_ - 1;
@@ -443,15 +463,18 @@ TEST_P(NcclCalls, EveryCollectiveDoesWhatItsNameSays) {
     void worked(Ticket) override { ++count; }
     std::size_t count = 0;
   };
-  for (const char* const what : {"all-reduce", "reduce-scatter", "all-gather", "broadcast", "reduce", "sends"}) {
+  for (const char* const what :
+       {"all-reduce", "reduce-scatter", "all-gather", "broadcast", "reduce", "sends"}) {
     std::vector<Devices::Memory> from, to;
     const std::int64_t most = kCount * ranks_;
     for (Rank r = 0; r < ranks_; ++r) {
       std::vector<float> inputs(static_cast<std::size_t>(most));
-      for (std::int64_t e = 0; e < most; ++e) inputs[static_cast<std::size_t>(e)] = static_cast<float>(input(r, e));
+      for (std::int64_t e = 0; e < most; ++e)
+        inputs[static_cast<std::size_t>(e)] = static_cast<float>(input(r, e));
       from.push_back(devices->take(r, most * 4, false));
       to.push_back(devices->take(r, most * 4, false));
-      devices->copy_now(from.back().get(), reinterpret_cast<const std::byte*>(inputs.data()), most * 4);
+      devices->copy_now(from.back().get(), reinterpret_cast<const std::byte*>(inputs.data()),
+                        most * 4);
     }
     const std::string name = what;
     ASSERT_TRUE(started(nccl_->group_begin()));
@@ -459,12 +482,13 @@ TEST_P(NcclCalls, EveryCollectiveDoesWhatItsNameSays) {
       void* const stream = devices->outside_stream(static_cast<Rank>(r));
       const void* const in = from[r].get();
       void* const out = to[r].get();
-      ASSERT_TRUE(started(name == "all-reduce"       ? nccl_->all_reduce(all[r], in, out, kCount, 1, 0, stream)
-                          : name == "reduce-scatter" ? nccl_->reduce_scatter(all[r], in, out, kCount, 1, 0, stream)
-                          : name == "all-gather"     ? nccl_->all_gather(all[r], in, out, kCount, 1, stream)
-                          : name == "broadcast"      ? nccl_->broadcast(all[r], in, out, kCount, 1, root, stream)
-                          : name == "reduce"         ? nccl_->reduce(all[r], in, out, kCount, 1, 0, root, stream)
-                                                     : to_next(static_cast<int>(r), all[r], in, out, kCount, stream)));
+      ASSERT_TRUE(started(
+          name == "all-reduce"       ? nccl_->all_reduce(all[r], in, out, kCount, 1, 0, stream)
+          : name == "reduce-scatter" ? nccl_->reduce_scatter(all[r], in, out, kCount, 1, 0, stream)
+          : name == "all-gather"     ? nccl_->all_gather(all[r], in, out, kCount, 1, stream)
+          : name == "broadcast"      ? nccl_->broadcast(all[r], in, out, kCount, 1, root, stream)
+          : name == "reduce"         ? nccl_->reduce(all[r], in, out, kCount, 1, 0, root, stream)
+                             : to_next(static_cast<int>(r), all[r], in, out, kCount, stream)));
     }
     ASSERT_TRUE(started(nccl_->group_end()));
     ASSERT_TRUE(settle(all));
@@ -475,22 +499,27 @@ TEST_P(NcclCalls, EveryCollectiveDoesWhatItsNameSays) {
       if (name == "reduce" && r != root) continue;
       const std::int64_t length = name == "all-gather" ? most : kCount;
       std::vector<float> got(static_cast<std::size_t>(length));
-      devices->copy_now(reinterpret_cast<std::byte*>(got.data()), to[static_cast<std::size_t>(r)].get(), length * 4);
+      devices->copy_now(reinterpret_cast<std::byte*>(got.data()),
+                        to[static_cast<std::size_t>(r)].get(), length * 4);
       for (std::int64_t e = 0; e < length; ++e) {
         double expected = 0;
         if (name == "broadcast") expected = input(root, e);
         if (name == "sends") expected = input((r + ranks_ - 1) % ranks_, e);
         if (name == "all-gather") expected = input(static_cast<Rank>(e / kCount), e % kCount);
-        for (Rank k = 0; k < ranks_ && (name == "all-reduce" || name == "reduce"); ++k) expected += input(k, e);
-        for (Rank k = 0; k < ranks_ && name == "reduce-scatter"; ++k) expected += input(k, r * kCount + e);
+        for (Rank k = 0; k < ranks_ && (name == "all-reduce" || name == "reduce"); ++k)
+          expected += input(k, e);
+        for (Rank k = 0; k < ranks_ && name == "reduce-scatter"; ++k)
+          expected += input(k, r * kCount + e);
         ASSERT_EQ(static_cast<double>(got[static_cast<std::size_t>(e)]), expected)
             << name << ", rank " << r << ", element " << e;
       }
     }
   }
-  for (TuttiNcclCommunicator* const communicator : all) EXPECT_TRUE(started(nccl_->finalize(communicator)));
+  for (TuttiNcclCommunicator* const communicator : all)
+    EXPECT_TRUE(started(nccl_->finalize(communicator)));
   EXPECT_TRUE(settle(all));
-  for (TuttiNcclCommunicator* const communicator : all) EXPECT_TRUE(started(nccl_->discard(communicator)));
+  for (TuttiNcclCommunicator* const communicator : all)
+    EXPECT_TRUE(started(nccl_->discard(communicator)));
 }
 
 }  // namespace

@@ -12,10 +12,12 @@ namespace tutti::real {
 
 using core::Rank;
 
-double input(Rank rank, std::int64_t element) { return static_cast<double>((rank * 5 + element * 3) % 4); }
+double input(Rank rank, std::int64_t element) {
+  return static_cast<double>((rank * 5 + element * 3) % 4);
+}
 
-Outcome run(const core::Collective& collective, Operation operation, const std::vector<Rank>& start, Devices& devices,
-            LocalTransport& transport) {
+Outcome run(const core::Collective& collective, Operation operation, const std::vector<Rank>& start,
+            Devices& devices, LocalTransport& transport) {
   const Rank ranks = collective.schedule->ranks();
   Outcome outcome;
   outcome.data.resize(static_cast<std::size_t>(ranks));
@@ -25,7 +27,8 @@ Outcome run(const core::Collective& collective, Operation operation, const std::
   for (Rank r = 0; r < ranks; ++r) {
     all.push_back(r);
     std::vector<std::byte>& data = outcome.data[static_cast<std::size_t>(r)];
-    if (r < collective.contributors) data.resize(static_cast<std::size_t>(collective.bytes().count()));
+    if (r < collective.contributors)
+      data.resize(static_cast<std::size_t>(collective.bytes().count()));
     for (std::int64_t e = 0; r < collective.contributors && e < collective.elements; ++e)
       set_element(collective.type, data.data(), e, input(r, e));
     memory.push_back(devices.take(r, static_cast<std::int64_t>(data.size()), false));
@@ -49,18 +52,21 @@ Outcome run(const core::Collective& collective, Operation operation, const std::
     interpreter.run_ready();
     EXPECT_TRUE(transport.poll({}));
     EXPECT_TRUE(devices.poll(interpreter));
-    const bool busy = !transport.flushed() || interpreter.has_ready() || devices.next_due() != never;
+    const bool busy =
+        !transport.flushed() || interpreter.has_ready() || devices.next_due() != never;
     idle = busy ? 0 : idle + 1;
   }
   EXPECT_EQ(done.ranks.size(), static_cast<std::size_t>(ranks)) << interpreter.where_it_stands();
   if (done.ranks.size() == static_cast<std::size_t>(ranks)) interpreter.close(tag);
   outcome.steps = std::move(done.steps);
   for (std::size_t r = 0; r < memory.size(); ++r)
-    devices.copy_now(outcome.data[r].data(), memory[r].get(), static_cast<std::int64_t>(outcome.data[r].size()));
+    devices.copy_now(outcome.data[r].data(), memory[r].get(),
+                     static_cast<std::int64_t>(outcome.data[r].size()));
   return outcome;
 }
 
-Outcome run(const core::Collective& collective, Operation operation, const std::vector<Rank>& start) {
+Outcome run(const core::Collective& collective, Operation operation,
+            const std::vector<Rank>& start) {
   HostDevices devices;
   LocalTransport transport;
   return run(collective, operation, start, devices, transport);
@@ -72,11 +78,13 @@ std::vector<Rank> in_order(Rank ranks) {
   return all;
 }
 
-void for_every_algorithm(int workers, int gpus, const std::vector<std::int64_t>& elements,
-                         const std::function<void(const core::Collective&, const std::string&)>& with) {
+void for_every_algorithm(
+    int workers, int gpus, const std::vector<std::int64_t>& elements,
+    const std::function<void(const core::Collective&, const std::string&)>& with) {
   using core::AlgorithmChoice;
-  const core::Cluster cluster({{test::switch_machine(gpus), workers}}, gpus,
-                              core::Network{core::Network::Kind::kOneSwitch, std::nullopt, core::Time(), "test"});
+  const core::Cluster cluster(
+      {{test::switch_machine(gpus), workers}}, gpus,
+      core::Network{core::Network::Kind::kOneSwitch, std::nullopt, core::Time(), "test"});
   for (const AlgorithmChoice algorithm : core::algorithms()) {
     const core::Strategy strategy = core::Strategy::for_algorithm(algorithm);
     if (!core::problems_of(strategy, cluster).empty()) continue;
@@ -87,8 +95,8 @@ void for_every_algorithm(int workers, int gpus, const std::vector<std::int64_t>&
   }
 }
 
-void expect_all_reduced(const core::Collective& collective, Operation operation, const Outcome& outcome, double factor,
-                        const std::string& what) {
+void expect_all_reduced(const core::Collective& collective, Operation operation,
+                        const Outcome& outcome, double factor, const std::string& what) {
   int wrong = 0;
   for (std::int64_t e = 0; e < collective.elements && wrong == 0; ++e) {
     double expected = input(0, e);
@@ -102,10 +110,12 @@ void expect_all_reduced(const core::Collective& collective, Operation operation,
       }
     }
     for (Rank r = 0; r < collective.contributors && wrong == 0; ++r) {
-      const double got = element_at(collective.type, outcome.data[static_cast<std::size_t>(r)].data(), e);
+      const double got =
+          element_at(collective.type, outcome.data[static_cast<std::size_t>(r)].data(), e);
       if (got == expected * factor) continue;
       ++wrong;
-      ADD_FAILURE() << what << ": element " << e << " of rank " << r << " is " << got << ", not " << expected * factor;
+      ADD_FAILURE() << what << ": element " << e << " of rank " << r << " is " << got << ", not "
+                    << expected * factor;
     }
   }
 }

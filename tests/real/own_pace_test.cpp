@@ -1,5 +1,5 @@
-// Workers at their own pace: their collectives in the ranks of the cluster, and what a server holds, without processes: messages are
-// copies that the test makes.
+// Workers at their own pace: their collectives in the ranks of the cluster, and what a server
+// holds, without processes: messages are copies that the test makes.
 
 #include "real/own_pace/own_pace.h"
 
@@ -25,24 +25,26 @@ using testing::HasSubstr;
 core::Scenario scenario(int workers, int replicas, int servers,
                         const std::string& strategy = "tensorflow { parameter_server {} }",
                         const std::string& type = "INT32") {
-  auto made = core::read_scenario(
-      fmt::format(
-          "cluster {{ workers {{ machine: \"dgx1-v100\" count: {} replicas: {} }} workers {{ machine: \"cpu-host\" "
-          "count: {} "
-          "server: true }} network {{ kind: ONE_SWITCH latency_us: 1 }} }} workload {{ variable {{ name: \"v\" shape: "
-          "10 "
-          "data_type: {} }} variable {{ name: \"w\" shape: 3 data_type: {} }} }} strategy {{ {} }} run {{ steps: 2 }}",
-          workers, replicas, servers, type, type, strategy),
-      "f", core::Library(test::source_folder() + "/scenarios"));
+  auto made =
+      core::read_scenario(fmt::format("cluster {{ workers {{ machine: \"dgx1-v100\" count: {} "
+                                      "replicas: {} }} workers {{ machine: \"cpu-host\" "
+                                      "count: {} "
+                                      "server: true }} network {{ kind: ONE_SWITCH latency_us: 1 "
+                                      "}} }} workload {{ variable {{ name: \"v\" shape: "
+                                      "10 "
+                                      "data_type: {} }} variable {{ name: \"w\" shape: 3 "
+                                      "data_type: {} }} }} strategy {{ {} }} run {{ steps: 2 }}",
+                                      workers, replicas, servers, type, type, strategy),
+                          "f", core::Library(test::source_folder() + "/scenarios"));
   EXPECT_TRUE(made) << (made ? "" : made.error().message());
   return std::move(*made);
 }
 
 /// Each worker's pushes and reads, with the ranks that a real run knows, do what the plan's do.
 TEST(InCluster, CollectivesOfEveryWorkerAreProvedInTheClustersRanks) {
-  for (const char* strategy :
-       {"tensorflow { parameter_server {} }", "tensorflow { parameter_server { variable_read_cache: CPU } }",
-        "tensorflow { tf_cnn_benchmarks { cross_replica_sync: false } }"}) {
+  for (const char* strategy : {"tensorflow { parameter_server {} }",
+                               "tensorflow { parameter_server { variable_read_cache: CPU } }",
+                               "tensorflow { tf_cnn_benchmarks { cross_replica_sync: false } }"}) {
     const core::Scenario s = scenario(3, 2, 2, strategy);
     for (std::int64_t g = 0; g < 3; ++g) {
       const GroupRanks ranks{*s.plan.partition, g};
@@ -55,7 +57,8 @@ TEST(InCluster, CollectivesOfEveryWorkerAreProvedInTheClustersRanks) {
         contract.contributors = read ? root : replicas;
         contract.receivers = read ? replicas : root;
         EXPECT_EQ(schedule->ranks(), 3 * 2 + 5);
-        EXPECT_EQ(core::check(*schedule, contract), std::vector<core::Violation>{}) << strategy << " of worker " << g;
+        EXPECT_EQ(core::check(*schedule, contract), std::vector<core::Violation>{})
+            << strategy << " of worker " << g;
         EXPECT_GE(root.first, 3 * 2 + 3) << "a server's CPU";
       }
     }
@@ -109,7 +112,8 @@ class ServerTest : public testing::Test {
   static constexpr int kRead = 0, kPush = 3;  // of variable 0
 
   ServerTest() {
-    for (std::int32_t w = 0; w < 3; ++w) ends_.push_back(std::make_unique<End>(scenario_, w, devices_));
+    for (std::int32_t w = 0; w < 3; ++w)
+      ends_.push_back(std::make_unique<End>(scenario_, w, devices_));
     for (auto& end : ends_) {
       end->pace.prepare(0, 2, end->net);
       end->pace.begin(end->net);
@@ -117,7 +121,8 @@ class ServerTest : public testing::Test {
   }
 
   struct End {
-    End(const core::Scenario& s, std::int32_t worker, Devices& devices) : pace(s, worker, devices) {}
+    End(const core::Scenario& s, std::int32_t worker, Devices& devices)
+        : pace(s, worker, devices) {}
     OwnPace pace;
     Remembered net;
   };
@@ -170,15 +175,17 @@ TEST_F(ServerTest, AVariableIsTheSumOfAllThatWasPushed) {
   std::vector<std::int32_t> expected = values(ends_[0]->net.buffers[tag(0, 0, kRead)][0]);
   EXPECT_EQ(expected, values(ends_[1]->net.buffers[tag(1, 0, kRead)][1])) << "nobody had pushed";
   for (const auto& [worker, step] : {std::pair(1, 0), std::pair(0, 0), std::pair(1, 1)}) {
-    const auto pushed = values(ends_[static_cast<std::size_t>(worker)]->net.buffers[tag(worker, step, kPush)][worker]);
+    const auto pushed = values(
+        ends_[static_cast<std::size_t>(worker)]->net.buffers[tag(worker, step, kPush)][worker]);
     for (std::size_t i = 0; i < 10; ++i)
-      expected[i] =
-          static_cast<std::int32_t>(static_cast<std::uint32_t>(expected[i]) + static_cast<std::uint32_t>(pushed[i]));
+      expected[i] = static_cast<std::int32_t>(static_cast<std::uint32_t>(expected[i]) +
+                                              static_cast<std::uint32_t>(pushed[i]));
   }
   EXPECT_EQ(values(ends_[0]->net.buffers[tag(0, 1, kRead)][0]), expected);
   const auto right = server().pace.verify();
   EXPECT_TRUE(right) << right.error().message();
-  // Read by 0, read by 1, push of 1 (none between), push of 0 (one), read and push of 1 (none), read and push of 0 (none).
+  // Read by 0, read by 1, push of 1 (none between), push of 0 (one), read and push of 1 (none),
+  // read and push of 0 (none).
   const core::UpdatesBehind behind = server().pace.take_behind();
   EXPECT_EQ(behind.updates, 4);
   EXPECT_EQ(behind.sum, 1);
@@ -190,7 +197,8 @@ TEST_F(ServerTest, APushThatIsNotTheWorkersGradientsIsFound) {
   push(0, 0, 1);
   const auto right = server().pace.verify();
   ASSERT_FALSE(right);
-  EXPECT_THAT(right.error().message(), testing::ContainsRegex("variable \"v\", worker 0: element 7 .* pushed"));
+  EXPECT_THAT(right.error().message(),
+              testing::ContainsRegex("variable \"v\", worker 0: element 7 .* pushed"));
 }
 
 TEST_F(ServerTest, WhatWasSentMustHaveBeenTheVariableThen) {
@@ -209,7 +217,8 @@ TEST_F(ServerTest, BothEndsOfAReadTellTheSame) {
   reinterpret_cast<std::int32_t*>(ends_[1]->net.buffers[tag(1, 0, kRead)][1])[9] ^= 64;
   const auto hash = [](End& end, std::int64_t group, bool sent) {
     for (const ReadSeen& seen : end.pace.take_reads()) {
-      if (seen.step == 0 && seen.pack == kRead && seen.group == group && seen.sent == sent) return seen.hash;
+      if (seen.step == 0 && seen.pack == kRead && seen.group == group && seen.sent == sent)
+        return seen.hash;
     }
     ADD_FAILURE() << "no such read";
     return std::uint64_t{0};

@@ -1,6 +1,7 @@
-// What workers and coordinators say to each other, byte by byte, as it was when kProtocolNumber got its number. Where this fails
-// because the bytes are meant to change, raise the number and write down the new ones: builds of the old number are then refused in
-// words, and do not take what they hear for something else.
+// What workers and coordinators say to each other, byte by byte, as it was when kProtocolNumber got
+// its number. Where this fails because the bytes are meant to change, raise the number and write
+// down the new ones: builds of the old number are then refused in words, and do not take what they
+// hear for something else.
 
 #include "real/wire/protocol.h"
 
@@ -34,7 +35,8 @@ std::string handshake() {
   }
   const RunId run{std::byte{7}, std::byte{8}};
   Handshake joiner = Handshake::join("secret", {Purpose::kPeer, 3, 1, "9.9+1-00000000"}, one, run);
-  Handshake listener = Handshake::listen("secret", {Purpose::kPeer, kAnyWorker, 1, "9.9+1-00000000"}, two, run);
+  Handshake listener =
+      Handshake::listen("secret", {Purpose::kPeer, kAnyWorker, 1, "9.9+1-00000000"}, two, run);
   std::string all;
   for (int message = 0; message < 4; ++message) {
     const std::string bytes = (message % 2 == 0 ? joiner : listener).output();
@@ -51,8 +53,8 @@ std::string header(const Header& header) {
   const HeaderBytes bytes = encode(header);
   const RingShare share = RingShare::of(header);
   return fmt::format("{} lines {} payloads {} at {}\n",
-                     hex({reinterpret_cast<const char*>(bytes.data()), bytes.size()}), share.lines, share.payloads,
-                     share.payload_at);
+                     hex({reinterpret_cast<const char*>(bytes.data()), bytes.size()}), share.lines,
+                     share.payloads, share.payload_at);
 }
 
 std::string wire() {

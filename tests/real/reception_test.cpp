@@ -52,7 +52,8 @@ std::string receive_all(int socket, std::size_t bytes) {
 }
 
 void send_all(const Socket& socket, const std::string& bytes) {
-  ASSERT_EQ(::send(socket.get(), bytes.data(), bytes.size(), MSG_NOSIGNAL), static_cast<ssize_t>(bytes.size()));
+  ASSERT_EQ(::send(socket.get(), bytes.data(), bytes.size(), MSG_NOSIGNAL),
+            static_cast<ssize_t>(bytes.size()));
 }
 
 TEST(Reception, ReachesOneThatListens) {
@@ -150,7 +151,8 @@ TEST(Meeting, EveryoneIsConnectedToEveryoneWhateverStrangersDo) {
     threads.emplace_back([&, w] {
       PeerMeeting meeting = all;
       meeting.worker = w;
-      auto met = meet_peers(meeting, listeners[static_cast<std::size_t>(w)], [] { return core::Expected<void>(); });
+      auto met = meet_peers(meeting, listeners[static_cast<std::size_t>(w)],
+                            [] { return core::Expected<void>(); });
       ASSERT_TRUE(met) << met.error().message();
       for (const int file : *met) sockets[static_cast<std::size_t>(w)].emplace_back(file);
     });
@@ -197,7 +199,9 @@ TEST(Meeting, WhoeverNeverComesIsNamed) {
   met = meet_peers(meeting, *own, [] { return core::Expected<void>(); });
   ASSERT_FALSE(met);
   EXPECT_EQ(met.error().message(), "worker 1, 2 never came");
-  met = meet_peers(meeting, *own, [] { return core::Expected<void>(tl::make_unexpected(core::Error::run("enough"))); });
+  met = meet_peers(meeting, *own, [] {
+    return core::Expected<void>(tl::make_unexpected(core::Error::run("enough")));
+  });
   ASSERT_FALSE(met);
   EXPECT_EQ(met.error().message(), "enough");
 }

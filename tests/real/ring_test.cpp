@@ -50,7 +50,8 @@ TEST(Ring, MessagesOfAllLengthsComeWholeAndInOrderRoundAndRound) {
   while (read < 5000) {
     const Header header = piece_of(length_of(random), written % 3 == 0 ? 0 : written);
     if (std::byte* const room = written < 5000 ? ring.writer.reserve(header) : nullptr) {
-      std::memset(room, static_cast<int>(written % 251), static_cast<std::size_t>(header.piece.length));
+      std::memset(room, static_cast<int>(written % 251),
+                  static_cast<std::size_t>(header.piece.length));
       ring.writer.publish(header);
       waiting.push_back(header);
       ++written;
@@ -79,7 +80,9 @@ TEST(Ring, AFullRingHasNoRoomUntilSomethingIsTaken) {
     const Header header = piece_of(length, 0);
     int there = 0;
     for (; ring.writer.reserve(header); ++there) ring.writer.publish(header);
-    EXPECT_EQ(there, length > kMostAmongLines ? 2 : static_cast<int>(kLineBytes / RingShare::of(header).lines));
+    EXPECT_EQ(there, length > kMostAmongLines
+                         ? 2
+                         : static_cast<int>(kLineBytes / RingShare::of(header).lines));
     ring.writer.wait_for_room(true);
     ASSERT_TRUE(ring.reader.front());
     ring.reader.release();
@@ -96,11 +99,13 @@ TEST(Ring, AMessageOf24BytesIsOneLine) {
   EXPECT_EQ(RingShare::of({Header::Kind::kSlot, {}}).lines, kLine);
 }
 
-bool lies_in(const std::byte* begin, std::int64_t length, const Mapping& mapping, std::size_t bytes) {
+bool lies_in(const std::byte* begin, std::int64_t length, const Mapping& mapping,
+             std::size_t bytes) {
   return begin >= mapping.begin() && begin + length <= mapping.begin() + 2 * bytes;
 }
 
-/// Whatever the other side writes as a header: no payload is outside of the ring, and what is none is said.
+/// Whatever the other side writes as a header: no payload is outside of the ring, and what is none
+/// is said.
 TEST(Ring, NoHeaderIsTrusted) {
   core::Random random(3);
   int refused = 0, taken = 0;
@@ -109,11 +114,13 @@ TEST(Ring, NoHeaderIsTrusted) {
     const Header header = piece_of(length_of(random), random.below(2) == 0 ? 0 : 8);
     ASSERT_TRUE(ring.writer.reserve(header));
     ring.writer.publish(header);
-    // Any byte of the header, or one of its numbers as a whole; and every kind there is, and some that there are not.
+    // Any byte of the header, or one of its numbers as a whole; and every kind there is, and some
+    // that there are not.
     std::byte* const at = ring.lines.begin() + sizeof(std::uint64_t);
     at[random.below(kHeaderBytes)] = static_cast<std::byte>(random.below(256));
     const auto any = static_cast<std::int32_t>(random.below(std::uint64_t{1} << 32));
-    if (random.below(2) == 0) std::memcpy(at + 4 * random.below(kHeaderBytes / 4), &any, sizeof any);
+    if (random.below(2) == 0)
+      std::memcpy(at + 4 * random.below(kHeaderBytes / 4), &any, sizeof any);
     if (random.below(2) == 0) at[0] = static_cast<std::byte>(random.below(5));
     const auto message = ring.reader.front();
     EXPECT_NE(message.has_value(), ring.reader.broken());
@@ -131,7 +138,8 @@ TEST(Ring, NoHeaderIsTrusted) {
 
 /// … and as counts.
 TEST(Ring, MoreThanEverWasThereCannotBeTaken) {
-  for (const std::uint64_t taken : {std::uint64_t{1} << 40, std::numeric_limits<std::uint64_t>::max()}) {
+  for (const std::uint64_t taken :
+       {std::uint64_t{1} << 40, std::numeric_limits<std::uint64_t>::max()}) {
     for (const std::int64_t length : {kMostAmongLines, std::int64_t{kBytes}}) {
       Both ring;
       const Header header = piece_of(length, 0);
@@ -150,7 +158,8 @@ TEST(Ring, WhatLiesThereFromBeforeIsNoMessage) {
     const Header header = piece_of(long_payload, i);
     std::byte* const room = ring.writer.reserve(header);
     ASSERT_TRUE(room);
-    // Every line of the payload looks like a short message, but for the stamp that its place would need.
+    // Every line of the payload looks like a short message, but for the stamp that its place would
+    // need.
     for (std::int64_t at = 0; at < long_payload; at += kLine)
       std::memcpy(room + at, encode(piece_of(4, i)).data(), kHeaderBytes);
     ring.writer.publish(header);
@@ -174,7 +183,8 @@ TEST(SharedMemory, NobodyCanShrinkIt) {
   EXPECT_FALSE(SharedMemory::open(::getpid(), 0, kBytes)) << "something else";
   const int open_to_change = ::memfd_create("test", MFD_ALLOW_SEALING);
   ASSERT_EQ(::ftruncate(open_to_change, kBytes), 0);
-  EXPECT_FALSE(SharedMemory::open(::getpid(), open_to_change, kBytes)) << "its owner could shrink it";
+  EXPECT_FALSE(SharedMemory::open(::getpid(), open_to_change, kBytes))
+      << "its owner could shrink it";
   ::close(open_to_change);
 }
 

@@ -25,7 +25,8 @@ class Nobody : public InterpreterListener {
 
 TEST(Tcp, AStrangersBytesAreAnErrorAndSoIsAClosedConnection) {
   const auto cluster = test::plain_cluster(2);
-  const core::Collective collective = test::on_plain_cluster(*cluster, core::ring_all_reduce(2, 100), 100);
+  const core::Collective collective =
+      test::on_plain_cluster(*cluster, core::ring_all_reduce(2, 100), 100);
   for (const bool closes : {false, true}) {
     const auto [ours, theirs] = connected();
     TcpTransport transport({-1, ours}, {0, 1}, {});
@@ -35,7 +36,8 @@ TEST(Tcp, AStrangersBytesAreAnErrorAndSoIsAClosedConnection) {
     transport.connect(interpreter, devices);
     std::vector<std::byte> data(400);
     interpreter.open({0, 0}, collective, Operation::kSum, {0}, {data.data()});
-    const std::string http = "GET / HTTP/1.1\r\nHost: somewhere.example\r\nUser-Agent: a stranger\r\n\r\n";
+    const std::string http =
+        "GET / HTTP/1.1\r\nHost: somewhere.example\r\nUser-Agent: a stranger\r\n\r\n";
     if (!closes) {
       ASSERT_GT(::send(theirs, http.data(), http.size(), 0), 0);
     }
@@ -44,8 +46,9 @@ TEST(Tcp, AStrangersBytesAreAnErrorAndSoIsAClosedConnection) {
     for (int i = 0; i < 100 && result; ++i)
       result = transport.poll(Transport::Clock::now() + std::chrono::milliseconds(20));
     ASSERT_FALSE(result);
-    EXPECT_NE(result.error().message().find(closes ? "worker 1 has closed" : "worker 1 sent something"),
-              std::string::npos)
+    EXPECT_NE(
+        result.error().message().find(closes ? "worker 1 has closed" : "worker 1 sent something"),
+        std::string::npos)
         << result.error().message();
     if (!closes) ::close(theirs);
   }
@@ -55,7 +58,8 @@ TEST(Tcp, ASlotIsFreedByWhomItBelongsTo) {
   const auto cluster = test::plain_cluster(3);
   core::RingOptions options;
   options.credits = 2;
-  const core::Collective collective = test::on_plain_cluster(*cluster, core::ring_all_reduce(3, 300, options), 300);
+  const core::Collective collective =
+      test::on_plain_cluster(*cluster, core::ring_all_reduce(3, 300, options), 300);
   for (const int says : {1, 2}) {
     const auto [first, of_first] = connected();
     const auto [second, of_second] = connected();
@@ -69,11 +73,13 @@ TEST(Tcp, ASlotIsFreedByWhomItBelongsTo) {
     interpreter.start({0, 0}, 0);
     interpreter.run_ready();  // sends to rank 1
     const HeaderBytes slot = encode({Header::Kind::kSlot, {{{0, 0}, 0, 0, 1, 0}}});
-    ASSERT_EQ(::send(says == 1 ? of_first : of_second, slot.data(), slot.size(), 0), static_cast<ssize_t>(slot.size()));
+    ASSERT_EQ(::send(says == 1 ? of_first : of_second, slot.data(), slot.size(), 0),
+              static_cast<ssize_t>(slot.size()));
     core::Expected<void> result;
     for (int i = 0; i < 5 && result; ++i)
       result = transport.poll(Transport::Clock::now() + std::chrono::milliseconds(20));
-    EXPECT_EQ(result ? "" : result.error().message(), says == 1 ? "" : "worker 2 frees a slot that nobody had taken");
+    EXPECT_EQ(result ? "" : result.error().message(),
+              says == 1 ? "" : "worker 2 frees a slot that nobody had taken");
     ::close(of_first);
     ::close(of_second);
   }
@@ -89,9 +95,10 @@ TEST(Wire, HeadersSurviveTheWayThereAndNothingElseIsOne) {
   EXPECT_EQ(back->piece.length, 600);
   EXPECT_EQ(back->piece.message, 0xabcdefu);
   EXPECT_FALSE(decode(HeaderBytes{})) << "zeros";
-  for (const Piece& bad : {Piece{{{0, 0}, -1, 0, 0, 0}, 8, 0, 8}, Piece{{{0, 0}, 0, 0, 0, -1}, 8, 0, 8},
-                           Piece{{{0, 0}, 0, 0, 0, 0}, -8, 0, 8}, Piece{{{0, 0}, 0, 0, 0, 0}, 8, -8, 8},
-                           Piece{{{0, 0}, 0, 0, 0, 0}, 8, 4, 8}, Piece{{{0, 0}, 0, 0, 0, 0}, 1 << 30, 0, 2 << 20}}) {
+  for (const Piece& bad :
+       {Piece{{{0, 0}, -1, 0, 0, 0}, 8, 0, 8}, Piece{{{0, 0}, 0, 0, 0, -1}, 8, 0, 8},
+        Piece{{{0, 0}, 0, 0, 0, 0}, -8, 0, 8}, Piece{{{0, 0}, 0, 0, 0, 0}, 8, -8, 8},
+        Piece{{{0, 0}, 0, 0, 0, 0}, 8, 4, 8}, Piece{{{0, 0}, 0, 0, 0, 0}, 1 << 30, 0, 2 << 20}}) {
     EXPECT_FALSE(decode(encode({Header::Kind::kPiece, bad})));
   }
 }

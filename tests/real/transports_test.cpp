@@ -33,24 +33,30 @@ class CountDone : public InterpreterListener {
 };
 
 /// One worker's part of a collective, in a thread of its own.
-void run_worker(const core::Collective& collective, Operation operation, std::int32_t worker, const std::string& name,
-                std::vector<int> sockets, std::atomic<int>& wrong, std::atomic<int>& left) {
+void run_worker(const core::Collective& collective, Operation operation, std::int32_t worker,
+                const std::string& name, std::vector<int> sockets, std::atomic<int>& wrong,
+                std::atomic<int>& left) {
   const std::vector<std::int32_t> worker_of = workers_of(collective);
-  const std::unique_ptr<Transport> opened = transport_named(name, std::move(sockets), worker, worker_of);
+  const std::unique_ptr<Transport> opened =
+      transport_named(name, std::move(sockets), worker, worker_of);
   if (!opened) return;
   Transport& transport = *opened;
   CountDone done;
   HostDevices devices;
   Interpreter interpreter(transport, devices, done, false);
   transport.connect(interpreter, devices);
-  const Reduced reduced{collective.type, operation, 99, static_cast<std::int32_t>(collective.contributors), 1};
+  const Reduced reduced{collective.type, operation, 99,
+                        static_cast<std::int32_t>(collective.contributors), 1};
   std::vector<Rank> ranks;
   std::vector<std::vector<std::byte>> data;
   for (Rank r = 0; r < collective.schedule->ranks(); ++r) {
     if (worker_of[static_cast<std::size_t>(r)] != worker) continue;
     ranks.push_back(r);
-    data.emplace_back(r < collective.contributors ? static_cast<std::size_t>(collective.buffer_bytes().count()) : 0);
-    if (r < collective.contributors) fill_inputs(reduced, collective.contract(), r, data.back().data());
+    data.emplace_back(r < collective.contributors
+                          ? static_cast<std::size_t>(collective.buffer_bytes().count())
+                          : 0);
+    if (r < collective.contributors)
+      fill_inputs(reduced, collective.contract(), r, data.back().data());
   }
   std::vector<std::byte*> buffers;
   for (std::vector<std::byte>& d : data) buffers.push_back(d.data());
@@ -78,8 +84,8 @@ void run_worker(const core::Collective& collective, Operation operation, std::in
   if (find_wrong_element(reduced, collective.contract(), replicas, results)) ++wrong;
 }
 
-/// Closing frees the ports at once instead of a minute later: thousands of connections would use them up. What was not read
-/// is lost, which nobody misses once everybody is through.
+/// Closing frees the ports at once instead of a minute later: thousands of connections would use
+/// them up. What was not read is lost, which nobody misses once everybody is through.
 void close_without_waiting(const std::vector<std::vector<int>>& sockets) {
   const linger at_once{1, 0};
   for (const std::vector<int>& of_worker : sockets) {
@@ -90,16 +96,17 @@ void close_without_waiting(const std::vector<std::vector<int>>& sockets) {
   }
 }
 
-void carry_out(const core::Collective& collective, Operation operation, const std::string& name, int workers,
-               const std::string& what) {
+void carry_out(const core::Collective& collective, Operation operation, const std::string& name,
+               int workers, const std::string& what) {
   std::atomic<int> wrong = 0;
   std::atomic<int> left = workers;
   std::vector<std::vector<int>> sockets = mesh(workers, streams_of(name));
   close_without_waiting(sockets);
   std::vector<std::thread> threads;
   for (int w = 0; w < workers; ++w) {
-    threads.emplace_back(
-        [&, w] { run_worker(collective, operation, w, name, sockets[static_cast<std::size_t>(w)], wrong, left); });
+    threads.emplace_back([&, w] {
+      run_worker(collective, operation, w, name, sockets[static_cast<std::size_t>(w)], wrong, left);
+    });
   }
   for (std::thread& thread : threads) thread.join();
   EXPECT_EQ(wrong, 0) << what << ": so many workers' results are";
@@ -110,8 +117,9 @@ struct Shape {
   int workers = 1;
   int gpus = 1;
 };
-constexpr Shape kShapes[] = {{1, 4}, {2, 1}, {3, 1}, {4, 1}, {5, 1}, {6, 1}, {7, 1}, {8, 1}, {2, 2},
-                             {3, 2}, {4, 2}, {2, 4}, {1, 2}, {1, 3}, {1, 5}, {1, 6}, {1, 7}, {1, 8}};
+constexpr Shape kShapes[] = {{1, 4}, {2, 1}, {3, 1}, {4, 1}, {5, 1}, {6, 1},
+                             {7, 1}, {8, 1}, {2, 2}, {3, 2}, {4, 2}, {2, 4},
+                             {1, 2}, {1, 3}, {1, 5}, {1, 6}, {1, 7}, {1, 8}};
 /// The last is of several pieces; a smaller one where ranks are many.
 constexpr std::int64_t kSizes[] = {0, 1, 1009, 300'007};
 constexpr std::int64_t kLargeForMany = 60'013;
@@ -129,7 +137,8 @@ core::Cluster cluster_of(const Shape& shape) {
           core::Network{core::Network::Kind::kOneSwitch, std::nullopt, core::Time(), "test"}};
 }
 
-/// Every algorithm that runs there, with every size. Types and operations take turns, so that all are met.
+/// Every algorithm that runs there, with every size. Types and operations take turns, so that all
+/// are met.
 std::vector<Case> cases_on(std::size_t shape) {
   std::vector<Case> cases;
   const core::Cluster cluster = cluster_of(kShapes[shape]);
@@ -162,7 +171,8 @@ TEST(EveryAlgorithmBetween, AnyWorkersIsEveryTypeAndOperationToo) {
   }
   for (const core::AlgorithmChoice algorithm : core::algorithms()) {
     EXPECT_EQ(types[algorithm].size(), std::size(core::kDataTypes)) << core::to_string(algorithm);
-    EXPECT_EQ(operations[algorithm].size(), static_cast<std::size_t>(kOperations)) << core::to_string(algorithm);
+    EXPECT_EQ(operations[algorithm].size(), static_cast<std::size_t>(kOperations))
+        << core::to_string(algorithm);
     EXPECT_EQ(sizes[algorithm].size(), std::size(kSizes) + 1) << core::to_string(algorithm);
   }
 }
@@ -175,13 +185,16 @@ TEST_P(EveryAlgorithm, IsRight) {
   const core::Cluster cluster = cluster_of(shape);
   for (const Case& c : cases_on(place)) {
     const core::Strategy strategy = core::Strategy::for_algorithm(c.algorithm);
-    carry_out(core::make_all_reduce(cluster, strategy, c.type, c.elements, 0), c.operation, transport, shape.workers,
-              fmt::format("{} on {} x {}, {} elements of {}, operation {}", core::to_string(c.algorithm), shape.workers,
-                          shape.gpus, c.elements, core::to_string(c.type), static_cast<int>(c.operation)));
+    carry_out(core::make_all_reduce(cluster, strategy, c.type, c.elements, 0), c.operation,
+              transport, shape.workers,
+              fmt::format("{} on {} x {}, {} elements of {}, operation {}",
+                          core::to_string(c.algorithm), shape.workers, shape.gpus, c.elements,
+                          core::to_string(c.type), static_cast<int>(c.operation)));
   }
 }
 
-/// Everything else that the algorithms have, in place and out of place; all-reduces out of place. Types take turns.
+/// Everything else that the algorithms have, in place and out of place; all-reduces out of place.
+/// Types take turns.
 TEST_P(EveryAlgorithm, HasItsOtherCollectivesRight) {
   const auto& [transport, place] = GetParam();
   const Shape shape = kShapes[place];
@@ -197,14 +210,16 @@ TEST_P(EveryAlgorithm, HasItsOtherCollectivesRight) {
         strategy.root = static_cast<Rank>(turn % static_cast<std::size_t>(ranks));
         if (kind == core::CollectiveKind::kAllReduce && !out_of_place) continue;
         if (!core::problems_of(strategy, cluster).empty()) continue;
-        for (const std::int64_t most : {std::int64_t{1}, std::int64_t{1009}, std::int64_t{60'013}}) {
+        for (const std::int64_t most :
+             {std::int64_t{1}, std::int64_t{1009}, std::int64_t{60'013}}) {
           const std::int64_t elements = (most + ranks - 1) / ranks * ranks;
           const DataType type = core::kDataTypes[++turn % std::size(core::kDataTypes)];
-          carry_out(core::make_collective(cluster, strategy, type, elements, 0), Operation::kSum, transport,
-                    shape.workers,
-                    fmt::format("{} by {} on {} x {}, {} elements of {}, root {}, {}", core::to_string(kind),
-                                core::to_string(algorithm), shape.workers, shape.gpus, elements, core::to_string(type),
-                                strategy.root, out_of_place ? "out of place" : "in place"));
+          carry_out(core::make_collective(cluster, strategy, type, elements, 0), Operation::kSum,
+                    transport, shape.workers,
+                    fmt::format("{} by {} on {} x {}, {} elements of {}, root {}, {}",
+                                core::to_string(kind), core::to_string(algorithm), shape.workers,
+                                shape.gpus, elements, core::to_string(type), strategy.root,
+                                out_of_place ? "out of place" : "in place"));
         }
       }
     }
@@ -221,8 +236,8 @@ INSTANTIATE_TEST_SUITE_P(Transports, EveryAlgorithm,
                                           testing::Range(std::size_t{0}, std::size(kShapes))),
                          [](const auto& each) {
                            const Shape& shape = kShapes[std::get<1>(each.param)];
-                           return fmt::format("{}_{}x{}", in_one_word(std::get<0>(each.param)), shape.workers,
-                                              shape.gpus);
+                           return fmt::format("{}_{}x{}", in_one_word(std::get<0>(each.param)),
+                                              shape.workers, shape.gpus);
                          });
 
 class Transports : public testing::TestWithParam<std::string> {};
@@ -230,7 +245,8 @@ class Transports : public testing::TestWithParam<std::string> {};
 TEST_P(Transports, AFullSocketOrRingIsNoEndOfIt) {
   const auto cluster = test::plain_cluster(2);
   const std::int64_t elements = 8 << 20;  // 64 MB, far beyond any socket's buffer
-  carry_out(test::on_plain_cluster(*cluster, core::ring_all_reduce(2, elements), elements, DataType::kFloat64),
+  carry_out(test::on_plain_cluster(*cluster, core::ring_all_reduce(2, elements), elements,
+                                   DataType::kFloat64),
             Operation::kSum, GetParam(), 2, "ring");
 }
 
@@ -238,22 +254,29 @@ TEST_P(Transports, AFullSocketOrRingIsNoEndOfIt) {
 TEST_P(Transports, IterationsBackToBackAreRight) {
   const core::Library library(".");
   for (const char* const strategy :
-       {"algorithm: \"ring\"", "algorithm: \"recursive_doubling\"", "algorithm: \"pscpu\" shards: 3",
-        "algorithm: \"ring\" out_of_place: true", "algorithm: \"ring\" collective: REDUCE_SCATTER",
+       {"algorithm: \"ring\"", "algorithm: \"recursive_doubling\"",
+        "algorithm: \"pscpu\" shards: 3", "algorithm: \"ring\" out_of_place: true",
+        "algorithm: \"ring\" collective: REDUCE_SCATTER",
         "algorithm: \"halving_doubling\" collective: ALL_GATHER",
         "algorithm: \"pscpu\" collective: ALL_TO_ALL out_of_place: true",
         // Of these some ranks may be ahead by as much as the transport holds.
-        "algorithm: \"ring\" collective: BROADCAST root: 2", "algorithm: \"recursive_doubling\" collective: BROADCAST",
-        "algorithm: \"pscpu\" collective: BROADCAST", "algorithm: \"ring\" collective: REDUCE root: 1",
+        "algorithm: \"ring\" collective: BROADCAST root: 2",
+        "algorithm: \"recursive_doubling\" collective: BROADCAST",
+        "algorithm: \"pscpu\" collective: BROADCAST",
+        "algorithm: \"ring\" collective: REDUCE root: 1",
         "algorithm: \"pscpu\" collective: GATHER out_of_place: true",
         "algorithm: \"halving_doubling\" collective: SCATTER root: 3",
         "algorithm: \"ring\" collective: SEND_RECEIVE out_of_place: true"}) {
     const std::string text = fmt::format(
-        "cluster {{ workers {{ machine: \"m\" count: 4 }} network {{ kind: ONE_SWITCH latency_us: 1 }} machine {{ "
+        "cluster {{ workers {{ machine: \"m\" count: 4 }} network {{ kind: ONE_SWITCH latency_us: "
+        "1 }} machine {{ "
         "name: "
-        "\"m\" device {{ name: \"cpu0\" kind: CPU memory_gb_per_s: 50 }} nic {{ name: \"nic0\" bandwidth_gb_per_s: 10 "
-        "}} link {{ from: \"cpu0\" to: \"nic0\" kind: PCIE bandwidth_gb_per_s: 10 latency_us: 0 }} }} }}\n"
-        "workload {{ variable {{ name: \"a\" shape: 20012 }} }} strategy {{ {} }} run {{ steps: 1 }}",
+        "\"m\" device {{ name: \"cpu0\" kind: CPU memory_gb_per_s: 50 }} nic {{ name: \"nic0\" "
+        "bandwidth_gb_per_s: 10 "
+        "}} link {{ from: \"cpu0\" to: \"nic0\" kind: PCIE bandwidth_gb_per_s: 10 latency_us: 0 }} "
+        "}} }}\n"
+        "workload {{ variable {{ name: \"a\" shape: 20012 }} }} strategy {{ {} }} run {{ steps: 1 "
+        "}}",
         strategy);
     const auto scenario = core::read_scenario(text, "s.textproto", library);
     ASSERT_TRUE(scenario) << scenario.error().message();
@@ -262,9 +285,10 @@ TEST_P(Transports, IterationsBackToBackAreRight) {
     std::vector<std::thread> threads;
     for (int w = 0; w < 4; ++w) {
       threads.emplace_back([&, w] {
-        const core::Collective& collective = scenario->plan.collective(scenario->plan.packs.front());
-        const auto transport =
-            transport_named(GetParam(), sockets[static_cast<std::size_t>(w)], w, workers_of(collective));
+        const core::Collective& collective =
+            scenario->plan.collective(scenario->plan.packs.front());
+        const auto transport = transport_named(GetParam(), sockets[static_cast<std::size_t>(w)], w,
+                                               workers_of(collective));
         if (!transport) return;
         HostDevices devices;
         WorkerOptions options;
@@ -292,9 +316,12 @@ TEST_P(Transports, IterationsBackToBackAreRight) {
 
 TEST_P(Transports, APeerThatIsGoneIsAnErrorForWhoSleeps) {
   const auto cluster = test::plain_cluster(2);
-  const core::Collective collective = test::on_plain_cluster(*cluster, core::ring_all_reduce(2, 100), 100);
+  const core::Collective collective =
+      test::on_plain_cluster(*cluster, core::ring_all_reduce(2, 100), 100);
   std::vector<std::vector<int>> sockets = mesh(2, streams_of(GetParam()));
-  std::thread other([&] { const auto transport = transport_named(GetParam(), sockets[1], 1, {0, 1}); });
+  std::thread other([&] {
+    const auto transport = transport_named(GetParam(), sockets[1], 1, {0, 1});
+  });
   const auto transport = transport_named(GetParam(), sockets[0], 0, {0, 1});
   ASSERT_TRUE(transport);
   other.join();
@@ -306,7 +333,8 @@ TEST_P(Transports, APeerThatIsGoneIsAnErrorForWhoSleeps) {
   for (int i = 0; i < 100 && result; ++i)
     result = transport->poll(Transport::Clock::now() + std::chrono::milliseconds(100));
   ASSERT_FALSE(result);
-  EXPECT_NE(result.error().message().find("worker 1 "), std::string::npos) << result.error().message();
+  EXPECT_NE(result.error().message().find("worker 1 "), std::string::npos)
+      << result.error().message();
 }
 
 INSTANTIATE_TEST_SUITE_P(All, Transports, testing::Values("tcp", "tcp 3", "shm"),

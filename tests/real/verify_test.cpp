@@ -32,7 +32,8 @@ struct Buffers {
       std::swap(left[a], left.back());
       const std::vector<std::byte> one = std::move(left.back());
       left.pop_back();
-      combine(reduced.operation, reduced.type, left[random.below(left.size())].data(), one.data(), elements);
+      combine(reduced.operation, reduced.type, left[random.below(left.size())].data(), one.data(),
+              elements);
     }
     if (reduced.factor != 1) scale(reduced.type, left[0].data(), elements, reduced.factor);
     return left[0];
@@ -53,10 +54,10 @@ void for_all(Check check) {
       for (const std::int32_t n : {1, 2, 7, 64}) {
         for (const bool mean : {false, true}) {
           if (mean && o != 0) continue;
-          const Reduced reduced{type, static_cast<Operation>(o), 0x1234567u + static_cast<std::uint64_t>(n), n,
-                                mean ? 1.0 / n : 1};
-          check(reduced,
-                fmt::format("{}, operation {}, {} ranks{}", core::to_string(type), o, n, mean ? ", mean" : ""));
+          const Reduced reduced{type, static_cast<Operation>(o),
+                                0x1234567u + static_cast<std::uint64_t>(n), n, mean ? 1.0 / n : 1};
+          check(reduced, fmt::format("{}, operation {}, {} ranks{}", core::to_string(type), o, n,
+                                     mean ? ", mean" : ""));
         }
       }
     }
@@ -68,8 +69,8 @@ TEST(Verify, AnyOrderOfOperationsIsRight) {
     const Buffers buffers(reduced, 1003);
     for (const std::uint64_t seed : {1u, 2u, 3u}) {
       const auto wrong = buffers.wrong(buffers.reduce(seed));
-      EXPECT_FALSE(wrong) << what << ": element " << wrong->element << " is " << wrong->got << ", not "
-                          << wrong->expected << " ± " << wrong->tolerance;
+      EXPECT_FALSE(wrong) << what << ": element " << wrong->element << " is " << wrong->got
+                          << ", not " << wrong->expected << " ± " << wrong->tolerance;
     }
   });
 }
@@ -78,7 +79,8 @@ TEST(Verify, AnyOrderOfOperationsIsRight) {
 TEST(Verify, AMissingOrDoubledRankIsWrong) {
   for_all([](const Reduced& reduced, const std::string& what) {
     if (reduced.contributors == 1) return;
-    const bool chooses = reduced.operation == Operation::kMin || reduced.operation == Operation::kMax;
+    const bool chooses =
+        reduced.operation == Operation::kMin || reduced.operation == Operation::kMax;
     const Buffers whole(reduced, 4001);
     for (const bool doubled : {false, true}) {
       if (doubled && chooses) continue;  // nothing changes
@@ -104,8 +106,8 @@ TEST(Verify, OneWrongElementIsFoundWhereItIs) {
       const double was = element_at(reduced.type, result.data(), at);
       set_element(reduced.type, result.data(), at, was == 0 ? 1 : -was);
       if (reduced.type == DataType::kInt32 || reduced.type == DataType::kInt64)
-        result[static_cast<std::size_t>(at) * static_cast<std::size_t>(core::size_of(reduced.type).count())] ^=
-            std::byte{1};
+        result[static_cast<std::size_t>(at) *
+               static_cast<std::size_t>(core::size_of(reduced.type).count())] ^= std::byte{1};
       const auto wrong = buffers.wrong(result);
       ASSERT_TRUE(wrong) << what;
       EXPECT_EQ(wrong->element, at) << what;
@@ -114,7 +116,8 @@ TEST(Verify, OneWrongElementIsFoundWhereItIs) {
 }
 
 TEST(Verify, NotANumberIsWrong) {
-  for (const DataType type : {DataType::kFloat32, DataType::kFloat64, DataType::kFloat16, DataType::kBfloat16}) {
+  for (const DataType type :
+       {DataType::kFloat32, DataType::kFloat64, DataType::kFloat16, DataType::kBfloat16}) {
     const Buffers buffers({type, Operation::kSum, 7, 3, 1}, 10);
     std::vector<std::byte> result = buffers.reduce(1);
     set_element(type, result.data(), 4, std::numeric_limits<double>::quiet_NaN());

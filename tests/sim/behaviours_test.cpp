@@ -1,4 +1,5 @@
-// How many ranks of a tree do at all times what no other does: so many at least have to be simulated, however cleverly. Figures of
+// How many ranks of a tree do at all times what no other does: so many at least have to be
+// simulated, however cleverly. Figures of
 // docs/decisions/0025-simulate-double-trees-with-all-ranks.md.
 
 #include <gtest/gtest.h>
@@ -32,7 +33,8 @@ struct Parts {
 class PartOfATree : public Schedule {
  public:
   PartOfATree(Rank ranks, Parts parts)
-      : all_(core::double_tree_all_reduce(core::Contract::all_reduce(ranks, kElements), kElements / 2 / kMessages)),
+      : all_(core::double_tree_all_reduce(core::Contract::all_reduce(ranks, kElements),
+                                          kElements / 2 / kMessages)),
         parts_(parts) {}
 
   static constexpr std::int64_t kMessages = 64;
@@ -69,7 +71,8 @@ class Behaviours : public CollectiveListener {
   explicit Behaviours(Rank ranks) : of_(static_cast<std::size_t>(ranks)) {}
   void rank_done(std::uint32_t, Rank, Time, const Trail&) override {}
   void step_done(const StepDone& done) override {
-    of_[static_cast<std::size_t>(done.rank)].push_back({done.lane, done.index, done.start.count(), done.end.count()});
+    of_[static_cast<std::size_t>(done.rank)].push_back(
+        {done.lane, done.index, done.start.count(), done.end.count()});
   }
   [[nodiscard]] std::size_t different() const { return std::set(of_.begin(), of_.end()).size(); }
 
@@ -89,11 +92,14 @@ std::size_t behaviours(const core::Collective& collective) {
   messages.expect_no_other();
   const std::uint32_t instance = interpreter.open(collective, behaviours);
   for (Rank r = 0; r < ranks; ++r)
-    events.push({Time(), static_cast<std::uint64_t>(r), EventKind::kStart, instance, static_cast<std::uint32_t>(r)});
+    events.push({Time(), static_cast<std::uint64_t>(r), EventKind::kStart, instance,
+                 static_cast<std::uint32_t>(r)});
   while (!events.empty()) {
     const Event event = events.pop();
     switch (event.kind) {
-      case EventKind::kStart: interpreter.start(event.a, static_cast<Rank>(event.b), event.time); break;
+      case EventKind::kStart:
+        interpreter.start(event.a, static_cast<Rank>(event.b), event.time);
+        break;
       case EventKind::kLane: interpreter.go_on(event); break;
       case EventKind::kHop: messages.reach(event, events); break;
       case EventKind::kDeliver: interpreter.deliver(event); break;
@@ -106,18 +112,21 @@ std::size_t behaviours(const core::Collective& collective) {
 /// Of hosts on one switch, each with its own port.
 std::size_t behaviours(Rank ranks, Parts parts) {
   const auto hosts = test::plain_cluster(ranks);
-  return behaviours(
-      test::on_plain_cluster(*hosts, std::make_shared<PartOfATree>(ranks, parts), PartOfATree::kElements));
+  return behaviours(test::on_plain_cluster(*hosts, std::make_shared<PartOfATree>(ranks, parts),
+                                           PartOfATree::kElements));
 }
 
 TEST(BehavioursOfATree, AreFewWhereNothingMeets) {
-  const auto down_after_up = [](Rank n) { return behaviours(n, {.both_trees = false, .down_after_up = true}); };
+  const auto down_after_up = [](Rank n) {
+    return behaviours(n, {.both_trees = false, .down_after_up = true});
+  };
   const auto up = [](Rank n) { return behaviours(n, {.down = false, .both_trees = false}); };
   for (const int k : {4, 5, 6, 7}) {
     const Rank n = 1 << k;
     const auto height = static_cast<std::size_t>(k);
     EXPECT_EQ(up(n), height + 1) << "one for each height";
-    EXPECT_EQ(down_after_up(n), height * (height + 1) / 2 + 1) << "each height, and how often the way down goes right";
+    EXPECT_EQ(down_after_up(n), height * (height + 1) / 2 + 1)
+        << "each height, and how often the way down goes right";
   }
 }
 
@@ -133,8 +142,10 @@ TEST(BehavioursOfATree, AreAsManyAsRanksWhereItsPartsMeet) {
 
 TEST(BehavioursOfATree, AreAsManyAsGpus) {
   const core::Scenario scenario = test::read(
-      "cluster { workers { machine: \"dgx-a100\" count: 8 } network { kind: ONE_SWITCH latency_us: 1 } }\n"
-      "workload { variable { name: \"g\" shape: 16777216 } }\nstrategy { algorithm: \"double_tree\" } run { steps: 1 "
+      "cluster { workers { machine: \"dgx-a100\" count: 8 } network { kind: ONE_SWITCH latency_us: "
+      "1 } }\n"
+      "workload { variable { name: \"g\" shape: 16777216 } }\nstrategy { algorithm: "
+      "\"double_tree\" } run { steps: 1 "
       "}");
   EXPECT_EQ(behaviours(scenario.plan.collective(scenario.plan.packs.front())), 64u);
 }

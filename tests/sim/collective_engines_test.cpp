@@ -1,4 +1,5 @@
-// Collectives of all kinds by their handles: whoever opens them need not know which engine carries them out.
+// Collectives of all kinds by their handles: whoever opens them need not know which engine carries
+// them out.
 
 #include "sim/collectives/collective_engines.h"
 
@@ -20,7 +21,8 @@ using core::Time;
 
 core::Scenario two_machines(const std::string& algorithm) {
   return test::read(
-      "cluster { workers { machine: \"hgx-h100\" count: 2 } network { kind: RAILS link: \"ndr\" } } workload { "
+      "cluster { workers { machine: \"hgx-h100\" count: 2 } network { kind: RAILS link: \"ndr\" } "
+      "} workload { "
       "variable { "
       "name: \"v\" shape: 1000000 } } strategy { algorithm: \"" +
       algorithm + "\" }");
@@ -41,7 +43,8 @@ class Together : private CollectiveListener {
   void close(std::uint32_t handle) { engines_.close(handle); }
   void start(std::uint32_t handle, const Collective& collective, Time at) {
     for (Rank r = 0; r < collective.schedule->ranks(); ++r)
-      events_.push({at, static_cast<std::uint64_t>(r), EventKind::kStart, handle, static_cast<std::uint32_t>(r)});
+      events_.push({at, static_cast<std::uint64_t>(r), EventKind::kStart, handle,
+                    static_cast<std::uint32_t>(r)});
   }
   void run() {
     network_.expect_no_other();
@@ -53,7 +56,9 @@ class Together : private CollectiveListener {
   std::map<std::uint32_t, std::int64_t> steps;
 
  private:
-  void rank_done(std::uint32_t handle, Rank, Time now, const Trail&) override { ends[handle].push_back(now); }
+  void rank_done(std::uint32_t handle, Rank, Time now, const Trail&) override {
+    ends[handle].push_back(now);
+  }
   void step_done(const StepDone& step) override { ++steps[step.instance]; }
 
   EventQueue events_;
@@ -67,7 +72,9 @@ class CollectiveEnginesTest : public testing::Test {
  protected:
   const core::Scenario interpreted_ = two_machines("ring"), timed_ = two_machines("nccl"),
                        staged_ = two_machines("nccl/ring");
-  static const Collective& of(const core::Scenario& s) { return s.plan.collective(s.plan.packs.front()); }
+  static const Collective& of(const core::Scenario& s) {
+    return s.plan.collective(s.plan.packs.front());
+  }
   void SetUp() override {
     ASSERT_TRUE(of(timed_).nccl);
     ASSERT_TRUE(core::timed_parts(of(staged_)));
@@ -75,7 +82,8 @@ class CollectiveEnginesTest : public testing::Test {
   }
 };
 
-/// One after the other in one run, each takes what it takes alone; all of its ranks are told of by its own handle.
+/// One after the other in one run, each takes what it takes alone; all of its ranks are told of by
+/// its own handle.
 TEST_F(CollectiveEnginesTest, EachIsCarriedOutByAnEngineOfItsOwn) {
   Together all(*timed_.cluster);
   std::vector<std::uint32_t> handles;
@@ -96,13 +104,16 @@ TEST_F(CollectiveEnginesTest, EachIsCarriedOutByAnEngineOfItsOwn) {
     at += core::milliseconds(1000);
   }
   EXPECT_EQ(all.ends.size(), 3u) << "nobody hears of parts";
-  EXPECT_EQ(all.ends[handles[1]].back() - core::milliseconds(1000), of(timed_).nccl->delay + of(timed_).nccl->work);
+  EXPECT_EQ(all.ends[handles[1]].back() - core::milliseconds(1000),
+            of(timed_).nccl->delay + of(timed_).nccl->work);
 }
 
-/// Ranks that start at the same time do so in the order of handles: the order of engines is part of the prediction.
+/// Ranks that start at the same time do so in the order of handles: the order of engines is part of
+/// the prediction.
 TEST_F(CollectiveEnginesTest, HandlesAreInTheOrderOfEnginesAndTheLowestFreeOneIsTakenFirst) {
   Together all(*timed_.cluster);
-  const std::uint32_t timed = all.open(of(timed_)), staged = all.open(of(staged_)), ring = all.open(of(interpreted_));
+  const std::uint32_t timed = all.open(of(timed_)), staged = all.open(of(staged_)),
+                      ring = all.open(of(interpreted_));
   EXPECT_LT(ring, staged);
   EXPECT_LT(staged, timed);
   for (const core::Scenario* const s : {&interpreted_, &timed_, &staged_}) {
@@ -124,7 +135,8 @@ TEST_F(CollectiveEnginesTest, CountTheWorkThatWasToBeDone) {
   }
 }
 
-/// Of a staged collective only the parts between workers have steps, and these are told as steps of the whole.
+/// Of a staged collective only the parts between workers have steps, and these are told as steps of
+/// the whole.
 TEST_F(CollectiveEnginesTest, StepsOfPartsAreToldByTheHandleOfTheWhole) {
   Together all(*staged_.cluster, true);
   all.expect(of(staged_));

@@ -1,5 +1,5 @@
-// A compute stream, and what communication takes of its device: beside closed forms, and beside an integrator that goes from
-// picosecond to picosecond.
+// A compute stream, and what communication takes of its device: beside closed forms, and beside an
+// integrator that goes from picosecond to picosecond.
 
 #include "sim/device/compute_stream.h"
 
@@ -16,7 +16,8 @@ namespace {
 
 using core::Time;
 
-core::Part gpu(int multiprocessors, std::int64_t memory_bytes_per_s = 1'000'000'000'000, int threads = 1) {
+core::Part gpu(int multiprocessors, std::int64_t memory_bytes_per_s = 1'000'000'000'000,
+               int threads = 1) {
   core::Part part;
   part.device.memory = core::Bandwidth(memory_bytes_per_s);
   part.device.multiprocessors = multiprocessors;
@@ -48,17 +49,20 @@ class Device {
     deeds_.push_back({Deed::kGiveBack, to, 0, {}, {}, {}});
   }
   void move(Time at, std::int64_t bytes) { deeds_.push_back({Deed::kMove, at, bytes, {}, {}, {}}); }
-  void arrive(Time at, std::int64_t bytes) { deeds_.push_back({Deed::kArrive, at, bytes, {}, {}, {}}); }
+  void arrive(Time at, std::int64_t bytes) {
+    deeds_.push_back({Deed::kArrive, at, bytes, {}, {}, {}});
+  }
   void serve(Time asked, Time start, Time end, Time duration) {
     deeds_.push_back({Deed::kServe, asked, 0, start, end, duration});
   }
 
-  /// When tasks end that are begun one after the other from `start` on. `deeds_first`: what communication does at a time
-  /// comes before tasks that begin or end then.
+  /// When tasks end that are begun one after the other from `start` on. `deeds_first`: what
+  /// communication does at a time comes before tasks that begin or end then.
   std::vector<Time> run(Time start, const std::vector<Time>& durations, std::int64_t compute_bound,
                         bool deeds_first = false) {
     const Time margin(deeds_first ? 1 : 0);
-    std::stable_sort(deeds_.begin(), deeds_.end(), [](const Deed& a, const Deed& b) { return a.at < b.at; });
+    std::stable_sort(deeds_.begin(), deeds_.end(),
+                     [](const Deed& a, const Deed& b) { return a.at < b.at; });
     std::vector<Time> ends;
     EventQueue events;
     std::size_t next = 0;
@@ -77,7 +81,8 @@ class Device {
         const Event event = *std::exchange(pending_, std::nullopt);
         if (stream_.end(event, events)) {
           ends.push_back(event.time);
-          if (ends.size() < durations.size()) stream_.begin(event.time, durations[ends.size()], compute_bound, events);
+          if (ends.size() < durations.size())
+            stream_.begin(event.time, durations[ends.size()], compute_bound, events);
         }
         continue;
       }
@@ -161,19 +166,22 @@ TEST(ComputeStream, WhatArrivesCountsForWhatRanUpToThen) {
   device.arrive(Time(0), 100);
   device.arrive(Time(700), 60);
   device.arrive(Time(1'060), 500);
-  EXPECT_EQ(device.run(Time(), {Time(1'000), Time(1'000)}, 0), (std::vector<Time>{Time(1'060), Time(2'060)}));
+  EXPECT_EQ(device.run(Time(), {Time(1'000), Time(1'000)}, 0),
+            (std::vector<Time>{Time(1'060), Time(2'060)}));
 }
 
 TEST(ComputeStream, SharesACpuWithAdditions) {
   Device device(cpu(4));
-  // Two of four threads add for 1000 ps: half of the device is theirs. A third one begins when the task is over.
+  // Two of four threads add for 1000 ps: half of the device is theirs. A third one begins when the
+  // task is over.
   device.serve(Time(100), Time(100), Time(1'100), Time(1'000));
   device.serve(Time(100), Time(100), Time(1'100), Time(1'000));
   device.serve(Time(100), Time(2'600), Time(3'000), Time(400));
   EXPECT_EQ(end_of(device, Time(2'000)), Time(2'500));
 }
 
-/// A task beside an addition, on a device with one thread: both take twice as long while both are there.
+/// A task beside an addition, on a device with one thread: both take twice as long while both are
+/// there.
 TEST(ComputeStream, AnAdditionAndATaskShareEvenly) {
   EventQueue events;
   ComputeStream stream(0);
@@ -185,7 +193,8 @@ TEST(ComputeStream, AnAdditionAndATaskShareEvenly) {
   Event event = events.pop();
   while (!stream.end(event, events)) event = events.pop();
   EXPECT_EQ(event.time, Time(6'000));
-  EXPECT_EQ(stream.longer(Time(1'000), 1, Time(6'000)), Time(1'000)) << "nothing is computed any more";
+  EXPECT_EQ(stream.longer(Time(1'000), 1, Time(6'000)), Time(1'000))
+      << "nothing is computed any more";
 }
 
 TEST(ComputeStream, OfWhatSharesTheDeviceAnAdditionMeetsTheMemoryBoundPart) {
@@ -196,7 +205,8 @@ TEST(ComputeStream, OfWhatSharesTheDeviceAnAdditionMeetsTheMemoryBoundPart) {
   EXPECT_EQ(stream.longer(Time(800), 1, Time(100)), Time(950));
   EXPECT_EQ(stream.longer(Time(800), 4, Time(100)), Time(1'400));
   EXPECT_EQ(stream.longer(Time(800), 9, Time(100)), Time(1'400));
-  EXPECT_EQ(stream.longer(Time(800), 1, Time(0)), Time(800)) << "what begins at the same time is not there yet";
+  EXPECT_EQ(stream.longer(Time(800), 1, Time(0)), Time(800))
+      << "what begins at the same time is not there yet";
 }
 
 // --- beside an integrator ---
@@ -225,11 +235,12 @@ std::vector<Time> integrated(const core::Part& part, const std::vector<Deed>& de
   };
   Signed busy_before = busy_at(start);
   for (Time t = start; ends.size() < durations.size(); t += Time(1)) {
-    const Signed of_bytes =
-        quotient_up(bytes * memory_bound * core::kPicosecondsPerSecond, Signed{kAll} * part.device.memory.count());
+    const Signed of_bytes = quotient_up(bytes * memory_bound * core::kPicosecondsPerSecond,
+                                        Signed{kAll} * part.device.memory.count());
     const Signed m = std::max<Signed>(1, multiprocessors), threads = part.device.threads;
     const Signed of_others =
-        quotient_up(compute_bound * held * threads + (busy_at(t) - busy_before) * memory_bound * m, kAll * m * threads);
+        quotient_up(compute_bound * held * threads + (busy_at(t) - busy_before) * memory_bound * m,
+                    kAll * m * threads);
     while (ends.size() < durations.size()) {
       const bool same = t == began;
       const Signed done = (t - began).count() - (same ? 0 : of_bytes + of_others);
@@ -260,7 +271,8 @@ TEST(ComputeStream, EndsTasksWhenAnIntegratorDoes) {
     };
     const bool is_cpu = below(3) == 0;
     const int threads = static_cast<int>(1 + below(4));
-    core::Part part = gpu(static_cast<int>(below(9)), 300'000'000'000 + below(2'000'000'000'000), threads);
+    core::Part part =
+        gpu(static_cast<int>(below(9)), 300'000'000'000 + below(2'000'000'000'000), threads);
     if (is_cpu) part = cpu(threads);
     Device device(part);
     for (std::int64_t i = below(8); i > 0; --i) {
@@ -269,10 +281,12 @@ TEST(ComputeStream, EndsTasksWhenAnIntegratorDoes) {
     }
     for (std::int64_t i = below(12); i > 0; --i) device.move(Time(below(1'500)), below(200));
     const bool deeds_first = below(2) == 0;
-    for (std::int64_t i = deeds_first ? 0 : below(12); i > 0; --i) device.arrive(Time(below(1'500)), below(200));
+    for (std::int64_t i = deeds_first ? 0 : below(12); i > 0; --i)
+      device.arrive(Time(below(1'500)), below(200));
     std::vector<Time> free(static_cast<std::size_t>(threads));
     Time asked;
-    for (std::int64_t i = below(6); i > 0; --i) {  // as a pool serves them, one after the other on each thread
+    for (std::int64_t i = below(6); i > 0;
+         --i) {  // as a pool serves them, one after the other on each thread
       asked += Time(below(400));
       Time& thread = *std::min_element(free.begin(), free.end());
       const Time from = std::max(thread, asked), duration(1 + below(300));
@@ -280,7 +294,8 @@ TEST(ComputeStream, EndsTasksWhenAnIntegratorDoes) {
       device.serve(asked, from, thread, duration);
     }
     std::vector<Time> durations;
-    for (std::int64_t i = 1 + below(5); i > 0; --i) durations.push_back(Time(below(3) == 0 ? 0 : below(600)));
+    for (std::int64_t i = 1 + below(5); i > 0; --i)
+      durations.push_back(Time(below(3) == 0 ? 0 : below(600)));
     const std::int64_t bound = below(3) == 0 ? kAll : below(kAll + 1);
     const Time start(below(200));
     const std::vector<Time> ends = device.run(start, durations, bound, deeds_first);

@@ -21,11 +21,16 @@ using testing::HasSubstr;
 core::Scenario scenario(const std::string& conditions, const std::string& run = "steps: 3",
                         const std::string& algorithm = "ring") {
   const std::string host =
-      "machine { name: \"host\" device { name: \"cpu0\" kind: CPU memory_gb_per_s: 30 } nic { name: \"nic0\" "
-      "bandwidth_gb_per_s: 1 } link { from: \"cpu0\" to: \"nic0\" kind: PCIE bandwidth_gb_per_s: 16 latency_us: 0 } }";
+      "machine { name: \"host\" device { name: \"cpu0\" kind: CPU memory_gb_per_s: 30 } nic { "
+      "name: \"nic0\" "
+      "bandwidth_gb_per_s: 1 } link { from: \"cpu0\" to: \"nic0\" kind: PCIE bandwidth_gb_per_s: "
+      "16 latency_us: 0 } }";
   auto s = core::read_scenario(
-      "cluster { workers { machine: \"host\" count: 4 } network { kind: ONE_SWITCH latency_us: 0 } " + host +
-          " }\nworkload { variable { name: \"w\" shape: 1000000 } forward_ms: 10 backward_ms: 20 update_ms: 1 }\n"
+      "cluster { workers { machine: \"host\" count: 4 } network { kind: ONE_SWITCH latency_us: 0 "
+      "} " +
+          host +
+          " }\nworkload { variable { name: \"w\" shape: 1000000 } forward_ms: 10 backward_ms: 20 "
+          "update_ms: 1 }\n"
           "strategy { algorithm: \"" +
           algorithm + "\" }\nrun { " + run + " }\nconditions { " + conditions + " }",
       "f", core::Library(test::source_folder() + "/scenarios"));
@@ -49,7 +54,8 @@ std::vector<Time> lengths(const Summary& summary) {
 TEST(SlowDevices, HoldUpEveryoneByWhatTheyComputeLonger) {
   const Summary plain = summary_of(scenario(""));
   const Summary slow = summary_of(scenario("slow { worker: 2 slowdown: 1.5 }"));
-  // 15 ms of forward and backward, half a millisecond of updating, and 3 additions of a quarter at 10 GB/s.
+  // 15 ms of forward and backward, half a millisecond of updating, and 3 additions of a quarter at
+  // 10 GB/s.
   const Time longer = lengths(slow)[2] - lengths(plain)[2];
   EXPECT_GE(longer, core::microseconds(15'500));
   EXPECT_LE(longer, core::microseconds(15'500 + 3 * 50));
@@ -62,25 +68,29 @@ TEST(SlowDevices, HoldUpEveryoneByWhatTheyComputeLonger) {
   EXPECT_EQ(slow.awaited()->device, "w2/cpu0");
   EXPECT_EQ(slow.awaited()->steps, 2);
   EXPECT_EQ(slow.awaited()->of_steps, 2);
-  EXPECT_THAT(slow.info().notes, testing::Contains("every device of worker 2 takes 1.5 times as long"));
+  EXPECT_THAT(slow.info().notes,
+              testing::Contains("every device of worker 2 takes 1.5 times as long"));
 }
 
 TEST(SlowDevices, AreSlowWhileItIsSaidAndMultiply) {
   const std::vector<Time> plain = lengths(summary_of(scenario("")));
-  const std::vector<Time> later =
-      lengths(summary_of(scenario("slow { worker: 0 device: \"cpu0\" slowdown: 2 from_ms: 40 to_ms: 60 }")));
+  const std::vector<Time> later = lengths(summary_of(
+      scenario("slow { worker: 0 device: \"cpu0\" slowdown: 2 from_ms: 40 to_ms: 60 }")));
   EXPECT_EQ(later[0], plain[0]);
-  EXPECT_GE(later[1] - plain[1], core::milliseconds(20)) << "the backward pass begins at about 47 ms";
+  EXPECT_GE(later[1] - plain[1], core::milliseconds(20))
+      << "the backward pass begins at about 47 ms";
   EXPECT_EQ(later[2], plain[2]);
   const auto forward = [](const std::string& conditions) {
     return summary_of(scenario(conditions)).steps()[0].forward;
   };
-  EXPECT_EQ(forward("slow { worker: 1 slowdown: 2 } slow { worker: 1 slowdown: 1.5 }"), core::milliseconds(30));
+  EXPECT_EQ(forward("slow { worker: 1 slowdown: 2 } slow { worker: 1 slowdown: 1.5 }"),
+            core::milliseconds(30));
 }
 
 TEST(SlowDevices, AreChosenByTheSeed) {
   const auto last = [](int seed) {
-    return summary_of(scenario("slow { random_workers: 1 slowdown: 2 }", "steps: 1 seed: " + std::to_string(seed)))
+    return summary_of(scenario("slow { random_workers: 1 slowdown: 2 }",
+                               "steps: 1 seed: " + std::to_string(seed)))
         .steps()[0]
         .awaited;
   };
@@ -92,20 +102,25 @@ TEST(SlowDevices, AreChosenByTheSeed) {
   EXPECT_EQ(core::chosen(s.run.conditions.slow, 1, *s.cluster).size(), 4u) << "each once";
 }
 
-/// A ring of four moves 6 quarters of 4 MB over every port, one after the other: 6 ms. A port at half its bandwidth takes
-/// twice as long for each.
+/// A ring of four moves 6 quarters of 4 MB over every port, one after the other: 6 ms. A port at
+/// half its bandwidth takes twice as long for each.
 TEST(LinkChanges, SlowTheRingDownToTheNarrowPort) {
   for (const char* model : {"FIFO", "FAIR"}) {
     const std::string run = std::string("steps: 1 network_model: ") + model;
     const Time plain = summary_of(scenario("", run)).step_time();
     const Time half =
-        summary_of(scenario("link { from: \"w1/nic0\" to: \"network\" bandwidth_share: 0.5 }", run)).step_time();
-    EXPECT_GE(half - plain, core::microseconds(5'700)) << model << ": some adding is hidden behind it";
+        summary_of(scenario("link { from: \"w1/nic0\" to: \"network\" bandwidth_share: 0.5 }", run))
+            .step_time();
+    EXPECT_GE(half - plain, core::microseconds(5'700))
+        << model << ": some adding is hidden behind it";
     EXPECT_LE(half - plain, core::microseconds(6'100)) << model;
     const Time late =
-        summary_of(scenario("link { from: \"network\" to: \"w1/nic0\" bandwidth_share: 0.5 at_ms: 33 }", run))
+        summary_of(
+            scenario("link { from: \"network\" to: \"w1/nic0\" bandwidth_share: 0.5 at_ms: 33 }",
+                     run))
             .step_time();
-    EXPECT_GE(late - plain, core::microseconds(2'500)) << model << ": about half of it is over by then";
+    EXPECT_GE(late - plain, core::microseconds(2'500))
+        << model << ": about half of it is over by then";
     EXPECT_LE(late - plain, core::microseconds(3'500)) << model;
   }
 }
@@ -113,14 +128,16 @@ TEST(LinkChanges, SlowTheRingDownToTheNarrowPort) {
 TEST(LinkChanges, ADeadLinkEndsTheRunWithItsName) {
   for (const char* model : {"FIFO", "FAIR"}) {
     Summary summary;
-    const auto ran = Simulator().run(scenario("link { from: \"w3/nic0\" to: \"network\" bandwidth_share: 0 at_ms: 50 }",
-                                              std::string("steps: 5 network_model: ") + model),
-                                     {}, {}, summary);
+    const auto ran = Simulator().run(
+        scenario("link { from: \"w3/nic0\" to: \"network\" bandwidth_share: 0 at_ms: 50 }",
+                 std::string("steps: 5 network_model: ") + model),
+        {}, {}, summary);
     EXPECT_THAT(test::kinds_of(ran), testing::ElementsAre("invalid Conditions")) << model;
     EXPECT_EQ(ran.error().kind(), core::ErrorKind::kRun);
     EXPECT_THAT(
         ran.error().message(),
-        HasSubstr("step 1 never ends: link w3/nic0→network is dead from 50.0 ms on, link network→w3/nic0 is dead "
+        HasSubstr("step 1 never ends: link w3/nic0→network is dead from 50.0 ms on, link "
+                  "network→w3/nic0 is dead "
                   "from 50.0 ms on; what waits for that waits forever, and with it pack 0"));
     EXPECT_EQ(summary.steps().size(), 1u) << "what had ended is there";
   }
@@ -130,10 +147,10 @@ TEST(LinkChanges, ALinkThatComesBackIsOnlyLate) {
   for (const char* model : {"FIFO", "FAIR"}) {
     const std::string run = std::string("steps: 2 network_model: ") + model;
     const Summary plain = summary_of(scenario("", run));
-    const Summary gap =
-        summary_of(scenario("link { from: \"w3/nic0\" to: \"network\" bandwidth_share: 0 at_ms: 32 } "
-                            "link { from: \"w3/nic0\" to: \"network\" bandwidth_share: 1 at_ms: 132 }",
-                            run));
+    const Summary gap = summary_of(
+        scenario("link { from: \"w3/nic0\" to: \"network\" bandwidth_share: 0 at_ms: 32 } "
+                 "link { from: \"w3/nic0\" to: \"network\" bandwidth_share: 1 at_ms: 132 }",
+                 run));
     const Time later = gap.steps()[0].end - plain.steps()[0].end;
     EXPECT_GE(later, core::milliseconds(99)) << model;
     EXPECT_LE(later, core::milliseconds(101)) << model;
@@ -144,27 +161,34 @@ TEST(LinkChanges, ALinkThatComesBackIsOnlyLate) {
 TEST(LinkChanges, OfALinkThatNobodyUsesMeanNothing) {
   for (const char* model : {"FIFO", "FAIR"}) {
     const std::string run = std::string("steps: 1 network_model: ") + model;
-    EXPECT_EQ(summary_of(scenario("link { from: \"w3/nic0\" to: \"network\" bandwidth_share: 0 at_ms: 60 }", run))
-                  .step_time(),
-              summary_of(scenario("", run)).step_time())
+    EXPECT_EQ(
+        summary_of(
+            scenario("link { from: \"w3/nic0\" to: \"network\" bandwidth_share: 0 at_ms: 60 }",
+                     run))
+            .step_time(),
+        summary_of(scenario("", run)).step_time())
         << "it dies after the end";
   }
 }
 
 TEST(LinkChanges, AreNothingForIdealNetworks) {
   Summary summary;
-  const auto ran = Simulator().run(
-      scenario("link { from: \"w3/nic0\" to: \"network\" bandwidth_share: 0.5 }", "network_model: IDEAL"), {}, {},
-      summary);
+  const auto ran =
+      Simulator().run(scenario("link { from: \"w3/nic0\" to: \"network\" bandwidth_share: 0.5 }",
+                               "network_model: IDEAL"),
+                      {}, {}, summary);
   EXPECT_THAT(test::kinds_of(ran), testing::ElementsAre("conflict Run.network_model"));
   EXPECT_EQ(ran.error().kind(), core::ErrorKind::kRequest);
 }
 
-/// 4 MB in a ring of four over ports of 1 GB/s: 6 rounds of 1 ms, plus 3 additions. A third taken makes 1.5 ms of each.
+/// 4 MB in a ring of four over ports of 1 GB/s: 6 rounds of 1 ms, plus 3 additions. A third taken
+/// makes 1.5 ms of each.
 TEST(Background, OfAThirdMakesARingHalfAsLongAgain) {
   for (const char* model : {"FIFO", "FAIR"}) {
     const std::string run = std::string("steps: 2 network_model: ") + model;
-    const auto took = [&](const std::string& conditions) { return lengths(summary_of(scenario(conditions, run)))[1]; };
+    const auto took = [&](const std::string& conditions) {
+      return lengths(summary_of(scenario(conditions, run)))[1];
+    };
     const Time longer = took("background { where: PORTS share: 0.333333 }") - took("");
     EXPECT_NEAR(static_cast<double>(longer.count()) / 1e6, 6 * 500, 0.1) << model;
     EXPECT_EQ(took("background { from: \"w1/nic0\" to: \"network\" share: 0.5 }"),
@@ -180,15 +204,18 @@ TEST(Background, InBurstsEndsWithTheRunAndIsTheSameEveryTime) {
     const std::vector<Time> first = lengths(summary_of(scenario(bursts, run)));
     EXPECT_EQ(first, lengths(summary_of(scenario(bursts, run))));
     const std::vector<Time> quiet = lengths(summary_of(scenario("", run)));
-    const std::vector<Time> always = lengths(summary_of(scenario("background { where: PORTS share: 0.9 }", run)));
+    const std::vector<Time> always =
+        lengths(summary_of(scenario("background { where: PORTS share: 0.9 }", run)));
     for (std::size_t i = 0; i < first.size(); ++i) {
       EXPECT_GT(first[i], quiet[i]);
       EXPECT_LT(first[i], always[i]);
     }
     Summary summary;
     const auto stuck = Simulator().run(
-        scenario(bursts + " link { from: \"w1/nic0\" to: \"network\" bandwidth_share: 0 at_ms: 40 }", run), {}, {},
-        summary);
+        scenario(
+            bursts + " link { from: \"w1/nic0\" to: \"network\" bandwidth_share: 0 at_ms: 40 }",
+            run),
+        {}, {}, summary);
     EXPECT_THAT(test::kinds_of(stuck), testing::ElementsAre("invalid Conditions")) << model;
   }
 }
@@ -196,25 +223,29 @@ TEST(Background, InBurstsEndsWithTheRunAndIsTheSameEveryTime) {
 TEST(Background, ItsMistakesAreReported) {
   const auto problem = [](const std::string& background,
                           const std::string& network = "kind: ONE_SWITCH latency_us: 1") {
-    return test::kinds_of(
-        core::read_scenario("cluster { workers { machine: \"cpu-host\" count: 2 } network { " + network +
-                                " } } workload { variable { name: \"w\" shape: 1 } update_ms: 0 } strategy "
-                                "{ algorithm: \"ring\" } conditions { "
-                                "background { " +
-                                background + " } }",
-                            "f", core::Library(test::source_folder() + "/scenarios")));
+    return test::kinds_of(core::read_scenario(
+        "cluster { workers { machine: \"cpu-host\" count: 2 } network { " + network +
+            " } } workload { variable { name: \"w\" shape: 1 } update_ms: 0 } strategy "
+            "{ algorithm: \"ring\" } conditions { "
+            "background { " +
+            background + " } }",
+        "f", core::Library(test::source_folder() + "/scenarios")));
   };
   using testing::ElementsAre;
   EXPECT_THAT(problem("where: PORTS"), ElementsAre("missing BackgroundLoad.share"));
   EXPECT_THAT(problem("where: PORTS share: 1"), ElementsAre("too-large BackgroundLoad.share"));
-  EXPECT_THAT(problem("where: PORTS share: 0.1 burst_ms: 1"), ElementsAre("missing BackgroundLoad.pause_ms"));
-  EXPECT_THAT(problem("where: PORTS share: 0.1 pause_ms: 1"), ElementsAre("unused BackgroundLoad.pause_ms"));
+  EXPECT_THAT(problem("where: PORTS share: 0.1 burst_ms: 1"),
+              ElementsAre("missing BackgroundLoad.pause_ms"));
+  EXPECT_THAT(problem("where: PORTS share: 0.1 pause_ms: 1"),
+              ElementsAre("unused BackgroundLoad.pause_ms"));
   EXPECT_THAT(problem("where: SWITCHES share: 0.1"), ElementsAre("conflict BackgroundLoad.where"));
-  EXPECT_THAT(
-      problem("where: SWITCHES share: 0.1", "kind: FAT_TREE link: \"edr\" fat_tree { workers_per_leaf: 1 spines: 1 }"),
-      testing::IsEmpty());
-  EXPECT_THAT(problem("where: PORTS share: 0.1 from: \"w0/nic0\""), ElementsAre("unused BackgroundLoad.where"));
-  EXPECT_THAT(problem("share: 0.1 from: \"w0/nic7\" to: \"network\""), ElementsAre("unknown-name BackgroundLoad.from"));
+  EXPECT_THAT(problem("where: SWITCHES share: 0.1",
+                      "kind: FAT_TREE link: \"edr\" fat_tree { workers_per_leaf: 1 spines: 1 }"),
+              testing::IsEmpty());
+  EXPECT_THAT(problem("where: PORTS share: 0.1 from: \"w0/nic0\""),
+              ElementsAre("unused BackgroundLoad.where"));
+  EXPECT_THAT(problem("share: 0.1 from: \"w0/nic7\" to: \"network\""),
+              ElementsAre("unknown-name BackgroundLoad.from"));
 }
 
 TEST(NoisyRuns, WaitForTheLastAndAreTheSameWhateverIsRecorded) {

@@ -1,4 +1,5 @@
-// Collectives whose workers never come, stall or die end when TensorFlow's timers would end them, and say who was awaited.
+// Collectives whose workers never come, stall or die end when TensorFlow's timers would end them,
+// and say who was awaited.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -19,11 +20,14 @@ using core::Scenario;
 using core::Time;
 using testing::HasSubstr;
 
-/// Three workers of two GPUs; a step computes 10 ms forward and 20 ms backward, and the one gradient is ready at its end.
+/// Three workers of two GPUs; a step computes 10 ms forward and 20 ms backward, and the one
+/// gradient is ready at its end.
 Scenario scenario(const std::string& strategy, const std::string& rest, int steps = 3) {
   auto read = core::read_scenario(
-      "cluster { workers { machine: \"dgx1-v100\" count: 3 replicas: 2 } network { kind: ONE_SWITCH latency_us: 1 } }\n"
-      "workload { variable { name: \"w\" shape: 1000000 } forward_ms: 10 backward_ms: 20 update_ms: 0 }\n"
+      "cluster { workers { machine: \"dgx1-v100\" count: 3 replicas: 2 } network { kind: "
+      "ONE_SWITCH latency_us: 1 } }\n"
+      "workload { variable { name: \"w\" shape: 1000000 } forward_ms: 10 backward_ms: 20 "
+      "update_ms: 0 }\n"
       "strategy { " +
           strategy + " }\nrun { steps: " + std::to_string(steps) + " }\n" + rest,
       "f", core::Library(test::source_folder() + "/scenarios"));
@@ -49,7 +53,8 @@ ProblemKind timed_out(std::int32_t worker) {
 }
 
 std::string with_timeout(const std::string& seconds) {
-  return "tensorflow { multi_worker_mirrored { communication_options { timeout_seconds: " + seconds + " } } }";
+  return "tensorflow { multi_worker_mirrored { communication_options { timeout_seconds: " +
+         seconds + " } } }";
 }
 
 TEST(Deadlines, AWorkerThatNeverComesIsWaitedForOnceTheFirstHasCome) {
@@ -57,7 +62,9 @@ TEST(Deadlines, AWorkerThatNeverComesIsWaitedForOnceTheFirstHasCome) {
     SCOPED_TRACE(test::golden_name(c));
     const test::Data in = c["input"];
     if (in.has("launched_on")) {
-      EXPECT_THAT(failure_of(scenario(with_timeout("1"), "conditions { gone { worker: 1 } gone { worker: 2 } }")).text,
+      EXPECT_THAT(failure_of(scenario(with_timeout("1"),
+                                      "conditions { gone { worker: 1 } gone { worker: 2 } }"))
+                      .text,
                   HasSubstr(c["expected"]["error"].text().substr(0, 16)));
     } else if (in.has("timeout_seconds")) {
       for (const test::Data& seconds : in["timeout_seconds"].items()) {
@@ -69,15 +76,18 @@ TEST(Deadlines, AWorkerThatNeverComesIsWaitedForOnceTheFirstHasCome) {
       const bool waiting = in["phase"].text() == "waiting for peers";
       const std::string gone = waiting ? "gone { worker: 2 }" : "gone { worker: 2 from_ms: 40 }";
       std::string message = c["expected"]["message"].text();
-      EXPECT_THAT(failure_of(scenario(with_timeout("1"), "conditions { " + gone + " }")).text, HasSubstr(message));
+      EXPECT_THAT(failure_of(scenario(with_timeout("1"), "conditions { " + gone + " }")).text,
+                  HasSubstr(message));
     }
   }
 }
 
 TEST(Deadlines, TheFirstCollectiveFailsItsTimeoutAfterTheFirstDeviceStartsIt) {
-  const core::Problem failure = failure_of(scenario(with_timeout("0.5"), "conditions { gone { worker: 1 } }"));
+  const core::Problem failure =
+      failure_of(scenario(with_timeout("0.5"), "conditions { gone { worker: 1 } }"));
   EXPECT_EQ(failure.kind, timed_out(1));
-  EXPECT_THAT(failure.text, HasSubstr(" 530 ms, in step 0:")) << "30 ms until it starts, and the timeout";
+  EXPECT_THAT(failure.text, HasSubstr(" 530 ms, in step 0:"))
+      << "30 ms until it starts, and the timeout";
 }
 
 TEST(Deadlines, ALaterOneHasAResolvedGroupAndFailsInExecution) {
@@ -87,13 +97,15 @@ TEST(Deadlines, ALaterOneHasAResolvedGroupAndFailsInExecution) {
   EXPECT_THAT(failure.text, HasSubstr("in step 1: Collective has timed out during execution"));
 }
 
-/// It stalls from the beginning for so long that others wait nearly as long as a timer for the group, and then as long again
-/// for what never ends: the worst case is twice the timeout.
+/// It stalls from the beginning for so long that others wait nearly as long as a timer for the
+/// group, and then as long again for what never ends: the worst case is twice the timeout.
 TEST(Deadlines, ThereAreTwoTimersOfTheFullLength) {
   const std::string late =
-      "conditions { slow { worker: 2 slowdown: 10 to_ms: 1 } link { from: \"w1/nic0\" to: \"network\" "
+      "conditions { slow { worker: 2 slowdown: 10 to_ms: 1 } link { from: \"w1/nic0\" to: "
+      "\"network\" "
       "bandwidth_share: 0 } }";
-  // Worker 2 computes its forward pass ten times as long, so it comes at 120 ms, 90 ms after the others.
+  // Worker 2 computes its forward pass ten times as long, so it comes at 120 ms, 90 ms after the
+  // others.
   const core::Problem in_execution = failure_of(scenario(with_timeout("0.1"), late));
   EXPECT_EQ(in_execution.kind, timed_out(-1)) << "all have come; a link is dead";
   EXPECT_THAT(in_execution.text, HasSubstr(" 220 ms,"));
@@ -105,16 +117,19 @@ TEST(Deadlines, ThereAreTwoTimersOfTheFullLength) {
 TEST(Deadlines, WhatEndsInTimeIsAsItIsWithoutTimers) {
   core::Summary with, without;
   EXPECT_FALSE(failure_of(scenario(with_timeout("0.05"), ""), with));
-  EXPECT_FALSE(failure_of(scenario("tensorflow { multi_worker_mirrored { communication_options { } } }", ""), without));
+  EXPECT_FALSE(failure_of(
+      scenario("tensorflow { multi_worker_mirrored { communication_options { } } }", ""), without));
   ASSERT_EQ(with.steps().size(), 3u);
   for (std::size_t i = 0; i < 3; ++i) EXPECT_EQ(with.steps()[i].end, without.steps()[i].end);
 }
 
 TEST(Deadlines, WithoutATimerItWaitsForEver) {
-  const core::Problem failure = failure_of(scenario(
-      "tensorflow { multi_worker_mirrored { communication_options { } } }", "conditions { gone { worker: 1 } }"));
+  const core::Problem failure =
+      failure_of(scenario("tensorflow { multi_worker_mirrored { communication_options { } } }",
+                          "conditions { gone { worker: 1 } }"));
   EXPECT_EQ(failure.kind, (ProblemKind{ProblemCode::kInvalid, "Conditions"}));
-  EXPECT_THAT(failure.text, HasSubstr("timeout_seconds")) << "what to say to see when TensorFlow's timer ends it";
+  EXPECT_THAT(failure.text, HasSubstr("timeout_seconds"))
+      << "what to say to see when TensorFlow's timer ends it";
 }
 
 }  // namespace

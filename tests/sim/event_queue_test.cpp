@@ -20,7 +20,8 @@ TEST(EventQueue, HandsOutByTimeThenOrder) {
   std::vector<std::pair<Time, std::uint64_t>> expected;
   for (int round = 0; round < 20'000; ++round) {
     if (expected.empty() || random.below(3) > 0) {
-      const Event event{Time(static_cast<std::int64_t>(random.below(500))), random.below(50), EventKind::kLane, 0, 0};
+      const Event event{Time(static_cast<std::int64_t>(random.below(500))), random.below(50),
+                        EventKind::kLane, 0, 0};
       queue.push(event);
       expected.emplace_back(event.time, event.order);
       std::push_heap(expected.begin(), expected.end(), std::greater<>());
@@ -54,13 +55,15 @@ TEST(EventQueue, HandsOutTheSameLaterIfAllOfItIsMoved) {
     while (!queue.empty()) {
       const Event one = queue.pop();
       const Event other = moved.pop();
-      ASSERT_EQ(std::tuple(one.time + later, one.order, one.a), std::tuple(other.time, other.order, other.a));
+      ASSERT_EQ(std::tuple(one.time + later, one.order, one.a),
+                std::tuple(other.time, other.order, other.a));
     }
     EXPECT_TRUE(moved.empty());
   }
 }
 
-/// Events one after the other, each at its own time or in crowds, near and far: the order is that of a sorted list.
+/// Events one after the other, each at its own time or in crowds, near and far: the order is that
+/// of a sorted list.
 TEST(EventQueue, HandsOutInOrderHoweverFarApartEventsAre) {
   for (const int far : {0, 3, 8, 20, 40, 61}) {
     core::Random random(static_cast<std::uint64_t>(far));
@@ -71,8 +74,9 @@ TEST(EventQueue, HandsOutInOrderHoweverFarApartEventsAre) {
     const auto push = [&] {
       const auto ahead = static_cast<std::int64_t>(
           random.below(std::uint64_t{1} << random.below(static_cast<std::uint64_t>(far) + 1)));
-      const Event event{core::later(now, Time(std::min<std::int64_t>(ahead, core::kLongestDuration.count()))),
-                        random.below(4), EventKind::kLane, ++serial, 0};
+      const Event event{
+          core::later(now, Time(std::min<std::int64_t>(ahead, core::kLongestDuration.count()))),
+          random.below(4), EventKind::kLane, ++serial, 0};
       queue.push(event);
       expected.emplace(event.time, event.order, event.a);
     };
@@ -84,7 +88,9 @@ TEST(EventQueue, HandsOutInOrderHoweverFarApartEventsAre) {
       ASSERT_EQ(std::tuple(event.time, event.order, event.a), *expected.begin());
       expected.erase(expected.begin());
       now = event.time;
-      for (std::uint64_t births = round < 10'000 ? random.below(4) : random.below(2); births > 0; --births) push();
+      for (std::uint64_t births = round < 10'000 ? random.below(4) : random.below(2); births > 0;
+           --births)
+        push();
       if (expected.empty()) push();
     }
   }

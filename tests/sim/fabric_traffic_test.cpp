@@ -32,17 +32,20 @@ class Traffic {
     for (std::size_t m = 0; m < messages.size(); ++m) {
       const core::PartId from{static_cast<std::int32_t>(messages[m].from), 0};
       const core::PartId to{static_cast<std::int32_t>(messages[m].to), 0};
-      const std::int32_t path = network_.paths().unicast(from, to, core::Staging::kDirect, core::Engine::kCpu);
+      const std::int32_t path =
+          network_.paths().unicast(from, to, core::Staging::kDirect, core::Engine::kCpu);
       const Trail none;
-      network_.send(path, Bytes(messages[m].bytes), Time(), m, Address{0, static_cast<std::uint32_t>(m)}, &none,
-                    events_);
+      network_.send(path, Bytes(messages[m].bytes), Time(), m,
+                    Address{0, static_cast<std::uint32_t>(m)}, &none, events_);
     }
     while (!events_.empty()) {
       const Event event = events_.pop();
       switch (event.kind) {
         case EventKind::kHop: network_.reach(event, events_); break;
         case EventKind::kShare: network_.share(event, events_); break;
-        case EventKind::kDeliver: arrived_[network_.deliver(event).address.connection] = event.time; break;
+        case EventKind::kDeliver:
+          arrived_[network_.deliver(event).address.connection] = event.time;
+          break;
         default: break;
       }
     }
@@ -50,7 +53,9 @@ class Traffic {
 
   [[nodiscard]] const std::vector<Time>& arrived() const { return arrived_; }
   [[nodiscard]] Time last() const { return *std::max_element(arrived_.begin(), arrived_.end()); }
-  [[nodiscard]] std::int64_t load(core::LinkId link) { return network_.loads().total(link).count(); }
+  [[nodiscard]] std::int64_t load(core::LinkId link) {
+    return network_.loads().total(link).count();
+  }
 
  private:
   Network network_;
@@ -63,8 +68,9 @@ constexpr std::int64_t kBytes = 1'000'000;
 const Time kAlone = core::nanoseconds(kBytes);             // over a port
 const Time kLatency = core::nanoseconds(1'000 + 2 * 100);  // over a leaf, a spine and a leaf
 
-/// Two leaves of four workers, one spine, 4:1: the four ports of a leaf share a link as wide as one of them. Everyone of
-/// the first leaf sends to its like on the second; the link takes four times as long as a port.
+/// Two leaves of four workers, one spine, 4:1: the four ports of a leaf share a link as wide as one
+/// of them. Everyone of the first leaf sends to its like on the second; the link takes four times
+/// as long as a port.
 TEST(FatTreeTraffic, AnOversubscribedUplinkIsWhatAPermutationWaitsFor) {
   const auto cluster = test::plain_cluster(8, test::fat_tree(4, 1, kPort), 1, kRates);
   const std::vector<Sent> shifted{{0, 4, kBytes}, {1, 5, kBytes}, {2, 6, kBytes}, {3, 7, kBytes}};
@@ -74,12 +80,15 @@ TEST(FatTreeTraffic, AnOversubscribedUplinkIsWhatAPermutationWaitsFor) {
     EXPECT_EQ(traffic.load(0), 4 * kBytes) << cluster->link_name(0);
   }
   // Served in turn they arrive one by one, shared all at once.
-  const Traffic fifo(*cluster, NetworkModel::kFifo, shifted), fair(*cluster, NetworkModel::kFair, shifted);
-  for (int m = 0; m < 4; ++m) EXPECT_EQ(fifo.arrived()[static_cast<std::size_t>(m)], (m + 1) * kAlone + kLatency);
+  const Traffic fifo(*cluster, NetworkModel::kFifo, shifted),
+      fair(*cluster, NetworkModel::kFair, shifted);
+  for (int m = 0; m < 4; ++m)
+    EXPECT_EQ(fifo.arrived()[static_cast<std::size_t>(m)], (m + 1) * kAlone + kLatency);
   for (const Time at : fair.arrived()) EXPECT_EQ(at, 4 * kAlone + kLatency);
   // The same within a leaf, or under a perfect fabric, takes one message's time.
   for (const NetworkModel model : kModels) {
-    const Traffic inside(*cluster, model, {{0, 1, kBytes}, {1, 2, kBytes}, {2, 3, kBytes}, {3, 0, kBytes}});
+    const Traffic inside(*cluster, model,
+                         {{0, 1, kBytes}, {1, 2, kBytes}, {2, 3, kBytes}, {3, 0, kBytes}});
     EXPECT_EQ(inside.last(), kAlone + core::nanoseconds(1'000));
   }
   EXPECT_EQ(Traffic(*cluster, NetworkModel::kIdeal, shifted).last(), kAlone + kLatency);
@@ -88,21 +97,26 @@ TEST(FatTreeTraffic, AnOversubscribedUplinkIsWhatAPermutationWaitsFor) {
 /// Uplinks twice as wide as a port hold two flows at full speed: 2:1.
 TEST(FatTreeTraffic, TakesOversubscriptionTimesAsLongWhenAllLeave) {
   for (const std::int64_t ratio : {1, 2, 4}) {
-    const auto cluster = test::plain_cluster(8, test::fat_tree(4, 1, Bandwidth(4 * kPort.count() / ratio)), 1, kRates);
+    const auto cluster = test::plain_cluster(
+        8, test::fat_tree(4, 1, Bandwidth(4 * kPort.count() / ratio)), 1, kRates);
     std::vector<Sent> shifted;
     for (std::int64_t w = 0; w < 8; ++w) shifted.push_back({w, (w + 4) % 8, kBytes});
-    EXPECT_EQ(Traffic(*cluster, NetworkModel::kFair, shifted).last(), ratio * kAlone + kLatency) << ratio << ":1";
+    EXPECT_EQ(Traffic(*cluster, NetworkModel::kFair, shifted).last(), ratio * kAlone + kLatency)
+        << ratio << ":1";
   }
 }
 
-/// Seven workers send to the eighth: its port is what all wait for if the uplink is wide, the uplink if it is narrow.
+/// Seven workers send to the eighth: its port is what all wait for if the uplink is wide, the
+/// uplink if it is narrow.
 TEST(FatTreeTraffic, IncastWaitsForThePortOrForTheUplinkWhicheverIsNarrower) {
   const std::vector<Sent> incast{{1, 0, kBytes}, {2, 0, kBytes}, {3, 0, kBytes}, {4, 0, kBytes},
                                  {5, 0, kBytes}, {6, 0, kBytes}, {7, 0, kBytes}};
   const auto last = [&](Bandwidth uplink, NetworkModel model) {
-    return Traffic(*test::plain_cluster(8, test::fat_tree(4, 1, uplink), 1, kRates), model, incast).last();
+    return Traffic(*test::plain_cluster(8, test::fat_tree(4, 1, uplink), 1, kRates), model, incast)
+        .last();
   };
-  const Time port = 7 * kAlone, narrow = 4 * 4 * kAlone;  // four come over an uplink of a quarter of a port
+  const Time port = 7 * kAlone,
+             narrow = 4 * 4 * kAlone;  // four come over an uplink of a quarter of a port
   for (const NetworkModel model : kModels) {
     EXPECT_GE(last(Bandwidth(4 * kPort.count()), model), port);
     EXPECT_LE(last(Bandwidth(4 * kPort.count()), model), port + kLatency);
@@ -113,7 +127,8 @@ TEST(FatTreeTraffic, IncastWaitsForThePortOrForTheUplinkWhicheverIsNarrower) {
 
 /// What is counted on the links is what the routes say, for every pair.
 TEST(FabricTraffic, AllToAllLoadsLinksAsTheRoutesSay) {
-  const core::Network networks[] = {test::fat_tree(3, 2, kPort), test::dragonfly(1, 2, 2, kPort, kPort)};
+  const core::Network networks[] = {test::fat_tree(3, 2, kPort),
+                                    test::dragonfly(1, 2, 2, kPort, kPort)};
   for (const core::Network& network : networks) {
     const auto cluster = test::plain_cluster(8, network, 1, kRates);
     std::vector<Sent> all;
@@ -123,12 +138,14 @@ TEST(FabricTraffic, AllToAllLoadsLinksAsTheRoutesSay) {
         if (a == b) continue;
         all.push_back({a, b, 1'000 + 10 * a + b});
         std::vector<core::Hop> hops;
-        ASSERT_TRUE(cluster->append_route({static_cast<std::int32_t>(a), 0}, {static_cast<std::int32_t>(b), 0},
-                                          core::Staging::kDirect, hops));
+        ASSERT_TRUE(cluster->append_route({static_cast<std::int32_t>(a), 0},
+                                          {static_cast<std::int32_t>(b), 0}, core::Staging::kDirect,
+                                          hops));
         for (const core::Hop& hop : hops) expected[hop.link] += all.back().bytes;
       }
     }
-    for (const NetworkModel model : {NetworkModel::kFifo, NetworkModel::kFair, NetworkModel::kIdeal}) {
+    for (const NetworkModel model :
+         {NetworkModel::kFifo, NetworkModel::kFair, NetworkModel::kIdeal}) {
       Traffic traffic(*cluster, model, all);
       for (core::LinkId id = 0; id < cluster->links(); ++id)
         EXPECT_EQ(traffic.load(id), expected[id]) << cluster->link_name(id);
@@ -136,7 +153,8 @@ TEST(FabricTraffic, AllToAllLoadsLinksAsTheRoutesSay) {
   }
 }
 
-/// Groups of two workers joined by one link: the two messages between them share it, whatever else there is.
+/// Groups of two workers joined by one link: the two messages between them share it, whatever else
+/// there is.
 TEST(DragonflyTraffic, TwoGroupsShareTheirOneLink) {
   const auto cluster = test::plain_cluster(8, test::dragonfly(1, 2, 2, kPort, kPort), 1, kRates);
   ASSERT_EQ(cluster->fabric()->describe(), "dragonfly of 4 groups of 2 routers");
@@ -145,7 +163,8 @@ TEST(DragonflyTraffic, TwoGroupsShareTheirOneLink) {
     EXPECT_GE(two.last(), 2 * kAlone);
     EXPECT_LE(two.last(), 2 * kAlone + core::nanoseconds(1'000 + 300 + 200));
     const Traffic apart(*cluster, model, {{0, 2, kBytes}, {4, 6, kBytes}});
-    EXPECT_LE(apart.last(), kAlone + core::nanoseconds(1'000 + 300 + 200)) << "other groups, another link";
+    EXPECT_LE(apart.last(), kAlone + core::nanoseconds(1'000 + 300 + 200))
+        << "other groups, another link";
   }
 }
 

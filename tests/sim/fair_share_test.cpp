@@ -27,16 +27,19 @@ constexpr std::int64_t kGb = 1'000'000'000;
 
 // --- the slow, obvious way ---
 
-/// Max-min rates by progressive filling: all that is not fixed rises alike until a link is full or a cap is reached.
+/// Max-min rates by progressive filling: all that is not fixed rises alike until a link is full or
+/// a cap is reached.
 std::vector<long double> fill_slowly(const FairFlows& all, const std::vector<bool>& alive) {
   std::vector<long double> rate(all.flows.size(), 0), left;
   std::vector<bool> fixed(all.flows.size());
   for (std::size_t f = 0; f < all.flows.size(); ++f) fixed[f] = !alive[f];
-  for (const Bandwidth capacity : all.links) left.push_back(static_cast<long double>(capacity.count()));
+  for (const Bandwidth capacity : all.links)
+    left.push_back(static_cast<long double>(capacity.count()));
   while (std::find(fixed.begin(), fixed.end(), false) != fixed.end()) {
     std::vector<int> rising(all.links.size());
     for (std::size_t f = 0; f < all.flows.size(); ++f) {
-      for (const int l : all.flows[f].links) rising[static_cast<std::size_t>(l)] += fixed[f] ? 0 : 1;
+      for (const int l : all.flows[f].links)
+        rising[static_cast<std::size_t>(l)] += fixed[f] ? 0 : 1;
     }
     long double step = std::numeric_limits<long double>::infinity();
     for (std::size_t l = 0; l < left.size(); ++l) {
@@ -56,15 +59,16 @@ std::vector<long double> fill_slowly(const FairFlows& all, const std::vector<boo
       if (cap > 0 && rate[f] >= cap * (1 - 1e-15L)) fixed[f] = true;
       for (const int l : all.flows[f].links) {
         const auto link = static_cast<std::size_t>(l);
-        if (left[link] <= 1e-15L * static_cast<long double>(all.links[link].count())) fixed[f] = true;
+        if (left[link] <= 1e-15L * static_cast<long double>(all.links[link].count()))
+          fixed[f] = true;
       }
     }
   }
   return rate;
 }
 
-/// When the flows end: all rates anew at every arrival and departure. A flow is through at the first picosecond at which
-/// no more than 2^-12 ps is missing.
+/// When the flows end: all rates anew at every arrival and departure. A flow is through at the
+/// first picosecond at which no more than 2^-12 ps is missing.
 std::vector<Time> end_slowly(const FairFlows& all) {
   const std::size_t count = all.flows.size();
   std::vector<long double> left(count);
@@ -86,7 +90,8 @@ std::vector<Time> end_slowly(const FairFlows& all) {
     }
     for (std::size_t f = 0; f < count; ++f) {
       if (alive[f]) left[f] -= rate[f] * static_cast<long double>((next - now).count());
-      if (alive[f] && left[f] <= std::ldexp(rate[f], -12)) alive[f] = false, end[f] = next, --missing;
+      if (alive[f] && left[f] <= std::ldexp(rate[f], -12))
+        alive[f] = false, end[f] = next, --missing;
       if (end[f] == core::kNever && all.flows[f].start == next) alive[f] = true;
     }
     now = next;
@@ -94,15 +99,20 @@ std::vector<Time> end_slowly(const FairFlows& all) {
   return end;
 }
 
-/// Few or many links of like or unlike capacity; routes of one to four of them; sizes and starts that often coincide.
-FairFlows random_flows(Random& random, std::uint64_t most_links, std::uint64_t most_flows, std::int64_t narrowest) {
+/// Few or many links of like or unlike capacity; routes of one to four of them; sizes and starts
+/// that often coincide.
+FairFlows random_flows(Random& random, std::uint64_t most_links, std::uint64_t most_flows,
+                       std::int64_t narrowest) {
   FairFlows all;
-  const auto any_of = [&random](std::initializer_list<std::int64_t> of) { return of.begin()[random.below(of.size())]; };
+  const auto any_of = [&random](std::initializer_list<std::int64_t> of) {
+    return of.begin()[random.below(of.size())];
+  };
   const auto links = 1 + random.below(most_links);
   const bool alike = random.below(3) == 0;
   for (std::uint64_t l = 0; l < links; ++l) {
-    all.links.emplace_back(
-        alike ? 7 * kGb : any_of({kGb, 3 * kGb, 12'345'678'901, 25 * kGb, 500'000'000, 999'999'937, narrowest}));
+    all.links.emplace_back(alike ? 7 * kGb
+                                 : any_of({kGb, 3 * kGb, 12'345'678'901, 25 * kGb, 500'000'000,
+                                           999'999'937, narrowest}));
   }
   const auto flows = 1 + random.below(most_flows);
   const bool at_once = random.below(3) == 0;
@@ -110,13 +120,16 @@ FairFlows random_flows(Random& random, std::uint64_t most_links, std::uint64_t m
     FairFlow flow;
     for (std::uint64_t n = 1 + random.below(4); n > 0; --n) {
       const auto l = static_cast<int>(random.below(links));
-      if (std::find(flow.links.begin(), flow.links.end(), l) == flow.links.end()) flow.links.push_back(l);
+      if (std::find(flow.links.begin(), flow.links.end(), l) == flow.links.end())
+        flow.links.push_back(l);
     }
-    if (random.below(4) == 0) flow.cap = Bandwidth(any_of({100'000'000, kGb, 2'718'281'828, 50 * kGb}));
-    flow.bytes =
-        Bytes(any_of({1, 1'000, 65'536, 1'000'003, 4'194'304}) * static_cast<std::int64_t>(1 + random.below(3)));
-    flow.start =
-        Time(at_once ? 0 : static_cast<std::int64_t>(random.below(8)) * any_of({0, 1, 1'000'000, 333'333'333}));
+    if (random.below(4) == 0)
+      flow.cap = Bandwidth(any_of({100'000'000, kGb, 2'718'281'828, 50 * kGb}));
+    flow.bytes = Bytes(any_of({1, 1'000, 65'536, 1'000'003, 4'194'304}) *
+                       static_cast<std::int64_t>(1 + random.below(3)));
+    flow.start = Time(at_once ? 0
+                              : static_cast<std::int64_t>(random.below(8)) *
+                                    any_of({0, 1, 1'000'000, 333'333'333}));
     all.flows.push_back(flow);
   }
   return all;
@@ -139,15 +152,17 @@ TEST(FairShare, LosesNothingThatMattersWhereLinksDifferMillionfold) {
     const std::vector<Time> ends = test::ends_by_fair_share(all);
     for (std::size_t f = 0; f < ends.size(); ++f) {
       const auto exact = static_cast<double>(expected[f].count());
-      ASSERT_NEAR(static_cast<double>(ends[f].count()), exact, 1 + 1e-9 * exact) << "case " << round << ", flow " << f;
+      ASSERT_NEAR(static_cast<double>(ends[f].count()), exact, 1 + 1e-9 * exact)
+          << "case " << round << ", flow " << f;
     }
   }
 }
 
 // --- what others found ---
 
-/// 64 workers push to 8 servers; end of each flow by SimGrid 3.32 (CM02, network/optim:Full; its latency of 1 us per flow,
-/// paid before the flow begins, taken off), which an independent progressive filling met to 2.3·10^-7.
+/// 64 workers push to 8 servers; end of each flow by SimGrid 3.32 (CM02, network/optim:Full; its
+/// latency of 1 us per flow, paid before the flow begins, taken off), which an independent
+/// progressive filling met to 2.3·10^-7.
 TEST(FairShare, PushesToUnlikeServersAsSimGridDoes) {
   const FairFlows all = test::heterogeneous_push(64, 8);
   const std::vector<Time> ends = test::ends_by_fair_share(all);
@@ -159,7 +174,9 @@ TEST(FairShare, PushesToUnlikeServersAsSimGridDoes) {
     int worker = 0, server = 0;
     long long bytes = 0;
     double start = 0, end = 0;
-    ASSERT_EQ(std::sscanf(line.c_str(), "%d,%d,%lf,%lld,%lf", &worker, &server, &start, &bytes, &end), 5) << line;
+    ASSERT_EQ(
+        std::sscanf(line.c_str(), "%d,%d,%lf,%lld,%lf", &worker, &server, &start, &bytes, &end), 5)
+        << line;
     ASSERT_EQ(flow, static_cast<std::size_t>(worker * 8 + server));
     ASSERT_EQ(all.flows[flow].bytes, Bytes(bytes));
     ASSERT_EQ(all.flows[flow].start, Time(std::llround(start * 1e12)));
@@ -176,13 +193,16 @@ struct Push {
 };
 TEST(FairShare, EndsLargePushesWhenSimGridDoes) {
   for (const Push& push : {Push{256, 32, 1.148873472}, Push{512, 32, 1.377023018}}) {
-    const std::vector<Time> ends = test::ends_by_fair_share(test::heterogeneous_push(push.workers, push.servers));
-    EXPECT_NEAR(static_cast<double>(std::max_element(ends.begin(), ends.end())->count()) * 1e-12, push.last, 1e-8);
+    const std::vector<Time> ends =
+        test::ends_by_fair_share(test::heterogeneous_push(push.workers, push.servers));
+    EXPECT_NEAR(static_cast<double>(std::max_element(ends.begin(), ends.end())->count()) * 1e-12,
+                push.last, 1e-8);
   }
 }
 
-/// 64 workers in 8 racks push 32 MiB each to 8 servers in one rack, then the servers send as much back; racks have 100 GB/s up and
-/// down, hosts 25. SimGrid: every push ends after 0.171800692 s, latency of 2 us included: the servers' rack is what is full.
+/// 64 workers in 8 racks push 32 MiB each to 8 servers in one rack, then the servers send as much
+/// back; racks have 100 GB/s up and down, hosts 25. SimGrid: every push ends after 0.171800692 s,
+/// latency of 2 us included: the servers' rack is what is full.
 TEST(FairShare, SharesTheServersRackAsSimGridDoes) {
   for (const bool pull : {false, true}) {
     FairFlows all;
@@ -219,14 +239,15 @@ TEST(FairShare, AFlowAloneTakesBytesOverTheNarrowestLinkOrItsCap) {
 TEST(FairShare, AnIncastEndsWhenItsLinkHasCarriedAllBytes) {
   for (const int flows : {2, 3, 7, 64, 1'000}) {
     FairFlows all{{Bandwidth(25 * kGb)}, {}};
-    for (int f = 0; f < flows; ++f) all.flows.push_back({{0}, Bandwidth(), Bytes(33'554'432), Time()});
+    for (int f = 0; f < flows; ++f)
+      all.flows.push_back({{0}, Bandwidth(), Bytes(33'554'432), Time()});
     for (const Time end : test::ends_by_fair_share(all))
       EXPECT_EQ(end, core::transfer_time(flows, Bytes(33'554'432), Bandwidth(25 * kGb))) << flows;
   }
 }
 
-/// At any moment: no link carries more than it can, and every flow has a bottleneck, a full link on which nobody is
-/// faster, or its own cap. That is what max-min fairness is.
+/// At any moment: no link carries more than it can, and every flow has a bottleneck, a full link on
+/// which nobody is faster, or its own cap. That is what max-min fairness is.
 TEST(FairShare, GivesEveryFlowABottleneckAndNoLinkTooMuch) {
   Random random(11);
   for (int round = 0; round < 300; ++round) {
@@ -241,7 +262,8 @@ TEST(FairShare, GivesEveryFlowABottleneckAndNoLinkTooMuch) {
       for (std::size_t f = 0; f < routes.size(); ++f) {
         for (const int l : all.flows[f].links) {
           carried[static_cast<std::size_t>(l)] += share.rate(routes[f]);
-          fastest[static_cast<std::size_t>(l)] = std::max(fastest[static_cast<std::size_t>(l)], share.rate(routes[f]));
+          fastest[static_cast<std::size_t>(l)] =
+              std::max(fastest[static_cast<std::size_t>(l)], share.rate(routes[f]));
         }
       }
       for (std::size_t l = 0; l < carried.size(); ++l) {
@@ -252,11 +274,12 @@ TEST(FairShare, GivesEveryFlowABottleneckAndNoLinkTooMuch) {
       for (std::size_t f = 0; f < routes.size(); ++f) {
         const double rate = share.rate(routes[f]);
         if (rate == 0) continue;  // through
-        bool has_one =
-            all.flows[f].cap.count() > 0 && rate >= static_cast<double>(all.flows[f].cap.count()) * (1 - 1e-12);
+        bool has_one = all.flows[f].cap.count() > 0 &&
+                       rate >= static_cast<double>(all.flows[f].cap.count()) * (1 - 1e-12);
         for (const int l : all.flows[f].links) {
           const auto link = static_cast<std::size_t>(l);
-          const bool full = carried[link] >= static_cast<double>(all.links[link].count()) * (1 - 1e-12);
+          const bool full =
+              carried[link] >= static_cast<double>(all.links[link].count()) * (1 - 1e-12);
           has_one = has_one || (full && rate >= fastest[link] * (1 - 1e-12));
         }
         ASSERT_TRUE(has_one) << "case " << round << ", flow " << f << " at " << rate;
@@ -282,7 +305,8 @@ TEST(FairShare, NobodyElsesRateMattersWhereNoLinkIsShared) {
   std::vector<FairShare::Done> done;
   for (int pair = 0; pair < 1'000; ++pair) {
     const FairShare::Link link = share.add_link(Bandwidth(kGb));
-    share.start(share.add_route(std::vector<FairShare::Link>{link}, Bandwidth()), Bytes(1'000 + pair), 0);
+    share.start(share.add_route(std::vector<FairShare::Link>{link}, Bandwidth()),
+                Bytes(1'000 + pair), 0);
     share.settle(Time(), done);
   }
   while (share.next() < core::kNever) share.settle(share.next(), done);
@@ -294,12 +318,15 @@ TEST(FairShare, ALinkThatSlowsDownOrDiesHoldsUpItsFlowsFromThenOn) {
   const FairShare::Link first = share.add_link(Bandwidth(kGb));
   const FairShare::Link second = share.add_link(Bandwidth(kGb));
   std::vector<FairShare::Done> done;
-  share.start(share.add_route(std::vector<FairShare::Link>{first, second}, Bandwidth()), Bytes(1'000), 1);
+  share.start(share.add_route(std::vector<FairShare::Link>{first, second}, Bandwidth()),
+              Bytes(1'000), 1);
   share.start(share.add_route(std::vector<FairShare::Link>{second}, Bandwidth()), Bytes(1'000), 2);
   share.settle(Time(), done);
-  share.set_capacity(first, Bandwidth(kGb / 10));  // after 500 of 1000 bytes, at half of 1 byte per ns
+  share.set_capacity(first,
+                     Bandwidth(kGb / 10));  // after 500 of 1000 bytes, at half of 1 byte per ns
   share.settle(core::nanoseconds(1'000), done);
-  EXPECT_EQ(share.next(), core::microseconds(1) + core::transfer_time(Bytes(500), Bandwidth(kGb * 9 / 10)));
+  EXPECT_EQ(share.next(),
+            core::microseconds(1) + core::transfer_time(Bytes(500), Bandwidth(kGb * 9 / 10)));
   share.settle(share.next(), done);
   ASSERT_EQ(done.size(), 1u);
   EXPECT_EQ(done[0].id, 2u) << "the other one's link gives it 0.9 bytes per ns from then on";

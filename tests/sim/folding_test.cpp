@@ -1,5 +1,5 @@
-// One worker that stands for all must not make a picosecond's difference to what all of them do; nor may steps that are
-// remembered, to what they would do again.
+// One worker that stands for all must not make a picosecond's difference to what all of them do;
+// nor may steps that are remembered, to what they would do again.
 
 #include "sim/folding/folding.h"
 
@@ -25,34 +25,43 @@ using test::told;
 
 /// A random scenario whose workers are alike, as far as its algorithm has it.
 std::string random_scenario(core::Random& random) {
-  const auto one_of = [&random](const std::vector<std::string>& of) { return test::one_of(random, of); };
-  const std::string machine = one_of({"cpu-host", "dgx1-v100", "dgx-a100", "pcie4-a100", "pcie8-v100",
-                                      "ec2-g4dn-12xlarge", "hgx-h100", "pcie-l40s", "ec2-p3-16xlarge"});
+  const auto one_of = [&random](const std::vector<std::string>& of) {
+    return test::one_of(random, of);
+  };
+  const std::string machine =
+      one_of({"cpu-host", "dgx1-v100", "dgx-a100", "pcie4-a100", "pcie8-v100", "ec2-g4dn-12xlarge",
+              "hgx-h100", "pcie-l40s", "ec2-p3-16xlarge"});
   const bool cpus = machine == "cpu-host";
-  const std::string algorithm = cpus ? one_of({"ring", "halving_doubling", "recursive_doubling"})
-                                     : one_of({"ring", "ring", "halving_doubling", "recursive_doubling", "nccl", "nccl",
-                                               "nccl/ring", "nccl/ring", "nccl/halving_doubling"});
+  const std::string algorithm =
+      cpus ? one_of({"ring", "halving_doubling", "recursive_doubling"})
+           : one_of({"ring", "ring", "halving_doubling", "recursive_doubling", "nccl", "nccl",
+                     "nccl/ring", "nccl/ring", "nccl/halving_doubling"});
   const int workers = 2 << random.below(3);
   const bool odd = algorithm.find("doubling") == std::string::npos && random.below(3) == 0;
   std::string gradients;
   for (std::uint64_t g = 0, n = 1 + random.below(4); g < n; ++g) {
-    gradients += "variable { name: \"g" + std::to_string(g) + "\" shape: [" + std::to_string(1 + random.below(400)) +
-                 ", " + std::to_string(odd ? 24 * workers : 64 * workers) + "] backward_ms: 0." +
+    gradients += "variable { name: \"g" + std::to_string(g) + "\" shape: [" +
+                 std::to_string(1 + random.below(400)) + ", " +
+                 std::to_string(odd ? 24 * workers : 64 * workers) + "] backward_ms: 0." +
                  std::to_string(random.below(10)) + " } ";
   }
   std::string strategy = "algorithm: \"" + algorithm + "\"";
   if (algorithm == "ring" && !cpus && random.below(2) == 0) strategy += " shards: 2";
-  if (algorithm == "nccl" && random.below(2) == 0) strategy += " channels: " + std::to_string(1 + random.below(6));
+  if (algorithm == "nccl" && random.below(2) == 0)
+    strategy += " channels: " + std::to_string(1 + random.below(6));
   if (random.below(2) == 0) strategy += " reduction: MEAN";
   if (random.below(2) == 0) strategy += " bytes_per_pack: 400000";
   if (random.below(3) == 0) strategy += " launch: CONCURRENT";
-  if (random.below(3) == 0) strategy += " compression { type: FLOAT16 of: " + one_of({"GRADIENTS", "PACKS"}) + " }";
+  if (random.below(3) == 0)
+    strategy += " compression { type: FLOAT16 of: " + one_of({"GRADIENTS", "PACKS"}) + " }";
   if (random.below(3) == 0) gradients += "forward_ms: 0.3 micro_batches: 3 ";
-  if (random.below(2) == 0) gradients += "compute_bound_percent: " + std::to_string(random.below(101)) + " ";
-  return "cluster { workers { machine: \"" + machine + "\" count: " + std::to_string(odd ? workers / 2 * 3 : workers) +
-         " } network { kind: " + one_of({"ONE_SWITCH", "RAILS"}) + " latency_us: " + one_of({"0", "1.5", "20"}) +
-         " } }\nworkload { " + gradients + "}\nstrategy { " + strategy +
-         " }\nrun { steps: " + std::to_string(2 + random.below(6)) +
+  if (random.below(2) == 0)
+    gradients += "compute_bound_percent: " + std::to_string(random.below(101)) + " ";
+  return "cluster { workers { machine: \"" + machine +
+         "\" count: " + std::to_string(odd ? workers / 2 * 3 : workers) +
+         " } network { kind: " + one_of({"ONE_SWITCH", "RAILS"}) +
+         " latency_us: " + one_of({"0", "1.5", "20"}) + " } }\nworkload { " + gradients +
+         "}\nstrategy { " + strategy + " }\nrun { steps: " + std::to_string(2 + random.below(6)) +
          " network_model: " + one_of({"FIFO", "FIFO", "IDEAL", "FAIR"}) +
          one_of({"", "", " interference: ON", " interference: OFF"}) + " }";
 }
@@ -62,12 +71,15 @@ class Folding : public testing::TestWithParam<int> {};
 TEST(FoldingSpecs, ChangesNothingWherePacksGoByDifferentAlgorithms) {
   int folded = 0;
   for (const std::string machine : {"dgx1-v100", "pcie4-a100", "hgx-h100"}) {
-    for (const std::string spec : {"xring#2:40k:nccl/xring", "nccl/rechd:40k:nccl/xring", "xring:40k:nccl"}) {
+    for (const std::string spec :
+         {"xring#2:40k:nccl/xring", "nccl/rechd:40k:nccl/xring", "xring:40k:nccl"}) {
       const std::string text =
           "cluster { workers { machine: \"" + machine +
-          "\" count: 4 } network { kind: RAILS latency_us: 1.5 } }\nworkload { variable { name: \"a\" shape: 1000001 "
+          "\" count: 4 } network { kind: RAILS latency_us: 1.5 } }\nworkload { variable { name: "
+          "\"a\" shape: 1000001 "
           "backward_ms: 0.1 } "
-          "variable { name: \"b\" shape: 777 backward_ms: 0.2 } variable { name: \"c\" shape: 131072 } }\n"
+          "variable { name: \"b\" shape: 777 backward_ms: 0.2 } variable { name: \"c\" shape: "
+          "131072 } }\n"
           "strategy { tensorflow { multi_worker_all_reduce { all_reduce_spec { text: \"" +
           spec + "\" } } } reduction: MEAN }";
       const Scenario scenario = read(text);
@@ -119,16 +131,19 @@ TEST_P(Folding, AndRememberingChangeNothingTogether) {
   EXPECT_GE(remembered, kCases / 3) << "of " << 2 * kCases;
 }
 
-/// Servers and several communicators do not fold, and what slow devices make of a step is the same in every step.
+/// Servers and several communicators do not fold, and what slow devices make of a step is the same
+/// in every step.
 TEST(Remembering, ChangesNothingWhereWorkersDiffer) {
   const std::string workload =
       "workload { variable { name: \"a\" shape: 100000 backward_ms: 0.7 } variable { name: "
       "\"b\" shape: 3333 backward_ms: 0.1 } forward_ms: 1 micro_batches: 2 }\n";
-  for (const std::string algorithm : {"pscpu", "ring", "nccl", "pscpu/pscpu", "double_tree", "nccl/double_tree"}) {
+  for (const std::string algorithm :
+       {"pscpu", "ring", "nccl", "pscpu/pscpu", "double_tree", "nccl/double_tree"}) {
     for (const std::string model : {"FIFO", "IDEAL", "FAIR"}) {
-      for (const std::string more : {"", "conditions { slow { worker: 1 slowdown: 1.3 } }",
-                                     "communicator { name: \"t\" size: 4 algorithm: \"ring\" exchange { bytes: 100000 "
-                                     "per_forward: 2 per_backward: 1 } }"}) {
+      for (const std::string more :
+           {"", "conditions { slow { worker: 1 slowdown: 1.3 } }",
+            "communicator { name: \"t\" size: 4 algorithm: \"ring\" exchange { bytes: 100000 "
+            "per_forward: 2 per_backward: 1 } }"}) {
         const Scenario scenario = read(
             "cluster { workers { machine: \"ec2-g4dn-12xlarge\" count: 3 } network { kind: "
             "ONE_SWITCH latency_us: 4 } }\n" +
@@ -147,10 +162,13 @@ TEST(Remembering, ChangesNothingWhereWorkersDiffer) {
 TEST(Remembering, TakesManyPacksUnderWayAtOnce) {
   std::string gradients;
   for (int g = 0; g < 9; ++g)
-    gradients += "variable { name: \"g" + std::to_string(g) + "\" shape: " + std::to_string(64 << g) + " } ";
-  const Scenario scenario =
-      read("cluster { workers { machine: \"hgx-h100\" count: 4 } network { kind: RAILS latency_us: 3 } }\nworkload { " +
-           gradients + "forward_ms: 1 backward_ms: 0.01 }\nstrategy { algorithm: \"nccl/ring\" } run { steps: 12 }");
+    gradients +=
+        "variable { name: \"g" + std::to_string(g) + "\" shape: " + std::to_string(64 << g) + " } ";
+  const Scenario scenario = read(
+      "cluster { workers { machine: \"hgx-h100\" count: 4 } network { kind: RAILS latency_us: 3 } "
+      "}\nworkload { " +
+      gradients +
+      "forward_ms: 1 backward_ms: 0.01 }\nstrategy { algorithm: \"nccl/ring\" } run { steps: 12 }");
   const std::optional<Summary> again = simulated(scenario, Folds::kNever, Remembers::kAlways);
   EXPECT_TRUE(says_remembered(*again)) << "whatever order they ended in";
   EXPECT_EQ(told(*again), told(*simulated(scenario, Folds::kNever)));
@@ -158,25 +176,29 @@ TEST(Remembering, TakesManyPacksUnderWayAtOnce) {
 
 TEST(Remembering, IsLeftOutWhereStepsAreNotAlike) {
   const auto remembered = [](const std::string& more, const std::string& run) {
-    return says_remembered(*simulated(
-        read("cluster { workers { machine: \"dgx-a100\" count: 2 } network { kind: ONE_SWITCH latency_us: 3 } }\n"
-             "workload { variable { name: \"g\" shape: 1048576 } forward_ms: 5 }\nstrategy { algorithm: \"ring\" } " +
-             more + " run { steps: 8 " + run + " }"),
-        Folds::kNever, Remembers::kAlways));
+    return says_remembered(*simulated(read("cluster { workers { machine: \"dgx-a100\" count: 2 } "
+                                           "network { kind: ONE_SWITCH latency_us: 3 } }\n"
+                                           "workload { variable { name: \"g\" shape: 1048576 } "
+                                           "forward_ms: 5 }\nstrategy { algorithm: \"ring\" } " +
+                                           more + " run { steps: 8 " + run + " }"),
+                                      Folds::kNever, Remembers::kAlways));
   };
   EXPECT_TRUE(remembered("", ""));
   EXPECT_FALSE(remembered("", "compute_jitter_percent: 1"));
   EXPECT_FALSE(remembered("conditions { slow { worker: 1 slowdown: 2 from_ms: 30 } }", ""));
-  EXPECT_FALSE(
-      remembered("conditions { link { from: \"w0/nic0\" to: \"network\" bandwidth_share: 0.5 at_ms: 20 } }", ""));
+  EXPECT_FALSE(remembered(
+      "conditions { link { from: \"w0/nic0\" to: \"network\" bandwidth_share: 0.5 at_ms: 20 } }",
+      ""));
 }
 
 const char* const kNetwork = "network { kind: ONE_SWITCH latency_us: 3 } ";
 
 std::string ring_of(int workers, const std::string& more = "", const std::string& run = "") {
-  return "cluster { workers { machine: \"dgx-a100\" count: " + std::to_string(workers) + " } " + kNetwork +
-         "}\nworkload { variable { name: \"g\" shape: 1048576 } }\nstrategy { algorithm: \"nccl/ring\" } " + more +
-         " run { steps: 1 " + run + " }";
+  return "cluster { workers { machine: \"dgx-a100\" count: " + std::to_string(workers) + " } " +
+         kNetwork +
+         "}\nworkload { variable { name: \"g\" shape: 1048576 } }\nstrategy { algorithm: "
+         "\"nccl/ring\" } " +
+         more + " run { steps: 1 " + run + " }";
 }
 
 class FoldingATimeline : public testing::TestWithParam<const char*> {};
@@ -190,10 +212,12 @@ TEST_P(FoldingATimeline, ShowsTheFirstWorkerAsItIsAmongAll) {
     void track(const core::Track& track) override { first_.push_back(track.worker == 0); }
     void span(core::TrackId track, const core::Span& span) override {
       if (first_[static_cast<std::size_t>(track)])
-        all.emplace_back(span.start.count(), span.duration.count(), span.wait.count(), span.kind, span.index,
-                         span.bytes.count());
+        all.emplace_back(span.start.count(), span.duration.count(), span.wait.count(), span.kind,
+                         span.index, span.bytes.count());
     }
-    std::vector<std::tuple<std::int64_t, std::int64_t, std::int64_t, std::int32_t, std::int64_t, std::int64_t>> all;
+    std::vector<std::tuple<std::int64_t, std::int64_t, std::int64_t, std::int32_t, std::int64_t,
+                           std::int64_t>>
+        all;
 
    private:
     std::vector<bool> first_;
@@ -226,12 +250,15 @@ TEST(Folding, SaysOfLinksWhoseTheyAre) {
     for (const std::string& note : summary->info().notes) notes += note + "; ";
     return notes;
   };
-  const std::string many = "cluster { workers { machine: \"cpu-host\" count: 16384 } " + std::string(kNetwork) +
-                           "}\nworkload { variable { name: \"g\" shape: 16 } }\nstrategy { algorithm: "
-                           "\"recursive_doubling\" } run { steps: 1 }";
+  const std::string many =
+      "cluster { workers { machine: \"cpu-host\" count: 16384 } " + std::string(kNetwork) +
+      "}\nworkload { variable { name: \"g\" shape: 16 } }\nstrategy { algorithm: "
+      "\"recursive_doubling\" } run { steps: 1 }";
   EXPECT_NE(notes_of(many, Folds::kAlways).find("links are those of worker 0"), std::string::npos);
   EXPECT_EQ(notes_of(many, Folds::kNever).find("links are those of worker 0"), std::string::npos);
-  EXPECT_EQ(notes_of(ring_of(4), Folds::kAlways).find("links are those of worker 0"), std::string::npos) << "all told";
+  EXPECT_EQ(notes_of(ring_of(4), Folds::kAlways).find("links are those of worker 0"),
+            std::string::npos)
+      << "all told";
 }
 
 TEST(Folding, IsLeftOutWhereSomethingTellsWorkersApart) {
@@ -242,14 +269,19 @@ TEST(Folding, IsLeftOutWhereSomethingTellsWorkersApart) {
   };
   EXPECT_EQ(why(ring_of(4)), "");
   EXPECT_EQ(why(ring_of(1)), "there is one worker");
-  EXPECT_EQ(why(ring_of(4, "", "compute_jitter_percent: 1")), "replicas compute at paces of their own");
-  EXPECT_EQ(why(ring_of(4, "conditions { slow { worker: 1 slowdown: 2 } }")), "some devices are slow");
-  EXPECT_EQ(why("cluster { workers { machine: \"dgx-a100\" count: 2 } workers { machine: \"dgx1-v100\" count: 2 } " +
-                std::string(kNetwork) +
-                "}\nworkload { variable { name: \"g\" shape: 1024 } }\nstrategy { algorithm: \"ring\" }"),
-            "workers are of several kinds");
+  EXPECT_EQ(why(ring_of(4, "", "compute_jitter_percent: 1")),
+            "replicas compute at paces of their own");
+  EXPECT_EQ(why(ring_of(4, "conditions { slow { worker: 1 slowdown: 2 } }")),
+            "some devices are slow");
+  EXPECT_EQ(
+      why("cluster { workers { machine: \"dgx-a100\" count: 2 } workers { machine: \"dgx1-v100\" "
+          "count: 2 } " +
+          std::string(kNetwork) +
+          "}\nworkload { variable { name: \"g\" shape: 1024 } }\nstrategy { algorithm: \"ring\" }"),
+      "workers are of several kinds");
   EXPECT_NE(why("cluster { workers { machine: \"dgx-a100\" count: 4 } " + std::string(kNetwork) +
-                "}\nworkload { variable { name: \"g\" shape: 1024 } }\nstrategy { algorithm: \"pscpu\" }"),
+                "}\nworkload { variable { name: \"g\" shape: 1024 } }\nstrategy { algorithm: "
+                "\"pscpu\" }"),
             "");
 }
 

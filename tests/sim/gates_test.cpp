@@ -1,4 +1,5 @@
-// Gates in virtual time: what they start and when, and that their state decides whether steps are remembered.
+// Gates in virtual time: what they start and when, and that their state decides whether steps are
+// remembered.
 
 #include "sim/run/gates.h"
 
@@ -20,7 +21,8 @@ using testing::IsEmpty;
 core::Scenario two_workers(const std::string& strategy, const std::string& servers = "") {
   return test::read(
       "cluster { workers { machine: \"dgx1-v100\" count: 2 replicas: 2 } " + servers +
-      " network { kind: ONE_SWITCH latency_us: 10 } } workload { variable { name: \"a\" shape: 1000 } variable "
+      " network { kind: ONE_SWITCH latency_us: 10 } } workload { variable { name: \"a\" shape: "
+      "1000 } variable "
       "{ name: \"b\" shape: 1000 } variable { name: \"c\" shape: 1000 } } strategy { " +
       strategy + " }");
 }
@@ -37,9 +39,11 @@ core::Scenario byteps() {
 /// Writes down what starts.
 class Started : public Gates::Starter {
  public:
-  void start_passed(std::int64_t replica, const core::GateBatch& batch, const std::shared_ptr<const FusedPacks>& fused,
+  void start_passed(std::int64_t replica, const core::GateBatch& batch,
+                    const std::shared_ptr<const FusedPacks>& fused,
                     const Gates::Asked& asked) override {
-    all.push_back(fmt::format("{}: {} since {}", replica, fmt::join(batch.items, " "), asked.at.count()));
+    all.push_back(
+        fmt::format("{}: {} since {}", replica, fmt::join(batch.items, " "), asked.at.count()));
     fused_bytes = fused ? fused->collective->bytes() : core::Bytes();
   }
   std::vector<std::string> all;
@@ -50,7 +54,8 @@ bool fit(Gates& gates) {
   return portrait_of(Time(), [&](core::StateVisitor& visitor) { gates.visit_state(visitor); }).fit;
 }
 
-/// A cycle begins at 1 ms; all agree some latencies later. Every replica has waited since it had its last part ready.
+/// A cycle begins at 1 ms; all agree some latencies later. Every replica has waited since it had
+/// its last part ready.
 TEST(Gates, StartWhatWasAgreedOnWhenAgreementIsOver) {
   const core::Scenario s = horovod();
   EventQueue events;
@@ -68,7 +73,8 @@ TEST(Gates, StartWhatWasAgreedOnWhenAgreementIsOver) {
   const Event ends = events.pop();
   EXPECT_EQ(ends.time, begins.time + s.plan.gate->agreement(0));
   gates.handle(ends);
-  EXPECT_THAT(started.all, ElementsAre("0: 0 1 since 11", "1: 0 1 since 12", "2: 0 1 since 13", "3: 0 1 since 14"));
+  EXPECT_THAT(started.all, ElementsAre("0: 0 1 since 11", "1: 0 1 since 12", "2: 0 1 since 13",
+                                       "3: 0 1 since 14"));
   EXPECT_EQ(started.fused_bytes, core::Bytes(8000));
   EXPECT_TRUE(events.empty()) << "nothing else is ready";
 }
@@ -90,7 +96,8 @@ TEST(Gates, OfAWorkerHearOfItsReplicasOnly) {
   gates.ready({0, 0, first}, {}, Time(2));
   EXPECT_THAT(started.all, IsEmpty());
   gates.ready({3, 0, first}, {}, Time(3));
-  EXPECT_THAT(started.all, ElementsAre(fmt::format("2: {} since 3", first), fmt::format("3: {} since 3", first)));
+  EXPECT_THAT(started.all, ElementsAre(fmt::format("2: {} since 3", first),
+                                       fmt::format("3: {} since 3", first)));
   for (const std::int64_t replica : {2, 3}) gates.ready({replica, 0, second}, {}, Time(4));
   EXPECT_EQ(started.all.size(), 2u) << "no credit is left";
   for (const std::int64_t replica : {2, 3}) gates.done({replica, 0, first}, {}, Time(5));
@@ -101,8 +108,10 @@ TEST(Gates, OfAWorkerHearOfItsReplicasOnly) {
 TEST(Gates, SayWhetherStepsMayBeRemembered) {
   EventQueue events;
   Started started;
-  const core::Scenario with_rounds = horovod(), with_credit = byteps(), without = two_workers("algorithm: \"ring\"");
-  Gates rounds(with_rounds, events, started), credit(with_credit, events, started), none(without, events, started);
+  const core::Scenario with_rounds = horovod(), with_credit = byteps(),
+                       without = two_workers("algorithm: \"ring\"");
+  Gates rounds(with_rounds, events, started), credit(with_credit, events, started),
+      none(without, events, started);
   EXPECT_FALSE(fit(rounds)) << "what a cycle finds depends on when it begins";
   EXPECT_TRUE(fit(credit));
   EXPECT_TRUE(fit(none));

@@ -1,5 +1,5 @@
-// What hosts take of messages: closed forms for one message and for many, in fifo and fair; folded and remembered runs equal to
-// whole ones; and networks that are not TCP as they were.
+// What hosts take of messages: closed forms for one message and for many, in fifo and fair; folded
+// and remembered runs equal to whole ones; and networks that are not TCP as they were.
 
 #include "core/cluster/host_transport.h"
 
@@ -22,12 +22,15 @@ using test::told;
 /// Two CPU hosts and what they all-reduce by a ring: each sends one chunk, twice.
 std::string two_hosts(const std::string& hosts, const std::string& model, std::int64_t elements,
                       const std::string& strategy = "algorithm: \"ring\" staging: DIRECT") {
-  return "cluster { workers { machine: \"host\" count: 2 } network { kind: ONE_SWITCH latency_us: 20 transport: TCP "
+  return "cluster { workers { machine: \"host\" count: 2 } network { kind: ONE_SWITCH latency_us: "
+         "20 transport: TCP "
          "host_transport { " +
          hosts +
-         " } } machine { name: \"host\" device { name: \"cpu0\" kind: CPU memory_gb_per_s: 1e6 threads: 2 } "
+         " } } machine { name: \"host\" device { name: \"cpu0\" kind: CPU memory_gb_per_s: 1e6 "
+         "threads: 2 } "
          "nic { name: \"nic0\" bandwidth_gb_per_s: 2 } "
-         "link { from: \"cpu0\" to: \"nic0\" kind: PCIE bandwidth_gb_per_s: 16 latency_us: 0 } } }\n"
+         "link { from: \"cpu0\" to: \"nic0\" kind: PCIE bandwidth_gb_per_s: 16 latency_us: 0 } } "
+         "}\n"
          "workload { variable { name: \"a\" shape: " +
          std::to_string(elements) + " } update_ms: 0 }\nstrategy { " + strategy +
          " }\nrun { steps: 1 network_model: " + model + " }";
@@ -43,18 +46,24 @@ constexpr double kWire = 4e6 / 2e3, kThread = 4e6 / 1e3;  // us at 2 and 1 GB/s
 
 TEST(HostTransport, AMessageTakesTheSlowerOfWireAndThreadsWhereTheyStream) {
   for (const char* const model : {"FIFO", "FAIR"}) {
-    const std::string hosts = "library: SOCKETS send_us_per_message: 30 receive_us_per_message: 50 thread_gb_per_s: 1";
-    EXPECT_NEAR(step_us(two_hosts(hosts, model, kElements)), 2 * (kThread + 20 + 30 + 50), 5) << model;
+    const std::string hosts =
+        "library: SOCKETS send_us_per_message: 30 receive_us_per_message: 50 thread_gb_per_s: 1";
+    EXPECT_NEAR(step_us(two_hosts(hosts, model, kElements)), 2 * (kThread + 20 + 30 + 50), 5)
+        << model;
     // Threads that are faster than the wire do not count.
-    const std::string fast = "library: SOCKETS send_us_per_message: 30 receive_us_per_message: 50 thread_gb_per_s: 100";
+    const std::string fast =
+        "library: SOCKETS send_us_per_message: 30 receive_us_per_message: 50 thread_gb_per_s: 100";
     EXPECT_NEAR(step_us(two_hosts(fast, model, kElements)), 2 * (kWire + 20 + 30 + 50), 5) << model;
   }
 }
 
 TEST(HostTransport, GrpcParsesAMessageWhenItIsThereAsAWhole) {
   for (const char* const model : {"FIFO", "FAIR"}) {
-    const std::string hosts = "library: GRPC send_us_per_message: 30 receive_us_per_message: 50 thread_gb_per_s: 1";
-    EXPECT_NEAR(step_us(two_hosts(hosts, model, kElements)), 2 * (kWire + kThread + 20 + 30 + 50), 5) << model;
+    const std::string hosts =
+        "library: GRPC send_us_per_message: 30 receive_us_per_message: 50 thread_gb_per_s: 1";
+    EXPECT_NEAR(step_us(two_hosts(hosts, model, kElements)), 2 * (kWire + kThread + 20 + 30 + 50),
+                5)
+        << model;
   }
 }
 
@@ -62,12 +71,14 @@ TEST(HostTransport, WithoutItMessagesTakeTheirLinks) {
   for (const char* const model : {"FIFO", "FAIR", "IDEAL"}) {
     EXPECT_NEAR(step_us(two_hosts("library: OFF", model, kElements)), 2 * (kWire + 20), 5) << model;
   }
-  EXPECT_EQ(step_us(two_hosts("", "IDEAL", kElements)), step_us(two_hosts("library: OFF", "IDEAL", kElements)));
+  EXPECT_EQ(step_us(two_hosts("", "IDEAL", kElements)),
+            step_us(two_hosts("library: OFF", "IDEAL", kElements)));
 }
 
 /// A ring of n hosts on one switch, whose messages do not meet, takes n - 1 rounds twice.
 TEST(HostTransport, AddsThePartsUpInAReport) {
-  const std::string hosts = "library: GRPC send_us_per_message: 30 receive_us_per_message: 50 thread_gb_per_s: 1";
+  const std::string hosts =
+      "library: GRPC send_us_per_message: 30 receive_us_per_message: 50 thread_gb_per_s: 1";
   const Scenario scenario = read(two_hosts(hosts, "FIFO", kElements));
   const auto summary = simulated(scenario, Folds::kNever);
   Time of_hosts, all;
@@ -83,8 +94,10 @@ TEST(HostTransport, AddsThePartsUpInAReport) {
 /// All workers push to one server: its threads are shared by all connections.
 TEST(HostTransport, ConnectionsShareTheThreadsOfAHost) {
   const auto servers = [](const char* model, int threads) {
-    return "cluster { workers { machine: \"cpu-host\" count: 8 } workers { machine: \"cpu-host\" server: true } "
-           "network { kind: ONE_SWITCH bandwidth_gb_per_s: 12 latency_us: 20 transport: TCP host_transport { "
+    return "cluster { workers { machine: \"cpu-host\" count: 8 } workers { machine: \"cpu-host\" "
+           "server: true } "
+           "network { kind: ONE_SWITCH bandwidth_gb_per_s: 12 latency_us: 20 transport: TCP "
+           "host_transport { "
            "thread_gb_per_s: 0.5 threads: " +
            std::to_string(threads) +
            " } } }\nworkload { variable { name: \"a\" shape: 1000000 } }\n"
@@ -104,23 +117,25 @@ std::string random_tcp(core::Random& random, bool fair) {
   const auto pick = [&random](const std::vector<std::string>& of) { return one_of(random, of); };
   const int workers = 2 << random.below(3);
   const std::string machine = pick({"cpu-host", "dgx1-v100", "pcie4-a100", "ec2-g4dn-12xlarge"});
-  const std::string algorithm = machine == "cpu-host" ? pick({"ring", "halving_doubling", "recursive_doubling"})
-                                                      : pick({"ring", "halving_doubling", "nccl", "nccl/ring"});
+  const std::string algorithm = machine == "cpu-host"
+                                    ? pick({"ring", "halving_doubling", "recursive_doubling"})
+                                    : pick({"ring", "halving_doubling", "nccl", "nccl/ring"});
   std::string gradients;
   for (std::uint64_t g = 0, n = 1 + random.below(4); g < n; ++g) {
-    gradients += "variable { name: \"g" + std::to_string(g) + "\" shape: [" + std::to_string(1 + random.below(400)) +
-                 ", " + std::to_string(64 * workers) + "] backward_ms: 0." + std::to_string(random.below(10)) + " } ";
+    gradients += "variable { name: \"g" + std::to_string(g) + "\" shape: [" +
+                 std::to_string(1 + random.below(400)) + ", " + std::to_string(64 * workers) +
+                 "] backward_ms: 0." + std::to_string(random.below(10)) + " } ";
   }
-  std::string hosts =
-      pick({"", "library: GRPC ", "library: MPI ", "library: NCCL ", "library: SOCKETS ", "library: PS_LITE "});
+  std::string hosts = pick({"", "library: GRPC ", "library: MPI ", "library: NCCL ",
+                            "library: SOCKETS ", "library: PS_LITE "});
   if (random.below(2) == 0) hosts += "threads: " + std::to_string(1 + random.below(4)) + " ";
   if (random.below(2) == 0) hosts += "host_gb_per_s: " + pick({"0.7", "2.5", "9"}) + " ";
   if (random.below(3) == 0) hosts += "receive_us_per_mb2: 8.5 ";
   if (random.below(3) == 0) hosts += "overlay: IPIP ";
   return "cluster { workers { machine: \"" + machine + "\" count: " + std::to_string(workers) +
          " } network { kind: " + pick({"ONE_SWITCH", "RAILS"}) + " link: \"" +
-         pick({"ethernet-10", "ethernet-25", "ethernet-100"}) + "\" host_transport { " + hosts + "} } }\nworkload { " +
-         gradients + "}\nstrategy { algorithm: \"" + algorithm + "\"" +
+         pick({"ethernet-10", "ethernet-25", "ethernet-100"}) + "\" host_transport { " + hosts +
+         "} } }\nworkload { " + gradients + "}\nstrategy { algorithm: \"" + algorithm + "\"" +
          pick({"", " bytes_per_pack: 400000", " launch: CONCURRENT"}) +
          " }\nrun { nccl: RINGS steps: " + std::to_string(2 + random.below(5)) +
          " network_model: " + (fair ? "FAIR" : "FIFO") + " }";

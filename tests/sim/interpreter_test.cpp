@@ -1,4 +1,5 @@
-// What steps, waits, slots and arrivals mean in time, on schedules small enough to work out by hand.
+// What steps, waits, slots and arrivals mean in time, on schedules small enough to work out by
+// hand.
 
 #include <gtest/gtest.h>
 
@@ -21,7 +22,8 @@ using core::Time;
 using core::WrittenSchedule;
 
 /// 1 ns per byte on every link, 100 ns from host to host, adding 2 ns per byte.
-const test::PlainRates kRates{core::Bandwidth(1'000'000'000), core::nanoseconds(100), core::Bandwidth(500'000'000)};
+const test::PlainRates kRates{core::Bandwidth(1'000'000'000), core::nanoseconds(100),
+                              core::Bandwidth(500'000'000)};
 
 Step send(int to, std::int64_t count, int lane = 0) {
   Step s;
@@ -51,8 +53,8 @@ CollectiveRun run(const std::vector<Lanes>& ranks, int credits = core::kUnlimite
   }
   const auto cluster = test::plain_cluster(static_cast<int>(ranks.size()), kRates);
   const auto schedule = std::make_shared<const WrittenSchedule>(std::move(written));
-  return run_alone({core::Group::of_cluster(*cluster, false), schedule, core::DataType::kFloat32, 1000,
-                    core::Staging::kDirect, schedule->ranks()},
+  return run_alone({core::Group::of_cluster(*cluster, false), schedule, core::DataType::kFloat32,
+                    1000, core::Staging::kDirect, schedule->ranks()},
                    core::NetworkModel::kIdeal, start);
 }
 
@@ -71,7 +73,8 @@ TEST(Interpreter, ALanesStepsFollowEachOther) {
 }
 
 TEST(Interpreter, LanesOfARankRunTogetherButShareItsPort) {
-  const CollectiveRun r = run({{{send(1, 50)}, {send(2, 50)}}, {{receive(0, 50)}}, {{receive(0, 50, 1)}}});
+  const CollectiveRun r =
+      run({{{send(1, 50)}, {send(2, 50)}}, {{receive(0, 50)}}, {{receive(0, 50, 1)}}});
   EXPECT_EQ(r.rank_end[1], ns(300));
   EXPECT_EQ(r.rank_end[2], ns(500)) << "the port serves the second lane after the first";
 }
@@ -79,20 +82,23 @@ TEST(Interpreter, LanesOfARankRunTogetherButShareItsPort) {
 TEST(Interpreter, AStepWaitsForAnotherLanesSteps) {
   Step late = send(2, 10);
   late.wait = {0, 2};
-  const CollectiveRun r =
-      run({{{send(1, 50), send(1, 25)}, {late}}, {{receive(0, 50), receive(0, 25)}}, {{receive(0, 10, 1)}}});
+  const CollectiveRun r = run({{{send(1, 50), send(1, 25)}, {late}},
+                               {{receive(0, 50), receive(0, 25)}},
+                               {{receive(0, 10, 1)}}});
   EXPECT_EQ(r.rank_end[2], ns(300 + 40 + 100)) << "after both steps of lane 0";
   EXPECT_EQ(r.trail.parts.total(), r.end);
 }
 
 TEST(Interpreter, AFullConnectionHoldsItsSenderBack) {
   // Rank 1 takes the first message only after a long one from rank 2.
-  const std::vector<Lanes> ranks{{{send(1, 10), send(1, 10), send(1, 10)}},
-                                 {{receive(2, 500), receive(0, 10), receive(0, 10), receive(0, 10)}},
-                                 {{send(1, 500)}}};
+  const std::vector<Lanes> ranks{
+      {{send(1, 10), send(1, 10), send(1, 10)}},
+      {{receive(2, 500), receive(0, 10), receive(0, 10), receive(0, 10)}},
+      {{send(1, 500)}}};
   EXPECT_EQ(run(ranks).rank_end[0], ns(120)) << "with slots enough it sends one after the other";
-  // Both senders share the port into rank 1, so it takes the first message at 2000 + 40 + 100 ns. With one slot the second
-  // send starts only then, and the third when the second message is taken, 40 + 100 ns later.
+  // Both senders share the port into rank 1, so it takes the first message at 2000 + 40 + 100 ns.
+  // With one slot the second send starts only then, and the third when the second message is taken,
+  // 40 + 100 ns later.
   const CollectiveRun one = run(ranks, 1);
   EXPECT_EQ(one.rank_end[0], ns(2140 + 140 + 40));
   EXPECT_EQ(one.rank_end[1], ns(2140 + 2 * 140));
@@ -104,14 +110,16 @@ TEST(Interpreter, ArrivalsInAnyOrderAreTakenAsTheyCome) {
   any.target = {Buffer::kScratch, 0, 10};
   Step answer = send(1, 10, 1);
   // Rank 2 is early, rank 1 late; the answer to rank 1 goes out after the first arrival.
-  const CollectiveRun r = run({{{any, answer, any}}, {{send(0, 10)}, {receive(0, 10)}}, {{send(0, 10)}}},
-                              core::kUnlimitedCredits, {Time(), ns(1000), Time()});
+  const CollectiveRun r =
+      run({{{any, answer, any}}, {{send(0, 10)}, {receive(0, 10)}}, {{send(0, 10)}}},
+          core::kUnlimitedCredits, {Time(), ns(1000), Time()});
   EXPECT_EQ(r.rank_end[1], ns(1040)) << "answered long before it sent";
   EXPECT_EQ(r.rank_end[0], ns(1140));
 }
 
 TEST(Interpreter, MessagesWaitForRanksThatStartLate) {
-  const CollectiveRun r = run({{{send(1, 50)}}, {{receive(0, 50)}}}, core::kUnlimitedCredits, {Time(), ns(5000)});
+  const CollectiveRun r =
+      run({{{send(1, 50)}}, {{receive(0, 50)}}}, core::kUnlimitedCredits, {Time(), ns(5000)});
   EXPECT_EQ(r.rank_end[1], ns(5000)) << "it had arrived before";
 }
 
@@ -146,8 +154,8 @@ TEST(Interpreter, AScheduleWithoutStepsIsOverAtOnce) {
 
 // --- one message for many ---
 
-core::Collective inside(const core::Cluster& cluster, std::shared_ptr<const core::Schedule> schedule,
-                        std::int64_t elements) {
+core::Collective inside(const core::Cluster& cluster,
+                        std::shared_ptr<const core::Schedule> schedule, std::int64_t elements) {
   const std::int64_t ranks = schedule->ranks();
   return {core::Group::of_cluster(cluster, false),
           std::move(schedule),
@@ -166,8 +174,8 @@ TEST(Multicast, LoadsTheSendersLinkOnceAndReachesEveryone) {
   cast.group = {0, 4, 1};
   ranks[0].lanes = {{{cast}, core::kUnlimitedCredits, core::Engine::kKernel, {}}};
   for (int r = 1; r < 4; ++r)
-    ranks[static_cast<std::size_t>(r)] = {{{{receive(0, 100)}, core::kUnlimitedCredits, core::Engine::kKernel, {}}},
-                                          100};
+    ranks[static_cast<std::size_t>(r)] = {
+        {{{receive(0, 100)}, core::kUnlimitedCredits, core::Engine::kKernel, {}}}, 100};
   const core::Collective c = inside(cluster, std::make_shared<const WrittenSchedule>(ranks), 100);
   for (const core::NetworkModel model :
        {core::NetworkModel::kFifo, core::NetworkModel::kIdeal, core::NetworkModel::kFair}) {
@@ -197,14 +205,16 @@ TEST(InSwitch, SumsOnTheWay) {
     }
     EXPECT_EQ(up, 4 * 1600 + 1600) << "every rank's buffer once, and each sum once";
     EXPECT_EQ(down, 1600 + 3 * 1600) << "each sum to its owner, then to the three others";
-    EXPECT_LT(r.end, run_alone(inside(cluster, core::ring_all_reduce(4, 400), 400), model).end) << "faster than a ring";
+    EXPECT_LT(r.end, run_alone(inside(cluster, core::ring_all_reduce(4, 400), 400), model).end)
+        << "faster than a ring";
   }
 }
 
 TEST(StarReduce, IsTheSameThroughTheWholeProgram) {
   const auto cluster = test::plain_cluster(3, kRates);
   const CollectiveRun r = run_alone(
-      test::on_plain_cluster(*cluster, core::star_reduce(3, 3, 0, 100, core::Engine::kCpu, core::Engine::kCpu), 100),
+      test::on_plain_cluster(
+          *cluster, core::star_reduce(3, 3, 0, 100, core::Engine::kCpu, core::Engine::kCpu), 100),
       core::NetworkModel::kIdeal);
   EXPECT_EQ(r.end, ns(100 + 2 * 400 + 2 * 800));
 }

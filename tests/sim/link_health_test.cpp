@@ -14,13 +14,15 @@ using core::Time;
 
 constexpr std::int64_t kGb = 1'000'000'000;  // 1 byte per ns
 
-/// A plain cluster whose link 0 carries a half from 100 ns on, nothing from 200, everything again from 300.
+/// A plain cluster whose link 0 carries a half from 100 ns on, nothing from 200, everything again
+/// from 300.
 LinkHealth health() {
   test::PlainRates rates;
   rates.link = Bandwidth(kGb);
   const auto cluster = test::plain_cluster(2, rates);
-  return LinkHealth(*cluster,
-                    {{0, 500'000, nanoseconds(100)}, {0, 0, nanoseconds(200)}, {0, 1'000'000, nanoseconds(300)}});
+  return LinkHealth(
+      *cluster,
+      {{0, 500'000, nanoseconds(100)}, {0, 0, nanoseconds(200)}, {0, 1'000'000, nanoseconds(300)}});
 }
 
 TEST(LinkHealth, KnowsWhichLinksChange) {
@@ -73,7 +75,8 @@ TEST(Background, LeavesWhatItDoesNotTakeAndSeveralMultiply) {
   LinkHealth quarter = loaded({load(250'000)});
   EXPECT_EQ(quarter.tail(0, Bytes(750), Bandwidth(kGb), Time()), nanoseconds(1'000));
   LinkHealth two = loaded({load(250'000), load(200'000)});
-  EXPECT_EQ(two.tail(0, Bytes(600), Bandwidth(kGb), Time()), nanoseconds(1'000)) << "three quarters of four fifths";
+  EXPECT_EQ(two.tail(0, Bytes(600), Bandwidth(kGb), Time()), nanoseconds(1'000))
+      << "three quarters of four fifths";
   LinkHealth degraded = loaded({load(250'000)}, 1, {{0, 500'000, nanoseconds(100)}});
   EXPECT_EQ(degraded.tail(0, Bytes(75 + 75), Bandwidth(kGb), Time()), nanoseconds(100 + 200));
   EXPECT_FALSE(quarter.changes(1));
@@ -85,24 +88,29 @@ TEST(Background, InBurstsTakesItsShareOfTheTime) {
     std::int64_t share_ppm, burst_us, pause_us;
   };
   for (const Case& c : {Case{800'000, 10, 10}, Case{990'000, 5, 45}, Case{500'000, 90, 10}}) {
-    LinkHealth link = loaded({load(c.share_ppm, core::microseconds(c.burst_us), core::microseconds(c.pause_us))});
+    LinkHealth link =
+        loaded({load(c.share_ppm, core::microseconds(c.burst_us), core::microseconds(c.pause_us))});
     const std::int64_t cycles = 20'000;
-    const double duty = static_cast<double>(c.burst_us) / static_cast<double>(c.burst_us + c.pause_us);
+    const double duty =
+        static_cast<double>(c.burst_us) / static_cast<double>(c.burst_us + c.pause_us);
     const double left = 1 - static_cast<double>(c.share_ppm) / 1e6 * duty;
     const Time time = cycles * core::microseconds(c.burst_us + c.pause_us);
     const auto bytes = static_cast<std::int64_t>(left * static_cast<double>(time.count()) / 1'000);
     const Time took = link.tail(0, Bytes(bytes), Bandwidth(kGb), Time());
-    EXPECT_NEAR(static_cast<double>(took.count()) / static_cast<double>(time.count()), 1, 0.02) << c.share_ppm;
+    EXPECT_NEAR(static_cast<double>(took.count()) / static_cast<double>(time.count()), 1, 0.02)
+        << c.share_ppm;
   }
 }
 
 TEST(Background, BurstsAreToldBySeedEntryAndLinkAlone) {
   const auto phases = [](LinkHealth health, core::LinkId link) {
     std::vector<std::int64_t> starts;
-    for (std::size_t i = 0; i < 50; ++i) starts.push_back(health.course(link).phase(i)->from.count());
+    for (std::size_t i = 0; i < 50; ++i)
+      starts.push_back(health.course(link).phase(i)->from.count());
     return starts;
   };
-  const core::BackgroundLoad bursts = load(500'000, core::microseconds(3), core::microseconds(7), {0, 1});
+  const core::BackgroundLoad bursts =
+      load(500'000, core::microseconds(3), core::microseconds(7), {0, 1});
   EXPECT_EQ(phases(loaded({bursts}), 0), phases(loaded({bursts}), 0));
   EXPECT_EQ(phases(loaded({bursts}), 1),
             phases(loaded({load(1, core::microseconds(3), core::microseconds(7), {1})}), 1))
@@ -113,8 +121,8 @@ TEST(Background, BurstsAreToldBySeedEntryAndLinkAlone) {
 }
 
 TEST(Background, ADeadLinkStaysDeadWhateverOthersSend) {
-  LinkHealth link =
-      loaded({load(500'000, core::microseconds(1), core::microseconds(1))}, 1, {{0, 0, nanoseconds(100)}});
+  LinkHealth link = loaded({load(500'000, core::microseconds(1), core::microseconds(1))}, 1,
+                           {{0, 0, nanoseconds(100)}});
   EXPECT_EQ(link.tail(0, Bytes(1'000'000), Bandwidth(kGb), Time()), core::kNever);
 }
 

@@ -28,13 +28,13 @@ class Wire {
   Wire(const Cluster& cluster, core::NetworkModel model)
       : network(cluster, model, LinkRange{0, cluster.links()}, true) {}
 
-  std::uint32_t send(PartId from, PartId to, std::int64_t bytes, Time at, Staging staging = Staging::kDirect,
-                     Engine engine = Engine::kKernel) {
+  std::uint32_t send(PartId from, PartId to, std::int64_t bytes, Time at,
+                     Staging staging = Staging::kDirect, Engine engine = Engine::kKernel) {
     advance(at);
     const std::uint32_t id = next_++;
     const Trail trail;
-    buffer_free[id] = network.send(network.paths().unicast(from, to, staging, engine), Bytes(bytes), at, id,
-                                   Address{0, id}, &trail, events);
+    buffer_free[id] = network.send(network.paths().unicast(from, to, staging, engine), Bytes(bytes),
+                                   at, id, Address{0, id}, &trail, events);
     sent[id] = at;
     return id;
   }
@@ -80,8 +80,10 @@ std::shared_ptr<const core::Machine> funnel(std::int64_t in, std::int64_t out) {
   const std::vector<std::string> names{"a", "b", "c", "s", "cpu"};
   for (std::size_t i = 0; i < parts.size(); ++i) {
     parts[i].name = names[i];
-    parts[i].kind = i < 3 ? core::PartKind::kGpu : (i == 3 ? core::PartKind::kPcieSwitch : core::PartKind::kCpu);
-    parts[i].device = {Bandwidth(1'000'000'000), Bandwidth(1'000'000'000), Bandwidth(1'000'000'000), 1, {}};
+    parts[i].kind = i < 3 ? core::PartKind::kGpu
+                          : (i == 3 ? core::PartKind::kPcieSwitch : core::PartKind::kCpu);
+    parts[i].device = {
+        Bandwidth(1'000'000'000), Bandwidth(1'000'000'000), Bandwidth(1'000'000'000), 1, {}};
   }
   std::vector<core::MachineLink> links;
   const auto join = [&](int from, int to, std::int64_t rate, Time latency) {
@@ -92,16 +94,16 @@ std::shared_ptr<const core::Machine> funnel(std::int64_t in, std::int64_t out) {
   join(1, 3, in, core::nanoseconds(100));
   join(2, 3, out, core::nanoseconds(200));
   join(4, 3, in, core::nanoseconds(300));
-  return std::make_shared<const core::Machine>("funnel", parts, links, std::vector<core::RingOrder>{},
-                                               std::vector<core::RingOrder>{});
+  return std::make_shared<const core::Machine>(
+      "funnel", parts, links, std::vector<core::RingOrder>{}, std::vector<core::RingOrder>{});
 }
 
 constexpr std::int64_t kGb = 1'000'000'000;
 const PartId kA{0, 0}, kB{0, 1}, kC{0, 2}, kCpu{0, 4};
 
 TEST(Fifo, AMessageAloneTakesLatenciesPlusBytesOverTheNarrowestLink) {
-  for (const auto& [in, out] :
-       std::vector<std::pair<std::int64_t, std::int64_t>>{{kGb, 4 * kGb}, {4 * kGb, kGb}, {kGb, kGb}}) {
+  for (const auto& [in, out] : std::vector<std::pair<std::int64_t, std::int64_t>>{
+           {kGb, 4 * kGb}, {4 * kGb, kGb}, {kGb, kGb}}) {
     const Cluster cluster({{funnel(in, out), 1}}, 3, std::nullopt);
     Wire wire(cluster, core::NetworkModel::kFifo);
     wire.send(kA, kC, 1000, Time());
@@ -143,7 +145,8 @@ TEST(Fifo, TransfersBothWaysDoNotDisturbEachOther) {
 }
 
 TEST(Fifo, OneCopyEngineServesOneTransferAtATimeEvenOverDifferentLinks) {
-  // Two GPUs joined directly and through a switch to a CPU: a's copies to b and to the CPU share its engine.
+  // Two GPUs joined directly and through a switch to a CPU: a's copies to b and to the CPU share
+  // its engine.
   const auto machine = test::switch_machine(2);
   const Cluster cluster({{machine, 1}}, 2, std::nullopt);
   const PartId gpu0{0, 0}, gpu1{0, 1}, cpu{0, machine->cpus().front()};
@@ -152,7 +155,8 @@ TEST(Fifo, OneCopyEngineServesOneTransferAtATimeEvenOverDifferentLinks) {
     wire.send(gpu0, gpu1, 1'000'000, Time(), Staging::kDirect, engine);
     wire.send(gpu0, cpu, 1'000'000, Time(), Staging::kDirect, engine);
     wire.finish();
-    const Time alone = core::transfer_time(Bytes(1'000'000), Bandwidth(test::PlainRates{}.link.count() / 3));
+    const Time alone =
+        core::transfer_time(Bytes(1'000'000), Bandwidth(test::PlainRates{}.link.count() / 3));
     if (engine == Engine::kKernel) {
       EXPECT_LT(wire.delivered[1], alone + microseconds(10));
     } else {
@@ -162,13 +166,15 @@ TEST(Fifo, OneCopyEngineServesOneTransferAtATimeEvenOverDifferentLinks) {
 }
 
 TEST(Fair, AMessageAloneTakesLatenciesPlusBytesOverTheNarrowestLink) {
-  for (const auto& [in, out] : std::vector<std::pair<std::int64_t, std::int64_t>>{{kGb, 4 * kGb}, {4 * kGb, kGb}}) {
+  for (const auto& [in, out] :
+       std::vector<std::pair<std::int64_t, std::int64_t>>{{kGb, 4 * kGb}, {4 * kGb, kGb}}) {
     const Cluster cluster({{funnel(in, out), 1}}, 3, std::nullopt);
     Wire wire(cluster, core::NetworkModel::kFair);
     wire.send(kA, kC, 1000, Time());
     wire.finish();
     EXPECT_EQ(wire.delivered[0], core::nanoseconds(300 + 1000));
-    EXPECT_EQ(wire.buffer_free[0], core::nanoseconds(1000)) << "the narrowest link decides when the buffer is free";
+    EXPECT_EQ(wire.buffer_free[0], core::nanoseconds(1000))
+        << "the narrowest link decides when the buffer is free";
   }
 }
 
@@ -179,9 +185,12 @@ TEST(Fair, MessagesThatMeetOnALinkShareItForAsLongAsTheyMeet) {
   wire.send(kB, kC, 1000, core::nanoseconds(500));
   wire.send(kA, kCpu, 0, core::nanoseconds(600));
   wire.finish();
-  EXPECT_EQ(wire.delivered[0], core::nanoseconds(500 + 1000 + 300)) << "the second half at half the rate";
-  EXPECT_EQ(wire.delivered[1], core::nanoseconds(1500 + 500 + 300)) << "the first half at half the rate";
-  EXPECT_EQ(wire.delivered[2], core::nanoseconds(600 + 400)) << "nothing to move, nothing to wait for";
+  EXPECT_EQ(wire.delivered[0], core::nanoseconds(500 + 1000 + 300))
+      << "the second half at half the rate";
+  EXPECT_EQ(wire.delivered[1], core::nanoseconds(1500 + 500 + 300))
+      << "the first half at half the rate";
+  EXPECT_EQ(wire.delivered[2], core::nanoseconds(600 + 400))
+      << "nothing to move, nothing to wait for";
 }
 
 TEST(Fair, NobodyIsServedInTurnByACopyEngineWhoseLinksAreFree) {
@@ -193,23 +202,28 @@ TEST(Fair, NobodyIsServedInTurnByACopyEngineWhoseLinksAreFree) {
   wire.send(gpu0, cpu, 1'000'000, Time(), Staging::kDirect, Engine::kCopyEngine);
   wire.finish();
   const Time half(test::PlainRates{}.latency.count() / 2);
-  EXPECT_EQ(wire.delivered[0], core::transfer_time(Bytes(1'000'000), test::PlainRates{}.link) + 2 * half);
+  EXPECT_EQ(wire.delivered[0],
+            core::transfer_time(Bytes(1'000'000), test::PlainRates{}.link) + 2 * half);
   EXPECT_EQ(wire.delivered[1],
-            core::transfer_time(Bytes(1'000'000), Bandwidth(test::PlainRates{}.link.count() / 3)) + 2 * half);
+            core::transfer_time(Bytes(1'000'000), Bandwidth(test::PlainRates{}.link.count() / 3)) +
+                2 * half);
 }
 
-/// A connection that carries 2 GB/s over ports of 5: alone it takes 2; of three, none is held up by another's limit; of
-/// three wide ones each gets a third.
+/// A connection that carries 2 GB/s over ports of 5: alone it takes 2; of three, none is held up by
+/// another's limit; of three wide ones each gets a third.
 TEST(Connection, LimitsWhatAMessageOverTheNetworkGets) {
-  const auto ends = [](std::optional<Bandwidth> connection, core::NetworkModel model, int messages) {
+  const auto ends = [](std::optional<Bandwidth> connection, core::NetworkModel model,
+                       int messages) {
     test::PlainRates rates;
     rates.link = Bandwidth(5 * kGb);
     rates.latency = Time();
     const auto plain = test::plain_cluster(4, rates);
-    const Cluster cluster(plain->groups(), 1,
-                          core::Network{core::Network::Kind::kOneSwitch, std::nullopt, Time(), "", connection});
+    const Cluster cluster(
+        plain->groups(), 1,
+        core::Network{core::Network::Kind::kOneSwitch, std::nullopt, Time(), "", connection});
     Wire wire(cluster, model);
-    for (int m = 0; m < messages; ++m) wire.send(cluster.replica(m), cluster.replica(3), 10'000, Time());
+    for (int m = 0; m < messages; ++m)
+      wire.send(cluster.replica(m), cluster.replica(3), 10'000, Time());
     wire.finish();
     return wire.delivered;
   };
@@ -217,23 +231,29 @@ TEST(Connection, LimitsWhatAMessageOverTheNetworkGets) {
     EXPECT_EQ(ends(std::nullopt, model, 1)[0], microseconds(2));
     EXPECT_EQ(ends(Bandwidth(2 * kGb), model, 1)[0], microseconds(5)) << to_string(model);
   }
-  EXPECT_EQ(ends(Bandwidth(2 * kGb), core::NetworkModel::kFair, 2)[1], microseconds(5)) << "both fit side by side";
-  EXPECT_EQ(ends(Bandwidth(2 * kGb), core::NetworkModel::kFair, 3)[2], microseconds(6)) << "5 / 3 GB/s each";
-  EXPECT_EQ(ends(Bandwidth(2 * kGb), core::NetworkModel::kFifo, 2)[1], microseconds(10)) << "in turns they do not";
+  EXPECT_EQ(ends(Bandwidth(2 * kGb), core::NetworkModel::kFair, 2)[1], microseconds(5))
+      << "both fit side by side";
+  EXPECT_EQ(ends(Bandwidth(2 * kGb), core::NetworkModel::kFair, 3)[2], microseconds(6))
+      << "5 / 3 GB/s each";
+  EXPECT_EQ(ends(Bandwidth(2 * kGb), core::NetworkModel::kFifo, 2)[1], microseconds(10))
+      << "in turns they do not";
 }
 
 TEST(Staging, CopiesTheWholeMessageAtEachHost) {
   const auto machine = test::switch_machine(2);
-  const Cluster cluster({{machine, 2}}, 2,
-                        core::Network{core::Network::Kind::kOneSwitch, std::nullopt, microseconds(3), ""});
+  const Cluster cluster(
+      {{machine, 2}}, 2,
+      core::Network{core::Network::Kind::kOneSwitch, std::nullopt, microseconds(3), ""});
   const test::PlainRates rates;
   const Time pcie = core::transfer_time(Bytes(1'000'000), Bandwidth(rates.link.count() / 3));
   for (const core::NetworkModel model : kModels) {
     Wire wire(cluster, model);
-    wire.send(cluster.replica(0), cluster.replica(2), 1'000'000, Time(), Staging::kViaHost, Engine::kCopyEngine);
+    wire.send(cluster.replica(0), cluster.replica(2), 1'000'000, Time(), Staging::kViaHost,
+              Engine::kCopyEngine);
     wire.finish();
     const Time latency(4 * 2 * (rates.latency.count() / 2));  // four PCIe stretches of two links
-    EXPECT_EQ(wire.delivered[0], 3 * pcie + latency + microseconds(3)) << "three copies, one after the other";
+    EXPECT_EQ(wire.delivered[0], 3 * pcie + latency + microseconds(3))
+        << "three copies, one after the other";
     Wire direct(cluster, model);
     direct.send(cluster.replica(0), cluster.replica(2), 1'000'000, Time(), Staging::kDirect);
     direct.finish();
@@ -251,15 +271,17 @@ TEST(Ideal, OnlyThePortsOfBothEndsQueue) {
   Wire wire(cluster, core::NetworkModel::kIdeal);
   wire.send(gpu(0), gpu(1), 1000, Time());
   wire.send(gpu(0), gpu(2), 1000, Time());  // behind it at the sender
-  wire.send(gpu(3), gpu(2), 1000, Time());  // disturbs nobody who sends, but meets the second at the receiver
-  wire.send(gpu(0), cpu, 1000, Time());     // another kind of link: another port
+  wire.send(gpu(3), gpu(2), 1000,
+            Time());  // disturbs nobody who sends, but meets the second at the receiver
+  wire.send(gpu(0), cpu, 1000, Time());  // another kind of link: another port
   wire.finish();
   EXPECT_EQ(wire.delivered[0], latency + wire_time);
   EXPECT_EQ(wire.delivered[2], latency + wire_time);
   EXPECT_EQ(wire.delivered[1], latency + 2 * wire_time);
-  EXPECT_EQ(wire.delivered[3], Time(3 * (test::PlainRates{}.latency.count() / 2)) -
-                                   Time(test::PlainRates{}.latency.count() / 2) +
-                                   core::transfer_time(Bytes(1000), Bandwidth(test::PlainRates{}.link.count() / 3)));
+  EXPECT_EQ(wire.delivered[3],
+            Time(3 * (test::PlainRates{}.latency.count() / 2)) -
+                Time(test::PlainRates{}.latency.count() / 2) +
+                core::transfer_time(Bytes(1000), Bandwidth(test::PlainRates{}.link.count() / 3)));
 }
 
 // --- laws ---
@@ -268,8 +290,9 @@ TEST(NetworkLaws, BytesAreConservedAndNobodyIsFasterThanAlone) {
   core::Random random(11);
   for (const core::NetworkModel model : kModels) {
     const auto machine = test::switch_machine(4);
-    const Cluster cluster({{machine, 3}}, 4,
-                          core::Network{core::Network::Kind::kOneSwitch, std::nullopt, microseconds(2), ""});
+    const Cluster cluster(
+        {{machine, 3}}, 4,
+        core::Network{core::Network::Kind::kOneSwitch, std::nullopt, microseconds(2), ""});
     Wire wire(cluster, model);
     std::map<std::uint32_t, Time> alone;
     std::map<core::LinkId, std::int64_t> expected;
@@ -277,8 +300,9 @@ TEST(NetworkLaws, BytesAreConservedAndNobodyIsFasterThanAlone) {
     for (int i = 0; i < 500; ++i) {
       now += Time(static_cast<std::int64_t>(random.below(20'000'000)));
       const PartId from = cluster.replica(static_cast<std::int64_t>(random.below(12)));
-      const PartId to = random.below(3) == 0 ? cluster.host(static_cast<std::int64_t>(random.below(3)))
-                                             : cluster.replica(static_cast<std::int64_t>(random.below(12)));
+      const PartId to = random.below(3) == 0
+                            ? cluster.host(static_cast<std::int64_t>(random.below(3)))
+                            : cluster.replica(static_cast<std::int64_t>(random.below(12)));
       if (from == to) continue;
       const auto bytes = static_cast<std::int64_t>(random.below(1'000'000));
       const Staging staging = random.below(2) == 0 ? Staging::kDirect : Staging::kViaHost;
@@ -294,7 +318,8 @@ TEST(NetworkLaws, BytesAreConservedAndNobodyIsFasterThanAlone) {
     wire.finish();
     for (const auto& [id, time] : alone) EXPECT_GE(wire.delivered[id] - wire.sent[id], time);
     for (core::LinkId link = 0; link < cluster.links(); ++link) {
-      EXPECT_EQ(wire.network.loads().total(link).count(), expected[link]) << cluster.link_name(link);
+      EXPECT_EQ(wire.network.loads().total(link).count(), expected[link])
+          << cluster.link_name(link);
       std::int64_t binned = 0;
       for (const std::int64_t bytes : wire.network.loads().bins(link)) binned += bytes;
       EXPECT_EQ(binned, expected[link]) << "bins of " << cluster.link_name(link);
@@ -309,7 +334,8 @@ TEST(LinkLoads, BinsGrowWithTheRunAndLoseNothing) {
   for (int i = 0; i < 2000; ++i) {
     const auto start = static_cast<std::int64_t>(random.below(std::uint64_t{1} << (10 + i % 40)));
     const auto bytes = static_cast<std::int64_t>(random.below(10'000));
-    loads.add(0, Bytes(bytes), Time(start), Time(start + static_cast<std::int64_t>(random.below(1'000'000))));
+    loads.add(0, Bytes(bytes), Time(start),
+              Time(start + static_cast<std::int64_t>(random.below(1'000'000))));
     loads.add(1, Bytes(1), Time(), Time(5));
     total += bytes;
   }

@@ -16,7 +16,8 @@ using core::PackRecord;
 using core::Time;
 using testing::ElementsAre;
 
-/// Of two groups that reduce the same pack, the record spans both, and is there when the second one is done.
+/// Of two groups that reduce the same pack, the record spans both, and is there when the second one
+/// is done.
 TEST(PackRecords, AreCompleteWhenAllGroupsAre) {
   PackRecords records(2);
   records.ready(3, 7, Time(1));
@@ -30,7 +31,8 @@ TEST(PackRecords, AreCompleteWhenAllGroupsAre) {
   EXPECT_EQ(record->end, Time(25));
 }
 
-/// The step's record is of the replica that computed longest; the one that had its gradients last was awaited.
+/// The step's record is of the replica that computed longest; the one that had its gradients last
+/// was awaited.
 TEST(StepEnds, MakeOneRecordOfAllReplicas) {
   const auto cluster = test::plain_cluster(3);
   StepEnds ends(*cluster, 1);
@@ -62,13 +64,14 @@ TEST(StepEnds, MakeOneRecordOfAllReplicas) {
   EXPECT_THAT(nodes, ElementsAre(4, 3)) << "of the step that is over, and of the one that is not";
 }
 
-/// Pack 1 brings back what pack 0 has brought together: a helper starts it when it is done with its own part of pack 0.
+/// Pack 1 brings back what pack 0 has brought together: a helper starts it when it is done with its
+/// own part of pack 0.
 TEST(Answers, StartWhenARankIsDoneWithWhatIsAnswered) {
   core::Plan plan;
   const auto cluster = test::plain_cluster(2);
   for (const int answered : {-1, 0}) {
-    core::Pack pack =
-        plan.pack_of({}, {core::Group::of_cluster(*cluster, false), nullptr, core::DataType::kFloat32, 1});
+    core::Pack pack = plan.pack_of(
+        {}, {core::Group::of_cluster(*cluster, false), nullptr, core::DataType::kFloat32, 1});
     pack.answers = answered;
     plan.packs.push_back(std::move(pack));
   }

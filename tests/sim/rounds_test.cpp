@@ -1,4 +1,5 @@
-// Rounds that repeat those before them are told and not simulated: that must not make a picosecond's difference.
+// Rounds that repeat those before them are told and not simulated: that must not make a
+// picosecond's difference.
 
 #include "sim/interpreter/rounds.h"
 
@@ -20,12 +21,16 @@ using test::told;
 
 /// Rings over many workers, and computation meanwhile.
 std::string random_rings(core::Random& random) {
-  const auto one_of = [&random](const std::vector<std::string>& of) { return test::one_of(random, of); };
-  const std::string machine =
-      one_of({"cpu-host", "dgx1-v100", "dgx-a100", "pcie4-a100", "ec2-g4dn-12xlarge", "hgx-h100", "pcie-l40s"});
-  const std::string algorithm = machine == "cpu-host" ? "ring" : one_of({"ring", "ring", "nccl", "nccl/ring"});
+  const auto one_of = [&random](const std::vector<std::string>& of) {
+    return test::one_of(random, of);
+  };
+  const std::string machine = one_of({"cpu-host", "dgx1-v100", "dgx-a100", "pcie4-a100",
+                                      "ec2-g4dn-12xlarge", "hgx-h100", "pcie-l40s"});
+  const std::string algorithm =
+      machine == "cpu-host" ? "ring" : one_of({"ring", "ring", "nccl", "nccl/ring"});
   std::string strategy = "algorithm: \"" + algorithm + "\" pad_packs: true";
-  if (algorithm == "ring" && machine != "cpu-host" && random.below(3) == 0) strategy += " shards: 2";
+  if (algorithm == "ring" && machine != "cpu-host" && random.below(3) == 0)
+    strategy += " shards: 2";
   if (algorithm == "nccl") strategy += " channels: " + std::to_string(1 + random.below(2));
   if (random.below(3) == 0) strategy += " reduction: MEAN";
   if (random.below(3) == 0) strategy += " launch: CONCURRENT";
@@ -36,12 +41,14 @@ std::string random_rings(core::Random& random) {
                  " backward_ms: " + std::to_string(random.below(30)) + " } ";
   }
   if (random.below(2) == 0) strategy += " bytes_per_pack: 6000000";
-  const std::uint64_t workers = machine == "cpu-host" ? 3000 + random.below(1000) : 300 + random.below(400);
+  const std::uint64_t workers =
+      machine == "cpu-host" ? 3000 + random.below(1000) : 300 + random.below(400);
   return "cluster { workers { machine: \"" + machine + "\" count: " + std::to_string(workers) +
-         " } network { kind: " + one_of({"ONE_SWITCH", "RAILS"}) + " latency_us: " + one_of({"0", "1.5", "20"}) +
-         " } }\nworkload { " + gradients + "}\nstrategy { " + strategy +
-         " }\nrun { steps: " + std::to_string(1 + random.below(2)) +
-         " network_model: " + one_of({"FIFO", "FIFO", "IDEAL"}) + one_of({"", "", " interference: ON"}) + " }";
+         " } network { kind: " + one_of({"ONE_SWITCH", "RAILS"}) +
+         " latency_us: " + one_of({"0", "1.5", "20"}) + " } }\nworkload { " + gradients +
+         "}\nstrategy { " + strategy + " }\nrun { steps: " + std::to_string(1 + random.below(2)) +
+         " network_model: " + one_of({"FIFO", "FIFO", "IDEAL"}) +
+         one_of({"", "", " interference: ON"}) + " }";
 }
 
 class RoundsOf : public testing::TestWithParam<int> {};
@@ -65,15 +72,18 @@ TEST_P(RoundsOf, RingsChangeNothingWhereTheyAreNotSimulated) {
 
 INSTANTIATE_TEST_SUITE_P(Random, RoundsOf, testing::Range(0, 6));
 
-std::string ring_of(const std::string& machine, int workers, const std::string& more, const std::string& model) {
+std::string ring_of(const std::string& machine, int workers, const std::string& more,
+                    const std::string& model) {
   return "cluster { workers { machine: \"" + machine + "\" count: " + std::to_string(workers) +
-         " } network { kind: ONE_SWITCH latency_us: 3 } }\nworkload { variable { name: \"g\" shape: 1048576 } }\n" +
-         "strategy { algorithm: \"ring\" } " + more + " run { steps: 1 network_model: " + model + " }";
+         " } network { kind: ONE_SWITCH latency_us: 3 } }\nworkload { variable { name: \"g\" "
+         "shape: 1048576 } }\n" +
+         "strategy { algorithm: \"ring\" } " + more + " run { steps: 1 network_model: " + model +
+         " }";
 }
 
 TEST(Rounds, OfAMillionGpusAreTwoMillionOfWhichSomeThousandsAreSimulated) {
-  const std::optional<Summary> summary =
-      simulated(read(ring_of("dgx-a100", 131'072, "", "FIFO")), Folds::kWhereItPays, Remembers::kWhereItPays);
+  const std::optional<Summary> summary = simulated(read(ring_of("dgx-a100", 131'072, "", "FIFO")),
+                                                   Folds::kWhereItPays, Remembers::kWhereItPays);
   ASSERT_TRUE(says_rounds(*summary));
   // 2(n - 1) messages one after the other, an eighth of them over the network.
   EXPECT_GT(summary->step_time(), Time(2 * 131'071 * core::microseconds(3).count()));
@@ -87,7 +97,8 @@ TEST(Rounds, OfAMillionGpusAreTwoMillionOfWhichSomeThousandsAreSimulated) {
 
 TEST(Rounds, AreAllSimulatedWhereMessagesShareLinks) {
   const auto told_of = [](const std::string& model) {
-    return simulated(read(ring_of("dgx-a100", 1024, "", model)), Folds::kAlways, Remembers::kAlways);
+    return simulated(read(ring_of("dgx-a100", 1024, "", model)), Folds::kAlways,
+                     Remembers::kAlways);
   };
   EXPECT_TRUE(says_rounds(*told_of("FIFO")));
   EXPECT_TRUE(says_rounds(*told_of("IDEAL")));

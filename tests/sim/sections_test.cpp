@@ -1,5 +1,6 @@
-// What is reached in line is served ahead of its time. It must not make a picosecond's difference: everything that runs
-// with sections as long as they can be is run again with an event for every hop.
+// What is reached in line is served ahead of its time. It must not make a picosecond's difference:
+// everything that runs with sections as long as they can be is run again with an event for every
+// hop.
 
 #include "sim/network/sections.h"
 
@@ -48,8 +49,8 @@ class Together : private CollectiveListener {
  public:
   Together(const Cluster& cluster, const std::vector<Started>& all, const How& how, Lines lines)
       : how_(how),
-        network_(cluster, how.model, how.bins ? LinkRange{0, cluster.links()} : LinkRange{}, how.trails,
-                 LinkHealth(cluster, how.changes)),
+        network_(cluster, how.model, how.bins ? LinkRange{0, cluster.links()} : LinkRange{},
+                 how.trails, LinkHealth(cluster, how.changes)),
         devices_(cluster),
         interpreter_(network_, devices_, events_, false) {
     if (lines == Lines::kAsLongAsCanBe) {
@@ -68,7 +69,9 @@ class Together : private CollectiveListener {
     for (; !events_.empty(); ++outcome_.events) {
       const Event event = events_.pop();
       switch (event.kind) {
-        case EventKind::kStart: interpreter_.start(event.a, static_cast<core::Rank>(event.b), event.time); break;
+        case EventKind::kStart:
+          interpreter_.start(event.a, static_cast<core::Rank>(event.b), event.time);
+          break;
         case EventKind::kLane: interpreter_.go_on(event); break;
         case EventKind::kHop: network_.reach(event, events_); break;
         case EventKind::kDeliver: interpreter_.deliver(event); break;
@@ -99,10 +102,12 @@ class Together : private CollectiveListener {
   Outcome outcome_;
 };
 
-/// Workers of two GPUs and a CPU behind a PCIe switch with a card, all at random rates, so that every order of wide and
-/// narrow links comes up.
+/// Workers of two GPUs and a CPU behind a PCIe switch with a card, all at random rates, so that
+/// every order of wide and narrow links comes up.
 std::shared_ptr<const Cluster> random_cluster(core::Random& random, int workers) {
-  const auto rate = [&] { return Bandwidth(1'000'000'007 * static_cast<std::int64_t>(1 + random.below(4))); };
+  const auto rate = [&] {
+    return Bandwidth(1'000'000'007 * static_cast<std::int64_t>(1 + random.below(4)));
+  };
   const auto latency = [&] { return Time(static_cast<std::int64_t>(random.below(3)) * 777'777); };
   std::vector<core::Part> parts(5);
   const core::PartKind kinds[] = {core::PartKind::kGpu, core::PartKind::kGpu, core::PartKind::kCpu,
@@ -120,13 +125,15 @@ std::shared_ptr<const Cluster> random_cluster(core::Random& random, int workers)
     links.push_back({3, p, core::LinkKind::kPcie, rate(), latency(), "test"});
   }
   auto machine = std::make_shared<const core::Machine>("random", std::move(parts), std::move(links),
-                                                       std::vector<core::RingOrder>{}, std::vector<core::RingOrder>{});
+                                                       std::vector<core::RingOrder>{},
+                                                       std::vector<core::RingOrder>{});
   return std::make_shared<const Cluster>(
       std::vector<core::WorkerGroup>{{machine, workers}}, 2,
       core::Network{core::Network::Kind::kOneSwitch, std::nullopt, latency(), "test"});
 }
 
-std::unique_ptr<const core::Schedule> any_schedule(core::Random& random, std::int32_t ranks, std::int64_t elements) {
+std::unique_ptr<const core::Schedule> any_schedule(core::Random& random, std::int32_t ranks,
+                                                   std::int64_t elements) {
   const auto engine = random.below(2) == 0 ? core::Engine::kKernel : core::Engine::kCpu;
   const bool power_of_two = (ranks & (ranks - 1)) == 0;
   switch (random.below(power_of_two ? 3 : 2)) {
@@ -147,10 +154,10 @@ std::vector<Started> any_collectives(core::Random& random, const Cluster& cluste
   for (int i = 0; i < count; ++i) {
     const auto elements = static_cast<std::int64_t>(random.below(5'000));
     const auto ranks = static_cast<std::int32_t>(cluster.replicas());
-    Started one{
-        {core::Group::of_cluster(cluster, false), any_schedule(random, ranks, elements), core::DataType::kFloat32,
-         elements, random.below(2) == 0 ? core::Staging::kDirect : core::Staging::kViaHost, ranks},
-        {}};
+    Started one{{core::Group::of_cluster(cluster, false), any_schedule(random, ranks, elements),
+                 core::DataType::kFloat32, elements,
+                 random.below(2) == 0 ? core::Staging::kDirect : core::Staging::kViaHost, ranks},
+                {}};
     for (std::int32_t r = 0; r < ranks; ++r)
       one.start.push_back(Time(static_cast<std::int64_t>(random.below(20'000'000))));
     all.push_back(std::move(one));
@@ -158,7 +165,8 @@ std::vector<Started> any_collectives(core::Random& random, const Cluster& cluste
   return all;
 }
 
-void expect_same(const Cluster& cluster, const std::vector<Started>& all, const How& how, const std::string& what) {
+void expect_same(const Cluster& cluster, const std::vector<Started>& all, const How& how,
+                 const std::string& what) {
   const Outcome in_line = Together(cluster, all, how, Lines::kAsLongAsCanBe).run();
   const Outcome hop_by_hop = Together(cluster, all, how, Lines::kNone).run();
   EXPECT_EQ(in_line.ends, hop_by_hop.ends) << what;
@@ -174,13 +182,15 @@ TEST(Sections, CollectivesSideBySideTakeTheSameTimesAsHopByHop) {
   for (std::uint64_t seed = 0; seed < 300; ++seed) {
     core::Random random(seed);
     const auto cluster = random_cluster(random, static_cast<int>(2 + random.below(4)));
-    const std::vector<Started> all = any_collectives(random, *cluster, static_cast<int>(1 + random.below(3)));
+    const std::vector<Started> all =
+        any_collectives(random, *cluster, static_cast<int>(1 + random.below(3)));
     How how;
     how.model = random.below(4) == 0 ? core::NetworkModel::kIdeal : core::NetworkModel::kFifo;
     how.trails = random.below(2) == 0;
     how.bins = random.below(2) == 0;
     expect_same(*cluster, all, how,
-                "seed " + std::to_string(seed) + (how.model == core::NetworkModel::kIdeal ? " ideal" : " fifo"));
+                "seed " + std::to_string(seed) +
+                    (how.model == core::NetworkModel::kIdeal ? " ideal" : " fifo"));
   }
 }
 
@@ -193,7 +203,8 @@ TEST(Sections, LinksThatDegradeAndDieDoSoInLineAsWell) {
     how.trails = random.below(2) == 0;
     for (int i = 0; i < 4; ++i) {
       core::LinkChange change;
-      change.link = static_cast<core::LinkId>(random.below(static_cast<std::uint64_t>(cluster->links())));
+      change.link =
+          static_cast<core::LinkId>(random.below(static_cast<std::uint64_t>(cluster->links())));
       change.at = Time((i + 1) * std::int64_t{5'000'000});
       change.share_ppm = static_cast<std::int64_t>(random.below(3)) * 400'000;
       how.changes.push_back(change);
@@ -220,23 +231,28 @@ TEST(Sections, ARingOfSingleCardsIsOneEventPerMessage) {
   const int ranks = 16;
   const auto cluster = test::plain_cluster(ranks, rates);
   const std::int64_t elements = 16'000;
-  const Started ring{test::on_plain_cluster(*cluster, core::ring_all_reduce(ranks, elements), elements),
-                     std::vector<Time>(ranks)};
+  const Started ring{
+      test::on_plain_cluster(*cluster, core::ring_all_reduce(ranks, elements), elements),
+      std::vector<Time>(ranks)};
   const std::int64_t messages = 2 * ranks * (ranks - 1);
   const Outcome outcome = Together(*cluster, {ring}, {}, Lines::kAsLongAsCanBe).run();
-  EXPECT_LE(outcome.events, messages + 2 * ranks) << "besides: each rank starts, and ends when its last buffer is free";
+  EXPECT_LE(outcome.events, messages + 2 * ranks)
+      << "besides: each rank starts, and ends when its last buffer is free";
   EXPECT_GT(Together(*cluster, {ring}, {}, Lines::kNone).run().events, 4 * messages);
 }
 
 TEST(SectionsDeath, AMessageAlongAWayThatWasNotExpectedIsOurOwnMistake) {
   const auto cluster = test::plain_cluster(3);
   Network network(*cluster, core::NetworkModel::kFifo, {}, false);
-  const std::int32_t known = network.paths().unicast({0, 0}, {1, 0}, core::Staging::kDirect, core::Engine::kKernel);
-  const std::int32_t other = network.paths().unicast({2, 0}, {1, 0}, core::Staging::kDirect, core::Engine::kKernel);
+  const std::int32_t known =
+      network.paths().unicast({0, 0}, {1, 0}, core::Staging::kDirect, core::Engine::kKernel);
+  const std::int32_t other =
+      network.paths().unicast({2, 0}, {1, 0}, core::Staging::kDirect, core::Engine::kKernel);
   network.expect(known);
   network.expect_no_other();
   EventQueue events;
-  EXPECT_DEATH(network.send(other, core::Bytes(8), Time(), 0, Address{}, nullptr, events), "not expected");
+  EXPECT_DEATH(network.send(other, core::Bytes(8), Time(), 0, Address{}, nullptr, events),
+               "not expected");
 }
 
 }  // namespace

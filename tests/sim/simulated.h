@@ -48,15 +48,19 @@ inline std::vector<std::string> told(const Summary& summary) {
     all.push_back(line);
   };
   for (const core::StepRecord& s : summary.steps()) {
-    add("step " + without_worker(s.slowest) + " " + without_worker(s.awaited), s.start, s.end, s.forward, s.backward,
-        s.other_compute, s.communication, s.exposed, s.awaited_for, s.slowed);
+    add("step " + without_worker(s.slowest) + " " + without_worker(s.awaited), s.start, s.end,
+        s.forward, s.backward, s.other_compute, s.communication, s.exposed, s.awaited_for,
+        s.slowed);
   }
   for (const core::PackRecord& p : summary.last_packs())
     add("pack " + std::to_string(p.pack), p.ready, p.first_start, p.last_start, p.end);
-  for (const core::LinkRecord& l : summary.busiest_links()) add(without_worker(l.name), l.bytes, l.busy);
+  for (const core::LinkRecord& l : summary.busiest_links())
+    add(without_worker(l.name), l.bytes, l.busy);
   for (const core::PathPiece& p : summary.path()) {
-    add("path " + without_worker(p.device) + " " + p.layer + " over " + without_worker(p.slowest_link), p.start, p.end,
-        p.parts.total(), p.parts.latency, p.parts.queue, p.parts.reduce, p.parts.copy);
+    add("path " + without_worker(p.device) + " " + p.layer + " over " +
+            without_worker(p.slowest_link),
+        p.start, p.end, p.parts.total(), p.parts.latency, p.parts.queue, p.parts.reduce,
+        p.parts.copy);
   }
   std::sort(all.begin(), all.end());
   return all;
@@ -71,7 +75,8 @@ inline std::optional<Summary> simulated(const Scenario& scenario, Folds folds,
   const auto ran = sim::Simulator(folds, remembers).run(scenario, record, {}, summary);
   // One worker cannot always stand for all.
   const core::ProblemKind cannot_stand{core::ProblemCode::kConflict, "Cluster"};
-  EXPECT_TRUE(ran || (folds == Folds::kAlways && ran.error().problems().front().kind == cannot_stand))
+  EXPECT_TRUE(ran ||
+              (folds == Folds::kAlways && ran.error().problems().front().kind == cannot_stand))
       << ran.error().message();
   return ran ? std::optional(summary) : std::nullopt;
 }
@@ -80,7 +85,9 @@ inline bool says(const Summary& summary, const std::string& what) {
   return std::any_of(summary.info().notes.begin(), summary.info().notes.end(),
                      [&](const std::string& note) { return note.find(what) != std::string::npos; });
 }
-inline bool says_folded(const Summary& summary) { return says(summary, "one worker stands for all"); }
+inline bool says_folded(const Summary& summary) {
+  return says(summary, "one worker stands for all");
+}
 inline bool says_remembered(const Summary& summary) { return says(summary, "the others are step"); }
 inline bool says_rounds(const Summary& summary) { return says(summary, "the others are rounds"); }
 

@@ -25,12 +25,14 @@ using core::SpanKind;
 using core::Summary;
 using core::Time;
 
-Scenario scenario(const std::string& strategy, const std::string& run = "",
-                  const std::string& workload =
-                      "model: \"resnet50_torchvision\" layer_times: \"resnet50_torchvision_v100\" batch: 32") {
+Scenario scenario(
+    const std::string& strategy, const std::string& run = "",
+    const std::string& workload =
+        "model: \"resnet50_torchvision\" layer_times: \"resnet50_torchvision_v100\" batch: 32") {
   const core::Library library(test::source_folder() + "/scenarios");
   auto s = core::read_scenario(
-      "cluster { workers { machine: \"dgx1-v100\" count: 2 } network { kind: ONE_SWITCH latency_us: 1.5 } }\nworkload "
+      "cluster { workers { machine: \"dgx1-v100\" count: 2 } network { kind: ONE_SWITCH "
+      "latency_us: 1.5 } }\nworkload "
       "{ " +
           workload + " }\nstrategy { " + strategy + " }\nrun { " + run + " }",
       "f", library);
@@ -72,9 +74,11 @@ std::vector<std::pair<core::TrackId, Span>> spans_of(const core::TimelineReader&
 
 TEST(Simulator, GivesTheSameTimelineToTheLastBit) {
   for (const char* algorithm : {"ring", "pscpu", "nccl", "pscpu/pscpu"}) {
-    const std::string strategy = std::string("algorithm: \"") + algorithm + "\" bytes_per_pack: 26214400";
+    const std::string strategy =
+        std::string("algorithm: \"") + algorithm + "\" bytes_per_pack: 26214400";
     const std::string run = "seed: 7 compute_jitter_percent: 5";
-    EXPECT_EQ(timeline_of(scenario(strategy, run), steps()), timeline_of(scenario(strategy, run), steps()))
+    EXPECT_EQ(timeline_of(scenario(strategy, run), steps()),
+              timeline_of(scenario(strategy, run), steps()))
         << algorithm;
   }
 }
@@ -82,12 +86,14 @@ TEST(Simulator, GivesTheSameTimelineToTheLastBit) {
 TEST(Simulator, ManyAtOnceGiveWhatEachGivesAlone) {
   const std::string small = "model: \"mnist_cnn_tf\" forward_ms: 1 backward_ms: 1";
   const std::string fair = "steps: 3 network_model: FAIR";
-  const std::vector<Scenario> scenarios{scenario(R"(algorithm: "ring" bytes_per_pack: 100000)", "steps: 5", small),
-                                        scenario(R"(algorithm: "pscpu")", fair, small),
-                                        scenario(R"(algorithm: "nccl")", "steps: 5", small)};
+  const std::vector<Scenario> scenarios{
+      scenario(R"(algorithm: "ring" bytes_per_pack: 100000)", "steps: 5", small),
+      scenario(R"(algorithm: "pscpu")", fair, small),
+      scenario(R"(algorithm: "nccl")", "steps: 5", small)};
   std::vector<std::string> alone;
   for (const Scenario& one : scenarios) alone.push_back(timeline_of(one, steps()));
-  // Every thread runs all of them, and reads one of its own meanwhile: nothing is shared but what nobody writes.
+  // Every thread runs all of them, and reads one of its own meanwhile: nothing is shared but what
+  // nobody writes.
   std::vector<std::vector<std::string>> together(4);
   std::vector<std::thread> threads;
   for (std::size_t t = 0; t < together.size(); ++t) {
@@ -99,7 +105,8 @@ TEST(Simulator, ManyAtOnceGiveWhatEachGivesAlone) {
   }
   for (std::thread& thread : threads) thread.join();
   for (std::size_t t = 0; t < together.size(); ++t) {
-    for (std::size_t i = 0; i < scenarios.size(); ++i) EXPECT_EQ(together[t][i], alone[(i + t) % scenarios.size()]);
+    for (std::size_t i = 0; i < scenarios.size(); ++i)
+      EXPECT_EQ(together[t][i], alone[(i + t) % scenarios.size()]);
     EXPECT_EQ(together[t].back(), alone[1]);
   }
 }
@@ -114,7 +121,8 @@ TEST(Simulator, RecordingChangesNothing) {
 }
 
 TEST(Simulator, StepsAddUp) {
-  const Summary s = summary_of(scenario("algorithm: \"ring\" bytes_per_pack: 26214400", "steps: 5"));
+  const Summary s =
+      summary_of(scenario("algorithm: \"ring\" bytes_per_pack: 26214400", "steps: 5"));
   ASSERT_EQ(s.steps().size(), 5u);
   Time end;
   for (const core::StepRecord& step : s.steps()) {
@@ -126,14 +134,15 @@ TEST(Simulator, StepsAddUp) {
 }
 
 TEST(Simulator, TheCriticalPathHasNoGapsAndLeadsFromStepToStep) {
-  for (const char* strategy :
-       {"algorithm: \"ring\"", "algorithm: \"pscpu\" shards: 2",
-        "algorithm: \"nccl\" all_reduce_merge_scope: 32 launch_us: 8", "algorithm: \"nccl/pscpu\" bytes_per_pack: 0",
-        "algorithm: \"ring\" num_packs: 4 reduction: MEAN"}) {
+  for (const char* strategy : {"algorithm: \"ring\"", "algorithm: \"pscpu\" shards: 2",
+                               "algorithm: \"nccl\" all_reduce_merge_scope: 32 launch_us: 8",
+                               "algorithm: \"nccl/pscpu\" bytes_per_pack: 0",
+                               "algorithm: \"ring\" num_packs: 4 reduction: MEAN"}) {
     const Summary s = summary_of(scenario(strategy));
     ASSERT_FALSE(s.path().empty());
     EXPECT_EQ(s.path().back().end, s.steps().back().end) << strategy;
-    for (std::size_t i = 1; i < s.path().size(); ++i) EXPECT_EQ(s.path()[i].start, s.path()[i - 1].end) << strategy;
+    for (std::size_t i = 1; i < s.path().size(); ++i)
+      EXPECT_EQ(s.path()[i].start, s.path()[i - 1].end) << strategy;
     EXPECT_LE(s.path().front().start, s.steps().back().start);
     for (const core::PathPiece& p : s.path()) {
       if (p.kind == SpanKind::kPackInFlight) {
@@ -144,19 +153,18 @@ TEST(Simulator, TheCriticalPathHasNoGapsAndLeadsFromStepToStep) {
 }
 
 TEST(Simulator, WithoutComputationTheStepIsItsCommunication) {
-  const Summary s =
-      summary_of(scenario("algorithm: \"ring\"", "steps: 1", "variable { name: \"w\" shape: 1000000 } update_ms: 0"));
+  const Summary s = summary_of(scenario("algorithm: \"ring\"", "steps: 1",
+                                        "variable { name: \"w\" shape: 1000000 } update_ms: 0"));
   EXPECT_EQ(s.steps()[0].exposed, s.step_time());
   EXPECT_EQ(s.steps()[0].communication, s.step_time());
 }
 
 TEST(Simulator, ALongerBackwardPassHidesCommunication) {
   const auto exposed = [](const char* batch) {
-    return summary_of(
-               scenario(
-                   "algorithm: \"ring\" bytes_per_pack: 26214400", "",
-                   std::string("model: \"resnet50_torchvision\" layer_times: \"resnet50_torchvision_v100\" batch: ") +
-                       batch))
+    return summary_of(scenario("algorithm: \"ring\" bytes_per_pack: 26214400", "",
+                               std::string("model: \"resnet50_torchvision\" layer_times: "
+                                           "\"resnet50_torchvision_v100\" batch: ") +
+                                   batch))
         .steps()
         .back()
         .exposed;
@@ -168,7 +176,8 @@ TEST(Simulator, MergingLateGradientsExposesThem) {
   const auto time = [](const std::string& strategy) {
     return summary_of(scenario("algorithm: \"nccl\" " + strategy)).step_time();
   };
-  EXPECT_GT(time("bytes_per_pack: 0"), time("bytes_per_pack: 26214400")) << "one pack starts after the last gradient";
+  EXPECT_GT(time("bytes_per_pack: 0"), time("bytes_per_pack: 26214400"))
+      << "one pack starts after the last gradient";
   EXPECT_GT(time("num_packs: 4"), time("bytes_per_pack: 26214400"));
 }
 
@@ -179,15 +188,18 @@ TEST(Simulator, JitterIsSeeded) {
   EXPECT_EQ(time("seed: 1"), time("seed: 2")) << "nothing random without jitter";
   EXPECT_EQ(time("seed: 1 compute_jitter_percent: 10"), time("seed: 1 compute_jitter_percent: 10"));
   EXPECT_NE(time("seed: 1 compute_jitter_percent: 10"), time("seed: 2 compute_jitter_percent: 10"));
-  EXPECT_GT(time("seed: 1 compute_jitter_percent: 10"), time("")) << "everyone waits for the slowest of 16";
+  EXPECT_GT(time("seed: 1 compute_jitter_percent: 10"), time(""))
+      << "everyone waits for the slowest of 16";
 }
 
 TEST(Simulator, ThePartsOfAStepAreItsOwnUnderJitter) {
   for (const char* algorithm : {"ring", "psgpu", "nccl"}) {
-    const Summary s = summary_of(scenario(std::string("algorithm: \"") + algorithm + "\" bytes_per_pack: 13107200",
-                                          "seed: 3 steps: 5 compute_jitter_percent: 10"));
+    const Summary s = summary_of(
+        scenario(std::string("algorithm: \"") + algorithm + "\" bytes_per_pack: 13107200",
+                 "seed: 3 steps: 5 compute_jitter_percent: 10"));
     for (const core::StepRecord& step : s.steps()) {
-      EXPECT_EQ(step.forward + step.backward + step.other_compute + step.exposed + waiting(step), step.end - step.start)
+      EXPECT_EQ(step.forward + step.backward + step.other_compute + step.exposed + waiting(step),
+                step.end - step.start)
           << algorithm;
       EXPECT_GE(step.exposed, Time()) << algorithm << ", step " << step.step;
       EXPECT_LE(step.exposed, step.communication) << algorithm << ", step " << step.step;
@@ -199,13 +211,16 @@ TEST(Simulator, ThePartsOfAStepAreItsOwnUnderJitter) {
   }
 }
 
-/// The ring of scenario text on slow and fast hosts: the fast ones sum among themselves while the slow one computes.
+/// The ring of scenario text on slow and fast hosts: the fast ones sum among themselves while the
+/// slow one computes.
 TEST(Simulator, IsNotBelowTheBoundWhereWorkersDifferInSpeed) {
   const auto host = [](const std::string& name, double tflops) {
     return "machine { name: \"" + name +
-           "\" device { name: \"cpu0\" kind: CPU memory_gb_per_s: 1000000 flops { data_type: FLOAT32 tflops: " +
+           "\" device { name: \"cpu0\" kind: CPU memory_gb_per_s: 1000000 flops { data_type: "
+           "FLOAT32 tflops: " +
            std::to_string(tflops) +
-           " } } nic { name: \"nic0\" bandwidth_gb_per_s: 10 } link { from: \"cpu0\" to: \"nic0\" kind: PCIE "
+           " } } nic { name: \"nic0\" bandwidth_gb_per_s: 10 } link { from: \"cpu0\" to: \"nic0\" "
+           "kind: PCIE "
            "bandwidth_gb_per_s: 10 latency_us: 0 } } ";
   };
   const core::Library library(test::source_folder() + "/scenarios");
@@ -214,15 +229,18 @@ TEST(Simulator, IsNotBelowTheBoundWhereWorkersDifferInSpeed) {
       for (const int fast : {1, 2, 5}) {
         const auto s = core::read_scenario(
             "cluster { workers { machine: \"fast\" count: " + std::to_string(fast) +
-                " } workers { machine: \"slow\" } network { kind: ONE_SWITCH latency_us: 0 } " + host("fast", 10) +
-                host("slow", 0.1) +
-                "} workload { model: \"mnist_cnn_tf\" batch: 8 update_ms: 0 } strategy { algorithm: \"" + algorithm +
-                "\" bytes_per_pack: 1000000 } run { steps: 2 network_model: " + model + " }",
+                " } workers { machine: \"slow\" } network { kind: ONE_SWITCH latency_us: 0 } " +
+                host("fast", 10) + host("slow", 0.1) +
+                "} workload { model: \"mnist_cnn_tf\" batch: 8 update_ms: 0 } strategy { "
+                "algorithm: \"" +
+                algorithm + "\" bytes_per_pack: 1000000 } run { steps: 2 network_model: " + model +
+                " }",
             "f", library);
         ASSERT_TRUE(s) << s.error().message();
         const Summary summary = summary_of(*s);
         for (const core::StepRecord& step : summary.steps())
-          EXPECT_GE(step.end - step.start, summary.info().step_bound) << algorithm << " " << model << " " << fast;
+          EXPECT_GE(step.end - step.start, summary.info().step_bound)
+              << algorithm << " " << model << " " << fast;
       }
     }
   }
@@ -231,15 +249,18 @@ TEST(Simulator, IsNotBelowTheBoundWhereWorkersDifferInSpeed) {
 TEST(Simulator, ForgetsThePathOfStepsGoneBy) {
   const Summary few = summary_of(scenario("algorithm: \"pscpu\"", "steps: 40"));
   const Summary last = summary_of(scenario("algorithm: \"pscpu\"", "steps: 3"));
-  ASSERT_EQ(few.path().size(), last.path().size()) << "long after it has forgotten some, the path is whole";
+  ASSERT_EQ(few.path().size(), last.path().size())
+      << "long after it has forgotten some, the path is whole";
   EXPECT_EQ(few.path().front().start, few.steps().back().start);
-  for (std::size_t i = 1; i < few.path().size(); ++i) EXPECT_EQ(few.path()[i].start, few.path()[i - 1].end);
+  for (std::size_t i = 1; i < few.path().size(); ++i)
+    EXPECT_EQ(few.path()[i].start, few.path()[i - 1].end);
 }
 
 TEST(Simulator, StaysAboveTheBoundUnderJitter) {
   for (int seed = 0; seed < 20; ++seed) {
-    const Summary s = summary_of(scenario("algorithm: \"nccl\" bytes_per_pack: 26214400",
-                                          "steps: 4 compute_jitter_percent: 30 seed: " + std::to_string(seed)));
+    const Summary s =
+        summary_of(scenario("algorithm: \"nccl\" bytes_per_pack: 26214400",
+                            "steps: 4 compute_jitter_percent: 30 seed: " + std::to_string(seed)));
     EXPECT_GE(s.steps()[0].end, s.info().step_bound) << seed;
     EXPECT_GE(s.step_time(), s.info().step_bound) << seed;
   }
@@ -248,9 +269,11 @@ TEST(Simulator, StaysAboveTheBoundUnderJitter) {
 // --- recording ---
 
 TEST(Recording, SpansOfARowDoNotOverlap) {
-  for (const char* strategy : {"algorithm: \"pscpu\" shards: 2", "algorithm: \"nccl\" bytes_per_pack: 26214400",
-                               "algorithm: \"psgpu\" shards: 3 num_packs: 5"}) {
-    const auto reader = core::TimelineReader::from_bytes(timeline_of(scenario(strategy, "steps: 2"), steps()), "t");
+  for (const char* strategy :
+       {"algorithm: \"pscpu\" shards: 2", "algorithm: \"nccl\" bytes_per_pack: 26214400",
+        "algorithm: \"psgpu\" shards: 3 num_packs: 5"}) {
+    const auto reader =
+        core::TimelineReader::from_bytes(timeline_of(scenario(strategy, "steps: 2"), steps()), "t");
     ASSERT_TRUE(reader);
     std::map<core::TrackId, Time> end;
     std::int64_t spans = 0;
@@ -266,7 +289,9 @@ TEST(Recording, SpansOfARowDoNotOverlap) {
 
 TEST(Recording, EveryReceiveRefersToTheSendItTook) {
   const auto reader = core::TimelineReader::from_bytes(
-      timeline_of(scenario("algorithm: \"pscpu\" shards: 2 bytes_per_pack: 26214400", "steps: 1"), steps()), "t");
+      timeline_of(scenario("algorithm: \"pscpu\" shards: 2 bytes_per_pack: 26214400", "steps: 1"),
+                  steps()),
+      "t");
   std::map<std::tuple<core::TrackId, std::int32_t, std::int64_t>, Span> sends;
   std::vector<Span> receives;
   for (const auto& [track, span] : spans_of(*reader)) {
@@ -315,8 +340,10 @@ TEST(Recording, IsBoundedByWorkersTimeAndNumber) {
 TEST(Recording, KeepsTheLoadOfTheRecordedWorkersLinksOverTime) {
   const core::Library library(test::source_folder() + "/scenarios");
   const auto s = core::read_scenario(
-      "cluster { workers { machine: \"dgx1-v100\" } workers { machine: \"hgx-h100\" count: 2 } workers { machine: "
-      "\"dgx1-v100\" } network { kind: ONE_SWITCH latency_us: 1 } } workload { variable { name: \"w\" shape: 999999 } "
+      "cluster { workers { machine: \"dgx1-v100\" } workers { machine: \"hgx-h100\" count: 2 } "
+      "workers { machine: "
+      "\"dgx1-v100\" } network { kind: ONE_SWITCH latency_us: 1 } } workload { variable { name: "
+      "\"w\" shape: 999999 } "
       "} "
       "strategy { algorithm: \"ring\" }",
       "f", library);
@@ -373,8 +400,10 @@ TEST(Cancel, LeavesAWholeTimelineOfWhatRan) {
 TEST(Simulator, ARunBeyondAllTimeIsAnErrorNotAnOverflow) {
   const core::Library library(test::source_folder() + "/scenarios");
   const auto s = core::read_scenario(
-      "cluster { workers { machine: \"cpu-host\" count: 64 } network { kind: ONE_SWITCH latency_us: 1e9 } }\n"
-      "workload { variable { name: \"w\" shape: 64 } } strategy { algorithm: \"ring\" } run { steps: 100000 }",
+      "cluster { workers { machine: \"cpu-host\" count: 64 } network { kind: ONE_SWITCH "
+      "latency_us: 1e9 } }\n"
+      "workload { variable { name: \"w\" shape: 64 } } strategy { algorithm: \"ring\" } run { "
+      "steps: 100000 }",
       "f", library);
   ASSERT_TRUE(s) << s.error().message();
   Summary summary;
@@ -386,12 +415,16 @@ TEST(Simulator, ARunBeyondAllTimeIsAnErrorNotAnOverflow) {
 TEST(Simulator, SumsBeyondSixtyFourBitsDoNotOverflow) {
   const core::Library library(test::source_folder() + "/scenarios");
   const auto s = core::read_scenario(
-      "cluster { workers { machine: \"m\" count: 2000 } network { kind: ONE_SWITCH latency_us: 0 } machine { name: "
+      "cluster { workers { machine: \"m\" count: 2000 } network { kind: ONE_SWITCH latency_us: 0 } "
+      "machine { name: "
       "\"m\" "
-      "device { name: \"cpu0\" kind: CPU memory_gb_per_s: 1000000 } nic { name: \"nic0\" bandwidth_gb_per_s: 1000000 } "
-      "link { from: \"cpu0\" to: \"nic0\" kind: PCIE bandwidth_gb_per_s: 1000000 latency_us: 0 } } } workload { "
+      "device { name: \"cpu0\" kind: CPU memory_gb_per_s: 1000000 } nic { name: \"nic0\" "
+      "bandwidth_gb_per_s: 1000000 } "
+      "link { from: \"cpu0\" to: \"nic0\" kind: PCIE bandwidth_gb_per_s: 1000000 latency_us: 0 } } "
+      "} workload { "
       "variable { "
-      "name: \"w\" shape: [8388608, 8388608] data_type: FLOAT64 } } strategy { algorithm: \"pscpu\" } run { steps: 1 }",
+      "name: \"w\" shape: [8388608, 8388608] data_type: FLOAT64 } } strategy { algorithm: "
+      "\"pscpu\" } run { steps: 1 }",
       "f", library);
   ASSERT_TRUE(s) << s.error().message();
   Summary summary;
@@ -407,8 +440,10 @@ TEST(Simulator, SumsBeyondSixtyFourBitsDoNotOverflow) {
 TEST(Simulator, MoreLanesThanItCountsAreAnError) {
   const core::Library library(test::source_folder() + "/scenarios");
   const auto s = core::read_scenario(
-      "cluster { workers { machine: \"cpu-host\" count: 4096 } network { kind: ONE_SWITCH latency_us: 1 } }\n"
-      "workload { variable { name: \"w\" shape: 65536 } } strategy { algorithm: \"pscpu\" shards: 4096 }",
+      "cluster { workers { machine: \"cpu-host\" count: 4096 } network { kind: ONE_SWITCH "
+      "latency_us: 1 } }\n"
+      "workload { variable { name: \"w\" shape: 65536 } } strategy { algorithm: \"pscpu\" shards: "
+      "4096 }",
       "f", library);
   ASSERT_TRUE(s) << s.error().message();
   Summary summary;

@@ -1,5 +1,6 @@
-// What each algorithm of all_reduce_spec carries over every kind of link, held against what TensorFlow's builders send: the
-// formulas of docs/tensorflow.md, in elements so that nothing is rounded.
+// What each algorithm of all_reduce_spec carries over every kind of link, held against what
+// TensorFlow's builders send: the formulas of docs/tensorflow.md, in elements so that nothing is
+// rounded.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -16,7 +17,8 @@
 namespace tutti::sim {
 namespace {
 
-/// Elements by kind of link and worker: over the network card, out of and into all GPUs, and the CPU.
+/// Elements by kind of link and worker: over the network card, out of and into all GPUs, and the
+/// CPU.
 struct Carried {
   std::vector<std::int64_t> nic_out, nic_in, gpu_out, gpu_in, cpu_out, cpu_in;
   explicit Carried(int workers)
@@ -30,8 +32,9 @@ struct Carried {
 };
 
 void PrintTo(const Carried& c, std::ostream* out) {
-  *out << fmt::format("nic out {} in {}, gpus out {} in {}, cpu out {} in {}", fmt::join(c.nic_out, " "),
-                      fmt::join(c.nic_in, " "), fmt::join(c.gpu_out, " "), fmt::join(c.gpu_in, " "),
+  *out << fmt::format("nic out {} in {}, gpus out {} in {}, cpu out {} in {}",
+                      fmt::join(c.nic_out, " "), fmt::join(c.nic_in, " "),
+                      fmt::join(c.gpu_out, " "), fmt::join(c.gpu_in, " "),
                       fmt::join(c.cpu_out, " "), fmt::join(c.cpu_in, " "));
 }
 
@@ -41,16 +44,25 @@ struct Shape {
   [[nodiscard]] int replicas() const { return workers * gpus; }
 };
 
-/// One gradient of so many float32 elements, by one algorithm. Nothing is staged, so that a link carries what its ends say.
-core::Expected<core::Scenario> scenario(const Shape& shape, const std::string& spec, std::int64_t elements) {
+/// One gradient of so many float32 elements, by one algorithm. Nothing is staged, so that a link
+/// carries what its ends say.
+core::Expected<core::Scenario> scenario(const Shape& shape, const std::string& spec,
+                                        std::int64_t elements) {
   const std::string text = fmt::format(
-      "cluster {{ workers {{ machine: \"m\" count: {} }} network {{ kind: ONE_SWITCH latency_us: 1 }} machine {{ name: "
-      "\"m\" device {{ name: \"gpu[0-{}]\" kind: GPU memory_gb_per_s: 100 }} device {{ name: \"cpu0\" kind: CPU "
-      "memory_gb_per_s: 50 }} nic {{ name: \"nic0\" bandwidth_gb_per_s: 10 }} switch {{ name: \"plx\" kind: "
-      "PCIE_SWITCH }} link {{ from: \"gpu[0-{}]\" to: \"plx\" kind: PCIE bandwidth_gb_per_s: 10 latency_us: 0 }} link "
-      "{{ from: \"plx\" to: \"cpu0\" kind: PCIE bandwidth_gb_per_s: 10 latency_us: 0 }} link {{ from: \"plx\" to: "
-      "\"nic0\" kind: PCIE bandwidth_gb_per_s: 10 latency_us: 0 }} }} }}\nworkload {{ variable {{ name: \"v\" shape: "
-      "{} }} }}\nstrategy {{ staging: DIRECT tensorflow {{ multi_worker_all_reduce {{ all_reduce_spec {{ text: \"{}\" "
+      "cluster {{ workers {{ machine: \"m\" count: {} }} network {{ kind: ONE_SWITCH latency_us: 1 "
+      "}} machine {{ name: "
+      "\"m\" device {{ name: \"gpu[0-{}]\" kind: GPU memory_gb_per_s: 100 }} device {{ name: "
+      "\"cpu0\" kind: CPU "
+      "memory_gb_per_s: 50 }} nic {{ name: \"nic0\" bandwidth_gb_per_s: 10 }} switch {{ name: "
+      "\"plx\" kind: "
+      "PCIE_SWITCH }} link {{ from: \"gpu[0-{}]\" to: \"plx\" kind: PCIE bandwidth_gb_per_s: 10 "
+      "latency_us: 0 }} link "
+      "{{ from: \"plx\" to: \"cpu0\" kind: PCIE bandwidth_gb_per_s: 10 latency_us: 0 }} link {{ "
+      "from: \"plx\" to: "
+      "\"nic0\" kind: PCIE bandwidth_gb_per_s: 10 latency_us: 0 }} }} }}\nworkload {{ variable {{ "
+      "name: \"v\" shape: "
+      "{} }} }}\nstrategy {{ staging: DIRECT tensorflow {{ multi_worker_all_reduce {{ "
+      "all_reduce_spec {{ text: \"{}\" "
       "}} }} }} }}\nrun {{ steps: 1 }}\n",
       shape.workers, shape.gpus - 1, shape.gpus - 1, elements, spec);
   return core::read_scenario(text, "f", core::Library(std::vector<core::Library::File>()));
@@ -62,12 +74,15 @@ Carried simulated(const core::Scenario& s, int workers) {
   Carried carried(workers);
   for (const core::LinkRecord& link : summary.busiest_links()) {
     const std::size_t arrow = link.name.find("→");
-    const std::string from = link.name.substr(0, arrow), to = link.name.substr(arrow + std::string("→").size());
+    const std::string from = link.name.substr(0, arrow),
+                      to = link.name.substr(arrow + std::string("→").size());
     const std::string& of_worker = from == "network" ? to : from;
     const auto w = static_cast<std::size_t>(std::stoi(of_worker.substr(1)));
     EXPECT_EQ(link.bytes.count() % 4, 0);
     const std::int64_t elements = link.bytes.count() / 4;
-    const auto is = [](const std::string& part, const char* name) { return part.find(name) != std::string::npos; };
+    const auto is = [](const std::string& part, const char* name) {
+      return part.find(name) != std::string::npos;
+    };
     if (to == "network") carried.nic_out[w] += elements;
     if (from == "network") carried.nic_in[w] += elements;
     if (is(from, "gpu")) carried.gpu_out[w] += elements;
@@ -95,7 +110,8 @@ struct Shuffled {
   std::vector<int> gpu_of_piece;  ///< -1: on the CPU
   std::vector<std::int64_t> sizes;
 };
-void add_shuffle(const Shuffled& s, const Shape& shape, int sources_per_worker, bool sources_are_gpus, Carried& c) {
+void add_shuffle(const Shuffled& s, const Shape& shape, int sources_per_worker,
+                 bool sources_are_gpus, Carried& c) {
   for (std::size_t j = 0; j < s.sizes.size(); ++j) {
     for (int w = 0; w < shape.workers; ++w) {
       for (int i = 0; i < sources_per_worker; ++i) {
@@ -133,7 +149,8 @@ void add_rings(const Shape& shape, std::int64_t rings, std::int64_t chunk, Carri
 /// NCCL's all-reduce inside every worker, and its broadcast back if there are several.
 void add_nccl_inside(const Shape& shape, std::int64_t elements, Carried& c) {
   for (std::size_t w = 0; w < c.nic_out.size(); ++w) {
-    const std::int64_t all = 2 * (shape.gpus - 1) * elements + (shape.workers > 1 ? (shape.gpus - 1) * elements : 0);
+    const std::int64_t all =
+        2 * (shape.gpus - 1) * elements + (shape.workers > 1 ? (shape.gpus - 1) * elements : 0);
     c.gpu_out[w] += all;
     c.gpu_in[w] += all;
   }
@@ -146,7 +163,9 @@ void add_across(std::int64_t sent, Carried& c) {
   }
 }
 
-std::vector<int> first_group(int devices, int shards) { return core::group_devices(devices, shards).front(); }
+std::vector<int> first_group(int devices, int shards) {
+  return core::group_devices(devices, shards).front();
+}
 
 Carried expected(const std::string& name, int shards, const Shape& shape, std::int64_t elements) {
   Carried c(shape.workers);
@@ -156,8 +175,8 @@ Carried expected(const std::string& name, int shards, const Shape& shape, std::i
   } else if (name == "xring") {
     add_rings(shape, shards, ceil_of(elements, n * shards), c);
   } else if (name == "pscpu") {
-    Shuffled s{first_group(shape.workers, shards), std::vector<int>(static_cast<std::size_t>(shards), -1),
-               ragged(elements, shards)};
+    Shuffled s{first_group(shape.workers, shards),
+               std::vector<int>(static_cast<std::size_t>(shards), -1), ragged(elements, shards)};
     add_shuffle(s, shape, shape.gpus, true, c);
   } else if (name == "psgpu") {
     Shuffled s{{}, {}, ragged(elements, shards)};
@@ -168,13 +187,16 @@ Carried expected(const std::string& name, int shards, const Shape& shape, std::i
     add_shuffle(s, shape, shape.gpus, true, c);
   } else if (name == "pscpu/pscpu") {
     for (std::size_t w = 0; w < c.nic_out.size(); ++w) {
-      for (auto* list : {&c.gpu_out, &c.gpu_in, &c.cpu_out, &c.cpu_in}) (*list)[w] += shape.gpus * elements;
+      for (auto* list : {&c.gpu_out, &c.gpu_in, &c.cpu_out, &c.cpu_in})
+        (*list)[w] += shape.gpus * elements;
     }
-    Shuffled s{{}, std::vector<int>(static_cast<std::size_t>(shards), -1), ragged(elements, shards)};
+    Shuffled s{
+        {}, std::vector<int>(static_cast<std::size_t>(shards), -1), ragged(elements, shards)};
     for (int j = 0; j < shards; ++j) s.worker_of_piece.push_back(j);
     if (workers > 1) add_shuffle(s, shape, 1, false, c);
   } else if (name == "nccl/xring") {
-    const std::int64_t padded = workers * ceil_of(elements, workers);  // NCCL carries the few elements of padding, too
+    const std::int64_t padded =
+        workers * ceil_of(elements, workers);  // NCCL carries the few elements of padding, too
     add_nccl_inside(shape, padded, c);
     if (workers > 1) add_across(2 * (workers - 1) * padded / workers, c);
   } else if (name == "nccl/rechd") {
@@ -182,7 +204,8 @@ Carried expected(const std::string& name, int shards, const Shape& shape, std::i
     if (workers > 1) add_across(2 * (workers - 1) * elements / workers, c);
   } else if (name == "nccl/pscpu") {
     add_nccl_inside(shape, elements, c);
-    Shuffled s{{}, std::vector<int>(static_cast<std::size_t>(workers), -1), ragged(elements, workers)};
+    Shuffled s{
+        {}, std::vector<int>(static_cast<std::size_t>(workers), -1), ragged(elements, workers)};
     for (int w = 0; w < shape.workers; ++w) s.worker_of_piece.push_back(w);
     if (workers > 1) add_shuffle(s, shape, 1, true, c);
   }
@@ -226,11 +249,12 @@ TEST_P(SpecBytes, AreThoseThatTensorFlowsBuildersSend) {
   EXPECT_GE(seen, 24);
 }
 
-INSTANTIATE_TEST_SUITE_P(EightNames, SpecBytes, testing::ValuesIn(core::spec_algorithm_names()), [](const auto& i) {
-  std::string name = i.param;
-  std::replace(name.begin(), name.end(), '/', '_');
-  return name;
-});
+INSTANTIATE_TEST_SUITE_P(EightNames, SpecBytes, testing::ValuesIn(core::spec_algorithm_names()),
+                         [](const auto& i) {
+                           std::string name = i.param;
+                           std::replace(name.begin(), name.end(), '/', '_');
+                           return name;
+                         });
 
 /// The ring across workers pads: every card sends 2(W - 1) chunks of ⌈E / W⌉.
 TEST(SpecBytes, OfTheRingAcrossWorkersAreThoseOfEqualChunks) {
@@ -238,7 +262,8 @@ TEST(SpecBytes, OfTheRingAcrossWorkersAreThoseOfEqualChunks) {
     const Shape shape{3, 2};
     const auto s = scenario(shape, "nccl/xring", elements);
     ASSERT_TRUE(s) << s.error().message();
-    for (const std::int64_t sent : simulated(*s, 3).nic_out) EXPECT_EQ(sent, 4 * ceil_of(elements, 3));
+    for (const std::int64_t sent : simulated(*s, 3).nic_out)
+      EXPECT_EQ(sent, 4 * ceil_of(elements, 3));
   }
 }
 

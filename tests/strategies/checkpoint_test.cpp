@@ -1,5 +1,5 @@
-// Variables that replicas keep by themselves (synchronization=ON_READ): brought together when a checkpoint is made, and at no other
-// time; what that sends, and what it takes.
+// Variables that replicas keep by themselves (synchronization=ON_READ): brought together when a
+// checkpoint is made, and at no other time; what that sends, and what it takes.
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
@@ -26,20 +26,23 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 
 constexpr const char* kVariables =
-    "on_read { name: \"mean\" shape: 64 aggregation: MEAN count: 2 } on_read { name: \"total\" data_type: INT64 "
+    "on_read { name: \"mean\" shape: 64 aggregation: MEAN count: 2 } on_read { name: \"total\" "
+    "data_type: INT64 "
     "aggregation: SUM } "
     "on_read { name: \"seed\" shape: 4096 aggregation: ONLY_FIRST_REPLICA }";
 
-core::Expected<core::Scenario> read(const std::string& workers, const std::string& strategy, const std::string& run,
+core::Expected<core::Scenario> read(const std::string& workers, const std::string& strategy,
+                                    const std::string& run,
                                     const std::string& variables = kVariables) {
-  return core::read_scenario(fmt::format("cluster {{ {} network {{ kind: ONE_SWITCH latency_us: 5 }} }}\nworkload {{ "
-                                         "variable {{ name: \"v\" shape: 1024 }} "
-                                         "forward_ms: 1 backward_ms: 2 {} }}\nstrategy {{ {} }}\nrun {{ {} }}\n",
-                                         workers, variables, strategy, run),
-                             "f", core::Library(test::source_folder() + "/scenarios"));
+  return core::read_scenario(
+      fmt::format("cluster {{ {} network {{ kind: ONE_SWITCH latency_us: 5 }} }}\nworkload {{ "
+                  "variable {{ name: \"v\" shape: 1024 }} "
+                  "forward_ms: 1 backward_ms: 2 {} }}\nstrategy {{ {} }}\nrun {{ {} }}\n",
+                  workers, variables, strategy, run),
+      "f", core::Library(test::source_folder() + "/scenarios"));
 }
-core::Scenario scenario(const std::string& workers, const std::string& strategy, const std::string& run,
-                        const std::string& variables = kVariables) {
+core::Scenario scenario(const std::string& workers, const std::string& strategy,
+                        const std::string& run, const std::string& variables = kVariables) {
   auto made = read(workers, strategy, run, variables);
   EXPECT_TRUE(made) << (made ? "" : made.error().message());
   return made ? std::move(*made) : core::Scenario{};
@@ -52,10 +55,12 @@ std::vector<std::string> checkpoint(const core::Scenario& s) {
               std::vector<core::Violation>{});
     if (pack.phase != PackPhase::kCheckpoint) continue;
     texts.push_back(fmt::format(
-        "{} {} of {} to {}", s.workload.on_read[static_cast<std::size_t>(pack.payload.on_read)].name,
+        "{} {} of {} to {}",
+        s.workload.on_read[static_cast<std::size_t>(pack.payload.on_read)].name,
         to_string(core::reduction_of(s.strategy, pack)), s.plan.collective(pack).elements,
-        s.plan.collective(pack).kind == CollectiveKind::kReduce ? fmt::format("rank {}", s.plan.collective(pack).root)
-                                                                : "all"));
+        s.plan.collective(pack).kind == CollectiveKind::kReduce
+            ? fmt::format("rank {}", s.plan.collective(pack).root)
+            : "all"));
   }
   return texts;
 }
@@ -73,21 +78,24 @@ Steps run(const core::Scenario& s) {
 }
 
 TEST(Checkpoint, WorkersReduceEachVariableAndTheFirstReplicaIsAskedForItsOwn) {
-  const core::Scenario s = scenario("workers { machine: \"dgx1-v100\" count: 2 }",
-                                    "tensorflow { multi_worker_mirrored { communication_options {} } } reduction: SUM",
-                                    "checkpoint_every: 2");
-  EXPECT_THAT(checkpoint(s),
-              ElementsAre("mean_0 mean of 64 to all", "mean_1 mean of 64 to all", "total sum of 1 to all"));
+  const core::Scenario s =
+      scenario("workers { machine: \"dgx1-v100\" count: 2 }",
+               "tensorflow { multi_worker_mirrored { communication_options {} } } reduction: SUM",
+               "checkpoint_every: 2");
+  EXPECT_THAT(checkpoint(s), ElementsAre("mean_0 mean of 64 to all", "mean_1 mean of 64 to all",
+                                         "total sum of 1 to all"));
 }
 
 TEST(Checkpoint, OneWorkersReplicasAreAddedUpOnItsCpu) {
-  const core::Scenario s =
-      scenario("workers { machine: \"dgx1-v100\" replicas: 4 }", "tensorflow { mirrored {} }", "checkpoint_every: 1");
+  const core::Scenario s = scenario("workers { machine: \"dgx1-v100\" replicas: 4 }",
+                                    "tensorflow { mirrored {} }", "checkpoint_every: 1");
   EXPECT_THAT(checkpoint(s),
-              ElementsAre("mean_0 mean of 64 to rank 4", "mean_1 mean of 64 to rank 4", "total sum of 1 to rank 4"));
+              ElementsAre("mean_0 mean of 64 to rank 4", "mean_1 mean of 64 to rank 4",
+                          "total sum of 1 to rank 4"));
 }
 
-/// Of two replicas that are alike every second step takes exactly as much longer as its packs take alone, one after the other.
+/// Of two replicas that are alike every second step takes exactly as much longer as its packs take
+/// alone, one after the other.
 TEST(Checkpoint, CostsTheStepsThatMakeOneWhatItsPacksTakeOneByOne) {
   const std::string workers = "workers { machine: \"dgx1-v100\" count: 2 replicas: 1 }";
   const core::Scenario s = scenario(workers, "algorithm: \"ring\"", "steps: 4 checkpoint_every: 2");
@@ -101,44 +109,50 @@ TEST(Checkpoint, CostsTheStepsThatMakeOneWhatItsPacksTakeOneByOne) {
   const Steps without = run(scenario(workers, "algorithm: \"ring\"", "steps: 4", ""));
   ASSERT_EQ(with.steps.size(), 4u);
   for (std::size_t i = 0; i < 4; ++i) {
-    const Time took = with.steps[i].end - with.steps[i].start, usual = without.steps[i].end - without.steps[i].start;
+    const Time took = with.steps[i].end - with.steps[i].start,
+               usual = without.steps[i].end - without.steps[i].start;
     EXPECT_EQ(took, i % 2 == 1 ? usual + extra : usual) << i;
-    const auto packs = std::count_if(with.packs.begin(), with.packs.end(),
-                                     [&](const core::PackRecord& p) { return p.step == static_cast<std::int32_t>(i); });
+    const auto packs = std::count_if(
+        with.packs.begin(), with.packs.end(),
+        [&](const core::PackRecord& p) { return p.step == static_cast<std::int32_t>(i); });
     EXPECT_EQ(packs, i % 2 == 1 ? 4 : 1) << i;
   }
 }
 
 /// Dense gradients are planned by themselves; what is saved is the whole plan's.
 TEST(Checkpoint, IsMadeOnceWhereGradientsAreSparse) {
-  const core::Scenario s =
-      scenario("workers { machine: \"dgx1-v100\" count: 2 }", "algorithm: \"ring\"", "checkpoint_every: 1",
-               std::string(kVariables) +
-                   " variable { name: \"embedding\" shape: 100 shape: 8 } sparse_gradient { variable: \"embedding\" "
-                   "rows_per_step: 6 }");
-  EXPECT_THAT(checkpoint(s),
-              ElementsAre("mean_0 mean of 64 to all", "mean_1 mean of 64 to all", "total sum of 1 to all"));
+  const core::Scenario s = scenario("workers { machine: \"dgx1-v100\" count: 2 }",
+                                    "algorithm: \"ring\"", "checkpoint_every: 1",
+                                    std::string(kVariables) +
+                                        " variable { name: \"embedding\" shape: 100 shape: 8 } "
+                                        "sparse_gradient { variable: \"embedding\" "
+                                        "rows_per_step: 6 }");
+  EXPECT_THAT(checkpoint(s), ElementsAre("mean_0 mean of 64 to all", "mean_1 mean of 64 to all",
+                                         "total sum of 1 to all"));
   EXPECT_EQ(s.plan.packs.back().phase, PackPhase::kCheckpoint) << "they come last";
   EXPECT_TRUE(s.plan.notes.has("checkpoint.saves"));
 }
 
 TEST(Checkpoint, SaysWhatIsWrong) {
-  const auto wrong = [](const std::string& workers, const std::string& strategy, const std::string& steps,
-                        const std::string& variables = kVariables) {
+  const auto wrong = [](const std::string& workers, const std::string& strategy,
+                        const std::string& steps, const std::string& variables = kVariables) {
     return test::kinds_of(read(workers, strategy, steps, variables));
   };
   const std::string one = "workers { machine: \"dgx1-v100\" }";
   EXPECT_THAT(wrong(one, "tensorflow { mirrored {} }", ""), ElementsAre("missing OnReadVariable"));
   EXPECT_THAT(wrong(one, "tensorflow { mirrored {} }", "checkpoint_every: 0"),
               ElementsAre("too-small Run.checkpoint_every"));
-  EXPECT_THAT(wrong(one, "tensorflow { mirrored {} }", "checkpoint_every: 1", "on_read { name: \"a\" }"),
-              ElementsAre("missing OnReadVariable.aggregation"));
-  EXPECT_THAT(wrong(one, "tensorflow { central_storage {} }", "checkpoint_every: 1"), ElementsAre("conflict Scenario"));
+  EXPECT_THAT(
+      wrong(one, "tensorflow { mirrored {} }", "checkpoint_every: 1", "on_read { name: \"a\" }"),
+      ElementsAre("missing OnReadVariable.aggregation"));
+  EXPECT_THAT(wrong(one, "tensorflow { central_storage {} }", "checkpoint_every: 1"),
+              ElementsAre("conflict Scenario"));
 }
 
 TEST(Checkpoint, WithNothingToBringTogetherSaysSo) {
-  const core::Scenario s = scenario("workers { machine: \"dgx1-v100\" }", "tensorflow { mirrored {} }",
-                                    "checkpoint_every: 2", "on_read { name: \"a\" aggregation: ONLY_FIRST_REPLICA }");
+  const core::Scenario s =
+      scenario("workers { machine: \"dgx1-v100\" }", "tensorflow { mirrored {} }",
+               "checkpoint_every: 2", "on_read { name: \"a\" aggregation: ONLY_FIRST_REPLICA }");
   EXPECT_TRUE(checkpoint(s).empty());
   EXPECT_TRUE(s.plan.notes.has("checkpoint.empty"));
 }

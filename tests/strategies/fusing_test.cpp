@@ -1,4 +1,5 @@
-// Packs that Horovod fuses in cycles: by its rule, at the times that its cycles have, held against closed forms.
+// Packs that Horovod fuses in cycles: by its rule, at the times that its cycles have, held against
+// closed forms.
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
@@ -47,7 +48,8 @@ TEST(FuseResponses, FillsUpToTheThresholdAndNeverBeyond) {
 
 /// Those of another type are passed over, as long as what is passed over would still fit.
 TEST(FuseResponses, LooksPastOtherTypes) {
-  const std::vector<GateItem> mixed{{Bytes(10), 0, 1}, {Bytes(20), 0, 2}, {Bytes(10), 0, 1}, {Bytes(20), 0, 2}};
+  const std::vector<GateItem> mixed{
+      {Bytes(10), 0, 1}, {Bytes(20), 0, 2}, {Bytes(10), 0, 1}, {Bytes(20), 0, 2}};
   EXPECT_THAT(core::fused(mixed, Bytes(40)), ElementsAre(ElementsAre(0, 2), ElementsAre(1, 3)));
   EXPECT_THAT(core::fused(mixed, Bytes(29)),
               ElementsAre(ElementsAre(0), ElementsAre(1), ElementsAre(2), ElementsAre(3)));
@@ -60,7 +62,8 @@ TEST(FuseResponses, WhatIsNoAllReduceGoesAlone) {
 
 // --- order ---
 
-/// Horovod's response cache as it is: a list, most recently used first, and bits that are assigned anew after each cycle.
+/// Horovod's response cache as it is: a list, most recently used first, and bits that are assigned
+/// anew after each cycle.
 class ResponseCache {
  public:
   [[nodiscard]] int bit(int pack) const {
@@ -79,12 +82,13 @@ class ResponseCache {
 };
 
 TEST(FusionOrder, IsThatOfTheCoordinatorAtFirstAndThenThatOfTheResponseCache) {
-  const auto items = std::make_shared<const std::vector<GateItem>>(std::vector<GateItem>{{Bytes(40), 0, 1},
-                                                                                         {Bytes(40), 0, 2},
-                                                                                         {Bytes(120), 0, 1},
-                                                                                         {Bytes(80), 0, 2},
-                                                                                         {Bytes(200), 0, 1},
-                                                                                         {Bytes(240), 0, 1}});
+  const auto items =
+      std::make_shared<const std::vector<GateItem>>(std::vector<GateItem>{{Bytes(40), 0, 1},
+                                                                          {Bytes(40), 0, 2},
+                                                                          {Bytes(120), 0, 1},
+                                                                          {Bytes(80), 0, 2},
+                                                                          {Bytes(200), 0, 1},
+                                                                          {Bytes(240), 0, 1}});
   core::Random random(7);
   for (const bool cached : {true, false}) {
     core::FusionOrder order(items, Bytes(400), cached);
@@ -96,7 +100,8 @@ TEST(FusionOrder, IsThatOfTheCoordinatorAtFirstAndThenThatOfTheResponseCache) {
         std::vector<core::FusionOrder::Arrival> arrivals;
         for (std::uint64_t n = 1 + random.below(left.size()); n > 0; --n) {
           const std::size_t i = random.below(left.size());
-          arrivals.push_back({left[i], 100 * static_cast<std::int64_t>(random.below(3)) + std::ssize(arrivals)});
+          arrivals.push_back(
+              {left[i], 100 * static_cast<std::int64_t>(random.below(3)) + std::ssize(arrivals)});
           left.erase(left.begin() + static_cast<std::ptrdiff_t>(i));
         }
         auto expected = arrivals;
@@ -128,19 +133,24 @@ TEST(FusionOrder, IsThatOfTheCoordinatorAtFirstAndThenThatOfTheResponseCache) {
 
 // --- cycles ---
 
-/// Six gradients of 1 MB each, ready 1 ms after each other in a backward pass that begins at 1 ms: at 2, 3, … 7 ms.
-core::Scenario horovod(const std::string& settings, int workers = 2, const std::string& more = "", int steps = 1) {
+/// Six gradients of 1 MB each, ready 1 ms after each other in a backward pass that begins at 1 ms:
+/// at 2, 3, … 7 ms.
+core::Scenario horovod(const std::string& settings, int workers = 2, const std::string& more = "",
+                       int steps = 1) {
   std::string variables;
-  for (int v = 0; v < 6; ++v) variables += fmt::format("variable {{ name: \"v{}\" shape: 250000 backward_ms: 1 }} ", v);
-  return test::read(
-      fmt::format("cluster {{ workers {{ machine: \"m\" count: {} }} network {{ kind: ONE_SWITCH latency_us: 10 }} "
-                  "machine {{ name: \"m\" "
-                  "device {{ name: \"cpu0\" kind: CPU memory_gb_per_s: 1000 }} nic {{ name: \"nic0\" "
-                  "bandwidth_gb_per_s: 10 }} link {{ from: "
-                  "\"cpu0\" to: \"nic0\" kind: PCIE bandwidth_gb_per_s: 10 latency_us: 0 }} }} }}\nworkload {{ {} "
-                  "forward_ms: 1 update_ms: 0 "
-                  "}}\nstrategy {{ algorithm: \"ring\" horovod {{ {} }} {} }}\nrun {{ steps: {} }}\n",
-                  workers, variables, settings, more, steps));
+  for (int v = 0; v < 6; ++v)
+    variables += fmt::format("variable {{ name: \"v{}\" shape: 250000 backward_ms: 1 }} ", v);
+  return test::read(fmt::format(
+      "cluster {{ workers {{ machine: \"m\" count: {} }} network {{ kind: ONE_SWITCH latency_us: "
+      "10 }} "
+      "machine {{ name: \"m\" "
+      "device {{ name: \"cpu0\" kind: CPU memory_gb_per_s: 1000 }} nic {{ name: \"nic0\" "
+      "bandwidth_gb_per_s: 10 }} link {{ from: "
+      "\"cpu0\" to: \"nic0\" kind: PCIE bandwidth_gb_per_s: 10 latency_us: 0 }} }} }}\nworkload {{ "
+      "{} "
+      "forward_ms: 1 update_ms: 0 "
+      "}}\nstrategy {{ algorithm: \"ring\" horovod {{ {} }} {} }}\nrun {{ steps: {} }}\n",
+      workers, variables, settings, more, steps));
 }
 
 struct Told : core::DeafSink {
@@ -171,8 +181,8 @@ std::vector<int> together(const Told& told, std::int32_t step = 0) {
   return counts;
 }
 
-/// Cycles of c ms begin at 0, c, 2c, …: each finds what has become ready since the one before, and agreeing takes so many latencies:
-/// of two workers 2 for each of 3 in the first step.
+/// Cycles of c ms begin at 0, c, 2c, …: each finds what has become ready since the one before, and
+/// agreeing takes so many latencies: of two workers 2 for each of 3 in the first step.
 TEST(Horovod, CyclesFuseWhatIsReadyWhenTheyBegin) {
   const Told three = run(horovod("cycle_time_ms: 3"));
   EXPECT_THAT(together(three), ElementsAre(2, 3, 1)) << "2 and 3 ms; 4 to 6 ms; 7 ms";
@@ -180,19 +190,24 @@ TEST(Horovod, CyclesFuseWhatIsReadyWhenTheyBegin) {
   EXPECT_EQ(three.packs.front().first_start, core::milliseconds(3) + agreement);
   EXPECT_THAT(together(run(horovod("cycle_time_ms: 1"))), ElementsAre(1, 1, 1, 1, 1, 1));
   EXPECT_THAT(together(run(horovod("cycle_time_ms: 100"))), ElementsAre(6));
-  EXPECT_THAT(together(run(horovod("cycle_time_ms: 100 fusion_threshold: 2000000"))), ElementsAre(2, 2, 2));
-  EXPECT_THAT(together(run(horovod("cycle_time_ms: 100 fusion_threshold: 0"))), ElementsAre(1, 1, 1, 1, 1, 1));
+  EXPECT_THAT(together(run(horovod("cycle_time_ms: 100 fusion_threshold: 2000000"))),
+              ElementsAre(2, 2, 2));
+  EXPECT_THAT(together(run(horovod("cycle_time_ms: 100 fusion_threshold: 0"))),
+              ElementsAre(1, 1, 1, 1, 1, 1));
 }
 
 /// The step ends when the last all-reduce does, which takes what it takes alone.
 TEST(Horovod, AFusedPackTakesWhatOneOfItsSizeTakes) {
   const core::Scenario s = horovod("cycle_time_ms: 100");
   const Told told = run(s);
-  const core::Collective whole = core::make_collective(*s.cluster, s.strategy, DataType::kFloat32, 1'500'000, 0);
-  const Time copies = 2 * core::transfer_time(whole.bytes(), s.cluster->part(s.cluster->replica(0)).device.copy);
+  const core::Collective whole =
+      core::make_collective(*s.cluster, s.strategy, DataType::kFloat32, 1'500'000, 0);
+  const Time copies =
+      2 * core::transfer_time(whole.bytes(), s.cluster->part(s.cluster->replica(0)).device.copy);
   const Time begun = core::milliseconds(100) + 6 * core::microseconds(10);
   ASSERT_EQ(told.steps.size(), 1u);
-  EXPECT_EQ(told.steps.front().end, begun + copies + sim::run_alone(whole, core::NetworkModel::kFifo).end);
+  EXPECT_EQ(told.steps.front().end,
+            begun + copies + sim::run_alone(whole, core::NetworkModel::kFifo).end);
   Time path;
   for (const core::PathPiece& piece : told.pieces) path += piece.end - piece.start;
   EXPECT_EQ(path, told.steps.front().end) << "the critical path has no gap";
@@ -240,23 +255,26 @@ core::Scenario by_nccl(const std::string& settings) {
   std::string variables;
   for (int v = 0; v < 16; ++v)
     variables += fmt::format("variable {{ name: \"v{}\" shape: 16384 backward_ms: 0.1 }} ", v);
-  return test::read(
-      fmt::format("cluster {{ workers {{ machine: \"dgx1-v100\" count: 2 }} network {{ kind: ONE_SWITCH "
-                  "link: \"edr\" }} }} workload {{ {} forward_ms: 1 update_ms: 0 }} strategy {{ "
-                  "algorithm: \"nccl\" horovod {{ {} }} }} run {{ steps: 2 }}",
-                  variables, settings));
+  return test::read(fmt::format(
+      "cluster {{ workers {{ machine: \"dgx1-v100\" count: 2 }} network {{ kind: ONE_SWITCH "
+      "link: \"edr\" }} }} workload {{ {} forward_ms: 1 update_ms: 0 }} strategy {{ "
+      "algorithm: \"nccl\" horovod {{ {} }} }} run {{ steps: 2 }}",
+      variables, settings));
 }
 
 /// Launched as what it is, and not as one of the gradients in it would be.
 TEST(Horovod, WhatIsFusedIsLaunchedAsOne) {
   const core::Scenario s = by_nccl("cycle_time_ms: 100");
   const auto whole =
-      s.plan.collective_times->of(core::make_collective(*s.cluster, s.strategy, DataType::kFloat32, 16 * 16384, 0))
+      s.plan.collective_times
+          ->of(core::make_collective(*s.cluster, s.strategy, DataType::kFloat32, 16 * 16384, 0))
           .whole;
   ASSERT_TRUE(whole && s.plan.collective(s.plan.packs.front()).nccl);
-  ASSERT_NE(whole->launch, s.plan.collective(s.plan.packs.front()).nccl->launch) << "else this shows nothing";
+  ASSERT_NE(whole->launch, s.plan.collective(s.plan.packs.front()).nccl->launch)
+      << "else this shows nothing";
   const Bytes bytes(16 * 65536);
-  const Time copies = 2 * core::transfer_time(bytes, s.cluster->part(s.cluster->replica(0)).device.copy);
+  const Time copies =
+      2 * core::transfer_time(bytes, s.cluster->part(s.cluster->replica(0)).device.copy);
   const Told told = run(s);
   ASSERT_THAT(together(told), ElementsAre(16));
   EXPECT_EQ(told.packs.front().end - told.packs.front().first_start, copies + whole->whole());
@@ -266,9 +284,12 @@ TEST(Horovod, WhatIsFusedIsLaunchedAsOne) {
 TEST(Horovod, TimesOfExchangesAreNotThoseOfWhatIsFused) {
   const auto read = [](const char* algorithm) {
     return test::read(
-        fmt::format("cluster {{ workers {{ machine: \"dgx1-v100\" count: 1 }} }} workload {{ variable {{ name: \"v\" "
-                    "shape: 16384 backward_ms: 0.1 }} forward_ms: 1 }} strategy {{ algorithm: \"{}\" horovod {{ }} }} "
-                    "communicator {{ name: \"t\" size: 8 algorithm: \"nccl\" exchange {{ bytes: 4096 per_forward: 1 }} "
+        fmt::format("cluster {{ workers {{ machine: \"dgx1-v100\" count: 1 }} }} workload {{ "
+                    "variable {{ name: \"v\" "
+                    "shape: 16384 backward_ms: 0.1 }} forward_ms: 1 }} strategy {{ algorithm: "
+                    "\"{}\" horovod {{ }} }} "
+                    "communicator {{ name: \"t\" size: 8 algorithm: \"nccl\" exchange {{ bytes: "
+                    "4096 per_forward: 1 }} "
                     "}}",
                     algorithm));
   };
@@ -290,13 +311,16 @@ TEST(Horovod, ErrorBandsAreThoseOfWhatIsFused) {
     const double factor = end == core::BandEnd::kLow ? time->band.low : time->band.high;
     EXPECT_EQ(s.plan.collective_times->of(whole).whole->work.count(),
               std::llround(static_cast<double>(time->work.count()) * factor));
-    const auto took = [](const Told& told) { return told.packs.front().end - told.packs.front().first_start; };
+    const auto took = [](const Told& told) {
+      return told.packs.front().end - told.packs.front().first_start;
+    };
     EXPECT_EQ(took(run(s)) < took(run(usual)), end == core::BandEnd::kLow);
   }
   const std::vector<std::string> notes = run(usual).notes;
   EXPECT_THAT(notes,
-              testing::Contains(AllOf(HasSubstr(describe(*time)),
-                                      HasSubstr(fmt::format("{:.2f} and {:.2f}", time->band.low, time->band.high)))));
+              testing::Contains(AllOf(
+                  HasSubstr(describe(*time)),
+                  HasSubstr(fmt::format("{:.2f} and {:.2f}", time->band.low, time->band.high)))));
   EXPECT_TRUE(core::nccl_notes(usual).empty()) << "single gradients do not travel";
 }
 
@@ -323,7 +347,8 @@ TEST(Horovod, NoWorkerStandsForOthers) { EXPECT_FALSE(sim::fold(horovod("", 8)).
 
 /// What a run remembers makes no difference, though cycles come in between.
 TEST(Horovod, IsTheSameWhereRoundsAreRemembered) {
-  for (const char* settings : {"cycle_time_ms: 3", "cycle_time_ms: 0.7 fusion_threshold: 2000000"}) {
+  for (const char* settings :
+       {"cycle_time_ms: 3", "cycle_time_ms: 0.7 fusion_threshold: 2000000"}) {
     const core::Scenario s = horovod(settings, 64, "", 2);
     const auto every = test::simulated(s, sim::Folds::kNever, sim::Remembers::kNever);
     const auto remembered = test::simulated(s, sim::Folds::kNever, sim::Remembers::kAlways);
@@ -347,17 +372,18 @@ TEST(Horovod, NothingTravelsBeforeEverybodyHasIt) {
 
 TEST(Horovod, SaysWhatItCannotDo) {
   const auto wrong = [](const std::string& strategy) {
-    return test::kinds_of(
-        core::read_scenario(fmt::format("cluster {{ workers {{ machine: \"dgx1-v100\" count: 2 }} network "
-                                        "{{ kind: ONE_SWITCH latency_us: 1 }} }} workload "
-                                        "{{ variable {{ name: \"v\" shape: 8 }} }} strategy {{ {} }}",
-                                        strategy),
-                            "f", core::Library(test::source_folder() + "/scenarios")));
+    return test::kinds_of(core::read_scenario(
+        fmt::format("cluster {{ workers {{ machine: \"dgx1-v100\" count: 2 }} network "
+                    "{{ kind: ONE_SWITCH latency_us: 1 }} }} workload "
+                    "{{ variable {{ name: \"v\" shape: 8 }} }} strategy {{ {} }}",
+                    strategy),
+        "f", core::Library(test::source_folder() + "/scenarios")));
   };
   EXPECT_THAT(wrong("algorithm: \"pscpu\" horovod {}"), ElementsAre("conflict Strategy.horovod"));
   EXPECT_THAT(wrong("algorithm: \"ring\" horovod { cycle_time_ms: 0 }"),
               ElementsAre("too-small Horovod.cycle_time_ms"));
-  EXPECT_THAT(wrong("algorithm: \"ring\" horovod {} launch: CONCURRENT"), ElementsAre("unused Strategy.launch"));
+  EXPECT_THAT(wrong("algorithm: \"ring\" horovod {} launch: CONCURRENT"),
+              ElementsAre("unused Strategy.launch"));
   EXPECT_THAT(wrong("algorithm: \"ring\" horovod {} bytes_per_pack: 5"),
               ElementsAre("conflict Strategy.bytes_per_pack"));
   EXPECT_THAT(wrong("algorithm: \"ring\" horovod {} compression { type: FLOAT16 of: PACKS }"),

@@ -1,4 +1,5 @@
-// BytePS: partitions that are pushed to servers and pulled from there, in turns. What goes when, held against closed forms and a slow queue.
+// BytePS: partitions that are pushed to servers and pulled from there, in turns. What goes when,
+// held against closed forms and a slow queue.
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
@@ -50,18 +51,27 @@ TEST(Shares, AreEvenAndTheLastHasWhatIsLeft) {
 // --- scenarios ---
 
 /// Two machines of `gpus` GPUs and servers; 10 GB/s, 1 us from device to device inside a worker.
-core::Scenario byteps(const std::string& settings, const std::string& workload, int workers = 2, int gpus = 1,
-                      int servers = 1, const std::string& run = "steps: 1 network_model: IDEAL interference: OFF") {
+core::Scenario byteps(const std::string& settings, const std::string& workload, int workers = 2,
+                      int gpus = 1, int servers = 1,
+                      const std::string& run = "steps: 1 network_model: IDEAL interference: OFF") {
   return test::read(fmt::format(
-      "cluster {{ workers {{ machine: \"m\" count: {} }} workers {{ machine: \"s\" count: {} server: true }} network "
+      "cluster {{ workers {{ machine: \"m\" count: {} }} workers {{ machine: \"s\" count: {} "
+      "server: true }} network "
       "{{ "
-      "kind: ONE_SWITCH latency_us: 5 }} machine {{ name: \"m\" device {{ name: \"gpu[0-{}]\" kind: GPU "
-      "memory_gb_per_s: 100 }} device {{ name: \"cpu0\" kind: CPU memory_gb_per_s: 50 }} nic {{ name: \"nic0\" "
-      "bandwidth_gb_per_s: 10 }} switch {{ name: \"plx\" kind: PCIE_SWITCH }} link {{ from: \"gpu[0-{}]\" to: \"plx\" "
-      "kind: PCIE bandwidth_gb_per_s: 10 latency_us: 0.5 }} link {{ from: \"plx\" to: \"cpu0\" kind: PCIE "
-      "bandwidth_gb_per_s: 10 latency_us: 0.5 }} link {{ from: \"plx\" to: \"nic0\" kind: PCIE bandwidth_gb_per_s: 10 "
-      "latency_us: 0.5 }} }} machine {{ name: \"s\" device {{ name: \"cpu0\" kind: CPU memory_gb_per_s: 50 }} nic {{ "
-      "name: \"nic0\" bandwidth_gb_per_s: 10 }} link {{ from: \"cpu0\" to: \"nic0\" kind: PCIE bandwidth_gb_per_s: 10 "
+      "kind: ONE_SWITCH latency_us: 5 }} machine {{ name: \"m\" device {{ name: \"gpu[0-{}]\" "
+      "kind: GPU "
+      "memory_gb_per_s: 100 }} device {{ name: \"cpu0\" kind: CPU memory_gb_per_s: 50 }} nic {{ "
+      "name: \"nic0\" "
+      "bandwidth_gb_per_s: 10 }} switch {{ name: \"plx\" kind: PCIE_SWITCH }} link {{ from: "
+      "\"gpu[0-{}]\" to: \"plx\" "
+      "kind: PCIE bandwidth_gb_per_s: 10 latency_us: 0.5 }} link {{ from: \"plx\" to: \"cpu0\" "
+      "kind: PCIE "
+      "bandwidth_gb_per_s: 10 latency_us: 0.5 }} link {{ from: \"plx\" to: \"nic0\" kind: PCIE "
+      "bandwidth_gb_per_s: 10 "
+      "latency_us: 0.5 }} }} machine {{ name: \"s\" device {{ name: \"cpu0\" kind: CPU "
+      "memory_gb_per_s: 50 }} nic {{ "
+      "name: \"nic0\" bandwidth_gb_per_s: 10 }} link {{ from: \"cpu0\" to: \"nic0\" kind: PCIE "
+      "bandwidth_gb_per_s: 10 "
       "latency_us: 0.5 }} }} }}\nworkload {{ {} }}\nstrategy {{ byteps {{ {} }} }}\nrun {{ {} }}\n",
       workers, servers, gpus - 1, gpus - 1, workload, settings, run));
 }
@@ -92,13 +102,16 @@ Told run(const core::Scenario& s) {
 /// Those of the first step, in the order in which they began.
 std::vector<std::string> pushes(const core::Scenario& s, const Told& told) {
   std::vector<PackRecord> packs = told.packs;
-  std::stable_sort(packs.begin(), packs.end(),
-                   [](const PackRecord& a, const PackRecord& b) { return a.first_start < b.first_start; });
+  std::stable_sort(packs.begin(), packs.end(), [](const PackRecord& a, const PackRecord& b) {
+    return a.first_start < b.first_start;
+  });
   std::vector<std::string> names;
   for (const PackRecord& record : packs) {
     const core::Pack& pack = s.plan.packs[static_cast<std::size_t>(record.pack)];
     if (record.step == 0 && pack.answers < 0)
-      names.push_back(s.workload.gradients[static_cast<std::size_t>(pack.payload.members.front().variable)].name);
+      names.push_back(
+          s.workload.gradients[static_cast<std::size_t>(pack.payload.members.front().variable)]
+              .name);
   }
   return names;
 }
@@ -111,11 +124,13 @@ Time latency(const core::Cluster& cluster, core::PartId from, core::PartId to) {
   return sum;
 }
 
-/// The GPU's share to its CPU; two of these to the server, whose port takes one after the other; the second is added; both ask meanwhile, and get
-/// the sum one after the other; and it goes to the GPU.
+/// The GPU's share to its CPU; two of these to the server, whose port takes one after the other;
+/// the second is added; both ask meanwhile, and get the sum one after the other; and it goes to the
+/// GPU.
 TEST(PushPull, OfOnePartitionInClosedForm) {
-  const core::Scenario s = byteps("partition_bytes: 4096000",
-                                  "variable { name: \"v\" shape: 1000000 } forward_ms: 1 backward_ms: 2 update_ms: 0");
+  const core::Scenario s =
+      byteps("partition_bytes: 4096000",
+             "variable { name: \"v\" shape: 1000000 } forward_ms: 1 backward_ms: 2 update_ms: 0");
   ASSERT_EQ(s.plan.packs.size(), 2u);
   EXPECT_EQ(core::who_reduces(s.strategy, s.plan), core::WhoReduces::kServers);
   const core::Cluster& c = *s.cluster;
@@ -135,9 +150,11 @@ TEST(PushPull, OfOnePartitionInClosedForm) {
   EXPECT_EQ(path, told.steps[0].end) << "the critical path has no gap";
 }
 
-/// Nobody pulls before the server has everybody's; and while later ones are pushed, earlier ones are pulled.
+/// Nobody pulls before the server has everybody's; and while later ones are pushed, earlier ones
+/// are pulled.
 TEST(PushPull, PullsGoWhileOthersWaitToBePushed) {
-  for (const char* settings : {"", "scheduling_credit: 1", "partition_bytes: 400000 scheduling_credit: 2"}) {
+  for (const char* settings :
+       {"", "scheduling_credit: 1", "partition_bytes: 400000 scheduling_credit: 2"}) {
     const core::Scenario s = byteps(settings, four_variables(), 3, 2, 2);
     const Told told = run(s);
     std::map<int, PackRecord> by_pack;
@@ -187,21 +204,25 @@ TEST(PushPull, TheGateOfAWorkerTakesTheVariableCreatedFirst) {
   EXPECT_TRUE(std::is_sorted(order.begin() + 1, order.end())) << "the first one did not wait";
 }
 
-/// A share takes 2.5 ms to the CPU, so gradients pile up behind the first. With a credit of one the earliest variable of them is next; without
-/// they go as they come.
+/// A share takes 2.5 ms to the CPU, so gradients pile up behind the first. With a credit of one the
+/// earliest variable of them is next; without they go as they come.
 TEST(PushPull, WithACreditTheFirstVariableGoesFirst) {
   const std::string large = four_variables(6'250'000);
   const std::string whole = "partition_bytes: 25001984";
-  const core::Scenario with = byteps(whole + " scheduling_credit: 1", large), without = byteps(whole, large);
+  const core::Scenario with = byteps(whole + " scheduling_credit: 1", large),
+                       without = byteps(whole, large);
   // v3 at 2 ms, through at 4.5, when v2 and v1 wait; v1 until 7, when v0 and v2 do.
   EXPECT_THAT(pushes(with, run(with)), ElementsAre("v3", "v1", "v0", "v2"));
   EXPECT_THAT(pushes(without, run(without)), ElementsAre("v3", "v2", "v1", "v0"));
 }
 
-/// A worker's replicas begin together, so that none waits for another that has spent its credit on something else.
+/// A worker's replicas begin together, so that none waits for another that has spent its credit on
+/// something else.
 TEST(PushPull, ReplicasThatDriftApartDoNotHoldEachOtherUp) {
-  for (const char* settings : {"scheduling_credit: 1", "partition_bytes: 100000 scheduling_credit: 3"}) {
-    const Told told = run(byteps(settings, four_variables(), 3, 4, 2, "steps: 3 compute_jitter_percent: 40 seed: 7"));
+  for (const char* settings :
+       {"scheduling_credit: 1", "partition_bytes: 100000 scheduling_credit: 3"}) {
+    const Told told = run(
+        byteps(settings, four_variables(), 3, 4, 2, "steps: 3 compute_jitter_percent: 40 seed: 7"));
     EXPECT_EQ(told.steps.size(), 3u) << settings;
     Time path;
     for (const core::PathPiece& piece : told.pieces) path += piece.end - piece.start;
@@ -226,7 +247,8 @@ TEST(PushPull, VariablesAreUpdatedWhenTheyAreBack) {
   text.replace(text.find("update_ms: 0"), 12, "update_ms: 4");
   const core::Scenario after_all = test::read(text);
   const Time without = run(test::read(byteps("", four_variables()).text)).steps[0].end;
-  EXPECT_EQ(run(after_all).steps[0].end, without + core::milliseconds(4)) << "one update, after the last";
+  EXPECT_EQ(run(after_all).steps[0].end, without + core::milliseconds(4))
+      << "one update, after the last";
   text.replace(text.find("} }\nrun"), 7, "} update: PER_PACK }\nrun");
   const Time per_pack = run(test::read(text)).steps[0].end;
   EXPECT_LT(per_pack, without + core::milliseconds(4));
@@ -236,13 +258,14 @@ TEST(PushPull, VariablesAreUpdatedWhenTheyAreBack) {
 // --- what is refused ---
 
 TEST(BytePsServers, SayWhatTheyNeed) {
-  const auto wrong = [](const std::string& cluster, const std::string& strategy, const std::string& more = "") {
-    return test::kinds_of(core::read_scenario(
-        fmt::format(
-            "cluster {{ {} network {{ kind: ONE_SWITCH latency_us: 5 }} }}\nworkload {{ variable {{ name: \"v\" "
-            "shape: 8 }} {} }}\nstrategy {{ {} }}\n",
-            cluster, more, strategy),
-        "f", core::Library(test::source_folder() + "/scenarios")));
+  const auto wrong = [](const std::string& cluster, const std::string& strategy,
+                        const std::string& more = "") {
+    return test::kinds_of(
+        core::read_scenario(fmt::format("cluster {{ {} network {{ kind: ONE_SWITCH latency_us: 5 "
+                                        "}} }}\nworkload {{ variable {{ name: \"v\" "
+                                        "shape: 8 }} {} }}\nstrategy {{ {} }}\n",
+                                        cluster, more, strategy),
+                            "f", core::Library(test::source_folder() + "/scenarios")));
   };
   const std::string two = "workers { machine: \"dgx1-v100\" count: 2 } ",
                     server = "workers { machine: \"cpu-host\" server: true } ";
@@ -250,21 +273,25 @@ TEST(BytePsServers, SayWhatTheyNeed) {
   EXPECT_THAT(wrong(two, "byteps {}"), ElementsAre("missing Strategy.byteps"));
   EXPECT_THAT(wrong(two + server, "byteps { servers_on_workers: 1 }"),
               ElementsAre("conflict Scenario", "conflict BytePs.servers_on_workers"));
-  EXPECT_THAT(wrong(two, "byteps { servers_on_workers: 3 }"), ElementsAre("too-large BytePs.servers_on_workers"));
+  EXPECT_THAT(wrong(two, "byteps { servers_on_workers: 3 }"),
+              ElementsAre("too-large BytePs.servers_on_workers"));
   EXPECT_THAT(wrong("workers { machine: \"dgx1-v100\" } " + server, "byteps {}"),
               ElementsAre("conflict Scenario", "conflict Strategy.byteps"));
-  EXPECT_THAT(wrong("workers { machine: \"cpu-host\" count: 2 }", "byteps { servers_on_workers: 1 }"),
-              ElementsAre("unsupported BytePs.servers_on_workers"));
+  EXPECT_THAT(
+      wrong("workers { machine: \"cpu-host\" count: 2 }", "byteps { servers_on_workers: 1 }"),
+      ElementsAre("unsupported BytePs.servers_on_workers"));
   EXPECT_THAT(wrong(two, "algorithm: \"ring\" byteps { scheduling_credit: 1 }"),
               ElementsAre("unused BytePs.scheduling_credit"));
   EXPECT_THAT(wrong(two + server, "byteps { scheduling_credit: -1 }"),
               ElementsAre("too-small BytePs.scheduling_credit"));
-  EXPECT_THAT(wrong(two + server, "byteps {} reduction: MAX"), ElementsAre("conflict Strategy.reduction"));
+  EXPECT_THAT(wrong(two + server, "byteps {} reduction: MAX"),
+              ElementsAre("conflict Strategy.reduction"));
   EXPECT_THAT(wrong(two + server, "byteps {} shards: 2"), ElementsAre("unused Strategy.shards"));
   EXPECT_THAT(wrong(two + server, "byteps {} compression { type: FLOAT16 }"),
               ElementsAre("conflict Strategy.compression"));
-  EXPECT_THAT(wrong(two + server, "byteps {}", "sparse_gradient { variable: \"v\" rows_per_step: 1 }"),
-              ElementsAre("conflict Strategy.byteps"));
+  EXPECT_THAT(
+      wrong(two + server, "byteps {}", "sparse_gradient { variable: \"v\" rows_per_step: 1 }"),
+      ElementsAre("conflict Strategy.byteps"));
 }
 
 }  // namespace

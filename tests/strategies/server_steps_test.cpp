@@ -1,4 +1,5 @@
-// Steps of replicas whose variables lie on servers: what waits for what, in closed form, and how old what workers compute with is.
+// Steps of replicas whose variables lie on servers: what waits for what, in closed form, and how
+// old what workers compute with is.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -19,23 +20,28 @@ using testing::HasSubstr;
 
 /// Two GPUs and a CPU, each behind its own port of a switch: 10 GB/s, 1 us from device to device.
 std::string machines() {
-  return "machine { name: \"m\" device { name: \"gpu[0-1]\" kind: GPU memory_gb_per_s: 100 } device { name: \"cpu0\" "
+  return "machine { name: \"m\" device { name: \"gpu[0-1]\" kind: GPU memory_gb_per_s: 100 } "
+         "device { name: \"cpu0\" "
          "kind: CPU "
-         "memory_gb_per_s: 50 } nic { name: \"nic0\" bandwidth_gb_per_s: 10 } switch { name: \"plx\" kind: PCIE_SWITCH "
+         "memory_gb_per_s: 50 } nic { name: \"nic0\" bandwidth_gb_per_s: 10 } switch { name: "
+         "\"plx\" kind: PCIE_SWITCH "
          "} "
-         "link { from: \"gpu[0-1]\" to: \"plx\" kind: PCIE bandwidth_gb_per_s: 10 latency_us: 0.5 } "
+         "link { from: \"gpu[0-1]\" to: \"plx\" kind: PCIE bandwidth_gb_per_s: 10 latency_us: 0.5 "
+         "} "
          "link { from: \"plx\" to: \"cpu0\" kind: PCIE bandwidth_gb_per_s: 10 latency_us: 0.5 } "
          "link { from: \"plx\" to: \"nic0\" kind: PCIE bandwidth_gb_per_s: 10 latency_us: 0.5 } } "
-         "machine { name: \"s\" device { name: \"cpu0\" kind: CPU memory_gb_per_s: 50 } nic { name: \"nic0\" "
+         "machine { name: \"s\" device { name: \"cpu0\" kind: CPU memory_gb_per_s: 50 } nic { "
+         "name: \"nic0\" "
          "bandwidth_gb_per_s: 10 } "
-         "link { from: \"cpu0\" to: \"nic0\" kind: PCIE bandwidth_gb_per_s: 10 latency_us: 0.5 } } ";
+         "link { from: \"cpu0\" to: \"nic0\" kind: PCIE bandwidth_gb_per_s: 10 latency_us: 0.5 } "
+         "} ";
 }
 
 core::Scenario one_worker(const std::string& strategy, const std::string& workload, int steps) {
-  return test::read(
-      fmt::format("cluster {{ workers {{ machine: \"m\" }} {} }}\nworkload {{ {} }}\nstrategy {{ {} }}\n"
-                  "run {{ steps: {} network_model: IDEAL interference: OFF }}\n",
-                  machines(), workload, strategy, steps));
+  return test::read(fmt::format(
+      "cluster {{ workers {{ machine: \"m\" }} {} }}\nworkload {{ {} }}\nstrategy {{ {} }}\n"
+      "run {{ steps: {} network_model: IDEAL interference: OFF }}\n",
+      machines(), workload, strategy, steps));
 }
 
 core::Summary simulated(const core::Scenario& s) {
@@ -44,45 +50,56 @@ core::Summary simulated(const core::Scenario& s) {
   return summary;
 }
 
-/// The CPU sends N to one GPU after the other; each computes; gradients come back one after the other, are added (one addition), go
-/// through the update's passes, and everybody hears that it is done.
+/// The CPU sends N to one GPU after the other; each computes; gradients come back one after the
+/// other, are added (one addition), go through the update's passes, and everybody hears that it is
+/// done.
 TEST(ServerSteps, OfOneVariableInClosedForm) {
   constexpr std::int64_t kBytes = 4'000'000;
   const Time wire = core::transfer_time(core::Bytes(kBytes), core::Bandwidth(10'000'000'000));
-  const auto s = one_worker("tensorflow { central_storage {} }",
-                            "variable { name: \"v\" shape: 1000000 forward_ms: 3 backward_ms: 5 }", 2);
+  const auto s =
+      one_worker("tensorflow { central_storage {} }",
+                 "variable { name: \"v\" shape: 1000000 forward_ms: 3 backward_ms: 5 }", 2);
   const core::DeviceRates& cpu = s.cluster->part(s.cluster->host(0)).device;
   const Time add = core::transfer_time(core::Bytes(kBytes), cpu.reduce);
   const Time update = core::transfer_time(core::kUpdatePasses, core::Bytes(kBytes), cpu.memory);
   const Time alpha = core::nanoseconds(1000);
-  const Time step = (alpha + wire + wire) + Time(8'000'000'000) + (alpha + wire) + add + update + alpha;
+  const Time step =
+      (alpha + wire + wire) + Time(8'000'000'000) + (alpha + wire) + add + update + alpha;
   const core::Summary summary = simulated(s);
   ASSERT_EQ(summary.steps().size(), 2u);
   EXPECT_EQ((summary.steps()[0].end - summary.steps()[0].start).count(), step.count());
-  EXPECT_EQ(summary.steps()[1].end.count(), 2 * step.count()) << "variables are read again in every step";
+  EXPECT_EQ(summary.steps()[1].end.count(), 2 * step.count())
+      << "variables are read again in every step";
 }
 
-/// A layer waits for its own variables alone: what the second layer reads comes while the first computes.
+/// A layer waits for its own variables alone: what the second layer reads comes while the first
+/// computes.
 TEST(ServerSteps, LayersWaitForTheirOwnVariables) {
   const std::string first = "variable { name: \"a\" shape: 250000 forward_ms: 1 backward_ms: 1 } ";
   const std::string large = "variable { name: \"b\" shape: 2500000 forward_ms: 1 backward_ms: 1 } ";
-  const auto forward_begins_twice = simulated(one_worker("tensorflow { central_storage {} }", first + large, 1));
-  // Reading b takes 2 ms over the CPU's port for both GPUs, of which 1 ms lies under a's forward pass.
+  const auto forward_begins_twice =
+      simulated(one_worker("tensorflow { central_storage {} }", first + large, 1));
+  // Reading b takes 2 ms over the CPU's port for both GPUs, of which 1 ms lies under a's forward
+  // pass.
   const Time wire_a = core::transfer_time(core::Bytes(1'000'000), core::Bandwidth(10'000'000'000));
   const Time wire_b = 10 * wire_a;
   const core::StepRecord& step = forward_begins_twice.steps()[0];
   const Time all_read = core::nanoseconds(1000) + 2 * wire_a + 2 * wire_b;
   EXPECT_GE(step.end - step.start, all_read + Time(3'000'000'000))
       << "b's layer and both backward passes follow its read";
-  EXPECT_LT(step.end - step.start, all_read + Time(4'000'000'000) + 4 * wire_b) << "a's forward pass lies under it";
+  EXPECT_LT(step.end - step.start, all_read + Time(4'000'000'000) + 4 * wire_b)
+      << "a's forward pass lies under it";
 }
 
 TEST(ServerSteps, DistributedReplicatedReadsNothingWhenItBegins) {
-  const auto s = test::read(fmt::format(
-      "cluster {{ workers {{ machine: \"m\" count: 2 }} workers {{ machine: \"s\" server: true }} network {{ kind: "
-      "ONE_SWITCH latency_us: 5 }} {} }}\nworkload {{ variable {{ name: \"v\" shape: 1000 forward_ms: 1 backward_ms: 1 "
-      "}} }}\nstrategy {{ tensorflow {{ tf_cnn_benchmarks {{ variable_update: DISTRIBUTED_REPLICATED }} }} }}\n",
-      machines()));
+  const auto s =
+      test::read(fmt::format("cluster {{ workers {{ machine: \"m\" count: 2 }} workers {{ machine: "
+                             "\"s\" server: true }} network {{ kind: "
+                             "ONE_SWITCH latency_us: 5 }} {} }}\nworkload {{ variable {{ name: "
+                             "\"v\" shape: 1000 forward_ms: 1 backward_ms: 1 "
+                             "}} }}\nstrategy {{ tensorflow {{ tf_cnn_benchmarks {{ "
+                             "variable_update: DISTRIBUTED_REPLICATED }} }} }}\n",
+                             machines()));
   ASSERT_EQ(s.plan.packs.size(), 1u);
   EXPECT_EQ(s.plan.packs[0].phase, core::PackPhase::kGradients);
   EXPECT_EQ(s.plan.collective(s.plan.packs[0]).kind, core::CollectiveKind::kAllReduce);
@@ -92,12 +109,14 @@ TEST(ServerSteps, DistributedReplicatedReadsNothingWhenItBegins) {
 // --- workers that do not wait ---
 
 core::Scenario asynchronous(int workers, const std::string& conditions, int steps) {
-  return test::read(
-      fmt::format("cluster {{ workers {{ machine: \"m\" count: {} }} workers {{ machine: \"s\" server: true }} network "
-                  "{{ kind: ONE_SWITCH latency_us: 5 }} {} }}\nworkload {{ variable {{ name: \"a\" shape: 1000 "
-                  "forward_ms: 1 backward_ms: 1 }} variable {{ name: \"b\" shape: 1000 forward_ms: 1 backward_ms: 1 }} "
-                  "}}\nstrategy {{ tensorflow {{ parameter_server {{}} }} }}\n{} run {{ steps: {} }}\n",
-                  workers, machines(), conditions, steps));
+  return test::read(fmt::format(
+      "cluster {{ workers {{ machine: \"m\" count: {} }} workers {{ machine: \"s\" server: true }} "
+      "network "
+      "{{ kind: ONE_SWITCH latency_us: 5 }} {} }}\nworkload {{ variable {{ name: \"a\" shape: 1000 "
+      "forward_ms: 1 backward_ms: 1 }} variable {{ name: \"b\" shape: 1000 forward_ms: 1 "
+      "backward_ms: 1 }} "
+      "}}\nstrategy {{ tensorflow {{ parameter_server {{}} }} }}\n{} run {{ steps: {} }}\n",
+      workers, machines(), conditions, steps));
 }
 
 std::string told(const core::Summary& summary) {
@@ -122,7 +141,8 @@ TEST(Staleness, CountsTheUpdatesOfOthers) {
   EXPECT_DOUBLE_EQ(s.behind().mean(), 4.0 / 6);
 }
 
-/// Links of the server that are too narrow make workers wait for them, and shift against each other for many steps.
+/// Links of the server that are too narrow make workers wait for them, and shift against each other
+/// for many steps.
 core::Scenario narrow(int workers, const std::string& conditions, int steps) {
   core::Scenario s = asynchronous(workers, conditions, steps);
   const auto text = [&] {
@@ -134,8 +154,9 @@ core::Scenario narrow(int workers, const std::string& conditions, int steps) {
 }
 
 TEST(SteadyState, DoesNotDependOnHowManyStepsWereAskedFor) {
-  for (const std::string conditions : {"", "conditions { slow { worker: 1 slowdown: 3 } }",
-                                       "conditions { compute_noise { distribution: EXPONENTIAL mean_percent: 20 } }"}) {
+  for (const std::string conditions :
+       {"", "conditions { slow { worker: 1 slowdown: 3 } }",
+        "conditions { compute_noise { distribution: EXPONENTIAL mean_percent: 20 } }"}) {
     std::optional<core::SteadyState> first;
     for (const int steps : {1, 3, 10, 40, 100}) {
       const core::Summary summary = simulated(narrow(3, conditions, steps));
@@ -160,7 +181,8 @@ TEST(SteadyState, HasNoneWhereConditionsChangeWithTime) {
   EXPECT_EQ(std::ssize(summary.steps()), 7);
 }
 
-/// Workers that do not meet anybody take as long as their computation: two layers, forward and backward.
+/// Workers that do not meet anybody take as long as their computation: two layers, forward and
+/// backward.
 TEST(SteadyState, IsTheStepOfOneWorkerAlone) {
   const core::Summary summary = simulated(asynchronous(1, "", 1));
   ASSERT_TRUE(summary.steady_state());
@@ -176,7 +198,8 @@ TEST(Staleness, OneWorkerIsNeverBehind) {
   EXPECT_THAT(told(simulated(asynchronous(1, "", 3))), HasSubstr("0.00 updates of others"));
 }
 
-/// Of W workers that are alike each gradient meets those of all others between its read and its update.
+/// Of W workers that are alike each gradient meets those of all others between its read and its
+/// update.
 TEST(Staleness, OfWorkersAlikeIsOneLessThanTheyAre) {
   for (const int workers : {2, 4}) {
     const std::string note = told(simulated(asynchronous(workers, "", 20)));
@@ -184,12 +207,14 @@ TEST(Staleness, OfWorkersAlikeIsOneLessThanTheyAre) {
   }
 }
 
-/// A worker ten times as slow holds nobody up, and its gradients are as old as the steps that another makes meanwhile.
+/// A worker ten times as slow holds nobody up, and its gradients are as old as the steps that
+/// another makes meanwhile.
 TEST(Staleness, OfASlowWorkerGrowsWithWhatOthersDoMeanwhile) {
   const std::string slow = "conditions { slow { worker: 1 slowdown: 10 } }";
   const std::string even = told(simulated(asynchronous(2, "", 30)));
   const std::string uneven = told(simulated(asynchronous(2, slow, 30)));
-  EXPECT_THAT(uneven, testing::AnyOf(HasSubstr("and 9 at most"), HasSubstr("and 10 at most"))) << uneven;
+  EXPECT_THAT(uneven, testing::AnyOf(HasSubstr("and 9 at most"), HasSubstr("and 10 at most")))
+      << uneven;
   EXPECT_THAT(uneven, HasSubstr("end 44 to 442 steps")) << uneven;
   EXPECT_THAT(even, HasSubstr("end 32 to 32 steps")) << even;
 }
@@ -197,46 +222,60 @@ TEST(Staleness, OfASlowWorkerGrowsWithWhatOthersDoMeanwhile) {
 // --- what is refused ---
 
 std::vector<std::string> refused(const std::string& cluster, const std::string& strategy) {
-  return test::kinds_of(core::read_scenario(
-      fmt::format("cluster {{ {} network {{ kind: ONE_SWITCH latency_us: 5 }} {} }}\nworkload {{ variable {{ "
-                  "name: \"v\" shape: 8 }} }}\nstrategy {{ {} }}\n",
-                  cluster, machines(), strategy),
-      "f", core::Library(std::vector<core::Library::File>())));
+  return test::kinds_of(
+      core::read_scenario(fmt::format("cluster {{ {} network {{ kind: ONE_SWITCH latency_us: 5 }} "
+                                      "{} }}\nworkload {{ variable {{ "
+                                      "name: \"v\" shape: 8 }} }}\nstrategy {{ {} }}\n",
+                                      cluster, machines(), strategy),
+                          "f", core::Library(std::vector<core::Library::File>())));
 }
 
 TEST(ServerStrategies, SayWhatTheyNeed) {
-  const std::string two = "workers { machine: \"m\" count: 2 } ", server = "workers { machine: \"s\" server: true } ";
-  EXPECT_THAT(refused(two, "tensorflow { one_device {} }"), ElementsAre("conflict TensorFlow.one_device"));
-  EXPECT_THAT(refused(two, "tensorflow { mirrored {} }"), ElementsAre("unsupported TensorFlow.mirrored"));
-  EXPECT_THAT(refused(two, "tensorflow { central_storage {} }"), ElementsAre("conflict TensorFlow.central_storage"));
-  EXPECT_THAT(refused(two, "tensorflow { parameter_server {} }"), ElementsAre("missing TensorFlow.parameter_server"));
-  EXPECT_THAT(refused(two, "tensorflow { tf_cnn_benchmarks {} }"), ElementsAre("missing TensorFlow.tf_cnn_benchmarks"));
+  const std::string two = "workers { machine: \"m\" count: 2 } ",
+                    server = "workers { machine: \"s\" server: true } ";
+  EXPECT_THAT(refused(two, "tensorflow { one_device {} }"),
+              ElementsAre("conflict TensorFlow.one_device"));
+  EXPECT_THAT(refused(two, "tensorflow { mirrored {} }"),
+              ElementsAre("unsupported TensorFlow.mirrored"));
+  EXPECT_THAT(refused(two, "tensorflow { central_storage {} }"),
+              ElementsAre("conflict TensorFlow.central_storage"));
+  EXPECT_THAT(refused(two, "tensorflow { parameter_server {} }"),
+              ElementsAre("missing TensorFlow.parameter_server"));
+  EXPECT_THAT(refused(two, "tensorflow { tf_cnn_benchmarks {} }"),
+              ElementsAre("missing TensorFlow.tf_cnn_benchmarks"));
   EXPECT_THAT(refused(two + server, "algorithm: \"ring\""), ElementsAre("conflict Scenario"));
-  EXPECT_THAT(refused(server, "tensorflow { parameter_server {} }"), ElementsAre("conflict Cluster"));
-  EXPECT_THAT(refused(server + two, "tensorflow { parameter_server {} }"), ElementsAre("conflict Workers"));
+  EXPECT_THAT(refused(server, "tensorflow { parameter_server {} }"),
+              ElementsAre("conflict Cluster"));
+  EXPECT_THAT(refused(server + two, "tensorflow { parameter_server {} }"),
+              ElementsAre("conflict Workers"));
   EXPECT_THAT(refused(two + server, "tensorflow { parameter_server {} } reduction: MAX"),
               ElementsAre("conflict Strategy.reduction"));
   EXPECT_THAT(refused(two + server, "tensorflow { parameter_server {} } bytes_per_pack: 8"),
               ElementsAre("conflict Strategy.bytes_per_pack"));
-  EXPECT_THAT(refused(two, "tensorflow { tf_cnn_benchmarks { variable_update: DISTRIBUTED_ALL_REDUCE } }"),
-              ElementsAre("missing TensorFlow.tf_cnn_benchmarks"));
-  EXPECT_THAT(refused("workers { machine: \"m\" }",
-                      "tensorflow { mirrored { cross_device_ops: HIERARCHICAL_COPY_ALL_REDUCE num_packs: -1 } }"),
-              ElementsAre("too-small MirroredStrategy.num_packs"));
   EXPECT_THAT(
-      refused("workers { machine: \"m\" }", "algorithm: \"reduction_to_one_device\" reduce_to_device: \"gpu7\""),
-      ElementsAre("unknown-name Strategy.reduce_to_device"));
+      refused(two, "tensorflow { tf_cnn_benchmarks { variable_update: DISTRIBUTED_ALL_REDUCE } }"),
+      ElementsAre("missing TensorFlow.tf_cnn_benchmarks"));
+  EXPECT_THAT(refused("workers { machine: \"m\" }",
+                      "tensorflow { mirrored { cross_device_ops: HIERARCHICAL_COPY_ALL_REDUCE "
+                      "num_packs: -1 } }"),
+              ElementsAre("too-small MirroredStrategy.num_packs"));
+  EXPECT_THAT(refused("workers { machine: \"m\" }",
+                      "algorithm: \"reduction_to_one_device\" reduce_to_device: \"gpu7\""),
+              ElementsAre("unknown-name Strategy.reduce_to_device"));
 }
 
 TEST(TensorFlow, RefusesWhatItDoesNotReduce) {
   const auto kinds = [](int workers, const std::string& type, const std::string& strategy) {
-    return test::kinds_of(core::read_scenario(
-        fmt::format("cluster {{ workers {{ machine: \"m\" count: {} }} network {{ kind: ONE_SWITCH latency_us: 5 }} {} "
-                    "}}\nworkload {{ variable {{ name: \"v\" shape: 64 data_type: {} }} }}\nstrategy {{ {} }}\n",
-                    workers, machines(), type, strategy),
-        "f", core::Library(std::vector<core::Library::File>())));
+    return test::kinds_of(
+        core::read_scenario(fmt::format("cluster {{ workers {{ machine: \"m\" count: {} }} network "
+                                        "{{ kind: ONE_SWITCH latency_us: 5 }} {} "
+                                        "}}\nworkload {{ variable {{ name: \"v\" shape: 64 "
+                                        "data_type: {} }} }}\nstrategy {{ {} }}\n",
+                                        workers, machines(), type, strategy),
+                            "f", core::Library(std::vector<core::Library::File>())));
   };
-  const std::string all_reduce = "tensorflow { multi_worker_mirrored {} } ", mirrored = "tensorflow { mirrored {} } ";
+  const std::string all_reduce = "tensorflow { multi_worker_mirrored {} } ",
+                    mirrored = "tensorflow { mirrored {} } ";
   const auto reduction = ElementsAre("conflict Strategy.reduction");
   EXPECT_THAT(kinds(2, "FLOAT32", all_reduce + "reduction: MAX"), reduction);
   EXPECT_THAT(kinds(2, "FLOAT32", all_reduce + "reduction: PROD"), reduction);
@@ -244,7 +283,9 @@ TEST(TensorFlow, RefusesWhatItDoesNotReduce) {
   EXPECT_THAT(kinds(2, "FLOAT32", all_reduce + "reduction: MEAN"), testing::IsEmpty());
   const auto type = ElementsAre("conflict Strategy.tensorflow");
   EXPECT_THAT(kinds(2, "INT32", all_reduce), type);
-  EXPECT_THAT(kinds(2, "INT32", "tensorflow { tf_cnn_benchmarks { variable_update: COLLECTIVE_ALL_REDUCE } }"), type);
+  EXPECT_THAT(kinds(2, "INT32",
+                    "tensorflow { tf_cnn_benchmarks { variable_update: COLLECTIVE_ALL_REDUCE } }"),
+              type);
   EXPECT_THAT(kinds(2, "INT64", all_reduce), testing::IsEmpty());
   EXPECT_THAT(kinds(1, "INT32", mirrored), testing::IsEmpty()) << "its kernels do";
 }
@@ -252,19 +293,23 @@ TEST(TensorFlow, RefusesWhatItDoesNotReduce) {
 TEST(HierarchicalCopies, AnOddDeviceCountsUnlessItIsDropped) {
   for (const bool drops : {false, true}) {
     const std::string odd =
-        "machine { name: \"m3\" device { name: \"gpu[0-2]\" kind: GPU memory_gb_per_s: 100 } device { name: \"cpu0\" "
+        "machine { name: \"m3\" device { name: \"gpu[0-2]\" kind: GPU memory_gb_per_s: 100 } "
+        "device { name: \"cpu0\" "
         "kind: CPU "
-        "memory_gb_per_s: 50 } link { from: \"gpu[0-2]\" to: \"cpu0\" kind: PCIE bandwidth_gb_per_s: 10 latency_us: 1 "
+        "memory_gb_per_s: 50 } link { from: \"gpu[0-2]\" to: \"cpu0\" kind: PCIE "
+        "bandwidth_gb_per_s: 10 latency_us: 1 "
         "} }";
-    const auto s = test::read(fmt::format(
-        "cluster {{ workers {{ machine: \"m3\" }} {} }}\nworkload {{ variable {{ name: \"v\" shape: 8 }} }}\n"
-        "strategy {{ algorithm: \"hierarchical_copy\" drop_odd_device: {} }}\n",
-        odd, drops ? "true" : "false"));
+    const auto s = test::read(
+        fmt::format("cluster {{ workers {{ machine: \"m3\" }} {} }}\nworkload {{ variable {{ name: "
+                    "\"v\" shape: 8 }} }}\n"
+                    "strategy {{ algorithm: \"hierarchical_copy\" drop_odd_device: {} }}\n",
+                    odd, drops ? "true" : "false"));
     const core::Collective& c = s.plan.collective(s.plan.packs.front());
     EXPECT_EQ(c.contract().contributors.count, drops ? 2 : 3);
     EXPECT_EQ(c.contract().receivers.count, 3);
     EXPECT_EQ(core::check(*c.schedule, c.contract()), std::vector<core::Violation>{});
-    EXPECT_TRUE(s.plan.notes.has("plan.odd-device-left-out") || s.plan.notes.has("plan.odd-device-counts"));
+    EXPECT_TRUE(s.plan.notes.has("plan.odd-device-left-out") ||
+                s.plan.notes.has("plan.odd-device-counts"));
   }
 }
 

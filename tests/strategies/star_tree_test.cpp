@@ -18,14 +18,22 @@ Contract to_and_from(const StarTree& tree, std::int64_t elements, CollectiveKind
 void expect_proved(const StarTree& tree, const std::string& what) {
   for (const std::int64_t elements : {1, 7}) {
     const auto up = tree_reduce(tree, elements, Engine::kCopyEngine, Engine::kCpu);
-    EXPECT_EQ(check(*up, to_and_from(tree, elements, CollectiveKind::kReduce)), std::vector<Violation>{}) << what;
+    EXPECT_EQ(check(*up, to_and_from(tree, elements, CollectiveKind::kReduce)),
+              std::vector<Violation>{})
+        << what;
     const auto down = tree_broadcast(tree, elements, Engine::kCopyEngine, Engine::kCpu);
-    EXPECT_EQ(check(*down, to_and_from(tree, elements, CollectiveKind::kBroadcast)), std::vector<Violation>{}) << what;
+    EXPECT_EQ(check(*down, to_and_from(tree, elements, CollectiveKind::kBroadcast)),
+              std::vector<Violation>{})
+        << what;
     const std::int64_t all = elements * tree.replicas;
     const auto gather = tree_gather(tree, elements, Engine::kCopyEngine, Engine::kCpu);
-    EXPECT_EQ(check(*gather, to_and_from(tree, all, CollectiveKind::kGather)), std::vector<Violation>{}) << what;
+    EXPECT_EQ(check(*gather, to_and_from(tree, all, CollectiveKind::kGather)),
+              std::vector<Violation>{})
+        << what;
     const auto scatter = tree_scatter(tree, elements, Engine::kCopyEngine, Engine::kCpu);
-    EXPECT_EQ(check(*scatter, to_and_from(tree, all, CollectiveKind::kScatter)), std::vector<Violation>{}) << what;
+    EXPECT_EQ(check(*scatter, to_and_from(tree, all, CollectiveKind::kScatter)),
+              std::vector<Violation>{})
+        << what;
   }
 }
 
@@ -42,7 +50,8 @@ TEST(StarTree, OverAReplicaOfEveryGroupToOneOfThem) {
     for (std::int32_t per_group = 2; per_group <= 4; ++per_group) {
       for (std::int32_t extra = 0; extra <= 1; ++extra) {
         for (std::int32_t root = 0; root < groups; ++root) {
-          StarTree tree{groups * per_group + extra, groups * per_group + extra, per_group, groups, 0};
+          StarTree tree{groups * per_group + extra, groups * per_group + extra, per_group, groups,
+                        0};
           tree.relays = StarTree::Relays{1, per_group};
           tree.root = tree.relays->of(root);
           expect_proved(tree, std::to_string(groups) + " groups of " + std::to_string(per_group));
@@ -61,13 +70,15 @@ TEST(StarTree, OverHostsToOneOfThemOrToAServer) {
         tree.relays = StarTree::Relays{replicas, 1};
         expect_proved(tree, std::to_string(workers) + " workers of " + std::to_string(gpus));
         tree.relays = StarTree::Relays{gpus - 1, gpus};
-        expect_proved(tree, std::to_string(workers) + " workers of " + std::to_string(gpus) + " over a GPU");
+        expect_proved(
+            tree, std::to_string(workers) + " workers of " + std::to_string(gpus) + " over a GPU");
       }
     }
   }
 }
 
-/// Who has heard that a push is over has heard it from the root: messages of nothing go the same way.
+/// Who has heard that a push is over has heard it from the root: messages of nothing go the same
+/// way.
 TEST(StarTree, MessagesOfNothingReachEveryReplica) {
   const StarTree tree{9, 6, 3, 2, 8, StarTree::Relays{6, 1}};
   const auto nothing = tree_broadcast(tree, 0, Engine::kCopyEngine, Engine::kCpu);
@@ -84,11 +95,11 @@ TEST(StarTree, MessagesOfNothingReachEveryReplica) {
 
 TEST(StarTree, ASumGoesBackAfterTheRootHasDividedIt) {
   const StarTree tree{5, 4, 2, 2, 1, StarTree::Relays{1, 1}};
-  const auto schedule =
-      in_stages({2, 2, false, false, 1}, 5,
-                {{StageScope::kEveryone, tree_reduce(tree, 5, Engine::kCopyEngine, Engine::kCpu)},
-                 {StageScope::kEveryone, work_of_rank(5, 1, 5, 0.25, 5, Engine::kCopyEngine)},
-                 {StageScope::kEveryone, tree_broadcast(tree, 5, Engine::kCopyEngine, Engine::kCpu)}});
+  const auto schedule = in_stages(
+      {2, 2, false, false, 1}, 5,
+      {{StageScope::kEveryone, tree_reduce(tree, 5, Engine::kCopyEngine, Engine::kCpu)},
+       {StageScope::kEveryone, work_of_rank(5, 1, 5, 0.25, 5, Engine::kCopyEngine)},
+       {StageScope::kEveryone, tree_broadcast(tree, 5, Engine::kCopyEngine, Engine::kCpu)}});
   EXPECT_EQ(check(*schedule, Contract::all_reduce(4, 5)), std::vector<Violation>{});
 }
 

@@ -1,5 +1,6 @@
-// What the strategies of tf.distribute and the modes of tf_cnn_benchmarks carry over every link in one step, held against the
-// table of what each moves (docs/tensorflow.md): in elements, so that nothing is rounded.
+// What the strategies of tf.distribute and the modes of tf_cnn_benchmarks carry over every link in
+// one step, held against the table of what each moves (docs/tensorflow.md): in elements, so that
+// nothing is rounded.
 
 #include <gtest/gtest.h>
 
@@ -26,21 +27,29 @@ struct Shape {
 };
 
 /// Variables of so many elements. Nothing is staged, so that a link carries what its ends say.
-core::Scenario scenario(const Shape& shape, const std::string& strategy, const std::vector<std::int64_t>& elements) {
+core::Scenario scenario(const Shape& shape, const std::string& strategy,
+                        const std::vector<std::int64_t>& elements) {
   std::string text = fmt::format(
-      "cluster {{ workers {{ machine: \"m\" count: {} }} {} network {{ kind: ONE_SWITCH latency_us: 1 }} machine {{ "
+      "cluster {{ workers {{ machine: \"m\" count: {} }} {} network {{ kind: ONE_SWITCH "
+      "latency_us: 1 }} machine {{ "
       "name: "
-      "\"m\" device {{ name: \"gpu[0-{}]\" kind: GPU memory_gb_per_s: 100 }} device {{ name: \"cpu0\" kind: CPU "
-      "memory_gb_per_s: 50 }} nic {{ name: \"nic0\" bandwidth_gb_per_s: 10 }} switch {{ name: \"plx\" kind: "
+      "\"m\" device {{ name: \"gpu[0-{}]\" kind: GPU memory_gb_per_s: 100 }} device {{ name: "
+      "\"cpu0\" kind: CPU "
+      "memory_gb_per_s: 50 }} nic {{ name: \"nic0\" bandwidth_gb_per_s: 10 }} switch {{ name: "
+      "\"plx\" kind: "
       "PCIE_SWITCH }} "
       "link {{ from: \"gpu[0-{}]\" to: \"plx\" kind: PCIE bandwidth_gb_per_s: 10 latency_us: 0 }} "
       "link {{ from: \"plx\" to: \"cpu0\" kind: PCIE bandwidth_gb_per_s: 10 latency_us: 0 }} "
       "link {{ from: \"plx\" to: \"nic0\" kind: PCIE bandwidth_gb_per_s: 10 latency_us: 0 }} }} "
-      "machine {{ name: \"s\" device {{ name: \"cpu0\" kind: CPU memory_gb_per_s: 50 }} nic {{ name: \"nic0\" "
-      "bandwidth_gb_per_s: 10 }} link {{ from: \"cpu0\" to: \"nic0\" kind: PCIE bandwidth_gb_per_s: 10 latency_us: 0 "
+      "machine {{ name: \"s\" device {{ name: \"cpu0\" kind: CPU memory_gb_per_s: 50 }} nic {{ "
+      "name: \"nic0\" "
+      "bandwidth_gb_per_s: 10 }} link {{ from: \"cpu0\" to: \"nic0\" kind: PCIE "
+      "bandwidth_gb_per_s: 10 latency_us: 0 "
       "}} }} }}\n",
       shape.workers,
-      shape.servers > 0 ? fmt::format("workers {{ machine: \"s\" count: {} server: true }}", shape.servers) : "",
+      shape.servers > 0
+          ? fmt::format("workers {{ machine: \"s\" count: {} server: true }}", shape.servers)
+          : "",
       shape.gpus - 1, shape.gpus - 1);
   text += "workload { ";
   for (std::size_t v = 0; v < elements.size(); ++v)
@@ -62,7 +71,8 @@ Links carried(core::Scenario s) {
     EXPECT_EQ(link.bytes.count() % 4, 0);
     const std::int64_t elements = link.bytes.count() / 4;
     const std::size_t arrow = link.name.find("→");
-    const std::string from = link.name.substr(0, arrow), to = link.name.substr(arrow + std::string("→").size());
+    const std::string from = link.name.substr(0, arrow),
+                      to = link.name.substr(arrow + std::string("→").size());
     if (to == "network") {
       links[from.substr(0, from.find('/')) + "/nic out"] += elements;
     } else if (from == "network") {
@@ -85,7 +95,8 @@ void both(Links& links, const std::string& part, std::int64_t elements) {
 /// Of every pack: proved with symbols before it is counted.
 void expect_proved(const core::Scenario& s) {
   for (const core::Pack& pack : s.plan.packs) {
-    const auto problems = core::check(*s.plan.collective(pack).schedule, s.plan.collective(pack).contract());
+    const auto problems =
+        core::check(*s.plan.collective(pack).schedule, s.plan.collective(pack).contract());
     EXPECT_EQ(problems, std::vector<core::Violation>{});
   }
 }
@@ -102,8 +113,9 @@ TEST(StrategyBytes, OneDeviceSendsNothing) {
 }
 
 TEST(StrategyBytes, IndependentReplicasSendNothing) {
-  expect_bytes(scenario({2, 2}, "tensorflow { tf_cnn_benchmarks { variable_update: INDEPENDENT } }", {100}), {},
-               "independent");
+  expect_bytes(
+      scenario({2, 2}, "tensorflow { tf_cnn_benchmarks { variable_update: INDEPENDENT } }", {100}),
+      {}, "independent");
 }
 
 /// The root gets (n - 1)·N and sends as much.
@@ -113,14 +125,18 @@ TEST(StrategyBytes, ReductionToOneDevice) {
     both(expected, gpu(0, 0), (gpus - 1) * 100);
     for (int i = 1; i < gpus; ++i) both(expected, gpu(0, i), 100);
     expect_bytes(
-        scenario({1, gpus}, "tensorflow { mirrored { cross_device_ops: REDUCTION_TO_ONE_DEVICE } } reduction: MEAN",
-                 {100}),
+        scenario(
+            {1, gpus},
+            "tensorflow { mirrored { cross_device_ops: REDUCTION_TO_ONE_DEVICE } } reduction: MEAN",
+            {100}),
         expected, fmt::format("{} GPUs", gpus));
     Links by_cpu;
     both(by_cpu, "w0/cpu0", gpus * 100);
     for (int i = 0; i < gpus; ++i) both(by_cpu, gpu(0, i), 100);
-    expect_bytes(scenario({1, gpus}, "algorithm: \"reduction_to_one_device\" reduce_to_device: \"cpu0\"", {100}),
-                 by_cpu, fmt::format("{} GPUs by the CPU", gpus));
+    expect_bytes(
+        scenario({1, gpus}, "algorithm: \"reduction_to_one_device\" reduce_to_device: \"cpu0\"",
+                 {100}),
+        by_cpu, fmt::format("{} GPUs by the CPU", gpus));
   }
 }
 
@@ -130,16 +146,16 @@ TEST(StrategyBytes, HierarchicalCopy) {
     Links expected;
     const int g = gpus / 2;
     for (int i = 0; i < gpus; ++i) {
-      // Of as many packs as devices each device is a root twice: once the first one, once the second.
+      // Of as many packs as devices each device is a root twice: once the first one, once the
+      // second.
       both(expected, gpu(0, i), 2 * g * 100 + (gpus - 2) * 100);
     }
-    expect_bytes(
-        scenario(
-            {1, gpus},
-            fmt::format("tensorflow {{ mirrored {{ cross_device_ops: HIERARCHICAL_COPY_ALL_REDUCE num_packs: {} }} }}",
-                        gpus),
-            {100 * gpus}),
-        expected, fmt::format("{} GPUs", gpus));
+    expect_bytes(scenario({1, gpus},
+                          fmt::format("tensorflow {{ mirrored {{ cross_device_ops: "
+                                      "HIERARCHICAL_COPY_ALL_REDUCE num_packs: {} }} }}",
+                                      gpus),
+                          {100 * gpus}),
+                 expected, fmt::format("{} GPUs", gpus));
   }
 }
 
@@ -151,8 +167,10 @@ TEST(StrategyBytes, CentralStorage) {
     for (int i = 0; i < gpus; ++i) both(expected, gpu(0, i), 130);
     expect_bytes(scenario({1, gpus}, "tensorflow { central_storage {} }", {100, 30}), expected,
                  fmt::format("{} GPUs", gpus));
-    expect_bytes(scenario({1, gpus}, "tensorflow { tf_cnn_benchmarks { local_parameter_device: CPU } }", {100, 30}),
-                 expected, "parameter_server on the CPU");
+    expect_bytes(
+        scenario({1, gpus}, "tensorflow { tf_cnn_benchmarks { local_parameter_device: CPU } }",
+                 {100, 30}),
+        expected, "parameter_server on the CPU");
   }
   EXPECT_TRUE(carried(scenario({1, 1}, "tensorflow { central_storage {} }", {100, 30})).empty())
       << "the only GPU holds the variables";
@@ -163,7 +181,8 @@ TEST(StrategyBytes, ParameterServerOnGpus) {
   Links expected;
   both(expected, gpu(0, 0), 100 + 90);
   both(expected, gpu(0, 1), 100 + 90);
-  expect_bytes(scenario({1, 2}, "tensorflow { tf_cnn_benchmarks {} }", {100, 60, 30}), expected, "two GPUs");
+  expect_bytes(scenario({1, 2}, "tensorflow { tf_cnn_benchmarks {} }", {100, 60, 30}), expected,
+               "two GPUs");
 }
 
 /// 2(G - 1)/G·N for every GPU, where the tensors are as many as the GPUs, or twice.
@@ -171,15 +190,17 @@ TEST(StrategyBytes, ReplicatedInTurn) {
   for (const int gpus : {2, 4}) {
     Links expected;
     for (int i = 0; i < gpus; ++i) both(expected, gpu(0, i), 2 * (2 * (gpus - 1) * 50));
-    expect_bytes(scenario({1, gpus}, "tensorflow { tf_cnn_benchmarks { variable_update: REPLICATED } }",
-                          std::vector<std::int64_t>(static_cast<std::size_t>(2 * gpus), 50)),
-                 expected, fmt::format("{} GPUs", gpus));
+    expect_bytes(
+        scenario({1, gpus}, "tensorflow { tf_cnn_benchmarks { variable_update: REPLICATED } }",
+                 std::vector<std::int64_t>(static_cast<std::size_t>(2 * gpus), 50)),
+        expected, fmt::format("{} GPUs", gpus));
   }
 }
 
 // --- servers ---
 
-/// Each worker reads G·N (or N, cached) and pushes N; a server sends and gets its part of that for every worker.
+/// Each worker reads G·N (or N, cached) and pushes N; a server sends and gets its part of that for
+/// every worker.
 TEST(StrategyBytes, ParameterServerStrategy) {
   const std::vector<std::int64_t> sizes{100, 60, 30};
   const std::int64_t all = 190;
@@ -203,16 +224,18 @@ TEST(StrategyBytes, ParameterServerStrategy) {
         expected[server + "/nic out"] = workers * (cached ? 1 : gpus) * on[s];
         expected[server + "/nic in"] = workers * on[s];
       }
-      expect_bytes(scenario({workers, gpus, servers},
-                            fmt::format("tensorflow {{ parameter_server {{ {} }} }} reduction: MEAN",
-                                        cached ? "variable_read_cache: CPU" : ""),
-                            sizes),
-                   expected, fmt::format("{} workers{}", workers, cached ? ", cached" : ""));
+      expect_bytes(
+          scenario({workers, gpus, servers},
+                   fmt::format("tensorflow {{ parameter_server {{ {} }} }} reduction: MEAN",
+                               cached ? "variable_read_cache: CPU" : ""),
+                   sizes),
+          expected, fmt::format("{} workers{}", workers, cached ? ", cached" : ""));
     }
   }
 }
 
-/// N up and N down for every worker, and of a server W times what lies there; both modes of tf_cnn_benchmarks.
+/// N up and N down for every worker, and of a server W times what lies there; both modes of
+/// tf_cnn_benchmarks.
 TEST(StrategyBytes, ServersOfTfCnnBenchmarks) {
   // Greedy by bytes: 100 on the first, 60 and 30 on the second.
   const std::vector<std::int64_t> sizes{100, 60, 30};
@@ -231,7 +254,8 @@ TEST(StrategyBytes, ServersOfTfCnnBenchmarks) {
       expected[server + "/nic out"] = expected[server + "/nic in"] = workers * on[s];
     }
     const std::string flags = fmt::format("variable_update: {} local_parameter_device: CPU", mode);
-    expect_bytes(scenario({workers, gpus, 2}, fmt::format("tensorflow {{ tf_cnn_benchmarks {{ {} }} }}", flags), sizes),
+    expect_bytes(scenario({workers, gpus, 2},
+                          fmt::format("tensorflow {{ tf_cnn_benchmarks {{ {} }} }}", flags), sizes),
                  expected, mode);
 
     // The same servers on the first two workers: what lies on one's own does not cross the network.
@@ -244,14 +268,17 @@ TEST(StrategyBytes, ServersOfTfCnnBenchmarks) {
       for (int i = 0; i < gpus; ++i) both(shared, gpu(w, i), all);
     }
     expect_bytes(
-        scenario({workers, gpus},
-                 fmt::format("tensorflow {{ tf_cnn_benchmarks {{ {} servers_on_workers: 2 }} }}", flags), sizes),
+        scenario(
+            {workers, gpus},
+            fmt::format("tensorflow {{ tf_cnn_benchmarks {{ {} servers_on_workers: 2 }} }}", flags),
+            sizes),
         shared, fmt::format("{} on workers", mode));
   }
 }
 
-/// BytePS: inside a worker each GPU sends and gets (G - 1)/G·N twice, NCCL's halves, and its share of N to the CPU and back; what does not
-/// cut evenly goes along a chain to the last GPU and back; a worker sends and gets N; a server W times what lies there.
+/// BytePS: inside a worker each GPU sends and gets (G - 1)/G·N twice, NCCL's halves, and its share
+/// of N to the CPU and back; what does not cut evenly goes along a chain to the last GPU and back;
+/// a worker sends and gets N; a server W times what lies there.
 TEST(StrategyBytes, BytePs) {
   const std::vector<std::int64_t> sizes{10'000, 4, 61, 2};
   // A page for each GPU: 1024 float32.
@@ -264,8 +291,9 @@ TEST(StrategyBytes, BytePs) {
         for (std::uint64_t part = 0; rest > 0; ++part) {
           const std::int64_t n = std::min<std::int64_t>(rest, 1024 * gpus);
           rest -= n;
-          const auto server = static_cast<int>(core::byteps_hash(core::KeyHash::kDjb2, core::byteps_key(v, part)) %
-                                               static_cast<std::uint64_t>(servers));
+          const auto server =
+              static_cast<int>(core::byteps_hash(core::KeyHash::kDjb2, core::byteps_key(v, part)) %
+                               static_cast<std::uint64_t>(servers));
           const int own = on_workers ? server : -1;
           const std::int64_t share = n / gpus, left = n % gpus;
           for (int w = 0; w < workers; ++w) {
@@ -276,7 +304,8 @@ TEST(StrategyBytes, BytePs) {
               both(expected, gpu(w, i), whole);
               if (gpus == 1 || left == 0) continue;
               // To the last one by way of all others, and from there the same way round.
-              expected[gpu(w, i) + " out"] += (i < gpus - 1 ? left : 0) + (i != gpus - 2 ? left : 0);
+              expected[gpu(w, i) + " out"] +=
+                  (i < gpus - 1 ? left : 0) + (i != gpus - 2 ? left : 0);
               expected[gpu(w, i) + " in"] += (i > 0 ? left : 0) + (i < gpus - 1 ? left : 0);
             }
             const std::int64_t away = w == own ? (workers - 1) * n : n;
@@ -286,36 +315,43 @@ TEST(StrategyBytes, BytePs) {
           if (!on_workers) both(expected, fmt::format("w{}/nic", workers + server), workers * n);
         }
       }
-      expect_bytes(scenario({workers, gpus, on_workers ? 0 : servers},
-                            fmt::format("byteps {{ partition_bytes: 100 {} }}",
-                                        on_workers ? "servers_on_workers: 2" : "scheduling_credit: 2"),
-                            sizes),
-                   expected, fmt::format("{} GPUs{}", gpus, on_workers ? ", servers on workers" : ""));
+      expect_bytes(
+          scenario({workers, gpus, on_workers ? 0 : servers},
+                   fmt::format("byteps {{ partition_bytes: 100 {} }}",
+                               on_workers ? "servers_on_workers: 2" : "scheduling_credit: 2"),
+                   sizes),
+          expected, fmt::format("{} GPUs{}", gpus, on_workers ? ", servers on workers" : ""));
     }
   }
 }
 
-/// Large variables are read to the GPU that has the fewest elements, small ones to the CPU; gradient i is added up on GPU i mod G.
+/// Large variables are read to the GPU that has the fewest elements, small ones to the CPU;
+/// gradient i is added up on GPU i mod G.
 TEST(StrategyBytes, CachesOnGpus) {
   const std::vector<std::int64_t> sizes{70'000, 65'536, 100};
   const std::int64_t all = 70'000 + 65'536 + 100;
   Links expected;
-  // Pushes: variables 0 and 2 on GPU 0, 1 on GPU 1. Reads: variable 0 comes to GPU 0, 1 to GPU 1, 2 to the CPU.
-  expected["w0/nic out"] = expected["w0/nic in"] = expected["w1/nic out"] = expected["w1/nic in"] = all;
+  // Pushes: variables 0 and 2 on GPU 0, 1 on GPU 1. Reads: variable 0 comes to GPU 0, 1 to GPU 1, 2
+  // to the CPU.
+  expected["w0/nic out"] = expected["w0/nic in"] = expected["w1/nic out"] = expected["w1/nic in"] =
+      all;
   for (const char* gpu0 : {"w0/gpu0", "w0/gpu1"}) {
     const bool first = gpu0[6] == '0';
     const std::int64_t adds = first ? 70'100 : 65'536, caches = first ? 70'000 : 65'536;
-    expected[fmt::format("{} in", gpu0)] = adds + all;                     // of the other GPU, and all reads
-    expected[fmt::format("{} out", gpu0)] = (all - adds) + adds + caches;  // to the other, to the server, to the other
+    expected[fmt::format("{} in", gpu0)] = adds + all;  // of the other GPU, and all reads
+    expected[fmt::format("{} out", gpu0)] =
+        (all - adds) + adds + caches;  // to the other, to the server, to the other
   }
   expected["w0/cpu0 in"] = 100;
   expected["w0/cpu0 out"] = 200;
   for (const char* direction : {"in", "out"}) {
     for (const char* part : {"gpu0", "gpu1", "cpu0"})
-      expected[fmt::format("w1/{} {}", part, direction)] = expected[fmt::format("w0/{} {}", part, direction)];
+      expected[fmt::format("w1/{} {}", part, direction)] =
+          expected[fmt::format("w0/{} {}", part, direction)];
     expected[fmt::format("w2/nic {}", direction)] = 2 * all;
   }
-  expect_bytes(scenario({2, 2, 1}, "tensorflow { tf_cnn_benchmarks {} }", sizes), expected, "two GPUs");
+  expect_bytes(scenario({2, 2, 1}, "tensorflow { tf_cnn_benchmarks {} }", sizes), expected,
+               "two GPUs");
 }
 
 }  // namespace

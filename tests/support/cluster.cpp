@@ -12,11 +12,13 @@ namespace {
 constexpr std::chrono::seconds kPatience{30};
 }
 
-std::optional<real::ControlChannel> join_as(int port, const std::string& secret, const std::string& version,
-                                            std::int32_t worker, std::string* their_version) {
+std::optional<real::ControlChannel> join_as(int port, const std::string& secret,
+                                            const std::string& version, std::int32_t worker,
+                                            std::string* their_version) {
   const auto until = Reception::Clock::now() + kPatience;
   Reception reception({secret, {}, {}}, nullptr);
-  reception.reach({"127.0.0.1", port}, {real::Purpose::kControl, worker, real::kCoordinator, version}, {}, until);
+  reception.reach({"127.0.0.1", port},
+                  {real::Purpose::kControl, worker, real::kCoordinator, version}, {}, until);
   for (Reception::Event& event : reception.wait(until)) {
     if (event.state != real::Handshake::State::kDone) continue;
     if (their_version) *their_version = event.peer.version;
@@ -25,15 +27,16 @@ std::optional<real::ControlChannel> join_as(int port, const std::string& secret,
   return std::nullopt;
 }
 
-std::optional<real::ControlChannel> let_in(const real::Listener& listener, const std::string& secret,
-                                           const std::string& version) {
+std::optional<real::ControlChannel> let_in(const real::Listener& listener,
+                                           const std::string& secret, const std::string& version) {
   Reception::Options options;
   options.secret = secret;
   options.self = {real::Purpose::kControl, real::kAnyWorker, real::kCoordinator, version};
   Reception reception(options, &listener);
   for (Reception::Event& event : reception.wait(Reception::Clock::now() + kPatience)) {
     if (event.state == real::Handshake::State::kDone)
-      return real::ControlChannel(std::move(event.socket), real::ControlChannel::kLongestFromWorker);
+      return real::ControlChannel(std::move(event.socket),
+                                  real::ControlChannel::kLongestFromWorker);
   }
   return std::nullopt;
 }

@@ -14,7 +14,8 @@ using core::Time;
 
 FairFlows heterogeneous_push(int workers, int servers) {
   FairFlows all;
-  for (int i = 0; i < workers; ++i) all.links.emplace_back(i % 4 == 0 ? 500'000'000 : 25'000'000'000);
+  for (int i = 0; i < workers; ++i)
+    all.links.emplace_back(i % 4 == 0 ? 500'000'000 : 25'000'000'000);
   for (int j = 0; j < servers; ++j) all.links.emplace_back(25'000'000'000 * (1 + j % 4) / 4);
   for (int i = 0; i < workers; ++i) {
     for (int j = 0; j < servers; ++j) {
@@ -39,17 +40,20 @@ std::vector<Time> ends_by_fair_share(const FairFlows& all) {
   }
   std::vector<std::size_t> by_start(all.flows.size());
   std::iota(by_start.begin(), by_start.end(), 0);
-  std::stable_sort(by_start.begin(), by_start.end(),
-                   [&](std::size_t a, std::size_t b) { return all.flows[a].start < all.flows[b].start; });
+  std::stable_sort(by_start.begin(), by_start.end(), [&](std::size_t a, std::size_t b) {
+    return all.flows[a].start < all.flows[b].start;
+  });
   std::vector<Time> ends(all.flows.size(), core::kNever);
   std::vector<sim::FairShare::Done> done;
   std::size_t started = 0;
   while (true) {
-    const Time arrival = started < by_start.size() ? all.flows[by_start[started]].start : core::kNever;
+    const Time arrival =
+        started < by_start.size() ? all.flows[by_start[started]].start : core::kNever;
     const Time now = std::min(arrival, share.next());
     if (now == core::kNever) return ends;
     for (; started < by_start.size() && all.flows[by_start[started]].start == now; ++started)
-      share.start(route_of[by_start[started]], all.flows[by_start[started]].bytes, by_start[started]);
+      share.start(route_of[by_start[started]], all.flows[by_start[started]].bytes,
+                  by_start[started]);
     done.clear();
     share.settle(now, done);
     for (const sim::FairShare::Done& flow : done) ends[flow.id] = now;

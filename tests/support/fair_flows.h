@@ -18,10 +18,10 @@ struct FairFlows {
   std::vector<FairFlow> flows;
 };
 
-/// Every worker pushes to every server, all links unlike, starts staggered: worker i has a link of 0.5 GB/s if i mod 4 =
-/// 0 and 25 GB/s otherwise, server j one of 25 (1 + j mod 4) / 4 GB/s; flow (i, j) has (1 + (8i + j) mod 7) · 4 MiB and
-/// starts at i · 100 us. Flow i · servers + j; latencies are none.
-/// SOURCE: the push on which SimGrid 3.32 was measured (docs/validation.md).
+/// Every worker pushes to every server, all links unlike, starts staggered: worker i has a link of
+/// 0.5 GB/s if i mod 4 = 0 and 25 GB/s otherwise, server j one of 25 (1 + j mod 4) / 4 GB/s; flow
+/// (i, j) has (1 + (8i + j) mod 7) · 4 MiB and starts at i · 100 us. Flow i · servers + j;
+/// latencies are none. SOURCE: the push on which SimGrid 3.32 was measured (docs/validation.md).
 FairFlows heterogeneous_push(int workers, int servers);
 
 /// When each flow ends, by sim::FairShare.

@@ -52,7 +52,11 @@ real::HeaderBytes header_bytes(const std::string& piece) {
 }  // namespace
 
 Middleman::Middleman(int coordinator_port, Deed deed, int which)
-    : coordinator_port_(coordinator_port), deed_(deed), which_(which), control_(listen()), data_(listen()) {
+    : coordinator_port_(coordinator_port),
+      deed_(deed),
+      which_(which),
+      control_(listen()),
+      data_(listen()) {
   thread_ = std::thread([this] { work(); });
 }
 
@@ -117,7 +121,8 @@ bool Middleman::pass_introduction(Line& line) {
     std::memcpy(&length, line.held.data(), sizeof length);
     if (line.held.size() < sizeof length + length) return true;
     proto::Control message;
-    if (!message.ParseFromString(line.held.substr(sizeof length, length)) || !message.has_hello()) return false;
+    if (!message.ParseFromString(line.held.substr(sizeof length, length)) || !message.has_hello())
+      return false;
     line.held.erase(0, sizeof length + length);
     worker_port_ = message.hello().address().port();
     message.mutable_hello()->mutable_address()->set_port(data_.address().port);
@@ -148,7 +153,9 @@ bool Middleman::do_to(Line& line, std::string piece) {
   switch (deed_) {
     case Deed::kLoses: return true;
     case Deed::kRepeats: return send_all(line.to, piece) && send_all(line.to, piece);
-    case Deed::kCutsShort: send_all(line.to, piece.substr(0, (real::kHeaderBytes + piece.size()) / 2)); return false;
+    case Deed::kCutsShort:
+      send_all(line.to, piece.substr(0, (real::kHeaderBytes + piece.size()) / 2));
+      return false;
     case Deed::kExaggerates: std::fill_n(piece.begin() + 28, 4, '\xff'); break;
     case Deed::kScrambles: std::fill_n(piece.begin(), real::kHeaderBytes, '\x5a'); break;
     case Deed::kMisdirects: piece[20] = '\x63'; break;

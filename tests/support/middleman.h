@@ -9,8 +9,9 @@
 
 namespace tutti::test {
 
-/// Stands between one worker and the rest of its run, unknown to all: the worker joins here, and the others, who are given
-/// this address for its own, reach it here. Passes everything on, but for one thing that it does to one message.
+/// Stands between one worker and the rest of its run, unknown to all: the worker joins here, and
+/// the others, who are given this address for its own, reach it here. Passes everything on, but for
+/// one thing that it does to one message.
 class Middleman {
  public:
   /// What it does with a piece that another worker sends to its own.
@@ -36,11 +37,13 @@ class Middleman {
   [[nodiscard]] bool done() const { return done_; }
 
  private:
-  /// A connection to it and the one that it has made for it, with what has come on the first and not gone on yet.
+  /// A connection to it and the one that it has made for it, with what has come on the first and
+  /// not gone on yet.
   struct Line {
     real::Socket from, to;
     bool control = false;
-    std::size_t handshake;  ///< so many bytes of what the joiner says in the handshake are still to come
+    std::size_t
+        handshake;  ///< so many bytes of what the joiner says in the handshake are still to come
     std::string held{};
     bool silent = false;
   };

@@ -1,6 +1,7 @@
 #pragma once
 
-// Errors by what they are about: code, field and place. Messages may be written anew without a test that looks.
+// Errors by what they are about: code, field and place. Messages may be written anew without a test
+// that looks.
 
 #include <gmock/gmock.h>
 
@@ -17,8 +18,8 @@ namespace tutti::core {
 
 /// As a test would write it, so that a failure shows what to compare with.
 inline void PrintTo(const Problem& problem, std::ostream* out) {
-  *out << '{' << to_string(problem.kind.code) << ", \"" << problem.kind.field << "\", " << problem.where.line << ", "
-       << problem.where.column << "}  " << to_string(problem);
+  *out << '{' << to_string(problem.kind.code) << ", \"" << problem.kind.field << "\", "
+       << problem.where.line << ", " << problem.where.column << "}  " << to_string(problem);
 }
 inline void PrintTo(const Error& error, std::ostream* out) {
   for (const Problem& problem : error.problems()) {
@@ -49,8 +50,8 @@ std::vector<std::string> kinds_of(const core::Expected<T>& read) {
 inline std::string placed(const std::vector<core::Problem>& problems) {
   std::string text;
   for (const core::Problem& problem : problems) {
-    text += fmt::format("{}{}:{} {}", text.empty() ? "" : "\n", problem.where.line, problem.where.column,
-                        to_string(problem.kind.code));
+    text += fmt::format("{}{}:{} {}", text.empty() ? "" : "\n", problem.where.line,
+                        problem.where.column, to_string(problem.kind.code));
     if (!problem.kind.field.empty()) text += " " + problem.kind.field;
   }
   return text;
@@ -59,7 +60,8 @@ inline std::string placed(core::Problems& problems) {
   return problems.empty() ? "" : placed(problems.take().value().problems());
 }
 
-/// What a problem has to be. Lines and columns count from 1; 0 is "the file as a whole", as in core::Location.
+/// What a problem has to be. Lines and columns count from 1; 0 is "the file as a whole", as in
+/// core::Location.
 struct Mistake {
   ProblemCode code = ProblemCode::kInvalid;
   std::string field = {};
@@ -68,8 +70,9 @@ struct Mistake {
   std::string file = {};  ///< empty: any
 };
 
-/// The place of `mark` in a text, as problems name it: where it stands for the first time, or, if it holds a ^, where what
-/// is behind that begins ("slow ^{": at the brace). Throws if it is not there, which fails the test.
+/// The place of `mark` in a text, as problems name it: where it stands for the first time, or, if
+/// it holds a ^, where what is behind that begins ("slow ^{": at the brace). Throws if it is not
+/// there, which fails the test.
 inline core::Location place_in(const std::string& text, std::string mark) {
   std::size_t into = mark.find('^');
   if (into == std::string::npos)
@@ -81,28 +84,32 @@ inline core::Location place_in(const std::string& text, std::string mark) {
   const std::string before = text.substr(0, at + into);
   const std::size_t line = before.rfind('\n');
   const std::size_t column = line == std::string::npos ? before.size() : before.size() - line - 1;
-  return {"", static_cast<int>(std::count(before.begin(), before.end(), '\n')) + 1, static_cast<int>(column) + 1};
+  return {"", static_cast<int>(std::count(before.begin(), before.end(), '\n')) + 1,
+          static_cast<int>(column) + 1};
 }
 
 /// … at a mark in the text that was read.
-inline Mistake at(const std::string& text, const std::string& mark, ProblemCode code, const std::string& field) {
+inline Mistake at(const std::string& text, const std::string& mark, ProblemCode code,
+                  const std::string& field) {
   const core::Location place = place_in(text, mark);
   return {code, field, place.line, place.column};
 }
 
 inline bool is(const core::Problem& problem, const Mistake& expected) {
-  return problem.kind == core::ProblemKind{expected.code, expected.field} && problem.where.line == expected.line &&
-         problem.where.column == expected.column && !problem.text.empty() &&
-         (expected.file.empty() || problem.where.file == expected.file);
+  return problem.kind == core::ProblemKind{expected.code, expected.field} &&
+         problem.where.line == expected.line && problem.where.column == expected.column &&
+         !problem.text.empty() && (expected.file.empty() || problem.where.file == expected.file);
 }
 
 inline std::string describe(const Mistake& expected) {
-  return fmt::format("{{{}, \"{}\", {}, {}}}{}", to_string(expected.code), expected.field, expected.line,
-                     expected.column, expected.file.empty() ? "" : " in " + expected.file);
+  return fmt::format("{{{}, \"{}\", {}, {}}}{}", to_string(expected.code), expected.field,
+                     expected.line, expected.column,
+                     expected.file.empty() ? "" : " in " + expected.file);
 }
 
 /// An expected's error has such a problem among others.
-MATCHER_P(FailsWith, expected, (negation ? "has no problem " : "has a problem ") + describe(expected)) {
+MATCHER_P(FailsWith, expected,
+          (negation ? "has no problem " : "has a problem ") + describe(expected)) {
   if (arg) {
     *result_listener << "there is no error";
     return false;

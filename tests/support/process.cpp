@@ -36,7 +36,8 @@ Process Process::of(std::vector<std::string> words, const Options& options) {
   return process;
 }
 
-Process::Process(Process&& other) noexcept : talk_(std::move(other.talk_)), id_(std::exchange(other.id_, -1)) {}
+Process::Process(Process&& other) noexcept
+    : talk_(std::move(other.talk_)), id_(std::exchange(other.id_, -1)) {}
 
 Process::~Process() {
   if (id_ < 0) return;
@@ -46,24 +47,27 @@ Process::~Process() {
 
 void Process::start(std::vector<std::string> words, const Options& options) {
   if (options.memory_mb > 0) {
-    const std::string limited = "ulimit -v " + std::to_string(options.memory_mb * 1024) + "; exec \"$0\" \"$@\"";
+    const std::string limited =
+        "ulimit -v " + std::to_string(options.memory_mb * 1024) + "; exec \"$0\" \"$@\"";
     words.insert(words.begin(), {"/bin/sh", "-c", limited});
   }
   posix_spawn_file_actions_t actions;
   posix_spawn_file_actions_init(&actions);
   constexpr mode_t kMine = 0600;
   posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-  posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, talk_.file("out").c_str(), O_WRONLY | O_CREAT | O_APPEND,
-                                   kMine);
-  posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, talk_.file("err").c_str(), O_WRONLY | O_CREAT | O_APPEND,
-                                   kMine);
-  if (!options.folder.empty()) posix_spawn_file_actions_addchdir_np(&actions, options.folder.c_str());
+  posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, talk_.file("out").c_str(),
+                                   O_WRONLY | O_CREAT | O_APPEND, kMine);
+  posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, talk_.file("err").c_str(),
+                                   O_WRONLY | O_CREAT | O_APPEND, kMine);
+  if (!options.folder.empty())
+    posix_spawn_file_actions_addchdir_np(&actions, options.folder.c_str());
   const UsualSignals signals;
   const EnvironmentWith environment(options.environment);
   std::vector<char*> argv;
   for (std::string& word : words) argv.push_back(word.data());
   argv.push_back(nullptr);
-  const int failed = posix_spawnp(&id_, argv[0], &actions, signals.get(), argv.data(), environment.get());
+  const int failed =
+      posix_spawnp(&id_, argv[0], &actions, signals.get(), argv.data(), environment.get());
   posix_spawn_file_actions_destroy(&actions);
   if (failed != 0) throw std::system_error(failed, std::generic_category(), words[0]);
 }
@@ -89,7 +93,8 @@ bool Process::handles(int number) const {
 
 bool Process::running() const {
   siginfo_t ended{};
-  return ::waitid(P_PID, static_cast<id_t>(id_), &ended, WEXITED | WNOHANG | WNOWAIT) != 0 || ended.si_pid != id_;
+  return ::waitid(P_PID, static_cast<id_t>(id_), &ended, WEXITED | WNOHANG | WNOWAIT) != 0 ||
+         ended.si_pid != id_;
 }
 
 bool Process::says(const std::string& text) {
@@ -110,7 +115,8 @@ Outcome Process::wait() {
     if (errno != EINTR) throw std::system_error(errno, std::generic_category(), "waitpid");
   }
   id_ = -1;
-  return {WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status), talk_.read("out"), talk_.read("err")};
+  return {WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status), talk_.read("out"),
+          talk_.read("err")};
 }
 
 std::string tutti_program() { return TUTTI_PROGRAM; }
@@ -125,7 +131,8 @@ bool have_program(const std::string& name) {
 }
 
 int free_port() {
-  // Below those that connections get (Linux: from 32768): a test that runs meanwhile makes thousands of them.
+  // Below those that connections get (Linux: from 32768): a test that runs meanwhile makes
+  // thousands of them.
   constexpr int kFirst = 10'000, kPorts = 22'000, kTries = 100;
   std::random_device random;
   for (int i = 0; i < kTries; ++i) {

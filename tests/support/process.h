@@ -14,9 +14,10 @@ namespace tutti::test {
 class Process {
  public:
   struct Options {
-    std::map<std::string, std::string> environment{};  ///< beside the caller's, without what launchers leave there
-    std::string folder{};                              ///< the working folder; empty: the caller's
-    int memory_mb = 0;                                 ///< it may have no more than this, if not 0
+    std::map<std::string, std::string>
+        environment{};     ///< beside the caller's, without what launchers leave there
+    std::string folder{};  ///< the working folder; empty: the caller's
+    int memory_mb = 0;     ///< it may have no more than this, if not 0
   };
 
   /// The tutti command with these arguments. Throws if it cannot be started.
@@ -53,7 +54,8 @@ class Process {
 std::string tutti_program();
 /// Whether a program is to be found in the PATH.
 bool have_program(const std::string& name);
-/// A port of loopback that nobody had a moment ago, and that the system gives to nobody who does not ask for it.
+/// A port of loopback that nobody had a moment ago, and that the system gives to nobody who does
+/// not ask for it.
 int free_port();
 
 }  // namespace tutti::test

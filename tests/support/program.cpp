@@ -40,13 +40,15 @@ int wait_for(pid_t child) {
 }
 
 /// Sends a signal once `path` holds something, or when a minute has passed, so that no test hangs.
-void interrupt_once(pid_t child, const std::string& path, std::chrono::milliseconds later, int number) {
+void interrupt_once(pid_t child, const std::string& path, std::chrono::milliseconds later,
+                    int number) {
   const auto deadline = std::chrono::steady_clock::now() + std::chrono::minutes(1);
   std::error_code none;
   while (std::chrono::steady_clock::now() < deadline) {
     if (const auto size = fs::file_size(path, none); !none && size > 0) break;
     siginfo_t ended{};
-    if (waitid(P_PID, static_cast<id_t>(child), &ended, WEXITED | WNOHANG | WNOWAIT) == 0 && ended.si_pid == child)
+    if (waitid(P_PID, static_cast<id_t>(child), &ended, WEXITED | WNOHANG | WNOWAIT) == 0 &&
+        ended.si_pid == child)
       break;
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
   }
@@ -65,18 +67,23 @@ Outcome run_tutti(const std::vector<std::string>& arguments, const RunOptions& o
   constexpr mode_t kMine = 0600;
   int ends[2] = {-1, -1};
   if (options.out_closed) {
-    if (pipe2(ends, O_CLOEXEC) != 0) throw std::system_error(errno, std::generic_category(), "pipe");
+    if (pipe2(ends, O_CLOEXEC) != 0)
+      throw std::system_error(errno, std::generic_category(), "pipe");
     close(ends[0]);
     posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO);
   } else {
-    posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, out.c_str(), O_WRONLY | O_CREAT | O_TRUNC, kMine);
+    posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, out.c_str(),
+                                     O_WRONLY | O_CREAT | O_TRUNC, kMine);
   }
-  posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, err.c_str(), O_WRONLY | O_CREAT | O_TRUNC, kMine);
-  if (!options.folder.empty()) posix_spawn_file_actions_addchdir_np(&actions, options.folder.c_str());
+  posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, err.c_str(),
+                                   O_WRONLY | O_CREAT | O_TRUNC, kMine);
+  if (!options.folder.empty())
+    posix_spawn_file_actions_addchdir_np(&actions, options.folder.c_str());
   const UsualSignals signals;
   std::vector<std::string> words{TUTTI_PROGRAM};
   if (options.memory_mb > 0) {
-    const std::string limited = "ulimit -v " + std::to_string(options.memory_mb * 1024) + "; exec \"$0\" \"$@\"";
+    const std::string limited =
+        "ulimit -v " + std::to_string(options.memory_mb * 1024) + "; exec \"$0\" \"$@\"";
     words = {"/bin/sh", "-c", limited, TUTTI_PROGRAM};
   }
   words.insert(words.end(), arguments.begin(), arguments.end());
@@ -85,13 +92,14 @@ Outcome run_tutti(const std::vector<std::string>& arguments, const RunOptions& o
   argv.push_back(nullptr);
   const EnvironmentWith environment(options.environment);
   pid_t child = 0;
-  const int failed = posix_spawn(&child, argv[0], &actions, signals.get(), argv.data(), environment.get());
+  const int failed =
+      posix_spawn(&child, argv[0], &actions, signals.get(), argv.data(), environment.get());
   posix_spawn_file_actions_destroy(&actions);
   if (options.out_closed) close(ends[1]);
   if (failed != 0) throw std::system_error(failed, std::generic_category(), TUTTI_PROGRAM);
   if (!options.interrupt_once.empty())
-    interrupt_once(child, options.interrupt_once, std::chrono::milliseconds(options.interrupt_later_ms),
-                   options.signal);
+    interrupt_once(child, options.interrupt_once,
+                   std::chrono::milliseconds(options.interrupt_later_ms), options.signal);
   const int status = wait_for(child);
   const bool kept = options.out_file.empty() && !options.out_closed;
   return {status, kept ? content(out) : "", content(err)};
@@ -99,7 +107,8 @@ Outcome run_tutti(const std::vector<std::string>& arguments, const RunOptions& o
 
 TemporaryFolder::TemporaryFolder() {
   std::string pattern = (fs::temp_directory_path() / "tutti-test-XXXXXX").string();
-  if (mkdtemp(pattern.data()) == nullptr) throw std::system_error(errno, std::generic_category(), pattern);
+  if (mkdtemp(pattern.data()) == nullptr)
+    throw std::system_error(errno, std::generic_category(), pattern);
   path_ = pattern;
 }
 
@@ -119,7 +128,8 @@ std::string TemporaryFolder::read(const std::string& name) const { return conten
 
 std::vector<std::string> TemporaryFolder::files() const {
   std::vector<std::string> names;
-  for (const fs::directory_entry& entry : fs::directory_iterator(path_)) names.push_back(entry.path().filename());
+  for (const fs::directory_entry& entry : fs::directory_iterator(path_))
+    names.push_back(entry.path().filename());
   std::sort(names.begin(), names.end());
   return names;
 }

@@ -15,14 +15,15 @@ struct Outcome {
 };
 
 struct RunOptions {
-  std::string folder{};                              ///< the working folder; empty: the caller's
-  std::string out_file{};                            ///< where standard output goes instead of `Outcome::out`
-  bool out_closed = false;                           ///< standard output is a pipe whose reader is gone
-  std::string interrupt_once{};                      ///< send a signal as soon as this file holds something
-  int interrupt_later_ms = 0;                        ///< … and so long after that
-  int signal = 2;                                    ///< which; SIGINT
-  std::map<std::string, std::string> environment{};  ///< beside the caller's, without what launchers leave there
-  int memory_mb = 0;                                 ///< the program may have no more than this, if not 0
+  std::string folder{};          ///< the working folder; empty: the caller's
+  std::string out_file{};        ///< where standard output goes instead of `Outcome::out`
+  bool out_closed = false;       ///< standard output is a pipe whose reader is gone
+  std::string interrupt_once{};  ///< send a signal as soon as this file holds something
+  int interrupt_later_ms = 0;    ///< … and so long after that
+  int signal = 2;                ///< which; SIGINT
+  std::map<std::string, std::string>
+      environment{};  ///< beside the caller's, without what launchers leave there
+  int memory_mb = 0;  ///< the program may have no more than this, if not 0
 };
 
 /// Runs the tutti command with these arguments and waits for it. Throws if it cannot be started.

@@ -9,8 +9,9 @@ namespace {
 
 /// What a launcher of the tests themselves may have left must not reach the program.
 bool left_by_a_launcher(std::string_view setting) {
-  for (const char* prefix : {"OMPI_", "PMI_", "PMIX_", "MPI_", "SLURM_", "TF_CONFIG=", "RANK=", "WORLD_SIZE=",
-                             "MASTER_", "LOCAL_", "TORCHELASTIC_", "TUTTI_SECRET="}) {
+  for (const char* prefix :
+       {"OMPI_", "PMI_", "PMIX_", "MPI_", "SLURM_", "TF_CONFIG=", "RANK=", "WORLD_SIZE=", "MASTER_",
+        "LOCAL_", "TORCHELASTIC_", "TUTTI_SECRET="}) {
     if (setting.starts_with(prefix)) return true;
   }
   return false;

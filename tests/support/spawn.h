@@ -8,8 +8,8 @@
 
 namespace tutti::test {
 
-/// Attributes of a process that takes signals as usual. Whoever runs the tests may ignore some (nohup, a shell's background
-/// jobs); a program that is tested shall not inherit that.
+/// Attributes of a process that takes signals as usual. Whoever runs the tests may ignore some
+/// (nohup, a shell's background jobs); a program that is tested shall not inherit that.
 class UsualSignals {
  public:
   UsualSignals() {
@@ -30,8 +30,8 @@ class UsualSignals {
   posix_spawnattr_t attributes_;
 };
 
-/// This process's environment variables, without those by which launchers tell their processes of each other (the tests may
-/// have been started by one), and some more.
+/// This process's environment variables, without those by which launchers tell their processes of
+/// each other (the tests may have been started by one), and some more.
 class EnvironmentWith {
  public:
   explicit EnvironmentWith(const std::map<std::string, std::string>& more);

@@ -13,7 +13,8 @@ class StepPlayer::Relay : public Host {
  public:
   Relay(StepPlayer& player, StepActions& actions) : player_(player), actions_(actions) {}
 
-  void compute(TaskId id, const Task& task, Time duration, std::int64_t compute_bound_ppm) override {
+  void compute(TaskId id, const Task& task, Time duration,
+               std::int64_t compute_bound_ppm) override {
     actions_.compute({id, task, duration, compute_bound_ppm});
   }
   void communicate(TaskId id, const Task& task, std::int64_t number) override {
@@ -30,7 +31,8 @@ class StepPlayer::Relay : public Host {
 };
 
 StepPlayer::StepPlayer(const StepPrograms& programs, std::size_t group, const DeviceRates& device)
-    : runner_(programs.program(group).program, programs.durations(group), {device.copy, device.memory}),
+    : runner_(programs.program(group).program, programs.durations(group),
+              {device.copy, device.memory}),
       tasks_(programs.program(group)) {}
 
 void StepPlayer::begin_step(std::int64_t pace_ppm, StepActions& actions) {

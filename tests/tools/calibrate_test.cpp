@@ -15,15 +15,19 @@
 namespace tutti::test {
 namespace {
 
-std::string scenario(double latency_us, double card_gb_per_s, int workers = 3, const std::string& name = "m",
-                     const std::string& more = "") {
+std::string scenario(double latency_us, double card_gb_per_s, int workers = 3,
+                     const std::string& name = "m", const std::string& more = "") {
   return fmt::format(
-      "cluster {{ workers {{ machine: \"{2}\" count: {3} }} network {{ kind: ONE_SWITCH latency_us: {0} }} machine {{ "
-      "name: \"{2}\" device {{ name: \"cpu0\" kind: CPU memory_gb_per_s: 90 }} nic {{ name: \"nic0\" "
-      "bandwidth_gb_per_s: {1} }} link {{ from: \"cpu0\" to: \"nic0\" kind: PCIE bandwidth_gb_per_s: 50 latency_us: "
+      "cluster {{ workers {{ machine: \"{2}\" count: {3} }} network {{ kind: ONE_SWITCH "
+      "latency_us: {0} }} machine {{ "
+      "name: \"{2}\" device {{ name: \"cpu0\" kind: CPU memory_gb_per_s: 90 }} nic {{ name: "
+      "\"nic0\" "
+      "bandwidth_gb_per_s: {1} }} link {{ from: \"cpu0\" to: \"nic0\" kind: PCIE "
+      "bandwidth_gb_per_s: 50 latency_us: "
       "0.1 "
       "}} }} }}\n"
-      "workload {{ variable {{ name: \"a\" shape: 30000 }} variable {{ name: \"b\" shape: 4000000 }} backward_ms: 5 "
+      "workload {{ variable {{ name: \"a\" shape: 30000 }} variable {{ name: \"b\" shape: 4000000 "
+      "}} backward_ms: 5 "
       "update_ms: 0 }}\nstrategy {{ algorithm: \"ring\" {4} }}\n",
       latency_us, card_gb_per_s, name, workers, more);
 }
@@ -33,7 +37,8 @@ struct Measured {
   TemporaryFolder folder;
   std::string start = folder.write("start.textproto", scenario(2, 10));
   std::string truth = folder.write("truth.textproto", scenario(20, 2));
-  std::string log = folder.write("perf.txt", run_tutti({"perf", truth, "-b", "1K", "-e", "64M", "-f", "4"}).out);
+  std::string log =
+      folder.write("perf.txt", run_tutti({"perf", truth, "-b", "1K", "-e", "64M", "-f", "4"}).out);
   std::string timeline = folder.file("truth.tutti");
 
   Measured() { EXPECT_EQ(run_tutti({"simulate", truth, "--timeline", timeline}).status, 0); }
@@ -73,19 +78,24 @@ TEST(Calibrate, GoesFromALogToAClusterThatPredictsIt) {
   EXPECT_THAT(o.out, AllOf(HasSubstr("\nnetwork.latency "), HasSubstr("95 %"),
                            HasSubstr("cluster { file: \"mine.textproto\" }")));
   const std::string file = m.folder.read("mine.textproto");
-  EXPECT_THAT(file, AllOf(StartsWith("# "), HasSubstr("perf.txt"), HasSubstr("tutti calibrate 0.")));
+  EXPECT_THAT(file,
+              AllOf(StartsWith("# "), HasSubstr("perf.txt"), HasSubstr("tutti calibrate 0.")));
   // What it was fitted to: the log's sizes, and how many took part; beyond them is extrapolated.
-  EXPECT_THAT(file, AllOf(HasSubstr("least_bytes: 1024"), HasSubstr("most_bytes: 67108864"), HasSubstr("workers: 3")));
+  EXPECT_THAT(file, AllOf(HasSubstr("least_bytes: 1024"), HasSubstr("most_bytes: 67108864"),
+                          HasSubstr("workers: 3")));
   // The line that the output says, in a scenario.
   const std::string text = scenario(2, 10);
   const std::string rest = text.substr(text.find("workload"));
-  const std::string mine = m.folder.write("with.textproto", "cluster { file: \"mine.textproto\" }\n" + rest);
+  const std::string mine =
+      m.folder.write("with.textproto", "cluster { file: \"mine.textproto\" }\n" + rest);
   const auto step = [](const std::string& path) {
-    const core::Value document = parse_or_throw(run_tutti({"simulate", path, "--format", "json"}).out, "out");
+    const core::Value document =
+        parse_or_throw(run_tutti({"simulate", path, "--format", "json"}).out, "out");
     return Data(document)["step_time_us"].real();
   };
   EXPECT_NEAR(step(mine) / step(m.truth), 1, 0.01);
-  EXPECT_GT(std::abs(step(m.start) / step(m.truth) - 1), 0.05) << "there was something to calibrate";
+  EXPECT_GT(std::abs(step(m.start) / step(m.truth) - 1), 0.05)
+      << "there was something to calibrate";
   // Beyond the sizes of the log is extrapolated.
   EXPECT_EQ(notes({"simulate", mine, "--set", "workload.variable[1].shape=40000000"}), 1u);
   EXPECT_EQ(notes({"simulate", mine}), 0u);
@@ -98,7 +108,8 @@ TEST(Calibrate, TheLineForTheScenarioStartsFromItsFolder) {
   ASSERT_EQ(o.status, 0) << o.err;
   EXPECT_THAT(o.out, HasSubstr("cluster { file: \"clusters/mine.textproto\" }"));
   std::filesystem::create_directory(m.folder.path() + "/elsewhere");
-  const Outcome e = run_tutti({"calibrate", m.start, "--log", m.log, "-o", m.folder.file("elsewhere/mine.textproto")});
+  const Outcome e = run_tutti(
+      {"calibrate", m.start, "--log", m.log, "-o", m.folder.file("elsewhere/mine.textproto")});
   EXPECT_THAT(e.out, HasSubstr("cluster { file: \"elsewhere/mine.textproto\" }"));
 }
 
@@ -113,10 +124,12 @@ TEST(Calibrate, AnswersInJson) {
   EXPECT_EQ(figure(o.out, "network.bandwidth", "before"), 10);
   const core::Value document = parse_or_throw(o.out, "out");
   const Data json(document);
-  EXPECT_EQ(json["times"].items().size(), 11u) << "nine sizes, whose halves are the same to a ring, and two packs";
+  EXPECT_EQ(json["times"].items().size(), 11u)
+      << "nine sizes, whose halves are the same to a ring, and two packs";
   EXPECT_EQ(json["steps"].items().size(), 1u);
   std::map<std::string, std::string> determination;
-  for (const Data& f : json["figures"].items()) determination[f["name"].text()] = f["determination"].text();
+  for (const Data& f : json["figures"].items())
+    determination[f["name"].text()] = f["determination"].text();
   EXPECT_EQ(determination["network.bandwidth"], "determined");
   EXPECT_EQ(determination["pcie.bandwidth"], "insensitive");
   EXPECT_EQ(determination["cpu.reduce"], "confounded");
@@ -127,7 +140,8 @@ TEST(Calibrate, AnswersInJson) {
 TEST(Calibrate, TakesLogsInBothNotations) {
   const Measured m;
   const std::string json = m.folder.write(
-      "perf.json", run_tutti({"perf", m.truth, "-b", "1K", "-e", "64M", "-f", "4", "--format", "json"}).out);
+      "perf.json",
+      run_tutti({"perf", m.truth, "-b", "1K", "-e", "64M", "-f", "4", "--format", "json"}).out);
   const Outcome o = m.calibrate({"--log", json, "--format", "json"});
   ASSERT_EQ(o.status, 0) << o.err;
   EXPECT_NEAR(figure(o.out, "network.latency", "fitted"), 20, 0.2);
@@ -140,7 +154,8 @@ TEST(Calibrate, TakesRunsOfOtherWorkloadsOnTheSameCluster) {
   text.replace(text.find("\"ring\""), 6, "\"pscpu\"");
   const std::string other = m.folder.write("other.textproto", text);
   ASSERT_EQ(run_tutti({"simulate", other, "--timeline", m.folder.file("o.tutti")}).status, 0);
-  const Outcome o = m.calibrate({"--run", m.timeline, m.folder.file("o.tutti"), "--format", "json"});
+  const Outcome o =
+      m.calibrate({"--run", m.timeline, m.folder.file("o.tutti"), "--format", "json"});
   ASSERT_EQ(o.status, 0) << o.err;
   EXPECT_NEAR(figure(o.out, "network.bandwidth", "fitted"), 2, 0.05);
 }
@@ -150,11 +165,14 @@ TEST(Calibrate, CanStartFromItsOwnFile) {
   ASSERT_EQ(m.calibrate({"--log", m.log, "-o", "mine.textproto"}).status, 0);
   const std::string text = scenario(2, 10);
   const std::string mine =
-      m.folder.write("with.textproto", "cluster { file: \"mine.textproto\" }\n" + text.substr(text.find("workload")));
-  const Outcome o = run_tutti({"calibrate", mine, "--log", m.log, "--run", m.timeline, "--format", "json", "-o",
-                               m.folder.file("again.textproto")});
+      m.folder.write("with.textproto",
+                     "cluster { file: \"mine.textproto\" }\n" + text.substr(text.find("workload")));
+  const Outcome o = run_tutti({"calibrate", mine, "--log", m.log, "--run", m.timeline, "--format",
+                               "json", "-o", m.folder.file("again.textproto")});
   ASSERT_EQ(o.status, 0) << o.err;
-  EXPECT_NEAR(figure(o.out, "network.latency", "fitted") / figure(o.out, "network.latency", "before"), 1, 0.02);
+  EXPECT_NEAR(
+      figure(o.out, "network.latency", "fitted") / figure(o.out, "network.latency", "before"), 1,
+      0.02);
   // Its own file is replaced, nobody else's.
   EXPECT_EQ(m.calibrate({"--log", m.log, "-o", "mine.textproto"}).status, 0);
   expect_refused({"calibrate", m.start, "--log", m.log, "-o", m.truth}, m.folder,
@@ -180,19 +198,24 @@ TEST(Calibrate, WrongRequestsAreRefused) {
 TEST(Calibrate, LogsOfSomethingElseAreRefused) {
   const Measured m;
   const std::string four = m.folder.write("four.textproto", scenario(20, 2, 4));
-  const std::string log = m.folder.write("four.txt", run_tutti({"perf", four, "-b", "1K", "-e", "1M"}).out);
+  const std::string log =
+      m.folder.write("four.txt", run_tutti({"perf", four, "-b", "1K", "-e", "1M"}).out);
   m.expect_refused({"--log", log}, {ProblemCode::kConflict, "ranks", 4, 11, log});
   const std::string titles = "# size count type redop root time algbw busbw #wrong\n";
-  m.expect_refused({"--log", m.folder.write("x", titles + "4194304 1048576 float sum -1 1000 4.19 2.80 0\n")},
-                   {ProblemCode::kConflict, "busbw", 2, 1, m.folder.file("x")});
-  m.expect_refused({"--log", m.folder.write("x", titles + "4194304 1048576 float none 0 1000 4.19 4.19 0\n")},
-                   {ProblemCode::kConflict, "redop", 2, 1, m.folder.file("x")});
-  m.expect_refused({"--log", m.folder.write("x", titles + "4194304 4194304 uint8 sum -1 1000 4.19 5.59 0\n")},
-                   {ProblemCode::kUnsupported, "type", 2, 1, m.folder.file("x")});
+  m.expect_refused(
+      {"--log", m.folder.write("x", titles + "4194304 1048576 float sum -1 1000 4.19 2.80 0\n")},
+      {ProblemCode::kConflict, "busbw", 2, 1, m.folder.file("x")});
+  m.expect_refused(
+      {"--log", m.folder.write("x", titles + "4194304 1048576 float none 0 1000 4.19 4.19 0\n")},
+      {ProblemCode::kConflict, "redop", 2, 1, m.folder.file("x")});
+  m.expect_refused(
+      {"--log", m.folder.write("x", titles + "4194304 4194304 uint8 sum -1 1000 4.19 5.59 0\n")},
+      {ProblemCode::kUnsupported, "type", 2, 1, m.folder.file("x")});
   m.expect_refused({"--log", m.folder.write("x", titles + "4194304 1048576 float sum -1 1000\n")},
                    {ProblemCode::kMissing, "out-of-place time", 2, 30, m.folder.file("x")});
-  m.expect_refused({"--log", m.folder.write("x", titles + "4194304 1048576 float sum -1 1000 4.19 5.59 0\n")},
-                   {ProblemCode::kMissing});
+  m.expect_refused(
+      {"--log", m.folder.write("x", titles + "4194304 1048576 float sum -1 1000 4.19 5.59 0\n")},
+      {ProblemCode::kMissing});
 }
 
 TEST(Calibrate, TimelinesOfAnotherClusterAreRefused) {
@@ -208,16 +231,21 @@ TEST(Calibrate, TimelinesOfAnotherClusterAreRefused) {
 TEST(Calibrate, TimelinesThatAreCutOffAreRefused) {
   const Measured m;
   const std::string whole = m.folder.read("truth.tutti");
-  for (const std::size_t length : {std::size_t{0}, std::size_t{5}, whole.size() / 3, whole.size() - 9}) {
+  for (const std::size_t length :
+       {std::size_t{0}, std::size_t{5}, whole.size() / 3, whole.size() - 9}) {
     const std::string cut = m.folder.write("cut.tutti", whole.substr(0, length));
-    m.expect_refused({"--run", cut},
-                     {.code = length > 8 ? ProblemCode::kInvalid : ProblemCode::kWrongType, .file = cut});
+    m.expect_refused(
+        {"--run", cut},
+        {.code = length > 8 ? ProblemCode::kInvalid : ProblemCode::kWrongType, .file = cut});
   }
 }
 
 TEST(Calibrate, LaneStepsMustHaveBeenRecorded) {
   const Measured m;
-  ASSERT_EQ(run_tutti({"simulate", m.truth, "--timeline", m.folder.file("p.tutti"), "--record", "packs"}).status, 0);
+  ASSERT_EQ(
+      run_tutti({"simulate", m.truth, "--timeline", m.folder.file("p.tutti"), "--record", "packs"})
+          .status,
+      0);
   m.expect_refused({"--run", m.folder.file("p.tutti"), "--lane-steps"},
                    {ProblemCode::kMissing, "--lane-steps", 0, 0, m.folder.file("p.tutti")});
   const Outcome o = m.calibrate({"--run", m.timeline, "--lane-steps", "--format", "json"});
@@ -229,7 +257,9 @@ TEST(Calibrate, TimesOfWrongResultsAreLeftOut) {
   const Measured m;
   std::string log = m.folder.read("perf.txt");
   // The last row's time is made up, and its results were wrong.
-  log += "     67108864      16777216     float     sum     -1  N/A N/A N/A N/A      9.000   7456.5   9942.0     12\n";
+  log +=
+      "     67108864      16777216     float     sum     -1  N/A N/A N/A N/A      9.000   7456.5   "
+      "9942.0     12\n";
   const Outcome o = m.calibrate({"--log", m.folder.write("wrong.txt", log), "--format", "json"});
   ASSERT_EQ(o.status, 0) << o.err;
   EXPECT_NEAR(figure(o.out, "network.bandwidth", "fitted"), 2, 0.05);
@@ -242,25 +272,31 @@ TEST(Calibrate, TimesOfWrongResultsAreLeftOut) {
 std::string four_hosts(const std::string& third) {
   const auto machine = [](const std::string& name, const std::string& card) {
     return "machine { name: \"" + name +
-           "\" device { name: \"cpu0\" kind: CPU memory_gb_per_s: 90 } nic { name: \"nic0\" bandwidth_gb_per_s: " +
-           card + " } link { from: \"cpu0\" to: \"nic0\" kind: PCIE bandwidth_gb_per_s: 10 latency_us: 0.5 } }\n";
+           "\" device { name: \"cpu0\" kind: CPU memory_gb_per_s: 90 } nic { name: \"nic0\" "
+           "bandwidth_gb_per_s: " +
+           card +
+           " } link { from: \"cpu0\" to: \"nic0\" kind: PCIE bandwidth_gb_per_s: 10 latency_us: "
+           "0.5 } }\n";
   };
-  return "cluster { workers { machine: \"m\" count: 2 } workers { machine: \"m of w2\" } workers { machine: \"m\" } "
+  return "cluster { workers { machine: \"m\" count: 2 } workers { machine: \"m of w2\" } workers { "
+         "machine: \"m\" } "
          "network { kind: ONE_SWITCH latency_us: 50 }\n" +
          machine("m", "0.125") + machine("m of w2", third) +
-         "}\nworkload { variable { name: \"a\" shape: 20000 } variable { name: \"b\" shape: 60000 } variable { name: "
+         "}\nworkload { variable { name: \"a\" shape: 20000 } variable { name: \"b\" shape: 60000 "
+         "} variable { name: "
          "\"c\" "
-         "shape: 200000 } backward_ms: 60 update_ms: 0 }\nstrategy { algorithm: \"ring\" } run { steps: 3 }\n";
+         "shape: 200000 } backward_ms: 60 update_ms: 0 }\nstrategy { algorithm: \"ring\" } run { "
+         "steps: 3 }\n";
 }
 
 TEST(Calibrate, ACardAtHalfItsRateIsFoundInAnEmulatedRun) {
   const TemporaryFolder folder;
   const std::string run = folder.file("run.tutti");
-  const Outcome ran = run_tutti({"run", folder.write("truth.textproto", four_hosts("0.0625")), "--emulate",
-                                 "--time-scale", "12", "--timeline", run});
+  const Outcome ran = run_tutti({"run", folder.write("truth.textproto", four_hosts("0.0625")),
+                                 "--emulate", "--time-scale", "12", "--timeline", run});
   ASSERT_EQ(ran.status, 0) << ran.err;
-  const Outcome o =
-      run_tutti({"calibrate", folder.write("start.textproto", four_hosts("0.125")), "--run", run, "--format", "json"});
+  const Outcome o = run_tutti({"calibrate", folder.write("start.textproto", four_hosts("0.125")),
+                               "--run", run, "--format", "json"});
   ASSERT_EQ(o.status, 0) << o.err;
   const std::string slow = "network.bandwidth of w2/nic0";
   EXPECT_NEAR(figure(o.out, slow, "fitted"), 0.0625, 0.0625 * 0.1);
@@ -288,7 +324,8 @@ class OnOneCore {
 };
 
 TEST(Calibrate, ARunOfMoreWorkersThanCoresSaysSoAndNamesNoSlowLink) {
-  if (::access("/proc/thread-self/schedstat", R_OK) != 0) GTEST_SKIP() << "this kernel does not count waits for cores";
+  if (::access("/proc/thread-self/schedstat", R_OK) != 0)
+    GTEST_SKIP() << "this kernel does not count waits for cores";
   const TemporaryFolder folder;
   const std::string scenario = folder.write("four.textproto", four_hosts("0.125"));
   const std::string run = folder.file("run.tutti");
@@ -296,7 +333,8 @@ TEST(Calibrate, ARunOfMoreWorkersThanCoresSaysSoAndNamesNoSlowLink) {
   const Outcome ran = run_tutti({"run", scenario, "--timeline", run, "--format", "json"});
   ASSERT_EQ(ran.status, 0) << ran.err;
   const core::Value document = parse_or_throw(ran.out, "out");
-  for (const Data& step : Data(document)["steps"].items()) EXPECT_GT(step["core_wait_us"].real(), 0);
+  for (const Data& step : Data(document)["steps"].items())
+    EXPECT_GT(step["core_wait_us"].real(), 0);
   const Outcome o = run_tutti({"calibrate", scenario, "--run", run});
   ASSERT_EQ(o.status, 0) << o.err;
   EXPECT_THAT(o.out, HasSubstr("note: in 3 of 3 steps "));
@@ -305,11 +343,13 @@ TEST(Calibrate, ARunOfMoreWorkersThanCoresSaysSoAndNamesNoSlowLink) {
 
 TEST(Calibrate, ARunWithoutTheGpusOfItsScenarioSaysSoAndNamesNoneOfTheirLinks) {
   const TemporaryFolder folder;
-  const std::string scenario = folder.write(
-      "gpus.textproto",
-      "cluster { workers { machine: \"dgx1-v100\" replicas: 4 } }\nworkload { variable { name: \"a\" shape: 20000 } "
-      "variable { "
-      "name: \"b\" shape: 400000 } backward_ms: 20 }\nstrategy { algorithm: \"psgpu\" shards: 4 } run { steps: 3 }\n");
+  const std::string scenario =
+      folder.write("gpus.textproto",
+                   "cluster { workers { machine: \"dgx1-v100\" replicas: 4 } }\nworkload { "
+                   "variable { name: \"a\" shape: 20000 } "
+                   "variable { "
+                   "name: \"b\" shape: 400000 } backward_ms: 20 }\nstrategy { algorithm: \"psgpu\" "
+                   "shards: 4 } run { steps: 3 }\n");
   const std::string run = folder.file("run.tutti");
   ASSERT_EQ(run_tutti({"run", scenario, "--timeline", run}).status, 0);
   const Outcome o = run_tutti({"calibrate", scenario, "--run", run});

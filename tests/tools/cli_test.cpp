@@ -1,5 +1,5 @@
-// The command as its users meet it: a program with arguments, files, messages and an exit status. What all commands have in
-// common, and tutti plan.
+// The command as its users meet it: a program with arguments, files, messages and an exit status.
+// What all commands have in common, and tutti plan.
 
 #include <fmt/format.h>
 
@@ -13,16 +13,21 @@ namespace {
 
 /// Of a pack: what every replica has is proved, for so many of them.
 auto says_proved(int replicas) {
-  return HasSubstr(fmt::format("every one of {} replicas ends with every contribution exactly once", replicas));
+  return HasSubstr(
+      fmt::format("every one of {} replicas ends with every contribution exactly once", replicas));
 }
 /// Of an exchange of all with all.
 auto says_exchange_proved(int replicas) {
-  return testing::ContainsRegex(fmt::format("exchange 0: .*every one of {} replicas .*alltoall", replicas));
+  return testing::ContainsRegex(
+      fmt::format("exchange 0: .*every one of {} replicas .*alltoall", replicas));
 }
 
 TEST(Help, IsThereForEveryCommandWithExamples) {
-  for (const auto& words : std::vector<std::vector<std::string>>{
-           {"--help"}, {"simulate", "--help"}, {"plan", "--help"}, {"export", "--help"}, {"init", "--help"}}) {
+  for (const auto& words : std::vector<std::vector<std::string>>{{"--help"},
+                                                                 {"simulate", "--help"},
+                                                                 {"plan", "--help"},
+                                                                 {"export", "--help"},
+                                                                 {"init", "--help"}}) {
     const Outcome o = run_tutti(words);
     EXPECT_EQ(o.status, 0);
     EXPECT_THAT(o.out, HasSubstr("Examples:\n  tutti ")) << words.front();
@@ -33,7 +38,8 @@ TEST(Help, IsThereForEveryCommandWithExamples) {
 /// In a folder of their own, into which those write that write anything.
 TEST(Help, ExamplesOfShippedScenariosRun) {
   const TemporaryFolder folder;
-  std::filesystem::create_directory_symlink(test::source_folder() + "/scenarios", folder.file("scenarios"));
+  std::filesystem::create_directory_symlink(test::source_folder() + "/scenarios",
+                                            folder.file("scenarios"));
   for (const char* command : {"simulate", "plan"}) {
     const std::string help = run_tutti({command, "--help"}).out;
     std::istringstream lines(help.substr(help.find("Examples:")));
@@ -61,11 +67,14 @@ TEST(Help, WrongWordsAreRefused) {
   expect_refused({"import", "xml"}, folder, {ProblemCode::kUnknownName});
   expect_refused({"simulate", scenario("01_two_ranks"), "--timelin=x"}, folder,
                  {ProblemCode::kUnknownField, "--timelin"});
-  expect_refused({"simulate", scenario("01_two_ranks"), "--step", "3"}, folder, {ProblemCode::kUnknownField, "--step"});
+  expect_refused({"simulate", scenario("01_two_ranks"), "--step", "3"}, folder,
+                 {ProblemCode::kUnknownField, "--step"});
   expect_refused({"simulate", scenario("01_two_ranks"), "more"}, folder, {ProblemCode::kUnused});
   expect_refused({"simulate"}, folder, {ProblemCode::kMissing, "scenario"});
-  expect_refused({"simulate", scenario("01_two_ranks"), "--fast"}, folder, {ProblemCode::kUnknownField, "--fast"});
-  expect_refused({"simulate", scenario("01_two_ranks"), "--format", "yaml"}, folder, HasSubstr("--format yaml"));
+  expect_refused({"simulate", scenario("01_two_ranks"), "--fast"}, folder,
+                 {ProblemCode::kUnknownField, "--fast"});
+  expect_refused({"simulate", scenario("01_two_ranks"), "--format", "yaml"}, folder,
+                 HasSubstr("--format yaml"));
   expect_refused({"simulate", scenario("01_two_ranks"), "--record", "all"}, folder,
                  {ProblemCode::kUnknownName, "--record"});
   expect_refused({"simulate", scenario("01_two_ranks"), "--network-model", "exact"}, folder,
@@ -74,7 +83,8 @@ TEST(Help, WrongWordsAreRefused) {
                  {ProblemCode::kSyntax, "--workers"});
   expect_refused({"simulate", scenario("01_two_ranks"), "--workers", "0-"}, folder,
                  {ProblemCode::kSyntax, "--workers"});
-  expect_refused({"simulate", scenario("01_two_ranks"), "--steps", "0"}, folder, {ProblemCode::kTooSmall, "--steps"});
+  expect_refused({"simulate", scenario("01_two_ranks"), "--steps", "0"}, folder,
+                 {ProblemCode::kTooSmall, "--steps"});
   expect_refused({"simulate", scenario("01_two_ranks"), "--steps", "1e99"}, folder,
                  {ProblemCode::kWrongType, "--steps"});
   expect_refused({"simulate", scenario("01_two_ranks"), "--from-us", "nan"}, folder,
@@ -83,14 +93,19 @@ TEST(Help, WrongWordsAreRefused) {
                  {ProblemCode::kConflict, "--to-us"});
   expect_refused({"simulate", scenario("01_two_ranks"), "--max-spans", "-1"}, folder,
                  {ProblemCode::kTooSmall, "--max-spans"});
-  for (const auto& option : std::vector<std::vector<std::string>>{
-           {"--record", "packs"}, {"--workers", "0-1"}, {"--from-us", "1"}, {"--to-us", "2"}, {"--max-spans", "10"}}) {
+  for (const auto& option : std::vector<std::vector<std::string>>{{"--record", "packs"},
+                                                                  {"--workers", "0-1"},
+                                                                  {"--from-us", "1"},
+                                                                  {"--to-us", "2"},
+                                                                  {"--max-spans", "10"}}) {
     expect_refused({"simulate", scenario("01_two_ranks"), option[0], option[1]}, folder,
                    {ProblemCode::kUnused, option[0]});
   }
-  expect_refused({"plan", scenario("01_two_ranks"), "--pack", "1"}, folder, {ProblemCode::kTooLarge, "--pack"});
+  expect_refused({"plan", scenario("01_two_ranks"), "--pack", "1"}, folder,
+                 {ProblemCode::kTooLarge, "--pack"});
   expect_refused({"export", "x", "--to", "pdf"}, folder, {ProblemCode::kUnknownName, "--to"});
-  expect_refused({"export", "x", "--to", "csv", "--table", "rows"}, folder, {ProblemCode::kUnknownName, "--table"});
+  expect_refused({"export", "x", "--to", "csv", "--table", "rows"}, folder,
+                 {ProblemCode::kUnknownName, "--table"});
   expect_refused({"init", "--nodes", "0"}, folder, {ProblemCode::kTooSmall, "--nodes"});
 }
 
@@ -99,8 +114,10 @@ TEST(Help, WrongWordsAreRefused) {
 TEST(Plan, ShowsWhatTravelsTogether) {
   const TemporaryFolder folder;
   const std::string file = folder.write("s.textproto", kSmall);
-  EXPECT_THAT(run_tutti({"plan", file}).out, AllOf(HasSubstr("1 pack of 2 gradients"), HasSubstr("b, a")));
-  const core::Value document = test::parse_or_throw(run_tutti({"plan", file, "--format", "json"}).out, "out");
+  EXPECT_THAT(run_tutti({"plan", file}).out,
+              AllOf(HasSubstr("1 pack of 2 gradients"), HasSubstr("b, a")));
+  const core::Value document =
+      test::parse_or_throw(run_tutti({"plan", file, "--format", "json"}).out, "out");
   const auto gradients = Data(document)["packs"].items()[0]["gradients"].items();
   EXPECT_EQ(gradients[0]["name"].text(), "b");
   EXPECT_EQ(gradients[1]["offset_in_pack"].number(), 80)
@@ -109,15 +126,19 @@ TEST(Plan, ShowsWhatTravelsTogether) {
 
 TEST(Plan, TellsOfEveryPackOfASpecByWhichAlgorithmItGoes) {
   const TemporaryFolder folder;
-  const std::string file =
-      folder.write("s.textproto",
-                   "cluster { workers { machine: \"cpu-host\" count: 4 } network { kind: ONE_SWITCH latency_us: 1 } } "
-                   "workload { variable { name: \"small\" shape: 8 } variable { name: \"large\" shape: 9 } } strategy "
-                   "{ tensorflow { multi_worker_all_reduce { all_reduce_spec { text: \"pscpu#2:8:xring\" } } } }");
+  const std::string file = folder.write("s.textproto",
+                                        "cluster { workers { machine: \"cpu-host\" count: 4 } "
+                                        "network { kind: ONE_SWITCH latency_us: 1 } } "
+                                        "workload { variable { name: \"small\" shape: 8 } variable "
+                                        "{ name: \"large\" shape: 9 } } strategy "
+                                        "{ tensorflow { multi_worker_all_reduce { all_reduce_spec "
+                                        "{ text: \"pscpu#2:8:xring\" } } } }");
   const Outcome text = run_tutti({"plan", file, "--check"});
   ASSERT_EQ(text.status, 0) << text.err;
-  EXPECT_THAT(text.out, HasSubstr("(12 elements)")) << "9 elements are padded for four ranks, and so it is proved";
-  const core::Value document = test::parse_or_throw(run_tutti({"plan", file, "--format", "json"}).out, "out");
+  EXPECT_THAT(text.out, HasSubstr("(12 elements)"))
+      << "9 elements are padded for four ranks, and so it is proved";
+  const core::Value document =
+      test::parse_or_throw(run_tutti({"plan", file, "--format", "json"}).out, "out");
   const Data json(document);
   EXPECT_EQ(json["all_reduce_spec"].text(), "pscpu#2:8:xring");
   const std::vector<Data> packs = json["packs"].items();
@@ -132,9 +153,10 @@ TEST(Plan, TellsOfEveryPackOfASpecByWhichAlgorithmItGoes) {
 TEST(Plan, PrintsAndProvesSchedules) {
   const Outcome o = run_tutti({"plan", scenario("01_two_ranks"), "--schedule", "--check"});
   EXPECT_EQ(o.status, 0) << o.err;
-  EXPECT_THAT(o.out, AllOf(HasSubstr("steps of pack 0 (250000 elements):"), HasSubstr("gpu0"), says_proved(2),
-                           HasSubstr("9 tasks and 11 edges")));
-  for (const char* name : {"02_eight_hosts_ring", "03_merge_scope", "04_resnet50_ring", "06_resnet50_nccl"}) {
+  EXPECT_THAT(o.out, AllOf(HasSubstr("steps of pack 0 (250000 elements):"), HasSubstr("gpu0"),
+                           says_proved(2), HasSubstr("9 tasks and 11 edges")));
+  for (const char* name :
+       {"02_eight_hosts_ring", "03_merge_scope", "04_resnet50_ring", "06_resnet50_nccl"}) {
     EXPECT_EQ(run_tutti({"plan", scenario(name), "--check"}).status, 0) << name;
   }
 }
@@ -145,12 +167,15 @@ TEST(Plan, DrawsAStepWithItsCriticalPath) {
   const Outcome drawn = run_tutti({"plan", scenario("13_tensor_parallel"), "--graph", svg});
   ASSERT_EQ(drawn.status, 0) << drawn.err;
   EXPECT_THAT(drawn.out, AllOf(HasSubstr("simulated, step 2"), HasSubstr("204 tasks")));
-  EXPECT_THAT(folder.read("step.svg"), AllOf(HasSubstr("critical path"), HasSubstr("communicator &quot;tensor&quot;"),
-                                             HasSubstr("all_reduce ×")));
-  const Outcome known = run_tutti({"plan", scenario("06_resnet50_nccl"), "--graph", dot, "--no-simulation", "--check"});
+  EXPECT_THAT(folder.read("step.svg"),
+              AllOf(HasSubstr("critical path"), HasSubstr("communicator &quot;tensor&quot;"),
+                    HasSubstr("all_reduce ×")));
+  const Outcome known = run_tutti(
+      {"plan", scenario("06_resnet50_nccl"), "--graph", dot, "--no-simulation", "--check"});
   ASSERT_EQ(known.status, 0) << known.err;
   EXPECT_THAT(known.out, AllOf(HasSubstr("nothing was simulated"), HasSubstr("185 tasks")));
-  EXPECT_THAT(folder.read("step.dot"), AllOf(testing::StartsWith("digraph step {"), HasSubstr("penwidth=2.4")));
+  EXPECT_THAT(folder.read("step.dot"),
+              AllOf(testing::StartsWith("digraph step {"), HasSubstr("penwidth=2.4")));
 }
 
 TEST(Plan, RefusesGraphsThatItCannotWrite) {
@@ -174,15 +199,20 @@ TEST(Plan, PrintsAndProvesNcclsSendsOfAnExchange) {
   const TemporaryFolder folder;
   const std::string file = folder.write(
       "s.textproto",
-      "cluster { workers { machine: \"hgx-h100\" count: 2 } network { kind: ONE_SWITCH link: \"ndr\" } } workload { "
-      "variable { name: \"v\" shape: 4096 } forward_ms: 1 } strategy { algorithm: \"nccl\" } communicator { name: "
+      "cluster { workers { machine: \"hgx-h100\" count: 2 } network { kind: ONE_SWITCH link: "
+      "\"ndr\" } } workload { "
+      "variable { name: \"v\" shape: 4096 } forward_ms: 1 } strategy { algorithm: \"nccl\" } "
+      "communicator { name: "
       "\"expert\" size: 16 exchange { collective: ALL_TO_ALL bytes: 1048576 per_forward: 1 } }");
   const Outcome o = run_tutti({"plan", file, "--schedule", "--exchange", "0", "--check"});
   ASSERT_EQ(o.status, 0) << o.err;
-  // Of 64 KiB in chunks of 32 KiB over the network: rank 9's from GPU 0 leaves beside GPU 1, whose proxy sends it on.
-  EXPECT_THAT(o.out, AllOf(HasSubstr("steps of exchange 0 (262144 elements):"), HasSubstr("(copy engine, 8 slots)"),
-                           says_exchange_proved(16), HasSubstr("(4096 elements in place of 262144)")));
-  expect_refused({"plan", file, "--schedule", "--exchange", "1"}, folder, {ProblemCode::kTooLarge, "--exchange"});
+  // Of 64 KiB in chunks of 32 KiB over the network: rank 9's from GPU 0 leaves beside GPU 1, whose
+  // proxy sends it on.
+  EXPECT_THAT(o.out, AllOf(HasSubstr("steps of exchange 0 (262144 elements):"),
+                           HasSubstr("(copy engine, 8 slots)"), says_exchange_proved(16),
+                           HasSubstr("(4096 elements in place of 262144)")));
+  expect_refused({"plan", file, "--schedule", "--exchange", "1"}, folder,
+                 {ProblemCode::kTooLarge, "--exchange"});
 }
 
 TEST(Plan, PrintsAndProvesWhatANetworkReduces) {
@@ -197,14 +227,17 @@ TEST(Plan, PrintsAndProvesWhatANetworkReduces) {
     const std::string file = folder.write(
         "s.textproto",
         fmt::format(
-            "cluster {{ workers {{ machine: \"hgx-h100\" count: 2 replicas: 8 }} network {{ kind: ONE_SWITCH link: "
+            "cluster {{ workers {{ machine: \"hgx-h100\" count: 2 replicas: 8 }} network {{ kind: "
+            "ONE_SWITCH link: "
             "\"ndr\" }} }} "
-            "workload {{ variable {{ name: \"v\" shape: 1024 }} forward_ms: 1 }} strategy {{ algorithm: \"nccl\" "
+            "workload {{ variable {{ name: \"v\" shape: 1024 }} forward_ms: 1 }} strategy {{ "
+            "algorithm: \"nccl\" "
             "collective: {} nccl {{ set: \"NCCL_COLLNET_ENABLE=1\" set: \"NCCL_ALGO={}\" }} }}",
             collective, algorithm));
     const Outcome o = run_tutti({"plan", file, "--schedule", "--check"});
     ASSERT_EQ(o.status, 0) << o.err;
-    EXPECT_THAT(o.out, testing::ContainsRegex(fmt::format("pack 0: {}, .*: every one of 16 replicas", says)));
+    EXPECT_THAT(o.out, testing::ContainsRegex(
+                           fmt::format("pack 0: {}, .*: every one of 16 replicas", says)));
     EXPECT_THAT(o.out, HasSubstr("(copy engine, 8 slots)"));  // the heads' proxies
     EXPECT_THAT(o.out, HasSubstr("SHARP"));
   }
@@ -213,23 +246,26 @@ TEST(Plan, PrintsAndProvesWhatANetworkReduces) {
 TEST(Plan, PrintsAndProvesNcclsSendsOfOldReleases) {
   const TemporaryFolder folder;
   const auto planned = [&](const std::string& version) {
-    const std::string file = folder.write(
-        version + ".textproto",
-        "cluster { workers { machine: \"dgx1-v100\" count: 2 } network { kind: ONE_SWITCH link: \"edr\" } } workload { "
-        "variable { name: \"v\" shape: 4096 } forward_ms: 1 } strategy { algorithm: \"nccl\" nccl { version: \"" +
-            version +
-            "\" } } communicator { name: \"expert\" size: 16 exchange { collective: ALL_TO_ALL bytes: 1048576 "
-            "per_forward: 1 } }");
+    const std::string file = folder.write(version + ".textproto",
+                                          "cluster { workers { machine: \"dgx1-v100\" count: 2 } "
+                                          "network { kind: ONE_SWITCH link: \"edr\" } } workload { "
+                                          "variable { name: \"v\" shape: 4096 } forward_ms: 1 } "
+                                          "strategy { algorithm: \"nccl\" nccl { version: \"" +
+                                              version +
+                                              "\" } } communicator { name: \"expert\" size: 16 "
+                                              "exchange { collective: ALL_TO_ALL bytes: 1048576 "
+                                              "per_forward: 1 } }");
     const Outcome o = run_tutti({"plan", file, "--schedule", "--exchange", "0", "--check"});
     EXPECT_EQ(o.status, 0) << o.err;
     return o.out;
   };
   // Chunks of 128 KiB hold all of 64; no GPU sends on for others, and no proxy is a lane.
-  EXPECT_THAT(planned("2.8.4"),
-              AllOf(HasSubstr("steps of exchange 0 (262144 elements):"), Not(HasSubstr("copy engine")),
-                    HasSubstr("[16384..32768)"), says_exchange_proved(16)));
-  EXPECT_THAT(planned("2.6.4"), AllOf(HasSubstr("not NCCL's own schedule: NCCL 2.6.4 "),
-                                      HasSubstr("not by NCCL's own steps (NCCL 2.6.4 "), says_exchange_proved(16)));
+  EXPECT_THAT(planned("2.8.4"), AllOf(HasSubstr("steps of exchange 0 (262144 elements):"),
+                                      Not(HasSubstr("copy engine")), HasSubstr("[16384..32768)"),
+                                      says_exchange_proved(16)));
+  EXPECT_THAT(planned("2.6.4"),
+              AllOf(HasSubstr("not NCCL's own schedule: NCCL 2.6.4 "),
+                    HasSubstr("not by NCCL's own steps (NCCL 2.6.4 "), says_exchange_proved(16)));
 }
 
 TEST(Plan, PrintsAndProvesNcclsStepsInsideWorkers) {
@@ -238,17 +274,21 @@ TEST(Plan, PrintsAndProvesNcclsStepsInsideWorkers) {
     const std::string file = folder.write(
         "s.textproto",
         fmt::format(
-            "cluster {{ workers {{ machine: \"hgx-h100\" count: 2 }} network {{ kind: ONE_SWITCH link: \"ndr\" }} }} "
-            "workload {{ variable {{ name: \"v\" shape: 16384 }} forward_ms: 1 }} strategy {{ algorithm: \"{}\" "
+            "cluster {{ workers {{ machine: \"hgx-h100\" count: 2 }} network {{ kind: ONE_SWITCH "
+            "link: \"ndr\" }} }} "
+            "workload {{ variable {{ name: \"v\" shape: 16384 }} forward_ms: 1 }} strategy {{ "
+            "algorithm: \"{}\" "
             "reduction: MEAN nccl {{ set: \"NCCL_ALGO=NVLS,Ring\" set: \"NCCL_PROTO=Simple\" }} }}",
             algorithm));
     const Outcome o = run_tutti({"plan", file, "--schedule", "--check"});
     ASSERT_EQ(o.status, 0) << algorithm << o.err;
     // The switch adds what the first stage adds: on the second machine among its own eight.
-    EXPECT_THAT(o.out, AllOf(HasSubstr("all_reduce by NVLS Simple, 8 channels"), HasSubstr("broadcast by Ring Simple"),
+    EXPECT_THAT(o.out, AllOf(HasSubstr("all_reduce by NVLS Simple, 8 channels"),
+                             HasSubstr("broadcast by Ring Simple"),
                              HasSubstr("data[0..0) → ranks 8..15 lane 1"), says_proved(16)))
         << algorithm;
-    const core::Value document = test::parse_or_throw(run_tutti({"plan", file, "--format", "json"}).out, "out");
+    const core::Value document =
+        test::parse_or_throw(run_tutti({"plan", file, "--format", "json"}).out, "out");
     const auto inside = Data(document)["packs"].items().at(0)["nccl_inside_workers"].items();
     ASSERT_EQ(inside.size(), 2u);
     EXPECT_EQ(inside[0]["collective"].text(), "all_reduce");
@@ -274,7 +314,9 @@ TEST(Plan, SaysThatAScheduleIsTooLargeToProve) {
   const TemporaryFolder folder;
   const std::string file = folder.file("s.textproto");
   for (const char* nodes : {"4000", "40000"}) {
-    ASSERT_EQ(run_tutti({"init", "--machine", "cpu-host", "--nodes", nodes, "-o", file, "--force"}).status, 0);
+    ASSERT_EQ(run_tutti({"init", "--machine", "cpu-host", "--nodes", nodes, "-o", file, "--force"})
+                  .status,
+              0);
     expect_refused({"plan", file, "--check"}, folder, {ProblemCode::kTooLarge, "--check"});
   }
 }

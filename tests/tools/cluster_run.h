@@ -18,29 +18,36 @@ namespace tutti::test {
 /// Machines with one CPU each, that reduce a few gradients by a ring.
 inline std::string ring_of(int workers, int steps = 2, const std::string& workload = "") {
   return fmt::format(
-      "cluster {{ workers {{ machine: \"host\" count: {} }} network {{ kind: ONE_SWITCH latency_us: 1 }} machine {{ "
-      "name: \"host\" device {{ name: \"cpu0\" kind: CPU memory_gb_per_s: 50 }} nic {{ name: \"nic0\" "
-      "bandwidth_gb_per_s: 10 }} link {{ from: \"cpu0\" to: \"nic0\" kind: PCIE bandwidth_gb_per_s: 10 latency_us: 0 "
+      "cluster {{ workers {{ machine: \"host\" count: {} }} network {{ kind: ONE_SWITCH "
+      "latency_us: 1 }} machine {{ "
+      "name: \"host\" device {{ name: \"cpu0\" kind: CPU memory_gb_per_s: 50 }} nic {{ name: "
+      "\"nic0\" "
+      "bandwidth_gb_per_s: 10 }} link {{ from: \"cpu0\" to: \"nic0\" kind: PCIE "
+      "bandwidth_gb_per_s: 10 latency_us: 0 "
       "}} "
       "}} }}\nworkload {{ {} }}\nstrategy {{ algorithm: \"ring\" }}\nrun {{ steps: {} }}\n",
       workers,
-      workload.empty() ? "variable { name: \"a\" shape: 1001 } variable { name: \"b\" shape: 7 data_type: INT32 }"
+      workload.empty() ? "variable { name: \"a\" shape: 1001 } variable { name: \"b\" shape: 7 "
+                         "data_type: INT32 }"
                        : workload,
       steps);
 }
 
 /// A step that takes long, so that something can happen in it.
 inline std::string long_ring_of(int workers, int steps = 3, double forward_ms = 1500) {
-  return ring_of(workers, steps, fmt::format("variable {{ name: \"a\" shape: 1000 }} forward_ms: {}", forward_ms));
+  return ring_of(workers, steps,
+                 fmt::format("variable {{ name: \"a\" shape: 1000 }} forward_ms: {}", forward_ms));
 }
 
 /// A coordinator that waits for workers on loopback, and workers that join it.
 class ClusterRun {
  public:
   explicit ClusterRun(const std::string& scenario, const std::vector<std::string>& options = {},
-                      const Process::Options& environment = {}, const std::string& command = "run") {
+                      const Process::Options& environment = {},
+                      const std::string& command = "run") {
     // The system's choice: a port that was free a moment ago may be somebody's by now.
-    std::vector<std::string> words{command, folder_.write("s.textproto", scenario), "--listen", "127.0.0.1:0"};
+    std::vector<std::string> words{command, folder_.write("s.textproto", scenario), "--listen",
+                                   "127.0.0.1:0"};
     words.insert(words.end(), options.begin(), options.end());
     coordinator_.emplace_back(words, environment);
     const std::string waits = "waiting for workers at ";
@@ -82,11 +89,13 @@ class ClusterRun {
 };
 
 /// Every one of these ended with status 1 and one line that has this.
-inline void expect_failed(Process& process, const testing::Matcher<std::string>& says, const std::string& who) {
+inline void expect_failed(Process& process, const testing::Matcher<std::string>& says,
+                          const std::string& who) {
   const Outcome outcome = process.wait();
   EXPECT_EQ(outcome.status, 1) << who;
   std::string lines;
-  for (std::istringstream text(outcome.err); std::getline(text, lines) && !lines.starts_with("tutti:");) {
+  for (std::istringstream text(outcome.err);
+       std::getline(text, lines) && !lines.starts_with("tutti:");) {
   }
   EXPECT_THAT(lines, says) << who << ": " << outcome.err;
 }

@@ -27,15 +27,19 @@ strategy { algorithm: "ring" bytes_per_pack: 0 }
 )";
 
 /// The words, and then some.
-inline std::vector<std::string> with(std::vector<std::string> words, const std::vector<std::string>& more) {
+inline std::vector<std::string> with(std::vector<std::string> words,
+                                     const std::vector<std::string>& more) {
   words.insert(words.end(), more.begin(), more.end());
   return words;
 }
 
 /// The file of a shipped scenario.
-inline std::string scenario(const std::string& name) { return source_folder() + "/scenarios/" + name + ".textproto"; }
+inline std::string scenario(const std::string& name) {
+  return source_folder() + "/scenarios/" + name + ".textproto";
+}
 
-/// The request is refused: status 2, why on stderr, nothing on stdout, no file more than there was. For commands without
+/// The request is refused: status 2, why on stderr, nothing on stdout, no file more than there was.
+/// For commands without
 /// --format json, and for what excludes it; `why` is a name: an option or a file.
 inline void expect_refused(const std::vector<std::string>& arguments, const TemporaryFolder& folder,
                            const testing::Matcher<std::string>& why) {
@@ -67,26 +71,30 @@ inline core::Error error_in(const std::string& json) {
     problem.kind.code = static_cast<ProblemCode>(code);
     problems.push_back(std::move(problem));
   }
-  return {error["status"].number() == 2 ? core::ErrorKind::kRequest : core::ErrorKind::kRun, std::move(problems)};
+  return {error["status"].number() == 2 ? core::ErrorKind::kRequest : core::ErrorKind::kRun,
+          std::move(problems)};
 }
 
-/// Runs a command with --format json. Answers the error it ends in, by code, field and place; everything it says in
-/// words is on stderr. Throws if there is none.
+/// Runs a command with --format json. Answers the error it ends in, by code, field and place;
+/// everything it says in words is on stderr. Throws if there is none.
 inline core::Error error_of(std::vector<std::string> arguments, const RunOptions& options = {}) {
   if (std::find(arguments.begin(), arguments.end(), "--format") == arguments.end())
     arguments.insert(arguments.end(), {"--format", "json"});
   const Outcome o = run_tutti(arguments, options);
   core::Error error = error_in(o.out);
   EXPECT_EQ(o.status, error.kind() == core::ErrorKind::kRequest ? 2 : 1);
-  for (const core::Problem& problem : error.problems()) EXPECT_THAT(o.err, testing::HasSubstr(problem.text));
+  for (const core::Problem& problem : error.problems())
+    EXPECT_THAT(o.err, testing::HasSubstr(problem.text));
   return error;
 }
 
-/// The request is refused, with this problem among others, and there is no file more than there was.
+/// The request is refused, with this problem among others, and there is no file more than there
+/// was.
 inline void expect_refused(const std::vector<std::string>& arguments, const TemporaryFolder& folder,
                            const Mistake& mistake) {
   const std::vector<std::string> before = folder.files();
-  const core::Expected<void> refused = tl::make_unexpected(error_of(arguments, {.folder = folder.path()}));
+  const core::Expected<void> refused =
+      tl::make_unexpected(error_of(arguments, {.folder = folder.path()}));
   EXPECT_EQ(refused.error().kind(), core::ErrorKind::kRequest);
   EXPECT_THAT(refused, FailsWith(mistake)) << testing::PrintToString(arguments);
   EXPECT_EQ(folder.files(), before);

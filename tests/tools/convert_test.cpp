@@ -12,9 +12,11 @@ namespace {
 namespace fs = std::filesystem;
 
 const std::string kBegin =
-    "cluster { workers { machine: \"dgx1-v100\" } }\nworkload { variable { name: \"a\" shape: 1000 } }\n";
+    "cluster { workers { machine: \"dgx1-v100\" } }\nworkload { variable { name: \"a\" shape: 1000 "
+    "} }\n";
 const std::string kOld = kBegin + "strategy {\n  mirrored { num_packs: 2 }  # mine\n}\n";
-const std::string kNow = kBegin + "strategy {\n  tensorflow { mirrored { num_packs: 2 } }  # mine\n}\n";
+const std::string kNow =
+    kBegin + "strategy {\n  tensorflow { mirrored { num_packs: 2 } }  # mine\n}\n";
 
 std::string content(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
@@ -29,8 +31,10 @@ TEST(Convert, RewritesFilesInPlaceAndTwiceChangesNothing) {
   fs::permissions(a, fs::perms::owner_read | fs::perms::owner_write);
   Outcome o = run_tutti({"convert", a, b});
   EXPECT_EQ(o.status, 0) << o.err;
-  EXPECT_THAT(o.err, AllOf(HasSubstr("a.textproto:4:3: strategy.mirrored moved to strategy.tensorflow.mirrored"),
-                           HasSubstr("b.textproto: nothing to change")));
+  EXPECT_THAT(
+      o.err,
+      AllOf(HasSubstr("a.textproto:4:3: strategy.mirrored moved to strategy.tensorflow.mirrored"),
+            HasSubstr("b.textproto: nothing to change")));
   EXPECT_EQ(content(a), kNow);
   EXPECT_EQ(content(b), kNow);
   EXPECT_EQ(fs::status(a).permissions(), fs::perms::owner_read | fs::perms::owner_write);
@@ -68,22 +72,29 @@ TEST(Convert, RefusesWhatItCannotRead) {
 
 TEST(Convert, OlderScenariosRunWithAWarningAndTheirTimelinesWithoutOne) {
   const TemporaryFolder folder;
-  const std::string old_form = folder.write("a.textproto", kOld), now = folder.write("b.textproto", kNow);
+  const std::string old_form = folder.write("a.textproto", kOld),
+                    now = folder.write("b.textproto", kNow);
   const std::string timeline = folder.file("a.tutti");
   const Outcome o = run_tutti({"simulate", old_form, "--timeline", timeline, "--format", "json"});
   EXPECT_EQ(o.status, 0) << o.err;
-  EXPECT_THAT(o.err, AllOf(HasSubstr("a.textproto:4:3: warning: strategy.mirrored is strategy.tensorflow.mirrored now"),
-                           HasSubstr("tensorflow { mirrored { num_packs: 2 } }"), HasSubstr("tutti convert ")));
+  EXPECT_THAT(
+      o.err,
+      AllOf(HasSubstr(
+                "a.textproto:4:3: warning: strategy.mirrored is strategy.tensorflow.mirrored now"),
+            HasSubstr("tensorflow { mirrored { num_packs: 2 } }"), HasSubstr("tutti convert ")));
   EXPECT_THAT(run_tutti({"simulate", now}).err, Not(HasSubstr("warning")));
   EXPECT_THAT(run_tutti({"compare", timeline, timeline}).err, Not(HasSubstr("older form")));
-  EXPECT_EQ(run_tutti({"plan", old_form, "--format", "json"}).out,
-            run_tutti({"plan", old_form, "--format", "json", "--set", "strategy.mirrored.num_packs=2"}).out);
+  EXPECT_EQ(
+      run_tutti({"plan", old_form, "--format", "json"}).out,
+      run_tutti({"plan", old_form, "--format", "json", "--set", "strategy.mirrored.num_packs=2"})
+          .out);
 }
 
 TEST(Convert, SweepsOfOlderNamesGoOn) {
   const TemporaryFolder folder;
   const std::string old_form = folder.write("a.textproto", kOld), sweep = folder.file("a.sweep");
-  const std::vector<std::string> words{"sweep", old_form, "--over", "strategy.mirrored.num_packs=1,2", "-o", sweep};
+  const std::vector<std::string> words{
+      "sweep", old_form, "--over", "strategy.mirrored.num_packs=1,2", "-o", sweep};
   Outcome o = run_tutti(words);
   ASSERT_EQ(o.status, 0) << o.err;
   EXPECT_EQ(run_tutti(words).status, 0) << "again";

@@ -11,15 +11,17 @@ double step(const std::vector<std::string>& more) {
 }
 
 TEST(Explain, WhatIsNotBoundedHasNoBound) {
-  const std::vector<std::string> few{
-      "--set", "cluster.workers[0].count=2", "--set", "cluster.workers[0].replicas=1", "--set", "run.steps=1"};
+  const std::vector<std::string> few{"--set", "cluster.workers[0].count=2",
+                                     "--set", "cluster.workers[0].replicas=1",
+                                     "--set", "run.steps=1"};
   std::vector<std::string> explain{"explain", scenario("22_byteps"), "--format", "json"};
   explain.insert(explain.end(), few.begin(), few.end());
   const core::Value document = test::parse_or_throw(run_tutti(explain).out, "out");
   EXPECT_TRUE(test::Data(document)["lower_bound"].is_null());
   const test::TemporaryFolder folder;
-  std::vector<std::string> sweep{"sweep", scenario("22_byteps"), "--over", "strategy.byteps.scheduling_credit=0,4",
-                                 "-o",    folder.file("s.sweep")};
+  std::vector<std::string> sweep{"sweep",  scenario("22_byteps"),
+                                 "--over", "strategy.byteps.scheduling_credit=0,4",
+                                 "-o",     folder.file("s.sweep")};
   sweep.insert(sweep.end(), few.begin(), few.end());
   EXPECT_THAT(run_tutti(sweep).out, testing::ContainsRegex("m?s +– "));
 }
@@ -28,15 +30,15 @@ TEST(Explain, SaysBoundFormPathAndWhatWouldHelp) {
   const Outcome o = run_tutti({"explain", scenario("04_resnet50_ring")});
   ASSERT_EQ(o.status, 0) << o.err;
   EXPECT_THAT(o.out, AllOf(HasSubstr("lower bound "), HasSubstr("critical path"),
-                           HasSubstr("2(n - 1)(α + wire(C)) + (n - 1)·add(C)"), HasSubstr("n = 16 ranks, C = 1.89 MB"),
-                           HasSubstr("twice ")));
+                           HasSubstr("2(n - 1)(α + wire(C)) + (n - 1)·add(C)"),
+                           HasSubstr("n = 16 ranks, C = 1.89 MB"), HasSubstr("twice ")));
   EXPECT_THAT(o.out, testing::ContainsRegex("batch 128 .* 32"));
 }
 
 /// What an answer says is what simulating it says.
 TEST(Explain, AnswersAreSimulated) {
-  const core::Value document =
-      test::parse_or_throw(run_tutti({"explain", scenario("04_resnet50_ring"), "--format", "json"}).out, "out");
+  const core::Value document = test::parse_or_throw(
+      run_tutti({"explain", scenario("04_resnet50_ring"), "--format", "json"}).out, "out");
   const Data json(document);
   EXPECT_NEAR(json["step_time_us"].real(), step({}), 1e-6);
   bool direct = false, last = false;
@@ -61,11 +63,13 @@ TEST(Explain, AnswersAreSimulated) {
 }
 
 TEST(Explain, TakesFieldsChanged) {
-  const Outcome o = run_tutti(
-      {"explain", scenario("04_resnet50_ring"), "--set", "strategy.bytes_per_pack=6553600", "--format", "json"});
+  const Outcome o = run_tutti({"explain", scenario("04_resnet50_ring"), "--set",
+                               "strategy.bytes_per_pack=6553600", "--format", "json"});
   EXPECT_NEAR(Data(test::parse_or_throw(o.out, "out"))["step_time_us"].real(),
               step({"--set", "strategy.bytes_per_pack=6553600"}), 1e-6);
-  EXPECT_EQ(run_tutti({"explain", scenario("04_resnet50_ring"), "--set", "strategy.nothing=1"}).status, 2);
+  EXPECT_EQ(
+      run_tutti({"explain", scenario("04_resnet50_ring"), "--set", "strategy.nothing=1"}).status,
+      2);
 }
 
 }  // namespace

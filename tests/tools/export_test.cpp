@@ -13,7 +13,9 @@ namespace {
 class Export : public testing::Test {
  protected:
   void SetUp() override {
-    ASSERT_EQ(run_tutti({"simulate", folder.write("s.textproto", kSmall), "--timeline", timeline}).status, 0);
+    ASSERT_EQ(
+        run_tutti({"simulate", folder.write("s.textproto", kSmall), "--timeline", timeline}).status,
+        0);
   }
   TemporaryFolder folder;
   std::string timeline = folder.file("t.tutti");
@@ -22,7 +24,8 @@ class Export : public testing::Test {
 TEST_F(Export, WritesBesideTheTimeline) {
   for (const char* form : {"perfetto", "csv", "svg"})
     EXPECT_EQ(run_tutti({"export", timeline, "--to", form}).status, 0);
-  EXPECT_THAT(folder.files(), ElementsAre("s.textproto", "t.perfetto-trace", "t.spans.csv", "t.svg", "t.tutti"));
+  EXPECT_THAT(folder.files(),
+              ElementsAre("s.textproto", "t.perfetto-trace", "t.spans.csv", "t.svg", "t.tutti"));
   EXPECT_THAT(folder.read("t.svg"), AllOf(StartsWith("<svg"), EndsWith("</svg>\n")));
 }
 
@@ -61,7 +64,8 @@ TEST_F(Export, LosesNoFile) {
 TEST_F(Export, ReadsWhatACrashLeftAndKeepsIt) {
   const std::string whole = folder.read("t.tutti");
   const std::string left_over = folder.write("lost.svg.part", whole.substr(0, whole.size() - 100));
-  EXPECT_EQ(run_tutti({"export", left_over, "--to", "svg", "-o", folder.file("lost.svg")}).status, 0);
+  EXPECT_EQ(run_tutti({"export", left_over, "--to", "svg", "-o", folder.file("lost.svg")}).status,
+            0);
   EXPECT_EQ(folder.read("lost.svg.part").size(), whole.size() - 100);
   EXPECT_THAT(folder.read("lost.svg"), EndsWith("</svg>\n"));
   EXPECT_THAT(folder.files(), ElementsAre("lost.svg", "lost.svg.part", "s.textproto", "t.tutti"));
@@ -72,8 +76,8 @@ TEST_F(Export, InterruptedItLeavesNothing) {
   ASSERT_EQ(run_tutti({"simulate", scenario("05_resnet50_pscpu"), "--timeline", large}).status, 0);
   for (const int number : {SIGINT, SIGTERM, SIGHUP}) {
     const std::string trace = folder.file("large.perfetto-trace");
-    const Outcome o =
-        run_tutti({"export", large, "--to", "perfetto"}, {.interrupt_once = trace + ".part", .signal = number});
+    const Outcome o = run_tutti({"export", large, "--to", "perfetto"},
+                                {.interrupt_once = trace + ".part", .signal = number});
     if (o.status == 0) continue;  // it was faster than the signal
     EXPECT_EQ(o.status, 128 + number);
     EXPECT_THAT(folder.files(), ElementsAre("large.tutti", "s.textproto", "t.tutti"));
@@ -86,7 +90,8 @@ TEST_F(Export, ReadsACutOffTimelineAsFarAsItGoes) {
   const Outcome o = run_tutti({"export", cut, "--to", "csv", "-o", "-"});
   EXPECT_EQ(o.status, 0);
   EXPECT_THAT(o.err, AllOf(HasSubstr(cut), test::says_cut_off()));
-  EXPECT_EQ(o.out, run_tutti({"export", timeline, "--to", "csv", "-o", "-"}).out) << "only the index was cut off";
+  EXPECT_EQ(o.out, run_tutti({"export", timeline, "--to", "csv", "-o", "-"}).out)
+      << "only the index was cut off";
 }
 
 // --- init ---
@@ -100,24 +105,29 @@ TEST_F(Export, ATimelineDiffersFromItselfInNothing) {
   const Data comparison(document);
   EXPECT_EQ(comparison["step_time"]["difference_us"].real(), 0);
   EXPECT_GT(comparison["packs"].items().size(), 0u);
-  for (const Data& pack : comparison["packs"].items()) EXPECT_EQ(pack["took"]["difference_us"].real(), 0);
+  for (const Data& pack : comparison["packs"].items())
+    EXPECT_EQ(pack["took"]["difference_us"].real(), 0);
   for (const Data& kind : comparison["steps"].items()) EXPECT_EQ(kind["mean_error_us"].real(), 0);
 }
 
 TEST(Compare, SaysWhatAnotherStrategyCosts) {
   const TemporaryFolder folder;
   for (const std::string packs : {"0", "26214400"}) {
-    const std::string scenario = folder.write("s" + packs + ".textproto",
-                                              "cluster { workers { machine: \"dgx1-v100\" count: 2 } network { kind: "
-                                              "ONE_SWITCH latency_us: 1.5 } } workload { model: "
-                                              "\"resnet50_torchvision\" layer_times: \"resnet50_torchvision_v100\" "
-                                              "batch: 32 } strategy { algorithm: \"ring\" "
-                                              "bytes_per_pack: " +
-                                                  packs + " }");
-    ASSERT_EQ(
-        run_tutti({"simulate", scenario, "--timeline", folder.file(packs + ".tutti"), "--record", "packs"}).status, 0);
+    const std::string scenario =
+        folder.write("s" + packs + ".textproto",
+                     "cluster { workers { machine: \"dgx1-v100\" count: 2 } network { kind: "
+                     "ONE_SWITCH latency_us: 1.5 } } workload { model: "
+                     "\"resnet50_torchvision\" layer_times: \"resnet50_torchvision_v100\" "
+                     "batch: 32 } strategy { algorithm: \"ring\" "
+                     "bytes_per_pack: " +
+                         packs + " }");
+    ASSERT_EQ(run_tutti({"simulate", scenario, "--timeline", folder.file(packs + ".tutti"),
+                         "--record", "packs"})
+                  .status,
+              0);
   }
-  const Outcome o = run_tutti({"compare", folder.file("26214400.tutti"), folder.file("0.tutti"), "--format", "json"});
+  const Outcome o = run_tutti(
+      {"compare", folder.file("26214400.tutti"), folder.file("0.tutti"), "--format", "json"});
   ASSERT_EQ(o.status, 0) << o.err;
   const core::Value document = test::parse_or_throw(o.out, "out");
   const Data comparison(document);
@@ -125,24 +135,30 @@ TEST(Compare, SaysWhatAnotherStrategyCosts) {
   EXPECT_EQ(comparison["packs_of_second_only"].number(), 1);
   EXPECT_TRUE(comparison["packs"].items().empty()) << "they hold other gradients";
   const double longer = comparison["step_time"]["difference_us"].real();
-  EXPECT_GT(comparison["exposed_communication"]["difference_us"].real(), longer / 2) << "most of that";
-  const Outcome text = run_tutti({"compare", folder.file("26214400.tutti"), folder.file("0.tutti")});
-  EXPECT_THAT(text.out,
-              AllOf(HasSubstr("exposed communication"), HasSubstr("4 packs of the first and 1 of the second")));
+  EXPECT_GT(comparison["exposed_communication"]["difference_us"].real(), longer / 2)
+      << "most of that";
+  const Outcome text =
+      run_tutti({"compare", folder.file("26214400.tutti"), folder.file("0.tutti")});
+  EXPECT_THAT(text.out, AllOf(HasSubstr("exposed communication"),
+                              HasSubstr("4 packs of the first and 1 of the second")));
 }
 
 TEST(Compare, AndExportTakeWhatIsWholeAndSayInOneLineWhatIsMissing) {
   const TemporaryFolder folder;
   const std::string whole = folder.file("whole.tutti");
-  ASSERT_EQ(run_tutti({"simulate", scenario("06_resnet50_nccl"), "--nccl", "rings", "--timeline", whole}).status, 0);
+  ASSERT_EQ(
+      run_tutti({"simulate", scenario("06_resnet50_nccl"), "--nccl", "rings", "--timeline", whole})
+          .status,
+      0);
   std::ifstream stream(whole, std::ios::binary);
   std::string bytes{std::istreambuf_iterator<char>(stream), {}};
   bytes.replace(bytes.size() / 2, 20, std::string(20, '\xff'));
   const std::string damaged = folder.write("damaged.tutti", bytes);
   const auto says = [](const std::string& what) {
     return testing::MatchesRegex(
-        ".*damaged.tutti: [^\n]* byte [0-9]+: [0-9]+ of its [0-9]+ spans [^\n]*w[01]/gpu[0-7], [^\n]* " + what +
-        " [^\n]*\n");
+        ".*damaged.tutti: [^\n]* byte [0-9]+: [0-9]+ of its [0-9]+ spans [^\n]*w[01]/gpu[0-7], "
+        "[^\n]* " +
+        what + " [^\n]*\n");
   };
   const Outcome exported = run_tutti({"export", damaged, "--to", "csv", "-o", "-"});
   EXPECT_EQ(exported.status, 0);

@@ -1,5 +1,6 @@
-// What happens to a run when something goes wrong: every process that is left ends by itself, in time, and says in one
-// line who it was and what it was doing. Real processes, and some that only pretend to be.
+// What happens to a run when something goes wrong: every process that is left ends by itself, in
+// time, and says in one line who it was and what it was doing. Real processes, and some that only
+// pretend to be.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -41,7 +42,8 @@ void let_it_run(ClusterRun& run) {
 }
 
 void send_raw(const ControlChannel& channel, const std::string& bytes) {
-  ASSERT_EQ(::send(channel.file(), bytes.data(), bytes.size(), MSG_NOSIGNAL), static_cast<ssize_t>(bytes.size()));
+  ASSERT_EQ(::send(channel.file(), bytes.data(), bytes.size(), MSG_NOSIGNAL),
+            static_cast<ssize_t>(bytes.size()));
 }
 
 Control hello() {
@@ -69,7 +71,8 @@ TEST(Faults, AWorkerElsewhereThatIsKilledIsNamedOnEveryOther) {
   run.worker(1).signal(SIGKILL);
   const auto named = says_gone(1);
   expect_failed(run.coordinator(), named, "coordinator");
-  for (const std::size_t w : {0, 2}) expect_failed(run.worker(w), says_the_run_failed(named), "survivor");
+  for (const std::size_t w : {0, 2})
+    expect_failed(run.worker(w), says_the_run_failed(named), "survivor");
 }
 
 TEST(Faults, AWorkerElsewhereThatIsStoppedIsNamedOnEveryOther) {
@@ -79,12 +82,14 @@ TEST(Faults, AWorkerElsewhereThatIsStoppedIsNamedOnEveryOther) {
   run.worker(2).signal(SIGSTOP);
   const auto named = HasSubstr("worker 2 has ");
   expect_failed(run.coordinator(), says_silent(2), "coordinator");
-  for (const std::size_t w : {0, 1}) expect_failed(run.worker(w), says_the_run_failed(named), "survivor");
+  for (const std::size_t w : {0, 1})
+    expect_failed(run.worker(w), says_the_run_failed(named), "survivor");
 }
 
 /// Everything is slowed down, the moment excepted at which somebody notices.
 TEST(Faults, AnEmulatedWorkerThatIsStoppedIsNamedAsSoonWhateverTheTimeScale) {
-  ClusterRun run(long_ring_of(2, 3, 500), {"--emulate", "--time-scale", "10000", "--timeout-seconds", "1"});
+  ClusterRun run(long_ring_of(2, 3, 500),
+                 {"--emulate", "--time-scale", "10000", "--timeout-seconds", "1"});
   run.join({"--worker", "0"});
   run.join({"--worker", "1"});
   let_it_run(run);
@@ -97,8 +102,8 @@ TEST(Faults, AnEmulatedWorkerThatIsStoppedIsNamedAsSoonWhateverTheTimeScale) {
 TEST(Faults, NoTimeoutAtAnyTimeScaleIsOverAtOnce) {
   const TemporaryFolder folder;
   const std::string file = folder.write("s.textproto", ring_of(1, 1));
-  const Outcome outcome =
-      run_tutti({"run", file, "--emulate", "--time-scale", "1000000", "--timeout-seconds", "86400"});
+  const Outcome outcome = run_tutti(
+      {"run", file, "--emulate", "--time-scale", "1000000", "--timeout-seconds", "86400"});
   EXPECT_EQ(outcome.status, 0) << outcome.err;
 }
 
@@ -109,7 +114,8 @@ TEST(Faults, AWorkerThatIsInterruptedSaysSo) {
   run.worker(0).signal(SIGTERM);
   expect_failed(run.coordinator(), says_that_it_failed(0, "interrupted ("), "coordinator");
   expect_failed(run.worker(0), says_interrupted(), "itself");
-  expect_failed(run.worker(1), says_the_run_failed(says_that_it_failed(0, "interrupted")), "survivor");
+  expect_failed(run.worker(1), says_the_run_failed(says_that_it_failed(0, "interrupted")),
+                "survivor");
 }
 
 TEST(Faults, WorkersEndThemselvesWhenTheCoordinatorIsKilled) {
@@ -118,7 +124,8 @@ TEST(Faults, WorkersEndThemselvesWhenTheCoordinatorIsKilled) {
   run.join();
   let_it_run(run);
   run.coordinator().signal(SIGKILL);
-  for (const std::size_t w : {0, 1}) expect_failed(run.worker(w), HasSubstr("the coordinator is gone ("), "worker");
+  for (const std::size_t w : {0, 1})
+    expect_failed(run.worker(w), HasSubstr("the coordinator is gone ("), "worker");
 }
 
 TEST(Faults, WorkersEndThemselvesWhenTheCoordinatorIsStopped) {
@@ -127,7 +134,8 @@ TEST(Faults, WorkersEndThemselvesWhenTheCoordinatorIsStopped) {
   run.join();
   let_it_run(run);
   run.coordinator().signal(SIGSTOP);
-  for (const std::size_t w : {0, 1}) expect_failed(run.worker(w), HasSubstr("said nothing for 3 s ("), "worker");
+  for (const std::size_t w : {0, 1})
+    expect_failed(run.worker(w), HasSubstr("said nothing for 3 s ("), "worker");
 }
 
 TEST(Faults, AWorkerThatIsSlowIsWaitedFor) {
@@ -189,8 +197,10 @@ TEST(Faults, AFailedRunKeepsTheStepsThatEnded) {
     ASSERT_TRUE(read) << read.error().message();
     EXPECT_TRUE(read->complete());
     EXPECT_GE(read->steps().size(), 1u);
-    EXPECT_THAT(read->run().notes, testing::Contains(testing::ContainsRegex("[0-9]+ of 100000 steps: worker 1")));
-    EXPECT_EQ(run_tutti({"export", timeline, "--to", "csv", "--table", "steps", "-o", "-"}).status, 0);
+    EXPECT_THAT(read->run().notes,
+                testing::Contains(testing::ContainsRegex("[0-9]+ of 100000 steps: worker 1")));
+    EXPECT_EQ(run_tutti({"export", timeline, "--to", "csv", "--table", "steps", "-o", "-"}).status,
+              0);
   }
 }
 
@@ -215,7 +225,8 @@ TEST(Faults, ControlCEndsWorkersElsewhereToo) {
   const Outcome outcome = run.coordinator().wait();
   EXPECT_EQ(outcome.status, 1);
   EXPECT_THAT(outcome.out, says_stopped_by_request());
-  for (const std::size_t w : {0, 1}) expect_failed(run.worker(w), HasSubstr("the run was stopped"), "worker");
+  for (const std::size_t w : {0, 1})
+    expect_failed(run.worker(w), HasSubstr("the run was stopped"), "worker");
 }
 
 // --- who is none of ours ---
@@ -240,8 +251,10 @@ TEST(Strangers, AWorkerOfAnotherVersionEndsTheRunAndBothKnowBoth) {
   std::string theirs;
   ASSERT_TRUE(join_as(run.port(), "", "9.9.9", 0, &theirs));
   EXPECT_EQ(theirs, kOurs);
-  expect_failed(run.coordinator(),
-                AllOf(HasSubstr("127.0.0.1 "), HasSubstr("Tutti 9.9.9"), HasSubstr("Tutti " + kOurs)), "coordinator");
+  expect_failed(
+      run.coordinator(),
+      AllOf(HasSubstr("127.0.0.1 "), HasSubstr("Tutti 9.9.9"), HasSubstr("Tutti " + kOurs)),
+      "coordinator");
 }
 
 TEST(Strangers, ACoordinatorOfAnotherVersionIsLeftAndBothAreNamed) {
@@ -250,7 +263,8 @@ TEST(Strangers, ACoordinatorOfAnotherVersionIsLeftAndBothAreNamed) {
   const std::string at = to_string(listener->address());
   Process worker({"worker", "--join", at});
   ASSERT_TRUE(let_in(*listener, "", "9.9.9"));
-  expect_failed(worker, AllOf(HasSubstr(at), HasSubstr("Tutti 9.9.9"), HasSubstr("Tutti " + kOurs)), "worker");
+  expect_failed(worker, AllOf(HasSubstr(at), HasSubstr("Tutti 9.9.9"), HasSubstr("Tutti " + kOurs)),
+                "worker");
 }
 
 TEST(Strangers, WhoeverListensMayBeNoCoordinator) {
@@ -260,7 +274,8 @@ TEST(Strangers, WhoeverListensMayBeNoCoordinator) {
   std::optional<real::Socket> connection;
   while (!connection) connection = listener->accept();
   const std::string http =
-      "HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\nConnection: close\r\nServer: somewhere.example\r\n\r\n";
+      "HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\nConnection: close\r\nServer: "
+      "somewhere.example\r\n\r\n";
   ASSERT_GT(::send(connection->get(), http.data(), http.size(), MSG_NOSIGNAL), 0);
   const Outcome outcome = worker.wait();
   EXPECT_EQ(outcome.status, 2);
@@ -287,13 +302,15 @@ TEST(Liars, AnotherPlanIsNoticedByTheWorkerAndNamesBothVersions) {
   do answer = next(*channel);
   while (answer && answer->has_alive());
   ASSERT_TRUE(answer && answer->has_failure());
-  EXPECT_THAT(answer->failure().text(), AllOf(HasSubstr("makes another plan"), HasSubstr("Tutti " + kOurs)));
+  EXPECT_THAT(answer->failure().text(),
+              AllOf(HasSubstr("makes another plan"), HasSubstr("Tutti " + kOurs)));
   channel.reset();
   expect_failed(worker, HasSubstr("makes another plan"), "worker");
 }
 
 /// A run of two, of whom worker 1 only pretends; `lie` is what it does once it has its orders.
-void expect_noticed(const std::function<void(ControlChannel&)>& lie, const testing::Matcher<std::string>& says) {
+void expect_noticed(const std::function<void(ControlChannel&)>& lie,
+                    const testing::Matcher<std::string>& says) {
   ClusterRun run(ring_of(2), {"--timeout-seconds", "5"});
   auto channel = join_as(run.port(), "", kOurs, 1);
   ASSERT_TRUE(channel);
@@ -321,8 +338,9 @@ TEST(Liars, AMessageThatBreaksOff) {
 }
 
 TEST(Liars, AMessageThatIsNone) {
-  expect_noticed([](ControlChannel& c) { send_raw(c, std::string("\x04\0\0\0\xff\xff\xff\xff", 8)); },
-                 HasSubstr("sent something that is no message of Tutti"));
+  expect_noticed(
+      [](ControlChannel& c) { send_raw(c, std::string("\x04\0\0\0\xff\xff\xff\xff", 8)); },
+      HasSubstr("sent something that is no message of Tutti"));
 }
 
 TEST(Liars, AMessageOutOfTurn) {
@@ -341,13 +359,15 @@ TEST(Liars, AWorkerThatNobodyReachesIsNamed) {
   ASSERT_TRUE(channel);
   ASSERT_TRUE(channel->send(hello()));  // says that it listens at a port where nobody does
   run.join({"--worker", "1"});
-  expect_failed(run.coordinator(), testing::ContainsRegex("worker 0 .*(127.0.0.1:1|nothing)"), "coordinator");
+  expect_failed(run.coordinator(), testing::ContainsRegex("worker 0 .*(127.0.0.1:1|nothing)"),
+                "coordinator");
 }
 
 /// An assignment of the scenario with one worker, which that would take.
 Control assignment() {
   const std::string text = ring_of(1);
-  const auto scenario = core::read_scenario(text, "s", core::Library(std::vector<core::Library::File>()));
+  const auto scenario =
+      core::read_scenario(text, "s", core::Library(std::vector<core::Library::File>()));
   Control order;
   proto::Assignment& a = *order.mutable_assignment();
   a.set_scenario_text(text);
@@ -369,7 +389,8 @@ Control assignment() {
 std::unique_ptr<Control> answer_to(const Control& order, Process** started = nullptr) {
   static std::deque<Process> workers;
   const auto listener = real::Listener::open({"127.0.0.1", 0});
-  Process& worker = workers.emplace_back(std::vector<std::string>{"worker", "--join", to_string(listener->address())});
+  Process& worker = workers.emplace_back(
+      std::vector<std::string>{"worker", "--join", to_string(listener->address())});
   if (started) *started = &worker;
   auto channel = let_in(*listener, "", kOurs);
   if (!channel || !next(*channel) || !channel->send(order)) return nullptr;
@@ -405,7 +426,8 @@ TEST(Liars, NoNumberOfAnAssignmentIsTakenOnTrust) {
       {"workers_before is 1", [](auto& a) { a.set_workers_before(1); }},
       {"workers_before is -1", [](auto& a) { a.set_workers_before(-1); }},
       {"iterations is 0", [](auto& a) { a.mutable_loop(); }},
-      {"warm_up is -1", [](auto& a) { a.mutable_loop()->set_iterations(1), a.mutable_loop()->set_warm_up(-1); }},
+      {"warm_up is -1",
+       [](auto& a) { a.mutable_loop()->set_iterations(1), a.mutable_loop()->set_warm_up(-1); }},
       {"a time-out of 0 s", [](auto& a) { a.set_timeout_seconds(0); }},
       {"a time-out of nan s", [](auto& a) { a.set_timeout_seconds(std::nan("")); }},
       {"a time-out of inf s", [](auto& a) { a.set_timeout_seconds(HUGE_VAL); }},
@@ -419,8 +441,9 @@ TEST(Liars, NoNumberOfAnAssignmentIsTakenOnTrust) {
     Process* worker = nullptr;
     const auto answer = answer_to(order, &worker);
     ASSERT_TRUE(answer && answer->has_failure()) << what;
-    EXPECT_THAT(answer->failure().text(),
-                HasSubstr(std::string("the coordinator sent an assignment that cannot be: ") + what));
+    EXPECT_THAT(
+        answer->failure().text(),
+        HasSubstr(std::string("the coordinator sent an assignment that cannot be: ") + what));
     EXPECT_EQ(worker->wait().status, 1) << what;
   }
 }

@@ -45,9 +45,11 @@ void write_timeline(std::ostream& out) {
   writer.end();
 }
 
-/// A disk that takes at most `most` bytes at a time, and of the write number `failing` (from 0) none.
+/// A disk that takes at most `most` bytes at a time, and of the write number `failing` (from 0)
+/// none.
 tools::FileBuffer::Write disk(std::string& content, int failing, std::size_t most) {
-  return [&content, failing, most, number = 0](int, const void* bytes, std::size_t count) mutable -> ssize_t {
+  return [&content, failing, most, number = 0](int, const void* bytes,
+                                               std::size_t count) mutable -> ssize_t {
     if (number++ == failing) {
       errno = ENOSPC;
       return -1;
@@ -82,19 +84,21 @@ TEST(FullDisk, WhicheverWriteFailsEveryWholeBlockStays) {
     const auto left = TimelineReader::from_bytes(content, "cut");
     ASSERT_TRUE(left) << left.error().message();
     const auto& blocks = all->span_blocks();
-    const auto fits = std::count_if(blocks.begin(), blocks.end(), [&](const TimelineReader::SpanBlock& block) {
-      return block.end <= content.size();
-    });
+    const auto fits = std::count_if(
+        blocks.begin(), blocks.end(),
+        [&](const TimelineReader::SpanBlock& block) { return block.end <= content.size(); });
     EXPECT_EQ(static_cast<std::ptrdiff_t>(left->span_blocks().size()), fits);
-    EXPECT_GE(static_cast<std::ptrdiff_t>(left->steps().size()), fits) << "each step stands before its spans";
+    EXPECT_GE(static_cast<std::ptrdiff_t>(left->steps().size()), fits)
+        << "each step stands before its spans";
     EXPECT_THAT(left->damage(), test::says_cut_off());
   }
 }
 
 /// The command with files of at most so many bytes, as on a disk that is full by then.
 Outcome run_with_room(std::size_t bytes, std::vector<std::string> arguments) {
-  std::vector<std::string> words{"/bin/sh", "-c", "ulimit -f " + std::to_string(bytes / 512) + "; exec \"$0\" \"$@\"",
-                                 test::tutti_program()};
+  std::vector<std::string> words{
+      "/bin/sh", "-c", "ulimit -f " + std::to_string(bytes / 512) + "; exec \"$0\" \"$@\"",
+      test::tutti_program()};
   words.insert(words.end(), arguments.begin(), arguments.end());
   return Process::of(std::move(words), {}).wait();
 }
@@ -114,7 +118,8 @@ void expect_left(const TemporaryFolder& folder, const Outcome& o, std::size_t ro
   EXPECT_GT(spans, 0);
   EXPECT_GT(left->steps().size(), 0u);
   EXPECT_THAT(o.err, HasSubstr(fmt::format("({} spans; {} of ", spans, left->steps().size())));
-  const Outcome read = test::run_tutti({"export", part, "--to", "csv", "--table", "steps", "-o", "-"});
+  const Outcome read =
+      test::run_tutti({"export", part, "--to", "csv", "--table", "steps", "-o", "-"});
   EXPECT_EQ(read.status, 0) << read.err;
   EXPECT_THAT(read.err, HasSubstr(part));
 }
@@ -122,9 +127,9 @@ void expect_left(const TemporaryFolder& folder, const Outcome& o, std::size_t ro
 TEST(FullDisk, OfASimulationLeavesWhatWasWritten) {
   const TemporaryFolder folder;
   constexpr std::size_t kRoom = 8u << 20;
-  const Outcome o =
-      run_with_room(kRoom, {"simulate", test::scenario("05_resnet50_pscpu"), "--steps", "100000", "--max-spans",
-                            "1000000000", "--remember", "off", "--timeline", folder.file("t.tutti")});
+  const Outcome o = run_with_room(
+      kRoom, {"simulate", test::scenario("05_resnet50_pscpu"), "--steps", "100000", "--max-spans",
+              "1000000000", "--remember", "off", "--timeline", folder.file("t.tutti")});
   expect_left(folder, o, kRoom);
   EXPECT_THAT(o.out, test::says_stopped_by_request()) << "and what was computed";
 }

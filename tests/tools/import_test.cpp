@@ -7,11 +7,13 @@
 namespace tutti {
 namespace {
 
-const char* const kThree = R"({"cluster": {"chief": ["a:1"], "worker": ["b:1", "c:1"], "ps": ["d:1", "e:1"]},
+const char* const kThree =
+    R"({"cluster": {"chief": ["a:1"], "worker": ["b:1", "c:1"], "ps": ["d:1", "e:1"]},
                                "task": {"type": "worker", "index": 1}})";
 
 /// The cluster of what a command simulates or plans.
-std::string cluster_of(std::vector<std::string> words, const std::map<std::string, std::string>& environment = {}) {
+std::string cluster_of(std::vector<std::string> words,
+                       const std::map<std::string, std::string>& environment = {}) {
   words.insert(words.end(), {"--format", "json"});
   const Outcome o = run_tutti(words, {.environment = environment});
   EXPECT_EQ(o.status, 0) << o.err;
@@ -21,7 +23,8 @@ std::string cluster_of(std::vector<std::string> words, const std::map<std::strin
 TEST(Set, ChangesWhatIsSimulatedPlannedAndMeasured) {
   const TemporaryFolder folder;
   const std::string file = folder.write("s.textproto", kSmall);
-  const std::vector<std::string> changed{"--set", "cluster.workers.replicas=4", "--set", "strategy.algorithm=psgpu"};
+  const std::vector<std::string> changed{"--set", "cluster.workers.replicas=4", "--set",
+                                         "strategy.algorithm=psgpu"};
   for (std::vector<std::string> words :
        {std::vector<std::string>{"simulate", file}, {"plan", file}, {"perf", file, "-e", "8"}}) {
     words.insert(words.end(), changed.begin(), changed.end());
@@ -30,16 +33,20 @@ TEST(Set, ChangesWhatIsSimulatedPlannedAndMeasured) {
     EXPECT_EQ(o.status, 0) << o.err;
     const core::Value document = test::parse_or_throw(o.out, "out");
     EXPECT_EQ(Data(document)["cluster"].text(), "1 × dgx1-v100, 4 GPUs") << words.front();
-    EXPECT_THAT(Data(document)[words.front() == "plan" ? "algorithm" : "strategy"].text(), StartsWith("psgpu"));
+    EXPECT_THAT(Data(document)[words.front() == "plan" ? "algorithm" : "strategy"].text(),
+                StartsWith("psgpu"));
   }
 }
 
 TEST(Set, IsRefusedWhereItMakesNoSense) {
   const TemporaryFolder folder;
   const std::string file = folder.write("s.textproto", kSmall);
-  expect_refused({"simulate", file, "--set", "strategy.shads=3"}, folder, {ProblemCode::kUnknownField, "--set"});
-  expect_refused({"simulate", file, "--set", "run.steps=0"}, folder, {ProblemCode::kTooSmall, "Run.steps"});
-  expect_refused({"simulate", file, "--format", "json", "--set"}, folder, {ProblemCode::kInvalid, "--set"});
+  expect_refused({"simulate", file, "--set", "strategy.shads=3"}, folder,
+                 {ProblemCode::kUnknownField, "--set"});
+  expect_refused({"simulate", file, "--set", "run.steps=0"}, folder,
+                 {ProblemCode::kTooSmall, "Run.steps"});
+  expect_refused({"simulate", file, "--format", "json", "--set"}, folder,
+                 {ProblemCode::kInvalid, "--set"});
 }
 
 TEST(TfConfigOption, GivesTheClusterItsWorkers) {
@@ -49,14 +56,17 @@ TEST(TfConfigOption, GivesTheClusterItsWorkers) {
   const std::string file = folder.write("s.textproto", text);
   const std::string config = folder.write("tf_config.json", kThree);
   EXPECT_EQ(cluster_of({"simulate", file, "--tf-config", config}), "3 × dgx1-v100, 24 GPUs");
-  EXPECT_EQ(cluster_of({"plan", file, "--tf-config", "env"}, {{"TF_CONFIG", kThree}}), "3 × dgx1-v100, 24 GPUs");
+  EXPECT_EQ(cluster_of({"plan", file, "--tf-config", "env"}, {{"TF_CONFIG", kThree}}),
+            "3 × dgx1-v100, 24 GPUs");
   expect_refused({"simulate", file, "--tf-config", folder.file("none.json")}, folder,
                  {.code = ProblemCode::kMissing, .file = folder.file("none.json")});
-  expect_refused({"simulate", file, "--tf-config", "env"}, folder, {ProblemCode::kMissing, "--tf-config"});
+  expect_refused({"simulate", file, "--tf-config", "env"}, folder,
+                 {ProblemCode::kMissing, "--tf-config"});
   const std::string servers = folder.write("servers.json", R"({"cluster": {"ps": ["a:1"]}})");
   expect_refused({"simulate", file, "--tf-config", servers}, folder,
                  {.code = ProblemCode::kMissing, .field = "--tf-config", .file = servers});
-  const std::string chiefs = folder.write("chiefs.json", R"({"cluster": {"chief": ["a:1", "b:1"]}})");
+  const std::string chiefs =
+      folder.write("chiefs.json", R"({"cluster": {"chief": ["a:1", "b:1"]}})");
   expect_refused({"simulate", file, "--tf-config", chiefs}, folder,
                  {.code = ProblemCode::kInvalid, .field = "--tf-config", .file = chiefs});
 }
@@ -64,8 +74,8 @@ TEST(TfConfigOption, GivesTheClusterItsWorkers) {
 TEST(ImportTfConfig, WritesAScenarioThatRuns) {
   const TemporaryFolder folder;
   const std::string config = folder.write("tf_config.json", kThree);
-  const Outcome made =
-      run_tutti({"import", "tf-config", config, "--machine", "dgx-a100", "-o", folder.file("s.textproto")});
+  const Outcome made = run_tutti(
+      {"import", "tf-config", config, "--machine", "dgx-a100", "-o", folder.file("s.textproto")});
   ASSERT_EQ(made.status, 0) << made.err;
   EXPECT_THAT(cluster_of({"simulate", folder.file("s.textproto")}),
               AllOf(HasSubstr("3 × dgx-a100"), HasSubstr("2 × cpu-host")));
@@ -76,14 +86,16 @@ TEST(ImportTfConfig, WritesAScenarioThatRuns) {
   const Outcome without = run_tutti({"import", "tf-config", config, "--algorithm", "ring"});
   EXPECT_THAT(without.err, HasSubstr("2 of job ps "));
   EXPECT_THAT(without.out, AllOf(HasSubstr("algorithm: \"ring\""), Not(HasSubstr("server"))));
-  const Outcome from_environment = run_tutti({"import", "tf-config"}, {.environment = {{"TF_CONFIG", kThree}}});
+  const Outcome from_environment =
+      run_tutti({"import", "tf-config"}, {.environment = {{"TF_CONFIG", kThree}}});
   EXPECT_EQ(from_environment.status, 0) << from_environment.err;
   EXPECT_THAT(from_environment.out, HasSubstr("count: 3"));
 }
 
 TEST(ImportTfConfig, SaysWhatIsWrong) {
   const TemporaryFolder folder;
-  const std::string config = folder.write("tf_config.json", R"({"cluster": {"worker": ["a:1", "b"]}})");
+  const std::string config =
+      folder.write("tf_config.json", R"({"cluster": {"worker": ["a:1", "b"]}})");
   expect_refused({"import", "tf-config", config}, folder, HasSubstr("tf_config.json:1:32: "));
   expect_refused({"import"}, folder, HasSubstr("nccl-topology"));
   expect_refused({"import", "tf-config"}, folder, {ProblemCode::kMissing, "--tf-config"});

@@ -5,7 +5,9 @@
 namespace tutti {
 namespace {
 
-std::string sample(const std::string& name) { return test::source_folder() + "/tests/data/traces/" + name; }
+std::string sample(const std::string& name) {
+  return test::source_folder() + "/tests/data/traces/" + name;
+}
 
 Data report_of(core::Value& document, const std::vector<std::string>& words) {
   const Outcome o = run_tutti(test::with(words, {"--format", "json"}));
@@ -16,14 +18,18 @@ Data report_of(core::Value& document, const std::vector<std::string>& words) {
 
 TEST(ImportTrace, WhatIsWrittenIsSimulatedAndCompared) {
   const TemporaryFolder folder;
-  const Outcome made = run_tutti({"import", sample("kineto_rank0.json"), sample("kineto_rank1.json"), "-o",
-                                  folder.file("measured.tutti"), "-o", folder.file("mine.textproto"), "-o",
-                                  folder.file("measured.log")});
+  const Outcome made =
+      run_tutti({"import", sample("kineto_rank0.json"), sample("kineto_rank1.json"), "-o",
+                 folder.file("measured.tutti"), "-o", folder.file("mine.textproto"), "-o",
+                 folder.file("measured.log")});
   ASSERT_EQ(made.status, 0) << made.err;
-  ASSERT_EQ(run_tutti({"simulate", folder.file("mine.textproto"), "--timeline", folder.file("predicted.tutti")}).status,
+  ASSERT_EQ(run_tutti({"simulate", folder.file("mine.textproto"), "--timeline",
+                       folder.file("predicted.tutti")})
+                .status,
             0);
   core::Value document;
-  const Data report = report_of(document, {"compare", folder.file("predicted.tutti"), folder.file("measured.tutti")});
+  const Data report = report_of(
+      document, {"compare", folder.file("predicted.tutti"), folder.file("measured.tutti")});
   // Both have the same packs of the same gradients.
   EXPECT_EQ(report["packs"].items().size(), 2u);
   EXPECT_EQ(report["packs_of_first_only"].number(), 0);
@@ -49,21 +55,27 @@ TEST(ImportTrace, ReportsWhatWasUsed) {
 TEST(ImportTrace, IsRefusedByCodeAndPlace) {
   const TemporaryFolder folder;
   const std::string trace = sample("kineto_rank0.json");
-  expect_refused({"import", trace, "-o", folder.file("x.json")}, folder, {ProblemCode::kUnknownName, "-o"});
+  expect_refused({"import", trace, "-o", folder.file("x.json")}, folder,
+                 {ProblemCode::kUnknownName, "-o"});
   expect_refused({"import", folder.file("none.json")}, folder, {ProblemCode::kMissing});
-  expect_refused({"import", folder.write("text.json", "hello")}, folder, {ProblemCode::kUnsupported});
+  expect_refused({"import", folder.write("text.json", "hello")}, folder,
+                 {ProblemCode::kUnsupported});
   expect_refused({"import", trace, sample("horovod.json")}, folder, {ProblemCode::kConflict});
-  expect_refused({"import", trace, trace}, folder, {ProblemCode::kDuplicate, "distributedInfo.rank"});
-  expect_refused({"import", "kineto", sample("horovod_killed.json")}, folder, {ProblemCode::kSyntax, "", 64, 21});
+  expect_refused({"import", trace, trace}, folder,
+                 {ProblemCode::kDuplicate, "distributedInfo.rank"});
+  expect_refused({"import", "kineto", sample("horovod_killed.json")}, folder,
+                 {ProblemCode::kSyntax, "", 64, 21});
   expect_refused({"import", sample("kineto_rocm.json"), "-o", folder.file("x.textproto")}, folder,
                  {ProblemCode::kMissing, "--machine"});
   expect_refused({"import", sample("kineto_old.json"), "-o", folder.file("x.textproto")}, folder,
                  {ProblemCode::kMissing, "--model"});
-  expect_refused({"import", trace, "--model", "resnet50_torchvision", "-o", folder.file("x.textproto")}, folder,
-                 {ProblemCode::kConflict, "--model"});
+  expect_refused(
+      {"import", trace, "--model", "resnet50_torchvision", "-o", folder.file("x.textproto")},
+      folder, {ProblemCode::kConflict, "--model"});
   expect_refused({"import", trace, "--nodes", "2", "-o", folder.file("x.textproto")}, folder,
                  {ProblemCode::kMissing, "--link"});
-  expect_refused({"import", sample("nccl_2_24.log"), "-o", folder.file("x.tutti")}, folder, {ProblemCode::kMissing});
+  expect_refused({"import", sample("nccl_2_24.log"), "-o", folder.file("x.tutti")}, folder,
+                 {ProblemCode::kMissing});
   const std::string there = folder.write("x.tutti", "kept");
   expect_refused({"import", trace, "-o", there}, folder, {ProblemCode::kConflict, "-o"});
 }

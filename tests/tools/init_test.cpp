@@ -7,8 +7,8 @@ namespace {
 
 TEST(Init, WritesAScenarioThatRuns) {
   const TemporaryFolder folder;
-  ASSERT_EQ(run_tutti({"init", "--model", "vgg16_torchvision", "--machine", "dgx-a100", "--nodes", "3", "--algorithm",
-                       "ring", "-o", folder.file("s.textproto")})
+  ASSERT_EQ(run_tutti({"init", "--model", "vgg16_torchvision", "--machine", "dgx-a100", "--nodes",
+                       "3", "--algorithm", "ring", "-o", folder.file("s.textproto")})
                 .status,
             0);
   const Outcome o = run_tutti({"simulate", folder.file("s.textproto"), "--format", "json"});
@@ -26,9 +26,12 @@ TEST(Init, AnswersInJson) {
 }
 
 TEST(Init, TakesMeasuredTimesOnlyForTheDeviceTheyWereMeasuredOn) {
-  EXPECT_THAT(run_tutti({"init", "--machine", "dgx1-v100"}).out, HasSubstr("resnet50_torchvision_v100"));
-  EXPECT_THAT(run_tutti({"init", "--machine", "hgx-h100"}).out, testing::Not(HasSubstr("layer_times")));
-  EXPECT_THAT(run_tutti({"init", "--machine", "cpu-host"}).out, testing::Not(HasSubstr("layer_times")));
+  EXPECT_THAT(run_tutti({"init", "--machine", "dgx1-v100"}).out,
+              HasSubstr("resnet50_torchvision_v100"));
+  EXPECT_THAT(run_tutti({"init", "--machine", "hgx-h100"}).out,
+              testing::Not(HasSubstr("layer_times")));
+  EXPECT_THAT(run_tutti({"init", "--machine", "cpu-host"}).out,
+              testing::Not(HasSubstr("layer_times")));
 }
 
 TEST(Init, WorksForEveryShippedModelMachineAndAlgorithm) {
@@ -36,8 +39,10 @@ TEST(Init, WorksForEveryShippedModelMachineAndAlgorithm) {
   std::istringstream lines(listed);
   std::map<std::string, int> counts;
   std::string section;
-  const std::map<std::string, std::string> options{
-      {"machines:", "--machine"}, {"links:", "--link"}, {"models:", "--model"}, {"algorithms:", "--algorithm"}};
+  const std::map<std::string, std::string> options{{"machines:", "--machine"},
+                                                   {"links:", "--link"},
+                                                   {"models:", "--model"},
+                                                   {"algorithms:", "--algorithm"}};
   for (std::string line; std::getline(lines, line);) {
     if (!line.starts_with("  ")) {
       section = line;
@@ -46,8 +51,10 @@ TEST(Init, WorksForEveryShippedModelMachineAndAlgorithm) {
     ++counts[section];
     if (!options.contains(section)) continue;
     std::vector<std::string> words{"init", options.at(section), line.substr(2)};
-    if (section == "models:") words.insert(words.end(), {"--machine", "hgx-h100"});        // has a rate for every type
-    if (words.back() == "hierarchical_copy") words.insert(words.end(), {"--nodes", "1"});  // of one machine
+    if (section == "models:")
+      words.insert(words.end(), {"--machine", "hgx-h100"});  // has a rate for every type
+    if (words.back() == "hierarchical_copy")
+      words.insert(words.end(), {"--nodes", "1"});  // of one machine
     const Outcome o = run_tutti(words);
     EXPECT_EQ(o.status, 0) << line << ": " << o.err;
   }
@@ -71,7 +78,8 @@ TEST(Init, WorksForEveryNetworkOfAnySize) {
 }
 
 TEST(Init, DragonfliesOfManyMachinesHaveLargerGroups) {
-  // 16 M links between switches are what can be simulated; groups of 4 routers with 4 machines reach that at 64,000 machines.
+  // 16 M links between switches are what can be simulated; groups of 4 routers with 4 machines
+  // reach that at 64,000 machines.
   for (const char* const nodes : {"63000", "100000", "300000", "1000000"}) {
     const Outcome o = run_tutti({"init", "--network", "dragonfly", "--nodes", nodes});
     EXPECT_EQ(o.status, 0) << nodes << ": " << o.err;
@@ -85,7 +93,8 @@ TEST(Init, DragonfliesOfManyMachinesHaveLargerGroups) {
 TEST(Init, OverwritesOnlyWhenTold) {
   const TemporaryFolder folder;
   const std::string file = folder.write("mine", "precious");
-  expect_refused({"init", "-o", file}, folder, {.code = ProblemCode::kConflict, .field = "-o", .file = file});
+  expect_refused({"init", "-o", file}, folder,
+                 {.code = ProblemCode::kConflict, .field = "-o", .file = file});
   EXPECT_EQ(folder.read("mine"), "precious");
   EXPECT_EQ(run_tutti({"init", "-o", file, "--force"}).status, 0);
   EXPECT_THAT(folder.read("mine"), HasSubstr("cluster {"));
@@ -93,7 +102,8 @@ TEST(Init, OverwritesOnlyWhenTold) {
 
 TEST(Init, NeverOverwritesWhatItReads) {
   const TemporaryFolder folder;
-  const std::string model = folder.write("model.csv", "name,shape,type,backward_flops,forward_flops\na,3,,1,1\n");
+  const std::string model =
+      folder.write("model.csv", "name,shape,type,backward_flops,forward_flops\na,3,,1,1\n");
   expect_refused({"init", "--model", model, "-o", model, "--force"}, folder,
                  {.code = ProblemCode::kConflict, .file = model});
   EXPECT_THAT(folder.read("model.csv"), StartsWith("name,"));
@@ -101,22 +111,29 @@ TEST(Init, NeverOverwritesWhatItReads) {
 
 TEST(Init, PutsVariablesOnServers) {
   const TemporaryFolder folder;
-  const Outcome made = run_tutti({"init", "--nodes", "1", "--servers", "2", "-o", folder.file("s.textproto")});
+  const Outcome made =
+      run_tutti({"init", "--nodes", "1", "--servers", "2", "-o", folder.file("s.textproto")});
   ASSERT_EQ(made.status, 0) << made.err;
   EXPECT_THAT(run_tutti({"simulate", folder.file("s.textproto")}).out, HasSubstr("2 × cpu-host"));
-  expect_refused({"init", "--servers", "2", "--algorithm", "ring"}, folder, {ProblemCode::kConflict, "--servers"});
+  expect_refused({"init", "--servers", "2", "--algorithm", "ring"}, folder,
+                 {ProblemCode::kConflict, "--servers"});
   expect_refused({"init", "--servers", "-1"}, folder, {ProblemCode::kTooSmall, "--servers"});
 }
 
 TEST(Init, RefusesWhatWouldNotRun) {
   const TemporaryFolder folder;
-  expect_refused({"init", "--model", "resnet5", "-o", "x"}, folder, {ProblemCode::kUnknownName, "Workload.model"});
+  expect_refused({"init", "--model", "resnet5", "-o", "x"}, folder,
+                 {ProblemCode::kUnknownName, "Workload.model"});
   expect_refused({"init", "--algorithm", "rings", "-o", "x"}, folder,
                  {ProblemCode::kUnknownName, "Strategy.algorithm"});
-  expect_refused({"init", "--machine", "a\" b", "-o", "x"}, folder, {ProblemCode::kUnknownField, "Workers.b"});
-  expect_refused({"init", "--link", "edrr", "-o", "x"}, folder, {ProblemCode::kUnknownName, "Network.link"});
-  expect_refused({"init", "--network", "ring", "-o", "x"}, folder, {ProblemCode::kUnknownName, "--network"});
-  expect_refused({"init", "--nodes", "1", "--link", "edr", "-o", "x"}, folder, {ProblemCode::kUnused, "--nodes"});
+  expect_refused({"init", "--machine", "a\" b", "-o", "x"}, folder,
+                 {ProblemCode::kUnknownField, "Workers.b"});
+  expect_refused({"init", "--link", "edrr", "-o", "x"}, folder,
+                 {ProblemCode::kUnknownName, "Network.link"});
+  expect_refused({"init", "--network", "ring", "-o", "x"}, folder,
+                 {ProblemCode::kUnknownName, "--network"});
+  expect_refused({"init", "--nodes", "1", "--link", "edr", "-o", "x"}, folder,
+                 {ProblemCode::kUnused, "--nodes"});
 }
 
 }  // namespace

@@ -1,4 +1,5 @@
-// How the workers of a run come together: by hand, by TF_CONFIG, by mpirun, srun and torchrun. Real processes.
+// How the workers of a run come together: by hand, by TF_CONFIG, by mpirun, srun and torchrun. Real
+// processes.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -30,8 +31,10 @@ const std::string kSecret = "a secret of more than sixteen letters";
 TEST(Joining, WorkersComeFromElsewhereAndNeedNoFiles) {
   // A machine and a model of the library, which the workers do not have.
   ClusterRun run(
-      "cluster { workers { machine: \"cpu-host\" count: 3 } network { kind: ONE_SWITCH latency_us: 1 } }\n"
-      "workload { model: \"mnist_cnn_tf\" forward_ms: 1 backward_ms: 1 }\nstrategy { algorithm: \"ring\" }\n"
+      "cluster { workers { machine: \"cpu-host\" count: 3 } network { kind: ONE_SWITCH latency_us: "
+      "1 } }\n"
+      "workload { model: \"mnist_cnn_tf\" forward_ms: 1 backward_ms: 1 }\nstrategy { algorithm: "
+      "\"ring\" }\n"
       "run { steps: 2 }\n");
   for (int i = 0; i < 3; ++i) run.join();
   const Outcome outcome = run.coordinator().wait();
@@ -95,11 +98,15 @@ TEST(JoiningSecret, BeyondThisMachineOnlyWithOne) {
   for (const std::string at : {"0.0.0.0:4711", "192.0.2.7:4711"}) {
     expect_refused({"run", file, "--listen", at}, folder, {ProblemCode::kMissing, "--secret-file"});
   }
-  const auto needs_a_secret = [](const std::string& at) { return AllOf(HasSubstr(at), HasSubstr("--secret-file")); };
+  const auto needs_a_secret = [](const std::string& at) {
+    return AllOf(HasSubstr(at), HasSubstr("--secret-file"));
+  };
   expect_refused({"worker", "--join", "192.0.2.7:4711"}, folder, needs_a_secret("192.0.2.7:4711"));
-  expect_refused({"worker", "--join", "127.0.0.1:4711", "--listen", "0.0.0.0:0", "--wait-seconds", "1"}, folder,
-                 needs_a_secret("0.0.0.0:0"));
-  const Outcome weak = Process({"worker", "--join", "192.0.2.7:4711"}, {{{"TUTTI_SECRET", "1234"}}}).wait();
+  expect_refused(
+      {"worker", "--join", "127.0.0.1:4711", "--listen", "0.0.0.0:0", "--wait-seconds", "1"},
+      folder, needs_a_secret("0.0.0.0:0"));
+  const Outcome weak =
+      Process({"worker", "--join", "192.0.2.7:4711"}, {{{"TUTTI_SECRET", "1234"}}}).wait();
   EXPECT_EQ(weak.status, 2);
   EXPECT_THAT(weak.err, HasSubstr("4 characters"));
 }
@@ -108,13 +115,18 @@ TEST(JoiningSecret, ComesFromAFileThatNobodyElseReads) {
   const TemporaryFolder folder;
   const std::string secret = folder.write("secret", kSecret + "\n");
   ASSERT_EQ(::chmod(secret.c_str(), 0644), 0);
-  expect_refused({"worker", "--join", "127.0.0.1:1", "--secret-file", secret}, folder, HasSubstr(secret));
+  expect_refused({"worker", "--join", "127.0.0.1:1", "--secret-file", secret}, folder,
+                 HasSubstr(secret));
   ASSERT_EQ(::chmod(secret.c_str(), 0600), 0);
   ClusterRun run(ring_of(2), {"--secret-file", secret});
   run.join({"--secret-file", secret});
   run.join({}, {{{"TUTTI_SECRET", kSecret}}});  // the same without the end of the line
   EXPECT_EQ(run.coordinator().wait().status, 0);
-  EXPECT_EQ(Process({"worker", "--join", "127.0.0.1:1", "--secret-file", folder.write("none", "\n")}).wait().status, 2);
+  EXPECT_EQ(
+      Process({"worker", "--join", "127.0.0.1:1", "--secret-file", folder.write("none", "\n")})
+          .wait()
+          .status,
+      2);
 }
 
 TEST(JoiningSecret, WhoHasAnotherIsToldAndWhoeverWaitsLearnsOfIt) {
@@ -132,7 +144,8 @@ TEST(JoiningSecret, WhoHasAnotherIsToldAndWhoeverWaitsLearnsOfIt) {
 
 // --- launchers, their variables set by hand ---
 
-/// Runs `tutti run` once per rank with these variables, the same command for all, and the rank's own.
+/// Runs `tutti run` once per rank with these variables, the same command for all, and the rank's
+/// own.
 struct Launched {
   std::deque<Process> ranks;
   TemporaryFolder folder;
@@ -160,7 +173,8 @@ struct Launched {
         EXPECT_EQ(outcome.out, "");
       }
     }
-    EXPECT_THAT(folder.files(), testing::ElementsAre("s.textproto")) << "no rendezvous stays behind";
+    EXPECT_THAT(folder.files(), testing::ElementsAre("s.textproto"))
+        << "no rendezvous stays behind";
   }
 };
 
@@ -177,7 +191,8 @@ TEST(Launchers, OpenMpi) {
 
 TEST(Launchers, Mpich) {
   Launched(3, ring_of(3), [](int rank) {
-    return Variables{{"PMI_RANK", std::to_string(rank)}, {"PMI_SIZE", "3"}, {"MPI_LOCALNRANKS", "3"}};
+    return Variables{
+        {"PMI_RANK", std::to_string(rank)}, {"PMI_SIZE", "3"}, {"MPI_LOCALNRANKS", "3"}};
   }).expect_done();
 }
 
@@ -207,11 +222,13 @@ TEST(Launchers, Torchrun) {
 TEST(Launchers, TfConfig) {
   const int port = free_port();
   Launched(3, ring_of(3), [&](int rank) {
-    const std::string task =
-        rank == 0 ? R"("type": "chief", "index": 0)" : fmt::format(R"("type": "worker", "index": {})", rank - 1);
-    return Variables{{"TF_CONFIG", fmt::format(R"({{"cluster": {{"chief": ["127.0.0.1:{}"], "worker": ["127.0.0.1:1", )"
-                                               R"("127.0.0.1:2"]}}, "task": {{{}}}}})",
-                                               port, task)}};
+    const std::string task = rank == 0 ? R"("type": "chief", "index": 0)"
+                                       : fmt::format(R"("type": "worker", "index": {})", rank - 1);
+    return Variables{
+        {"TF_CONFIG",
+         fmt::format(R"({{"cluster": {{"chief": ["127.0.0.1:{}"], "worker": ["127.0.0.1:1", )"
+                     R"("127.0.0.1:2"]}}, "task": {{{}}}}})",
+                     port, task)}};
   }).expect_done();
 }
 
@@ -254,11 +271,13 @@ TEST(Launchers, ARankThatNeverComesIsNamed) {
   const TemporaryFolder folder;
   Process::Options with{open_mpi(0, 2)};
   with.environment["TMPDIR"] = folder.path();
-  const Outcome alone = Process({"run", folder.write("s.textproto", ring_of(2)), "--wait-seconds", "1"}, with).wait();
+  const Outcome alone =
+      Process({"run", folder.write("s.textproto", ring_of(2)), "--wait-seconds", "1"}, with).wait();
   EXPECT_EQ(alone.status, 1);
   EXPECT_THAT(alone.err, AllOf(HasSubstr("worker 1 never came ("), HasSubstr("127.0.0.1:")));
   with.environment["OMPI_COMM_WORLD_RANK"] = "1";
-  const Outcome lost = Process({"run", folder.file("s.textproto"), "--wait-seconds", "1"}, with).wait();
+  const Outcome lost =
+      Process({"run", folder.file("s.textproto"), "--wait-seconds", "1"}, with).wait();
   EXPECT_EQ(lost.status, 1);
   EXPECT_THAT(lost.err, says_no_rendezvous());
   EXPECT_THAT(folder.files(), testing::ElementsAre("s.textproto"));
@@ -268,14 +287,15 @@ TEST(Launchers, ARendezvousThatIsNotOursIsNotBelieved) {
   const TemporaryFolder folder;
   Process::Options with{open_mpi(1, 2)};
   with.environment["TMPDIR"] = folder.path();
-  const std::string path =
-      folder.write(fmt::format("tutti-{}-openmpi-4711", ::geteuid()), "tutti rendezvous 1\n127.0.0.1:1\nsecret\nend\n");
+  const std::string path = folder.write(fmt::format("tutti-{}-openmpi-4711", ::geteuid()),
+                                        "tutti rendezvous 1\n127.0.0.1:1\nsecret\nend\n");
   ASSERT_EQ(::chmod(path.c_str(), 0644), 0);
   const Outcome outcome = Process({"run", "s", "--wait-seconds", "1"}, with).wait();
   EXPECT_EQ(outcome.status, 1);
   EXPECT_THAT(outcome.err, says_no_rendezvous()) << "others could have read it";
   ASSERT_EQ(::chmod(path.c_str(), 0600), 0);
-  EXPECT_THAT(Process({"run", "s", "--wait-seconds", "1"}, with).wait().err, HasSubstr("127.0.0.1:1"));
+  EXPECT_THAT(Process({"run", "s", "--wait-seconds", "1"}, with).wait().err,
+              HasSubstr("127.0.0.1:1"));
 }
 
 TEST(Launchers, CanBeLeftOutOfIt) {
@@ -287,21 +307,26 @@ TEST(Launchers, CanBeLeftOutOfIt) {
   const Outcome missing = Process({"run", file, "--launcher", "torchrun"}, {open_mpi(1, 8)}).wait();
   EXPECT_EQ(missing.status, 2);
   EXPECT_THAT(missing.err, HasSubstr("MASTER_ADDR"));
-  expect_refused({"run", file, "--launcher", "ssh"}, folder, {ProblemCode::kUnknownName, "--launcher"});
+  expect_refused({"run", file, "--launcher", "ssh"}, folder,
+                 {ProblemCode::kUnknownName, "--launcher"});
   const Outcome zero = Process({"worker"}, {open_mpi(0, 8)}).wait();
   EXPECT_EQ(zero.status, 2);
   EXPECT_THAT(zero.err, HasSubstr("rank 0"));
   expect_refused({"worker"}, folder, HasSubstr("--join"));
-  expect_refused({"run", file, "--rendezvous", "/tmp"}, folder, {ProblemCode::kUnused, "--rendezvous"});
+  expect_refused({"run", file, "--rendezvous", "/tmp"}, folder,
+                 {ProblemCode::kUnused, "--rendezvous"});
   expect_refused({"run", file, "--listen", "4711"}, folder, {ProblemCode::kSyntax, "--listen"});
-  expect_refused({"run", file, "--wait-seconds", "0"}, folder, {ProblemCode::kTooSmall, "--wait-seconds"});
+  expect_refused({"run", file, "--wait-seconds", "0"}, folder,
+                 {ProblemCode::kTooSmall, "--wait-seconds"});
 }
 
 TEST(Launchers, ARankThatDiesIsNamedOnAllAndRankZeroTellsForAll) {
   Launched launched(3, long_ring_of(3), [](int rank) { return open_mpi(rank, 3); });
   // The rendezvous is taken away when all have met.
-  while (launched.folder.files().size() < 2) std::this_thread::sleep_for(std::chrono::milliseconds(1));
-  while (launched.folder.files().size() > 1) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  while (launched.folder.files().size() < 2)
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  while (launched.folder.files().size() > 1)
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
   launched.ranks[2].signal(SIGKILL);
   const Outcome zero = launched.ranks[0].wait();
   EXPECT_EQ(zero.status, 1);
@@ -313,7 +338,8 @@ TEST(Launchers, ARankThatDiesIsNamedOnAllAndRankZeroTellsForAll) {
 
 // --- benchmarks ---
 
-const std::vector<std::string> kThreeSizes{"--backend", "tcp", "-b", "4K", "-e", "64K", "-f", "4", "-n", "3"};
+const std::vector<std::string> kThreeSizes{"--backend", "tcp", "-b", "4K", "-e",
+                                           "64K",       "-f",  "4",  "-n", "3"};
 /// A note may come up with any of them.
 const std::string kThreeRows = "\n +4096 .* 0\n(# .*\n)* +16384 .* 0\n(# .*\n)* +65536 .* 0\n# Out";
 
@@ -328,7 +354,8 @@ void expect_one_table(Launched& launched) {
       EXPECT_EQ(outcome.out + outcome.err, "") << rank;
     }
   }
-  EXPECT_THAT(launched.folder.files(), testing::ElementsAre("s.textproto")) << "no rendezvous stays behind";
+  EXPECT_THAT(launched.folder.files(), testing::ElementsAre("s.textproto"))
+      << "no rendezvous stays behind";
 }
 
 TEST(Benchmarks, RanksThatWereStartedTogetherMeasureOnceWithAllOfThem) {
@@ -382,8 +409,9 @@ TEST(Benchmarks, OfAnotherNumberOfRanksOrAWrongScenarioAreOneErrorOnEveryRank) {
 
 TEST(Benchmarks, ARankThatDiesEndsThemAllAndWhatWasMeasuredIsPrinted) {
   // The second takes minutes.
-  const std::vector<std::string> sizes{"--backend",      "tcp", "-b", "4", "-e", "16M", "-f", "4194304", "-n", "5000",
-                                       "--wait-seconds", "5"};
+  const std::vector<std::string> sizes{
+      "--backend",      "tcp", "-b", "4", "-e", "16M", "-f", "4194304", "-n", "5000",
+      "--wait-seconds", "5"};
   Launched launched(
       3, ring_of(3), [](int rank) { return open_mpi(rank, 3); }, sizes, "perf");
   while (launched.ranks[0].out().find("float") == std::string::npos)
@@ -402,8 +430,10 @@ TEST(Benchmarks, InterruptedTheyEndOnEveryRank) {
   sizes.back() = "1000000";
   Launched launched(
       2, ring_of(2), [](int rank) { return open_mpi(rank, 2); }, sizes, "perf");
-  while (launched.folder.files().size() < 2) std::this_thread::sleep_for(std::chrono::milliseconds(1));
-  while (launched.folder.files().size() > 1) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  while (launched.folder.files().size() < 2)
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  while (launched.folder.files().size() > 1)
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
   launched.ranks[0].signal(SIGINT);
   EXPECT_EQ(launched.ranks[0].wait().status, 1);
   launched.ranks[1].wait();
@@ -411,17 +441,20 @@ TEST(Benchmarks, InterruptedTheyEndOnEveryRank) {
 
 // --- the launchers themselves ---
 
-Outcome launch(std::vector<std::string> launcher, const std::string& scenario, const std::string& command = "run",
-               const std::vector<std::string>& options = {}) {
+Outcome launch(std::vector<std::string> launcher, const std::string& scenario,
+               const std::string& command = "run", const std::vector<std::string>& options = {}) {
   const TemporaryFolder folder;
-  launcher.insert(launcher.end(), {tutti_program(), command, folder.write("s.textproto", scenario)});
+  launcher.insert(launcher.end(),
+                  {tutti_program(), command, folder.write("s.textproto", scenario)});
   launcher.insert(launcher.end(), options.begin(), options.end());
   return Process::of(launcher, {{{"TMPDIR", folder.path()}}}).wait();
 }
 
 TEST(RealLaunchers, MpirunOfOpenMpi) {
-  if (!have_program("mpirun.openmpi")) GTEST_SKIP() << "mpirun.openmpi is not installed (openmpi-bin)";
-  const std::vector<std::string> mpirun{"mpirun.openmpi", "--allow-run-as-root", "--oversubscribe", "-n"};
+  if (!have_program("mpirun.openmpi"))
+    GTEST_SKIP() << "mpirun.openmpi is not installed (openmpi-bin)";
+  const std::vector<std::string> mpirun{"mpirun.openmpi", "--allow-run-as-root", "--oversubscribe",
+                                        "-n"};
   const auto ranks = [&](const char* n) {
     auto words = mpirun;
     words.emplace_back(n);
@@ -433,7 +466,8 @@ TEST(RealLaunchers, MpirunOfOpenMpi) {
   const Outcome table = launch(ranks("4"), ring_of(4), "perf", kThreeSizes);
   EXPECT_EQ(table.status, 0) << table.err;
   EXPECT_THAT(table.out, testing::ContainsRegex(kThreeRows));
-  EXPECT_EQ(table.out.find("# Avg"), table.out.rfind("# Avg")) << "one \"Avg bus bandwidth\": " << table.out;
+  EXPECT_EQ(table.out.find("# Avg"), table.out.rfind("# Avg"))
+      << "one \"Avg bus bandwidth\": " << table.out;
   const Outcome few = launch(ranks("3"), ring_of(4));
   EXPECT_EQ(few.status, 2);
   EXPECT_THAT(few.err, says_processes(4, 3));
@@ -442,9 +476,11 @@ TEST(RealLaunchers, MpirunOfOpenMpi) {
 void interrupt_and_expect_a_timeline(std::vector<std::string> mpirun) {
   if (!have_program(mpirun[0])) GTEST_SKIP() << mpirun[0] << " is not installed";
   const TemporaryFolder folder;
-  mpirun.insert(mpirun.end(), {"-n", "3", tutti_program(), "run", folder.write("s.textproto", ring_of(3, 100'000)),
-                               "--timeline", folder.file("t.tutti")});
-  // On a machine that is busy it may take a while until a step has ended; before that there is nothing to keep.
+  mpirun.insert(mpirun.end(), {"-n", "3", tutti_program(), "run",
+                               folder.write("s.textproto", ring_of(3, 100'000)), "--timeline",
+                               folder.file("t.tutti")});
+  // On a machine that is busy it may take a while until a step has ended; before that there is
+  // nothing to keep.
   for (const int wait_ms : {1500, 6000, 20'000}) {
     Process run = Process::of(mpirun, {{{"TMPDIR", folder.path()}}});
     std::this_thread::sleep_for(std::chrono::milliseconds(wait_ms));
@@ -458,11 +494,13 @@ void interrupt_and_expect_a_timeline(std::vector<std::string> mpirun) {
   EXPECT_GE(timeline->steps().size(), 1u);
 }
 
-TEST(RealLaunchers, ControlCOfMpichLeavesAWholeTimeline) { interrupt_and_expect_a_timeline({"mpirun.mpich"}); }
+TEST(RealLaunchers, ControlCOfMpichLeavesAWholeTimeline) {
+  interrupt_and_expect_a_timeline({"mpirun.mpich"});
+}
 
 TEST(RealLaunchers, ControlCOfOpenMpiLeavesAWholeTimelineIfItIsGivenTime) {
-  interrupt_and_expect_a_timeline(
-      {"mpirun.openmpi", "--allow-run-as-root", "--oversubscribe", "--mca", "odls_base_sigkill_timeout", "3"});
+  interrupt_and_expect_a_timeline({"mpirun.openmpi", "--allow-run-as-root", "--oversubscribe",
+                                   "--mca", "odls_base_sigkill_timeout", "3"});
 }
 
 TEST(RealLaunchers, MpirunOfMpich) {

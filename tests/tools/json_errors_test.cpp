@@ -13,9 +13,10 @@ namespace {
 
 TEST(JsonErrors, HaveCodeFieldAndPlaceOfEveryProblem) {
   const TemporaryFolder folder;
-  const std::string file = folder.write("s.textproto",
-                                        "cluster { workers { machine: \"cpu-host\" count: 2 } }\n"
-                                        "workload { variable { name: \"v\" } batch: -4 }\nstrategy { colour: 1 }\n");
+  const std::string file =
+      folder.write("s.textproto",
+                   "cluster { workers { machine: \"cpu-host\" count: 2 } }\n"
+                   "workload { variable { name: \"v\" } batch: -4 }\nstrategy { colour: 1 }\n");
   const Outcome o = run_tutti({"simulate", file, "--format", "json"});
   EXPECT_EQ(o.status, 2);
   EXPECT_FALSE(o.err.empty()) << "in words on stderr, as always";
@@ -46,7 +47,8 @@ TEST(JsonErrors, OfTheWordsNameTheOption) {
     return problem["code"].text() + " " + problem["field"].text();
   };
   EXPECT_EQ(first({"simulate", "s", "--format=json", "--colour", "1"}), "unknown-field --colour");
-  EXPECT_EQ(first({"perf", "--cluster", "hgx-h100", "--format", "json", "--op", "mean"}), "unknown-name --op");
+  EXPECT_EQ(first({"perf", "--cluster", "hgx-h100", "--format", "json", "--op", "mean"}),
+            "unknown-name --op");
 }
 
 }  // namespace

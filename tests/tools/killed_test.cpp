@@ -112,7 +112,8 @@ TEST(Killed, AChildWhoseParentIsGoneEndsBeforeItWaitsForAnybody) {
 /// A coordinator that starts a worker and is gone before that one has so much as begun.
 TEST(Killed, AChildThatBeginsAfterItsParentIsGoneEndsAtOnce) {
   const TemporaryFolder folder;
-  const std::string slow = folder.write("slow", "#!/bin/sh\nsleep 0.3\nexec '" + tutti_program() + "' \"$@\"\n");
+  const std::string slow =
+      folder.write("slow", "#!/bin/sh\nsleep 0.3\nexec '" + tutti_program() + "' \"$@\"\n");
   std::filesystem::permissions(slow, std::filesystem::perms::owner_all);
   const std::string marker = "TUTTI_TEST_RUN=" + folder.path();
   const pid_t parent = ::fork();
@@ -144,13 +145,16 @@ TEST(Killed, ACoordinatorTakesItsWorkersWithItAtWhateverMoment) {
   const TemporaryFolder folder;
   const std::string file = folder.write("s.textproto", long_ring_of(4, 3, 60'000));
   const std::string quick = folder.write("q.textproto", ring_of(4));
-  const std::vector<std::vector<std::string>> commands{{"run", file}, {"perf", quick, "--backend", "tcp", "-e", "64M"}};
+  const std::vector<std::vector<std::string>> commands{
+      {"run", file}, {"perf", quick, "--backend", "tcp", "-e", "64M"}};
   for (int kill = 0; kill < 40; ++kill) {
     const std::string marker = folder.path() + "/" + std::to_string(kill);
-    Process coordinator(commands[static_cast<std::size_t>(kill % 2)], {.environment = {{"TUTTI_TEST_RUN", marker}}});
+    Process coordinator(commands[static_cast<std::size_t>(kill % 2)],
+                        {.environment = {{"TUTTI_TEST_RUN", marker}}});
     const std::string setting = "TUTTI_TEST_RUN=" + marker + std::string(1, '\0');
     // From when there is a worker at all; of some runs later.
-    ASSERT_TRUE(wait_until([&] { return processes_with(setting).size() > 1; })) << coordinator.err();
+    ASSERT_TRUE(wait_until([&] { return processes_with(setting).size() > 1; }))
+        << coordinator.err();
     std::this_thread::sleep_for(std::chrono::milliseconds(random.below(kill < 20 ? 3 : 60)));
     coordinator.signal(SIGKILL);
     coordinator.wait();

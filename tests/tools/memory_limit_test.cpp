@@ -28,8 +28,10 @@ class MemoryLimit : public testing::Test {
   /// As Linux 6.1 has it, shortened; 2,048,000,000 bytes are available.
   void write_meminfo() const {
     write("meminfo",
-          "MemTotal:       24000000 kB\nMemFree:         1000000 kB\nMemAvailable:    2000000 kB\nBuffers:           "
-          "81204 kB\nActive(anon):       1432 kB\nHugePages_Total:       0\nHugepagesize:       2048 kB\n");
+          "MemTotal:       24000000 kB\nMemFree:         1000000 kB\nMemAvailable:    2000000 "
+          "kB\nBuffers:           "
+          "81204 kB\nActive(anon):       1432 kB\nHugePages_Total:       0\nHugepagesize:       "
+          "2048 kB\n");
   }
 
   TemporaryFolder folder_;
@@ -69,7 +71,8 @@ TEST_F(MemoryLimit, PagesOfFilesThatCanBeDroppedAreFree) {
   write_meminfo();
   write("cgroup/memory.max", "1000000000\n");
   write("cgroup/memory.current", "900000000\n");
-  write("cgroup/memory.stat", "anon 300000000\nfile 600000000\nactive_file 100000000\ninactive_file 500000000\n");
+  write("cgroup/memory.stat",
+        "anon 300000000\nfile 600000000\nactive_file 100000000\ninactive_file 500000000\n");
   EXPECT_EQ(free(), 600'000'000U);
 }
 
@@ -81,7 +84,8 @@ TEST_F(MemoryLimit, OfControlGroupsOfVersion1) {
   EXPECT_EQ(free(), 2'048'000'000U) << "no limit";
   write("cgroup/memory/docker/3fa9/memory.limit_in_bytes", "1000000000\n");
   write("cgroup/memory/docker/3fa9/memory.usage_in_bytes", "400000000\n");
-  write("cgroup/memory/docker/3fa9/memory.stat", "inactive_file 1\ntotal_inactive_file 150000000\n");
+  write("cgroup/memory/docker/3fa9/memory.stat",
+        "inactive_file 1\ntotal_inactive_file 150000000\n");
   EXPECT_EQ(free(), 750'000'000U);
   // In a container the folder of its own group is the topmost that it sees.
   write("groups", "4:memory:/docker/of_the_host\n");

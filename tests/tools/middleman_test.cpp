@@ -1,4 +1,5 @@
-// Messages between workers that do not come as they were sent: real processes, and somebody between two of them.
+// Messages between workers that do not come as they were sent: real processes, and somebody between
+// two of them.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -19,7 +20,8 @@ using testing::HasSubstr;
 
 using Deed = Middleman::Deed;
 
-/// Two workers, of whom worker 0 hears worker 1 by way of somebody else; several pieces in each message.
+/// Two workers, of whom worker 0 hears worker 1 by way of somebody else; several pieces in each
+/// message.
 struct Interfered {
   Interfered(Deed deed, bool emulated)
       : run(ring_of(2, 3, "variable { name: \"a\" shape: 300001 }"), options(emulated)),
@@ -55,12 +57,14 @@ void expect_told(Deed deed, bool emulated, const testing::Matcher<std::string>& 
 /// A piece of its message, or all of it, is missing then, or what comes next is none that is due.
 TEST_P(MessagesOnTheWay, AreMissedWhenOneIsLost) {
   expect_told(Deed::kLoses, GetParam(),
-              AnyOf(AllOf(HasSubstr("nothing has moved for"), HasSubstr("(pack 0, step ")), says_not_in_schedule(0)));
+              AnyOf(AllOf(HasSubstr("nothing has moved for"), HasSubstr("(pack 0, step ")),
+                    says_not_in_schedule(0)));
 }
 
 TEST_P(MessagesOnTheWay, AreMissedWhenNoneComesAnyMore) {
   expect_told(Deed::kGoesSilent, GetParam(),
-              AllOf(HasSubstr("nothing has moved for 2"), HasSubstr(" lane 0 "), HasSubstr("(pack 0, step ")));
+              AllOf(HasSubstr("nothing has moved for 2"), HasSubstr(" lane 0 "),
+                    HasSubstr("(pack 0, step ")));
 }
 
 TEST_P(MessagesOnTheWay, AreMissedWhenTheyBreakOff) {
@@ -70,24 +74,29 @@ TEST_P(MessagesOnTheWay, AreMissedWhenTheyBreakOff) {
                     says_that_it_failed(0, "worker 1 is gone (")));
 }
 
-TEST_P(MessagesOnTheWay, AreRefusedASecondTime) { expect_told(Deed::kRepeats, GetParam(), says_not_in_schedule(0)); }
+TEST_P(MessagesOnTheWay, AreRefusedASecondTime) {
+  expect_told(Deed::kRepeats, GetParam(), says_not_in_schedule(0));
+}
 
 TEST_P(MessagesOnTheWay, AreRefusedWhenTheyAreForOthers) {
   expect_told(Deed::kMisdirects, GetParam(), says_not_in_schedule(99));
 }
 
 TEST_P(MessagesOnTheWay, AreRefusedWhenTheySayTheyAreTooLong) {
-  expect_told(Deed::kExaggerates, GetParam(),
-              says_that_it_failed(0, "worker 1 sent something that is no message of Tutti (in steps"));
+  expect_told(
+      Deed::kExaggerates, GetParam(),
+      says_that_it_failed(0, "worker 1 sent something that is no message of Tutti (in steps"));
 }
 
 TEST_P(MessagesOnTheWay, AreRefusedWhenTheyAreNoise) {
-  expect_told(Deed::kScrambles, GetParam(),
-              says_that_it_failed(0, "worker 1 sent something that is no message of Tutti (in steps"));
+  expect_told(
+      Deed::kScrambles, GetParam(),
+      says_that_it_failed(0, "worker 1 sent something that is no message of Tutti (in steps"));
 }
 
-INSTANTIATE_TEST_SUITE_P(Faults, MessagesOnTheWay, testing::Bool(),
-                         [](const auto& each) { return each.param ? "Emulated" : "AsFastAsTheyGo"; });
+INSTANTIATE_TEST_SUITE_P(Faults, MessagesOnTheWay, testing::Bool(), [](const auto& each) {
+  return each.param ? "Emulated" : "AsFastAsTheyGo";
+});
 
 }  // namespace
 }  // namespace tutti::test

@@ -44,11 +44,13 @@ TableFacts a100(const std::string& system, const std::string& collective, int gp
 
 CollectiveTable table(const TableFacts& facts, const Parameters& truth, double times = 1) {
   CollectiveTable made{facts, {}};
-  for (std::int64_t bytes = 64; bytes <= std::int64_t{1} << 32; bytes *= 4) made.rows.push_back({bytes, 1, false});
+  for (std::int64_t bytes = 64; bytes <= std::int64_t{1} << 32; bytes *= 4)
+    made.rows.push_back({bytes, 1, false});
   const auto model = TableModel::of(made);
   EXPECT_TRUE(model);
   std::vector<double> us;
-  for (std::size_t r = 0; r < made.rows.size(); ++r) us.push_back(times * model->predict(r, truth).us());
+  for (std::size_t r = 0; r < made.rows.size(); ++r)
+    us.push_back(times * model->predict(r, truth).us());
   for (std::size_t r = 0; r < us.size(); ++r) made.rows[r].us = us[r];
   return made;
 }
@@ -60,7 +62,9 @@ std::vector<TableModel> models_of(const std::vector<CollectiveTable>& tables) {
 }
 
 double& figure(Parameters& p, const std::string& name) {
-  return std::find_if(p.all().begin(), p.all().end(), [&](const auto& one) { return one.name == name; })->value;
+  return std::find_if(p.all().begin(), p.all().end(),
+                      [&](const auto& one) { return one.name == name; })
+      ->value;
 }
 
 TEST(NcclFit, FindsTheFiguresThatTablesWereMadeWith) {
@@ -72,8 +76,10 @@ TEST(NcclFit, FindsTheFiguresThatTablesWereMadeWith) {
   figure(truth, "verbs.hop_ll") = 9;
   std::vector<CollectiveTable> tables;
   for (const char* collective : {"all_reduce", "all_gather", "broadcast"}) {
-    for (const int gpus : {2, 4, 8}) tables.push_back(table(a100("one", collective, gpus, 1), truth));
-    for (const int nodes : {2, 8}) tables.push_back(table(a100("two", collective, 8, nodes), truth));
+    for (const int gpus : {2, 4, 8})
+      tables.push_back(table(a100("one", collective, gpus, 1), truth));
+    for (const int nodes : {2, 8})
+      tables.push_back(table(a100("two", collective, 8, nodes), truth));
   }
   const auto models = models_of(tables);
   const Parameters start = Parameters::initial();
@@ -85,7 +91,8 @@ TEST(NcclFit, FindsTheFiguresThatTablesWereMadeWith) {
   double worst = 0;
   for (const TableModel& model : models) {
     for (std::size_t r = 0; r < model.table().rows.size(); ++r)
-      worst = std::max(worst, std::abs(model.predict(r, found).us() / model.table().rows[r].us - 1));
+      worst =
+          std::max(worst, std::abs(model.predict(r, found).us() / model.table().rows[r].us - 1));
   }
   EXPECT_LT(worst, 0.1);
 }
@@ -94,7 +101,8 @@ TEST(NcclFit, TakesANetworkThatNobodyMeasuredToBeLikeTheOthers) {
   Parameters truth = Parameters::initial();
   figure(truth, "verbs.hop_ll") *= 3;
   std::vector<CollectiveTable> tables;
-  for (const int nodes : {2, 4, 8, 16}) tables.push_back(table(a100("one", "all_gather", 8, nodes), truth));
+  for (const int nodes : {2, 4, 8, 16})
+    tables.push_back(table(a100("one", "all_gather", 8, nodes), truth));
   const auto models = models_of(tables);
   Parameters start = Parameters::initial();
   Parameters found = Fit(rows_of(models, start), start).run();
@@ -107,7 +115,8 @@ TEST(NcclFit, TakesANetworkThatNobodyMeasuredToBeLikeTheOthers) {
 TEST(NcclFit, ASystemOfManyExperimentsDoesNotOutvoteTheOthers) {
   const Parameters truth = Parameters::initial();
   std::vector<CollectiveTable> tables;
-  for (const int gpus : {2, 3, 4, 5, 6, 7, 8}) tables.push_back(table(a100("many", "all_reduce", gpus, 1), truth));
+  for (const int gpus : {2, 3, 4, 5, 6, 7, 8})
+    tables.push_back(table(a100("many", "all_reduce", gpus, 1), truth));
   tables.push_back(table(a100("few", "all_gather", 8, 1), truth));
   tables.push_back(table(a100("few", "all_reduce", 8, 1), truth));
   const auto models = models_of(tables);
@@ -129,18 +138,20 @@ TEST(NcclFit, LeavesOutWhatANetworkReduces) {
   sharp.version = "2.16.2";
   TableFacts silent = sharp;
   silent.nic_type = "HDR InfiniBand";
-  const std::vector<CollectiveTable> tables{table(a100("plain", "all_reduce", 8, 4), truth), table(sharp, truth, 3),
-                                            table(silent, truth)};
+  const std::vector<CollectiveTable> tables{table(a100("plain", "all_reduce", 8, 4), truth),
+                                            table(sharp, truth, 3), table(silent, truth)};
   const std::vector<TableModel> models = models_of(tables);
   EXPECT_TRUE(models[1].communicator().collnet);
   EXPECT_FALSE(models[2].communicator().collnet);  // many set the variable on networks that cannot
-  EXPECT_EQ(models[1].choice(tables[1].rows.size() - 1)->algorithm, core::nccl::Algorithm::kCollNetDirect);
+  EXPECT_EQ(models[1].choice(tables[1].rows.size() - 1)->algorithm,
+            core::nccl::Algorithm::kCollNetDirect);
   const std::vector<Row> rows = rows_of(models, truth);
   EXPECT_EQ(rows.size(), tables[0].rows.size() + tables[2].rows.size());
   const auto sharps = std::find_if(truth.all().begin(), truth.all().end(),
                                    [](const auto& one) { return one.name.starts_with("sharp."); });
   for (const Row& row : rows) {
-    for (const std::size_t k : row.touches) EXPECT_LT(static_cast<std::ptrdiff_t>(k), sharps - truth.all().begin());
+    for (const std::size_t k : row.touches)
+      EXPECT_LT(static_cast<std::ptrdiff_t>(k), sharps - truth.all().begin());
   }
 }
 
@@ -162,11 +173,13 @@ std::vector<Residual> residuals(double far, double one_thread, int systems_of_on
 
 TEST(NcclFitBands, HoldEightOfTenAndAreWiderWhereAFactSaysSo) {
   const auto band = [](const std::vector<Residual>& all, core::nccl::Driving driving) {
-    return fit_bands(all).of(1, 1024, {core::nccl::KnownFrom::kSeveral, driving, core::CollectiveKind::kAllReduce});
+    return fit_bands(all).of(
+        1, 1024, {core::nccl::KnownFrom::kSeveral, driving, core::CollectiveKind::kAllReduce});
   };
   const auto same = residuals(2, 2, 10);
   EXPECT_NEAR(std::log(band(same, core::nccl::Driving::kOneThread).high), 0.82 * std::log(2), 0.05);
-  EXPECT_NEAR(std::log(band(same, core::nccl::Driving::kProcessPerGpu).low), -0.82 * std::log(2), 0.05);
+  EXPECT_NEAR(std::log(band(same, core::nccl::Driving::kProcessPerGpu).low), -0.82 * std::log(2),
+              0.05);
   const auto apart = residuals(1.2, 3, 10);
   const double one = std::log(band(apart, core::nccl::Driving::kOneThread).high);
   const double process = std::log(band(apart, core::nccl::Driving::kProcessPerGpu).high);
@@ -177,7 +190,8 @@ TEST(NcclFitBands, HoldEightOfTenAndAreWiderWhereAFactSaysSo) {
   EXPECT_LT(std::log(band(alone, core::nccl::Driving::kOneThread).high), 0.6 * std::log(3));
   // Without facts both have the same.
   const auto plain = fit_plain_bands(apart);
-  EXPECT_EQ(plain.of(1, 1024, apart.front().facts).high, plain.of(1, 1024, apart.back().facts).high);
+  EXPECT_EQ(plain.of(1, 1024, apart.front().facts).high,
+            plain.of(1, 1024, apart.back().facts).high);
 }
 
 /// The tables that the shipped figures are fitted to.
@@ -192,7 +206,9 @@ class NcclFitData : public testing::Test {
     EXPECT_TRUE(loaded) << loaded.error().message();
     if (loaded) tables_ = std::move(*loaded);
   }
-  [[nodiscard]] std::string path(const std::string& name) const { return folder_.path() + "/" + name; }
+  [[nodiscard]] std::string path(const std::string& name) const {
+    return folder_.path() + "/" + name;
+  }
 
   test::TemporaryFolder folder_;
   std::vector<CollectiveTable> tables_;
@@ -212,7 +228,8 @@ TEST_F(NcclFitData, EveryTableHasARecordThatSaysWhereItStands) {
   ASSERT_TRUE(meta);
   const auto count = [&](const std::string& part) {
     std::size_t found = 0;
-    for (std::size_t at = meta->find(part); at != std::string::npos; at = meta->find(part, at + 1)) ++found;
+    for (std::size_t at = meta->find(part); at != std::string::npos; at = meta->find(part, at + 1))
+      ++found;
     return found;
   };
   EXPECT_EQ(count("\"source\": {"), tables_.size());
@@ -232,7 +249,8 @@ TEST_F(NcclFitData, TheShippedFiguresAreWhereTheFitEnds) {
   const Parameters fitted = fit.run();
   for (std::size_t k = 0; k < figures.all().size(); ++k) {
     const core::nccl::Parameter& one = figures.all()[k];
-    EXPECT_EQ(one.how.starts_with("fitted to " + std::to_string(fit.rows_of(k)) + " rows"), fit.rows_of(k) > 0)
+    EXPECT_EQ(one.how.starts_with("fitted to " + std::to_string(fit.rows_of(k)) + " rows"),
+              fit.rows_of(k) > 0)
         << one.name;
     EXPECT_NEAR(one.value, fitted.all()[k].value, 1e-3 * one.value) << one.name;
   }
@@ -241,8 +259,10 @@ TEST_F(NcclFitData, TheShippedFiguresAreWhereTheFitEnds) {
 TEST(NcclTwins, AreTablesOfTwoSystemsWithTheSameRecord) {
   const Parameters truth = Parameters::initial();
   std::vector<CollectiveTable> tables = {
-      table(a100("here", "all_reduce", 8, 1), truth), table(a100("there (of others)", "all_reduce", 8, 1), truth, 1.25),
-      table(a100("there (of mine)", "all_reduce", 4, 1), truth), table(a100("elsewhere", "all_gather", 8, 1), truth)};
+      table(a100("here", "all_reduce", 8, 1), truth),
+      table(a100("there (of others)", "all_reduce", 8, 1), truth, 1.25),
+      table(a100("there (of mine)", "all_reduce", 4, 1), truth),
+      table(a100("elsewhere", "all_gather", 8, 1), truth)};
   const auto models = models_of(tables);
   const auto quality = between_twins(rows_of(models, truth)).quality();
   EXPECT_EQ(quality.rows, 2 * tables[0].rows.size());

@@ -13,8 +13,9 @@ namespace tutti {
 namespace {
 
 TEST(PerfNccl, SaysWhereAnotherSettingWouldBeQuickerThanTheChoice) {
-  const std::vector<std::string> words{"perf", "--cluster", "dgx1-v100", "--nodes", "2", "-b",
-                                       "64K",  "-e",        "1M",        "-f",      "2", "--format"};
+  const std::vector<std::string> words{"perf", "--cluster", "dgx1-v100", "--nodes",
+                                       "2",    "-b",        "64K",       "-e",
+                                       "1M",   "-f",        "2",         "--format"};
   const auto rows_of = [&](std::vector<std::string> more) {
     more.insert(more.begin(), words.begin(), words.end());
     const Outcome o = run_tutti(more);
@@ -41,7 +42,8 @@ TEST(PerfNccl, SaysWhereAnotherSettingWouldBeQuickerThanTheChoice) {
          at = set.find(' ', at) == std::string::npos ? set.size() : set.find(' ', at) + 1)
       again.insert(again.end(), {"--set", set.substr(at, set.find(' ', at) - at)});
     const core::Value told = rows_of(again);
-    EXPECT_EQ(Data(told)["rows"].items()[i]["time_us"].real(), rows[i]["quicker"]["time_us"].real()) << set;
+    EXPECT_EQ(Data(told)["rows"].items()[i]["time_us"].real(), rows[i]["quicker"]["time_us"].real())
+        << set;
     EXPECT_LT(rows[i]["quicker"]["time_us"].real(), rows[i]["time_low_us"].real());
   }
   EXPECT_GT(marked, 0u);
@@ -53,8 +55,8 @@ TEST(PerfNccl, SaysWhereAnotherSettingWouldBeQuickerThanTheChoice) {
 
 TEST(PerfNccl, ChoosesAndEstimatesWhatNcclDoesOnEightH100) {
   // The choices and estimates of NCCL 2.28.9 itself (tests/reference/nccl).
-  const Outcome o =
-      run_tutti({"perf", "--cluster", "hgx-h100", "-b", "64K", "-e", "64M", "-f", "32", "--format", "json"});
+  const Outcome o = run_tutti(
+      {"perf", "--cluster", "hgx-h100", "-b", "64K", "-e", "64M", "-f", "32", "--format", "json"});
   ASSERT_EQ(o.status, 0) << o.err;
   const core::Value document = test::parse_or_throw(o.out, "out");
   const auto rows = Data(document)["rows"].items();
@@ -101,11 +103,12 @@ TEST(PerfNccl, VariablesAndVersionsChangeTheChoice) {
 }
 
 TEST(PerfNccl, ExplainsWhyTheWinnerWon) {
-  const std::vector<std::string> words{"perf", "--cluster", "hgx-h100", "-b", "1M", "-e", "1M", "--explain"};
+  const std::vector<std::string> words{"perf", "--cluster", "hgx-h100", "-b",
+                                       "1M",   "-e",        "1M",       "--explain"};
   const Outcome o = run_tutti(words);
   ASSERT_EQ(o.status, 0) << o.err;
-  EXPECT_THAT(o.out, AllOf(testing::ContainsRegex("Ring/LL .*; NVLS/Simple .* 3.0 %"), HasSubstr("28.014"),
-                           HasSubstr("predicted ")));
+  EXPECT_THAT(o.out, AllOf(testing::ContainsRegex("Ring/LL .*; NVLS/Simple .* 3.0 %"),
+                           HasSubstr("28.014"), HasSubstr("predicted ")));
   std::vector<std::string> as_json = words;
   as_json.insert(as_json.end(), {"--format", "json"});
   const core::Value document = test::parse_or_throw(run_tutti(as_json).out, "out");
@@ -120,7 +123,8 @@ TEST(PerfNccl, ExplainsWhyTheWinnerWon) {
     }
   }
   EXPECT_TRUE(candidates.at("NVLS/Simple")["off"].is_null());
-  EXPECT_NEAR(candidates.at("NVLS/Simple")["estimate_us"].real(), 1.03 * row["nccl_estimate_us"].real(), 0.05);
+  EXPECT_NEAR(candidates.at("NVLS/Simple")["estimate_us"].real(),
+              1.03 * row["nccl_estimate_us"].real(), 0.05);
   EXPECT_FALSE(candidates.at("NVLSTree/Simple")["off"].is_null()) << "it is for several nodes";
 }
 
@@ -146,10 +150,11 @@ TEST(PerfNccl, ItsOwnTableLaidAgainstItselfIsNoErrorAtAll) {
 
 TEST(PerfNccl, ALogOfNcclTestsIsLaidBesideThePrediction) {
   const TemporaryFolder folder;
-  std::ofstream(folder.path() + "/run.log") << "#       size         count      type   redop    root     time   algbw  "
-                                               " busbw #wrong     time   algbw   busbw #wrong\n"
-                                               "     1048576        262144     float     sum      -1    40.00   26.21  "
-                                               " 45.88      0    40.00   26.21   45.88      0\n";
+  std::ofstream(folder.path() + "/run.log")
+      << "#       size         count      type   redop    root     time   algbw  "
+         " busbw #wrong     time   algbw   busbw #wrong\n"
+         "     1048576        262144     float     sum      -1    40.00   26.21  "
+         " 45.88      0    40.00   26.21   45.88      0\n";
   const Outcome o = run_tutti({"perf", "--cluster", "hgx-h100", "-b", "1M", "-e", "2M", "--against",
                                folder.path() + "/run.log", "--format", "json"});
   ASSERT_EQ(o.status, 0) << o.err;
@@ -160,8 +165,8 @@ TEST(PerfNccl, ALogOfNcclTestsIsLaidBesideThePrediction) {
 }
 
 TEST(PerfNccl, SendsAndReceivesAreTimedButNotEstimated) {
-  const Outcome o = run_tutti({"perf", "--cluster", "dgx-a100", "--nodes", "2", "--collective", "alltoall", "-b", "1M",
-                               "-e", "1M", "--format", "json"});
+  const Outcome o = run_tutti({"perf", "--cluster", "dgx-a100", "--nodes", "2", "--collective",
+                               "alltoall", "-b", "1M", "-e", "1M", "--format", "json"});
   ASSERT_EQ(o.status, 0) << o.err;
   const core::Value document = test::parse_or_throw(o.out, "out");
   const Data row = Data(document)["rows"].items()[0];
@@ -169,10 +174,11 @@ TEST(PerfNccl, SendsAndReceivesAreTimedButNotEstimated) {
   EXPECT_TRUE(row["algorithm"].is_null());
 }
 
-// Half of what the root gives goes to the other node, most of it by NVLink to the GPUs beside the other cards: 14 of 16 blocks leave it over 450 GB/s of NVLink.
+// Half of what the root gives goes to the other node, most of it by NVLink to the GPUs beside the
+// other cards: 14 of 16 blocks leave it over 450 GB/s of NVLink.
 TEST(PerfNccl, ARootGivesNoMoreThanItsLinksCarry) {
-  const Outcome o = run_tutti({"perf", "--cluster", "hgx-h100", "--nodes", "2", "--collective", "scatter", "-b", "8G",
-                               "-e", "8G", "--format", "json"});
+  const Outcome o = run_tutti({"perf", "--cluster", "hgx-h100", "--nodes", "2", "--collective",
+                               "scatter", "-b", "8G", "-e", "8G", "--format", "json"});
   ASSERT_EQ(o.status, 0) << o.err;
   const core::Value document = test::parse_or_throw(o.out, "out");
   const auto row = Data(document)["rows"].items()[0];
@@ -191,7 +197,8 @@ TEST(PerfNccl, ATimeThatALinkCannotKeepIsCappedAndSaysByWhich) {
   machine.replace(machine.find(lanes), lanes.size(), lanes + " lanes: 2");
   const std::string file = folder.path() + "/starved.textproto";
   std::ofstream(file) << machine;
-  const std::vector<std::string> arguments = {"perf", "--cluster", file, "--nodes", "2", "-b", "1G", "-e", "1G"};
+  const std::vector<std::string> arguments = {"perf", "--cluster", file, "--nodes", "2",
+                                              "-b",   "1G",        "-e", "1G"};
   const Outcome text = run_tutti(arguments);
   ASSERT_EQ(text.status, 0) << text.err;
   EXPECT_THAT(text.out, HasSubstr(" capped at "));
@@ -201,22 +208,26 @@ TEST(PerfNccl, ATimeThatALinkCannotKeepIsCappedAndSaysByWhich) {
   const core::Value document = test::parse_or_throw(json.out, "out");
   const auto row = Data(document)["rows"].items()[0];
   EXPECT_THAT(row["capped_at_bound"].text(), HasSubstr("gpu"));
-  // By NVLSTree over two nodes each of the eight heads sends its eighth of the buffer once, over two lanes of 3.94 GB/s.
+  // By NVLSTree over two nodes each of the eight heads sends its eighth of the buffer once, over
+  // two lanes of 3.94 GB/s.
   const double bound_us = static_cast<double>(1 << 30) / 8 / 7.877e3;
   EXPECT_NEAR(row["time_us"].real(), bound_us, 0.01 * bound_us);
-  // What another setting takes is held to the same lanes: NCCL told to do so takes what is promised.
+  // What another setting takes is held to the same lanes: NCCL told to do so takes what is
+  // promised.
   if (!row.has("quicker")) return;
   const std::string set = row["quicker"]["set"].text();
   as_json.insert(as_json.end(), {"--set", set.substr(0, set.find(' '))});
-  if (set.find(' ') != std::string::npos) as_json.insert(as_json.end(), {"--set", set.substr(set.find(' ') + 1)});
+  if (set.find(' ') != std::string::npos)
+    as_json.insert(as_json.end(), {"--set", set.substr(set.find(' ') + 1)});
   const core::Value told = test::parse_or_throw(run_tutti(as_json).out, "out");
-  EXPECT_EQ(Data(told)["rows"].items()[0]["time_us"].real(), row["quicker"]["time_us"].real()) << set;
+  EXPECT_EQ(Data(told)["rows"].items()[0]["time_us"].real(), row["quicker"]["time_us"].real())
+      << set;
 }
 
 TEST(PerfNccl, OneThreadForAllGpusTakesLonger) {
   const auto us = [](const std::string& driving) {
-    const Outcome o =
-        run_tutti({"perf", "--cluster", "hgx-h100", "-b", "8", "-e", "8", "--driving", driving, "--format", "json"});
+    const Outcome o = run_tutti({"perf", "--cluster", "hgx-h100", "-b", "8", "-e", "8", "--driving",
+                                 driving, "--format", "json"});
     EXPECT_EQ(o.status, 0) << o.err;
     const core::Value document = test::parse_or_throw(o.out, "out");
     EXPECT_EQ(test::Data(document)["driving"].text(), driving);
@@ -233,8 +244,8 @@ TEST(PerfNccl, OneThreadForAllGpusTakesLonger) {
 
 TEST(PerfNccl, RootsAreOfTheRanks) {
   const TemporaryFolder folder;
-  const std::vector<std::string> words{"perf", "--cluster", "hgx-h100", "--collective", "broadcast", "-b", "8",
-                                       "-e",   "8",         "-r"};
+  const std::vector<std::string> words{
+      "perf", "--cluster", "hgx-h100", "--collective", "broadcast", "-b", "8", "-e", "8", "-r"};
   const auto with = [&](const char* root) {
     std::vector<std::string> all = words;
     all.emplace_back(root);
@@ -246,8 +257,10 @@ TEST(PerfNccl, RootsAreOfTheRanks) {
 }
 
 TEST(PerfNccl, ReleasesThatNobodyKnowsYetAreSaidToBeTakenAsTheNewest) {
-  EXPECT_THAT(run_tutti({"perf", "--cluster", "hgx-h100", "-b", "8", "-e", "8", "--nccl-version", "2.31"}).out,
-              testing::ContainsRegex("NCCL 2.31 .* 2.30"));
+  EXPECT_THAT(
+      run_tutti({"perf", "--cluster", "hgx-h100", "-b", "8", "-e", "8", "--nccl-version", "2.31"})
+          .out,
+      testing::ContainsRegex("NCCL 2.31 .* 2.30"));
 }
 
 TEST(PerfNccl, NetworksThatReduceAreTakenWhereTheyCan) {
@@ -266,7 +279,8 @@ TEST(PerfNccl, NetworksThatReduceAreTakenWhereTheyCan) {
     for (const Data& one : row["candidates"].items()) {
       if (one["off"].is_null()) there.insert(one["algorithm"].text());
     }
-    return std::tuple(Data(document)["network_reduces"].value().text, row["algorithm"].text(), there);
+    return std::tuple(Data(document)["network_reduces"].value().text, row["algorithm"].text(),
+                      there);
   };
   const std::string reduces = with({"--set", "NCCL_COLLNET_ENABLE=1"});
   EXPECT_THAT(reduces, HasSubstr("SHARP"));
@@ -279,10 +293,11 @@ TEST(PerfNccl, NetworksThatReduceAreTakenWhereTheyCan) {
        {std::vector<std::string>{"--set", "NCCL_COLLNET_ENABLE=1", "--network", "roce"}, {}}) {
     const auto [network_reduces, algorithm, there] = choice(without);
     EXPECT_EQ(network_reduces, "false");
-    EXPECT_THAT(there,
-                testing::Not(testing::AnyOf(testing::Contains("CollNetDirect"), testing::Contains("CollNetChain"))));
+    EXPECT_THAT(there, testing::Not(testing::AnyOf(testing::Contains("CollNetDirect"),
+                                                   testing::Contains("CollNetChain"))));
   }
-  EXPECT_THAT(with({"--set", "NCCL_COLLNET_ENABLE=1", "--network", "roce"}), HasSubstr("\n# NCCL_COLLNET_ENABLE=1 "));
+  EXPECT_THAT(with({"--set", "NCCL_COLLNET_ENABLE=1", "--network", "roce"}),
+              HasSubstr("\n# NCCL_COLLNET_ENABLE=1 "));
 }
 
 TEST(PerfNccl, VariablesThatChangePathsAreFollowedOnAKindOfMachine) {
@@ -293,20 +308,24 @@ TEST(PerfNccl, VariablesThatChangePathsAreFollowedOnAKindOfMachine) {
     EXPECT_EQ(o.status, 0) << o.err;
     return o.out;
   };
-  EXPECT_THAT(of({"--set", "NCCL_P2P_DISABLE=1"}),
-              AllOf(HasSubstr("2 nodes of 4 GPUs"), HasSubstr("network infiniband, 4 cards of 50 GB/s")));
-  EXPECT_THAT(of({"--nodes", "2", "--set", "NCCL_IB_DISABLE=1"}), HasSubstr("network tcp, 8 cards"));
+  EXPECT_THAT(
+      of({"--set", "NCCL_P2P_DISABLE=1"}),
+      AllOf(HasSubstr("2 nodes of 4 GPUs"), HasSubstr("network infiniband, 4 cards of 50 GB/s")));
+  EXPECT_THAT(of({"--nodes", "2", "--set", "NCCL_IB_DISABLE=1"}),
+              HasSubstr("network tcp, 8 cards"));
   EXPECT_THAT(of({"--nodes", "2", "--set", "NCCL_CROSS_NIC=0"}), HasSubstr("ring 8 x 45/45 GB/s"));
   EXPECT_THAT(of({"--nodes", "2"}), HasSubstr("ring 8 x 48/48 GB/s"));
 }
 
 TEST(PerfNccl, PartsOfACubeMeshAreSearched) {
   // Two links of 0 to 3 and back are what any ring of the first four has twice.
-  const Outcome o = run_tutti({"perf", "--cluster", "dgx1-v100", "--gpus", "4", "-b", "64M", "-e", "64M"});
+  const Outcome o =
+      run_tutti({"perf", "--cluster", "dgx1-v100", "--gpus", "4", "-b", "64M", "-e", "64M"});
   EXPECT_THAT(o.out, HasSubstr("channels 8 (ring 4 x 20/20 GB/s")) << o.err;
   // A gather's root has one card, whatever its node has.
-  const Outcome gathered = run_tutti({"perf", "--cluster", "hgx-h100", "--nodes", "8", "--collective", "gather", "-b",
-                                      "8G", "-e", "8G", "--format", "json"});
+  const Outcome gathered =
+      run_tutti({"perf", "--cluster", "hgx-h100", "--nodes", "8", "--collective", "gather", "-b",
+                 "8G", "-e", "8G", "--format", "json"});
   const core::Value document = test::parse_or_throw(gathered.out, "out");
   EXPECT_LT(Data(document)["rows"].items()[0]["busbw_gb_per_s"].real(), 50 * 63.0 / 56);
 }
@@ -334,67 +353,83 @@ TEST(PerfNccl, AsksForTheTransportThatNoCardStates) {
   ASSERT_NE(text.find(stated), std::string::npos);
   text.erase(text.find(stated), stated.size());
   const std::string machine = shipped.write("mine.textproto", text);
-  const std::vector<std::string> words{"perf", "--cluster", machine, "--nodes", "2", "-b", "1M", "-e", "1M"};
+  const std::vector<std::string> words{"perf", "--cluster", machine, "--nodes", "2",
+                                       "-b",   "1M",        "-e",    "1M"};
   expect_refused(words, folder, {ProblemCode::kMissing, "Nic.transport"});
   std::vector<std::string> said = words;
   said.insert(said.end(), {"--network", "roce"});
   EXPECT_THAT(run_tutti(said).out, HasSubstr("# network roce"));
   // What joins the parts of one machine is then assumed, and said to be.
-  const Outcome apart =
-      run_tutti({"perf", "--cluster", machine, "--set", "NCCL_P2P_DISABLE=1", "-b", "1M", "-e", "1M"});
-  EXPECT_THAT(apart.out, AllOf(HasSubstr("# network infiniband"),
-                               testing::ContainsRegex("# note: machine dgx-a100: [^\n]*infiniband")));
+  const Outcome apart = run_tutti(
+      {"perf", "--cluster", machine, "--set", "NCCL_P2P_DISABLE=1", "-b", "1M", "-e", "1M"});
+  EXPECT_THAT(apart.out,
+              AllOf(HasSubstr("# network infiniband"),
+                    testing::ContainsRegex("# note: machine dgx-a100: [^\n]*infiniband")));
 }
 
 TEST(PerfNccl, AnUnstatedTransportIsNotedByAllThatPredict) {
   const TemporaryFolder folder;
   const auto with = [&](const char* transport) {
-    return folder.write("s.textproto",
-                        std::string("cluster { workers { machine: \"dgx-a100\" count: 2 } network { kind: ONE_SWITCH "
-                                    "latency_us: 2 source: \"Slingshot\" ") +
-                            transport +
-                            " } } workload { variable { name: \"v\" shape: 1000000 backward_ms: 1 } forward_ms: 1 "
-                            "update_ms: 0 } strategy { algorithm: \"nccl\" } run { steps: 2 }");
+    return folder.write(
+        "s.textproto",
+        std::string(
+            "cluster { workers { machine: \"dgx-a100\" count: 2 } network { kind: ONE_SWITCH "
+            "latency_us: 2 source: \"Slingshot\" ") +
+            transport +
+            " } } workload { variable { name: \"v\" shape: 1000000 backward_ms: 1 } forward_ms: 1 "
+            "update_ms: 0 } strategy { algorithm: \"nccl\" } run { steps: 2 }");
   };
-  for (const std::vector<std::string>& command :
-       {std::vector<std::string>{"simulate"}, {"plan"}, {"explain"}, {"tune", "--evaluations", "2"}}) {
+  for (const std::vector<std::string>& command : {std::vector<std::string>{"simulate"},
+                                                  {"plan"},
+                                                  {"explain"},
+                                                  {"tune", "--evaluations", "2"}}) {
     std::vector<std::string> words = command;
     words.insert(words.begin() + 1, with(""));
-    EXPECT_THAT(run_tutti(words).out, testing::ContainsRegex("infiniband.*dgx-a100.*network . transport"))
+    EXPECT_THAT(run_tutti(words).out,
+                testing::ContainsRegex("infiniband.*dgx-a100.*network . transport"))
         << command.front();
     words[1] = with("transport: INFINIBAND");
     const Outcome stated = run_tutti(words);
     EXPECT_EQ(stated.status, 0) << stated.err;
     EXPECT_THAT(stated.out, testing::Not(HasSubstr("transport"))) << command.front();
   }
-  expect_refused({"simulate", with("transport: PIGEONS")}, folder,
-                 {ProblemCode::kUnknownName, "Network.transport", 1, 124, folder.file("s.textproto")});
+  expect_refused(
+      {"simulate", with("transport: PIGEONS")}, folder,
+      {ProblemCode::kUnknownName, "Network.transport", 1, 124, folder.file("s.textproto")});
 }
 
 TEST(PerfNccl, WrongRequestsAreRefused) {
   const TemporaryFolder folder;
-  expect_refused({"perf", "--cluster", "hgx-h100", "-f", "1.0000001"}, folder, {ProblemCode::kTooSmall, "-f"});
+  expect_refused({"perf", "--cluster", "hgx-h100", "-f", "1.0000001"}, folder,
+                 {ProblemCode::kTooSmall, "-f"});
   expect_refused({"perf"}, folder, {ProblemCode::kMissing, "--cluster"});
-  expect_refused({"perf", "--cluster", "hgx-h10"}, folder, {ProblemCode::kUnknownName, "--cluster"});
-  expect_refused({"perf", "--cluster", "cpu-host", "--nodes", "2"}, folder, {ProblemCode::kMissing, "Machine.device"});
-  expect_refused({"perf", "--cluster", "hgx-h100", "--gpus", "1"}, folder, {ProblemCode::kTooSmall, "--gpus"});
-  expect_refused({"perf", "--cluster", "hgx-h100", "--nodes", "0"}, folder, {ProblemCode::kTooSmall, "--nodes"});
+  expect_refused({"perf", "--cluster", "hgx-h10"}, folder,
+                 {ProblemCode::kUnknownName, "--cluster"});
+  expect_refused({"perf", "--cluster", "cpu-host", "--nodes", "2"}, folder,
+                 {ProblemCode::kMissing, "Machine.device"});
+  expect_refused({"perf", "--cluster", "hgx-h100", "--gpus", "1"}, folder,
+                 {ProblemCode::kTooSmall, "--gpus"});
+  expect_refused({"perf", "--cluster", "hgx-h100", "--nodes", "0"}, folder,
+                 {ProblemCode::kTooSmall, "--nodes"});
   expect_refused({"perf", "--cluster", "hgx-h100", "--nccl-version", "2.4"}, folder,
                  {ProblemCode::kUnsupported, "--nccl-version"});
   expect_refused({"perf", "--cluster", "hgx-h100", "--set", "NCCL_ALGO=rnig"}, folder,
                  {ProblemCode::kUnknownName, "NCCL_ALGO"});
-  expect_refused({"perf", "--cluster", "hgx-h100", "--set", "NCCL_P2P_DISABLE=1", "--set", "NCCL_SHM_DISABLE=1",
-                  "--set", "NCCL_NET_DISABLE_INTRA=1"},
+  expect_refused({"perf", "--cluster", "hgx-h100", "--set", "NCCL_P2P_DISABLE=1", "--set",
+                  "NCCL_SHM_DISABLE=1", "--set", "NCCL_NET_DISABLE_INTRA=1"},
                  folder, {ProblemCode::kConflict, "NCCL_NET_DISABLE_INTRA"});
   expect_refused({"perf", "--cluster", "hgx-h100", "--set", "strategy.shards=2"}, folder,
                  {ProblemCode::kSyntax, "--set"});
   expect_refused({"perf", "--cluster", "gb200-nvl72", "--set", "NCCL_P2P_DISABLE=1"}, folder,
                  {ProblemCode::kMissing, "Machine.link"});
-  expect_refused({"perf", "--cluster", "topo.xml"}, folder, {.code = ProblemCode::kMissing, .file = "topo.xml"});
-  expect_refused({"perf", "--cluster", "hgx-h100", "--backend", "tcp"}, folder, {ProblemCode::kConflict, "--backend"});
+  expect_refused({"perf", "--cluster", "topo.xml"}, folder,
+                 {.code = ProblemCode::kMissing, .file = "topo.xml"});
+  expect_refused({"perf", "--cluster", "hgx-h100", "--backend", "tcp"}, folder,
+                 {ProblemCode::kConflict, "--backend"});
   expect_refused({"perf", test::scenario("01_two_ranks"), "--cluster", "hgx-h100"}, folder,
                  {ProblemCode::kConflict, "--cluster"});
-  expect_refused({"perf", test::scenario("01_two_ranks"), "--nodes", "3"}, folder, {ProblemCode::kUnused, "--nodes"});
+  expect_refused({"perf", test::scenario("01_two_ranks"), "--nodes", "3"}, folder,
+                 {ProblemCode::kUnused, "--nodes"});
   expect_refused({"perf", "--cluster", "hgx-h100", "--against", "none.log"}, folder,
                  {.code = ProblemCode::kMissing, .file = "none.log"});
 }

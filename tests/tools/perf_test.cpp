@@ -10,8 +10,10 @@ namespace tutti {
 namespace {
 
 TEST(Perf, ItsTimesAreThoseOfTheAllReduceAlone) {
-  // 01: by hand 2 (latency + half the bytes / 10 GB/s) + half the bytes / 100 GB/s; busbw is algbw for two ranks.
-  const Outcome o = run_tutti({"perf", scenario("01_two_ranks"), "-b", "1M", "-e", "4M", "--format", "json"});
+  // 01: by hand 2 (latency + half the bytes / 10 GB/s) + half the bytes / 100 GB/s; busbw is algbw
+  // for two ranks.
+  const Outcome o =
+      run_tutti({"perf", scenario("01_two_ranks"), "-b", "1M", "-e", "4M", "--format", "json"});
   ASSERT_EQ(o.status, 0) << o.err;
   const core::Value document = test::parse_or_throw(o.out, "out");
   const std::vector<Data> rows = Data(document)["rows"].items();
@@ -20,22 +22,26 @@ TEST(Perf, ItsTimesAreThoseOfTheAllReduceAlone) {
     const double half = row["bytes"].real() / 2;
     const Data in_place = row["in_place"];
     EXPECT_NEAR(in_place["time_us"].real(), 2 * (2 + half / 10e3) + half / 100e3, 1e-5);
-    EXPECT_NEAR(in_place["algbw_gb_per_s"].real(), row["bytes"].real() / in_place["time_us"].real() / 1e3, 1e-9);
+    EXPECT_NEAR(in_place["algbw_gb_per_s"].real(),
+                row["bytes"].real() / in_place["time_us"].real() / 1e3, 1e-9);
     EXPECT_NEAR(in_place["busbw_gb_per_s"].real(), in_place["algbw_gb_per_s"].real(), 1e-9);
-    EXPECT_EQ(row["out_of_place"]["time_us"].real(), in_place["time_us"].real()) << "nothing more is moved by a ring";
+    EXPECT_EQ(row["out_of_place"]["time_us"].real(), in_place["time_us"].real())
+        << "nothing more is moved by a ring";
   }
 }
 
 TEST(Perf, RunsForRealAndHasTheColumnsOfNcclTests) {
-  const Outcome o = run_tutti({"perf", scenario("02_eight_hosts_ring"), "--backend", "tcp", "-b", "4", "-e", "4K", "-f",
-                               "32", "-n", "2", "-w", "1"});
+  const Outcome o = run_tutti({"perf", scenario("02_eight_hosts_ring"), "--backend", "tcp", "-b",
+                               "4", "-e", "4K", "-f", "32", "-n", "2", "-w", "1"});
   ASSERT_EQ(o.status, 0) << o.err;
   EXPECT_THAT(o.out, HasSubstr("over tcp"));
-  const Outcome shm = run_tutti({"perf", scenario("02_eight_hosts_ring"), "--backend", "tcp", "--transport", "shm",
-                                 "-b", "1K", "-e", "1K", "-n", "30", "-w", "0"});
+  const Outcome shm =
+      run_tutti({"perf", scenario("02_eight_hosts_ring"), "--backend", "tcp", "--transport", "shm",
+                 "-b", "1K", "-e", "1K", "-n", "30", "-w", "0"});
   ASSERT_EQ(shm.status, 0) << shm.err;
   EXPECT_THAT(shm.out, HasSubstr("over shared memory"));
-  EXPECT_THAT(o.out, testing::ContainsRegex("size +count +type +redop +root +time +algbw +busbw +#wrong"));
+  EXPECT_THAT(o.out,
+              testing::ContainsRegex("size +count +type +redop +root +time +algbw +busbw +#wrong"));
   EXPECT_THAT(o.out, testing::ContainsRegex("4096 +1024 +float +sum +-1 .* 0\n"));
 }
 
@@ -43,35 +49,40 @@ TEST(Perf, RunsForRealAndHasTheColumnsOfNcclTests) {
 TEST(Perf, OfASpecTakesTheEntryOfEachSize) {
   const TemporaryFolder folder;
   const auto times = [&](const std::string& strategy) {
-    const std::string file = folder.write(
-        "s.textproto",
-        "cluster { workers { machine: \"cpu-host\" count: 4 } network { kind: ONE_SWITCH latency_us: 1 } } workload { "
-        "variable { name: \"v\" shape: 8 } } strategy { " +
-            strategy + " }");
-    const Outcome o =
-        run_tutti({"perf", file, "-b", "1K", "-e", "64K", "-f", "64", "--place", "in", "--format", "json"});
+    const std::string file = folder.write("s.textproto",
+                                          "cluster { workers { machine: \"cpu-host\" count: 4 } "
+                                          "network { kind: ONE_SWITCH latency_us: 1 } } workload { "
+                                          "variable { name: \"v\" shape: 8 } } strategy { " +
+                                              strategy + " }");
+    const Outcome o = run_tutti(
+        {"perf", file, "-b", "1K", "-e", "64K", "-f", "64", "--place", "in", "--format", "json"});
     EXPECT_EQ(o.status, 0) << o.err;
     const core::Value document = test::parse_or_throw(o.out, "out");
     std::vector<double> us;
-    for (const Data& row : Data(document)["rows"].items()) us.push_back(row["in_place"]["time_us"].real());
+    for (const Data& row : Data(document)["rows"].items())
+      us.push_back(row["in_place"]["time_us"].real());
     return us;
   };
-  const std::vector<double> mixed =
-      times("tensorflow { multi_worker_all_reduce { all_reduce_spec { text: \"pscpu:1k:xring\" } } }");
-  const std::vector<double> pscpu = times("algorithm: \"pscpu\""), xring = times("algorithm: \"xring\"");
+  const std::vector<double> mixed = times(
+      "tensorflow { multi_worker_all_reduce { all_reduce_spec { text: \"pscpu:1k:xring\" } } }");
+  const std::vector<double> pscpu = times("algorithm: \"pscpu\""),
+                            xring = times("algorithm: \"xring\"");
   ASSERT_EQ(mixed.size(), 2u);
   EXPECT_EQ(mixed, (std::vector<double>{pscpu[0], xring[1]}));
   EXPECT_NE(pscpu, xring);
 }
 
-/// With implementation NCCL, TensorFlow broadcasts by a tree of its own; the scenario's collective is the default.
+/// With implementation NCCL, TensorFlow broadcasts by a tree of its own; the scenario's collective
+/// is the default.
 TEST(Perf, NamesWhatItTimed) {
   const TemporaryFolder folder;
-  const std::string file = folder.write(
-      "s.textproto",
-      "cluster { workers { machine: \"hgx-h100\" count: 2 } network { kind: ONE_SWITCH latency_us: 1 } }\nworkload { "
-      "variable { name: \"v\" shape: 1000 } }\nstrategy { tensorflow { multi_worker_mirrored { communication_options { "
-      "implementation: NCCL } } } collective: BROADCAST }\n");
+  const std::string file =
+      folder.write("s.textproto",
+                   "cluster { workers { machine: \"hgx-h100\" count: 2 } network { kind: "
+                   "ONE_SWITCH latency_us: 1 } }\nworkload { "
+                   "variable { name: \"v\" shape: 1000 } }\nstrategy { tensorflow { "
+                   "multi_worker_mirrored { communication_options { "
+                   "implementation: NCCL } } } collective: BROADCAST }\n");
   const auto named = [&](const std::vector<std::string>& more) {
     std::vector<std::string> command{"perf", file, "-b", "1K", "-e", "1K", "--format", "json"};
     command.insert(command.end(), more.begin(), more.end());
@@ -87,16 +98,19 @@ TEST(Perf, NamesWhatItTimed) {
 TEST(Perf, ReducesByEveryOperationOfNcclTests) {
   for (const std::string op : {"sum", "prod", "max", "min", "avg"}) {
     for (const std::string type : {"float32", "int32", "float16"}) {
-      const Outcome o = run_tutti({"perf", scenario("02_eight_hosts_ring"), "--backend", "tcp", "-b", "1K", "-e", "1K",
-                                   "--place", "in", "-n", "1", "-w", "0", "-o", op, "--type", type});
+      const Outcome o =
+          run_tutti({"perf", scenario("02_eight_hosts_ring"), "--backend", "tcp", "-b", "1K", "-e",
+                     "1K", "--place", "in", "-n", "1", "-w", "0", "-o", op, "--type", type});
       ASSERT_EQ(o.status, 0) << op << " " << type << ": " << o.err;
-      EXPECT_THAT(o.out, testing::ContainsRegex("1024 +[0-9]+ +[a-z0-9]+ +" + op + " +-1 ")) << type;
+      EXPECT_THAT(o.out, testing::ContainsRegex("1024 +[0-9]+ +[a-z0-9]+ +" + op + " +-1 "))
+          << type;
     }
   }
-  // What it costs to divide is all that an operation changes in rings; on GPUs that is a pass over memory.
+  // What it costs to divide is all that an operation changes in rings; on GPUs that is a pass over
+  // memory.
   const auto time = [](const std::string& op) {
-    const Outcome o = run_tutti({"perf", scenario("06_resnet50_nccl"), "--set", "run.nccl=RINGS", "-b", "1M", "-e",
-                                 "1M", "-o", op, "--format", "json"});
+    const Outcome o = run_tutti({"perf", scenario("06_resnet50_nccl"), "--set", "run.nccl=RINGS",
+                                 "-b", "1M", "-e", "1M", "-o", op, "--format", "json"});
     const core::Value document = test::parse_or_throw(o.out, "out");
     EXPECT_EQ(Data(document)["redop"].text(), op);
     return Data(document)["rows"].items().at(0)["in_place"]["time_us"].real();
@@ -105,7 +119,8 @@ TEST(Perf, ReducesByEveryOperationOfNcclTests) {
   EXPECT_LT(time("sum"), time("avg"));
 }
 
-/// What follows from nccl-tests' GetCollByteCount and GetBw: sizes of 8 ranks from 1000 bytes on, doubled.
+/// What follows from nccl-tests' GetCollByteCount and GetBw: sizes of 8 ranks from 1000 bytes on,
+/// doubled.
 struct OfNcclTests {
   const char* collective;
   const char* algorithm;
@@ -115,18 +130,20 @@ struct OfNcclTests {
   const char* columns;  ///< redop and root
   bool in_place = true;
 };
-constexpr OfNcclTests kOfNcclTests[] = {{"all_reduce", "ring", 1.75, 1000, 250, "sum +-1"},
-                                        {"reduce_scatter", "ring", 0.875, 896, 28, "sum +-1"},
-                                        {"all_gather", "recursive_doubling", 0.875, 896, 28, "none +-1"},
-                                        {"broadcast", "ring", 1, 1000, 250, "none +5"},
-                                        {"reduce", "halving_doubling", 1, 1000, 250, "sum +5"},
-                                        {"alltoall", "pscpu", 0.875, 896, 28, "none +-1", false},
-                                        {"gather", "halving_doubling", 0.875, 896, 28, "none +5"},
-                                        {"scatter", "pscpu", 0.875, 896, 28, "none +5"},
-                                        {"sendrecv", "ring", 1, 1000, 250, "sum +-1", false}};
+constexpr OfNcclTests kOfNcclTests[] = {
+    {"all_reduce", "ring", 1.75, 1000, 250, "sum +-1"},
+    {"reduce_scatter", "ring", 0.875, 896, 28, "sum +-1"},
+    {"all_gather", "recursive_doubling", 0.875, 896, 28, "none +-1"},
+    {"broadcast", "ring", 1, 1000, 250, "none +5"},
+    {"reduce", "halving_doubling", 1, 1000, 250, "sum +5"},
+    {"alltoall", "pscpu", 0.875, 896, 28, "none +-1", false},
+    {"gather", "halving_doubling", 0.875, 896, 28, "none +5"},
+    {"scatter", "pscpu", 0.875, 896, 28, "none +5"},
+    {"sendrecv", "ring", 1, 1000, 250, "sum +-1", false}};
 
 std::string eight_hosts(const std::string& algorithm) {
-  return "cluster { workers { machine: \"cpu-host\" count: 8 } network { kind: ONE_SWITCH latency_us: 1 } }\n"
+  return "cluster { workers { machine: \"cpu-host\" count: 8 } network { kind: ONE_SWITCH "
+         "latency_us: 1 } }\n"
          "workload { variable { name: \"a\" shape: 8 } } strategy { algorithm: \"" +
          algorithm + "\" }\n";
 }
@@ -135,13 +152,15 @@ TEST(Perf, HasEveryCollectiveOfNcclTestsWithItsSizesAndFactors) {
   const TemporaryFolder folder;
   for (const OfNcclTests& c : kOfNcclTests) {
     const std::string file = folder.write("s.textproto", eight_hosts(c.algorithm));
-    std::vector<std::string> words{"perf", file, "--collective", c.collective, "-b", "1000", "-e", "1M", "-f", "8"};
+    std::vector<std::string> words{"perf", file, "--collective", c.collective, "-b",
+                                   "1000", "-e", "1M",           "-f",         "8"};
     if (std::string(c.columns).ends_with('5')) words.insert(words.end(), {"-r", "5"});
     const Outcome text = run_tutti(words);
     ASSERT_EQ(text.status, 0) << c.collective << text.err;
     const std::string na = c.in_place ? "" : " +N/A +N/A +N/A +N/A\n";
-    EXPECT_THAT(text.out, testing::ContainsRegex(std::to_string(c.bytes) + " +" + std::to_string(c.count) +
-                                                 " +float +" + c.columns + " +[0-9.]+ +[0-9.]+ +[0-9.]+ +N/A" + na));
+    EXPECT_THAT(text.out, testing::ContainsRegex(std::to_string(c.bytes) + " +" +
+                                                 std::to_string(c.count) + " +float +" + c.columns +
+                                                 " +[0-9.]+ +[0-9.]+ +[0-9.]+ +N/A" + na));
     words.insert(words.end(), {"--format", "json"});
     const Outcome json = run_tutti(words);
     ASSERT_EQ(json.status, 0) << c.collective << json.err;
@@ -151,7 +170,8 @@ TEST(Perf, HasEveryCollectiveOfNcclTestsWithItsSizesAndFactors) {
     for (const char* half : {"out_of_place", "in_place"}) {
       if (half == std::string("in_place") && !c.in_place) continue;
       const Data time = rows.back()[half];
-      EXPECT_NEAR(time["busbw_gb_per_s"].real() / time["algbw_gb_per_s"].real(), c.busbw, 1e-9) << c.collective;
+      EXPECT_NEAR(time["busbw_gb_per_s"].real() / time["algbw_gb_per_s"].real(), c.busbw, 1e-9)
+          << c.collective;
     }
   }
 }
@@ -160,20 +180,23 @@ TEST(Perf, RunsEveryCollectiveForRealAndComparesIt) {
   const TemporaryFolder folder;
   for (const OfNcclTests& c : kOfNcclTests) {
     const std::string file = folder.write("s.textproto", eight_hosts(c.algorithm));
-    std::vector<std::string> words{"perf", file,   "--backend",   "tcp",  "--collective", c.collective,
-                                   "-b",   "1000", "-e",          "1000", "-n",           "20",
-                                   "-w",   "0",    "--transport", "shm"};
+    std::vector<std::string> words{
+        "perf", file,   "--backend", "tcp", "--collective", c.collective, "-b",          "1000",
+        "-e",   "1000", "-n",        "20",  "-w",           "0",          "--transport", "shm"};
     if (std::string(c.columns).ends_with('5')) words.insert(words.end(), {"-r", "5"});
     const Outcome ran = run_tutti(words);
     ASSERT_EQ(ran.status, 0) << c.collective << ran.err;
-    EXPECT_THAT(ran.out, testing::ContainsRegex(c.in_place ? " 0 .* 0\n# Out of bounds values : 0 OK"
-                                                           : " 0 +N/A +N/A +N/A +N/A\n# Out of bounds"));
+    EXPECT_THAT(ran.out,
+                testing::ContainsRegex(c.in_place ? " 0 .* 0\n# Out of bounds values : 0 OK"
+                                                  : " 0 +N/A +N/A +N/A +N/A\n# Out of bounds"));
   }
 }
 
 TEST(Perf, MeasuresTheHalvesThatItIsAskedFor) {
   const auto table = [](const char* place) {
-    return run_tutti({"perf", scenario("02_eight_hosts_ring"), "-b", "1K", "-e", "1K", "--place", place}).out;
+    return run_tutti(
+               {"perf", scenario("02_eight_hosts_ring"), "-b", "1K", "-e", "1K", "--place", place})
+        .out;
   };
   EXPECT_THAT(table("both"), AllOf(HasSubstr("out-of-place"), HasSubstr(" in-place")));
   EXPECT_THAT(table("in"), AllOf(testing::Not(HasSubstr("out-of-place")), HasSubstr(" in-place")));
@@ -183,14 +206,16 @@ TEST(Perf, MeasuresTheHalvesThatItIsAskedFor) {
 TEST(Perf, TimesOneCollectiveAloneWhateverElseTheScenarioHas) {
   const TemporaryFolder folder;
   const std::string plain =
-      "cluster { workers { machine: \"dgx-a100\" count: 2 } network { kind: ONE_SWITCH latency_us: 2 } }"
+      "cluster { workers { machine: \"dgx-a100\" count: 2 } network { kind: ONE_SWITCH latency_us: "
+      "2 } }"
       "workload { variable { name: \"a\" shape: 7 } }";
   const std::string more =
       plain +
       "strategy { algorithm: \"ring\" pad_packs: true compression { type: FLOAT16 } } communicator "
       "{ name: \"t\" size: 8 splits_model: true exchange { bytes: 100000 per_backward: 2 } }";
   const auto rows = [&](const std::string& name, const std::string& text) {
-    const Outcome o = run_tutti({"perf", folder.write(name, text), "-b", "1K", "-e", "64K", "-f", "8"});
+    const Outcome o =
+        run_tutti({"perf", folder.write(name, text), "-b", "1K", "-e", "64K", "-f", "8"});
     EXPECT_EQ(o.status, 0) << o.err;
     std::string lines_of_table;
     std::istringstream lines(o.out);
@@ -209,10 +234,11 @@ TEST(Perf, TimesOneCollectiveAloneWhateverElseTheScenarioHas) {
 
 TEST(Perf, NotesOfTheRunAreInTextAndJson) {
   for (const char* format : {"text", "json"}) {
-    const Outcome o = run_tutti({"perf", scenario("02_eight_hosts_ring"), "--backend", "tcp", "-b", "1K", "-e", "2K",
-                                 "-n", "1", "--format", format});
+    const Outcome o = run_tutti({"perf", scenario("02_eight_hosts_ring"), "--backend", "tcp", "-b",
+                                 "1K", "-e", "2K", "-n", "1", "--format", format});
     ASSERT_EQ(o.status, 0) << o.err;
-    const std::string note = "every element of one iteration before and one after those that were timed was compared";
+    const std::string note =
+        "every element of one iteration before and one after those that were timed was compared";
     const std::size_t first = o.out.find(note);
     ASSERT_NE(first, std::string::npos) << o.out;
     EXPECT_EQ(o.out.find(note, first + 1), std::string::npos) << "once";
@@ -221,10 +247,11 @@ TEST(Perf, NotesOfTheRunAreInTextAndJson) {
 
 TEST(Perf, WhatItsAlgorithmLacksIsToldWithoutLinesThatTheFileDoesNotHave) {
   const TemporaryFolder folder;
-  const std::string file =
-      folder.write("one_line.textproto",
-                   "cluster { workers { machine: \"cpu-host\" count: 2 } network { kind: ONE_SWITCH latency_us: 1 } } "
-                   "workload { variable { name: \"a\" shape: 10 } } strategy { algorithm: \"ring\" }");
+  const std::string file = folder.write(
+      "one_line.textproto",
+      "cluster { workers { machine: \"cpu-host\" count: 2 } network { kind: ONE_SWITCH latency_us: "
+      "1 } } "
+      "workload { variable { name: \"a\" shape: 10 } } strategy { algorithm: \"ring\" }");
   test::expect_refused({"perf", file, "--collective", "alltoall"}, folder,
                        {ProblemCode::kConflict, "Strategy.algorithm", 0, 0, file});
 }
@@ -248,7 +275,9 @@ TEST(Perf, RefusesWhatIsNoSize) {
            {{"--secret-file", "/dev/null"}, ProblemCode::kUnused, "--secret-file"},
            {{"--wait-seconds", "1"}, ProblemCode::kUnused, "--wait-seconds"},
            {{"--timeout-seconds", "1"}, ProblemCode::kUnused, "--timeout-seconds"},
-           {{"--backend", "tcp", "--timeout-seconds", "0"}, ProblemCode::kTooSmall, "--timeout-seconds"},
+           {{"--backend", "tcp", "--timeout-seconds", "0"},
+            ProblemCode::kTooSmall,
+            "--timeout-seconds"},
            {{"--op", "mean"}, ProblemCode::kUnknownName, "--op"},
            {{"--type", "f"}, ProblemCode::kUnknownName, "--type"},
            {{"--collective", "allreduce"}, ProblemCode::kUnknownName, "--collective"},

@@ -1,4 +1,5 @@
-// The script for newcomers, with a build that is a few lines of Ninja's: it shows how far that is, and leaves the window out.
+// The script for newcomers, with a build that is a few lines of Ninja's: it shows how far that is,
+// and leaves the window out.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -20,10 +21,10 @@ class Quickstart : public testing::Test {
  protected:
   void SetUp() override {
     put("tools/install_packages.sh", "exit 0\n");
-    put("bin/cmake",
-        "echo \"$@\" >> '" + folder_.file("calls") +
-            "'\n[ \"$1\" = --build ] || exit 0\nfor i in 1 5 10 15 20; do echo \"[$i/20] Building CXX\"; done\n" +
-            "exit ${BUILD_STATUS:-0}\n");
+    put("bin/cmake", "echo \"$@\" >> '" + folder_.file("calls") +
+                         "'\n[ \"$1\" = --build ] || exit 0\nfor i in 1 5 10 15 20; do echo "
+                         "\"[$i/20] Building CXX\"; done\n" +
+                         "exit ${BUILD_STATUS:-0}\n");
     put("build/release/bin/tutti", "echo 'step time 1 ms'\n");
     const std::filesystem::path script = source_folder() + "/tools/quickstart.sh";
     std::filesystem::copy_file(script, folder_.file("tools/quickstart.sh"));
@@ -38,8 +39,9 @@ class Quickstart : public testing::Test {
   }
 
   [[nodiscard]] Outcome run(const std::string& build_status) const {
-    const std::string command = "PATH='" + folder_.file("bin") + "':\"$PATH\" BUILD_STATUS=" + build_status +
-                                " exec bash '" + folder_.file("tools/quickstart.sh") + "'";
+    const std::string command = "PATH='" + folder_.file("bin") +
+                                "':\"$PATH\" BUILD_STATUS=" + build_status + " exec bash '" +
+                                folder_.file("tools/quickstart.sh") + "'";
     return Process::of({"/bin/sh", "-c", command}, {}).wait();
   }
 
@@ -49,7 +51,8 @@ class Quickstart : public testing::Test {
 TEST_F(Quickstart, ShowsHowFarTheBuildIsAndLeavesOutTheWindow) {
   const Outcome o = run("0");
   EXPECT_EQ(o.status, 0) << o.err;
-  for (const char* percent : {"  5 %", " 25 %", " 50 %", " 75 %", "100 %"}) EXPECT_THAT(o.out, HasSubstr(percent));
+  for (const char* percent : {"  5 %", " 25 %", " 50 %", " 75 %", "100 %"})
+    EXPECT_THAT(o.out, HasSubstr(percent));
   const std::string calls = folder_.read("calls");
   EXPECT_THAT(calls, HasSubstr("-DTUTTI_WINDOW=OFF"));
   EXPECT_THAT(calls, HasSubstr("--target tutti"));

@@ -27,20 +27,26 @@
 namespace tutti::test {
 namespace {
 
-std::string scenario(const std::string& strategy, int workers = 3, const std::string& workload = "", int steps = 2) {
+std::string scenario(const std::string& strategy, int workers = 3, const std::string& workload = "",
+                     int steps = 2) {
   return fmt::format(
-      "cluster {{ workers {{ machine: \"m\" count: {} }} network {{ kind: ONE_SWITCH latency_us: 1 }} machine {{ name: "
+      "cluster {{ workers {{ machine: \"m\" count: {} }} network {{ kind: ONE_SWITCH latency_us: 1 "
+      "}} machine {{ name: "
       "\"m\" "
-      "device {{ name: \"gpu[0-1]\" kind: GPU memory_gb_per_s: 100 }} device {{ name: \"cpu0\" kind: CPU "
+      "device {{ name: \"gpu[0-1]\" kind: GPU memory_gb_per_s: 100 }} device {{ name: \"cpu0\" "
+      "kind: CPU "
       "memory_gb_per_s: 50 }} "
-      "nic {{ name: \"nic0\" bandwidth_gb_per_s: 10 }} switch {{ name: \"plx\" kind: PCIE_SWITCH }} "
+      "nic {{ name: \"nic0\" bandwidth_gb_per_s: 10 }} switch {{ name: \"plx\" kind: PCIE_SWITCH "
+      "}} "
       "link {{ from: \"gpu[0-1]\" to: \"plx\" kind: PCIE bandwidth_gb_per_s: 10 latency_us: 0 }} "
       "link {{ from: \"plx\" to: \"cpu0\" kind: PCIE bandwidth_gb_per_s: 10 latency_us: 0 }} "
-      "link {{ from: \"plx\" to: \"nic0\" kind: PCIE bandwidth_gb_per_s: 10 latency_us: 0 }} }} }}\n"
+      "link {{ from: \"plx\" to: \"nic0\" kind: PCIE bandwidth_gb_per_s: 10 latency_us: 0 }} }} "
+      "}}\n"
       "workload {{ {} }}\nstrategy {{ {} }}\nrun {{ steps: {} }}\n",
       workers,
       workload.empty()
-          ? "variable { name: \"a\" shape: [100, 1001] } variable { name: \"b\" shape: 7 data_type: INT32 } variable { "
+          ? "variable { name: \"a\" shape: [100, 1001] } variable { name: \"b\" shape: 7 "
+            "data_type: INT32 } variable { "
             "name: \"c\" shape: 5000 data_type: BFLOAT16 } forward_ms: 1 backward_ms: 2"
           : workload,
       strategy, steps);
@@ -82,7 +88,9 @@ std::vector<pid_t> workers_of(const std::string& scenario_file, std::size_t coun
 
 bool all_gone(const std::vector<pid_t>& processes) {
   for (int i = 0; i < 500; ++i, std::this_thread::sleep_for(std::chrono::milliseconds(10))) {
-    if (std::none_of(processes.begin(), processes.end(), [](pid_t id) { return ::kill(id, 0) == 0; })) return true;
+    if (std::none_of(processes.begin(), processes.end(),
+                     [](pid_t id) { return ::kill(id, 0) == 0; }))
+      return true;
   }
   return false;
 }
@@ -108,42 +116,51 @@ class Running {
 TEST(RunForReal, ReducesEveryElementByEveryAlgorithm) {
   const TemporaryFolder folder;
   std::vector<std::string> strategies{"algorithm: \"pscpu\" shards: 2 reduction: MEAN",
-                                      "algorithm: \"nccl\" reduction: MEAN", "algorithm: \"ring\" bytes_per_pack: 0"};
+                                      "algorithm: \"nccl\" reduction: MEAN",
+                                      "algorithm: \"ring\" bytes_per_pack: 0"};
   for (const core::AlgorithmChoice algorithm : core::algorithms())
     strategies.push_back(fmt::format("algorithm: \"{}\"", core::to_string(algorithm)));
   for (const std::string& strategy : strategies) {
     // Some want a power of two, of workers or of all replicas.
     const bool doubles = strategy.find("doubling") != std::string::npos;
     const bool one = strategy.find("hierarchical_copy") != std::string::npos;  // of one machine
-    const std::string file = folder.write("s.textproto", scenario(strategy, one ? 1 : doubles ? 2 : 3));
+    const std::string file = folder.write("s.textproto", scenario(strategy, one       ? 1
+                                                                            : doubles ? 2
+                                                                                      : 3));
     for (const char* transport : {"tcp", "shm"}) {
       const Outcome ran = run_tutti({"run", file, "--transport", transport});
       EXPECT_EQ(ran.status, 0) << strategy << ": " << ran.err;
       EXPECT_THAT(ran.out, says_verified()) << strategy;
-      EXPECT_THAT(ran.out, HasSubstr(transport == std::string("shm") ? "shared memory" : "tcp")) << strategy;
+      EXPECT_THAT(ran.out, HasSubstr(transport == std::string("shm") ? "shared memory" : "tcp"))
+          << strategy;
     }
   }
 }
 
-/// Packs of one step with and without the workers' CPUs as ranks, staged and not, packed or each gradient by itself.
+/// Packs of one step with and without the workers' CPUs as ranks, staged and not, packed or each
+/// gradient by itself.
 TEST(RunForReal, ReducesPacksOfDifferentAlgorithmsInOneStep) {
   const TemporaryFolder folder;
-  for (const char* strategy :
-       {"tensorflow { multi_worker_all_reduce { all_reduce_spec { text: \"pscpu#2:100:nccl/pscpu:9k:xring#2\" } } } "
-        "reduction: MEAN",
-        "tensorflow { multi_worker_all_reduce { all_reduce_spec { text: \"nccl:100:pscpu/pscpu#2:9k:psgpu#3\" } } }",
-        "tensorflow { multi_worker_all_reduce { all_reduce_spec { text: \"[('nccl/xring', 1, 9000), ('pscpu/pscpu', "
-        "2)]\" limit_unit: ELEMENTS } } }",
-        "tensorflow { multi_worker_all_reduce { all_reduce_spec { text: \"xring:9k:pscpu\" } num_packs: 3 } }",
-        "tensorflow { multi_worker_all_reduce { all_reduce_spec { } agg_small_grads_max_bytes: 100 } }"}) {
+  for (const char* strategy : {"tensorflow { multi_worker_all_reduce { all_reduce_spec { text: "
+                               "\"pscpu#2:100:nccl/pscpu:9k:xring#2\" } } } "
+                               "reduction: MEAN",
+                               "tensorflow { multi_worker_all_reduce { all_reduce_spec { text: "
+                               "\"nccl:100:pscpu/pscpu#2:9k:psgpu#3\" } } }",
+                               "tensorflow { multi_worker_all_reduce { all_reduce_spec { text: "
+                               "\"[('nccl/xring', 1, 9000), ('pscpu/pscpu', "
+                               "2)]\" limit_unit: ELEMENTS } } }",
+                               "tensorflow { multi_worker_all_reduce { all_reduce_spec { text: "
+                               "\"xring:9k:pscpu\" } num_packs: 3 } }",
+                               "tensorflow { multi_worker_all_reduce { all_reduce_spec { } "
+                               "agg_small_grads_max_bytes: 100 } }"}) {
     const bool concatenates = std::string(strategy).find("num_packs") != std::string::npos;
     const std::string file = folder.write(
         "s.textproto",
         scenario(strategy, 2,
-                 concatenates
-                     ? "variable { name: \"a\" shape: [100, 1001] } variable { name: \"b\" shape: 7 } variable { "
-                       "name: \"c\" shape: 5001 } forward_ms: 1 backward_ms: 2"
-                     : ""));
+                 concatenates ? "variable { name: \"a\" shape: [100, 1001] } variable { name: "
+                                "\"b\" shape: 7 } variable { "
+                                "name: \"c\" shape: 5001 } forward_ms: 1 backward_ms: 2"
+                              : ""));
     const Outcome planned = run_tutti({"plan", file, "--check"});
     EXPECT_EQ(planned.status, 0) << strategy << ": " << planned.err;
     EXPECT_EQ(run_tutti({"simulate", file}).status, 0) << strategy;
@@ -158,19 +175,22 @@ TEST(RunForReal, ReducesPacksOfDifferentAlgorithmsInOneStep) {
   }
 }
 
-/// Who received from whom, of every step of every lane: where, training step, pack, step of the lane; and the sender's where and step.
+/// Who received from whom, of every step of every lane: where, training step, pack, step of the
+/// lane; and the sender's where and step.
 std::set<std::string> messages_in(const std::string& timeline) {
   const auto read = core::TimelineReader::open(timeline);
   if (!read) return {};
   std::map<core::TrackId, std::string> names;
-  for (const core::Track& t : read->tracks()) names[t.id] = fmt::format("w{}/{} lane {}", t.worker, t.device, t.lane);
+  for (const core::Track& t : read->tracks())
+    names[t.id] = fmt::format("w{}/{} lane {}", t.worker, t.device, t.lane);
   std::set<std::string> messages;
   for (const auto& block : read->span_blocks()) {
     const auto spans = read->read(block);
     for (const core::Span& span : *spans) {
       if (span.peer != core::kNoTrack)
-        messages.insert(fmt::format("{}, step {}, pack {}, {} from {}, {}", names[block.track], span.step, span.pack,
-                                    span.index, names[span.peer], span.peer_index));
+        messages.insert(fmt::format("{}, step {}, pack {}, {} from {}, {}", names[block.track],
+                                    span.step, span.pack, span.index, names[span.peer],
+                                    span.peer_index));
     }
   }
   return messages;
@@ -181,13 +201,15 @@ TEST(RunForReal, EveryMessageComesFromWhereTheSimulatorSaysItDoes) {
     const TemporaryFolder folder;
     const std::string name(core::to_string(algorithm));
     // What comes first from anyone is known to the simulator alone.
-    if (name.find("pscpu") != std::string::npos || name.find("psgpu") != std::string::npos || name == "nccl/xring" ||
-        name == "reduction_to_one_device" || name == "hierarchical_copy")
+    if (name.find("pscpu") != std::string::npos || name.find("psgpu") != std::string::npos ||
+        name == "nccl/xring" || name == "reduction_to_one_device" || name == "hierarchical_copy")
       continue;
     const bool doubles = name.find("doubling") != std::string::npos;
-    const std::string file = folder.write("s.textproto", scenario("algorithm: \"" + name + "\"", doubles ? 2 : 3));
+    const std::string file =
+        folder.write("s.textproto", scenario("algorithm: \"" + name + "\"", doubles ? 2 : 3));
     const std::string predicted = folder.file("predicted"), real = folder.file("real");
-    ASSERT_EQ(run_tutti({"simulate", file, "--record", "steps", "--timeline", predicted}).status, 0) << name;
+    ASSERT_EQ(run_tutti({"simulate", file, "--record", "steps", "--timeline", predicted}).status, 0)
+        << name;
     ASSERT_EQ(run_tutti({"run", file, "--record", "steps", "--timeline", real}).status, 0) << name;
     const std::set<std::string> expected = messages_in(predicted);
     EXPECT_GT(expected.size(), 10u) << name;
@@ -197,8 +219,9 @@ TEST(RunForReal, EveryMessageComesFromWhereTheSimulatorSaysItDoes) {
 
 TEST(RunForReal, WritesTheTimelineOfWhatHappened) {
   const TemporaryFolder folder;
-  const Outcome ran = run_tutti(
-      {"run", folder.write("s.textproto", scenario("algorithm: \"ring\"")), "--timeline", folder.file("t.tutti")});
+  const Outcome ran =
+      run_tutti({"run", folder.write("s.textproto", scenario("algorithm: \"ring\"")), "--timeline",
+                 folder.file("t.tutti")});
   ASSERT_EQ(ran.status, 0) << ran.err;
   const auto timeline = core::TimelineReader::open(folder.file("t.tutti"));
   ASSERT_TRUE(timeline);
@@ -206,17 +229,21 @@ TEST(RunForReal, WritesTheTimelineOfWhatHappened) {
   ASSERT_EQ(timeline->steps().size(), 2u);
   EXPECT_EQ(timeline->packs().size(), 2 * 3u);
   for (const core::StepRecord& step : timeline->steps()) {
-    EXPECT_GE(step.end - step.start, core::milliseconds(3)) << "forward and backward take their time";
+    EXPECT_GE(step.end - step.start, core::milliseconds(3))
+        << "forward and backward take their time";
     // What a replica did before the others had ended the step before belongs to that one.
     EXPECT_LE(step.forward, core::milliseconds(1));
     EXPECT_LE(step.backward, core::milliseconds(2) + core::microseconds(1)) << "whole nanoseconds";
   }
   const core::StepRecord& first = timeline->steps().front();
   EXPECT_EQ(first.forward, core::milliseconds(1));
-  EXPECT_NEAR(static_cast<double>(first.backward.count()), 2e9, 3e3) << "three layers, each in whole nanoseconds";
+  EXPECT_NEAR(static_cast<double>(first.backward.count()), 2e9, 3e3)
+      << "three layers, each in whole nanoseconds";
   std::set<std::string> devices;
-  for (const core::Track& track : timeline->tracks()) devices.insert(fmt::format("w{}/{}", track.worker, track.device));
-  EXPECT_THAT(devices, testing::ElementsAre("w0/gpu0", "w0/gpu1", "w1/gpu0", "w1/gpu1", "w2/gpu0", "w2/gpu1"));
+  for (const core::Track& track : timeline->tracks())
+    devices.insert(fmt::format("w{}/{}", track.worker, track.device));
+  EXPECT_THAT(devices, testing::ElementsAre("w0/gpu0", "w0/gpu1", "w1/gpu0", "w1/gpu1", "w2/gpu0",
+                                            "w2/gpu1"));
   std::int64_t spans = 0;
   for (const auto& block : timeline->span_blocks()) {
     const auto read = timeline->read(block);
@@ -238,15 +265,18 @@ double seconds_of_cores(const timeval& t) {
 }
 
 /// Two workers with two replicas compute 2 × 100 ms each.
-/// More workers than cores, of which each gets its core now and then: waiting for that is no communication.
+/// More workers than cores, of which each gets its core now and then: waiting for that is no
+/// communication.
 TEST(RunForReal, ExposedCommunicationIsPartOfCommunicationHoweverBusyTheMachineIs) {
   const TemporaryFolder folder;
   const std::string workload =
       "variable { name: \"a\" shape: 300000 } variable { name: \"b\" shape: 70000 } "
       "forward_ms: 2 backward_ms: 3";
-  const std::vector<std::vector<std::string>> options{{}, {"--compute", "busy"}, {"--emulate", "--time-scale", "20"}};
+  const std::vector<std::vector<std::string>> options{
+      {}, {"--compute", "busy"}, {"--emulate", "--time-scale", "20"}};
   for (const std::vector<std::string>& more : options) {
-    const std::string file = folder.write("s.textproto", scenario("algorithm: \"ring\"", 8, workload, 12));
+    const std::string file =
+        folder.write("s.textproto", scenario("algorithm: \"ring\"", 8, workload, 12));
     std::vector<std::string> words{"run", file, "--format", "json"};
     words.insert(words.end(), more.begin(), more.end());
     const Outcome o = run_tutti(words);
@@ -256,8 +286,8 @@ TEST(RunForReal, ExposedCommunicationIsPartOfCommunicationHoweverBusyTheMachineI
     const auto check = [](const Data& part, double time) {
       const auto us = [&](const char* name) { return part[name].real(); };
       EXPECT_LE(us("exposed_communication_us"), us("communication_us"));
-      EXPECT_NEAR(us("forward_us") + us("backward_us") + us("other_compute_us") + us("exposed_communication_us") +
-                      us("waiting_us"),
+      EXPECT_NEAR(us("forward_us") + us("backward_us") + us("other_compute_us") +
+                      us("exposed_communication_us") + us("waiting_us"),
                   time, 0.01);
       for (const char* name : {"forward_us", "backward_us", "other_compute_us", "communication_us",
                                "exposed_communication_us", "waiting_us"})
@@ -273,34 +303,40 @@ TEST(RunForReal, ExposedCommunicationIsPartOfCommunicationHoweverBusyTheMachineI
 TEST(RunForReal, BusyComputationTakesTheTimeOfACoreForEachReplica) {
   const TemporaryFolder folder;
   const std::string file = folder.write(
-      "s.textproto",
-      scenario("algorithm: \"pscpu\"", 2, "variable { name: \"a\" shape: 10 } forward_ms: 50 backward_ms: 50"));
+      "s.textproto", scenario("algorithm: \"pscpu\"", 2,
+                              "variable { name: \"a\" shape: 10 } forward_ms: 50 backward_ms: 50"));
   const auto spent = [&](const std::string& compute) {
     rusage before{}, after{};
     ::getrusage(RUSAGE_CHILDREN, &before);
-    const Outcome ran = run_tutti({"run", file, "--compute", compute, "--timeline", folder.file(compute)});
+    const Outcome ran =
+        run_tutti({"run", file, "--compute", compute, "--timeline", folder.file(compute)});
     EXPECT_EQ(ran.status, 0) << ran.err;
     ::getrusage(RUSAGE_CHILDREN, &after);
-    return seconds_of_cores(after.ru_utime) + seconds_of_cores(after.ru_stime) - seconds_of_cores(before.ru_utime) -
-           seconds_of_cores(before.ru_stime);
+    return seconds_of_cores(after.ru_utime) + seconds_of_cores(after.ru_stime) -
+           seconds_of_cores(before.ru_utime) - seconds_of_cores(before.ru_stime);
   };
   EXPECT_GE(spent("busy"), 0.8);
   const auto timeline = core::TimelineReader::open(folder.file("busy"));
   ASSERT_TRUE(timeline);
   for (const core::StepRecord& step : timeline->steps())
-    EXPECT_GE(step.end - step.start, core::milliseconds(90)) << "whether or not it had the core to itself";
-  expect_refused({"run", file, "--compute", "lazy"}, folder, {ProblemCode::kUnknownName, "--compute"});
-  expect_refused({"run", file, "--compute", "busy", "--emulate"}, folder, {ProblemCode::kConflict, "--compute"});
+    EXPECT_GE(step.end - step.start, core::milliseconds(90))
+        << "whether or not it had the core to itself";
+  expect_refused({"run", file, "--compute", "lazy"}, folder,
+                 {ProblemCode::kUnknownName, "--compute"});
+  expect_refused({"run", file, "--compute", "busy", "--emulate"}, folder,
+                 {ProblemCode::kConflict, "--compute"});
 }
 
 TEST(Run, LinksBetweenSwitchesCannotBeEmulatedAndSayWhy) {
   const TemporaryFolder folder;
-  const std::string file = folder.write(
-      "tree.textproto",
-      "cluster { workers { machine: \"cpu-host\" count: 4 } network { kind: FAT_TREE link: \"edr\" fat_tree { "
-      "workers_per_leaf: 2 spines: 1 } } } workload { variable { name: \"v\" shape: 100 } update_ms: 0 } strategy { "
-      "algorithm: \"ring\" } run { steps: 1 }");
-  expect_refused({"run", file, "--emulate"}, folder, {ProblemCode::kConflict, "--emulate", 0, 0, file});
+  const std::string file = folder.write("tree.textproto",
+                                        "cluster { workers { machine: \"cpu-host\" count: 4 } "
+                                        "network { kind: FAT_TREE link: \"edr\" fat_tree { "
+                                        "workers_per_leaf: 2 spines: 1 } } } workload { variable { "
+                                        "name: \"v\" shape: 100 } update_ms: 0 } strategy { "
+                                        "algorithm: \"ring\" } run { steps: 1 }");
+  expect_refused({"run", file, "--emulate"}, folder,
+                 {ProblemCode::kConflict, "--emulate", 0, 0, file});
   EXPECT_EQ(run_tutti({"run", file}).status, 0)
       << "a real run has the network that is there, and needs the file of edr";
 }
@@ -308,9 +344,9 @@ TEST(Run, LinksBetweenSwitchesCannotBeEmulatedAndSayWhy) {
 TEST(RunForReal, AWorkerThatIsKilledIsNamedAndNobodyStaysBehind) {
   for (const char* transport : {"tcp", "shm"}) {
     const TemporaryFolder folder;
-    const std::string file =
-        folder.write("killed.textproto",
-                     scenario("algorithm: \"ring\"", 3, "variable { name: \"a\" shape: 1000 } forward_ms: 60000"));
+    const std::string file = folder.write(
+        "killed.textproto", scenario("algorithm: \"ring\"", 3,
+                                     "variable { name: \"a\" shape: 1000 } forward_ms: 60000"));
     Running running({"run", file, "--timeline", folder.file("t.tutti"), "--transport", transport});
     const std::vector<pid_t> workers = workers_of(file, 3);
     ASSERT_EQ(workers.size(), 3u);
@@ -326,9 +362,9 @@ TEST(RunForReal, AWorkerThatIsKilledIsNamedAndNobodyStaysBehind) {
 TEST(RunForReal, AWorkerThatIsStoppedEndsTheRunInTime) {
   for (const char* transport : {"tcp", "shm"}) {
     const TemporaryFolder folder;
-    const std::string file =
-        folder.write("stopped.textproto",
-                     scenario("algorithm: \"ring\"", 2, "variable { name: \"a\" shape: 1000 } forward_ms: 1500"));
+    const std::string file = folder.write(
+        "stopped.textproto", scenario("algorithm: \"ring\"", 2,
+                                      "variable { name: \"a\" shape: 1000 } forward_ms: 1500"));
     Running running({"run", file, "--timeout-seconds", "1", "--transport", transport});
     const std::vector<pid_t> workers = workers_of(file, 2);
     ASSERT_EQ(workers.size(), 2u);
@@ -344,9 +380,9 @@ TEST(RunForReal, AWorkerThatIsStoppedEndsTheRunInTime) {
 
 TEST(RunForReal, ControlCEndsTheWorkersAndKeepsTheTimeline) {
   const TemporaryFolder folder;
-  const std::string file =
-      folder.write("many.textproto",
-                   scenario("algorithm: \"ring\"", 2, "variable { name: \"a\" shape: 1000 } forward_ms: 5", 10'000));
+  const std::string file = folder.write(
+      "many.textproto", scenario("algorithm: \"ring\"", 2,
+                                 "variable { name: \"a\" shape: 1000 } forward_ms: 5", 10'000));
   RunOptions options;
   options.interrupt_once = folder.file("t.tutti.part");
   const Outcome ran = run_tutti({"run", file, "--timeline", folder.file("t.tutti")}, options);
@@ -361,7 +397,8 @@ TEST(RunForReal, ControlCKeepsTheStepsOfABatchThatHadEnded) {
   const TemporaryFolder folder;
   // Sixteen steps of 0.4 s run as one batch, of whose spans workers tell at its end.
   const std::string file = folder.write(
-      "few.textproto", scenario("algorithm: \"ring\"", 2, "variable { name: \"a\" shape: 1000 } forward_ms: 400", 16));
+      "few.textproto", scenario("algorithm: \"ring\"", 2,
+                                "variable { name: \"a\" shape: 1000 } forward_ms: 400", 16));
   RunOptions options;
   options.interrupt_once = folder.file("t.tutti.part");
   options.interrupt_later_ms = 3000;
@@ -372,23 +409,26 @@ TEST(RunForReal, ControlCKeepsTheStepsOfABatchThatHadEnded) {
   EXPECT_GE(timeline->steps().size(), 1u);
   EXPECT_LT(timeline->steps().size(), 16u);
   EXPECT_FALSE(timeline->span_blocks().empty());
-  EXPECT_THAT(ran.out,
-              AllOf(says_stopped_by_request(), HasSubstr(fmt::format(" {} of 16 steps", timeline->steps().size()))));
+  EXPECT_THAT(ran.out, AllOf(says_stopped_by_request(),
+                             HasSubstr(fmt::format(" {} of 16 steps", timeline->steps().size()))));
 }
 
 TEST(RunForReal, ControlCBeforeAStepHasEndedLeavesAnOlderTimelineAlone) {
   const TemporaryFolder folder;
   const std::string shape = "variable { name: \"a\" shape: 1000 } forward_ms: ";
   const std::string older = folder.file("t.tutti");
-  ASSERT_EQ(run_tutti({"run", folder.write("a.textproto", scenario("algorithm: \"ring\"", 2, shape + "1", 2)),
-                       "--timeline", older})
-                .status,
-            0);
+  ASSERT_EQ(
+      run_tutti({"run",
+                 folder.write("a.textproto", scenario("algorithm: \"ring\"", 2, shape + "1", 2)),
+                 "--timeline", older})
+          .status,
+      0);
   const std::string before = folder.read("t.tutti");
   RunOptions options;
   options.interrupt_once = folder.file("t.tutti.part");
   const Outcome ran = run_tutti(
-      {"run", folder.write("b.textproto", scenario("algorithm: \"ring\"", 2, shape + "60000", 1)), "--timeline", older},
+      {"run", folder.write("b.textproto", scenario("algorithm: \"ring\"", 2, shape + "60000", 1)),
+       "--timeline", older},
       options);
   EXPECT_EQ(ran.status, 1) << ran.err;
   EXPECT_EQ(folder.read("t.tutti"), before);
@@ -412,15 +452,19 @@ TEST(RunForReal, TheReadmesWayFromAPredictionToItsRun) {
 
 TEST(RunForReal, LaneStepsOfAnEmulatedRunTakeWhatTheSimulatorSays) {
   const TemporaryFolder folder;
-  const std::string file = folder.write("s.textproto",
-                                        "cluster { workers { machine: \"cpu-host\" count: 3 } network { kind: "
-                                        "ONE_SWITCH latency_us: 50 bandwidth_gb_per_s: "
-                                        "0.125 } } workload { variable { name: \"a\" shape: 300000 } forward_ms: 1 "
-                                        "backward_ms: 1 } strategy { algorithm: "
-                                        "\"ring\" } run { steps: 2 }");
-  const std::string predicted = folder.file("predicted.tutti"), emulated = folder.file("emulated.tutti");
+  const std::string file =
+      folder.write("s.textproto",
+                   "cluster { workers { machine: \"cpu-host\" count: 3 } network { kind: "
+                   "ONE_SWITCH latency_us: 50 bandwidth_gb_per_s: "
+                   "0.125 } } workload { variable { name: \"a\" shape: 300000 } forward_ms: 1 "
+                   "backward_ms: 1 } strategy { algorithm: "
+                   "\"ring\" } run { steps: 2 }");
+  const std::string predicted = folder.file("predicted.tutti"),
+                    emulated = folder.file("emulated.tutti");
   ASSERT_EQ(run_tutti({"simulate", file, "--timeline", predicted}).status, 0);
-  ASSERT_EQ(run_tutti({"run", file, "--emulate", "--time-scale", "20", "--timeline", emulated}).status, 0);
+  ASSERT_EQ(
+      run_tutti({"run", file, "--emulate", "--time-scale", "20", "--timeline", emulated}).status,
+      0);
   const Outcome o = run_tutti({"compare", predicted, emulated, "--format", "json"});
   ASSERT_EQ(o.status, 0) << o.err;
   const core::Value document = parse_or_throw(o.out, "out");
@@ -441,9 +485,11 @@ TEST(RunForReal, SeveralConnectionsBetweenWorkersCarryTheSame) {
   EXPECT_THAT(ran.out, says_verified());
   EXPECT_THAT(ran.out, HasSubstr("4 connections"));
   for (const char* streams : {"0", "-1"})
-    expect_refused({"run", file, "--streams", streams}, folder, {ProblemCode::kTooSmall, "--streams"});
+    expect_refused({"run", file, "--streams", streams}, folder,
+                   {ProblemCode::kTooSmall, "--streams"});
   expect_refused({"run", file, "--streams", "65"}, folder, {ProblemCode::kTooLarge, "--streams"});
-  expect_refused({"run", file, "--streams", "2", "--transport", "shm"}, folder, {ProblemCode::kConflict, "--streams"});
+  expect_refused({"run", file, "--streams", "2", "--transport", "shm"}, folder,
+                 {ProblemCode::kConflict, "--streams"});
   expect_refused({"perf", file, "--streams", "2"}, folder, {ProblemCode::kUnused, "--streams"});
 }
 
@@ -451,19 +497,24 @@ TEST(RunForReal, WhatDoesNotFitIntoMemoryIsRefusedBeforeAnythingIsStarted) {
   const TemporaryFolder folder;
   // 4.4 TB on each of the six replicas.
   const std::string file = folder.write(
-      "s.textproto", scenario("algorithm: \"ring\"", 3, "variable { name: \"a\" shape: 1099511627776 } forward_ms: 1"));
+      "s.textproto", scenario("algorithm: \"ring\"", 3,
+                              "variable { name: \"a\" shape: 1099511627776 } forward_ms: 1"));
   expect_refused({"run", file, "--timeline", folder.file("t.tutti")}, folder,
                  {ProblemCode::kTooLarge, "Cluster", 0, 0, file});
-  EXPECT_THAT(run_tutti({"run", file}).err, testing::AllOf(HasSubstr("26.4 TB"), HasSubstr("3 workers")));
+  EXPECT_THAT(run_tutti({"run", file}).err,
+              testing::AllOf(HasSubstr("26.4 TB"), HasSubstr("3 workers")));
 }
 
 TEST(RunForReal, RefusesWhatItCannotRun) {
   const TemporaryFolder folder;
   const std::string many = folder.write("s.textproto", scenario("algorithm: \"ring\"", 1000));
   expect_refused({"run", many}, folder, {ProblemCode::kTooLarge, "Cluster.workers", 0, 0, many});
-  expect_refused({"worker", "--join", "nowhere", "--worker", "0"}, folder, HasSubstr("--join nowhere"));
-  expect_refused({"run", many, "--timeout-seconds", "0"}, folder, {ProblemCode::kTooSmall, "--timeout-seconds"});
-  expect_refused({"run", many, "--transport", "rdma"}, folder, {ProblemCode::kUnknownName, "--transport"});
+  expect_refused({"worker", "--join", "nowhere", "--worker", "0"}, folder,
+                 HasSubstr("--join nowhere"));
+  expect_refused({"run", many, "--timeout-seconds", "0"}, folder,
+                 {ProblemCode::kTooSmall, "--timeout-seconds"});
+  expect_refused({"run", many, "--transport", "rdma"}, folder,
+                 {ProblemCode::kUnknownName, "--transport"});
 }
 
 }  // namespace

@@ -1,6 +1,8 @@
-// Every shipped scenario: it runs, it is short, and its report has the values that it had before (tests/data/expected):
-// values.txt for all, and three reports in full. What the timelines hold is in tests/data/digests/shipped.txt. After a change that is meant to alter results, TUTTI_UPDATE_EXPECTED=1 ctest --preset
-// release -R Shipped writes them anew; the difference belongs into the review.
+// Every shipped scenario: it runs, it is short, and its report has the values that it had before
+// (tests/data/expected): values.txt for all, and three reports in full. What the timelines hold is
+// in tests/data/digests/shipped.txt. After a change that is meant to alter results,
+// TUTTI_UPDATE_EXPECTED=1 ctest --preset release -R Shipped writes them anew; the difference
+// belongs into the review.
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
@@ -25,14 +27,17 @@ using test::run_tutti;
 
 std::vector<std::string> shipped() {
   std::vector<std::string> names;
-  for (const fs::directory_entry& entry : fs::directory_iterator(test::source_folder() + "/scenarios")) {
+  for (const fs::directory_entry& entry :
+       fs::directory_iterator(test::source_folder() + "/scenarios")) {
     if (entry.path().extension() == ".textproto") names.push_back(entry.path().stem());
   }
   std::sort(names.begin(), names.end());
   return names;
 }
 
-std::string file_of(const std::string& name) { return test::source_folder() + "/scenarios/" + name + ".textproto"; }
+std::string file_of(const std::string& name) {
+  return test::source_folder() + "/scenarios/" + name + ".textproto";
+}
 
 std::string content(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
@@ -51,15 +56,16 @@ TEST_P(Shipped, IsShortAndCommented) {
 
 TEST_P(Shipped, WritesATimelineThatIsReadWhole) {
   const test::TemporaryFolder folder;
-  const test::Outcome o = run_tutti(
-      {"simulate", file_of(GetParam()), "--record", "packs", "--timeline", folder.file("t.tutti"), "--rows", "0"});
+  const test::Outcome o = run_tutti({"simulate", file_of(GetParam()), "--record", "packs",
+                                     "--timeline", folder.file("t.tutti"), "--rows", "0"});
   ASSERT_EQ(o.status, 0) << o.err;
   const auto timeline = core::TimelineReader::open(folder.file("t.tutti"));
   ASSERT_TRUE(timeline) << timeline.error().message();
   EXPECT_EQ(timeline->damage(), "");
 }
 
-INSTANTIATE_TEST_SUITE_P(Scenarios, Shipped, testing::ValuesIn(shipped()), [](const auto& i) { return i.param; });
+INSTANTIATE_TEST_SUITE_P(Scenarios, Shipped, testing::ValuesIn(shipped()),
+                         [](const auto& i) { return i.param; });
 
 /// A file below tests/data/expected, which is written anew on request.
 void expect_as_before(const std::string& file, const std::string& now) {
@@ -78,8 +84,9 @@ std::string values_of(const test::Data& report) {
   std::string text;
   for (const char* name : {"replicas", "gradient_bytes", "steady_from_step"})
     text += fmt::format("  {} {}\n", name, report[name].number());
-  for (const char* name : {"step_time_us", "forward_us", "backward_us", "other_compute_us", "communication_us",
-                           "exposed_communication_us", "waiting_us", "slowed_by_communication_us"})
+  for (const char* name :
+       {"step_time_us", "forward_us", "backward_us", "other_compute_us", "communication_us",
+        "exposed_communication_us", "waiting_us", "slowed_by_communication_us"})
     add_time(text, name, report[name]);
   if (report.has("step_time_band")) {
     add_time(text, "band_low_us", report["step_time_band"]["low_us"]);
@@ -99,10 +106,11 @@ std::string values_of(const test::Data& report) {
   text += fmt::format("  packs {} of {} bytes\n", report["packs"].items().size(), bytes);
   const std::vector<test::Data> links = report["links"].items();
   text += fmt::format("  links {}\n", links.size());
-  if (!links.empty()) text += fmt::format("  busiest {} {}\n", links[0]["link"].text(), links[0]["bytes"].number());
+  if (!links.empty())
+    text += fmt::format("  busiest {} {}\n", links[0]["link"].text(), links[0]["bytes"].number());
   for (const test::Data& piece : report["critical_path"].items())
-    text += fmt::format("  critical {} on {} to {:.3f}\n", piece["what"].text(), piece["device"].text(),
-                        piece["end_us"].real());
+    text += fmt::format("  critical {} on {} to {:.3f}\n", piece["what"].text(),
+                        piece["device"].text(), piece["end_us"].real());
   text += fmt::format("  notes {}\n", report["notes"].items().size());
   return text;
 }
@@ -123,24 +131,30 @@ TEST(ShippedScenarios, ReportsSayWhatTheySaidBefore) {
     const test::Outcome o = run_tutti({"simulate", file_of(name)});
     ASSERT_EQ(o.status, 0) << o.err;
     // The version in the first line may change.
-    expect_as_before(name + ".txt", o.out.substr(0, o.out.find(", Tutti ")) + o.out.substr(o.out.find('\n') - 1));
+    expect_as_before(name + ".txt",
+                     o.out.substr(0, o.out.find(", Tutti ")) + o.out.substr(o.out.find('\n') - 1));
   }
 }
 
 double step_time(const std::string& name) {
-  const core::Value json = test::parse_or_throw(run_tutti({"simulate", file_of(name), "--format", "json"}).out, name);
+  const core::Value json =
+      test::parse_or_throw(run_tutti({"simulate", file_of(name), "--format", "json"}).out, name);
   return test::Data(json)["step_time_us"].real();
 }
 
-/// By hand: 2 (2 us + 500 KB / 10 GB/s) + 500 KB / 100 GB/s; 14 (1 us + 8 MiB / 25 GB/s), every transfer rounded up to a
-/// picosecond and adding 8 MiB at 10^15 bytes per second 7 times.
+/// By hand: 2 (2 us + 500 KB / 10 GB/s) + 500 KB / 100 GB/s; 14 (1 us + 8 MiB / 25 GB/s), every
+/// transfer rounded up to a picosecond and adding 8 MiB at 10^15 bytes per second 7 times.
 TEST(ShippedScenarios, SmallOnesTakeWhatTheirCommentsSay) {
   EXPECT_DOUBLE_EQ(step_time("01_two_ranks"), 109.0);
   EXPECT_NEAR(step_time("02_eight_hosts_ring"), 4711.62, 0.1);
-  EXPECT_NEAR(step_time("09_fat_tree"), 153'600 + 88, 0.1) << "2 (N/2 + N/4 + 4 (N/8 + N/16)) over 1.25 GB/s";
-  EXPECT_GT(step_time("12_background"), 14 * 8'000 / 1.25 / 0.6) << "more than with what is left on average";
-  EXPECT_LT(step_time("12_background"), 14 * 8'000 / 1.25 / 0.2) << "and less than if all ports always had a burst";
-  EXPECT_NEAR(step_time("07_incast"), 768'020, 1) << "2 (384 ms + 10 us), and half a microsecond of adding";
+  EXPECT_NEAR(step_time("09_fat_tree"), 153'600 + 88, 0.1)
+      << "2 (N/2 + N/4 + 4 (N/8 + N/16)) over 1.25 GB/s";
+  EXPECT_GT(step_time("12_background"), 14 * 8'000 / 1.25 / 0.6)
+      << "more than with what is left on average";
+  EXPECT_LT(step_time("12_background"), 14 * 8'000 / 1.25 / 0.2)
+      << "and less than if all ports always had a burst";
+  EXPECT_NEAR(step_time("07_incast"), 768'020, 1)
+      << "2 (384 ms + 10 us), and half a microsecond of adding";
 }
 
 TEST(ShippedScenarios, OnTwoDgx1NcclIsFastestAndServersOnCpusSlowest) {

@@ -1,5 +1,5 @@
-// What processes of a run say in words alone: no exit status, code or value has it. Each sentence that several tests look
-// for stands here once, so that it can be worded anew in one place.
+// What processes of a run say in words alone: no exit status, code or value has it. Each sentence
+// that several tests look for stands here once, so that it can be worded anew in one place.
 #pragma once
 
 #include <string>
@@ -18,7 +18,8 @@ inline auto says_verified() { return testing::HasSubstr(kVerified); }
 inline auto says_gone(int w) { return testing::HasSubstr(fmt::format("worker {} is gone (", w)); }
 /// … it is connected, and sends nothing.
 inline auto says_silent(int w) {
-  return testing::AllOf(testing::HasSubstr(fmt::format("worker {} has ", w)), testing::HasSubstr("said nothing for"));
+  return testing::AllOf(testing::HasSubstr(fmt::format("worker {} has ", w)),
+                        testing::HasSubstr("said nothing for"));
 }
 /// … it sent this error.
 inline auto says_that_it_failed(int w, const std::string& why) {
@@ -37,7 +38,9 @@ inline auto says_processes(int workers, int processes) {
 /// On stderr of every rank but 0, of an error that rank 0 reports.
 inline auto says_ask_rank_zero() { return testing::HasSubstr("rank 0 says why"); }
 /// On stderr of a rank whose rank 0 left no address.
-inline auto says_no_rendezvous() { return testing::HasSubstr("nobody has said where the coordinator is"); }
+inline auto says_no_rendezvous() {
+  return testing::HasSubstr("nobody has said where the coordinator is");
+}
 /// In the notes of a run that was interrupted; how many steps it had done.
 inline auto says_stopped_by_request() { return testing::HasSubstr("stopped by request after "); }
 /// A timeline is read as far as it is whole.

@@ -19,8 +19,8 @@ TEST(Simulate, SaysWhomEveryoneWaitedFor) {
   const Outcome text = run_tutti({"simulate", scenario("08_straggler")});
   EXPECT_THAT(text.out, HasSubstr("w1/gpu3 in 3 of 3 steps"));
   EXPECT_THAT(text.out, HasSubstr("w1/gpu3 takes 1.3333 times as long"));
-  const core::Value document =
-      test::parse_or_throw(run_tutti({"simulate", scenario("08_straggler"), "--format", "json"}).out, "out");
+  const core::Value document = test::parse_or_throw(
+      run_tutti({"simulate", scenario("08_straggler"), "--format", "json"}).out, "out");
   const Data json(document);
   EXPECT_EQ(json["awaited"].text(), "w1/gpu3");
   EXPECT_GT(json["awaited_for_us"].real(), 34'000);
@@ -31,15 +31,16 @@ TEST(Simulate, SaysWhomEveryoneWaitedFor) {
 
 TEST(Simulate, SaysWhatNcclChoseAndHowFarOffThatMayBe) {
   const std::string file = scenario("06_resnet50_nccl");
-  const core::Value document = test::parse_or_throw(run_tutti({"simulate", file, "--format", "json"}).out, "out");
+  const core::Value document =
+      test::parse_or_throw(run_tutti({"simulate", file, "--format", "json"}).out, "out");
   const Data json(document);
   EXPECT_LE(json["step_time_band"]["low_us"].real(), json["step_time_us"].real());
   EXPECT_GT(json["step_time_band"]["high_us"].real(), json["step_time_us"].real());
   EXPECT_EQ(json["packs"].items()[0]["nccl"].text(), "Tree LL128, 8 channels × 640 threads");
   EXPECT_LT(json["packs"].items()[0]["error_band"]["low"].real(), 1);
   EXPECT_GT(json["packs"].items()[0]["error_band"]["high"].real(), 1);
-  const core::Value rings =
-      test::parse_or_throw(run_tutti({"simulate", file, "--nccl", "rings", "--format", "json"}).out, "out");
+  const core::Value rings = test::parse_or_throw(
+      run_tutti({"simulate", file, "--nccl", "rings", "--format", "json"}).out, "out");
   EXPECT_FALSE(Data(rings)["packs"].items()[0].has("nccl"));
   EXPECT_FALSE(Data(rings).has("step_time_band"));
   const Outcome plan = run_tutti({"plan", file, "--check"});
@@ -51,22 +52,25 @@ TEST(Simulate, SaysByHowMuchCommunicationSlowsComputation) {
   const TemporaryFolder folder;
   const std::string file = scenario("16_interference");
   EXPECT_THAT(run_tutti({"simulate", file}).out, HasSubstr("\nslowed by communication "));
-  for (const std::vector<std::string>& words : {std::vector<std::string>{"simulate", file, "--interference", "off"},
-                                                {"simulate", scenario("02_eight_hosts_ring")}})
+  for (const std::vector<std::string>& words :
+       {std::vector<std::string>{"simulate", file, "--interference", "off"},
+        {"simulate", scenario("02_eight_hosts_ring")}})
     EXPECT_THAT(run_tutti(words).out, Not(HasSubstr("\nslowed by communication ")));
   expect_refused({"simulate", file, "--interference", "sometimes"}, folder,
                  {ProblemCode::kUnknownName, "--interference"});
-  expect_refused({"run", folder.write("on.textproto", std::string(kSmall) + "run { interference: ON }")}, folder,
-                 {ProblemCode::kUnsupported, "Run.interference"});
+  expect_refused(
+      {"run", folder.write("on.textproto", std::string(kSmall) + "run { interference: ON }")},
+      folder, {ProblemCode::kUnsupported, "Run.interference"});
   const auto json = [&](const std::string& how) {
-    return test::parse_or_throw(run_tutti({"simulate", file, "--interference", how, "--format", "json"}).out, "out");
+    return test::parse_or_throw(
+        run_tutti({"simulate", file, "--interference", how, "--format", "json"}).out, "out");
   };
   const core::Value with = json("auto"), without = json("off");
   const Data slowed(with), plain(without);
-  EXPECT_NEAR(
-      slowed["backward_us"].real() + slowed["other_compute_us"].real(),
-      plain["backward_us"].real() + plain["other_compute_us"].real() + slowed["slowed_by_communication_us"].real(),
-      0.001);
+  EXPECT_NEAR(slowed["backward_us"].real() + slowed["other_compute_us"].real(),
+              plain["backward_us"].real() + plain["other_compute_us"].real() +
+                  slowed["slowed_by_communication_us"].real(),
+              0.001);
   EXPECT_GT(slowed["slowed_by_communication_us"].real(), 300);
   EXPECT_EQ(plain["slowed_by_communication_us"].real(), 0);
 }
@@ -79,18 +83,22 @@ TEST(Simulate, ADeadLinkFailsTheRunAndKeepsTheStepsBefore) {
   text.replace(text.find(share), share.size(), "bandwidth_share: 0");
   const std::string dead = folder.write("dead.textproto", text);
   for (const char* model : {"fifo", "fair"}) {
-    const Outcome o = run_tutti({"simulate", dead, "--network-model", model, "--timeline", folder.file("dead.tutti")});
+    const Outcome o = run_tutti(
+        {"simulate", dead, "--network-model", model, "--timeline", folder.file("dead.tutti")});
     EXPECT_EQ(o.status, 1);
-    EXPECT_THAT(o.err, AllOf(HasSubstr("step 2 "), HasSubstr("w0/nic2→network"), HasSubstr(" 300 ms"),
-                             HasSubstr("2 of 4 steps")));
-    EXPECT_THAT(run_tutti({"export", folder.file("dead.tutti"), "--to", "csv", "--table", "steps", "-o", "-"}).out,
+    EXPECT_THAT(o.err, AllOf(HasSubstr("step 2 "), HasSubstr("w0/nic2→network"),
+                             HasSubstr(" 300 ms"), HasSubstr("2 of 4 steps")));
+    EXPECT_THAT(run_tutti({"export", folder.file("dead.tutti"), "--to", "csv", "--table", "steps",
+                           "-o", "-"})
+                    .out,
                 HasSubstr("awaited,awaited_for_us"));
   }
 }
 
 TEST(RunForReal, RefusesConditionsWhichItCouldNotKeep) {
   const TemporaryFolder folder;
-  expect_refused({"run", scenario("08_straggler")}, folder, {ProblemCode::kUnsupported, "Condition"});
+  expect_refused({"run", scenario("08_straggler")}, folder,
+                 {ProblemCode::kUnsupported, "Condition"});
 }
 
 TEST(Simulate, AnswersInJson) {
@@ -111,8 +119,8 @@ TEST(Simulate, AnswersInJson) {
     last = piece["end_us"].real();
   }
   EXPECT_FALSE(json["critical_path_in_words"].items().empty());
-  EXPECT_NEAR(json["forward_us"].real() + json["backward_us"].real() + json["other_compute_us"].real() +
-                  json["exposed_communication_us"].real(),
+  EXPECT_NEAR(json["forward_us"].real() + json["backward_us"].real() +
+                  json["other_compute_us"].real() + json["exposed_communication_us"].real(),
               step, 1e-4);
 }
 
@@ -120,27 +128,30 @@ TEST(Simulate, AnswersInJson) {
 TEST(Simulate, AndCompareGiveAPartOfTheStepTheSameNumber) {
   const TemporaryFolder folder;
   const std::string file = folder.file("noise.tutti");
-  const Outcome simulated =
-      run_tutti({"simulate", scenario("10_noise"), "--format", "json", "--timeline", file, "--record", "none"});
+  const Outcome simulated = run_tutti({"simulate", scenario("10_noise"), "--format", "json",
+                                       "--timeline", file, "--record", "none"});
   ASSERT_EQ(simulated.status, 0) << simulated.err;
   const core::Value of_one = test::parse_or_throw(simulated.out, "out");
-  const core::Value of_two = test::parse_or_throw(run_tutti({"compare", file, file, "--format", "json"}).out, "out");
+  const core::Value of_two =
+      test::parse_or_throw(run_tutti({"compare", file, file, "--format", "json"}).out, "out");
   const Data one(of_one), two(of_two);
-  for (const char* part :
-       {"step_time", "forward", "backward", "other_compute", "communication", "exposed_communication"})
+  for (const char* part : {"step_time", "forward", "backward", "other_compute", "communication",
+                           "exposed_communication"})
     EXPECT_EQ(one[std::string(part) + "_us"].real(), two[part]["first_us"].real()) << part;
   EXPECT_NE(one["backward_us"].real(), one["steps"].items().back()["backward_us"].real());
   EXPECT_EQ(one["steady_basis"].text(), "mean of steps 1 to 9");
 }
 
 TEST(Simulate, SaysTheSameTwice) {
-  const auto run = [] { return run_tutti({"simulate", scenario("05_resnet50_pscpu"), "--format", "json"}).out; };
+  const auto run = [] {
+    return run_tutti({"simulate", scenario("05_resnet50_pscpu"), "--format", "json"}).out;
+  };
   EXPECT_EQ(run(), run());
 }
 
 TEST(Simulate, OptionsOverrideTheScenario) {
-  const Outcome o = run_tutti({"simulate", scenario("01_two_ranks"), "--steps", "4", "--seed", "9", "--network-model",
-                               "ideal", "--format", "json"});
+  const Outcome o = run_tutti({"simulate", scenario("01_two_ranks"), "--steps", "4", "--seed", "9",
+                               "--network-model", "ideal", "--format", "json"});
   ASSERT_EQ(o.status, 0) << o.err;
   const core::Value document = test::parse_or_throw(o.out, "out");
   const Data json(document);
@@ -180,7 +191,8 @@ TEST(Simulate, FilesThatAreNoScenarioAreRefused) {
   const TemporaryFolder folder;
   expect_refused({"simulate", folder.file("absent")}, folder,
                  {.code = ProblemCode::kMissing, .file = folder.file("absent")});
-  expect_refused({"simulate", folder.path()}, folder, {.code = ProblemCode::kWrongType, .file = folder.path()});
+  expect_refused({"simulate", folder.path()}, folder,
+                 {.code = ProblemCode::kWrongType, .file = folder.path()});
   expect_refused({"simulate", folder.write("empty", "")}, folder,
                  {ProblemCode::kMissing, "Scenario.cluster", 1, 1, folder.file("empty")});
   expect_refused({"simulate", folder.write("binary", std::string("\x7f"
@@ -195,35 +207,41 @@ TEST(Simulate, TakesNothingButUtf8) {
   const TemporaryFolder folder;
   const std::string file = folder.write("s.textproto", "name: \"caf\xe9\"" + std::string(kSmall));
   expect_refused({"simulate", file}, folder, {ProblemCode::kSyntax, "", 1, 11, file});
-  expect_refused({"simulate", folder.write("e.textproto", R"(name: "\xff")" + std::string(kSmall))}, folder,
-                 {ProblemCode::kSyntax, "", 1, 7, folder.file("e.textproto")});
+  expect_refused({"simulate", folder.write("e.textproto", R"(name: "\xff")" + std::string(kSmall))},
+                 folder, {ProblemCode::kSyntax, "", 1, 7, folder.file("e.textproto")});
   // Without a name in it a scenario is called by its file's.
   for (const char* command : {"simulate", "plan"})
-    expect_refused({command, folder.write("\xff.textproto", kSmall)}, folder, {ProblemCode::kInvalid, "scenario"});
+    expect_refused({command, folder.write("\xff.textproto", kSmall)}, folder,
+                   {ProblemCode::kInvalid, "scenario"});
   expect_refused({"init", "--machine", "\xff"}, folder, {ProblemCode::kSyntax, "", 0, 0});
-  const Outcome o = run_tutti({"simulate", folder.write("b.textproto", "\xEF\xBB\xBF" + std::string(kSmall))});
+  const Outcome o =
+      run_tutti({"simulate", folder.write("b.textproto", "\xEF\xBB\xBF" + std::string(kSmall))});
   EXPECT_EQ(o.status, 0) << o.err;
 }
 
 TEST(Simulate, LosesNoFile) {
   const TemporaryFolder folder;
   const std::string file = folder.write("s.textproto", kSmall);
-  expect_refused({"simulate", file, "--timeline", file}, folder, {.code = ProblemCode::kConflict, .file = file});
+  expect_refused({"simulate", file, "--timeline", file}, folder,
+                 {.code = ProblemCode::kConflict, .file = file});
   expect_refused({"simulate", file, "--timeline", folder.path()}, folder,
                  {.code = ProblemCode::kWrongType, .file = folder.path()});
   expect_refused({"simulate", file, "--timeline", folder.file("no/such/folder.tutti")}, folder,
                  {.file = folder.file("no/such/folder.tutti")});
   EXPECT_EQ(folder.read("s.textproto"), kSmall);
   const std::string model = folder.write("my_model.csv", "name,shape,type\na,3,\n");
-  expect_refused({"simulate", file, "--timeline", model}, folder, {.code = ProblemCode::kConflict, .file = model});
+  expect_refused({"simulate", file, "--timeline", model}, folder,
+                 {.code = ProblemCode::kConflict, .file = model});
   EXPECT_EQ(folder.read("my_model.csv"), "name,shape,type\na,3,\n");
   const std::string left_over = folder.write("t.tutti.part", "all that is left");
   for (const char* before : {"", "TUTTITL1"}) {
     const std::string timeline = folder.write("t.tutti", before);
-    EXPECT_EQ(run_tutti({"simulate", file, "--timeline", timeline}).status, 0) << "timelines and empty files go";
+    EXPECT_EQ(run_tutti({"simulate", file, "--timeline", timeline}).status, 0)
+        << "timelines and empty files go";
   }
   EXPECT_EQ(folder.read("t.tutti.part"), "all that is left");
-  EXPECT_THAT(folder.files(), ElementsAre("my_model.csv", "s.textproto", "t.tutti", "t.tutti.part"));
+  EXPECT_THAT(folder.files(),
+              ElementsAre("my_model.csv", "s.textproto", "t.tutti", "t.tutti.part"));
 }
 
 TEST(Simulate, WritesToDevicesAsTheyAre) {
@@ -234,7 +252,8 @@ TEST(Simulate, WritesToDevicesAsTheyAre) {
   const Outcome full = run_tutti({"simulate", file, "--timeline", "/dev/full"});
   EXPECT_EQ(full.status, 1);
   EXPECT_THAT(full.err, HasSubstr("/dev/full: "));
-  EXPECT_EQ(full.out, run_tutti({"simulate", file}).out) << "what was computed is not lost with the timeline";
+  EXPECT_EQ(full.out, run_tutti({"simulate", file}).out)
+      << "what was computed is not lost with the timeline";
   const Outcome out = run_tutti({"simulate", file}, {.out_file = "/dev/full"});
   EXPECT_EQ(out.status, 1);
   EXPECT_THAT(out.err, HasSubstr("standard output"));
@@ -255,15 +274,17 @@ TEST(Timelines, AreNotReadFromPipes) {
   const TemporaryFolder folder;
   const std::string pipe = folder.file("pipe.tutti"), file = folder.write("s.textproto", kSmall);
   ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
-  for (const std::vector<std::string>& words : std::vector<std::vector<std::string>>{
-           {"compare", pipe, pipe}, {"export", pipe, "--to", "csv", "-o", "-"}, {"calibrate", file, "--run", pipe}}) {
+  for (const std::vector<std::string>& words :
+       std::vector<std::vector<std::string>>{{"compare", pipe, pipe},
+                                             {"export", pipe, "--to", "csv", "-o", "-"},
+                                             {"calibrate", file, "--run", pipe}}) {
     expect_refused(words, folder, {.code = ProblemCode::kWrongType, .file = pipe});
   }
 }
 
 TEST(Simulate, StopsWhenItsTimelineCanNoLongerBeWritten) {
-  const Outcome o =
-      run_tutti({"simulate", scenario("05_resnet50_pscpu"), "--steps", "100000", "--timeline", "/dev/full"});
+  const Outcome o = run_tutti(
+      {"simulate", scenario("05_resnet50_pscpu"), "--steps", "100000", "--timeline", "/dev/full"});
   EXPECT_EQ(o.status, 1);
   EXPECT_THAT(o.out, test::says_stopped_by_request());
   EXPECT_THAT(o.err, HasSubstr("/dev/full: "));
@@ -277,8 +298,11 @@ TEST(Simulate, EndsQuietlyWhenNobodyReadsOn) {
   EXPECT_EQ(o.status, 1);
   EXPECT_THAT(o.err, AllOf(StartsWith("timeline: "), Not(HasSubstr("standard output"))));
   EXPECT_THAT(folder.files(), ElementsAre("s.textproto", "t.tutti")) << "the timeline is whole";
-  for (const std::vector<std::string>& words : std::vector<std::vector<std::string>>{
-           {"plan", file}, {"init"}, {"init", "--list"}, {"export", timeline, "--to", "csv", "-o", "-"}}) {
+  for (const std::vector<std::string>& words :
+       std::vector<std::vector<std::string>>{{"plan", file},
+                                             {"init"},
+                                             {"init", "--list"},
+                                             {"export", timeline, "--to", "csv", "-o", "-"}}) {
     const Outcome quiet = run_tutti(words, {.out_closed = true});
     EXPECT_EQ(quiet.status, 1) << words[0];
     EXPECT_THAT(quiet.err, IsEmpty());
@@ -291,8 +315,10 @@ TEST(Simulate, SaysThatMemoryIsOut) {
 #endif
   const TemporaryFolder folder;
   const std::string file = folder.file("s.textproto");
-  ASSERT_EQ(run_tutti({"init", "--machine", "cpu-host", "--nodes", "5000000", "-o", file}).status, 0);
-  const Outcome o = run_tutti({"simulate", file, "--timeline", folder.file("t.tutti")}, {.memory_mb = 200});
+  ASSERT_EQ(run_tutti({"init", "--machine", "cpu-host", "--nodes", "5000000", "-o", file}).status,
+            0);
+  const Outcome o =
+      run_tutti({"simulate", file, "--timeline", folder.file("t.tutti")}, {.memory_mb = 200});
   EXPECT_EQ(o.status, 1);
   EXPECT_THAT(o.err, testing::ContainsRegex("out of memory .[0-9.]+ GB"));
   EXPECT_THAT(folder.files(), ElementsAre("s.textproto"));
@@ -310,12 +336,14 @@ TEST(Simulate, FollowsLinksToTheTimeline) {
 TEST(Simulate, InterruptedItLeavesAWholeTimelineOfWhatRan) {
   const TemporaryFolder folder;
   const std::string timeline = folder.file("t.tutti");
-  const Outcome o = run_tutti({"simulate", scenario("05_resnet50_pscpu"), "--steps", "100000", "--timeline", timeline},
-                              {.interrupt_once = timeline + ".part"});
+  const Outcome o = run_tutti(
+      {"simulate", scenario("05_resnet50_pscpu"), "--steps", "100000", "--timeline", timeline},
+      {.interrupt_once = timeline + ".part"});
   EXPECT_EQ(o.status, 1);
   EXPECT_THAT(o.out, test::says_stopped_by_request());
   ASSERT_THAT(folder.files(), ElementsAre("t.tutti"));
-  const Outcome read = run_tutti({"export", timeline, "--to", "csv", "--table", "steps", "-o", "-"});
+  const Outcome read =
+      run_tutti({"export", timeline, "--to", "csv", "--table", "steps", "-o", "-"});
   EXPECT_EQ(read.status, 0);
   EXPECT_THAT(read.err, IsEmpty()) << "the file is complete";
 }

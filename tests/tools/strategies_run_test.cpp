@@ -1,5 +1,5 @@
-// Strategies of tf.distribute and modes of tf_cnn_benchmarks by real processes: every element of every result is compared, on servers,
-// too.
+// Strategies of tf.distribute and modes of tf_cnn_benchmarks by real processes: every element of
+// every result is compared, on servers, too.
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
@@ -17,15 +17,21 @@ namespace {
 
 std::string scenario_of(int workers, int servers, const std::string& strategy, int replicas = 2) {
   return fmt::format(
-      "cluster {{ workers {{ machine: \"dgx1-v100\" count: {} replicas: {} }} {} network {{ kind: ONE_SWITCH "
+      "cluster {{ workers {{ machine: \"dgx1-v100\" count: {} replicas: {} }} {} network {{ kind: "
+      "ONE_SWITCH "
       "latency_us: 1 }} }}\n"
-      "workload {{ variable {{ name: \"a\" shape: [100, 1001] }} variable {{ name: \"b\" shape: 7 data_type: INT64 }} "
+      "workload {{ variable {{ name: \"a\" shape: [100, 1001] }} variable {{ name: \"b\" shape: 7 "
+      "data_type: INT64 }} "
       "variable {{ "
-      "name: \"c\" shape: 5000 data_type: BFLOAT16 }} variable {{ name: \"d\" shape: 70001 }} forward_ms: 1 "
+      "name: \"c\" shape: 5000 data_type: BFLOAT16 }} variable {{ name: \"d\" shape: 70001 }} "
+      "forward_ms: 1 "
       "backward_ms: 2 }}\n"
       "strategy {{ {} }}\nrun {{ steps: 3 }}\n",
       workers, replicas,
-      servers > 0 ? fmt::format("workers {{ machine: \"cpu-host\" count: {} server: true }}", servers) : "", strategy);
+      servers > 0
+          ? fmt::format("workers {{ machine: \"cpu-host\" count: {} server: true }}", servers)
+          : "",
+      strategy);
 }
 
 Outcome run(const std::string& scenario) {
@@ -41,12 +47,15 @@ void expect_right(const std::string& scenario) {
 
 TEST(StrategiesRun, OneWorker) {
   for (const char* strategy :
-       {"tensorflow { mirrored { cross_device_ops: REDUCTION_TO_ONE_DEVICE } }", "algorithm: \"hierarchical_copy\"",
+       {"tensorflow { mirrored { cross_device_ops: REDUCTION_TO_ONE_DEVICE } }",
+        "algorithm: \"hierarchical_copy\"",
         "algorithm: \"hierarchical_copy\" drop_odd_device: true",
         "algorithm: \"reduction_to_one_device\" reduce_to_device: \"cpu0\" out_of_place: true",
         "algorithm: \"hierarchical_copy\" out_of_place: true", "tensorflow { central_storage {} }",
-        "tensorflow { tf_cnn_benchmarks {} }", "tensorflow { tf_cnn_benchmarks { variable_update: REPLICATED } }",
-        "tensorflow { tf_cnn_benchmarks { variable_update: REPLICATED local_parameter_device: CPU } }"}) {
+        "tensorflow { tf_cnn_benchmarks {} }",
+        "tensorflow { tf_cnn_benchmarks { variable_update: REPLICATED } }",
+        "tensorflow { tf_cnn_benchmarks { variable_update: REPLICATED local_parameter_device: CPU "
+        "} }"}) {
     expect_right(scenario_of(1, 0, strategy, 3));
   }
   expect_right(scenario_of(1, 0, "tensorflow { central_storage {} }", 1));
@@ -56,26 +65,32 @@ TEST(StrategiesRun, OneWorker) {
 TEST(StrategiesRun, ServersOfTheirOwnAndOnWorkers) {
   for (const char* mode : {"PARAMETER_SERVER", "DISTRIBUTED_REPLICATED"}) {
     for (const char* device : {"GPU", "CPU"}) {
-      const std::string flags = fmt::format("variable_update: {} local_parameter_device: {}", mode, device);
-      expect_right(scenario_of(2, 2, fmt::format("tensorflow {{ tf_cnn_benchmarks {{ {} }} }} reduction: SUM", flags)));
-      expect_right(
-          scenario_of(2, 0, fmt::format("tensorflow {{ tf_cnn_benchmarks {{ {} servers_on_workers: 2 }} }}", flags)));
+      const std::string flags =
+          fmt::format("variable_update: {} local_parameter_device: {}", mode, device);
+      expect_right(scenario_of(
+          2, 2, fmt::format("tensorflow {{ tf_cnn_benchmarks {{ {} }} }} reduction: SUM", flags)));
+      expect_right(scenario_of(
+          2, 0,
+          fmt::format("tensorflow {{ tf_cnn_benchmarks {{ {} servers_on_workers: 2 }} }}", flags)));
     }
   }
 }
 
-/// Horovod: workers agree in cycles on what is ready on all of them, fuse it, and every gradient is what it has to be.
+/// Horovod: workers agree in cycles on what is ready on all of them, fuse it, and every gradient is
+/// what it has to be.
 TEST(StrategiesRun, Horovod) {
   for (const char* transport : {"tcp", "shm"}) {
     for (const char* strategy :
-         {"algorithm: \"ring\" horovod {}", "algorithm: \"nccl\" horovod { cycle_time_ms: 0.2 } reduction: MEAN",
+         {"algorithm: \"ring\" horovod {}",
+          "algorithm: \"nccl\" horovod { cycle_time_ms: 0.2 } reduction: MEAN",
           "algorithm: \"nccl/ring\" horovod { fusion_threshold: 0 cycle_time_ms: 0.5 }",
           "algorithm: \"ring\" horovod { cycle_time_ms: 20 } compression { type: FLOAT16 }",
           "algorithm: \"double_tree\" horovod {} reduction: MAX out_of_place: true"}) {
       for (const auto& [workers, replicas] : {std::pair(1, 2), std::pair(3, 1), std::pair(2, 2)}) {
         const TemporaryFolder folder;
-        const Outcome o = run_tutti({"run", folder.write("s.textproto", scenario_of(workers, 0, strategy, replicas)),
-                                     "--rows", "0", "--transport", transport});
+        const Outcome o = run_tutti(
+            {"run", folder.write("s.textproto", scenario_of(workers, 0, strategy, replicas)),
+             "--rows", "0", "--transport", transport});
         EXPECT_EQ(o.status, 0) << strategy << o.err;
         EXPECT_THAT(o.out, says_verified()) << strategy;
         EXPECT_THAT(o.out, HasSubstr("4 gradients")) << strategy;
@@ -84,12 +99,15 @@ TEST(StrategiesRun, Horovod) {
   }
 }
 
-/// With a cycle longer than the backward pass all gradients of a type travel as one; with nothing to be fused each by itself.
+/// With a cycle longer than the backward pass all gradients of a type travel as one; with nothing
+/// to be fused each by itself.
 TEST(StrategiesRun, HorovodFusesAsItsCyclesAreLong) {
   const auto fused = [](const std::string& settings) {
-    return run(scenario_of(2, 0, fmt::format("algorithm: \"ring\" horovod {{ {} }}", settings), 1)).out;
+    return run(scenario_of(2, 0, fmt::format("algorithm: \"ring\" horovod {{ {} }}", settings), 1))
+        .out;
   };
-  EXPECT_THAT(fused("cycle_time_ms: 300"), HasSubstr(" 3 all-reduces")) << "float32, int32 and bfloat16";
+  EXPECT_THAT(fused("cycle_time_ms: 300"), HasSubstr(" 3 all-reduces"))
+      << "float32, int32 and bfloat16";
   EXPECT_THAT(fused("cycle_time_ms: 300 fusion_threshold: 0"), HasSubstr(" 4 all-reduces"));
 }
 
@@ -99,10 +117,12 @@ TEST(StrategiesRun, BytePs) {
     for (const auto& [servers, strategy] :
          {std::pair(2, "byteps { partition_bytes: 100 } reduction: MEAN"),
           std::pair(1, "byteps { partition_bytes: 100000 scheduling_credit: 1 }"),
-          std::pair(0, "byteps { servers_on_workers: 2 scheduling_credit: 3 key_hash_fn: NAIVE }")}) {
+          std::pair(0,
+                    "byteps { servers_on_workers: 2 scheduling_credit: 3 key_hash_fn: NAIVE }")}) {
       const TemporaryFolder folder;
-      const Outcome o = run_tutti({"run", folder.write("s.textproto", scenario_of(2, servers, strategy, 3)), "--rows",
-                                   "0", "--transport", transport});
+      const Outcome o =
+          run_tutti({"run", folder.write("s.textproto", scenario_of(2, servers, strategy, 3)),
+                     "--rows", "0", "--transport", transport});
       EXPECT_EQ(o.status, 0) << strategy << o.err;
       EXPECT_THAT(o.out, says_verified()) << strategy;
     }
@@ -118,9 +138,11 @@ TEST(StrategiesRun, PlansAreProved) {
   for (const auto& [servers, strategy] :
        {std::pair(0, "tensorflow { tf_cnn_benchmarks { servers_on_workers: 1 } }"),
         std::pair(2, "tensorflow { parameter_server {} } reduction: MEAN"),
-        std::pair(1, "tensorflow { tf_cnn_benchmarks { variable_update: DISTRIBUTED_REPLICATED } }"),
+        std::pair(1,
+                  "tensorflow { tf_cnn_benchmarks { variable_update: DISTRIBUTED_REPLICATED } }"),
         std::pair(0, "tensorflow { tf_cnn_benchmarks { variable_update: INDEPENDENT } }")}) {
-    const Outcome o = run_tutti({"plan", folder.write("s.textproto", scenario_of(2, servers, strategy)), "--check"});
+    const Outcome o = run_tutti(
+        {"plan", folder.write("s.textproto", scenario_of(2, servers, strategy)), "--check"});
     EXPECT_EQ(o.status, 0) << strategy << o.err;
     EXPECT_THAT(o.out, HasSubstr("pack 3: every one of ")) << strategy;
   }
@@ -129,23 +151,26 @@ TEST(StrategiesRun, PlansAreProved) {
 /// A table of nccl-tests has one collective of all replicas, which these do not have.
 TEST(StrategiesRun, PerfSaysWhyNot) {
   const TemporaryFolder folder;
-  expect_refused({"perf", folder.write("s.textproto", scenario_of(1, 0, "tensorflow { central_storage {} }"))}, folder,
-                 {.code = ProblemCode::kUnsupported, .field = "Strategy", .file = folder.file("s.textproto")});
+  expect_refused(
+      {"perf", folder.write("s.textproto", scenario_of(1, 0, "tensorflow { central_storage {} }"))},
+      folder,
+      {.code = ProblemCode::kUnsupported, .field = "Strategy", .file = folder.file("s.textproto")});
 }
 
-/// Each reads and pushes when it is ready; servers add what comes as it comes. Every push is compared, every read with what was sent, and
-/// every variable with the sum of what was pushed.
+/// Each reads and pushes when it is ready; servers add what comes as it comes. Every push is
+/// compared, every read with what was sent, and every variable with the sum of what was pushed.
 TEST(StrategiesRun, WorkersThatDoNotWaitForEachOther) {
   for (const char* strategy :
        {"tensorflow { parameter_server {} }",
         "tensorflow { parameter_server { variable_read_cache: CPU } } reduction: MEAN",
         "tensorflow { parameter_server { placement: GREEDY_BY_BYTES } } staging: DIRECT",
         "tensorflow { tf_cnn_benchmarks { cross_replica_sync: false } }",
-        "tensorflow { tf_cnn_benchmarks { cross_replica_sync: false local_parameter_device: CPU } } reduction: MEAN"}) {
+        "tensorflow { tf_cnn_benchmarks { cross_replica_sync: false local_parameter_device: CPU } "
+        "} reduction: MEAN"}) {
     for (const char* transport : {"tcp", "shm"}) {
       const TemporaryFolder folder;
-      const Outcome o =
-          run_tutti({"run", folder.write("s.textproto", scenario_of(2, 2, strategy)), "--transport", transport});
+      const Outcome o = run_tutti({"run", folder.write("s.textproto", scenario_of(2, 2, strategy)),
+                                   "--transport", transport});
       EXPECT_EQ(o.status, 0) << strategy << o.err;
       EXPECT_THAT(o.out, says_verified()) << strategy;
       EXPECT_THAT(o.out, HasSubstr("2 workers together")) << strategy;
@@ -153,7 +178,8 @@ TEST(StrategiesRun, WorkersThatDoNotWaitForEachOther) {
   }
 }
 
-/// One worker alone is never behind; what of several lies between a read and an update is at most all that others do.
+/// One worker alone is never behind; what of several lies between a read and an update is at most
+/// all that others do.
 TEST(StrategiesRun, UpdatesOfOthersAreCountedWhereVariablesLie) {
   EXPECT_THAT(run(scenario_of(1, 1, "tensorflow { parameter_server {} }")).out,
               testing::ContainsRegex("0.00 updates of others .* 0 at most"));
@@ -167,9 +193,9 @@ TEST(StrategiesRun, UpdatesOfOthersAreCountedWhereVariablesLie) {
 TEST(StrategiesRun, OwnPacesAreRecorded) {
   const TemporaryFolder folder;
   const std::string timeline = folder.file("run.tutti");
-  const Outcome o =
-      run_tutti({"run", folder.write("s.textproto", scenario_of(2, 1, "tensorflow { parameter_server {} }")),
-                 "--timeline", timeline, "--record", "steps"});
+  const Outcome o = run_tutti(
+      {"run", folder.write("s.textproto", scenario_of(2, 1, "tensorflow { parameter_server {} }")),
+       "--timeline", timeline, "--record", "steps"});
   ASSERT_EQ(o.status, 0) << o.err;
   const Outcome shown = run_tutti({"compare", timeline, timeline});
   EXPECT_EQ(shown.status, 0) << shown.err;
@@ -177,36 +203,47 @@ TEST(StrategiesRun, OwnPacesAreRecorded) {
 
 TEST(StrategiesRun, WhatIsOnlySimulatedSaysSo) {
   const TemporaryFolder folder;
-  const auto refused = [&](const std::string& text, const Mistake& mistake, const std::vector<std::string>& more = {}) {
+  const auto refused = [&](const std::string& text, const Mistake& mistake,
+                           const std::vector<std::string>& more = {}) {
     std::vector<std::string> arguments{"run", folder.write("s.textproto", text)};
     arguments.insert(arguments.end(), more.begin(), more.end());
     expect_refused(arguments, folder, mistake);
   };
-  refused(scenario_of(2, 1, "tensorflow { parameter_server {} }"), {ProblemCode::kConflict, "--emulate"},
-          {"--emulate"});
+  refused(scenario_of(2, 1, "tensorflow { parameter_server {} }"),
+          {ProblemCode::kConflict, "--emulate"}, {"--emulate"});
   refused(scenario_of(2, 0, "tensorflow { tf_cnn_benchmarks { variable_update: INDEPENDENT } }"),
           {ProblemCode::kUnsupported, "Strategy"});
-  refused(scenario_of(2, 0, "algorithm: \"nccl\" horovod {}"), {ProblemCode::kConflict, "--emulate"}, {"--emulate"});
+  refused(scenario_of(2, 0, "algorithm: \"nccl\" horovod {}"),
+          {ProblemCode::kConflict, "--emulate"}, {"--emulate"});
   std::string sparse = scenario_of(2, 1, "tensorflow { parameter_server {} }");
   sparse.insert(sparse.find("forward_ms"), "sparse_gradient { variable: \"a\" rows_per_step: 3 } ");
   refused(sparse, {ProblemCode::kUnsupported, "Workload.sparse_gradient"});
 }
 
-/// Indices and values of all replicas come to every one, in TensorFlow's ring, over one device, and by rings of others.
+/// Indices and values of all replicas come to every one, in TensorFlow's ring, over one device, and
+/// by rings of others.
 TEST(StrategiesRun, SparseGradients) {
   for (const auto& [workers, strategy] :
-       {std::pair(2, "tensorflow { multi_worker_mirrored { communication_options {} } } reduction: MEAN"),
-        std::pair(2, "tensorflow { multi_worker_mirrored { collective_all_reduce { generation: TF_1_15 } } }"),
-        std::pair(2, "tensorflow { multi_worker_mirrored { collective_all_reduce { generation: TF_2_5 } } }"),
+       {std::pair(
+            2, "tensorflow { multi_worker_mirrored { communication_options {} } } reduction: MEAN"),
+        std::pair(2,
+                  "tensorflow { multi_worker_mirrored { collective_all_reduce { generation: "
+                  "TF_1_15 } } }"),
+        std::pair(2,
+                  "tensorflow { multi_worker_mirrored { collective_all_reduce { generation: TF_2_5 "
+                  "} } }"),
         std::pair(2, "algorithm: \"ring\""), std::pair(2, "algorithm: \"nccl\""),
-        std::pair(1, "tensorflow { mirrored { num_packs: 0 } }"), std::pair(1, "tensorflow { central_storage {} }"),
+        std::pair(1, "tensorflow { mirrored { num_packs: 0 } }"),
+        std::pair(1, "tensorflow { central_storage {} }"),
         std::pair(1, "algorithm: \"reduction_to_one_device\" reduce_to_device: \"cpu0\"")}) {
-    for (const char* how : {"rows_per_step: 13", "rows_per_step: 13 index_type: INT32 rows_differ: true"}) {
+    for (const char* how :
+         {"rows_per_step: 13", "rows_per_step: 13 index_type: INT32 rows_differ: true"}) {
       if (std::string(strategy).find("1_15") != std::string::npos &&
           std::string(how).find("differ") != std::string::npos)
         continue;
       std::string scenario = scenario_of(workers, 0, strategy);
-      scenario.insert(scenario.find("forward_ms"), fmt::format("sparse_gradient {{ variable: \"a\" {} }} ", how));
+      scenario.insert(scenario.find("forward_ms"),
+                      fmt::format("sparse_gradient {{ variable: \"a\" {} }} ", how));
       expect_right(scenario);
     }
   }
@@ -215,13 +252,14 @@ TEST(StrategiesRun, SparseGradients) {
 TEST(StrategiesRun, Checkpoints) {
   for (const auto& [workers, strategy] :
        {std::pair(2, "tensorflow { multi_worker_mirrored { communication_options {} } }"),
-        std::pair(2, "algorithm: \"ring\" reduction: MAX"), std::pair(1, "tensorflow { mirrored { num_packs: 0 } }"),
+        std::pair(2, "algorithm: \"ring\" reduction: MAX"),
+        std::pair(1, "tensorflow { mirrored { num_packs: 0 } }"),
         std::pair(1, "tensorflow { mirrored { cross_device_ops: REDUCTION_TO_ONE_DEVICE } }")}) {
     std::string scenario = scenario_of(workers, 0, strategy);
-    scenario.insert(
-        scenario.find("forward_ms"),
-        "on_read { name: \"m\" shape: 501 aggregation: MEAN count: 2 } on_read { name: \"t\" data_type: INT64 "
-        "aggregation: SUM } ");
+    scenario.insert(scenario.find("forward_ms"),
+                    "on_read { name: \"m\" shape: 501 aggregation: MEAN count: 2 } on_read { name: "
+                    "\"t\" data_type: INT64 "
+                    "aggregation: SUM } ");
     scenario.replace(scenario.find("steps: 3"), 8, "steps: 3 checkpoint_every: 2");
     expect_right(scenario);
   }

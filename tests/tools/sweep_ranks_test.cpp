@@ -1,4 +1,5 @@
-// Ranks of one sweep that die, fall silent, or wake up too late: the others finish, and each point is done once.
+// Ranks of one sweep that die, fall silent, or wake up too late: the others finish, and each point
+// is done once.
 
 #include "tools/tutti/explore/sweep_ranks.h"
 
@@ -36,7 +37,8 @@ Outcome done_by(std::int64_t rank) {
 }
 
 /// At least three seconds of silence are allowed, however short the time-out.
-SharedSweep shared(std::function<std::optional<Outcome>(std::int64_t, const std::atomic<bool>&)> work) {
+SharedSweep shared(
+    std::function<std::optional<Outcome>(std::int64_t, const std::atomic<bool>&)> work) {
   SharedSweep sweep;
   sweep.identity = "sweep";
   sweep.threads = 1;
@@ -88,10 +90,12 @@ class Leader {
   void run() {
     std::vector<std::int64_t> points(kPoints);
     std::iota(points.begin(), points.end(), 0);
-    const auto all = lead_sweep(part_, sweep_, points, [this](std::int64_t point, const Outcome& outcome) {
-      EXPECT_TRUE(outcomes_.emplace(point, outcome).second) << "point " << point << " came twice";
-      return true;
-    });
+    const auto all =
+        lead_sweep(part_, sweep_, points, [this](std::int64_t point, const Outcome& outcome) {
+          EXPECT_TRUE(outcomes_.emplace(point, outcome).second)
+              << "point " << point << " came twice";
+          return true;
+        });
     all_ = all && *all;
   }
 
@@ -108,9 +112,9 @@ class FakeRank {
  public:
   FakeRank(int rank, const real::Address& at) {
     const PartInRun part = part_of_rank(rank, at);
-    auto found =
-        real::find_coordinator(part.where, real::kAnyWorker,
-                               std::chrono::steady_clock::now() + std::chrono::seconds(30), [] { return false; });
+    auto found = real::find_coordinator(part.where, real::kAnyWorker,
+                                        std::chrono::steady_clock::now() + std::chrono::seconds(30),
+                                        [] { return false; });
     EXPECT_TRUE(found);
     socket_ = std::move(found->socket);
     say("hello " + std::to_string(rank) + " " + sweep_digest("sweep"));
@@ -158,7 +162,8 @@ TEST(SweepRanks, PointsOfARankThatFallsSilentGoToOthersAndItsLateResultIsNotTake
     if (point == given) awake.wait();
     return std::optional(done_by(2));
   });
-  auto helper = std::async(std::launch::async, [&] { return help_sweep(part_of_rank(2, at), sweep); });
+  auto helper =
+      std::async(std::launch::async, [&] { return help_sweep(part_of_rank(2, at), sweep); });
   EXPECT_EQ(silent.hear(), "late");
   silent.say(fmt::format("done {}\n{}", given, to_text(done_by(1))));
   silent.say("hello 1 " + sweep_digest("sweep"));
@@ -175,7 +180,8 @@ TEST(SweepRanks, PointsOfARankThatDiesGoToOthers) {
   FakeRank dying(1, at);
   number_of(dying.hear());
   dying.leave();
-  const SharedSweep sweep = shared([](std::int64_t, const std::atomic<bool>&) { return std::optional(done_by(2)); });
+  const SharedSweep sweep =
+      shared([](std::int64_t, const std::atomic<bool>&) { return std::optional(done_by(2)); });
   const auto helped = help_sweep(part_of_rank(2, at), sweep);
   EXPECT_TRUE(helped && *helped);
   EXPECT_EQ(leader.wait(), (std::map<std::int64_t, int>{{2, kPoints}}));
@@ -198,14 +204,17 @@ core::Expected<bool> help_a_rank_zero_that_says(const std::string& text, int& wo
   const auto listener = real::Listener::open({"127.0.0.1", 0});
   EXPECT_TRUE(listener);
   real::RunId id{};
-  real::Reception reception(
-      {kSecret, {real::Purpose::kControl, real::kAnyWorker, real::kCoordinator, std::string(real::protocol())}, id},
-      &*listener);
+  real::Reception reception({kSecret,
+                             {real::Purpose::kControl, real::kAnyWorker, real::kCoordinator,
+                              std::string(real::protocol())},
+                             id},
+                            &*listener);
   const SharedSweep sweep = shared([&worked](std::int64_t, const std::atomic<bool>&) {
     ++worked;
     return std::optional(done_by(1));
   });
-  auto helper = std::async(std::launch::async, [&] { return help_sweep(part_of_rank(1, listener->address()), sweep); });
+  auto helper = std::async(std::launch::async,
+                           [&] { return help_sweep(part_of_rank(1, listener->address()), sweep); });
   std::vector<real::Socket> joined;
   while (helper.wait_for(std::chrono::seconds(0)) != std::future_status::ready) {
     for (real::Reception::Event& event :
@@ -238,7 +247,8 @@ TEST(SweepRanks, ARankThatThereIsNotGetsNoPoint) {
   Leader leader(2);
   const real::Address at = leader.at();
   for (const int rank : {0, -1, 2, 1'000'000}) EXPECT_EQ(FakeRank(rank, at).hear(), "") << rank;
-  const SharedSweep sweep = shared([](std::int64_t, const std::atomic<bool>&) { return std::optional(done_by(1)); });
+  const SharedSweep sweep =
+      shared([](std::int64_t, const std::atomic<bool>&) { return std::optional(done_by(1)); });
   const auto helped = help_sweep(part_of_rank(1, at), sweep);
   EXPECT_TRUE(helped && *helped);
   EXPECT_EQ(leader.wait(), (std::map<std::int64_t, int>{{1, kPoints}}));

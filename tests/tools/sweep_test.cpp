@@ -1,4 +1,5 @@
-// tutti sweep as its users meet it: results, what goes wrong, and what becomes of it when it is killed.
+// tutti sweep as its users meet it: results, what goes wrong, and what becomes of it when it is
+// killed.
 
 #include <signal.h>
 
@@ -27,9 +28,10 @@ std::vector<std::string> rows(const std::string& csv) {
 TEST(Sweep, SaysTheSameAsSimulatingEveryPoint) {
   const TemporaryFolder folder;
   const std::string file = folder.write("s.textproto", kSmall);
-  const Outcome o = run_tutti({"sweep", file, "--over", "strategy.algorithm=ring,nccl,psgpu", "--over",
-                               "strategy.shards=1,2", "--set", "strategy.launch_us=3", "--format", "json"},
-                              {.folder = folder.path()});
+  const Outcome o =
+      run_tutti({"sweep", file, "--over", "strategy.algorithm=ring,nccl,psgpu", "--over",
+                 "strategy.shards=1,2", "--set", "strategy.launch_us=3", "--format", "json"},
+                {.folder = folder.path()});
   ASSERT_EQ(o.status, 0) << o.err;
   EXPECT_THAT(folder.files(), ElementsAre("s.sweep", "s.textproto"));
   const core::Value document = test::parse_or_throw(o.out, "out");
@@ -37,9 +39,10 @@ TEST(Sweep, SaysTheSameAsSimulatingEveryPoint) {
   ASSERT_EQ(points.size(), 6u);
   for (const Data& point : points) {
     const Data set = point["set"];
-    const Outcome one = run_tutti({"simulate", file, "--set", "strategy.launch_us=3", "--set",
-                                   "strategy.algorithm=" + set["strategy.algorithm"].text(), "--set",
-                                   "strategy.shards=" + set["strategy.shards"].text(), "--format", "json"});
+    const Outcome one =
+        run_tutti({"simulate", file, "--set", "strategy.launch_us=3", "--set",
+                   "strategy.algorithm=" + set["strategy.algorithm"].text(), "--set",
+                   "strategy.shards=" + set["strategy.shards"].text(), "--format", "json"});
     if (one.status != 0) {
       EXPECT_EQ(point["status"].text(), "refused");
       EXPECT_THAT(point["message"].text(), HasSubstr("strategy.shards="));
@@ -47,33 +50,37 @@ TEST(Sweep, SaysTheSameAsSimulatingEveryPoint) {
     }
     const core::Value other = test::parse_or_throw(one.out, "out");
     EXPECT_EQ(point["step_time_us"].text(), Data(other)["step_time_us"].text());
-    EXPECT_EQ(point["exposed_communication_us"].text(), Data(other)["exposed_communication_us"].text());
+    EXPECT_EQ(point["exposed_communication_us"].text(),
+              Data(other)["exposed_communication_us"].text());
   }
 }
 
 TEST(Sweep, RecordsABadPointAndGoesOn) {
   const TemporaryFolder folder;
   const std::string file = folder.write("s.textproto", kSmall);
-  const Outcome o = run_tutti({"sweep", file, "--over", "workload.batch=1,0", "--over", "strategy.algorithm=ring,rings",
-                               "--json", folder.file("o.json")},
+  const Outcome o = run_tutti({"sweep", file, "--over", "workload.batch=1,0", "--over",
+                               "strategy.algorithm=ring,rings", "--json", folder.file("o.json")},
                               {.folder = folder.path()});
   ASSERT_EQ(o.status, 0) << o.err;
   EXPECT_THAT(o.out, testing::ContainsRegex("3 points .* 3 .* 0 failed"));
   const core::Value document = test::parse_or_throw(folder.read("o.json"), "o.json");
   std::vector<std::string> status;
-  for (const Data& point : Data(document)["points"].items()) status.push_back(point["status"].text());
+  for (const Data& point : Data(document)["points"].items())
+    status.push_back(point["status"].text());
   EXPECT_THAT(status, ElementsAre("done", "refused", "refused", "refused"));
-  EXPECT_THAT(Data(document)["points"].items()[1]["message"].text(), testing::StartsWith("strategy.algorithm=rings: "));
+  EXPECT_THAT(Data(document)["points"].items()[1]["message"].text(),
+              testing::StartsWith("strategy.algorithm=rings: "));
 }
 
 TEST(Sweep, IsToldAgainAndDrawnWithoutSimulating) {
   const TemporaryFolder folder;
   const std::string file = folder.write("s.textproto", kSmall);
   const Outcome once =
-      run_tutti({"sweep", file, "--over", "strategy.launch_us=1..1000*10", "-o", "r.db"}, {.folder = folder.path()});
+      run_tutti({"sweep", file, "--over", "strategy.launch_us=1..1000*10", "-o", "r.db"},
+                {.folder = folder.path()});
   ASSERT_EQ(once.status, 0) << once.err;
-  const Outcome again =
-      run_tutti({"sweep", "r.db", "--plot", "p.svg", "--cost", "communication"}, {.folder = folder.path()});
+  const Outcome again = run_tutti({"sweep", "r.db", "--plot", "p.svg", "--cost", "communication"},
+                                  {.folder = folder.path()});
   ASSERT_EQ(again.status, 0) << again.err;
   EXPECT_EQ(again.out, once.out);
   EXPECT_THAT(folder.read("p.svg"), AllOf(HasSubstr("<svg"), HasSubstr("strategy.launch_us")));
@@ -91,7 +98,8 @@ TEST(Sweep, IsToldAgainAndDrawnWithoutSimulating) {
 TEST(Sweep, ATimeOutIsForSeveralRanks) {
   const TemporaryFolder folder;
   const std::string file = folder.write("s.textproto", kSmall);
-  const std::vector<std::string> request{"sweep", file, "--over", "strategy.shards=1,2", "--timeout-seconds"};
+  const std::vector<std::string> request{"sweep", file, "--over", "strategy.shards=1,2",
+                                         "--timeout-seconds"};
   const auto with = [&](const std::string& value) {
     std::vector<std::string> words = request;
     words.push_back(value);
@@ -104,25 +112,28 @@ TEST(Sweep, ATimeOutIsForSeveralRanks) {
 TEST(Sweep, SaysWhatIsWrongWithARequest) {
   const TemporaryFolder folder;
   const std::string file = folder.write("s.textproto", kSmall);
-  const std::string other =
-      folder.write("o.sweep",
-                   "not empty, and no database, whatever its name may be; long enough to be looked at. "
-                   "A header of a database has a hundred bytes.");
+  const std::string other = folder.write(
+      "o.sweep",
+      "not empty, and no database, whatever its name may be; long enough to be looked at. "
+      "A header of a database has a hundred bytes.");
   expect_refused({"sweep", file}, folder, {ProblemCode::kMissing, "--over"});
-  expect_refused({"sweep", file, "--over", "strategy.shard=1,2"}, folder, {ProblemCode::kUnknownField, "--over"});
+  expect_refused({"sweep", file, "--over", "strategy.shard=1,2"}, folder,
+                 {ProblemCode::kUnknownField, "--over"});
   expect_refused({"sweep", file, "--over", "strategy.shards=1,2", "-o", other}, folder,
                  {.code = ProblemCode::kWrongType, .file = other});
-  expect_refused({"sweep", file, "--over", "strategy.shards=1,2", "-o", file}, folder, {ProblemCode::kConflict, "-o"});
+  expect_refused({"sweep", file, "--over", "strategy.shards=1,2", "-o", file}, folder,
+                 {ProblemCode::kConflict, "-o"});
   expect_refused({"sweep", file, "--over", "strategy.shards=1,2", "--threads", "-1"}, folder,
                  {ProblemCode::kTooSmall, "--threads"});
-  expect_refused({"sweep", file, "--over", "strategy.shards=1,2", "-o", folder.file("x.sweep"), "--csv",
-                  folder.file("x"), "--json", folder.file("./x")},
+  expect_refused({"sweep", file, "--over", "strategy.shards=1,2", "-o", folder.file("x.sweep"),
+                  "--csv", folder.file("x"), "--json", folder.file("./x")},
                  folder, {ProblemCode::kConflict, "--json"});
-  expect_refused({"sweep", file, "--over", "strategy.shards=1,2", "-o", folder.file("no/x.sweep")}, folder,
-                 {.file = folder.file("no/x.sweep")});
+  expect_refused({"sweep", file, "--over", "strategy.shards=1,2", "-o", folder.file("no/x.sweep")},
+                 folder, {.file = folder.file("no/x.sweep")});
   // What cannot be drawn is said before anything is simulated.
-  const Outcome drawn = run_tutti({"sweep", file, "--over", "strategy.shards=1,2", "-o", folder.file("x.sweep"),
-                                   "--plot", folder.file("x.svg"), "--cost", "price", "--format", "json"});
+  const Outcome drawn =
+      run_tutti({"sweep", file, "--over", "strategy.shards=1,2", "-o", folder.file("x.sweep"),
+                 "--plot", folder.file("x.svg"), "--cost", "price", "--format", "json"});
   EXPECT_EQ(drawn.status, 2);
   const core::Expected<void> refused = tl::make_unexpected(test::error_in(drawn.out));
   EXPECT_THAT(refused, test::FailsWith(test::Mistake{ProblemCode::kUnknownName, "--cost"}));
@@ -132,7 +143,9 @@ TEST(Sweep, SaysWhatIsWrongWithARequest) {
 TEST(Sweep, OfAnotherScenarioIsNotGoneOnWith) {
   const TemporaryFolder folder;
   const std::string file = folder.write("s.textproto", kSmall);
-  ASSERT_EQ(run_tutti({"sweep", file, "--over", "strategy.shards=1,2"}, {.folder = folder.path()}).status, 0);
+  ASSERT_EQ(
+      run_tutti({"sweep", file, "--over", "strategy.shards=1,2"}, {.folder = folder.path()}).status,
+      0);
   expect_refused({"sweep", file, "--over", "strategy.shards=1,2,3"}, folder,
                  {.code = ProblemCode::kConflict, .field = "--over", .file = "s.sweep"});
 }
@@ -141,8 +154,9 @@ TEST(Sweep, OfAnotherScenarioIsNotGoneOnWith) {
 TEST(Sweep, DrawsItsPlotAsAPngOrSaysWhatIsMissing) {
   const TemporaryFolder folder;
   const std::string file = folder.write("s.textproto", kSmall);
-  const Outcome o = run_tutti({"sweep", file, "--over", "strategy.launch_us=1..1000*10", "--plot", "p.png"},
-                              {.folder = folder.path(), .environment = {{"DISPLAY", ":nowhere"}}});
+  const Outcome o =
+      run_tutti({"sweep", file, "--over", "strategy.launch_us=1..1000*10", "--plot", "p.png"},
+                {.folder = folder.path(), .environment = {{"DISPLAY", ":nowhere"}}});
   const std::string program = test::tutti_program() + "-view";
   if (!std::filesystem::exists(program)) {
     EXPECT_EQ(o.status, 2);
@@ -157,14 +171,15 @@ TEST(Sweep, DrawsItsPlotAsAPngOrSaysWhatIsMissing) {
 
 TEST(Sweep, SaysWhatOfItsBestPointsIsExtrapolated) {
   const TemporaryFolder folder;
-  const Outcome o = run_tutti({"sweep", test::scenario("04_resnet50_ring"), "--over", "workload.batch=128,16"},
-                              {.folder = folder.path()});
+  const Outcome o =
+      run_tutti({"sweep", test::scenario("04_resnet50_ring"), "--over", "workload.batch=128,16"},
+                {.folder = folder.path()});
   ASSERT_EQ(o.status, 0) << o.err;
   EXPECT_THAT(o.out, testing::ContainsRegex("note: .* batch 128 .* 16.* 1 of the 2 points"));
 }
 
-/// Killed again and again, at moments that a seed chooses, and begun again: in the end the rows are those of a sweep that nobody
-/// disturbed, and each point has one.
+/// Killed again and again, at moments that a seed chooses, and begun again: in the end the rows are
+/// those of a sweep that nobody disturbed, and each point has one.
 TEST(Sweep, KilledAndBegunAgainHasTheSameRows) {
   const TemporaryFolder folder;
   const std::string file = folder.write("s.textproto", R"(
@@ -176,8 +191,10 @@ strategy { algorithm: "ring" }
                                          "--over", "strategy.bytes_per_pack=64KiB..64MiB*1.3",
                                          "--over", "strategy.algorithm=ring,nccl/ring,psgpu,rings",
                                          "--over", "strategy.shards=1,2"};
-  ASSERT_EQ(
-      run_tutti(test::with(request, {"-o", folder.file("whole.sweep"), "--csv", folder.file("whole.csv")})).status, 0);
+  ASSERT_EQ(run_tutti(test::with(request, {"-o", folder.file("whole.sweep"), "--csv",
+                                           folder.file("whole.csv")}))
+                .status,
+            0);
   const std::vector<std::string> whole = rows(folder.read("whole.csv"));
   ASSERT_EQ(whole.size(), 27u * 4 * 2);
 
@@ -190,10 +207,11 @@ strategy { algorithm: "ring" }
     sweep.signal(kill % 5 == 4 ? SIGINT : SIGKILL);
     sweep.wait();
   }
-  const Outcome last =
-      run_tutti(test::with(request, {"-o", folder.file("cut.sweep"), "--csv", folder.file("cut.csv")}));
+  const Outcome last = run_tutti(
+      test::with(request, {"-o", folder.file("cut.sweep"), "--csv", folder.file("cut.csv")}));
   ASSERT_EQ(last.status, 0) << last.err;
-  EXPECT_THAT(rows(folder.read("cut.csv")), testing::ElementsAreArray(whole)) << "in the order of points, each once";
+  EXPECT_THAT(rows(folder.read("cut.csv")), testing::ElementsAreArray(whole))
+      << "in the order of points, each once";
 }
 
 TEST(Sweep, InterruptedSaysHowItGoesOn) {
@@ -204,10 +222,12 @@ workload { model: "resnet50_torchvision" batch: 32 }
 strategy { algorithm: "nccl" }
 run { nccl: RINGS }
 )");
-  const Outcome o = run_tutti({"sweep", slow, "--over", "strategy.launch_us=1..100+1", "-o", folder.file("a.sweep")},
-                              {.interrupt_once = folder.file("a.sweep")});
+  const Outcome o = run_tutti(
+      {"sweep", slow, "--over", "strategy.launch_us=1..100+1", "-o", folder.file("a.sweep")},
+      {.interrupt_once = folder.file("a.sweep")});
   EXPECT_EQ(o.status, 1);
-  EXPECT_THAT(o.err, AllOf(HasSubstr(folder.file("a.sweep")), HasSubstr("the same command goes on")));
+  EXPECT_THAT(o.err,
+              AllOf(HasSubstr(folder.file("a.sweep")), HasSubstr("the same command goes on")));
   EXPECT_THAT(o.out, IsEmpty());
 }
 
@@ -236,19 +256,22 @@ class RankedSweep : public testing::Test {
  protected:
   /// The highest rank first.
   void start(const std::vector<std::string>& more) {
-    const std::vector<std::string> request{
-        "sweep",  folder_.write("s.textproto", kRanked),      "--over", "strategy.bytes_per_pack=64KiB..64MiB*1.3",
-        "--over", "strategy.algorithm=ring,nccl,psgpu,rings", "--over", "strategy.shards=1,2"};
+    const std::vector<std::string> request{"sweep",  folder_.write("s.textproto", kRanked),
+                                           "--over", "strategy.bytes_per_pack=64KiB..64MiB*1.3",
+                                           "--over", "strategy.algorithm=ring,nccl,psgpu,rings",
+                                           "--over", "strategy.shards=1,2"};
     const auto to = [&](const std::string& name) {
-      return test::with(request, {"-o", folder_.file(name + ".sweep"), "--csv", folder_.file(name + ".csv")});
+      return test::with(
+          request, {"-o", folder_.file(name + ".sweep"), "--csv", folder_.file(name + ".csv")});
     };
     ASSERT_EQ(run_tutti(to("alone")).status, 0);
     constexpr int kSize = 4;
     for (int rank = kSize - 1; rank >= 0; --rank)
-      ranks_.emplace_back(test::with(rank == 0 ? to("shared") : request, more), ranked(rank, kSize, folder_));
+      ranks_.emplace_back(test::with(rank == 0 ? to("shared") : request, more),
+                          ranked(rank, kSize, folder_));
   }
-  /// The two highest ranks get a signal while they work, one of them at its first point; what they had is done by the
-  /// others.
+  /// The two highest ranks get a signal while they work, one of them at its first point; what they
+  /// had is done by the others.
   void signal_two(int signal) {
     std::this_thread::sleep_for(std::chrono::milliseconds(150));
     ranks_[0].signal(signal);
@@ -279,7 +302,9 @@ TEST_F(RankedSweep, OfWhichSomeStopHasTheSameRows) {
     ranks_[static_cast<std::size_t>(rank)].signal(SIGTERM);
     ranks_[static_cast<std::size_t>(rank)].wait();
   }
-  EXPECT_EQ(run_tutti({"sweep", folder_.file("shared.sweep"), "--csv", folder_.file("again.csv")}).status, 0);
+  EXPECT_EQ(
+      run_tutti({"sweep", folder_.file("shared.sweep"), "--csv", folder_.file("again.csv")}).status,
+      0);
   EXPECT_EQ(rows(folder_.read("again.csv")), rows(folder_.read("alone.csv")));
 }
 
@@ -288,7 +313,8 @@ TEST(Sweep, RefusesRanksOfAnotherSweep) {
   const std::string file = folder.write("s.textproto", kRanked);
   const std::string other = folder.write("o.textproto", std::string(kRanked) + "run { steps: 2 }");
   const std::vector<std::string> over{"--over", "strategy.bytes_per_pack=64KiB..64MiB*1.3"};
-  test::Process first({"sweep", file, over[0], over[1], "-o", folder.file("a.sweep")}, ranked(0, 2, folder));
+  test::Process first({"sweep", file, over[0], over[1], "-o", folder.file("a.sweep")},
+                      ranked(0, 2, folder));
   test::Process second({"sweep", other, over[0], over[1]}, ranked(1, 2, folder));
   const Outcome refused = second.wait();
   EXPECT_EQ(refused.status, 2);

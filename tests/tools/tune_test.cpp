@@ -11,23 +11,25 @@ namespace {
 
 TEST(Tune, RecommendsSaysWhyAndWhatToPaste) {
   const TemporaryFolder folder;
-  const Outcome o = run_tutti({"tune", scenario("04_resnet50_ring"), "--set", "strategy.bytes_per_pack=0", "--over",
-                               "strategy.bytes_per_pack=64KiB..128MiB*1.3", "--evaluations", "20", "-o",
-                               folder.file("best.textproto"), "--plot", folder.file("around.svg"), "--csv",
-                               folder.file("tried.csv")});
+  const Outcome o =
+      run_tutti({"tune", scenario("04_resnet50_ring"), "--set", "strategy.bytes_per_pack=0",
+                 "--over", "strategy.bytes_per_pack=64KiB..128MiB*1.3", "--evaluations", "20", "-o",
+                 folder.file("best.textproto"), "--plot", folder.file("around.svg"), "--csv",
+                 folder.file("tried.csv")});
   ASSERT_EQ(o.status, 0) << o.err;
-  EXPECT_THAT(o.out, AllOf(HasSubstr("recommended: change"), HasSubstr("strategy.bytes_per_pack = "),
-                           HasSubstr("exposed communication "), HasSubstr("bytes_per_pack="),
-                           HasSubstr("HOROVOD_FUSION_THRESHOLD=")));
+  EXPECT_THAT(o.out,
+              AllOf(HasSubstr("recommended: change"), HasSubstr("strategy.bytes_per_pack = "),
+                    HasSubstr("exposed communication "), HasSubstr("bytes_per_pack="),
+                    HasSubstr("HOROVOD_FUSION_THRESHOLD=")));
   // The scenario that it wrote is the one that it told of.
-  const core::Value told =
-      test::parse_or_throw(run_tutti({"tune", scenario("04_resnet50_ring"), "--set", "strategy.bytes_per_pack=0",
-                                      "--over", "strategy.bytes_per_pack=64KiB..128MiB*1.3", "--evaluations", "20",
-                                      "--threads", "1", "--format", "json"})
-                               .out,
-                           "out");
-  const core::Value written =
-      test::parse_or_throw(run_tutti({"simulate", folder.file("best.textproto"), "--format", "json"}).out, "out");
+  const core::Value told = test::parse_or_throw(
+      run_tutti({"tune", scenario("04_resnet50_ring"), "--set", "strategy.bytes_per_pack=0",
+                 "--over", "strategy.bytes_per_pack=64KiB..128MiB*1.3", "--evaluations", "20",
+                 "--threads", "1", "--format", "json"})
+          .out,
+      "out");
+  const core::Value written = test::parse_or_throw(
+      run_tutti({"simulate", folder.file("best.textproto"), "--format", "json"}).out, "out");
   EXPECT_EQ(Data(told)["best"]["step_time_us"].text(), Data(written)["step_time_us"].text())
       << "on any number of threads";
   EXPECT_LT(Data(written)["step_time_us"].real(), Data(told)["now"]["step_time_us"].real());
@@ -40,37 +42,43 @@ TEST(Tune, RecommendsSaysWhyAndWhatToPaste) {
 
 TEST(Tune, KeepsWhatItTriesInAFileAndGoesOnWithIt) {
   const TemporaryFolder folder;
-  const std::vector<std::string> request{"tune",          scenario("04_resnet50_ring"),
-                                         "--over",        "strategy.bytes_per_pack=1MiB..128MiB*1.3",
-                                         "--evaluations", "12",
-                                         "--format",      "json"};
+  const std::vector<std::string> request{
+      "tune",          scenario("04_resnet50_ring"),
+      "--over",        "strategy.bytes_per_pack=1MiB..128MiB*1.3",
+      "--evaluations", "12",
+      "--format",      "json"};
   const auto with = [&](std::vector<std::string> more) {
     more.insert(more.begin(), request.begin(), request.end());
     return run_tutti(more);
   };
   const std::string file = folder.file("t.sweep");
-  const Outcome alone = with({}), kept = with({"--database", file}), again = with({"--database", file});
+  const Outcome alone = with({}), kept = with({"--database", file}),
+                again = with({"--database", file});
   ASSERT_EQ(kept.status, 0) << kept.err;
   EXPECT_EQ(kept.out, alone.out) << "a file makes no difference";
   const Outcome rows = run_tutti({"sweep", file, "--format", "json"});
   ASSERT_EQ(rows.status, 0) << rows.err;
-  const core::Value told = test::parse_or_throw(kept.out, "out"), sweep = test::parse_or_throw(rows.out, "out");
+  const core::Value told = test::parse_or_throw(kept.out, "out"),
+                    sweep = test::parse_or_throw(rows.out, "out");
   double best = 1e18;
-  for (const Data& point : Data(sweep)["points"].items()) best = std::min(best, point["step_time_us"].real());
+  for (const Data& point : Data(sweep)["points"].items())
+    best = std::min(best, point["step_time_us"].real());
   EXPECT_EQ(best, Data(told)["best"]["step_time_us"].real());
   // Half of the evaluations are the search's; those of other clusters are in no file.
   EXPECT_GE(Data(sweep)["points"].items().size(), 6u);
   EXPECT_LE(Data(sweep)["points"].items().size(), 12u);
   EXPECT_EQ(Data(test::parse_or_throw(again.out, "out"))["best"]["step_time_us"].real(), best);
-  expect_refused({"tune", scenario("04_resnet50_ring"), "--over", "strategy.shards=1,2", "--database", file}, folder,
-                 {.code = ProblemCode::kConflict, .field = "--over", .file = file});
+  expect_refused(
+      {"tune", scenario("04_resnet50_ring"), "--over", "strategy.shards=1,2", "--database", file},
+      folder, {.code = ProblemCode::kConflict, .field = "--over", .file = file});
 }
 
 TEST(Tune, EvaluationsAreAllThatIsSimulated) {
   for (const std::int64_t most : {1, 3, 8, 20, 60}) {
     const core::Value document = test::parse_or_throw(
-        run_tutti({"tune", scenario("04_resnet50_ring"), "--over", "strategy.bytes_per_pack=64KiB..128MiB*1.1",
-                   "--over", "strategy.shards=1,2,4", "--evaluations", std::to_string(most), "--format", "json"})
+        run_tutti({"tune", scenario("04_resnet50_ring"), "--over",
+                   "strategy.bytes_per_pack=64KiB..128MiB*1.1", "--over", "strategy.shards=1,2,4",
+                   "--evaluations", std::to_string(most), "--format", "json"})
             .out,
         "out");
     const Data told(document);
@@ -86,7 +94,8 @@ cluster { workers { machine: "dgx1-v100" } }
 workload { variable { name: "a" shape: 1000 } variable { name: "b" shape: 1000 } forward_ms: 10 backward_ms: 20 }
 strategy { algorithm: "ring" bytes_per_pack: 0 }
 )");
-  const core::Value document = test::parse_or_throw(run_tutti({"tune", flat, "--format", "json"}).out, "out");
+  const core::Value document =
+      test::parse_or_throw(run_tutti({"tune", flat, "--format", "json"}).out, "out");
   const Data told(document);
   EXPECT_EQ(told["advice"]["change"].value().text, "false");
   EXPECT_EQ(told["recommended_step_time_us"].real(), told["now"]["step_time_us"].real());
@@ -99,10 +108,12 @@ strategy { algorithm: "ring" bytes_per_pack: 0 }
 TEST(Tune, HasUsualSettingsForEveryFramework) {
   const TemporaryFolder folder;
   for (const char* strategy :
-       {"algorithm: \"nccl\" pytorch_ddp { }", "algorithm: \"nccl\" deepspeed { reduce_bucket_size: 1000000 }",
-        "algorithm: \"nccl\" megatron { overlap_grad_reduce: true }", "algorithm: \"pscpu\" byteps { }",
-        "byteps { servers_on_workers: 2 }",
-        "tensorflow { multi_worker_mirrored { communication_options { bytes_per_pack: 0 implementation: RING } } }"}) {
+       {"algorithm: \"nccl\" pytorch_ddp { }",
+        "algorithm: \"nccl\" deepspeed { reduce_bucket_size: 1000000 }",
+        "algorithm: \"nccl\" megatron { overlap_grad_reduce: true }",
+        "algorithm: \"pscpu\" byteps { }", "byteps { servers_on_workers: 2 }",
+        "tensorflow { multi_worker_mirrored { communication_options { bytes_per_pack: 0 "
+        "implementation: RING } } }"}) {
     const std::string file = folder.write("s.textproto", std::string(R"(
 cluster { workers { machine: "pcie4-a100" count: 2 replicas: 2 } network { kind: ONE_SWITCH link: "edr" } }
 workload {
@@ -149,7 +160,8 @@ std::vector<std::map<std::string, std::string>> rows_of(const std::string& csv) 
   std::vector<std::map<std::string, std::string>> rows;
   for (const core::CsvTable::Row& row : table.rows) {
     rows.emplace_back();
-    for (std::size_t c = 0; c < row.cells.size(); ++c) rows.back()[table.columns[c].text] = row.cells[c].text;
+    for (std::size_t c = 0; c < row.cells.size(); ++c)
+      rows.back()[table.columns[c].text] = row.cells[c].text;
   }
   return rows;
 }
@@ -163,15 +175,17 @@ TEST(Tune, RecommendsNothingWorseThanWhatThereIsOrWasTried) {
     const std::string file = folder.write("s.textproto", text);
     for (const char* seed : {"0", "1", "6"}) {
       SCOPED_TRACE(text + " seed " + seed);
-      const Outcome o = run_tutti(
-          {"tune", file, "--seed", seed, "--evaluations", "24", "--format", "json", "--csv", folder.file("tried.csv")});
+      const Outcome o = run_tutti({"tune", file, "--seed", seed, "--evaluations", "24", "--format",
+                                   "json", "--csv", folder.file("tried.csv")});
       ASSERT_EQ(o.status, 0) << o.err;
       const core::Value document = test::parse_or_throw(o.out, "out");
       const Data told(document);
-      const double now = told["now"]["step_time_us"].real(), recommended = told["recommended_step_time_us"].real();
+      const double now = told["now"]["step_time_us"].real(),
+                   recommended = told["recommended_step_time_us"].real();
       EXPECT_LE(recommended, now);
       if (!told.has("best")) {
-        // Nothing of the few settings that were tried goes by NCCL, and others cannot be compared with it.
+        // Nothing of the few settings that were tried goes by NCCL, and others cannot be compared
+        // with it.
         EXPECT_EQ(told["advice"]["change"].value().text, "false");
         EXPECT_EQ(recommended, now);
         continue;
@@ -184,7 +198,9 @@ TEST(Tune, RecommendsNothingWorseThanWhatThereIsOrWasTried) {
         EXPECT_GE(best, (1 - 0.026) * now) << "what is not worth the error of a difference";
       }
       for (const auto& row : rows_of(folder.read("tried.csv"))) {
-        if (row.at("status") != "done" || row.at("stopped_early") == "1" || row.at("compared") == "0") continue;
+        if (row.at("status") != "done" || row.at("stopped_early") == "1" ||
+            row.at("compared") == "0")
+          continue;
         EXPECT_LE(best, std::stod(row.at("step_time_us")) + 1e-5);
       }
       for (const Data& curve : told["curves"].items()) {
@@ -212,8 +228,9 @@ TEST(Tune, PromisesWhatASnippetSimulatesTo) {
   const TemporaryFolder folder;
   const std::string best = folder.file("best.textproto");
   const Outcome o =
-      run_tutti({"tune", scenario("06_resnet50_nccl"), "--set", "strategy.bytes_per_pack=0", "--over",
-                 "strategy.bytes_per_pack=1MiB..128MiB*1.5", "--evaluations", "20", "-o", best, "--format", "json"});
+      run_tutti({"tune", scenario("06_resnet50_nccl"), "--set", "strategy.bytes_per_pack=0",
+                 "--over", "strategy.bytes_per_pack=1MiB..128MiB*1.5", "--evaluations", "20", "-o",
+                 best, "--format", "json"});
   ASSERT_EQ(o.status, 0) << o.err;
   const core::Value document = test::parse_or_throw(o.out, "out");
   const Data told(document);
@@ -223,10 +240,15 @@ TEST(Tune, PromisesWhatASnippetSimulatesTo) {
                     elements = std::to_string(std::stoll(bytes) / 4);
   const std::map<std::string, std::vector<std::string>> expressed{
       {"PyTorch DDP",
-       {"strategy.pytorch_ddp.bucket_cap_mb=" + mebibytes, "strategy.pytorch_ddp.gradient_as_bucket_view=true"}},
+       {"strategy.pytorch_ddp.bucket_cap_mb=" + mebibytes,
+        "strategy.pytorch_ddp.gradient_as_bucket_view=true"}},
       {"Horovod", {"strategy.horovod.fusion_threshold=" + bytes}},
-      {"DeepSpeed", {"strategy.deepspeed.reduce_bucket_size=" + elements, "strategy.deepspeed.overlap_comm=true"}},
-      {"Megatron-LM", {"strategy.megatron.ddp_bucket_size=" + elements, "strategy.megatron.overlap_grad_reduce=true"}},
+      {"DeepSpeed",
+       {"strategy.deepspeed.reduce_bucket_size=" + elements,
+        "strategy.deepspeed.overlap_comm=true"}},
+      {"Megatron-LM",
+       {"strategy.megatron.ddp_bucket_size=" + elements,
+        "strategy.megatron.overlap_grad_reduce=true"}},
       {"TensorFlow 2",
        {"strategy.algorithm=",
         "strategy.tensorflow.multi_worker_mirrored.communication_options.bytes_per_pack=" + bytes,
@@ -236,8 +258,10 @@ TEST(Tune, PromisesWhatASnippetSimulatesTo) {
     const std::string& framework = snippet["framework"].text();
     SCOPED_TRACE(framework);
     ASSERT_TRUE(expressed.contains(framework));
-    std::vector<std::string> request{"simulate", best, "--format", "json", "--set", "strategy.bytes_per_pack="};
-    for (const std::string& field : expressed.at(framework)) request.insert(request.end(), {"--set", field});
+    std::vector<std::string> request{"simulate", best,    "--format",
+                                     "json",     "--set", "strategy.bytes_per_pack="};
+    for (const std::string& field : expressed.at(framework))
+      request.insert(request.end(), {"--set", field});
     const Outcome simulated = run_tutti(request);
     ASSERT_EQ(simulated.status, 0) << simulated.err;
     const core::Value itself = test::parse_or_throw(simulated.out, "out");
@@ -265,9 +289,10 @@ workload {{
 strategy {{ algorithm: "{}" bytes_per_pack: 0 }}
 )",
                                                                        link, now));
-      const std::vector<std::string> request{"tune",   file,
-                                             "--over", "strategy.algorithm=nccl,ring",
-                                             "--over", "strategy.bytes_per_pack=0,1000000,100000000"};
+      const std::vector<std::string> request{
+          "tune",   file,
+          "--over", "strategy.algorithm=nccl,ring",
+          "--over", "strategy.bytes_per_pack=0,1000000,100000000"};
       std::vector<std::string> as_json = request;
       as_json.insert(as_json.end(), {"--format", "json"});
       const Outcome o = run_tutti(as_json), words = run_tutti(request);
@@ -281,7 +306,8 @@ strategy {{ algorithm: "{}" bytes_per_pack: 0 }}
       EXPECT_EQ(told.has("cannot_tell"), now == "nccl");
       if (!told.has("cannot_tell")) continue;
       EXPECT_EQ(told["cannot_tell"]["settings"]["strategy.algorithm"].text(), other);
-      EXPECT_LT(told["cannot_tell"]["outcome"]["step_time_us"].real(), told["recommended_step_time_us"].real());
+      EXPECT_LT(told["cannot_tell"]["outcome"]["step_time_us"].real(),
+                told["recommended_step_time_us"].real());
       EXPECT_THAT(told["cannot_tell"]["why"].text(), HasSubstr("tcp"));
       EXPECT_THAT(words.out, HasSubstr("strategy.algorithm = " + other));
     }
@@ -295,7 +321,8 @@ cluster { workers { machine: "ec2-p3-16xlarge" count: 4 } network { kind: ONE_SW
 workload { variable { name: "a" shape: 20000000 } forward_ms: 10 backward_ms: 20 }
 strategy { algorithm: "nccl" bytes_per_pack: 0 }
 )");
-  const Outcome o = run_tutti({"tune", file, "--over", "strategy.algorithm=ring,halving_doubling", "--format", "json"});
+  const Outcome o = run_tutti(
+      {"tune", file, "--over", "strategy.algorithm=ring,halving_doubling", "--format", "json"});
   ASSERT_EQ(o.status, 0) << o.err;
   const core::Value document = test::parse_or_throw(o.out, "out");
   const Data told(document);
@@ -312,7 +339,8 @@ TEST(Tune, SaysInBothFormsWhyThereIsNoBest) {
   const Outcome words = run_tutti(refused);
   ASSERT_EQ(words.status, 0) << words.err;
   EXPECT_THAT(words.out, HasSubstr("2 are invalid"));
-  const Outcome json = run_tutti({"tune", file, "--over", "workload.batch=0,-1", "--format", "json"});
+  const Outcome json =
+      run_tutti({"tune", file, "--over", "workload.batch=0,-1", "--format", "json"});
   const core::Value document = test::parse_or_throw(json.out, "out");
   const Data told(document);
   EXPECT_FALSE(told.has("best"));
@@ -327,7 +355,8 @@ workload { variable { name: "a" shape: [1000, 1000] } forward_ms: 10 backward_ms
 strategy { algorithm: "ring" bytes_per_pack: 0 }
 run { steps: 1500 compute_jitter_percent: 5 }
 )");
-  const Outcome slow = run_tutti({"tune", fast, "--over", "workload.forward_ms=500,600", "--format", "json"});
+  const Outcome slow =
+      run_tutti({"tune", fast, "--over", "workload.forward_ms=500,600", "--format", "json"});
   ASSERT_EQ(slow.status, 0) << slow.err;
   const core::Value other = test::parse_or_throw(slow.out, "out");
   EXPECT_FALSE(Data(other).has("best"));
@@ -337,7 +366,8 @@ run { steps: 1500 compute_jitter_percent: 5 }
 
 /// Of 65,536 GPUs some algorithms would take minutes for each setting.
 TEST(Tune, LeavesOutWhatTakesLongToSimulateAndSaysSo) {
-  const Outcome o = run_tutti({"tune", scenario("11_hierarchical_65536"), "--evaluations", "4", "--format", "json"});
+  const Outcome o = run_tutti(
+      {"tune", scenario("11_hierarchical_65536"), "--evaluations", "4", "--format", "json"});
   ASSERT_EQ(o.status, 0) << o.err;
   const core::Value document = test::parse_or_throw(o.out, "out");
   std::string notes;
@@ -348,9 +378,10 @@ TEST(Tune, LeavesOutWhatTakesLongToSimulateAndSaysSo) {
 
 /// An algorithm that no framework has by name cannot be pasted, and that is said.
 TEST(Tune, SaysWhereThereIsNothingToPaste) {
-  std::vector<std::string> words{
-      "tune",   scenario("04_resnet50_ring"),          "--set",  "strategy.bytes_per_pack=0",
-      "--over", "strategy.algorithm=halving_doubling", "--over", "strategy.bytes_per_pack=1MiB,2MiB,4MiB"};
+  std::vector<std::string> words{"tune",   scenario("04_resnet50_ring"),
+                                 "--set",  "strategy.bytes_per_pack=0",
+                                 "--over", "strategy.algorithm=halving_doubling",
+                                 "--over", "strategy.bytes_per_pack=1MiB,2MiB,4MiB"};
   const Outcome o = run_tutti(words);
   ASSERT_EQ(o.status, 0) << o.err;
   EXPECT_THAT(o.out, HasSubstr("no known framework"));
@@ -362,9 +393,10 @@ TEST(Tune, SaysWhereThereIsNothingToPaste) {
 
 TEST(Tune, InterruptedSaysSoAndWhatIsKept) {
   const TemporaryFolder folder;
-  const Outcome o = run_tutti({"tune", scenario("04_resnet50_ring"), "--over", "strategy.launch_us=1..4000+1",
-                               "--evaluations", "2000", "--database", folder.file("t.sweep")},
-                              {.interrupt_once = folder.file("t.sweep")});
+  const Outcome o =
+      run_tutti({"tune", scenario("04_resnet50_ring"), "--over", "strategy.launch_us=1..4000+1",
+                 "--evaluations", "2000", "--database", folder.file("t.sweep")},
+                {.interrupt_once = folder.file("t.sweep")});
   EXPECT_EQ(o.status, 1);
   EXPECT_THAT(o.err, HasSubstr(folder.file("t.sweep")));
   EXPECT_EQ(o.out, "");
@@ -372,11 +404,12 @@ TEST(Tune, InterruptedSaysSoAndWhatIsKept) {
 
 TEST(Tune, SaysWhatIsWrongWithARequest) {
   const TemporaryFolder folder;
+  expect_refused({"tune", scenario("04_resnet50_ring"), "--over", "strategy.algorithm=ring,nccl",
+                  "--plot", folder.file("p.svg")},
+                 folder, {ProblemCode::kUnused, "--plot"});
   expect_refused(
-      {"tune", scenario("04_resnet50_ring"), "--over", "strategy.algorithm=ring,nccl", "--plot", folder.file("p.svg")},
-      folder, {ProblemCode::kUnused, "--plot"});
-  expect_refused({"tune", scenario("15_all_reduce_spec")}, folder,
-                 {.code = ProblemCode::kMissing, .field = "--over", .file = scenario("15_all_reduce_spec")});
+      {"tune", scenario("15_all_reduce_spec")}, folder,
+      {.code = ProblemCode::kMissing, .field = "--over", .file = scenario("15_all_reduce_spec")});
   expect_refused({"tune", scenario("04_resnet50_ring"), "--evaluations", "0"}, folder,
                  {ProblemCode::kTooSmall, "--evaluations"});
   expect_refused({"tune", scenario("04_resnet50_ring"), "--over", "strategy.shards"}, folder,

@@ -26,9 +26,12 @@ class Validate : public testing::Test {
     std::ofstream(path("tables.csv"))
         << "table_id,size_bytes,time_us\nh100,1048576,30\nh100,67108864,300\namd,1024,9\n";
   }
-  [[nodiscard]] std::string path(const std::string& name) const { return folder_.path() + "/" + name; }
+  [[nodiscard]] std::string path(const std::string& name) const {
+    return folder_.path() + "/" + name;
+  }
   [[nodiscard]] std::vector<std::string> with(const std::vector<std::string>& more = {}) const {
-    std::vector<std::string> all = {"validate", "--tables", path("tables.csv"), "--meta", path("meta.json")};
+    std::vector<std::string> all = {"validate", "--tables", path("tables.csv"), "--meta",
+                                    path("meta.json")};
     all.insert(all.end(), more.begin(), more.end());
     return all;
   }
@@ -53,19 +56,22 @@ TEST_F(Validate, AnswersErrorsAndReasonsAsJson) {
   EXPECT_THAT(tables[1]["reason"].text(), HasSubstr("RCCL"));
   EXPECT_TRUE(tables[1]["median_error"].is_null());
   // What tutti perf predicts for the same machine is what is validated.
-  const Outcome perf =
-      run_tutti({"perf", "--cluster", "hgx-h100", "-b", "1M", "-e", "64M", "-f", "64", "--format", "json"});
+  const Outcome perf = run_tutti(
+      {"perf", "--cluster", "hgx-h100", "-b", "1M", "-e", "64M", "-f", "64", "--format", "json"});
   const core::Value of_perf = test::parse_or_throw(perf.out, "perf");
   const auto rows = Data(of_perf)["rows"].items();
-  const double first = rows[0]["time_us"].real() / 30 - 1, second = rows[1]["time_us"].real() / 300 - 1;
+  const double first = rows[0]["time_us"].real() / 30 - 1,
+               second = rows[1]["time_us"].real() / 300 - 1;
   EXPECT_NEAR(overall["bias"].real(), (first + second) / 2, 1e-9);
   const auto inside = [](const Data& row, double us) {
     return row["time_low_us"].real() <= us && us <= row["time_high_us"].real() ? 0.5 : 0;
   };
-  const auto width = [](const Data& row) { return row["time_high_us"].real() / row["time_low_us"].real(); };
+  const auto width = [](const Data& row) {
+    return row["time_high_us"].real() / row["time_low_us"].real();
+  };
   const auto score = [&](const Data& row, double us) {
-    const double beyond =
-        std::max({0.0, std::log(row["time_low_us"].real() / us), std::log(us / row["time_high_us"].real())});
+    const double beyond = std::max(
+        {0.0, std::log(row["time_low_us"].real() / us), std::log(us / row["time_high_us"].real())});
     return std::log(width(row)) + 10 * beyond;
   };
   for (const Data& of : {overall, tables[0]}) {
@@ -81,7 +87,8 @@ TEST_F(Validate, AnswersErrorsAndReasonsAsJson) {
 
 TEST_F(Validate, FactsThatAreNoneAreReasons) {
   const std::string meta = kMeta;
-  for (const auto& [good, bad, why] : std::vector<std::tuple<std::string, std::string, std::string>>{
+  for (const auto& [good, bad, why] :
+       std::vector<std::tuple<std::string, std::string, std::string>>{
            {"\"dtype\": \"float\"", "\"dtype\": \"complex\"", "\"complex\""},
            {"\"env\": {}", "\"env\": \"NCCL_ALGO=Tree\"", "env: "},
            {"\"nodes\": 1,", "\"nodes\": 1.5,", "nodes: "},
@@ -89,7 +96,8 @@ TEST_F(Validate, FactsThatAreNoneAreReasons) {
     std::string broken = meta;
     broken.replace(broken.find(good), good.size(), bad);
     std::ofstream(path("meta.json")) << broken;
-    const core::Value document = test::parse_or_throw(run_tutti(with({"--format", "json"})).out, "out");
+    const core::Value document =
+        test::parse_or_throw(run_tutti(with({"--format", "json"})).out, "out");
     const Data table = Data(document)["tables"].items()[0];
     EXPECT_TRUE(table["median_error"].is_null()) << bad;
     EXPECT_THAT(table["reason"].text(), HasSubstr(why));
@@ -98,9 +106,10 @@ TEST_F(Validate, FactsThatAreNoneAreReasons) {
 
 TEST_F(Validate, NoModelledRowIsNoError) {
   std::ofstream(path("tables.csv")) << "table_id,size_bytes,time_us\namd,1024,9\n";
-  const core::Value document = test::parse_or_throw(run_tutti(with({"--format", "json"})).out, "out");
-  for (const char* name :
-       {"median_error", "mean_error", "p90_error", "bias", "coverage", "band_width", "interval_score"})
+  const core::Value document =
+      test::parse_or_throw(run_tutti(with({"--format", "json"})).out, "out");
+  for (const char* name : {"median_error", "mean_error", "p90_error", "bias", "coverage",
+                           "band_width", "interval_score"})
     EXPECT_TRUE(Data(document)["overall"][name].is_null()) << name;
   EXPECT_THAT(run_tutti(with()).out, AllOf(HasSubstr("–"), Not(HasSubstr("0.0 %"))));
 }
@@ -109,9 +118,9 @@ TEST_F(Validate, TellsTheNoiseFloorPartsAndWhatIsNotModelled) {
   std::ofstream(path("noise.csv")) << "config,size_bytes,cv\n\"h|2.28.9|{}\",8,0.031\n";
   const Outcome o = run_tutti(with({"--noise", path("noise.csv")}));
   ASSERT_EQ(o.status, 0) << o.err;
-  EXPECT_THAT(o.out,
-              AllOf(HasSubstr("in band  band width  score"), HasSubstr("3.1 %"), HasSubstr("collective: all_reduce"),
-                    HasSubstr("GPU: H100-SXM5"), HasSubstr("2 of 3 rows"), HasSubstr("(1 table):\n  amd")));
+  EXPECT_THAT(o.out, AllOf(HasSubstr("in band  band width  score"), HasSubstr("3.1 %"),
+                           HasSubstr("collective: all_reduce"), HasSubstr("GPU: H100-SXM5"),
+                           HasSubstr("2 of 3 rows"), HasSubstr("(1 table):\n  amd")));
 }
 
 TEST_F(Validate, DrawsAPlotOfEveryTable) {
@@ -121,7 +130,8 @@ TEST_F(Validate, DrawsAPlotOfEveryTable) {
   page << std::ifstream(path("plots.html")).rdbuf();
   EXPECT_THAT(page.str(),
               AllOf(HasSubstr("<polyline"), HasSubstr("<b>h100</b>"), HasSubstr("<b>amd</b>"),
-                    HasSubstr("<th>in band</th><th>band width</th><th>interval score</th>"), HasSubstr("</html>")));
+                    HasSubstr("<th>in band</th><th>band width</th><th>interval score</th>"),
+                    HasSubstr("</html>")));
 }
 
 TEST_F(Validate, WrongRequestsAreRefused) {

@@ -1,4 +1,5 @@
-// `tutti view`: a picture without a display where the window was built, one clear line where it was not.
+// `tutti view`: a picture without a display where the window was built, one clear line where it was
+// not.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -15,7 +16,9 @@ namespace {
 
 using testing::HasSubstr;
 
-bool has_window() { return std::filesystem::exists(std::filesystem::path(TUTTI_PROGRAM_FOLDER) / "tutti-view"); }
+bool has_window() {
+  return std::filesystem::exists(std::filesystem::path(TUTTI_PROGRAM_FOLDER) / "tutti-view");
+}
 
 TEST(View, WithoutTheWindowSaysWhatToDo) {
   if (has_window()) GTEST_SKIP() << "Qt is here, and the window was built";
@@ -28,9 +31,12 @@ TEST(View, WritesAPictureWithoutADisplay) {
   if (!has_window()) GTEST_SKIP() << "Qt is not here (tools/install_packages.sh window)";
   const TemporaryFolder folder;
   const std::string timeline = folder.file("t.tutti"), picture = folder.file("t.png");
-  ASSERT_EQ(
-      run_tutti({"simulate", source_folder() + "/scenarios/01_two_ranks.textproto", "--timeline", timeline}).status, 0);
-  const Outcome o = run_tutti({"view", timeline, "--screenshot", picture, "--size", "800x500", "--dark"});
+  ASSERT_EQ(run_tutti({"simulate", source_folder() + "/scenarios/01_two_ranks.textproto",
+                       "--timeline", timeline})
+                .status,
+            0);
+  const Outcome o =
+      run_tutti({"view", timeline, "--screenshot", picture, "--size", "800x500", "--dark"});
   EXPECT_EQ(o.status, 0) << o.err;
   EXPECT_EQ(o.err, "");
   EXPECT_TRUE(folder.read("t.png").starts_with("\x89PNG"));
@@ -40,8 +46,10 @@ TEST(View, OpensAScenarioAndRunsIt) {
   if (!has_window()) GTEST_SKIP() << "Qt is not here (tools/install_packages.sh window)";
   const TemporaryFolder folder;
   const std::string scenario = source_folder() + "/scenarios/01_two_ranks.textproto";
-  for (const std::vector<std::string>& words :
-       {std::vector<std::string>{}, {scenario}, {scenario, "--run"}, {folder.write("wrong.textproto", "run {")}}) {
+  for (const std::vector<std::string>& words : {std::vector<std::string>{},
+                                                {scenario},
+                                                {scenario, "--run"},
+                                                {folder.write("wrong.textproto", "run {")}}) {
     std::vector<std::string> all{"view", "--screenshot", folder.file("t.png")};
     all.insert(all.end(), words.begin(), words.end());
     const Outcome o = run_tutti(all);
@@ -50,15 +58,16 @@ TEST(View, OpensAScenarioAndRunsIt) {
     EXPECT_TRUE(folder.read("t.png").starts_with("\x89PNG"));
     std::filesystem::remove(folder.file("t.png"));
   }
-  const Outcome wrong =
-      run_tutti({"view", folder.file("wrong.textproto"), "--run", "--screenshot", folder.file("t.png")});
+  const Outcome wrong = run_tutti(
+      {"view", folder.file("wrong.textproto"), "--run", "--screenshot", folder.file("t.png")});
   EXPECT_EQ(wrong.status, 2);
   EXPECT_THAT(wrong.err, HasSubstr("wrong.textproto:1:"));
 }
 
 TEST(View, WithoutADisplaySaysSo) {
   if (!has_window()) GTEST_SKIP() << "Qt is not here (tools/install_packages.sh window)";
-  for (const char* variable : {"DISPLAY", "WAYLAND_DISPLAY", "QT_QPA_PLATFORM"}) ::unsetenv(variable);
+  for (const char* variable : {"DISPLAY", "WAYLAND_DISPLAY", "QT_QPA_PLATFORM"})
+    ::unsetenv(variable);
   const Outcome o = run_tutti({"view"});
   EXPECT_EQ(o.status, 2);
   EXPECT_THAT(o.err, HasSubstr("display"));
@@ -71,12 +80,15 @@ TEST(View, WhatCannotBeIsRefusedInOneLine) {
   const Outcome gone = run_tutti({"view", folder.file("gone.tutti"), "--screenshot", picture});
   EXPECT_EQ(gone.status, 2);
   EXPECT_THAT(gone.err, HasSubstr("gone.tutti"));
-  EXPECT_THAT(run_tutti({"view", folder.write("x.tutti", "no timeline"), "--screenshot", picture}).err,
-              HasSubstr("timeline"));
-  EXPECT_THAT(run_tutti({"view", folder.write("bytes.textproto", "\xff\xfe"), "--screenshot", picture}).err,
-              HasSubstr("bytes.textproto:1:1: "));
+  EXPECT_THAT(
+      run_tutti({"view", folder.write("x.tutti", "no timeline"), "--screenshot", picture}).err,
+      HasSubstr("timeline"));
+  EXPECT_THAT(
+      run_tutti({"view", folder.write("bytes.textproto", "\xff\xfe"), "--screenshot", picture}).err,
+      HasSubstr("bytes.textproto:1:1: "));
   EXPECT_THAT(run_tutti({"view", folder.file("x.tutti"), "--run"}).err, HasSubstr("--run "));
-  EXPECT_THAT(run_tutti({"view", "x", "--screenshot", picture, "--size", "wide"}).err, HasSubstr("--size wide: "));
+  EXPECT_THAT(run_tutti({"view", "x", "--screenshot", picture, "--size", "wide"}).err,
+              HasSubstr("--size wide: "));
   EXPECT_FALSE(std::filesystem::exists(picture));
 }
 
@@ -87,7 +99,10 @@ class Pictures : public testing::Test {
     if (!has_window()) GTEST_SKIP() << "Qt is not here (tools/install_packages.sh window)";
     const std::string scenario = source_folder() + "/scenarios/01_two_ranks.textproto";
     for (const char* name : {"a.tutti", "b.tutti"})
-      ASSERT_EQ(run_tutti({"simulate", scenario, "--record", "steps", "--timeline", folder.file(name)}).status, 0);
+      ASSERT_EQ(
+          run_tutti({"simulate", scenario, "--record", "steps", "--timeline", folder.file(name)})
+              .status,
+          0);
   }
   Outcome picture(std::vector<std::string> words) {
     std::filesystem::remove(folder.file("t.png"));
@@ -106,12 +121,13 @@ class Pictures : public testing::Test {
 
 TEST_F(Pictures, WhatIsAskedForAndIsNotThereIsOneLineAndNoPicture) {
   const std::string a = folder.file("a.tutti"), b = folder.file("b.tutti");
-  EXPECT_EQ(picture({a, "--from-us", "10", "--to-us", "90", "--find", "receive-reduce-copy-send", "--at-us", "20",
-                     "--device", "w0/gpu1"})
+  EXPECT_EQ(picture({a, "--from-us", "10", "--to-us", "90", "--find", "receive-reduce-copy-send",
+                     "--at-us", "20", "--device", "w0/gpu1"})
                 .status,
             0);
   expect_refused({a, "--find", "none"}, "--find none: ");
-  expect_refused({a, "--from-us", "100", "--to-us", "101", "--find", "update gpu7"}, "--find update gpu7");
+  expect_refused({a, "--from-us", "100", "--to-us", "101", "--find", "update gpu7"},
+                 "--find update gpu7");
   expect_refused({a, "--from-us", "8e12"}, "--from-us 8000000000000: ");
   expect_refused({a, "--at-us", "110"}, "--at-us 110: ");
   expect_refused({a, "--to-us", "0"}, "--to-us 0: ");
@@ -120,7 +136,8 @@ TEST_F(Pictures, WhatIsAskedForAndIsNotThereIsOneLineAndNoPicture) {
   expect_refused({a, "--error", "1"}, "--error ");
   expect_refused({a, b, "--error", "99999"}, "--error 99999: ");
   expect_refused({a, b, "--device", "nosuch"}, "--device nosuch: ");
-  expect_refused({source_folder() + "/scenarios/01_two_ranks.textproto", "--find", "pack 0"}, "--find ");
+  expect_refused({source_folder() + "/scenarios/01_two_ranks.textproto", "--find", "pack 0"},
+                 "--find ");
   expect_refused({"--at-us", "3"}, "--at-us ");
 }
 
@@ -137,7 +154,8 @@ TEST_F(Pictures, HaveTheSizeThatWasAskedForOrAreRefused) {
 }
 
 TEST_F(Pictures, AreCalledPngOrSvg) {
-  for (const auto& [name, why] : {std::pair("a.xyz", "--screenshot a.xyz: "), std::pair("", "--screenshot: ")}) {
+  for (const auto& [name, why] :
+       {std::pair("a.xyz", "--screenshot a.xyz: "), std::pair("", "--screenshot: ")}) {
     const Outcome o = run_tutti({"view", folder.file("a.tutti"), "--screenshot", name});
     EXPECT_EQ(o.status, 2);
     EXPECT_THAT(o.err, HasSubstr(why));

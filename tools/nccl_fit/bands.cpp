@@ -44,7 +44,8 @@ double quantile(Weighted all, double share) {
 
 class BandFit {
  public:
-  BandFit(const std::vector<Residual>& residuals, bool facts, bool of_systems) : all_(residuals), by_facts_(facts) {
+  BandFit(const std::vector<Residual>& residuals, bool facts, bool of_systems)
+      : all_(residuals), by_facts_(facts) {
     std::map<std::string, double> of_system;
     for (const Residual& one : all_) of_system[one.system] += one.weight;
     for (const Residual& one : all_)
@@ -120,14 +121,18 @@ class BandFit {
 };
 
 void print(const std::string& what, const BandQuality& q, const std::string& note = "") {
-  fmt::print("  {:<34} in band {:5.1f} %  width {:5.2f}  score {:5.2f}{}\n", what, 100 * q.coverage, q.width, q.score,
-             note);
+  fmt::print("  {:<34} in band {:5.1f} %  width {:5.2f}  score {:5.2f}{}\n", what, 100 * q.coverage,
+             q.width, q.score, note);
 }
 
 }  // namespace
 
-ErrorBands fit_bands(const std::vector<Residual>& residuals) { return BandFit(residuals, true, true).run(); }
-ErrorBands fit_plain_bands(const std::vector<Residual>& residuals) { return BandFit(residuals, false, false).run(); }
+ErrorBands fit_bands(const std::vector<Residual>& residuals) {
+  return BandFit(residuals, true, true).run();
+}
+ErrorBands fit_plain_bands(const std::vector<Residual>& residuals) {
+  return BandFit(residuals, false, false).run();
+}
 
 void print_held(const std::vector<Residual>& residuals) {
   std::set<std::string> names;
@@ -137,8 +142,9 @@ void print_held(const std::vector<Residual>& residuals) {
     systems_of[one.transport].insert(one.system);
   }
   using Make = std::function<ErrorBands(const std::vector<Residual>&)>;
-  for (const auto& [title, make] : {std::pair<const char*, Make>("bands by nodes and size alone", fit_plain_bands),
-                                    std::pair<const char*, Make>("bands", fit_bands)}) {
+  for (const auto& [title, make] :
+       {std::pair<const char*, Make>("bands by nodes and size alone", fit_plain_bands),
+        std::pair<const char*, Make>("bands", fit_bands)}) {
     Bands whole;
     std::map<std::string, Bands> parts, networks;
     for (const std::string& name : names) {
@@ -165,7 +171,9 @@ void print_held(const std::vector<Residual>& residuals) {
     for (const auto& [network, held] : networks) {
       const std::size_t n = systems_of[network].size();
       print("network: " + network, held.quality(),
-            n < kFewSystems ? fmt::format("  ({} system{}: says nothing of others)", n, n == 1 ? "" : "s") : "");
+            n < kFewSystems
+                ? fmt::format("  ({} system{}: says nothing of others)", n, n == 1 ? "" : "s")
+                : "");
     }
   }
 }

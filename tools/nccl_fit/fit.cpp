@@ -10,11 +10,13 @@ namespace {
 
 using core::nccl::Parameters;
 
-/// The pull by the square of a logarithm. A figure that more than a few rows speak of moves against it. How strong the pulls are was chosen by the errors of systems
-/// that were left out (docs/decisions/0045-regularize-rarely-measured-parameters.md).
+/// The pull by the square of a logarithm. A figure that more than a few rows speak of moves against
+/// it. How strong the pulls are was chosen by the errors of systems that were left out
+/// (docs/decisions/0045-regularize-rarely-measured-parameters.md).
 constexpr double kPull = 1e-3;
 constexpr double kPullOfNetworks = 1e-2;  ///< on their latencies, of which most know few systems
-/// A latency of GPUs that fewer systems than these speak of is held to those of other generations by the square of what is missing.
+/// A latency of GPUs that fewer systems than these speak of is held to those of other generations
+/// by the square of what is missing.
 constexpr double kManySystems = 8;
 constexpr double kGain = 1e-9;  ///< what is less is no improvement
 
@@ -30,7 +32,8 @@ bool is_share(const std::string& name) { return name.find("share") != std::strin
 
 }  // namespace
 
-Fit::Fit(std::vector<Row> rows, const Parameters& start) : rows_(std::move(rows)), start_(start), p_(start) {
+Fit::Fit(std::vector<Row> rows, const Parameters& start)
+    : rows_(std::move(rows)), start_(start), p_(start) {
   const std::size_t n = p_.all().size();
   of_.resize(n);
   alike_.resize(n);
@@ -46,12 +49,14 @@ Fit::Fit(std::vector<Row> rows, const Parameters& start) : rows_(std::move(rows)
   for (std::size_t k = 0; k < n; ++k) pulls_.push_back(pull_on(p_.all()[k], of_[k]));
 }
 
-double Fit::pull_on(const core::nccl::Parameter& figure, const std::vector<std::size_t>& rows) const {
+double Fit::pull_on(const core::nccl::Parameter& figure,
+                    const std::vector<std::size_t>& rows) const {
   if (is_latency_of(figure, "net.")) return kPullOfNetworks;
   if (!is_latency_of(figure, "gpu.")) return kPull;
   std::set<std::string> systems;
   for (const std::size_t r : rows) systems.insert(system_of(rows_[r]));
-  const double missing = std::max(1.0, kManySystems / std::max(1.0, static_cast<double>(systems.size())));
+  const double missing =
+      std::max(1.0, kManySystems / std::max(1.0, static_cast<double>(systems.size())));
   return kPull * missing * missing;
 }
 
@@ -90,7 +95,9 @@ void Fit::set(const std::vector<double>& all) {
   for (std::size_t k = 0; k < all.size(); ++k) p_.all()[k].value = all[k];
 }
 
-double Fit::moved(std::size_t k) const { return std::log(p_.all()[k].value / start_.all()[k].value); }
+double Fit::moved(std::size_t k) const {
+  return std::log(p_.all()[k].value / start_.all()[k].value);
+}
 
 double Fit::expected(std::size_t k) const {
   double sum = 0;

@@ -8,9 +8,10 @@
 
 namespace tutti::nccl_fit {
 
-/// Finds the figures with the least mean of |log(predicted / measured)|, one figure after another in ever smaller steps. Each is pulled towards where it started,
-/// moved by as much as figures of its kind (of other generations, of other networks) moved: machines that few have measured are taken to be like the others,
-/// the more so the fewer have.
+/// Finds the figures with the least mean of |log(predicted / measured)|, one figure after another
+/// in ever smaller steps. Each is pulled towards where it started, moved by as much as figures of
+/// its kind (of other generations, of other networks) moved: machines that few have measured are
+/// taken to be like the others, the more so the fewer have.
 class Fit {
  public:
   Fit(std::vector<Row> rows, const core::nccl::Parameters& start);
@@ -29,13 +30,16 @@ class Fit {
   [[nodiscard]] double cost(std::size_t k) const;
   [[nodiscard]] double pull(std::size_t k) const;
   /// How strong it is, of a figure with such rows.
-  [[nodiscard]] double pull_on(const core::nccl::Parameter& figure, const std::vector<std::size_t>& rows) const;
+  [[nodiscard]] double pull_on(const core::nccl::Parameter& figure,
+                               const std::vector<std::size_t>& rows) const;
   /// By what a figure went away from where it started, as a logarithm.
   [[nodiscard]] double moved(std::size_t k) const;
-  /// By what figures of its kind did that rows speak of, with one that did not move among them: a single other one says half as much.
+  /// By what figures of its kind did that rows speak of, with one that did not move among them: a
+  /// single other one says half as much.
   [[nodiscard]] double expected(std::size_t k) const;
   bool improve(std::size_t k, double step);
-  /// Figures that make up for each other (a launch, the hops behind it) move together: where a round went, as far again and farther, as long as that helps.
+  /// Figures that make up for each other (a launch, the hops behind it) move together: where a
+  /// round went, as far again and farther, as long as that helps.
   void go_on(const std::vector<double>& before);
 
   std::vector<Row> rows_;

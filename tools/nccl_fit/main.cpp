@@ -1,8 +1,10 @@
-// nccl_fit TABLES.csv META.json [-o nccl_time.csv] [--leave-one-out [--bands nccl_error.csv]] [--dump ROWS.csv]
-// Fits the figures of NCCL's time model to published tables: out-of-place times of healthy tables without their outliers. Of errors every experiment weighs the
-// same; in the fit a system of n experiments weighs as much as √n, or one that measured everything would outvote all others.
-// A figure that no row asks for is what its like were found to be, and says that it is assumed. --leave-one-out fits again without each system in turn and
-// predicts it with that; it also says how far tables of two systems with the same record lie apart.
+// nccl_fit TABLES.csv META.json [-o nccl_time.csv] [--leave-one-out [--bands nccl_error.csv]]
+// [--dump ROWS.csv] Fits the figures of NCCL's time model to published tables: out-of-place times
+// of healthy tables without their outliers. Of errors every experiment weighs the same; in the fit
+// a system of n experiments weighs as much as √n, or one that measured everything would outvote all
+// others. A figure that no row asks for is what its like were found to be, and says that it is
+// assumed. --leave-one-out fits again without each system in turn and predicts it with that; it
+// also says how far tables of two systems with the same record lie apart.
 
 #include <algorithm>
 #include <array>
@@ -49,8 +51,9 @@ double relative(const Row& row, const Parameters& p) {
 }
 
 void print(const std::string& what, const nccl::Quality& q) {
-  fmt::print("{:<46} {:6} rows  median {:5.1f} %  mean {:5.1f} %  90th {:5.1f} %  bias {:+6.1f} %\n",
-             what.substr(0, 46), q.rows, 100 * q.median, 100 * q.mean, 100 * q.p90, 100 * q.bias);
+  fmt::print(
+      "{:<46} {:6} rows  median {:5.1f} %  mean {:5.1f} %  90th {:5.1f} %  bias {:+6.1f} %\n",
+      what.substr(0, 46), q.rows, 100 * q.median, 100 * q.mean, 100 * q.p90, 100 * q.bias);
 }
 
 /// Writes what there is to write. False, and why, where that cannot be.
@@ -58,29 +61,35 @@ bool write(const std::string& path, const std::string& text) {
   std::ofstream out(path);
   out << text;
   out.close();
-  if (!out) fmt::print(stderr, "{}: cannot be written; is its folder there, and room on the disk?\n", path);
+  if (!out)
+    fmt::print(stderr, "{}: cannot be written; is its folder there, and room on the disk?\n", path);
   return !out.fail();
 }
 
 bool dump(const std::string& path, const std::vector<Row>& rows,
           const std::function<const Parameters&(const Row&)>& of) {
   std::string out =
-      "table,config,system,gpu,nodes,gpus,collective,bytes,algorithm,protocol,channels,measured,predicted,launch,"
-      "hops,fill,transfer,known,others,transport,generation,driving,weight,version,narrowest,domains,ranks,settings\n";
+      "table,config,system,gpu,nodes,gpus,collective,bytes,algorithm,protocol,channels,measured,"
+      "predicted,launch,"
+      "hops,fill,transfer,known,others,transport,generation,driving,weight,version,narrowest,"
+      "domains,ranks,settings\n";
   for (const Row& row : rows) {
     const auto& facts = row.model->table().facts;
     const auto made = row.model->predict(row.index, of(row));
     const auto& choice = row.model->choice(row.index);
     out += fmt::format(
-        "{},\"{}\",\"{}\",{},{},{},{},{},{},{},{},{:.2f},{:.2f},{:.3f},{:.3f},{:.3f},{:.3f},{},{},{},{},{},{},{},{},{},"
+        "{},\"{}\",\"{}\",{},{},{},{},{},{},{},{},{:.2f},{:.2f},{:.3f},{:.3f},{:.3f},{:.3f},{},{},{"
+        "},{},{},{},{},{},{},"
         "{},{}\n",
-        facts.table_id, facts.config, facts.system, facts.gpu_model, facts.nodes, facts.gpus_per_node, facts.collective,
-        row.model->table().rows[row.index].bytes, choice ? to_string(choice->algorithm) : "sends",
-        choice ? to_string(choice->protocol) : "", choice ? choice->channels : 0, std::exp(row.log_us), made.us(),
-        made.launch, made.hops, made.fill, made.transfer, row.known ? 1 : 0, row.others,
+        facts.table_id, facts.config, facts.system, facts.gpu_model, facts.nodes,
+        facts.gpus_per_node, facts.collective, row.model->table().rows[row.index].bytes,
+        choice ? to_string(choice->algorithm) : "sends", choice ? to_string(choice->protocol) : "",
+        choice ? choice->channels : 0, std::exp(row.log_us), made.us(), made.launch, made.hops,
+        made.fill, made.transfer, row.known ? 1 : 0, row.others,
         facts.nodes > 1 ? static_cast<int>(row.model->system().system.transport) : 0,
-        static_cast<int>(row.model->system().system.generation), static_cast<int>(row.model->system().system.driving),
-        row.weight, to_string(row.model->system().version), made.narrowest, row.model->communicator().nodes,
+        static_cast<int>(row.model->system().system.generation),
+        static_cast<int>(row.model->system().system.driving), row.weight,
+        to_string(row.model->system().version), made.narrowest, row.model->communicator().nodes,
         row.model->communicator().ranks, nccl::settings_digest(facts.env));
   }
   return write(path, out);
@@ -125,13 +134,16 @@ Parameters fitted(const std::vector<Row>& rows, const Parameters& start) {
   }
   Parameters made = Fit(rows, start).run();
   for (std::size_t k = 0; k < count.size(); ++k) {
-    if (count[k] > 0) made.all()[k].how = fmt::format("fitted to {} rows of {} systems", count[k], systems[k].size());
+    if (count[k] > 0)
+      made.all()[k].how =
+          fmt::format("fitted to {} rows of {} systems", count[k], systems[k].size());
   }
   return made;
 }
 
 /// Fits without each system in turn, by system.
-std::map<std::string, Parameters> fits_without_one(const std::vector<Row>& rows, const Parameters& start) {
+std::map<std::string, Parameters> fits_without_one(const std::vector<Row>& rows,
+                                                   const Parameters& start) {
   std::map<std::string, Parameters> left_out;
   for (const Row& row : rows) left_out.emplace(system_of(row), start);
   std::vector<std::string> names;
@@ -152,7 +164,8 @@ std::map<std::string, Parameters> fits_without_one(const std::vector<Row>& rows,
   return left_out;
 }
 
-/// What would be left if somebody knew by what factor the predictions of `part` are off: its median.
+/// What would be left if somebody knew by what factor the predictions of `part` are off: its
+/// median.
 void print_with_known_factor(const std::string& what, const std::vector<Row>& rows,
                              const std::map<std::string, Parameters>& left_out,
                              const std::function<std::string(const Row&)>& part) {
@@ -160,17 +173,20 @@ void print_with_known_factor(const std::string& what, const std::vector<Row>& ro
   std::map<std::string, Ratios> ratios;
   for (const Row& row : rows) ratios[part(row)].add(ratio(row), row.weight);
   nccl::Errors errors;
-  for (const Row& row : rows) errors.add(ratio(row) / ratios[part(row)].quantile(0.5) - 1, row.weight);
+  for (const Row& row : rows)
+    errors.add(ratio(row) / ratios[part(row)].quantile(0.5) - 1, row.weight);
   print(what, errors.quality());
 }
 
 /// Of each system by the fit to all others.
-std::vector<Residual> residuals_of(const std::vector<Row>& rows, const std::map<std::string, Parameters>& left_out) {
+std::vector<Residual> residuals_of(const std::vector<Row>& rows,
+                                   const std::map<std::string, Parameters>& left_out) {
   std::vector<Residual> made;
   for (const Row& row : rows) {
     const nccl::System& s = row.model->system().system;
     const int nodes = row.model->communicator().nodes;
-    Residual one{system_of(row), "one node", nodes, row.model->table().rows[row.index].bytes, {}, 0, row.weight};
+    Residual one{system_of(row), "one node", nodes, row.model->table().rows[row.index].bytes, {}, 0,
+                 row.weight};
     one.facts.kind = row.model->kind();
     one.facts.driving = s.driving;
     if (nodes > 1) {
@@ -186,8 +202,10 @@ std::vector<Residual> residuals_of(const std::vector<Row>& rows, const std::map<
 /// Several systems of one collector: what is told of all is also told without them.
 constexpr const char* kOneCollector = "aiconfigurator";
 
-/// Each system predicted by a fit to all others. Rows are told apart by whether every figure that they depend on is also known from another system.
-void leave_one_system_out(const std::vector<Row>& rows, const std::map<std::string, Parameters>& left_out) {
+/// Each system predicted by a fit to all others. Rows are told apart by whether every figure that
+/// they depend on is also known from another system.
+void leave_one_system_out(const std::vector<Row>& rows,
+                          const std::map<std::string, Parameters>& left_out) {
   nccl::Errors all, known, alone, others;
   std::array<nccl::Errors, nccl::ErrorBands::kSizes> sizes;
   std::map<std::string, nccl::Errors> nodes;
@@ -220,12 +238,15 @@ void leave_one_system_out(const std::vector<Row>& rows, const std::map<std::stri
     print(fmt::format("      {}", nccl::ErrorBands::kSizeNames[size]), sizes[size].quality());
   for (const auto& [name, errors] : nodes) print("      " + name, errors.quality());
   print("  8 H100 in one node", eight_h100.quality());
-  print_with_known_factor("      … if each system's factor were known", counted, left_out, system_of);
+  print_with_known_factor("      … if each system's factor were known", counted, left_out,
+                          system_of);
   const auto config = [](const Row& row) { return row.model->table().facts.config; };
   print_with_known_factor("      … if each experiment's were", counted, left_out, config);
-  print_with_known_factor("      … if each one's were by size", counted, left_out, [&](const Row& row) {
-    return config(row) + std::to_string(nccl::ErrorBands::size_of(row.model->table().rows[row.index].bytes));
-  });
+  print_with_known_factor(
+      "      … if each one's were by size", counted, left_out, [&](const Row& row) {
+        return config(row) +
+               std::to_string(nccl::ErrorBands::size_of(row.model->table().rows[row.index].bytes));
+      });
   print("twins: by another system's table", between_twins(rows).quality());
 }
 
@@ -250,7 +271,8 @@ int main(int argc, char** argv) {
   }
   if (files.size() != 2) {
     fmt::print(stderr,
-               "usage: nccl_fit TABLES.csv META.json [-o nccl_time.csv] [--leave-one-out [--bands nccl_error.csv]] "
+               "usage: nccl_fit TABLES.csv META.json [-o nccl_time.csv] [--leave-one-out [--bands "
+               "nccl_error.csv]] "
                "[--dump ROWS.csv]\n");
     return 2;
   }
@@ -288,20 +310,24 @@ int main(int argc, char** argv) {
   bool written = output.empty() || write(output, shipped.to_csv());
   if (!leave_one_out) {
     if (!dump_path.empty())
-      written = dump(dump_path, rows, [&](const Row&) -> const Parameters& { return shipped; }) && written;
+      written = dump(dump_path, rows, [&](const Row&) -> const Parameters& { return shipped; }) &&
+                written;
     return written ? 0 : 1;
   }
   for (Row& row : rows) {
-    row.known =
-        std::all_of(row.touches.begin(), row.touches.end(), [&](std::size_t k) { return systems[k].size() > 1; });
+    row.known = std::all_of(row.touches.begin(), row.touches.end(),
+                            [&](std::size_t k) { return systems[k].size() > 1; });
     row.others = 99;
-    for (const std::size_t k : row.touches) row.others = std::min(row.others, static_cast<int>(systems[k].size()) - 1);
+    for (const std::size_t k : row.touches)
+      row.others = std::min(row.others, static_cast<int>(systems[k].size()) - 1);
   }
   const std::map<std::string, Parameters> left_out = fits_without_one(rows, start);
   leave_one_system_out(rows, left_out);
   const std::vector<Residual> residuals = residuals_of(rows, left_out);
   print_held(residuals);
-  const auto without = [&](const Row& row) -> const Parameters& { return left_out.at(system_of(row)); };
+  const auto without = [&](const Row& row) -> const Parameters& {
+    return left_out.at(system_of(row));
+  };
   if (!dump_path.empty()) written = dump(dump_path, rows, without) && written;
   if (!bands_path.empty()) written = write(bands_path, fit_bands(residuals).to_csv()) && written;
   return written ? 0 : 1;

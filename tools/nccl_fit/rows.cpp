@@ -19,7 +19,8 @@ std::vector<Row> rows_of(const std::vector<TableModel>& models, const Parameters
   std::map<std::string, double> per_config;
   std::vector<Row> rows;
   for (const TableModel& model : models) {
-    // What a network reduces is predicted by figures that others published (docs/nccl.md), which these tables are to judge.
+    // What a network reduces is predicted by figures that others published (docs/nccl.md), which
+    // these tables are to judge.
     if (model.communicator().collnet) continue;
     for (std::size_t r = 0; r < model.table().rows.size(); ++r) {
       const MeasuredTime& measured = model.table().rows[r];
@@ -31,13 +32,15 @@ std::vector<Row> rows_of(const std::vector<TableModel>& models, const Parameters
   for (Row& row : rows) row.weight = 1 / per_config[row.model->table().facts.config];
   std::map<std::string, std::set<std::string>> configs;
   for (const Row& row : rows) configs[system_of(row)].insert(row.model->table().facts.config);
-  for (Row& row : rows) row.say = row.weight / std::sqrt(static_cast<double>(configs[system_of(row)].size()));
+  for (Row& row : rows)
+    row.say = row.weight / std::sqrt(static_cast<double>(configs[system_of(row)].size()));
   Parameters p = start;
   for (std::size_t k = 0; k < p.all().size(); ++k) {
     const double value = p.all()[k].value;
     p.all()[k].value = value * 1.5;
     std::vector<double> changed(rows.size());
-    for (std::size_t r = 0; r < rows.size(); ++r) changed[r] = rows[r].model->predict(rows[r].index, p).us();
+    for (std::size_t r = 0; r < rows.size(); ++r)
+      changed[r] = rows[r].model->predict(rows[r].index, p).us();
     p.all()[k].value = value;
     for (std::size_t r = 0; r < rows.size(); ++r) {
       // More than what compilers' roundings differ by.

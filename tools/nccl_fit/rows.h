@@ -14,8 +14,8 @@ struct Row {
   const core::nccl::TableModel* model = nullptr;
   std::size_t index = 0;
   double log_us = 0;
-  double weight = 0;                 ///< of its error: every config weighs the same
-  double say = 0;                    ///< in a fit: a system of many configs has more, but not as much more
+  double weight = 0;  ///< of its error: every config weighs the same
+  double say = 0;     ///< in a fit: a system of many configs has more, but not as much more
   std::vector<std::size_t> touches;  ///< parameters that change it
   int others = 99;
   bool known = false;  ///< another system has all that it depends on
@@ -24,7 +24,9 @@ struct Row {
 /// Whose machines: what its name has in parentheses is detail ("CSCS Alps (clariden)").
 std::string system_of(const Row& row);
 
-/// Measurements that are no outliers, of networks that do not reduce. `start`: by what of it a row's prediction is changed is what the row depends on.
-std::vector<Row> rows_of(const std::vector<core::nccl::TableModel>& models, const core::nccl::Parameters& start);
+/// Measurements that are no outliers, of networks that do not reduce. `start`: by what of it a
+/// row's prediction is changed is what the row depends on.
+std::vector<Row> rows_of(const std::vector<core::nccl::TableModel>& models,
+                         const core::nccl::Parameters& start);
 
 }  // namespace tutti::nccl_fit

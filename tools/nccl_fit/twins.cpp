@@ -23,8 +23,10 @@ std::string facts_of(const Row& row) {
   const core::TableFacts& f = row.model->table().facts;
   const core::nccl::System& s = row.model->system().system;
   std::string key = fmt::format("{} {} {} {} {} {} {} {}", static_cast<int>(s.generation), s.card,
-                                static_cast<int>(s.inside), s.nvlinks, f.nodes, f.gpus_per_node, f.collective, s.grace);
-  if (f.nodes > 1) key += fmt::format(" {} {} {}", static_cast<int>(s.transport), s.nics, s.nic_gb_per_s);
+                                static_cast<int>(s.inside), s.nvlinks, f.nodes, f.gpus_per_node,
+                                f.collective, s.grace);
+  if (f.nodes > 1)
+    key += fmt::format(" {} {} {}", static_cast<int>(s.transport), s.nics, s.nic_gb_per_s);
   for (const auto& [name, value] : f.env) {
     if (name == "NCCL_ALGO" || name == "NCCL_PROTO") key += fmt::format(" {}={}", name, value);
   }
@@ -49,13 +51,17 @@ std::optional<double> at(const Curve& curve, std::int64_t bytes) {
 core::nccl::Errors between_twins(const std::vector<Row>& rows) {
   std::map<std::string, std::map<std::string, Curve>> curves;  // by facts and system
   const auto bytes_of = [](const Row& row) { return row.model->table().rows[row.index].bytes; };
-  for (const Row& row : rows) curves[facts_of(row)][system_of(row)][bytes_of(row)].push_back(row.log_us);
-  std::map<std::pair<std::string, std::string>, std::vector<double>> found;  // by config and the other system
+  for (const Row& row : rows)
+    curves[facts_of(row)][system_of(row)][bytes_of(row)].push_back(row.log_us);
+  std::map<std::pair<std::string, std::string>, std::vector<double>>
+      found;  // by config and the other system
   for (const Row& row : rows) {
     for (const auto& [system, curve] : curves[facts_of(row)]) {
       if (system == system_of(row)) continue;
       const auto other = at(curve, bytes_of(row));
-      if (other) found[{row.model->table().facts.config, system}].push_back(std::exp(*other - row.log_us) - 1);
+      if (other)
+        found[{row.model->table().facts.config, system}].push_back(std::exp(*other - row.log_us) -
+                                                                   1);
     }
   }
   core::nccl::Errors errors;

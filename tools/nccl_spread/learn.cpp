@@ -37,8 +37,10 @@ double loss(const std::vector<Case>& cases, const Spread& spread, const Spread& 
       const auto asked = core::nccl::thinned(one.system->tables[t].rows, kAskedRows);
       for (const MeasuredPoint& row : asked) {
         const auto known = process.at(row.at);
-        const double error = (std::log(row.measured_us / row.at.us()) - known.log_factor) / known.sd;
-        const double of_row = std::log(known.sd) + (kDegrees + 1) / 2 * std::log1p(error * error / (kDegrees - 2));
+        const double error =
+            (std::log(row.measured_us / row.at.us()) - known.log_factor) / known.sd;
+        const double of_row =
+            std::log(known.sd) + (kDegrees + 1) / 2 * std::log1p(error * error / (kDegrees - 2));
         of_case += of_row / static_cast<double>(asked.size());
       }
       rows += 1;
@@ -106,7 +108,8 @@ Spread learn(const std::vector<System>& systems) {
   return spread;
 }
 
-std::vector<Residual> residuals(const std::vector<Case>& cases, const Spread& spread, const ErrorBands& bands) {
+std::vector<Residual> residuals(const std::vector<Case>& cases, const Spread& spread,
+                                const ErrorBands& bands) {
   std::vector<Residual> made;
   for (const Case& one : cases) {
     const TimeProcess process(given_rows(one), spread);
@@ -122,8 +125,8 @@ std::vector<Residual> residuals(const std::vector<Case>& cases, const Spread& sp
         r.sd = known.sd;
         r.cold = bands.of(row.at.nodes, row.at.bytes, table.facts);
         r.sd_before = known.sd_before;
-        r.weight =
-            one.weight / std::sqrt(static_cast<double>(one.asked.size())) / static_cast<double>(table.rows.size());
+        r.weight = one.weight / std::sqrt(static_cast<double>(one.asked.size())) /
+                   static_cast<double>(table.rows.size());
         made.push_back(r);
       }
     }
@@ -138,7 +141,8 @@ void widen(Spread& spread, const std::vector<Residual>& residuals) {
       double total = 0;
       for (const Residual& one : residuals) {
         if (one.several_nodes != (several == 1) || one.size != size) continue;
-        const double end = std::log(one.log_ratio < 0 ? one.cold.low : one.cold.high) * one.sd / one.sd_before;
+        const double end =
+            std::log(one.log_ratio < 0 ? one.cold.low : one.cold.high) * one.sd / one.sd_before;
         far.emplace_back(std::abs(one.log_ratio / end), one.weight);
         total += one.weight;
       }

@@ -9,8 +9,9 @@
 
 namespace tutti::nccl_spread {
 
-/// The scales under which given tables predict others best: the least mean of the negative logarithm of Student's density
-/// (5 degrees of freedom) of what was measured, and a weak pull to where the scales started.
+/// The scales under which given tables predict others best: the least mean of the negative
+/// logarithm of Student's density (5 degrees of freedom) of what was measured, and a weak pull to
+/// where the scales started.
 core::nccl::Spread learn(const std::vector<System>& systems);
 
 /// How far a measurement lies from its prediction.
@@ -30,7 +31,8 @@ struct Residual {
 std::vector<Residual> residuals(const std::vector<Case>& cases, const core::nccl::Spread& spread,
                                 const core::nccl::ErrorBands& bands);
 
-/// Sets the factors by which bands have to be wider so that eight of ten residuals lie in them: never below 1.
+/// Sets the factors by which bands have to be wider so that eight of ten residuals lie in them:
+/// never below 1.
 void widen(core::nccl::Spread& spread, const std::vector<Residual>& residuals);
 
 }  // namespace tutti::nccl_spread

@@ -1,6 +1,6 @@
 // nccl_spread ROWS.csv [-o nccl_spread.csv]
-// Learns how far systems lie apart from what `nccl_fit --leave-one-out --dump ROWS.csv` writes, and says how well calibrated predictions do on
-// systems that had no say in it.
+// Learns how far systems lie apart from what `nccl_fit --leave-one-out --dump ROWS.csv` writes, and
+// says how well calibrated predictions do on systems that had no say in it.
 
 #include <cmath>
 #include <cstdio>
@@ -27,8 +27,8 @@ using tutti::core::nccl::Spread;
 
 constexpr std::size_t kFolds = 5;
 
-void print(const char* what, const std::vector<Residual>& residuals, const std::vector<Spread>& of_fold,
-           const std::vector<std::size_t>& folds) {
+void print(const char* what, const std::vector<Residual>& residuals,
+           const std::vector<Spread>& of_fold, const std::vector<std::size_t>& folds) {
   Errors cold, warm;
   Bands before, raw, widened;
   for (std::size_t i = 0; i < residuals.size(); ++i) {
@@ -37,16 +37,19 @@ void print(const char* what, const std::vector<Residual>& residuals, const std::
     warm.add(std::exp(-r.log_ratio) - 1, r.weight);
     before.add(std::exp(r.cold_log_ratio), 1, r.cold, r.weight);
     const double narrower = r.sd / r.sd_before;
-    raw.add(std::exp(r.log_ratio), 1, {std::pow(r.cold.low, narrower), std::pow(r.cold.high, narrower)}, r.weight);
+    raw.add(std::exp(r.log_ratio), 1,
+            {std::pow(r.cold.low, narrower), std::pow(r.cold.high, narrower)}, r.weight);
     const double wide = narrower * of_fold[folds[i]].widening(r.several_nodes, r.size);
-    widened.add(std::exp(r.log_ratio), 1, {std::pow(r.cold.low, wide), std::pow(r.cold.high, wide)}, r.weight);
+    widened.add(std::exp(r.log_ratio), 1, {std::pow(r.cold.low, wide), std::pow(r.cold.high, wide)},
+                r.weight);
   }
-  fmt::print("{:<44} {:6} rows  before {:5.1f} / {:5.1f}  after {:5.1f} / {:5.1f}", what, residuals.size(),
-             100 * cold.quality().median, 100 * cold.quality().p90, 100 * warm.quality().median,
-             100 * warm.quality().p90);
-  for (const auto& [name, bands] : {std::pair("before", &before), {"raw", &raw}, {"widened", &widened}})
-    fmt::print("  {} {:.2f} w {:.2f} s {:.2f}", name, bands->quality().coverage, std::log(bands->quality().width),
-               bands->quality().score);
+  fmt::print("{:<44} {:6} rows  before {:5.1f} / {:5.1f}  after {:5.1f} / {:5.1f}", what,
+             residuals.size(), 100 * cold.quality().median, 100 * cold.quality().p90,
+             100 * warm.quality().median, 100 * warm.quality().p90);
+  for (const auto& [name, bands] :
+       {std::pair("before", &before), {"raw", &raw}, {"widened", &widened}})
+    fmt::print("  {} {:.2f} w {:.2f} s {:.2f}", name, bands->quality().coverage,
+               std::log(bands->quality().width), bands->quality().score);
   fmt::print("\n");
 }
 
@@ -88,9 +91,10 @@ int main(int argc, char** argv) {
   }
   for (auto& one : learning) of_fold.push_back(one.get());
   using Cases = std::vector<Case> (*)(const std::vector<System>&);
-  for (const auto& [what, cases] : {std::pair<const char*, Cases>("one all-reduce, all others", one_all_reduce),
-                                    {"one all-reduce, other collectives", other_collectives},
-                                    {"one and two nodes, four and more", more_nodes}}) {
+  for (const auto& [what, cases] :
+       {std::pair<const char*, Cases>("one all-reduce, all others", one_all_reduce),
+        {"one all-reduce, other collectives", other_collectives},
+        {"one and two nodes, four and more", more_nodes}}) {
     std::vector<Residual> all;
     std::vector<std::size_t> folds;
     for (std::size_t fold = 0; fold < kFolds; ++fold) {
@@ -104,7 +108,8 @@ int main(int argc, char** argv) {
   for (std::size_t fold = 0; fold < kFolds; ++fold) {
     for (const System& system : those(systems, [&](std::size_t i) { return i % kFolds == fold; })) {
       const auto own = residuals(other_collectives({system}), of_fold[fold], *bands);
-      if (!own.empty()) print(system.name.c_str(), own, of_fold, std::vector<std::size_t>(own.size(), fold));
+      if (!own.empty())
+        print(system.name.c_str(), own, of_fold, std::vector<std::size_t>(own.size(), fold));
     }
   }
   if (output.empty()) return 0;

@@ -43,7 +43,8 @@ std::vector<Case> cases(const std::vector<System>& systems, Given given, Asked a
       }
       if (!one.asked.empty()) made.push_back(std::move(one));
     }
-    for (std::size_t c = first; c < made.size(); ++c) made[c].weight = 1 / static_cast<double>(made.size() - first);
+    for (std::size_t c = first; c < made.size(); ++c)
+      made[c].weight = 1 / static_cast<double>(made.size() - first);
   }
   return made;
 }
@@ -53,19 +54,22 @@ std::vector<Case> cases(const std::vector<System>& systems, Given given, Asked a
 core::Expected<std::vector<System>> read_systems(std::string_view dump, const std::string& file) {
   core::Problems problems;
   const core::CsvTable csv = core::parse_csv(dump, file, problems);
-  const std::vector<const char*> columns{"config",   "system",  "nodes", "collective", "bytes",    "protocol",
-                                         "measured", "launch",  "hops",  "fill",       "transfer", "driving",
-                                         "version",  "domains", "ranks", "settings",   "algorithm"};
+  const std::vector<const char*> columns{"config",   "system",   "nodes",   "collective", "bytes",
+                                         "protocol", "measured", "launch",  "hops",       "fill",
+                                         "transfer", "driving",  "version", "domains",    "ranks",
+                                         "settings", "algorithm"};
   const std::vector<std::size_t> at = csv.required(columns, file, problems);
   if (!problems.empty()) return problems.take();
-  std::map<std::string, std::map<std::string, std::map<std::int64_t, std::vector<MeasuredPoint>>>> found;
+  std::map<std::string, std::map<std::string, std::map<std::int64_t, std::vector<MeasuredPoint>>>>
+      found;
   std::map<std::string, int> hosts;
   std::map<std::string, core::nccl::BandFacts> facts;
   for (const auto& line : csv.rows) {
     const auto text = [&](std::size_t c) -> const std::string& { return line.cells[at[c]].text; };
     const auto number = [&](std::size_t c) {
       const auto& cell = line.cells[at[c]];
-      return core::read_number(cell.text, {file, cell.at.line, cell.at.column}, columns[c], -1e3, 1e15, problems)
+      return core::read_number(cell.text, {file, cell.at.line, cell.at.column}, columns[c], -1e3,
+                               1e15, problems)
           .value_or(1);
     };
     const auto kind = core::parse_collective(text(3));
@@ -110,7 +114,8 @@ core::Expected<std::vector<System>> read_systems(std::string_view dump, const st
 
 std::vector<Case> one_all_reduce(const std::vector<System>& systems) {
   return cases(
-      systems, [](const Table& t) { return t.kind == CollectiveKind::kAllReduce; }, [](const Table&) { return true; });
+      systems, [](const Table& t) { return t.kind == CollectiveKind::kAllReduce; },
+      [](const Table&) { return true; });
 }
 
 std::vector<Case> other_collectives(const std::vector<System>& systems) {

@@ -31,7 +31,8 @@ using core::Report;
 constexpr const char* kFileMagic = "# The cluster of ";
 
 std::string show_figure(const ClusterFigure& figure, double value) {
-  if (figure.kind == ClusterFigure::Kind::kRate) return core::show(core::bandwidth_from_gb_per_s(value));
+  if (figure.kind == ClusterFigure::Kind::kRate)
+    return core::show(core::bandwidth_from_gb_per_s(value));
   return core::show(core::time_from_us(value));
 }
 
@@ -40,7 +41,9 @@ std::string interval(const CalibratedFigure& figure) {
   return show_figure(figure.figure, figure.low) + " … " + show_figure(figure.figure, figure.high);
 }
 
-std::string percent(double error) { return fmt::format("{:.{}f} %", 100 * error, error < 0.0995 ? 1 : 0); }
+std::string percent(double error) {
+  return fmt::format("{:.{}f} %", 100 * error, error < 0.0995 ? 1 : 0);
+}
 
 /// "+12.3 %": how much more the prediction is than the measurement.
 std::string off(double predicted_us, double measured_us) {
@@ -81,25 +84,28 @@ Report figure_report(const CalibratedFigure& fitted) {
                 {"determination", name_of(fitted.determination)},
                 {"", interval(fitted), "<95 % interval"},
                 {"", why.empty() ? figure.about : why, "<"}};
-  if (fitted.determination == Determination::kDetermined) report.add("low", fitted.low).add("high", fitted.high);
+  if (fitted.determination == Determination::kDetermined)
+    report.add("low", fitted.low).add("high", fitted.high);
   return report.add("confounded_with", core::unless_empty(fitted.confounded_with));
 }
 
 std::string figures_table(const Calibration& calibration, int indent) {
   std::vector<Report> figures;
-  for (const CalibratedFigure& figure : calibration.figures) figures.push_back(figure_report(figure));
+  for (const CalibratedFigure& figure : calibration.figures)
+    figures.push_back(figure_report(figure));
   return table_text(figures, indent);
 }
 
 std::string errors_text(const Calibration& c) {
-  return fmt::format("over {} times: median {} before, {} after; worst {} before, {} after", c.times.size(),
-                     percent(c.before.median), percent(c.after.median), percent(c.before.worst),
-                     percent(c.after.worst));
+  return fmt::format("over {} times: median {} before, {} after; worst {} before, {} after",
+                     c.times.size(), percent(c.before.median), percent(c.after.median),
+                     percent(c.before.worst), percent(c.after.worst));
 }
 
 const CalibratedFigure* launch_of(const Calibration& calibration) {
   for (const CalibratedFigure& figure : calibration.figures) {
-    if (figure.figure.kind == ClusterFigure::Kind::kLaunch && figure.value != figure.figure.before) return &figure;
+    if (figure.figure.kind == ClusterFigure::Kind::kLaunch && figure.value != figure.figure.before)
+      return &figure;
   }
   return nullptr;
 }
@@ -119,14 +125,16 @@ std::string how_to_use(const Calibration& calibration, const CalibrateOptions& o
 std::string times_table(const std::vector<CalibratedTime>& times, int rows) {
   std::vector<CalibratedTime> sorted = times;
   std::stable_sort(sorted.begin(), sorted.end(), [](const auto& x, const auto& y) {
-    return std::abs(std::log(x.after_us / x.measured_us)) > std::abs(std::log(y.after_us / y.measured_us));
+    return std::abs(std::log(x.after_us / x.measured_us)) >
+           std::abs(std::log(y.after_us / y.measured_us));
   });
   std::vector<Report> reports;
   for (const CalibratedTime& time : sorted) reports.push_back(time_report(time));
   return table_text(reports, 2, rows);
 }
 
-std::string text_of(const core::Scenario& scenario, const Calibration& c, const CalibrateOptions& options) {
+std::string text_of(const core::Scenario& scenario, const Calibration& c,
+                    const CalibrateOptions& options) {
   std::string text = fmt::format("{}, {}\n\n", scenario.name, core::describe(*scenario.cluster));
   text += figures_table(c, 0);
   text += fmt::format("\nerror of predicted times, {}\n", errors_text(c));
@@ -140,12 +148,14 @@ std::string text_of(const core::Scenario& scenario, const Calibration& c, const 
   if (options.output.empty()) {
     text += "\n-o FILE writes the cluster with these figures\n";
   } else {
-    text += fmt::format("\nin place of the cluster in {}:   {}\n", options.scenario, how_to_use(c, options));
+    text += fmt::format("\nin place of the cluster in {}:   {}\n", options.scenario,
+                        how_to_use(c, options));
   }
   return text;
 }
 
-std::string json_of(const core::Scenario& scenario, const Calibration& c, const CalibrateOptions& options) {
+std::string json_of(const core::Scenario& scenario, const Calibration& c,
+                    const CalibrateOptions& options) {
   const auto errors = [](const core::CalibrationError& error) {
     return Report{{"median", error.median}, {"worst", error.worst}};
   };
@@ -171,11 +181,13 @@ std::string remarks(const std::string& text) {
   return result;
 }
 
-std::string file_of(const core::Scenario& scenario, const Calibration& c, const CalibrateOptions& options) {
-  std::string head = fmt::format("{}{}, with figures fitted by tutti calibrate {}.\n", kFileMagic + 2, options.scenario,
-                                 core::version());
+std::string file_of(const core::Scenario& scenario, const Calibration& c,
+                    const CalibrateOptions& options) {
+  std::string head = fmt::format("{}{}, with figures fitted by tutti calibrate {}.\n",
+                                 kFileMagic + 2, options.scenario, core::version());
   head += fmt::format("{}: {}\n", scenario.name, core::describe(*scenario.cluster));
-  head += "\nIn place of the cluster in a scenario beside that one:   " + how_to_use(c, options) + "\n\nFitted to:\n";
+  head += "\nIn place of the cluster in a scenario beside that one:   " + how_to_use(c, options) +
+          "\n\nFitted to:\n";
   std::string last;
   for (const CalibratedTime& time : c.times) {
     if (time.source != last) head += "  " + time.source + '\n';
@@ -207,16 +219,17 @@ int calibrate(const CalibrateOptions& options, const Environment& environment) {
   const auto format = format_of(options.format);
   if (!format) return report(format.error());
   if (const char* const given = first_of_cluster(options))
-    return refuse({core::ProblemCode::kUnused, given}, "{} is for NCCL's times: say which machines with --cluster",
-                  given);
+    return refuse({core::ProblemCode::kUnused, given},
+                  "{} is for NCCL's times: say which machines with --cluster", given);
   if (options.scenario.empty())
     return refuse({core::ProblemCode::kMissing, "--cluster"},
                   "calibrate: name a scenario, or a machine for NCCL's times (--cluster hgx-h100)");
-  if (options.rows < 0) return refuse({core::ProblemCode::kTooSmall, "--rows"}, "--rows must be at least 0");
+  if (options.rows < 0)
+    return refuse({core::ProblemCode::kTooSmall, "--rows"}, "--rows must be at least 0");
   if (options.timelines.empty() && options.logs.empty()) {
-    return refuse(
-        {core::ProblemCode::kMissing, "--run"},
-        "nothing to fit to; give --run TIMELINE (tutti run --timeline) or --log FILE (nccl-tests, tutti perf)");
+    return refuse({core::ProblemCode::kMissing, "--run"},
+                  "nothing to fit to; give --run TIMELINE (tutti run --timeline) or --log FILE "
+                  "(nccl-tests, tutti perf)");
   }
   const auto text = read_scenario_file(options.scenario);
   if (!text) return report(text.error());
@@ -240,19 +253,21 @@ int calibrate(const CalibrateOptions& options, const Environment& environment) {
     progress.update(share);
     if (interrupt.happened()) stop.store(true);
   };
-  const auto calibration =
-      core::calibrate(*scenario, {options.timelines, options.lane_steps, options.logs, options.keep}, simulator,
-                      environment.library, control);
+  const auto calibration = core::calibrate(
+      *scenario, {options.timelines, options.lane_steps, options.logs, options.keep}, simulator,
+      environment.library, control);
   if (!calibration) return report(calibration.error());
   if (calibration->cancelled)
-    return report(core::Error::run({core::ProblemCode::kStopped}, "interrupted; nothing was written"));
+    return report(
+        core::Error::run({core::ProblemCode::kStopped}, "interrupted; nothing was written"));
   core::Expected<void> kept;
   if (file) {
     file->stream() << file_of(*scenario, *calibration, options);
     kept = file->keep();
   }
-  const int printed = print_out(*format == Format::kJson ? json_of(*scenario, *calibration, options)
-                                                         : text_of(*scenario, *calibration, options));
+  const int printed =
+      print_out(*format == Format::kJson ? json_of(*scenario, *calibration, options)
+                                         : text_of(*scenario, *calibration, options));
   return kept ? printed : report(kept.error());
 }
 

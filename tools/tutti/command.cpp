@@ -23,12 +23,15 @@ StandardOutput& standard_output() {
 std::string as_json(const core::Error& error, int status) {
   const auto of_problem = [](const core::Problem& problem) {
     core::Report report{{"file", core::unless_empty(problem.where.file)}};
-    if (problem.where.line > 0) report.add("line", problem.where.line).add("column", problem.where.column);
-    report.add("code", to_string(problem.kind.code)).add("field", core::unless_empty(problem.kind.field));
+    if (problem.where.line > 0)
+      report.add("line", problem.where.line).add("column", problem.where.column);
+    report.add("code", to_string(problem.kind.code))
+        .add("field", core::unless_empty(problem.kind.field));
     if (problem.kind.worker >= 0) report.add("worker", problem.kind.worker);
     return report.add("text", problem.text);
   };
-  const core::Report said{{"status", status}, {"problems", core::list_of(error.problems(), of_problem)}};
+  const core::Report said{{"status", status},
+                          {"problems", core::list_of(error.problems(), of_problem)}};
   return to_json(core::Report{{"error", said}});
 }
 
@@ -38,20 +41,23 @@ void report_errors_as_json() { standard_output().errors_as_json = true; }
 
 void write_reported_error() {
   // A failure to write the error itself is not reported.
-  if (!standard_output().begun) static_cast<void>(std::fputs(standard_output().error.c_str(), stdout));
+  if (!standard_output().begun)
+    static_cast<void>(std::fputs(standard_output().error.c_str(), stdout));
 }
 
 core::Expected<Format> format_of(const std::string& written) {
   if (written == "text") return Format::kText;
   if (written == "json") return Format::kJson;
-  return refused({core::ProblemCode::kUnknownName, "--format"}, "--format {}: expected one of text, json", written);
+  return refused({core::ProblemCode::kUnknownName, "--format"},
+                 "--format {}: expected one of text, json", written);
 }
 
 int report(const core::Error& error) {
   std::string text;
   for (const core::Problem& problem : error.problems()) {
-    text += problem.where.file.empty() && !problem.text.starts_with("tutti") ? "tutti: " + problem.text
-                                                                             : core::to_string(problem);
+    text += problem.where.file.empty() && !problem.text.starts_with("tutti")
+                ? "tutti: " + problem.text
+                : core::to_string(problem);
     text += '\n';
   }
   tell(text);
@@ -73,14 +79,16 @@ void tell(const std::string& text) { static_cast<void>(std::fputs(text.c_str(), 
 
 int print_out(const std::string& text) {
   standard_output().begun = true;
-  const bool written = std::fwrite(text.data(), 1, text.size(), stdout) == text.size() && std::fflush(stdout) == 0;
+  const bool written =
+      std::fwrite(text.data(), 1, text.size(), stdout) == text.size() && std::fflush(stdout) == 0;
   return written ? static_cast<int>(kDone) : stdout_failed(errno);
 }
 
 int stdout_failed(int error) {
   if (error == EPIPE) return kRunFailed;
-  return report(core::Error::run({core::ProblemCode::kSystem},
-                                 fmt::format("cannot write to standard output: {}", std::strerror(error))));
+  return report(
+      core::Error::run({core::ProblemCode::kSystem},
+                       fmt::format("cannot write to standard output: {}", std::strerror(error))));
 }
 
 }  // namespace tutti::tools

@@ -36,8 +36,10 @@ int report(const core::Error& error);
 
 /// Returns the error of a rejected request, with a message in the syntax of fmt::format.
 template <class... Args>
-tl::unexpected<core::Error> refused(core::ProblemKind kind, fmt::format_string<Args...> format, Args&&... args) {
-  return tl::unexpected(core::Error::request(std::move(kind), fmt::format(format, std::forward<Args>(args)...)));
+tl::unexpected<core::Error> refused(core::ProblemKind kind, fmt::format_string<Args...> format,
+                                    Args&&... args) {
+  return tl::unexpected(
+      core::Error::request(std::move(kind), fmt::format(format, std::forward<Args>(args)...)));
 }
 /// Returns the error of `result`, to pass it on.
 template <class T>
@@ -67,11 +69,12 @@ core::Error about(const std::string& option, core::Error error);
 /// Parses one of the choices of a command line option. ERRORS: it is not a valid choice; the
 /// message lists them.
 template <class T, class Parse>
-core::Expected<T> choice(const std::string& option, const std::string& written, const std::string& choices,
-                         Parse parse) {
+core::Expected<T> choice(const std::string& option, const std::string& written,
+                         const std::string& choices, Parse parse) {
   if (const auto value = parse(written)) return *value;
-  return tl::make_unexpected(core::Error::request({core::ProblemCode::kUnknownName, option},
-                                                  fmt::format("{} {}: expected one of {}", option, written, choices)));
+  return tl::make_unexpected(
+      core::Error::request({core::ProblemCode::kUnknownName, option},
+                           fmt::format("{} {}: expected one of {}", option, written, choices)));
 }
 
 /// Returns the problem of an option whose number is out of range: too large if it is above

@@ -16,7 +16,9 @@ using core::Report;
 using core::show;
 using core::Time;
 
-std::string signed_time(Time t) { return (t < Time() ? "-" : "+") + show(t < Time() ? Time() - t : t); }
+std::string signed_time(Time t) {
+  return (t < Time() ? "-" : "+") + show(t < Time() ? Time() - t : t);
+}
 
 std::string signed_share(const Pair& pair) {
   const auto share = pair.share();
@@ -28,7 +30,10 @@ std::string who(const core::RunInfo& run) {
 }
 
 Report compared_pair(const Pair& pair) {
-  return {{"first_us", pair.a}, {"second_us", pair.b}, {"difference_us", pair.difference()}, {"share", pair.share()}};
+  return {{"first_us", pair.a},
+          {"second_us", pair.b},
+          {"difference_us", pair.difference()},
+          {"share", pair.share()}};
 }
 
 Report compared_pack(const core::PackComparison& p) {
@@ -42,8 +47,8 @@ Report compared_pack(const core::PackComparison& p) {
 }
 
 Report compared_kind(const core::KindComparison& k) {
-  Report report{
-      {"step", core::span_name(k.kind), "<schedule step", core::span_name(k.kind) + (k.together ? "s, together" : "")}};
+  Report report{{"step", core::span_name(k.kind), "<schedule step",
+                 core::span_name(k.kind) + (k.together ? "s, together" : "")}};
   if (k.together) report.add("together", true);
   report.add({{"number", k.steps, "count"},
               {"time", compared_pair(k.time)},
@@ -59,10 +64,12 @@ std::string text_of(const Comparison& c, int rows) {
   std::string text = fmt::format("first   {}\nsecond  {}\n\n", who(c.a), who(c.b));
   Table parts({"<", "first", "second", "difference", ""});
   const auto row = [&parts](const std::string& name, const Pair& pair) {
-    parts.row({name, show(pair.a), show(pair.b), signed_time(pair.difference()), signed_share(pair)});
+    parts.row(
+        {name, show(pair.a), show(pair.b), signed_time(pair.difference()), signed_share(pair)});
   };
   row("step time", c.steady.time);
-  for (const auto& part : core::parts_that_add_up(c.steady)) row("  " + std::string(part.title), part.value);
+  for (const auto& part : core::parts_that_add_up(c.steady))
+    row("  " + std::string(part.title), part.value);
   if (is_any(c.steady.slowed)) row("slowed by communication", c.steady.slowed);
   row("communication", c.steady.communication);
   text += parts.text(0);
@@ -80,7 +87,8 @@ std::string text_of(const Comparison& c, int rows) {
     text += table_text(rows_of_packs, 2, rows);
   }
   if (!c.kinds.empty()) {
-    text += fmt::format("\nschedule steps in both timelines: {} (times without waiting)\n", c.steps_joined);
+    text += fmt::format("\nschedule steps in both timelines: {} (times without waiting)\n",
+                        c.steps_joined);
     std::vector<Report> kinds;
     for (const core::KindComparison& k : c.kinds) kinds.push_back(compared_kind(k));
     text += table_text(kinds, 2);
@@ -94,7 +102,8 @@ Report report_of(const Comparison& c) {
                 {"second", c.b.scenario},
                 {"second_executor", c.b.executor},
                 {"step_time", compared_pair(c.steady.time)}};
-  for (const auto& part : named_step_parts(c.steady)) report.add(part.name, compared_pair(part.value));
+  for (const auto& part : named_step_parts(c.steady))
+    report.add(part.name, compared_pair(part.value));
   report.add({{"packs", core::list_of(c.last.packs, compared_pack)},
               {"packs_of_first_only", c.last.packs_only_a},
               {"packs_of_second_only", c.last.packs_only_b},
@@ -113,18 +122,21 @@ Report report_of(const Comparison& c) {
 int compare(const CompareOptions& options, const Environment&) {
   const auto format = format_of(options.format);
   if (!format) return report(format.error());
-  if (options.rows < 0) return refuse({core::ProblemCode::kTooSmall, "--rows"}, "--rows must be at least 0");
+  if (options.rows < 0)
+    return refuse({core::ProblemCode::kTooSmall, "--rows"}, "--rows must be at least 0");
   const auto a = core::TimelineReader::open(options.a);
   if (!a) return report(a.error());
   const auto b = core::TimelineReader::open(options.b);
   if (!b) return report(b.error());
   for (const auto& [path, timeline] : {std::pair(&options.a, &*a), std::pair(&options.b, &*b)}) {
     if (!timeline->complete())
-      tell(fmt::format("{}: the file {}; comparing the readable part\n", *path, timeline->damage()));
+      tell(
+          fmt::format("{}: the file {}; comparing the readable part\n", *path, timeline->damage()));
   }
   const auto comparison = core::compare(*a, *b);
   if (!comparison) return report(comparison.error());
-  return print_out(*format == Format::kJson ? to_json(report_of(*comparison)) : text_of(*comparison, options.rows));
+  return print_out(*format == Format::kJson ? to_json(report_of(*comparison))
+                                            : text_of(*comparison, options.rows));
 }
 
 }  // namespace tutti::tools

@@ -42,7 +42,8 @@ Expected<void> write_over(const Converted& scenario) {
   const std::filesystem::file_status status = std::filesystem::status(scenario.file, ignored);
   if (!std::filesystem::is_regular_file(status))
     return tl::make_unexpected(Error::request(
-        "a pipe cannot be written over; name a file with -o, or - for standard output", {scenario.file, 0, 0}));
+        "a pipe cannot be written over; name a file with -o, or - for standard output",
+        {scenario.file, 0, 0}));
   const auto permissions = status.permissions();
   if (auto written = write_file(scenario.file, {}, scenario.text); !written) return written;
   std::filesystem::permissions(scenario.file, permissions, ignored);
@@ -59,7 +60,10 @@ void tell_of(const Converted& scenario, const std::string& output) {
 
 std::string as_json(const std::vector<Converted>& scenarios) {
   const auto moved = [](const core::MovedValue& value) {
-    return core::Report{{"was", value.was}, {"now", value.now}, {"line", value.at.line}, {"column", value.at.column}};
+    return core::Report{{"was", value.was},
+                        {"now", value.now},
+                        {"line", value.at.line},
+                        {"column", value.at.column}};
   };
   const auto file = [&](const Converted& scenario) {
     return core::Report{{"file", scenario.file}, {"moved", core::list_of(scenario.moved, moved)}};
@@ -73,7 +77,8 @@ int convert(const ConvertOptions& options, const Environment&) {
   const auto format = format_of(options.format);
   if (!format) return report(format.error());
   if (!options.output.empty() && options.files.size() > 1)
-    return report(Error::request("-o: one file is written, and there are several to read; give one, or leave -o out"));
+    return report(Error::request(
+        "-o: one file is written, and there are several to read; give one, or leave -o out"));
   const bool to_stdout = options.output == "-";
   if (to_stdout && *format == Format::kJson)
     return report(Error::request("-o -: standard output has the JSON; name a file to write"));

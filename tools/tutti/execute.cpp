@@ -48,15 +48,17 @@ Expected<void> read_workers(const std::string& written, RecordOptions& record) {
     stopped = after;
     status = last_status;
   }
-  if (status == std::errc() && stopped == end && record.first_worker >= 0 && record.last_worker >= record.first_worker)
+  if (status == std::errc() && stopped == end && record.first_worker >= 0 &&
+      record.last_worker >= record.first_worker)
     return {};
-  return refused({ProblemCode::kSyntax, "--workers"}, "--workers {}: expected a worker or a range of them, such as 0-3",
-                 written);
+  return refused({ProblemCode::kSyntax, "--workers"},
+                 "--workers {}: expected a worker or a range of them, such as 0-3", written);
 }
 
 Expected<RecordOptions> record_options(const ExecuteOptions& options) {
   RecordOptions record;
-  const std::string level = !options.record.empty() ? options.record : (options.timeline.empty() ? "none" : "steps");
+  const std::string level =
+      !options.record.empty() ? options.record : (options.timeline.empty() ? "none" : "steps");
   const auto parsed = choice<RecordLevel>("--record", level, "none, packs, steps", parse_level);
   if (!parsed) return failed(parsed);
   record.level = *parsed;
@@ -67,8 +69,8 @@ Expected<RecordOptions> record_options(const ExecuteOptions& options) {
                        core::Time otherwise) -> Expected<core::Time> {
     if (!us) return otherwise;
     if (*us >= 0 && *us <= core::kMostLatencyUs * 100) return core::time_from_us(*us);
-    return refused({ProblemCode::kInvalid, option}, "{} {}: expected microseconds since the start of the run", option,
-                   *us);
+    return refused({ProblemCode::kInvalid, option},
+                   "{} {}: expected microseconds since the start of the run", option, *us);
   };
   const auto from = time("--from-us", options.from_us, core::Time());
   if (!from) return failed(from);
@@ -76,9 +78,11 @@ Expected<RecordOptions> record_options(const ExecuteOptions& options) {
   if (!to) return failed(to);
   record.from = *from;
   record.to = *to;
-  if (record.to < record.from) return refused({ProblemCode::kConflict, "--to-us"}, "--to-us is before --from-us");
+  if (record.to < record.from)
+    return refused({ProblemCode::kConflict, "--to-us"}, "--to-us is before --from-us");
   record.most_spans = options.most_spans.value_or(record.most_spans);
-  if (record.most_spans < 0) return refused({ProblemCode::kTooSmall, "--max-spans"}, "--max-spans must be at least 0");
+  if (record.most_spans < 0)
+    return refused({ProblemCode::kTooSmall, "--max-spans"}, "--max-spans must be at least 0");
   if (!options.timeline.empty()) return record;
   const std::pair<const char*, bool> limits[] = {{"--record", !options.record.empty()},
                                                  {"--workers", !options.workers.empty()},
@@ -87,7 +91,8 @@ Expected<RecordOptions> record_options(const ExecuteOptions& options) {
                                                  {"--max-spans", options.most_spans.has_value()}};
   for (const auto& [option, given] : limits) {
     if (given) {
-      return refused({ProblemCode::kUnused, option}, "{} limits what --timeline records; give --timeline FILE", option);
+      return refused({ProblemCode::kUnused, option},
+                     "{} limits what --timeline records; give --timeline FILE", option);
     }
   }
   return record;
@@ -96,8 +101,8 @@ Expected<RecordOptions> record_options(const ExecuteOptions& options) {
 Expected<void> override_steps(const ExecuteOptions& options, core::RunOptions& run) {
   if (options.steps) {
     if (*options.steps < 1 || *options.steps > core::kMostSteps) {
-      return refused(out_of_range("--steps", *options.steps, core::kMostSteps), "--steps {}: expected 1 to {}",
-                     *options.steps, core::kMostSteps);
+      return refused(out_of_range("--steps", *options.steps, core::kMostSteps),
+                     "--steps {}: expected 1 to {}", *options.steps, core::kMostSteps);
     }
     run.steps = *options.steps;
   }
@@ -117,8 +122,8 @@ void leave_unfinished(OutputFile& file, std::int32_t steps) {
   }
   std::int64_t spans = 0;
   for (const auto& block : left->span_blocks()) spans += block.spans;
-  tell(fmt::format("tutti: what was written until then stays in {} ({} spans; {} of {} steps)\n", part, spans,
-                   left->steps().size(), steps));
+  tell(fmt::format("tutti: what was written until then stays in {} ({} spans; {} of {} steps)\n",
+                   part, spans, left->steps().size(), steps));
 }
 
 }  // namespace
@@ -129,12 +134,14 @@ int execute(core::Executor& executor, const std::string& doing, const ExecuteOpt
   if (!format) return report(format.error());
   const auto record = record_options(options);
   if (!record) return report(record.error());
-  if (options.rows < 0) return refuse({ProblemCode::kTooSmall, "--rows"}, "--rows must be at least 0");
+  if (options.rows < 0)
+    return refuse({ProblemCode::kTooSmall, "--rows"}, "--rows must be at least 0");
   auto scenario = load_scenario(options.scenario, environment);
   if (!scenario) return report(scenario.error());
   if (record->first_worker >= scenario->cluster->workers()) {
-    return refuse({ProblemCode::kTooLarge, "--workers"}, "--workers {}: there are only {}, counted from 0",
-                  options.workers, scenario->cluster->workers());
+    return refuse({ProblemCode::kTooLarge, "--workers"},
+                  "--workers {}: there are only {}, counted from 0", options.workers,
+                  scenario->cluster->workers());
   }
   if (const auto done = override_steps(options, scenario->run); !done) return report(done.error());
   if (adjust) {
@@ -145,7 +152,8 @@ int execute(core::Executor& executor, const std::string& doing, const ExecuteOpt
   std::unique_ptr<core::TimelineWriter> writer;
   core::Summary summary;
   if (!options.timeline.empty()) {
-    auto created = OutputFile::create(options.timeline, {options.scenario.file}, core::kTimelineMagic);
+    auto created =
+        OutputFile::create(options.timeline, {options.scenario.file}, core::kTimelineMagic);
     if (!created) return report(created.error());
     file.emplace(std::move(*created));
     writer = std::make_unique<core::TimelineWriter>(file->stream());
@@ -181,10 +189,11 @@ int execute(core::Executor& executor, const std::string& doing, const ExecuteOpt
   if (!ran) {
     const int failed = report(ran.error());
     // Steps that ended before it failed are kept; a note in the file says why there are no more.
-    if (!file || ran.error().kind() != core::ErrorKind::kRun || summary.steps().empty()) return failed;
+    if (!file || ran.error().kind() != core::ErrorKind::kRun || summary.steps().empty())
+      return failed;
     if (const auto kept = file->keep(); kept) {
-      tell(fmt::format("timeline: {} ({} spans; {} of {} steps)\n", options.timeline, writer->spans(),
-                       summary.steps().size(), scenario->run.steps));
+      tell(fmt::format("timeline: {} ({} spans; {} of {} steps)\n", options.timeline,
+                       writer->spans(), summary.steps().size(), scenario->run.steps));
     } else {
       report(kept.error());
       leave_unfinished(*file, scenario->run.steps);
@@ -195,22 +204,30 @@ int execute(core::Executor& executor, const std::string& doing, const ExecuteOpt
     for (const std::string& note : besides.notes_of(*scenario)) summary.note(note);
   }
   std::optional<StepBand> band;
-  if (besides.band_of && !stop.load() && !summary.steps().empty()) band = besides.band_of(*scenario, control);
+  if (besides.band_of && !stop.load() && !summary.steps().empty())
+    band = besides.band_of(*scenario, control);
   // In scenarios in which the order of packs changes the step time, both ends may be on one side of
   // it.
-  if (band) band = StepBand{std::min(band->low, summary.step_time()), std::max(band->high, summary.step_time())};
+  if (band)
+    band = StepBand{std::min(band->low, summary.step_time()),
+                    std::max(band->high, summary.step_time())};
   // The results are printed even if the timeline is lost.
   Expected<void> kept;
-  const bool keeps =
-      file && (output_failed || !summary.steps().empty() || !std::filesystem::is_regular_file(options.timeline));
-  if (interrupt.happened() && summary.steps().empty()) tell("tutti: interrupted before a step had ended\n");
-  if (file && !keeps) tell(fmt::format("tutti: no step had ended; {} stays as it was\n", options.timeline));
+  const bool keeps = file && (output_failed || !summary.steps().empty() ||
+                              !std::filesystem::is_regular_file(options.timeline));
+  if (interrupt.happened() && summary.steps().empty())
+    tell("tutti: interrupted before a step had ended\n");
+  if (file && !keeps)
+    tell(fmt::format("tutti: no step had ended; {} stays as it was\n", options.timeline));
   if (keeps) kept = file->keep();
-  if (keeps && kept) tell(fmt::format("timeline: {} ({} spans)\n", options.timeline, writer->spans()));
-  const int printed = print_out(*format == Format::kJson ? to_json(run_report(summary, band))
-                                                         : report_text(summary, options.rows, band));
+  if (keeps && kept)
+    tell(fmt::format("timeline: {} ({} spans)\n", options.timeline, writer->spans()));
+  const int printed =
+      print_out(*format == Format::kJson ? to_json(run_report(summary, band))
+                                         : report_text(summary, options.rows, band));
   if (!kept) {
-    if (output_failed) tell("tutti: the run was stopped because its timeline can no longer be written\n");
+    if (output_failed)
+      tell("tutti: the run was stopped because its timeline can no longer be written\n");
     const int failed = report(kept.error());
     leave_unfinished(*file, scenario->run.steps);
     return failed;

@@ -34,7 +34,8 @@ struct Besides {
   /// Returns notes for the report, one string each.
   std::function<std::vector<std::string>(const core::Scenario&)> notes_of = {};
   /// Returns the error band of the prediction; nullopt if it is unknown.
-  std::function<std::optional<StepBand>(const core::Scenario&, const core::RunControl&)> band_of = {};
+  std::function<std::optional<StepBand>(const core::Scenario&, const core::RunControl&)> band_of =
+      {};
   /// True if the run takes real time. Then its timeline is written during the run, so that a killed
   /// process leaves what has happened so far.
   bool writes_as_it_goes = false;
@@ -43,6 +44,7 @@ struct Besides {
 /// Runs the scenario with `executor`, shows the progress as `doing` ("simulating"), writes the
 /// timeline and prints the report. Returns the exit status.
 int execute(core::Executor& executor, const std::string& doing, const ExecuteOptions& options,
-            const Environment& environment, const AdjustRun& adjust = {}, const Besides& besides = {});
+            const Environment& environment, const AdjustRun& adjust = {},
+            const Besides& besides = {});
 
 }  // namespace tutti::tools

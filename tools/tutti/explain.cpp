@@ -50,8 +50,9 @@ struct PackCosts {
   std::optional<Time> alone;        ///< all links, nobody else on them
   Time in_step;
   core::ClosedForm form;
-  std::string by_nccl;                                     ///< its choices; empty: not by its model
-  std::shared_ptr<const core::nccl::CollectiveTime> nccl;  ///< of the whole; null: not by its model, or parts are
+  std::string by_nccl;  ///< its choices; empty: not by its model
+  std::shared_ptr<const core::nccl::CollectiveTime>
+      nccl;  ///< of the whole; null: not by its model, or parts are
 };
 
 /// The outcome of a what-if; nullopt: the scenario is invalid.
@@ -93,12 +94,14 @@ std::vector<PackCosts> pack_costs(const core::Scenario& scenario, const core::Su
     costs.pack = record.pack;
     costs.bytes = scenario.plan.collective(pack).bytes();
     // Packs that are gathered, or are not gradients, are not reduced by the strategy's reduction.
-    const bool reduced = !pack.payload.reduction && scenario.plan.collective(pack).kind == scenario.strategy.collective;
+    const bool reduced = !pack.payload.reduction &&
+                         scenario.plan.collective(pack).kind == scenario.strategy.collective;
     if (who == core::WhoReduces::kAllReplicas &&
         (reduced || scenario.plan.collective(pack).kind == core::CollectiveKind::kAllReduce))
-      costs.least = core::all_reduce_bound(*scenario.cluster, costs.bytes, scenario.run.network_model,
-                                           core::network_adds(scenario.plan))
-                        .time;
+      costs.least =
+          core::all_reduce_bound(*scenario.cluster, costs.bytes, scenario.run.network_model,
+                                 core::network_adds(scenario.plan))
+              .time;
     costs.in_step = record.end - record.last_start;
     costs.by_nccl = core::describe_nccl(scenario.plan.collective(pack));
     if (const auto& nccl = scenario.plan.collective(pack).nccl) {
@@ -108,15 +111,17 @@ std::vector<PackCosts> pack_costs(const core::Scenario& scenario, const core::Su
       continue;
     }
     if (reduced) costs.form = core::closed_form(scenario, pack);
-    auto [found, fresh] =
-        known.try_emplace({scenario.plan.collective(pack).elements, pack.entry, scenario.plan.collective(pack).kind,
-                           scenario.plan.collective(pack).type, on_servers ? record.pack : 0});
+    auto [found, fresh] = known.try_emplace(
+        {scenario.plan.collective(pack).elements, pack.entry, scenario.plan.collective(pack).kind,
+         scenario.plan.collective(pack).type, on_servers ? record.pack : 0});
     if (fresh && steps_in(*scenario.plan.collective(pack).schedule) <= kMostSteps) {
       const Time launch = sim::PlanCollectives::launch_of(scenario.plan.collective(pack), Time());
       found->second.first =
-          launch + sim::run_alone(scenario.plan.collective(pack), core::NetworkModel::kIdeal, {}, false).end;
+          launch +
+          sim::run_alone(scenario.plan.collective(pack), core::NetworkModel::kIdeal, {}, false).end;
       found->second.second =
-          launch + sim::run_alone(scenario.plan.collective(pack), scenario.run.network_model, {}, false).end;
+          launch +
+          sim::run_alone(scenario.plan.collective(pack), scenario.run.network_model, {}, false).end;
     }
     too_long = too_long || !found->second.first;
     costs.closed_form = found->second.first;
@@ -127,29 +132,35 @@ std::vector<PackCosts> pack_costs(const core::Scenario& scenario, const core::Su
     notes.emplace_back(core::kNcclIsMeasured);
   if (scenario.plan.fuses())
     notes.emplace_back(
-        "the time in the step of a fused pack is that of the fused buffer; its other times are those of the pack "
+        "the time in the step of a fused pack is that of the fused buffer; its other times are "
+        "those of the pack "
         "alone");
   if (too_long)
-    notes.emplace_back("packs with this many ranks are not simulated alone, because it would take too long");
+    notes.emplace_back(
+        "packs with this many ranks are not simulated alone, because it would take too long");
   return list;
 }
 
 /// All what-ifs, on all cores.
-Expected<std::vector<Answer>> answers_of(const core::Scenario& scenario, const core::Summary& summary,
-                                         const core::Library& library, int threads, const Interrupt& interrupt,
+Expected<std::vector<Answer>> answers_of(const core::Scenario& scenario,
+                                         const core::Summary& summary, const core::Library& library,
+                                         int threads, const Interrupt& interrupt,
                                          std::vector<std::string>& notes) {
   auto questions = core::what_ifs(scenario, summary, library);
   if (!questions) return failed(questions);
   for (const std::string& note : questions->notes) notes.push_back("not varied: " + note);
   std::vector<Answer> answers;
-  for (core::WhatIf& question : questions->list) answers.push_back({std::move(question), std::nullopt});
+  for (core::WhatIf& question : questions->list)
+    answers.push_back({std::move(question), std::nullopt});
   Progress progress("simulating changes");
   sim::Simulator simulator;
   sim::CrowdWork crowd;
-  for (std::size_t i = 0; i < answers.size(); ++i) crowd.points.push_back(static_cast<std::int64_t>(i));
+  for (std::size_t i = 0; i < answers.size(); ++i)
+    crowd.points.push_back(static_cast<std::int64_t>(i));
   crowd.threads = threads;
   crowd.work = [&](std::int64_t i, const std::atomic<bool>& stop) -> std::optional<Outcome> {
-    const auto other = core::read_scenario(answers[static_cast<std::size_t>(i)].question.text, scenario.file, library);
+    const auto other = core::read_scenario(answers[static_cast<std::size_t>(i)].question.text,
+                                           scenario.file, library);
     if (!other) return core::outcome_of(other.error());
     core::Summary of_other;
     core::RecordOptions record;
@@ -162,15 +173,17 @@ Expected<std::vector<Answer>> answers_of(const core::Scenario& scenario, const c
   };
   std::size_t done = 0;
   crowd.take = [&](std::int64_t i, const Outcome& outcome) {
-    if (outcome.status == Outcome::Status::kDone) answers[static_cast<std::size_t>(i)].outcome = outcome;
+    if (outcome.status == Outcome::Status::kDone)
+      answers[static_cast<std::size_t>(i)].outcome = outcome;
     progress.update(static_cast<double>(++done) / static_cast<double>(answers.size()));
     return true;
   };
   crowd.stop = [&] { return interrupt.happened(); };
   sim::run_crowd(crowd);
   std::erase_if(answers, [](const Answer& answer) { return !answer.outcome; });
-  std::stable_sort(answers.begin(), answers.end(),
-                   [](const Answer& a, const Answer& b) { return a.outcome->step < b.outcome->step; });
+  std::stable_sort(answers.begin(), answers.end(), [](const Answer& a, const Answer& b) {
+    return a.outcome->step < b.outcome->step;
+  });
   return answers;
 }
 
@@ -184,7 +197,8 @@ std::vector<Report> pack_reports(const Explanation& e) {
                 {"bytes", p.bytes, "bytes"},
                 {"least_us", p.least, "lower bound", p.least > Time() ? "" : "–"},
                 {"closed_form_us", p.closed_form, "closed form", shown(p.closed_form)}});
-    if (!p.form.form.empty()) report.add("closed_form", p.form.form).add("closed_form_of", p.form.where);
+    if (!p.form.form.empty())
+      report.add("closed_form", p.form.form).add("closed_form_of", p.form.where);
     report.add({{"alone_us", p.alone, "alone", shown(p.alone)},
                 {"in_step_us", p.in_step, "in the step"},
                 {"nccl", core::unless_empty(p.by_nccl), "?<by NCCL"}});
@@ -198,14 +212,16 @@ std::vector<Report> pack_reports(const Explanation& e) {
 std::string pack_part(const Explanation& e, int rows) {
   if (e.packs.empty() || rows == 0) return "";
   std::string text =
-      "packs: lower bound of any algorithm; closed form (ports only); simulated alone (all links); simulated in the "
+      "packs: lower bound of any algorithm; closed form (ports only); simulated alone (all links); "
+      "simulated in the "
       "step\n" +
       table_text(pack_reports(e), 2, rows);
-  const auto largest = std::max_element(e.packs.begin(), e.packs.end(),
-                                        [](const PackCosts& a, const PackCosts& b) { return a.bytes < b.bytes; });
+  const auto largest =
+      std::max_element(e.packs.begin(), e.packs.end(),
+                       [](const PackCosts& a, const PackCosts& b) { return a.bytes < b.bytes; });
   if (!largest->form.form.empty())
-    text +=
-        fmt::format("  closed form: {}\n    of pack {}: {}\n", largest->form.form, largest->pack, largest->form.where);
+    text += fmt::format("  closed form: {}\n    of pack {}: {}\n", largest->form.form,
+                        largest->pack, largest->form.where);
   return text + '\n';
 }
 
@@ -221,13 +237,16 @@ std::string answer_part(const Explanation& e, int rows) {
       continue;
     }
     if (shown_rows++ < rows)
-      table.row({show(saved), core::show_share(share(saved, now)), show(answer.outcome->step), answer.question.what});
+      table.row({show(saved), core::show_share(share(saved, now)), show(answer.outcome->step),
+                 answer.question.what});
   }
   std::string text = "changes that would help most (each simulated)\n";
-  text += shown_rows > 0 ? table.text(2) : "  none of the changes that were tried: computation dominates\n";
+  text += shown_rows > 0 ? table.text(2)
+                         : "  none of the changes that were tried: computation dominates\n";
   if (idle + worse > 0)
-    text += fmt::format("  {} other changes: {} change the step time by less than {}, {} make it longer\n",
-                        idle + worse, idle, core::show_share(kWorthTelling), worse);
+    text += fmt::format(
+        "  {} other changes: {} change the step time by less than {}, {} make it longer\n",
+        idle + worse, idle, core::show_share(kWorthTelling), worse);
   return text + '\n';
 }
 
@@ -235,16 +254,17 @@ std::string text_of(const Explanation& e, int rows) {
   const core::RunInfo& info = e.summary.info();
   const Time step = e.summary.step_time();
   const auto parts = e.summary.steady_parts();
-  std::string text = fmt::format("{}: {} per step (Tutti {}, network model {})\n", info.scenario, show(step),
-                                 info.version, info.network_model);
+  std::string text = fmt::format("{}: {} per step (Tutti {}, network model {})\n", info.scenario,
+                                 show(step), info.version, info.network_model);
   text += fmt::format("  {}; {}; {}\n\n", info.cluster, info.workload, info.strategy);
   const Time compute = parts->forward + parts->backward + parts->other_compute;
   text += fmt::format("computation {} ({}), exposed communication {} ({})\n", show(compute),
                       core::show_share(share(compute, step)), show(parts->exposed),
                       core::show_share(share(parts->exposed, step)));
   if (!info.bound_reason.empty()) {
-    text += fmt::format("lower bound {}: at most {} can be saved on this hardware ({})\n", show(info.step_bound),
-                        show(std::max(Time(), step - info.step_bound)), info.bound_reason);
+    text += fmt::format("lower bound {}: at most {} can be saved on this hardware ({})\n",
+                        show(info.step_bound), show(std::max(Time(), step - info.step_bound)),
+                        info.bound_reason);
   }
   text += "\ncritical path of the last step\n";
   for (const std::string& line : e.summary.path_in_words()) text += "  " + line + '\n';
@@ -287,9 +307,11 @@ Report report_of(const Explanation& e) {
 int explain(const ExplainOptions& options, const Environment& environment) {
   const auto format = format_of(options.format);
   if (!format) return report(format.error());
-  if (options.rows < 0) return refuse({ProblemCode::kTooSmall, "--rows"}, "--rows must be at least 0");
+  if (options.rows < 0)
+    return refuse({ProblemCode::kTooSmall, "--rows"}, "--rows must be at least 0");
   if (options.threads < 0)
-    return refuse({ProblemCode::kTooSmall, "--threads"}, "--threads must be at least 0 (0: all cores)");
+    return refuse({ProblemCode::kTooSmall, "--threads"},
+                  "--threads must be at least 0 (0: all cores)");
   auto scenario = load_scenario(options.scenario, environment);
   if (!scenario) return report(scenario.error());
   Interrupt interrupt;
@@ -303,7 +325,8 @@ int explain(const ExplainOptions& options, const Environment& environment) {
     core::RunControl control;
     control.cancel = &interrupt.flag();
     control.progress = [&](double done) { progress.update(done); };
-    if (const auto ran = simulator.run(explanation.scenario, record, control, explanation.summary); !ran)
+    if (const auto ran = simulator.run(explanation.scenario, record, control, explanation.summary);
+        !ran)
       return report(ran.error());
   }
   if (interrupt.happened() || explanation.summary.steps().empty()) {
@@ -311,13 +334,14 @@ int explain(const ExplainOptions& options, const Environment& environment) {
     return kRunFailed;
   }
   explanation.packs = pack_costs(explanation.scenario, explanation.summary, explanation.notes);
-  auto answers = answers_of(explanation.scenario, explanation.summary, environment.library, threads_of(options.threads),
-                            interrupt, explanation.notes);
+  auto answers = answers_of(explanation.scenario, explanation.summary, environment.library,
+                            threads_of(options.threads), interrupt, explanation.notes);
   if (!answers) return report(answers.error());
   explanation.answers = std::move(*answers);
-  for (std::string& said : core::extrapolations(explanation.scenario)) explanation.notes.push_back(std::move(said));
-  const int printed =
-      print_out(*format == Format::kJson ? to_json(report_of(explanation)) : text_of(explanation, options.rows));
+  for (std::string& said : core::extrapolations(explanation.scenario))
+    explanation.notes.push_back(std::move(said));
+  const int printed = print_out(*format == Format::kJson ? to_json(report_of(explanation))
+                                                         : text_of(explanation, options.rows));
   return interrupt.happened() ? static_cast<int>(kRunFailed) : printed;
 }
 

@@ -28,9 +28,11 @@ std::string default_output(const ExportOptions& options) {
   return path.replace_extension(".svg").string();
 }
 
-Expected<void> write(const core::TimelineReader& timeline, const ExportOptions& options, std::ostream& out) {
+Expected<void> write(const core::TimelineReader& timeline, const ExportOptions& options,
+                     std::ostream& out) {
   if (options.to == "perfetto") return core::export_perfetto(timeline, out);
-  if (options.to == "csv") return core::export_csv(timeline, *core::parse_csv_content(options.table), out);
+  if (options.to == "csv")
+    return core::export_csv(timeline, *core::parse_csv_content(options.table), out);
   auto picture = core::export_svg(timeline);
   if (!picture) return failed(picture);
   out << *picture;
@@ -42,8 +44,8 @@ Expected<void> write(const core::TimelineReader& timeline, const ExportOptions& 
 int export_timeline(const ExportOptions& options, const Environment& environment) {
   if (options.to == "msccl") return export_algorithm(options, environment);
   if (options.to != "perfetto" && options.to != "csv" && options.to != "svg") {
-    return refuse({ProblemCode::kUnknownName, "--to"}, "--to {}: expected one of perfetto, csv, svg, msccl",
-                  options.to);
+    return refuse({ProblemCode::kUnknownName, "--to"},
+                  "--to {}: expected one of perfetto, csv, svg, msccl", options.to);
   }
   if (!core::parse_csv_content(options.table)) {
     return refuse({ProblemCode::kUnknownName, "--table"},
@@ -52,12 +54,14 @@ int export_timeline(const ExportOptions& options, const Environment& environment
   const auto timeline = core::TimelineReader::open(options.timeline);
   if (!timeline) return report(timeline.error());
   if (!timeline->complete())
-    tell(fmt::format("{}: the file {}; exporting the readable part\n", options.timeline, timeline->damage()));
+    tell(fmt::format("{}: the file {}; exporting the readable part\n", options.timeline,
+                     timeline->damage()));
 
   if (options.output == "-") {
     FileBuffer buffer(dup(STDOUT_FILENO));
     std::ostream out(&buffer);
-    if (const auto written = write(*timeline, options, out); !written) return report(written.error());
+    if (const auto written = write(*timeline, options, out); !written)
+      return report(written.error());
     buffer.close();
     return buffer.error() == 0 ? static_cast<int>(kDone) : stdout_failed(buffer.error());
   }
@@ -66,7 +70,8 @@ int export_timeline(const ExportOptions& options, const Environment& environment
   const std::string path = options.output.empty() ? default_output(options) : options.output;
   auto file = OutputFile::create(path, {options.timeline});
   if (!file) return report(file.error());
-  if (const auto written = write(*timeline, options, file->stream()); !written) return report(written.error());
+  if (const auto written = write(*timeline, options, file->stream()); !written)
+    return report(written.error());
   if (const auto kept = file->keep(); !kept) return report(kept.error());
   if (*format == Format::kText || path == "-") {
     tell(fmt::format("written: {}\n", path));

@@ -40,10 +40,11 @@ bool is_scaled(const Schedule& small, const Schedule& large, std::int64_t factor
       for (std::int64_t i = 0; i < small.steps(rank, lane); ++i) {
         const Step a = small.step(rank, lane, i);
         const Step b = large.step(rank, lane, i);
-        const bool same = a.kind == b.kind && a.from.rank(rank, ranks) == b.from.rank(rank, ranks) &&
-                          a.to.rank(rank, ranks) == b.to.rank(rank, ranks) && a.from.lane == b.from.lane &&
-                          a.to.lane == b.to.lane && a.wait.lane == b.wait.lane && a.wait.count == b.wait.count &&
-                          a.inputs == b.inputs && a.stride * factor == b.stride;
+        const bool same =
+            a.kind == b.kind && a.from.rank(rank, ranks) == b.from.rank(rank, ranks) &&
+            a.to.rank(rank, ranks) == b.to.rank(rank, ranks) && a.from.lane == b.from.lane &&
+            a.to.lane == b.to.lane && a.wait.lane == b.wait.lane && a.wait.count == b.wait.count &&
+            a.inputs == b.inputs && a.stride * factor == b.stride;
         if (!same || !scaled(a.source, b.source) || !scaled(a.target, b.target)) return false;
       }
     }
@@ -74,7 +75,8 @@ Expected<std::string> msccl_of(const core::Scenario& scenario) {
   const core::Pack& pack = scenario.plan.packs.front();
   const Collective& planned = scenario.plan.collective(pack);
   if (who != core::WhoReduces::kAllReplicas || pack.payload.reduction.has_value())
-    return wrong(ProblemCode::kUnsupported, "--to msccl: only collectives between all replicas are exported");
+    return wrong(ProblemCode::kUnsupported,
+                 "--to msccl: only collectives between all replicas are exported");
   if (planned.schedule->ranks() != planned.contributors)
     return wrong(ProblemCode::kUnsupported,
                  "--to msccl: CPUs take part, which MSCCL's XML does not have; take an "
@@ -88,14 +90,14 @@ Expected<std::string> msccl_of(const core::Scenario& scenario) {
     const std::int64_t factor = std::max<std::int64_t>(2, (planned.elements + unit - 1) / unit);
     const Collective large = made(unit * factor);
     if (small.elements != unit || !is_scaled(*small.schedule, *large.schedule, factor)) continue;
-    const std::string name =
-        strategy.custom ? strategy.custom->text->name() : std::string(to_string(strategy.algorithm));
+    const std::string name = strategy.custom ? strategy.custom->text->name()
+                                             : std::string(to_string(strategy.algorithm));
     return core::custom::to_msccl(*small.schedule, small.contract(), name);
   }
-  return wrong(
-      ProblemCode::kUnsupported,
-      "--to msccl: the algorithm's steps depend on the number of bytes, and MSCCL's XML lists the same steps for "
-      "all of them");
+  return wrong(ProblemCode::kUnsupported,
+               "--to msccl: the algorithm's steps depend on the number of bytes, and MSCCL's XML "
+               "lists the same steps for "
+               "all of them");
 }
 
 }  // namespace
@@ -110,9 +112,10 @@ int export_algorithm(const ExportOptions& options, const Environment& environmen
   const auto text = msccl_of(*scenario);
   if (!text) return report(text.error());
   if (options.output == "-") return print_out(*text);
-  const std::string path = options.output.empty()
-                               ? std::filesystem::path(options.timeline).replace_extension(".xml").string()
-                               : options.output;
+  const std::string path =
+      options.output.empty()
+          ? std::filesystem::path(options.timeline).replace_extension(".xml").string()
+          : options.output;
   auto file = OutputFile::create(path, {options.timeline});
   if (!file) return report(file.error());
   file->stream() << *text;
@@ -121,7 +124,8 @@ int export_algorithm(const ExportOptions& options, const Environment& environmen
     tell(fmt::format("written: {}\n", path));
     return kDone;
   }
-  return print_out(to_json(core::Report{{"scenario", options.timeline}, {"to", options.to}, {"written", path}}));
+  return print_out(
+      to_json(core::Report{{"scenario", options.timeline}, {"to", options.to}, {"written", path}}));
 }
 
 }  // namespace tutti::tools

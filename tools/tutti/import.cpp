@@ -39,13 +39,15 @@ int import_tf_config(const ImportTfConfigOptions& options, const Environment& en
 int import_files(const ImportOptions& options, const Environment& environment) {
   switch (options.kind) {
     case ImportOptions::Kind::kTfConfig: return import_tf_config(options.tf_config, environment);
-    case ImportOptions::Kind::kNcclTopology: return import_nccl_topology(options.nccl_topology, environment);
+    case ImportOptions::Kind::kNcclTopology:
+      return import_nccl_topology(options.nccl_topology, environment);
     case ImportOptions::Kind::kTrace: break;
   }
   if (options.trace.files.empty())
-    return refuse({ProblemCode::kMissing, "TRACE"},
-                  "import needs a trace or log (tutti import FILE…), or one of {}, tf-config, nccl-topology",
-                  fmt::join(core::trace_format_names(), ", "));
+    return refuse(
+        {ProblemCode::kMissing, "TRACE"},
+        "import needs a trace or log (tutti import FILE…), or one of {}, tf-config, nccl-topology",
+        fmt::join(core::trace_format_names(), ", "));
   return import_trace(options.trace, environment);
 }
 

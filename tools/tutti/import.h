@@ -22,8 +22,9 @@ struct ImportOptions {
   Kind kind = Kind::kTrace;  ///< which of them was asked for
 };
 
-/// `tutti import tf-config` writes a scenario to start from with as many workers as TF_CONFIG has; `tutti import
-/// nccl-topology` is import_nccl_topology(), and `tutti import TRACE…` is import_trace().
+/// `tutti import tf-config` writes a scenario to start from with as many workers as TF_CONFIG has;
+/// `tutti import nccl-topology` is import_nccl_topology(), and `tutti import TRACE…` is
+/// import_trace().
 int import_files(const ImportOptions& options, const Environment& environment);
 
 }  // namespace tutti::tools

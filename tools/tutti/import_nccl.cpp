@@ -78,37 +78,41 @@ struct Channels {
   core::nccl::PointToPoint p2p;
 };
 
-core::Expected<Channels> channels_of(const Topology& topology, const SearchResult& found, std::int64_t nodes,
-                                     const SearchSettings& settings) {
+core::Expected<Channels> channels_of(const Topology& topology, const SearchResult& found,
+                                     std::int64_t nodes, const SearchSettings& settings) {
   core::nccl::Settings variables;
   variables.net_intra_disabled = !settings.net_inside;
   const auto communicator = communicator_of(topology, found, nodes, variables);
   if (!communicator) return failed(communicator);
-  return Channels{communicator->channels, communicator->nvls_channels,
-                  point_to_point(found.node, settings, communicator->ranks, communicator->channels)};
+  return Channels{
+      communicator->channels, communicator->nvls_channels,
+      point_to_point(found.node, settings, communicator->ranks, communicator->channels)};
 }
 
-std::string graphs_text(const SearchResult& found, const Channels& channels, const std::string& file,
-                        std::int64_t nodes) {
-  std::string text = fmt::format("{}: {} × {} GPUs of compute capability {}.{}, as NCCL 2.28.9 searches them\n", file,
-                                 nodes * found.nodes_per_topology, found.node.count(NodeKind::kGpu),
-                                 found.node.least_sm() / 10, found.node.least_sm() % 10);
+std::string graphs_text(const SearchResult& found, const Channels& channels,
+                        const std::string& file, std::int64_t nodes) {
+  std::string text =
+      fmt::format("{}: {} × {} GPUs of compute capability {}.{}, as NCCL 2.28.9 searches them\n",
+                  file, nodes * found.nodes_per_topology, found.node.count(NodeKind::kGpu),
+                  found.node.least_sm() / 10, found.node.least_sm() % 10);
   if (found.nodes_per_topology > 1)
-    text += fmt::format("  each machine is {} nodes to NCCL: its cards are faster than what joins them inside\n",
-                        found.nodes_per_topology);
-  text += fmt::format("  at most {:g} GB/s of a path, {:g} GB/s of a GPU's links together\n", found.most_gb_per_s,
-                      found.total_gb_per_s);
-  text += fmt::format("  channels: {} for collectives, {} for NVLS; {} to send and receive, {} with each rank\n\n",
-                      channels.collectives, channels.nvls, channels.p2p.channels, channels.p2p.per_peer);
-  Table table({"<  graph", "<pattern", "channels", "GB/s inside", "between", "<inside by", "<between by", "cross NIC",
-               "latency us"});
+    text += fmt::format(
+        "  each machine is {} nodes to NCCL: its cards are faster than what joins them inside\n",
+        found.nodes_per_topology);
+  text += fmt::format("  at most {:g} GB/s of a path, {:g} GB/s of a GPU's links together\n",
+                      found.most_gb_per_s, found.total_gb_per_s);
+  text += fmt::format(
+      "  channels: {} for collectives, {} for NVLS; {} to send and receive, {} with each rank\n\n",
+      channels.collectives, channels.nvls, channels.p2p.channels, channels.p2p.per_peer);
+  Table table({"<  graph", "<pattern", "channels", "GB/s inside", "between", "<inside by",
+               "<between by", "cross NIC", "latency us"});
   for (const auto& [name, graph] : all(found.graphs)) {
     if (graph.channels == 0) continue;
-    table.row({fmt::format("  {}", name), pattern_name(graph.pattern), fmt::format("{}", graph.channels),
-               fmt::format("{:g}", graph.bw_intra), fmt::format("{:g}", graph.bw_inter),
-               std::string(to_string(graph.type_intra)),
-               found.over_nodes ? std::string(to_string(graph.type_inter)) : "-", fmt::format("{}", graph.cross_nic),
-               fmt::format("{:g}", graph.latency_inter)});
+    table.row({fmt::format("  {}", name), pattern_name(graph.pattern),
+               fmt::format("{}", graph.channels), fmt::format("{:g}", graph.bw_intra),
+               fmt::format("{:g}", graph.bw_inter), std::string(to_string(graph.type_intra)),
+               found.over_nodes ? std::string(to_string(graph.type_inter)) : "-",
+               fmt::format("{}", graph.cross_nic), fmt::format("{:g}", graph.latency_inter)});
   }
   text += table.text(0);
   for (const auto& [name, graph] : all(found.graphs)) {
@@ -119,7 +123,8 @@ std::string graphs_text(const SearchResult& found, const Channels& channels, con
       std::size_t end = c;
       const std::string line = channel_text(graph.orders[c], heads);
       while (end < graph.orders.size() && channel_text(graph.orders[end], heads) == line) ++end;
-      text += end == c + 1 ? fmt::format("    {}: {}\n", c, line) : fmt::format("    {} to {}: {}\n", c, end - 1, line);
+      text += end == c + 1 ? fmt::format("    {}: {}\n", c, line)
+                           : fmt::format("    {} to {}: {}\n", c, end - 1, line);
       c = end;
     }
   }
@@ -127,7 +132,9 @@ std::string graphs_text(const SearchResult& found, const Channels& channels, con
 }
 
 std::string graphs_json(const SearchResult& found, const Channels& channels, std::int64_t nodes) {
-  const auto order = [](const GraphChannel& channel) { return Report{{"gpus", channel.gpus}, {"nets", channel.nets}}; };
+  const auto order = [](const GraphChannel& channel) {
+    return Report{{"gpus", channel.gpus}, {"nets", channel.nets}};
+  };
   const auto graph_report = [&](const NamedGraph& named) {
     const Graph& graph = named.graph;
     return Report{{"name", named.name},
@@ -197,12 +204,14 @@ int compare(const SearchResult& found, const std::string& path) {
 }
 
 /// Writes `text` there, and says so.
-int write(const std::string& path, const std::string& text, const ImportNcclTopologyOptions& options) {
+int write(const std::string& path, const std::string& text,
+          const ImportNcclTopologyOptions& options) {
   std::error_code ignored;
   if (!options.force && std::filesystem::exists(path, ignored))
-    return report(
-        Error::request({ProblemCode::kConflict, "-o"}, "this file exists; --force overwrites it", {path, 0, 0}));
-  if (const auto written = write_file(path, {options.file}, text); !written) return report(written.error());
+    return report(Error::request({ProblemCode::kConflict, "-o"},
+                                 "this file exists; --force overwrites it", {path, 0, 0}));
+  if (const auto written = write_file(path, {options.file}, text); !written)
+    return report(written.error());
   tell(fmt::format("written: {}\n", path));
   return kDone;
 }
@@ -210,11 +219,12 @@ int write(const std::string& path, const std::string& text, const ImportNcclTopo
 core::Expected<Topology> load(const ImportNcclTopologyOptions& options) {
   auto topology = core::nccl::load_topology(options.file);
   if (!topology) return topology;
-  for (const core::Problem& note : topology->notes) tell(fmt::format("note: {}\n", core::to_string(note)));
+  for (const core::Problem& note : topology->notes)
+    tell(fmt::format("note: {}\n", core::to_string(note)));
   const int gpus = topology->count(NodeKind::kGpu);
   if (options.gpus < 0 || options.gpus > gpus)
-    return refused(out_of_range("--gpus", options.gpus, gpus), "--gpus {}: expected 1 to {}, as many as the file has",
-                   options.gpus, gpus);
+    return refused(out_of_range("--gpus", options.gpus, gpus),
+                   "--gpus {}: expected 1 to {}, as many as the file has", options.gpus, gpus);
   if (options.gpus == 0) return topology;
   std::vector<int> ranks(static_cast<std::size_t>(options.gpus));
   std::iota(ranks.begin(), ranks.end(), 0);
@@ -232,7 +242,8 @@ core::Expected<Wishes> wishes_of(const std::vector<std::string>& written) {
   for (const std::string& one : written) {
     const std::size_t equals = one.find('=');
     if (equals == std::string::npos)
-      return refused({ProblemCode::kSyntax, "--set"}, "--set {}: expected NAME=VALUE, such as NCCL_CROSS_NIC=0", one);
+      return refused({ProblemCode::kSyntax, "--set"},
+                     "--set {}: expected NAME=VALUE, such as NCCL_CROSS_NIC=0", one);
     const std::string name = one.substr(0, equals), value = one.substr(equals + 1);
     if (name == "NCCL_GRAPH_FILE") {
       const auto graphs = core::nccl::load_graphs(value);
@@ -245,54 +256,59 @@ core::Expected<Wishes> wishes_of(const std::vector<std::string>& written) {
   return wishes;
 }
 
-int tell_graphs(const ImportNcclTopologyOptions& options, const Topology& topology, const Wishes& wishes,
-                Format format) {
+int tell_graphs(const ImportNcclTopologyOptions& options, const Topology& topology,
+                const Wishes& wishes, Format format) {
   const auto found = search_graphs(topology, options.nodes, wishes.settings, wishes.graphs);
   if (!found) return report(found.error());
   if (!options.graph_file.empty()) {
     std::vector<Graph> graphs;
     for (const NamedGraph& named : all(found->graphs)) graphs.push_back(named.graph);
-    if (const int status = write(options.graph_file, write_graphs(graphs, found->node), options); status != kDone)
+    if (const int status = write(options.graph_file, write_graphs(graphs, found->node), options);
+        status != kDone)
       return status;
   }
   const auto channels = channels_of(topology, *found, options.nodes, wishes.settings);
   if (!channels) return report(channels.error());
-  const std::string text = format == Format::kJson ? graphs_json(*found, *channels, options.nodes)
-                                                   : graphs_text(*found, *channels, options.file, options.nodes);
+  const std::string text = format == Format::kJson
+                               ? graphs_json(*found, *channels, options.nodes)
+                               : graphs_text(*found, *channels, options.file, options.nodes);
   const bool to_file = !options.output.empty() && options.output != "-";
   const int status = to_file ? write(options.output, text, options) : print_out(text);
   return status != kDone || options.against.empty() ? status : compare(*found, options.against);
 }
 
-core::Expected<std::string> cluster_of(const ImportNcclTopologyOptions& options, const Topology& topology,
-                                       const SearchSettings& settings, const core::Library& library) {
+core::Expected<std::string> cluster_of(const ImportNcclTopologyOptions& options,
+                                       const Topology& topology, const SearchSettings& settings,
+                                       const core::Library& library) {
   core::nccl::ClusterWords words;
   words.file = std::filesystem::path(options.file).filename().string();
-  words.machine = options.name.empty() ? std::filesystem::path(options.file).stem().string() : options.name;
+  words.machine =
+      options.name.empty() ? std::filesystem::path(options.file).stem().string() : options.name;
   words.nodes = options.nodes;
   words.link = options.link;
   words.devices = options.devices.empty() ? machine_with_such_gpus(topology) : options.devices;
   if (words.devices.empty()) {
-    return refused(
-        {ProblemCode::kMissing, "--devices"},
-        "{}: no shipped machine has GPUs of compute capability {}.{}, whose memory and arithmetic no topology "
-        "says; name one that is near by --devices ({})",
-        options.file, topology.least_sm() / 10, topology.least_sm() % 10,
-        fmt::join(library.names(core::Library::Kind::kMachine), ", "));
+    return refused({ProblemCode::kMissing, "--devices"},
+                   "{}: no shipped machine has GPUs of compute capability {}.{}, whose memory and "
+                   "arithmetic no topology "
+                   "says; name one that is near by --devices ({})",
+                   options.file, topology.least_sm() / 10, topology.least_sm() % 10,
+                   fmt::join(library.names(core::Library::Kind::kMachine), ", "));
   }
   const auto path = library.find(core::Library::Kind::kMachine, words.devices, options.output);
   if (!path)
-    return refused({ProblemCode::kUnknownName, "--devices"}, "--devices {}: there is no such machine{}", words.devices,
+    return refused({ProblemCode::kUnknownName, "--devices"},
+                   "--devices {}: there is no such machine{}", words.devices,
                    core::did_you_mean(words.devices, library.names(core::Library::Kind::kMachine)));
   const auto like = core::load_machine(*path);
   if (!like) return failed(like);
   auto text = cluster_text(topology, words, **like, settings);
   if (!text) return text;
   // The output must be a valid cluster; errors of the request show here.
-  const auto scenario = core::read_scenario(
-      "cluster {\n" + *text +
-          "}\nworkload { variable { name: \"a\" shape: 1 } update_ms: 0 } strategy { algorithm: \"ring\" }",
-      "(the new cluster)", library);
+  const auto scenario = core::read_scenario("cluster {\n" + *text +
+                                                "}\nworkload { variable { name: \"a\" shape: 1 } "
+                                                "update_ms: 0 } strategy { algorithm: \"ring\" }",
+                                            "(the new cluster)", library);
   if (scenario) return text;
   std::vector<core::Problem> problems = scenario.error().problems();
   for (core::Problem& problem : problems) problem.where = core::Location();
@@ -305,13 +321,16 @@ int import_nccl_topology(const ImportNcclTopologyOptions& options, const Environ
   const auto format = format_of(options.format);
   if (!format) return report(format.error());
   if (options.nodes < 1 || options.nodes > kMostNodes)
-    return refuse(out_of_range("--nodes", options.nodes, kMostNodes), "--nodes {}: expected 1 to {}", options.nodes,
-                  kMostNodes);
-  if (options.graphs && (!options.name.empty() || !options.devices.empty() || !options.link.empty()))
-    return refuse({ProblemCode::kConflict, "--graphs"},
-                  "--name, --devices and --link describe a cluster, and --graphs makes none; leave them out");
+    return refuse(out_of_range("--nodes", options.nodes, kMostNodes),
+                  "--nodes {}: expected 1 to {}", options.nodes, kMostNodes);
+  if (options.graphs &&
+      (!options.name.empty() || !options.devices.empty() || !options.link.empty()))
+    return refuse(
+        {ProblemCode::kConflict, "--graphs"},
+        "--name, --devices and --link describe a cluster, and --graphs makes none; leave them out");
   if (!options.graphs && options.nodes == 1 && !options.link.empty())
-    return refuse({ProblemCode::kUnused, "--link"}, "--link joins machines, and --nodes 1 leaves one; take more nodes");
+    return refuse({ProblemCode::kUnused, "--link"},
+                  "--link joins machines, and --nodes 1 leaves one; take more nodes");
   if (!options.against.empty() && (!options.graphs || *format == Format::kJson))
     return refuse({ProblemCode::kUnused, "--against"},
                   "--against compares graphs with a dump; add --graphs, leave out --format json");

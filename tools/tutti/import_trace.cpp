@@ -42,7 +42,8 @@ Expected<Wanted> wanted_of(const std::string& path) {
   if (ending == ".textproto") return Wanted::kScenario;
   if (ending == ".log") return Wanted::kMeasurements;
   return refused({ProblemCode::kUnknownName, "-o"},
-                 "-o {}: the ending says what to write: .tutti a timeline, .textproto a scenario, .log measurements of "
+                 "-o {}: the ending says what to write: .tutti a timeline, .textproto a scenario, "
+                 ".log measurements of "
                  "collectives",
                  path);
 }
@@ -61,7 +62,8 @@ Expected<core::TraceFormat> format_of_files(const ImportTraceOptions& options) {
     // A word that is no file was meant as a format.
     std::error_code ignored;
     if (file.find_first_of("./") == std::string::npos && !std::filesystem::exists(file, ignored))
-      return refused({ProblemCode::kUnknownName}, "{}: there is no such file, and no such format; formats are {}", file,
+      return refused({ProblemCode::kUnknownName},
+                     "{}: there is no such file, and no such format; formats are {}", file,
                      fmt::join(core::trace_format_names(), ", "));
     const auto begin = core::first_bytes(file, core::kBytesToRecognise);
     if (!begin) return failed(begin);
@@ -70,15 +72,16 @@ Expected<core::TraceFormat> format_of_files(const ImportTraceOptions& options) {
       return tl::make_unexpected(Error::request(
           {ProblemCode::kUnsupported},
           fmt::format(
-              "this is none of the formats that are read; if it should be, name it: tutti import {} FILE; a log of "
+              "this is none of the formats that are read; if it should be, name it: tutti import "
+              "{} FILE; a log of "
               "nccl-tests is read by tutti calibrate, and a timeline of Tutti by tutti export",
               fmt::join(core::trace_format_names(), "|")),
           {file, 0, 0}));
     if (format && *format != *found)
       return tl::make_unexpected(
           Error::request({ProblemCode::kConflict},
-                         fmt::format("this is {}, and {} {}; import them one by one", described(*found),
-                                     options.files.front(), described(*format)),
+                         fmt::format("this is {}, and {} {}; import them one by one",
+                                     described(*found), options.files.front(), described(*format)),
                          {file, 0, 0}));
     format = found;
   }
@@ -103,36 +106,43 @@ std::string counts_text(const char* title, const RecordCounts::ByName& counts) {
   std::vector<std::pair<std::int64_t, std::string>> sorted;
   for (const auto& [name, number] : counts) sorted.emplace_back(-number, name);
   std::sort(sorted.begin(), sorted.end());
-  std::string text = fmt::format("  {:<11}{}: ", title, core::show_count(RecordCounts::sum(counts)));
+  std::string text =
+      fmt::format("  {:<11}{}: ", title, core::show_count(RecordCounts::sum(counts)));
   constexpr std::size_t kShown = 8;
   for (std::size_t i = 0; i < sorted.size() && i < kShown; ++i)
-    text += fmt::format("{}{} {}", i == 0 ? "" : ", ", core::show_count(-sorted[i].first), sorted[i].second);
+    text += fmt::format("{}{} {}", i == 0 ? "" : ", ", core::show_count(-sorted[i].first),
+                        sorted[i].second);
   if (sorted.size() > kShown) text += fmt::format(", and {} kinds more", sorted.size() - kShown);
   return text + '\n';
 }
 
 std::int64_t collectives_of(const MeasuredRun& run) {
   std::int64_t all = 0;
-  for (const core::MeasuredRank& rank : run.ranks) all += static_cast<std::int64_t>(rank.collectives.size());
+  for (const core::MeasuredRank& rank : run.ranks)
+    all += static_cast<std::int64_t>(rank.collectives.size());
   return all;
 }
 
 std::string text_of(const MeasuredRun& run, const StepModel& model) {
   std::string text =
-      fmt::format("{}: {} {}, {} of {} ranks", run.format, run.files.size(), run.files.size() == 1 ? "file" : "files",
-                  run.ranks.size(), run.world_size < 0 ? "an unknown number of" : std::to_string(run.world_size));
+      fmt::format("{}: {} {}, {} of {} ranks", run.format, run.files.size(),
+                  run.files.size() == 1 ? "file" : "files", run.ranks.size(),
+                  run.world_size < 0 ? "an unknown number of" : std::to_string(run.world_size));
   if (!run.gpu.empty()) text += fmt::format(", {}", run.gpu);
   if (!run.nccl_version.empty()) text += fmt::format(", NCCL {}", run.nccl_version);
   text += '\n';
-  text += counts_text("used", run.counts.used()) + counts_text("incomplete", run.counts.incomplete()) +
-          counts_text("ignored", run.counts.ignored()) + counts_text("unknown", run.counts.unknown());
-  text += fmt::format("  {} collectives in {} groups\n", core::show_count(collectives_of(run)), run.groups.size());
+  text +=
+      counts_text("used", run.counts.used()) + counts_text("incomplete", run.counts.incomplete()) +
+      counts_text("ignored", run.counts.ignored()) + counts_text("unknown", run.counts.unknown());
+  text += fmt::format("  {} collectives in {} groups\n", core::show_count(collectives_of(run)),
+                      run.groups.size());
   for (const auto& [transport, number] : run.transports)
     text += fmt::format("  {} connections by {}\n", core::show_count(number), transport);
   for (const std::string& network : run.networks) text += fmt::format("  network {}\n", network);
   for (const std::string& variable : run.variables) text += fmt::format("  {}\n", variable);
   if (!run.choices.empty()) {
-    Table table({"<  NCCL's choice", "bytes", "ranks", "<algorithm", "<protocol", "channels", "times"});
+    Table table(
+        {"<  NCCL's choice", "bytes", "ranks", "<algorithm", "<protocol", "channels", "times"});
     constexpr std::size_t kMostRows = 40;
     for (std::size_t i = 0; i < std::min(run.choices.size(), kMostRows); ++i) {
       const core::MeasuredChoice& c = run.choices[i];
@@ -142,15 +152,20 @@ std::string text_of(const MeasuredRun& run, const StepModel& model) {
     }
     text += table.text(0);
     if (run.choices.size() > kMostRows)
-      text += fmt::format("  and {} rows more (--format json has all)\n", run.choices.size() - kMostRows);
+      text += fmt::format("  and {} rows more (--format json has all)\n",
+                          run.choices.size() - kMostRows);
   }
   if (model.steps > 0) {
-    const auto time = [](std::int64_t ns) { return core::show(core::nanoseconds(std::max<std::int64_t>(0, ns))); };
-    text += fmt::format("  {} steps of {}: forward pass {}, backward pass {}, after it {}\n", model.steps,
-                        time(model.step_ns), time(model.forward_ns), time(model.backward_ns), time(model.update_ns));
+    const auto time = [](std::int64_t ns) {
+      return core::show(core::nanoseconds(std::max<std::int64_t>(0, ns)));
+    };
+    text += fmt::format("  {} steps of {}: forward pass {}, backward pass {}, after it {}\n",
+                        model.steps, time(model.step_ns), time(model.forward_ns),
+                        time(model.backward_ns), time(model.update_ns));
     if (!model.gradients.empty())
-      text += fmt::format("  {} gradients of {} layers in {} packs{}\n", model.gradients.size(), model.layers.size(),
-                          model.packs.size(), run.is_ddp ? " (PyTorch DDP)" : "");
+      text +=
+          fmt::format("  {} gradients of {} layers in {} packs{}\n", model.gradients.size(),
+                      model.layers.size(), model.packs.size(), run.is_ddp ? " (PyTorch DDP)" : "");
     for (const StepModel::Exchange& e : model.exchanges)
       text += fmt::format("  {} of {}: {} in the forward pass, {} behind it\n", to_string(e.kind),
                           core::show(core::Bytes(e.bytes)), e.per_forward, e.per_backward);
@@ -160,8 +175,8 @@ std::string text_of(const MeasuredRun& run, const StepModel& model) {
   return text;
 }
 
-Report report_of(const MeasuredRun& run, const StepModel& model, const std::vector<std::string>& written,
-                 const std::vector<std::string>& notes) {
+Report report_of(const MeasuredRun& run, const StepModel& model,
+                 const std::vector<std::string>& written, const std::vector<std::string>& notes) {
   const auto us = [](std::int64_t ns) { return core::nanoseconds(std::max<std::int64_t>(0, ns)); };
   const auto pack_report = [&us](const StepModel::Pack& p) {
     return Report{{"bytes", p.bytes},
@@ -173,9 +188,13 @@ Report report_of(const MeasuredRun& run, const StepModel& model, const std::vect
                   {"channels", p.channels}};
   };
   const auto choice_report = [](const core::MeasuredChoice& c) {
-    Report report{
-        {"collective", to_string(c.kind)}, {"bytes", c.bytes},       {"ranks", c.ranks}, {"algorithm", c.algorithm},
-        {"protocol", c.protocol},          {"channels", c.channels}, {"times", c.times}};
+    Report report{{"collective", to_string(c.kind)},
+                  {"bytes", c.bytes},
+                  {"ranks", c.ranks},
+                  {"algorithm", c.algorithm},
+                  {"protocol", c.protocol},
+                  {"channels", c.channels},
+                  {"times", c.times}};
     if (c.predicted_us >= 0) report.add("predicted_us", c.predicted_us);
     return report;
   };
@@ -227,14 +246,16 @@ core::CandidateModel candidate_of(const core::Model& model, const std::string& n
   return candidate;
 }
 
-Expected<std::vector<core::CandidateModel>> candidates(const ImportTraceOptions& options, const core::Library& library,
+Expected<std::vector<core::CandidateModel>> candidates(const ImportTraceOptions& options,
+                                                       const core::Library& library,
                                                        const std::string& output) {
   std::vector<core::CandidateModel> models;
   if (!options.model.empty()) {
     const auto file = library.find(core::Library::Kind::kModel, options.model, output);
     if (!file)
       return refused({ProblemCode::kUnknownName, "--model"},
-                     "--model {}: there is no such model or file (tutti init --list)", options.model);
+                     "--model {}: there is no such model or file (tutti init --list)",
+                     options.model);
     const auto model = core::load_model(*file);
     if (!model) return failed(model);
     models.push_back(candidate_of(*model, options.model));
@@ -248,10 +269,10 @@ Expected<std::vector<core::CandidateModel>> candidates(const ImportTraceOptions&
   return models;
 }
 
-Expected<void> write_scenario(const MeasuredRun& run, const StepModel& model, const std::string& name,
-                              const std::string& path, const core::ScenarioFacts& facts,
-                              const ImportTraceOptions& options, const Environment& environment,
-                              std::vector<std::string>& notes) {
+Expected<void> write_scenario(const MeasuredRun& run, const StepModel& model,
+                              const std::string& name, const std::string& path,
+                              const core::ScenarioFacts& facts, const ImportTraceOptions& options,
+                              const Environment& environment, std::vector<std::string>& notes) {
   auto made = core::scenario_of_run(run, model, name, facts);
   if (!made) return failed(made);
   // What is written must run; whatever is wrong with the names that were given shows here.
@@ -265,8 +286,9 @@ Expected<void> write_scenario(const MeasuredRun& run, const StepModel& model, co
   return write_file(path, options.files, made->text);
 }
 
-Expected<void> write_timeline(const MeasuredRun& run, const StepModel& model, const std::string& name,
-                              const std::string& path, const ImportTraceOptions& options) {
+Expected<void> write_timeline(const MeasuredRun& run, const StepModel& model,
+                              const std::string& name, const std::string& path,
+                              const ImportTraceOptions& options) {
   auto file = OutputFile::create(path, options.files);
   if (!file) return failed(file);
   core::TimelineWriter writer(file->stream());
@@ -274,7 +296,8 @@ Expected<void> write_timeline(const MeasuredRun& run, const StepModel& model, co
   return file->keep();
 }
 
-Expected<void> write_measurements(const MeasuredRun& run, const std::string& path, const ImportTraceOptions& options) {
+Expected<void> write_measurements(const MeasuredRun& run, const std::string& path,
+                                  const ImportTraceOptions& options) {
   const auto text = core::measurements_of_run(run);
   if (!text) return failed(text);
   return write_file(path, options.files, *text);
@@ -292,8 +315,8 @@ int import_trace(const ImportTraceOptions& options, const Environment& environme
     wanted.push_back(*one);
     std::error_code ignored;
     if (!options.force && std::filesystem::exists(path, ignored))
-      return report(
-          Error::request({ProblemCode::kConflict, "-o"}, "this file exists; --force overwrites it", {path, 0, 0}));
+      return report(Error::request({ProblemCode::kConflict, "-o"},
+                                   "this file exists; --force overwrites it", {path, 0, 0}));
   }
   const auto format = format_of_files(options);
   if (!format) return report(format.error());
@@ -301,7 +324,8 @@ int import_trace(const ImportTraceOptions& options, const Environment& environme
   Progress progress("reading");
   std::size_t file = 0;
   const auto share = [&](double of_file) {
-    progress.update((static_cast<double>(file) + of_file) / static_cast<double>(options.files.size()));
+    progress.update((static_cast<double>(file) + of_file) /
+                    static_cast<double>(options.files.size()));
   };
   MeasuredRun run;
   for (; file < options.files.size(); ++file) {
@@ -314,10 +338,13 @@ int import_trace(const ImportTraceOptions& options, const Environment& environme
   core::finish_import(run);
   StepModel model = core::step_model(run);
 
-  const std::string name = options.name.empty() ? default_name(options.files.front()) : options.name;
+  const std::string name =
+      options.name.empty() ? default_name(options.files.front()) : options.name;
   std::vector<std::string> notes = run.notes;
-  core::ScenarioFacts facts{options.machine, options.nodes, options.link, {}, !options.model.empty()};
-  auto models = candidates(options, environment.library, options.output.empty() ? "" : options.output.front());
+  core::ScenarioFacts facts{
+      options.machine, options.nodes, options.link, {}, !options.model.empty()};
+  auto models = candidates(options, environment.library,
+                           options.output.empty() ? "" : options.output.front());
   if (!models) return report(models.error());
   facts.models = std::move(*models);
   const auto fitted = core::fit_gradients(model, facts);
@@ -325,14 +352,17 @@ int import_trace(const ImportTraceOptions& options, const Environment& environme
   for (std::size_t i = 0; i < wanted.size(); ++i) {
     const std::string& path = options.output[i];
     // A timeline needs no sizes of gradients.
-    if (!fitted && (wanted[i] == Wanted::kScenario || facts.model_asked)) return report(fitted.error());
-    const auto written = wanted[i] == Wanted::kTimeline ? write_timeline(run, model, name, path, options)
-                         : wanted[i] == Wanted::kScenario
-                             ? write_scenario(run, model, name, path, facts, options, environment, notes)
-                             : write_measurements(run, path, options);
+    if (!fitted && (wanted[i] == Wanted::kScenario || facts.model_asked))
+      return report(fitted.error());
+    const auto written =
+        wanted[i] == Wanted::kTimeline ? write_timeline(run, model, name, path, options)
+        : wanted[i] == Wanted::kScenario
+            ? write_scenario(run, model, name, path, facts, options, environment, notes)
+            : write_measurements(run, path, options);
     if (!written) return report(written.error());
   }
-  if (*output_format == Format::kJson) return print_out(to_json(report_of(run, model, options.output, notes)));
+  if (*output_format == Format::kJson)
+    return print_out(to_json(report_of(run, model, options.output, notes)));
   for (const std::string& note : notes) tell(fmt::format("note: {}\n", note));
   for (const std::string& path : options.output) tell(fmt::format("written: {}\n", path));
   return print_out(text_of(run, model));

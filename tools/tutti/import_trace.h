@@ -11,9 +11,10 @@ namespace tutti::tools {
 
 struct ImportTraceOptions {
   std::vector<std::string> files;
-  std::string from;                 ///< the format's name; empty: recognised by the content
-  std::vector<std::string> output;  ///< .tutti: a timeline; .textproto: a scenario; .log: measurements
-  std::string name;                 ///< of the run; empty: that of the first file
+  std::string from;  ///< the format's name; empty: recognised by the content
+  std::vector<std::string>
+      output;        ///< .tutti: a timeline; .textproto: a scenario; .log: measurements
+  std::string name;  ///< of the run; empty: that of the first file
   std::string machine;
   std::optional<std::int64_t> nodes;
   std::string link;
@@ -22,8 +23,8 @@ struct ImportTraceOptions {
   std::string format = "text";
 };
 
-/// `tutti import TRACE…`: reads what profilers, frameworks and NCCL wrote about a run, says what is in it, and writes it as a
-/// timeline, a scenario or measurements.
+/// `tutti import TRACE…`: reads what profilers, frameworks and NCCL wrote about a run, says what is
+/// in it, and writes it as a timeline, a scenario or measurements.
 int import_trace(const ImportTraceOptions& options, const Environment& environment);
 
 }  // namespace tutti::tools

@@ -54,7 +54,8 @@ std::string list_json(const Library& library) {
 
 /// Returns the shipped profile of a model on that machine's devices ("…_v100" for "dgx1-v100"), if
 /// there is one.
-std::string profile_of(const Library& library, const std::string& model, const std::string& machine) {
+std::string profile_of(const Library& library, const std::string& model,
+                       const std::string& machine) {
   for (const std::string& name : library.names(Library::Kind::kLayerTimes)) {
     if (!name.starts_with(model + "_")) continue;
     const std::string device = name.substr(model.size() + 1);
@@ -63,7 +64,8 @@ std::string profile_of(const Library& library, const std::string& model, const s
   return "";
 }
 
-/// nccl needs GPUs; everything can form a ring. A machine that cannot be read is complained about later.
+/// nccl needs GPUs; everything can form a ring. A machine that cannot be read is complained about
+/// later.
 std::string usual_algorithm(const InitOptions& options, const Library& library) {
   const auto file = library.find(Library::Kind::kMachine, options.machine, options.output);
   if (!file) return "ring";
@@ -78,8 +80,9 @@ struct DragonflyAsked {
   std::int64_t workers = 4, routers = 4, links = 1;
 };
 
-/// Groups of 4 routers with 4 workers each, and as many links between groups as join every two of them; larger ones, half as many workers on a
-/// router as routers in a group, where that would be more links than can be simulated.
+/// Groups of 4 routers with 4 workers each, and as many links between groups as join every two of
+/// them; larger ones, half as many workers on a router as routers in a group, where that would be
+/// more links than can be simulated.
 DragonflyAsked dragonfly_of(std::int64_t nodes) {
   constexpr std::int64_t kMostRouters = 4096;
   DragonflyAsked best;
@@ -89,8 +92,8 @@ DragonflyAsked dragonfly_of(std::int64_t nodes) {
     const std::int64_t of_group = shape.routers * shape.workers;
     const std::int64_t groups = (nodes + of_group - 1) / of_group;
     shape.links = std::max<std::int64_t>(1, (groups - 1 + shape.routers - 1) / shape.routers);
-    const double all =
-        static_cast<double>(groups * shape.routers) * static_cast<double>(shape.routers - 1 + shape.links);
+    const double all = static_cast<double>(groups * shape.routers) *
+                       static_cast<double>(shape.routers - 1 + shape.links);
     if (least == 0 || all < least) {
       least = all;
       best = shape;
@@ -108,8 +111,10 @@ std::string shape_text(const InitOptions& options) {
   }
   if (options.network != "dragonfly") return "";
   const DragonflyAsked shape = dragonfly_of(options.nodes);
-  return fmt::format("    dragonfly {{ workers_per_router: {} routers_per_group: {} global_links_per_router: {} }}\n",
-                     shape.workers, shape.routers, shape.links);
+  return fmt::format(
+      "    dragonfly {{ workers_per_router: {} routers_per_group: {} global_links_per_router: {} "
+      "}}\n",
+      shape.workers, shape.routers, shape.links);
 }
 
 std::string network_text(const InitOptions& options) {
@@ -118,11 +123,13 @@ std::string network_text(const InitOptions& options) {
   const bool switches = options.network == "fat_tree" || options.network == "dragonfly";
   std::string text = fmt::format("  network {{\n    kind: {}\n", kind);
   if (!options.link.empty()) {
-    text += fmt::format("    link: \"{}\"  # its bandwidth and latencies; tutti init --list names the others\n",
-                        options.link);
+    text += fmt::format(
+        "    link: \"{}\"  # its bandwidth and latencies; tutti init --list names the others\n",
+        options.link);
   } else {
     text +=
-        "    # One way from card to card. About 1.5 µs for InfiniBand, 15 to 30 µs for TCP over Ethernet; or link: "
+        "    # One way from card to card. About 1.5 µs for InfiniBand, 15 to 30 µs for TCP over "
+        "Ethernet; or link: "
         "\"edr\".\n";
     text += "    latency_us: 1.5\n";
     if (switches) text += "    switch_us: 0.2  # every further switch\n";
@@ -131,22 +138,29 @@ std::string network_text(const InitOptions& options) {
 }
 
 std::string scenario_text(const InitOptions& options, const std::string& profile) {
-  const std::string how = options.servers > 0 ? fmt::format("variables on servers, {} of them", options.servers)
-                                              : fmt::format("gradients reduced by {}", options.algorithm);
-  std::string text = fmt::format("# {} on {} × {}, {}.\n", options.model, options.nodes, options.machine, how);
+  const std::string how = options.servers > 0
+                              ? fmt::format("variables on servers, {} of them", options.servers)
+                              : fmt::format("gradients reduced by {}", options.algorithm);
+  std::string text =
+      fmt::format("# {} on {} × {}, {}.\n", options.model, options.nodes, options.machine, how);
   text += "# Every field is explained in core/proto/scenario.proto and docs/scenarios.md.\n\n";
-  text += fmt::format("cluster {{\n  workers {{ machine: \"{}\" count: {} }}\n", options.machine, options.nodes);
+  text += fmt::format("cluster {{\n  workers {{ machine: \"{}\" count: {} }}\n", options.machine,
+                      options.nodes);
   if (options.servers > 0)
-    text += fmt::format("  workers {{ machine: \"cpu-host\" count: {} server: true }}\n", options.servers);
+    text += fmt::format("  workers {{ machine: \"cpu-host\" count: {} server: true }}\n",
+                        options.servers);
   if (options.nodes + options.servers > 1) text += network_text(options);
   text += "}\n\nworkload {\n";
   text += fmt::format("  model: \"{}\"\n", options.model);
   if (!profile.empty()) {
-    text += "  # Measured times per layer; leave it out and say batch to use FLOPs and the device's rate instead.\n";
+    text +=
+        "  # Measured times per layer; leave it out and say batch to use FLOPs and the device's "
+        "rate instead.\n";
     text += fmt::format("  layer_times: \"{}\"\n", profile);
   } else {
     text +=
-        "  # Samples per replica and forward pass. Times follow from FLOPs at flops_efficiency of the device's peak "
+        "  # Samples per replica and forward pass. Times follow from FLOPs at flops_efficiency of "
+        "the device's peak "
         "rate;\n";
     text += "  # better, measure them and say forward_ms and backward_ms.\n";
     text += "  batch: 32\n  flops_efficiency: 0.5\n";
@@ -157,7 +171,9 @@ std::string scenario_text(const InitOptions& options, const std::string& profile
     text += "  tensorflow { parameter_server { placement: ROUND_ROBIN } }\n  reduction: MEAN\n";
   } else {
     text += fmt::format("  algorithm: \"{}\"\n", options.algorithm);
-    text += "  # A pack is closed once it holds more than this. 0: one pack. Left out: every gradient alone.\n";
+    text +=
+        "  # A pack is closed once it holds more than this. 0: one pack. Left out: every gradient "
+        "alone.\n";
     text += "  bytes_per_pack: 26214400\n";
   }
   text += "}\n\nrun { steps: 3 }\n";
@@ -167,7 +183,8 @@ std::string scenario_text(const InitOptions& options, const std::string& profile
 }  // namespace
 
 std::string scenario_to_start_from(InitOptions options, const Library& library) {
-  if (options.algorithm.empty() && options.servers == 0) options.algorithm = usual_algorithm(options, library);
+  if (options.algorithm.empty() && options.servers == 0)
+    options.algorithm = usual_algorithm(options, library);
   return scenario_text(options, profile_of(library, options.model, options.machine));
 }
 
@@ -178,22 +195,25 @@ int init(const InitOptions& options, const Environment& environment) {
   const bool as_json = *format == Format::kJson;
   if (options.list) return print_out(as_json ? list_json(library) : list_text(library));
   if (options.nodes < 1)
-    return refuse({ProblemCode::kTooSmall, "--nodes"}, "--nodes {}: expected 1 or more", options.nodes);
+    return refuse({ProblemCode::kTooSmall, "--nodes"}, "--nodes {}: expected 1 or more",
+                  options.nodes);
   constexpr std::int64_t kMostServers = 10'000;
   if (options.servers < 0 || options.servers > kMostServers)
-    return refuse(out_of_range("--servers", options.servers, kMostServers), "--servers {}: expected 0 to {}",
-                  options.servers, kMostServers);
+    return refuse(out_of_range("--servers", options.servers, kMostServers),
+                  "--servers {}: expected 0 to {}", options.servers, kMostServers);
   if (options.servers > 0 && !options.algorithm.empty())
     return refuse({ProblemCode::kConflict, "--servers"},
                   "--servers reduces gradients on servers, --algorithm without them; keep one");
   if (std::find(kNetworks.begin(), kNetworks.end(), options.network) == kNetworks.end()) {
-    return refuse({ProblemCode::kUnknownName, "--network"}, "--network {}: there are {}", options.network,
-                  fmt::join(kNetworks, ", "));
+    return refuse({ProblemCode::kUnknownName, "--network"}, "--network {}: there are {}",
+                  options.network, fmt::join(kNetworks, ", "));
   }
-  if (options.nodes == 1 && options.servers == 0 && (!options.link.empty() || options.network != InitOptions().network))
+  if (options.nodes == 1 && options.servers == 0 &&
+      (!options.link.empty() || options.network != InitOptions().network))
     return refuse({ProblemCode::kUnused, "--nodes"},
                   "--network and --link join workers, and --nodes 1 leaves one; take more nodes");
-  const std::string target = options.output.empty() || options.output == "-" ? "(the new scenario)" : options.output;
+  const std::string target =
+      options.output.empty() || options.output == "-" ? "(the new scenario)" : options.output;
   const std::string text = scenario_to_start_from(options, library);
   // The output must be a valid scenario; errors of the request show here.
   const auto scenario = core::read_scenario(text, target, library);
@@ -207,15 +227,19 @@ int init(const InitOptions& options, const Environment& environment) {
     return print_out(as_json ? to_json(core::Report{{"scenario", text}}) : text);
   std::error_code ignored;
   if (!options.force && std::filesystem::exists(options.output, ignored)) {
-    return report(Error::request({ProblemCode::kConflict, "-o"}, "this file exists; --force overwrites it",
+    return report(Error::request({ProblemCode::kConflict, "-o"},
+                                 "this file exists; --force overwrites it",
                                  {options.output, 0, 0}));
   }
   std::vector<std::string> inputs;
-  if (const auto model = library.find(Library::Kind::kModel, options.model, options.output)) inputs.push_back(*model);
+  if (const auto model = library.find(Library::Kind::kModel, options.model, options.output))
+    inputs.push_back(*model);
   if (const auto machine = library.find(Library::Kind::kMachine, options.machine, options.output))
     inputs.push_back(*machine);
-  if (const auto link = library.find(Library::Kind::kLink, options.link, options.output)) inputs.push_back(*link);
-  if (const auto written = write_file(options.output, inputs, text); !written) return report(written.error());
+  if (const auto link = library.find(Library::Kind::kLink, options.link, options.output))
+    inputs.push_back(*link);
+  if (const auto written = write_file(options.output, inputs, text); !written)
+    return report(written.error());
   if (as_json) return print_out(to_json(core::Report{{"written", options.output}}));
   tell(fmt::format("written: {}; next: tutti simulate {}\n", options.output, options.output));
   return kDone;

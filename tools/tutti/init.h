@@ -12,11 +12,12 @@ struct InitOptions {
   std::string machine = "dgx1-v100";
   std::int64_t nodes = 2;
   std::string network = "one_switch";  ///< or "rails", "fat_tree", "dragonfly"
-  std::string link;                    ///< a kind of network link; empty: the user has to edit the latency
-  std::string algorithm;               ///< empty: nccl if the machine has GPUs, else ring; with servers: none
-  std::int64_t servers = 0;            ///< number of parameter servers; 0: gradients are reduced by an algorithm
-  std::string output;                  ///< empty: standard output
-  bool force = false;                  ///< overwrite
+  std::string link;       ///< a kind of network link; empty: the user has to edit the latency
+  std::string algorithm;  ///< empty: nccl if the machine has GPUs, else ring; with servers: none
+  std::int64_t servers =
+      0;               ///< number of parameter servers; 0: gradients are reduced by an algorithm
+  std::string output;  ///< empty: standard output
+  bool force = false;  ///< overwrite
   bool list = false;
   std::string format = "text";
 };

@@ -31,37 +31,42 @@ std::optional<std::string> environment_variable(const std::string& name) {
 /// near.
 bool is_near(const std::string& host) { return real::is_loopback(host).value_or(false); }
 /// Returns true if the text itself is local, without resolving names.
-bool is_said_near(const std::string& host) { return host == "localhost" || host.starts_with("127."); }
+bool is_said_near(const std::string& host) {
+  return host == "localhost" || host.starts_with("127.");
+}
 
 Expected<std::string> read_secret(const JoinOptions& options, const real::Variables& variables) {
   if (options.secret_file.empty()) return variables("TUTTI_SECRET").value_or("");
   struct stat status {};
   if (::stat(options.secret_file.c_str(), &status) == 0 && (status.st_mode & 077) != 0)
-    return refused({ProblemCode::kInvalid, "--secret-file"}, "--secret-file {}: others may read it (chmod 600 it)",
-                   options.secret_file);
+    return refused({ProblemCode::kInvalid, "--secret-file"},
+                   "--secret-file {}: others may read it (chmod 600 it)", options.secret_file);
   auto text = core::read_text_file(options.secret_file, core::TextSource::kAnything);
   if (!text) return text;
   while (!text->empty() && (text->back() == '\n' || text->back() == '\r')) text->pop_back();
   if (text->empty())
-    return refused({ProblemCode::kMissing, "--secret-file"}, "--secret-file {}: there is nothing in it",
-                   options.secret_file);
+    return refused({ProblemCode::kMissing, "--secret-file"},
+                   "--secret-file {}: there is nothing in it", options.secret_file);
   return text;
 }
 
 /// Beyond this machine only with a secret.
-Expected<void> check_secret(const Address& at, const std::string& secret, const std::string& doing) {
+Expected<void> check_secret(const Address& at, const std::string& secret,
+                            const std::string& doing) {
   if (is_near(at.host)) return {};
   if (secret.empty()) {
-    return refused({ProblemCode::kMissing, "--secret-file"},
-                   "{} {} needs a secret that all workers share: set TUTTI_SECRET, or give --secret-file FILE "
-                   "(openssl rand -hex 16 makes one)",
-                   doing, to_string(at));
+    return refused(
+        {ProblemCode::kMissing, "--secret-file"},
+        "{} {} needs a secret that all workers share: set TUTTI_SECRET, or give --secret-file FILE "
+        "(openssl rand -hex 16 makes one)",
+        doing, to_string(at));
   }
   if (secret.size() < kShortestSecret) {
-    return refused({ProblemCode::kTooSmall, "--secret-file"},
-                   "the secret has {} characters; beyond this machine it needs at least {} (openssl rand -hex "
-                   "16 makes one)",
-                   secret.size(), kShortestSecret);
+    return refused(
+        {ProblemCode::kTooSmall, "--secret-file"},
+        "the secret has {} characters; beyond this machine it needs at least {} (openssl rand -hex "
+        "16 makes one)",
+        secret.size(), kShortestSecret);
   }
   return {};
 }
@@ -84,7 +89,8 @@ class PartFinder {
     if (!options_.listen.empty()) {
       listen_ = real::parse_address(options_.listen, true);
       if (!listen_)
-        return refused({ProblemCode::kSyntax, "--listen"}, "--listen {}: expected HOST:PORT", options_.listen);
+        return refused({ProblemCode::kSyntax, "--listen"}, "--listen {}: expected HOST:PORT",
+                       options_.listen);
     }
     if (auto found = find_part(); !found) return failed(found);
     part_.gathering.wait = part_.wait;
@@ -96,14 +102,16 @@ class PartFinder {
     if (!join_.empty()) {
       const auto at = real::parse_address(join_);
       if (!at)
-        return refused({ProblemCode::kSyntax, "--join"}, "--join {}: expected the coordinator's HOST:PORT", join_);
+        return refused({ProblemCode::kSyntax, "--join"},
+                       "--join {}: expected the coordinator's HOST:PORT", join_);
       return join_at(*at);
     }
     if (auto found = find_launch(); !found) return found;
     if (part_.launch) return launched();
     if (!options_.rendezvous.empty())
       return refused({ProblemCode::kUnused, "--rendezvous"},
-                     "--rendezvous is for processes that a launcher started together, and none has started this one");
+                     "--rendezvous is for processes that a launcher started together, and none has "
+                     "started this one");
     if (listen_) return coordinate_at(*listen_, real::Gathering::Spawn::kNone);
     part_.gathering.spawn = real::Gathering::Spawn::kAll;
     return {};
@@ -113,8 +121,8 @@ class PartFinder {
     std::optional<real::LauncherKind> only;
     if (options_.launcher == "none") return {};
     if (options_.launcher != "auto") {
-      const auto kind =
-          choice<real::LauncherKind>("--launcher", options_.launcher, real::kLaunchers, real::parse_launcher);
+      const auto kind = choice<real::LauncherKind>("--launcher", options_.launcher,
+                                                   real::kLaunchers, real::parse_launcher);
       if (!kind) return failed(kind);
       only = *kind;
     }
@@ -142,12 +150,15 @@ class PartFinder {
                      "reach, or 0.0.0.0",
                      address->host, address->port);
     }
-    if (address && part_.coordinates) return coordinate_at(listen_.value_or(*address), real::Gathering::Spawn::kFirst);
+    if (address && part_.coordinates)
+      return coordinate_at(listen_.value_or(*address), real::Gathering::Spawn::kFirst);
     if (address) return join_at(*address);
     if (launch.one_machine) return by_file(variables_("TMPDIR").value_or("/tmp"));
     return refused({ProblemCode::kMissing, "--rendezvous"},
-                   "{} started this on several machines and does not say where rank 0 is; give --rendezvous HOST:PORT "
-                   "with the name of rank 0's machine and a free port, or --rendezvous FOLDER with one that all "
+                   "{} started this on several machines and does not say where rank 0 is; give "
+                   "--rendezvous HOST:PORT "
+                   "with the name of rank 0's machine and a free port, or --rendezvous FOLDER with "
+                   "one that all "
                    "machines share",
                    to_string(launch.launcher));
   }
@@ -160,12 +171,14 @@ class PartFinder {
     if (folder && job.empty()) {
       if (!launch.one_machine) {
         return refused({ProblemCode::kMissing, "--rendezvous"},
-                       "{} gives its jobs no name; give --rendezvous FILE, in a folder that all machines share",
+                       "{} gives its jobs no name; give --rendezvous FILE, in a folder that all "
+                       "machines share",
                        to_string(launch.launcher));
       }
       job = to_string(launch.launcher) + "-" + real::launcher_process("hydra_pmi_proxy");
     }
-    auto file = std::make_shared<real::RendezvousFile>(folder ? real::rendezvous_path(place, job) : place);
+    auto file =
+        std::make_shared<real::RendezvousFile>(folder ? real::rendezvous_path(place, job) : place);
     part_.rendezvous = file;
     if (!part_.coordinates) {
       part_.where = [file, secret = secret_]() {
@@ -184,8 +197,10 @@ class PartFinder {
                      "its address",
                      to_string(at));
     }
-    if (auto coordinated = coordinate_at(at, real::Gathering::Spawn::kFirst); !coordinated) return coordinated;
-    part_.gathering.announce = [file, near = launch.one_machine, secret = secret_](const Address& address) {
+    if (auto coordinated = coordinate_at(at, real::Gathering::Spawn::kFirst); !coordinated)
+      return coordinated;
+    part_.gathering.announce = [file, near = launch.one_machine,
+                                secret = secret_](const Address& address) {
       return file->write({address, near ? secret : ""});
     };
     part_.gathering.met = [file] { file->remove(); };
@@ -200,9 +215,10 @@ class PartFinder {
     part_.gathering.spawn = spawn;
     if (spawn != real::Gathering::Spawn::kNone) return {};
     part_.gathering.announce = [](const Address& address) -> Expected<void> {
-      const std::string host = real::is_every_address(address.host) ? real::host_name() : address.host;
-      tell(fmt::format("waiting for workers at {}; on each machine: tutti worker --join {}:{}\n", to_string(address),
-                       host, address.port));
+      const std::string host =
+          real::is_every_address(address.host) ? real::host_name() : address.host;
+      tell(fmt::format("waiting for workers at {}; on each machine: tutti worker --join {}:{}\n",
+                       to_string(address), host, address.port));
       return {};
     };
     part_.gathering.met = [] { tell("all workers are here\n"); };
@@ -215,7 +231,9 @@ class PartFinder {
       if (auto allowed = check_secret(*listen_, secret_, "listening at"); !allowed) return allowed;
     }
     part_.coordinates = false;
-    part_.where = [appointment = real::Appointment{at, secret_}]() { return std::optional(appointment); };
+    part_.where = [appointment = real::Appointment{at, secret_}]() {
+      return std::optional(appointment);
+    };
     return {};
   }
 
@@ -229,7 +247,8 @@ class PartFinder {
 
 }  // namespace
 
-Expected<PartInRun> part_in_run(const JoinOptions& options, const std::string& join, const real::Variables& variables) {
+Expected<PartInRun> part_in_run(const JoinOptions& options, const std::string& join,
+                                const real::Variables& variables) {
   return PartFinder(options, join, variables).find();
 }
 
@@ -244,8 +263,9 @@ int join_run(const PartInRun& part, std::int32_t number, const std::string& list
   join.ranks = part.launch ? part.launch->size : 0;
   if (!listen.empty()) join.listen = real::parse_address(listen, true);
   join.wait = part.wait;
-  // A worker that was started here is ended by its coordinator, in order, or goes with it (real::end_with_parent()).
-  // That one has looked whether its workers fit into memory; one that joins from elsewhere looks itself.
+  // A worker that was started here is ended by its coordinator, in order, or goes with it
+  // (real::end_with_parent()). That one has looked whether its workers fit into memory; one that
+  // joins from elsewhere looks itself.
   if (!quiet) join.free_memory = [] { return free_memory(); };
   std::optional<Interrupt> interrupt;
   if (!quiet) join.interrupted = &interrupt.emplace().flag();

@@ -36,7 +36,8 @@ constexpr const char* kExamples =
     "Examples:\n"
     "  tutti init --model vgg16_torchvision --machine dgx-a100 --nodes 4 -o mine.textproto\n"
     "  tutti simulate mine.textproto\n"
-    "  tutti simulate mine.textproto --timeline mine.tutti && tutti export mine.tutti --to perfetto\n"
+    "  tutti simulate mine.textproto --timeline mine.tutti && tutti export mine.tutti --to "
+    "perfetto\n"
     "  tutti plan mine.textproto --variables\n"
     "  tutti run mine.textproto\n"
     "Exit status: 0 done, 1 the run failed or was interrupted, 2 the request is wrong.";
@@ -44,7 +45,8 @@ constexpr const char* kExamples =
 /// `--format json`, which errors follow as well, those of the words among them.
 bool asks_for_json(const std::vector<std::string>& words) {
   for (std::size_t i = 0; i < words.size(); ++i) {
-    if (words[i] == "--format=json" || (words[i] == "--format" && i + 1 < words.size() && words[i + 1] == "json"))
+    if (words[i] == "--format=json" ||
+        (words[i] == "--format" && i + 1 < words.size() && words[i + 1] == "json"))
       return true;
   }
   return false;
@@ -58,7 +60,9 @@ void offer(CLI::App& app, Commands& commands, const char* name, void (*add)(CLI:
            int (*run)(const Options&, const Environment&)) {
   const auto options = std::make_shared<Options>();
   add(app, *options);
-  commands[name] = [options, run](const Environment& environment) { return run(*options, environment); };
+  commands[name] = [options, run](const Environment& environment) {
+    return run(*options, environment);
+  };
 }
 
 int run(int argc, char** argv) {
@@ -96,13 +100,15 @@ int run(int argc, char** argv) {
   // Processes of a real run share devices' address spaces with drivers that map more than there is.
   const bool for_real =
       app.got_subcommand("run") || app.got_subcommand("worker") || app.got_subcommand("view") ||
-      (app.got_subcommand("perf") && app.get_subcommand("perf")->get_option("--backend")->as<std::string>() != "sim");
+      (app.got_subcommand("perf") &&
+       app.get_subcommand("perf")->get_option("--backend")->as<std::string>() != "sim");
   if (!for_real) stay_within_memory();
   if (app.got_subcommand("view")) return view(app.get_subcommand("view")->remaining());
   return commands.at(app.get_subcommands().front()->get_name())(environment);
 }
 
-/// A descriptor that is closed would go to the next file that is opened, and what is said on stderr with it.
+/// A descriptor that is closed would go to the next file that is opened, and what is said on stderr
+/// with it.
 void occupy_standard_descriptors() {
   for (const int file : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
     if (fcntl(file, F_GETFD) < 0) static_cast<void>(open("/dev/null", O_RDONLY));
@@ -114,8 +120,8 @@ void occupy_standard_descriptors() {
 
 int main(int argc, char** argv) {
   tutti::tools::occupy_standard_descriptors();
-  // A reader that is gone, and a file beyond what is allowed, show as errors of the write, so that nothing half written
-  // stays for them.
+  // A reader that is gone, and a file beyond what is allowed, show as errors of the write, so that
+  // nothing half written stays for them.
   std::signal(SIGPIPE, SIG_IGN);
   std::signal(SIGXFSZ, SIG_IGN);
   try {

@@ -47,19 +47,22 @@ std::string name_of(const Scenario& scenario, const Member& member) {
 bool is_whole(const Scenario& scenario, const Pack& pack, const Member& member) {
   return scenario.plan.collective(pack).kind == core::CollectiveKind::kAllGather ||
          pack.payload.content != core::PackContent::kValues ||
-         member.count == scenario.workload.gradients[static_cast<std::size_t>(member.variable)].elements;
+         member.count ==
+             scenario.workload.gradients[static_cast<std::size_t>(member.variable)].elements;
 }
 
 std::string start_rule(const Scenario& scenario, const Pack& pack) {
   const char* of_entry = scenario.strategy.spec ? " of its entry" : "";
   if (pack.phase == core::PackPhase::kRead)
-    return "when the step begins" + (pack.after >= 0 ? fmt::format(", after pack {}", pack.after) : "");
+    return "when the step begins" +
+           (pack.after >= 0 ? fmt::format(", after pack {}", pack.after) : "");
   if (pack.phase == core::PackPhase::kCheckpoint)
     return fmt::format("when the step is over, every {} steps", scenario.plan.checkpoint_every);
   if (pack.answers >= 0) return fmt::format("after pack {}, when its sum is there", pack.answers);
   std::string text = scenario.plan.passes_gate(pack) ? scenario.plan.gate->starts_when()
-                     : pack.needs_all_gradients      ? fmt::format("when all gradients{} are ready", of_entry)
-                                                     : "when ready";
+                     : pack.needs_all_gradients
+                         ? fmt::format("when all gradients{} are ready", of_entry)
+                         : "when ready";
   if (pack.also_needs >= 0) text += ", when the next bucket has its first gradient";
   if (pack.copied_in.count() > 0) text += " and copied in";
   if (pack.converted_in.count() > 0) text += " and converted";
@@ -74,8 +77,10 @@ std::string rank_name(const Collective& collective, Rank rank) {
 /// Returns the collective whose steps are requested.
 const Collective& chosen(const Scenario& scenario, const PlanOptions& options) {
   return options.exchange
-             ? scenario.plan.collective(scenario.plan.exchanges[static_cast<std::size_t>(*options.exchange)])
-             : scenario.plan.collective(scenario.plan.packs[static_cast<std::size_t>(options.pack)]);
+             ? scenario.plan.collective(
+                   scenario.plan.exchanges[static_cast<std::size_t>(*options.exchange)])
+             : scenario.plan.collective(
+                   scenario.plan.packs[static_cast<std::size_t>(options.pack)]);
 }
 
 // --- text ---
@@ -124,19 +129,23 @@ std::string taking_part(const Scenario& scenario, const Pack& pack) {
   if (core::who_reduces(scenario.strategy, scenario.plan) != core::WhoReduces::kServersAtOwnPace)
     return fmt::format("{} ranks", ranks);
   return fmt::format("the {} replicas of a worker, separately in each of {} workers",
-                     scenario.plan.collective(pack).contributors, scenario.plan.partition->groups());
+                     scenario.plan.collective(pack).contributors,
+                     scenario.plan.partition->groups());
 }
 
 /// "pscpu, 2 shards": how a pack of a strategy with several algorithms travels.
 std::string way_of(const Scenario& scenario, const Pack& pack) {
   const core::Strategy strategy = strategy_of(scenario.strategy, pack);
-  const std::string& name = scenario.strategy.spec->entries[static_cast<std::size_t>(pack.entry)].name;
+  const std::string& name =
+      scenario.strategy.spec->entries[static_cast<std::size_t>(pack.entry)].name;
   return strategy.shards == 1 ? name : fmt::format("{}, {} shards", name, strategy.shards);
 }
 
 /// Returns the rank that holds a variable, or that sums its gradients: "w4/cpu0". With asynchronous
 /// workers: that of the first worker.
-std::string where_it_lies(const Collective& collective) { return rank_name(collective, collective.root); }
+std::string where_it_lies(const Collective& collective) {
+  return rank_name(collective, collective.root);
+}
 
 /// "Ring LL128, 24 channels × 640 threads, 312 us": its choice, and what that takes alone.
 std::string by_nccl(const Collective& collective) {
@@ -155,24 +164,29 @@ std::string packs_table(const Scenario& scenario) {
     std::function<std::string(const Pack&)> cell;
   };
   std::vector<Column> columns{
-      {"<type", [&](const Pack& p) { return std::string(to_string(scenario.plan.collective(p).type)); }},
+      {"<type",
+       [&](const Pack& p) { return std::string(to_string(scenario.plan.collective(p).type)); }},
       {"<participants", [&](const Pack& p) { return taking_part(scenario, p); }},
       {"<starts", [&](const Pack& p) { return start_rule(scenario, p); }},
   };
   if (scenario.strategy.spec)
-    columns.insert(columns.begin(), {"<algorithm", [&](const Pack& p) { return way_of(scenario, p); }});
+    columns.insert(columns.begin(),
+                   {"<algorithm", [&](const Pack& p) { return way_of(scenario, p); }});
   if (std::any_of(scenario.plan.packs.begin(), scenario.plan.packs.end(),
                   [&](const Pack& p) { return !by_nccl(scenario.plan.collective(p)).empty(); }))
-    columns.push_back({"<by NCCL", [&](const Pack& p) { return by_nccl(scenario.plan.collective(p)); }});
+    columns.push_back(
+        {"<by NCCL", [&](const Pack& p) { return by_nccl(scenario.plan.collective(p)); }});
   if (core::on_servers(core::who_reduces(scenario.strategy, scenario.plan)))
-    columns.insert(columns.begin(),
-                   {"<server", [&](const Pack& p) { return where_it_lies(scenario.plan.collective(p)); }});
+    columns.insert(columns.begin(), {"<server", [&](const Pack& p) {
+                                       return where_it_lies(scenario.plan.collective(p));
+                                     }});
   const std::vector<Pack>& packs = scenario.plan.packs;
   std::vector<const Column*> differing;
   std::vector<std::string> common;
   for (const Column& column : columns) {
     const std::string first = column.cell(packs.front());
-    if (std::all_of(packs.begin(), packs.end(), [&](const Pack& p) { return column.cell(p) == first; }))
+    if (std::all_of(packs.begin(), packs.end(),
+                    [&](const Pack& p) { return column.cell(p) == first; }))
       common.push_back(column.heading == "<starts" ? "starts " + first : first);
     else
       differing.push_back(&column);
@@ -182,7 +196,8 @@ std::string packs_table(const Scenario& scenario) {
   headings.emplace_back("<names");
   Table table(std::move(headings));
   for (std::size_t p = 0; p < packs.size(); ++p) {
-    std::vector<std::string> row{std::to_string(p), show(scenario.plan.collective(packs[p]).bytes()),
+    std::vector<std::string> row{std::to_string(p),
+                                 show(scenario.plan.collective(packs[p]).bytes()),
                                  std::to_string(packs[p].payload.members.size())};
     for (const Column* column : differing) row.push_back(column->cell(packs[p]));
     row.push_back(some_names(scenario, packs[p]));
@@ -203,10 +218,12 @@ std::string packs_with_all_names(const Scenario& scenario) {
     const Pack& pack = scenario.plan.packs[p];
     const std::string nccl = by_nccl(scenario.plan.collective(pack));
     text += fmt::format("pack {}: {} of {}, {} gradient{}, {}{}{}, starts {}\n", p,
-                        show(scenario.plan.collective(pack).bytes()), to_string(scenario.plan.collective(pack).type),
-                        pack.payload.members.size(), pack.payload.members.size() == 1 ? "" : "s",
-                        scenario.strategy.spec ? way_of(scenario, pack) + ", " : "", nccl.empty() ? "" : nccl + ", ",
-                        taking_part(scenario, pack), start_rule(scenario, pack));
+                        show(scenario.plan.collective(pack).bytes()),
+                        to_string(scenario.plan.collective(pack).type), pack.payload.members.size(),
+                        pack.payload.members.size() == 1 ? "" : "s",
+                        scenario.strategy.spec ? way_of(scenario, pack) + ", " : "",
+                        nccl.empty() ? "" : nccl + ", ", taking_part(scenario, pack),
+                        start_rule(scenario, pack));
     text += all_names(scenario, pack);
   }
   return text;
@@ -215,9 +232,10 @@ std::string packs_with_all_names(const Scenario& scenario) {
 std::string plan_text(const Scenario& scenario, bool every_name) {
   const std::size_t packs = scenario.plan.packs.size();
   const std::size_t gradients = scenario.workload.gradients.size();
-  std::string text = fmt::format("{}: {} pack{} of {} gradient{}, {}, over {}\n", scenario.name, packs,
-                                 packs == 1 ? "" : "s", gradients, gradients == 1 ? "" : "s",
-                                 show(scenario.workload.bytes()), core::describe(*scenario.cluster));
+  std::string text =
+      fmt::format("{}: {} pack{} of {} gradient{}, {}, over {}\n", scenario.name, packs,
+                  packs == 1 ? "" : "s", gradients, gradients == 1 ? "" : "s",
+                  show(scenario.workload.bytes()), core::describe(*scenario.cluster));
   text += fmt::format("strategy: {}\n", core::describe(scenario.strategy));
   text += every_name ? packs_with_all_names(scenario) : packs_table(scenario);
   const std::vector<std::string> notes = notes_of(scenario);
@@ -250,7 +268,8 @@ Report nccl_report(const core::nccl::CollectiveTime& nccl) {
 
 Report lane_report(const Schedule& schedule, Rank rank, Lane lane) {
   Report report{{"lane", lane}, {"engine", to_string(schedule.engine(rank, lane))}};
-  if (schedule.credits(rank, lane) != core::kUnlimitedCredits) report.add("slots", schedule.credits(rank, lane));
+  if (schedule.credits(rank, lane) != core::kUnlimitedCredits)
+    report.add("slots", schedule.credits(rank, lane));
   std::vector<std::string> steps;
   for (std::int64_t i = 0; i < schedule.steps(rank, lane); ++i)
     steps.push_back(core::to_string(schedule.step(rank, lane, i), rank, schedule.ranks()));
@@ -262,7 +281,8 @@ std::vector<Report> schedule_reports(const Collective& collective) {
   std::vector<Report> ranks;
   for (Rank rank = 0; rank < schedule.ranks(); ++rank) {
     std::vector<Report> lanes;
-    for (Lane lane = 0; lane < schedule.lanes(rank); ++lane) lanes.push_back(lane_report(schedule, rank, lane));
+    for (Lane lane = 0; lane < schedule.lanes(rank); ++lane)
+      lanes.push_back(lane_report(schedule, rank, lane));
     if (lanes.empty()) continue;
     ranks.push_back({{"rank", rank},
                      {"device", rank_name(collective, rank)},
@@ -277,7 +297,9 @@ Report planned_pack(const Scenario& scenario, const Pack& pack, std::int32_t num
   Report report{{"pack", number}};
   if (scenario.strategy.spec) {
     const core::Strategy strategy = strategy_of(scenario.strategy, pack);
-    report.add("entry", pack.entry).add("algorithm", to_string(strategy.algorithm)).add("shards", strategy.shards);
+    report.add("entry", pack.entry)
+        .add("algorithm", to_string(strategy.algorithm))
+        .add("shards", strategy.shards);
   }
   report.add({{"bytes", collective.bytes()},
               {"elements", collective.elements},
@@ -299,9 +321,11 @@ Report planned_pack(const Scenario& scenario, const Pack& pack, std::int32_t num
   if (pack.payload.instance_key > 0) report.add("instance_key", pack.payload.instance_key);
   report.add("copied_in_bytes", pack.copied_in).add("copied_out_bytes", pack.copied_out);
   if (scenario.plan.compression)
-    report.add("converted_in_bytes", pack.converted_in).add("converted_out_bytes", pack.converted_out);
-  return report.add("gradients", core::list_of(pack.payload.members,
-                                               [&](const Member& member) { return member_report(scenario, member); }));
+    report.add("converted_in_bytes", pack.converted_in)
+        .add("converted_out_bytes", pack.converted_out);
+  return report.add("gradients", core::list_of(pack.payload.members, [&](const Member& member) {
+                      return member_report(scenario, member);
+                    }));
 }
 
 std::string plan_json(const Scenario& scenario, const PlanOptions& options) {
@@ -311,7 +335,8 @@ std::string plan_json(const Scenario& scenario, const PlanOptions& options) {
   if (scenario.strategy.spec) {
     report.add("all_reduce_spec", to_text(*scenario.strategy.spec));
   } else {
-    report.add("algorithm", to_string(scenario.strategy.algorithm)).add("shards", scenario.strategy.shards);
+    report.add("algorithm", to_string(scenario.strategy.algorithm))
+        .add("shards", scenario.strategy.shards);
   }
   report.add("gradient_bytes", scenario.workload.bytes());
   std::vector<Report> packs;
@@ -319,11 +344,13 @@ std::string plan_json(const Scenario& scenario, const PlanOptions& options) {
     const auto number = static_cast<std::int32_t>(packs.size());
     packs.push_back(planned_pack(scenario, pack, number));
     if (options.schedule && !options.exchange && number == options.pack)
-      packs.back().add("schedule", schedule_reports(shown_steps(scenario.plan.collective(pack)).collective));
+      packs.back().add("schedule",
+                       schedule_reports(shown_steps(scenario.plan.collective(pack)).collective));
   }
   report.add("packs", packs);
   if (options.schedule && options.exchange)
-    report.add("exchange_schedule", schedule_reports(shown_steps(chosen(scenario, options)).collective));
+    report.add("exchange_schedule",
+               schedule_reports(shown_steps(chosen(scenario, options)).collective));
   return to_json(report.add("notes", notes_of(scenario)));
 }
 
@@ -338,7 +365,8 @@ Expected<void> check_graph_options(const PlanOptions& options) {
   if (auto known = check_graph(options.graph); !known) return known;
   if (options.schedule || options.exchange)
     return refused({core::ProblemCode::kConflict, "--graph"},
-                   "--graph draws a training step, --schedule prints the steps of one collective; give one of them");
+                   "--graph draws a training step, --schedule prints the steps of one collective; "
+                   "give one of them");
   if (options.format == "json")
     return refused({core::ProblemCode::kConflict, "--graph"},
                    "--graph draws a picture, --format json prints the plan; give one of them");
@@ -349,8 +377,8 @@ Expected<void> check_graph_options(const PlanOptions& options) {
 
 int plan(const PlanOptions& options, const Environment& environment) {
   if (options.format != "text" && options.format != "json") {
-    return refuse({core::ProblemCode::kUnknownName, "--format"}, "--format {}: expected one of text, json",
-                  options.format);
+    return refuse({core::ProblemCode::kUnknownName, "--format"},
+                  "--format {}: expected one of text, json", options.format);
   }
   if (auto fits = check_graph_options(options); !fits) return report(fits.error());
   const auto scenario = load_scenario(options.scenario, environment);
@@ -360,18 +388,20 @@ int plan(const PlanOptions& options, const Environment& environment) {
   if (options.exchange && (*options.exchange < 0 || *options.exchange >= exchanges))
     return report(Error::request(
         out_of_range("--exchange", *options.exchange, exchanges - 1),
-        exchanges == 0 ? fmt::format("--exchange {}: the scenario has no exchanges", *options.exchange)
-                       : fmt::format("--exchange {}: the exchanges are 0 to {}", *options.exchange, exchanges - 1)));
+        exchanges == 0
+            ? fmt::format("--exchange {}: the scenario has no exchanges", *options.exchange)
+            : fmt::format("--exchange {}: the exchanges are 0 to {}", *options.exchange,
+                          exchanges - 1)));
   if (options.exchange && !options.schedule && !options.check)
     return refuse({core::ProblemCode::kUnused, "--exchange"},
                   "--exchange selects the exchange for --schedule or --check; add one of them");
   if (options.pack < 0 || options.pack >= packs)
-    return refuse(out_of_range("--pack", options.pack, packs - 1), "--pack {}: the packs are 0 to {}", options.pack,
-                  packs - 1);
+    return refuse(out_of_range("--pack", options.pack, packs - 1),
+                  "--pack {}: the packs are 0 to {}", options.pack, packs - 1);
   const ShownSteps steps_shown = shown_steps(chosen(*scenario, options));
   const Collective& collective = steps_shown.collective;
-  const std::string shown =
-      options.exchange ? fmt::format("exchange {}", *options.exchange) : fmt::format("pack {}", options.pack);
+  const std::string shown = options.exchange ? fmt::format("exchange {}", *options.exchange)
+                                             : fmt::format("pack {}", options.pack);
   if (options.schedule) {
     const std::int64_t steps = steps_of(*collective.schedule);
     if (steps > kMostPrintedSteps) {
@@ -401,7 +431,8 @@ int plan(const PlanOptions& options, const Environment& environment) {
     const std::string& why = steps_shown.why_not_nccls;
     text += fmt::format("\nsteps of {} ({} elements{}):\n", shown, collective.elements,
                         why.empty() ? "" : fmt::format("; not NCCL's own schedule: {}", why));
-    text += core::print(*collective.schedule, [&](Rank rank) { return rank_name(collective, rank); });
+    text +=
+        core::print(*collective.schedule, [&](Rank rank) { return rank_name(collective, rank); });
   }
   if (options.check) text += "\n" + checked;
   return print_out(text);

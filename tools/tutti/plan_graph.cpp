@@ -22,8 +22,9 @@ using core::Scenario;
 using core::Task;
 
 const core::PlannedCollective& planned_of(const core::Plan& plan, const Task& task) {
-  return plan.planned(task.pack >= 0 ? plan.packs[static_cast<std::size_t>(task.pack)].collective
-                                     : plan.exchanges[static_cast<std::size_t>(task.index)].collective);
+  return plan.planned(task.pack >= 0
+                          ? plan.packs[static_cast<std::size_t>(task.pack)].collective
+                          : plan.exchanges[static_cast<std::size_t>(task.index)].collective);
 }
 
 core::StepGraphWords words_of(const Scenario& scenario) {
@@ -33,9 +34,12 @@ core::StepGraphWords words_of(const Scenario& scenario) {
   for (const core::Communicator& communicator : scenario.communicators)
     words.communicators.push_back(fmt::format("communicator \"{}\"", communicator.name));
   words.communicator = [&plan](const Task& task) {
-    return task.pack >= 0 ? 0 : plan.exchanges[static_cast<std::size_t>(task.index)].communicator + 1;
+    return task.pack >= 0 ? 0
+                          : plan.exchanges[static_cast<std::size_t>(task.index)].communicator + 1;
   };
-  words.collective = [&plan](const Task& task) { return std::string(to_string(planned_of(plan, task).first.kind)); };
+  words.collective = [&plan](const Task& task) {
+    return std::string(to_string(planned_of(plan, task).first.kind));
+  };
   words.bytes = [&plan](const Task& task) { return planned_of(plan, task).first.bytes(); };
   words.segment = [&scenario](std::int32_t segment) {
     return scenario.workload.segments[static_cast<std::size_t>(segment)].layer;
@@ -61,11 +65,12 @@ core::Time known_duration(const core::Plan& plan, const Task& task) {
 
 Expected<void> check_graph(const std::string& path) {
   if (path.ends_with(".svg") || path.ends_with(".dot")) return {};
-  return refused({ProblemCode::kUnknownName, "--graph"}, "--graph {}: expected the name of an .svg or a .dot file",
-                 path);
+  return refused({ProblemCode::kUnknownName, "--graph"},
+                 "--graph {}: expected the name of an .svg or a .dot file", path);
 }
 
-Expected<std::string> write_graph(const Scenario& scenario, core::Executor* executor, const std::string& path) {
+Expected<std::string> write_graph(const Scenario& scenario, core::Executor* executor,
+                                  const std::string& path) {
   const core::StepPrograms programs(scenario.workload, scenario.plan);
   const core::StepGraphWords words = words_of(scenario);
   std::optional<core::TaskTimes> times;
@@ -90,17 +95,19 @@ Expected<std::string> write_graph(const Scenario& scenario, core::Executor* exec
   const core::Program& program = programs.program(group).program;
   if (!times) {
     const core::DeviceRates& device = scenario.cluster->part(scenario.cluster->replica(0)).device;
-    times = core::times_by_durations(program, programs.durations(group), {device.copy, device.memory},
-                                     [&](const Task& task) { return known_duration(scenario.plan, task); });
+    times = core::times_by_durations(
+        program, programs.durations(group), {device.copy, device.memory},
+        [&](const Task& task) { return known_duration(scenario.plan, task); });
     if (!why_not.empty()) times->source += fmt::format(" ({})", why_not);
   }
   core::StepGraph graph = core::make_step_graph(program, *times, words);
   graph.title = fmt::format("{}: a training step of {}", scenario.name, show(times->step));
-  graph.subtitle = fmt::format("{} · {} · {}", core::describe(*scenario.cluster), scenario.workload.name,
-                               core::describe(scenario.strategy));
+  graph.subtitle = fmt::format("{} · {} · {}", core::describe(*scenario.cluster),
+                               scenario.workload.name, core::describe(scenario.strategy));
   const std::string text = path.ends_with(".svg") ? core::to_svg(graph) : core::to_dot(graph);
   if (auto written = write_file(path, {scenario.file}, text); !written) return failed(written);
-  std::string said = fmt::format("{}: {} boxes, {} arrows\n", path, graph.boxes.size(), graph.arrows.size());
+  std::string said =
+      fmt::format("{}: {} boxes, {} arrows\n", path, graph.boxes.size(), graph.arrows.size());
   for (const std::string& caption : graph.captions) said += caption + "\n";
   return said;
 }

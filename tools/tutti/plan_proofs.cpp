@@ -33,8 +33,10 @@ constexpr std::int64_t kCheckedElements = 4099;
 constexpr std::int64_t kMostCheckedWords = std::int64_t{1} << 27;
 constexpr std::int64_t kMostCheckedSteps = 10'000'000;
 
-/// NCCL's steps for a collective that has its choice, `elements` of it in the place of all. ERRORS: what is not lowered.
-Expected<std::shared_ptr<const Schedule>> lowered(const Collective& planned, std::int64_t elements) {
+/// NCCL's steps for a collective that has its choice, `elements` of it in the place of all. ERRORS:
+/// what is not lowered.
+Expected<std::shared_ptr<const Schedule>> lowered(const Collective& planned,
+                                                  std::int64_t elements) {
   const core::nccl::CollectiveTime& time = *planned.nccl;
   const core::Cluster& cluster = planned.group.cluster();
   std::vector<std::vector<int>> inside;
@@ -44,8 +46,8 @@ Expected<std::shared_ptr<const Schedule>> lowered(const Collective& planned, std
       inside.insert(inside.end(), static_cast<std::size_t>(ring.channels), ring.gpus);
   }
   return core::nccl::lower(with_orders(*time.communicator, inside),
-                           {planned.kind, time.choice.value_or(core::nccl::Choice{}), planned.type, elements,
-                            planned.elements, planned.root});
+                           {planned.kind, time.choice.value_or(core::nccl::Choice{}), planned.type,
+                            elements, planned.elements, planned.root});
 }
 
 /// NCCL's schedule inside workers, as NCCL would execute it; or rings, if that cannot be lowered.
@@ -63,8 +65,8 @@ LoweredParts lowered_parts(const core::CollectiveParts& planned, const Collectiv
     while (!planned.all[next].inside_workers) ++next;
     const Collective& part = planned.all[next++].collective;
     auto own = lowered(part, of_small.elements);
-    words += fmt::format("{}{} {} {}", words.empty() ? "inside workers " : " and ", to_string(part.kind),
-                         own ? "by" : "as rings, not", describe(*part.nccl));
+    words += fmt::format("{}{} {} {}", words.empty() ? "inside workers " : " and ",
+                         to_string(part.kind), own ? "by" : "as rings, not", describe(*part.nccl));
     return own ? std::move(*own) : nullptr;
   };
   auto schedule = core::schedule_of(*small.parts, small.elements, inside);
@@ -89,17 +91,19 @@ std::int64_t elements_to_check(const Collective& planned) {
 }
 
 /// `small` is `planned` at a size that can be proved; `as_it_is`: it is `planned` itself.
-Expected<std::string> prove(const std::string& what, const Collective& planned, Collective small, bool as_it_is) {
+Expected<std::string> prove(const std::string& what, const Collective& planned, Collective small,
+                            bool as_it_is) {
   Contract contract = small.contract();
   std::string of_nccl;
   if (planned.nccl) {
     auto own = lowered(planned, small.elements);
-    of_nccl = own ? fmt::format("{}: ", describe(*planned.nccl))
-                  : fmt::format("not by NCCL's own steps ({}): ", own.error().problems().front().text);
+    of_nccl =
+        own ? fmt::format("{}: ", describe(*planned.nccl))
+            : fmt::format("not by NCCL's own steps ({}): ", own.error().problems().front().text);
     if (own) {
       small.schedule = std::move(*own);
-      contract = Contract::of(planned.kind, static_cast<std::int32_t>(planned.contributors), small.elements,
-                              planned.root, !can_be_in_place(planned.kind));
+      contract = Contract::of(planned.kind, static_cast<std::int32_t>(planned.contributors),
+                              small.elements, planned.root, !can_be_in_place(planned.kind));
     }
   }
   // Fewer elements may be fewer parts, of what does not cut evenly.
@@ -111,11 +115,11 @@ Expected<std::string> prove(const std::string& what, const Collective& planned, 
   }
   const std::int64_t steps = steps_of(*small.schedule);
   if ((!as_it_is && words_to_check(small) > kMostCheckedWords) || steps > kMostCheckedSteps) {
-    return refused(
-        {ProblemCode::kTooLarge, "--check"},
-        "--check: the schedule of {} is too large to prove ({} steps on {} ranks); take fewer workers, whose "
-        "schedule follows the same rules",
-        what, steps, small.schedule->ranks());
+    return refused({ProblemCode::kTooLarge, "--check"},
+                   "--check: the schedule of {} is too large to prove ({} steps on {} ranks); take "
+                   "fewer workers, whose "
+                   "schedule follows the same rules",
+                   what, steps, small.schedule->ranks());
   }
   const std::vector<core::Violation> violations = core::check(*small.schedule, contract);
   if (!violations.empty()) {
@@ -124,10 +128,13 @@ Expected<std::string> prove(const std::string& what, const Collective& planned, 
     return tl::make_unexpected(Error::run({ProblemCode::kWrongResult}, all));
   }
   return fmt::format(
-      "{}: {}every one of {} replicas ends with {} ({} elements{})\n", what, of_nccl, small.contributors,
-      planned.kind == core::CollectiveKind::kAllReduce ? "every contribution exactly once"
-                                                       : fmt::format("what {} says", to_string(planned.kind)),
-      small.elements, small.elements < planned.elements ? fmt::format(" in place of {}", planned.elements) : "");
+      "{}: {}every one of {} replicas ends with {} ({} elements{})\n", what, of_nccl,
+      small.contributors,
+      planned.kind == core::CollectiveKind::kAllReduce
+          ? "every contribution exactly once"
+          : fmt::format("what {} says", to_string(planned.kind)),
+      small.elements,
+      small.elements < planned.elements ? fmt::format(" in place of {}", planned.elements) : "");
 }
 
 Expected<std::string> prove_pack(const Scenario& scenario, std::size_t number) {
@@ -139,12 +146,13 @@ Expected<std::string> prove_pack(const Scenario& scenario, std::size_t number) {
   const auto& partition = scenario.plan.partition;
   // Packs on servers are proved at full size: their location depends on it. Sparse or saved data is
   // not reduced by the strategy's reduction of gradients.
-  const bool as_it_is =
-      core::on_servers(core::who_reduces(scenario.strategy, scenario.plan)) || pack.payload.reduction.has_value();
-  Collective small = as_it_is ? planned
-                     : partition
-                         ? core::make_collective(cluster, strategy, planned.type, elements, pack.turn, *partition)
-                         : core::make_collective(cluster, strategy, planned.type, elements, pack.turn);
+  const bool as_it_is = core::on_servers(core::who_reduces(scenario.strategy, scenario.plan)) ||
+                        pack.payload.reduction.has_value();
+  Collective small =
+      as_it_is ? planned
+      : partition
+          ? core::make_collective(cluster, strategy, planned.type, elements, pack.turn, *partition)
+          : core::make_collective(cluster, strategy, planned.type, elements, pack.turn);
   return prove(fmt::format("pack {}", number), planned, std::move(small), as_it_is);
 }
 
@@ -156,8 +164,9 @@ Expected<std::string> prove_exchange(const Scenario& scenario, std::size_t numbe
   strategy.collective = planned.kind;
   strategy.out_of_place = planned.out_of_place;
   return prove(fmt::format("exchange {}", number), planned,
-               core::make_collective(*scenario.cluster, strategy, planned.type, elements_to_check(planned),
-                                     static_cast<int>(number), *scenario.plan.planned(exchange.collective).groups),
+               core::make_collective(*scenario.cluster, strategy, planned.type,
+                                     elements_to_check(planned), static_cast<int>(number),
+                                     *scenario.plan.planned(exchange.collective).groups),
                false);
 }
 
@@ -210,13 +219,15 @@ Expected<std::string> check_task_graphs(const Scenario& scenario) {
       possible += fmt::format("note: possible deadlock: {}\n", problem.text);
   }
   if (!wrong.empty())
-    return tl::make_unexpected(Error::run({ProblemCode::kWrongResult}, "the task graph is wrong:" + wrong));
+    return tl::make_unexpected(
+        Error::run({ProblemCode::kWrongResult}, "the task graph is wrong:" + wrong));
   std::string text;
   for (const core::PlanView::Role& role : view.roles) {
     text += fmt::format(
-        "task graph{}: {} tasks and {} edges: the step ends, and all ranks take part in the same collectives{}\n",
-        view.roles.size() == 1 ? "" : " of " + role.name, role.program->size(), role.program->successors.size(),
-        possible.empty() ? " in the same order" : "");
+        "task graph{}: {} tasks and {} edges: the step ends, and all ranks take part in the same "
+        "collectives{}\n",
+        view.roles.size() == 1 ? "" : " of " + role.name, role.program->size(),
+        role.program->successors.size(), possible.empty() ? " in the same order" : "");
   }
   return text + possible;
 }

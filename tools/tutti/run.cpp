@@ -13,25 +13,29 @@ namespace tutti::tools {
 using core::Error;
 using core::ProblemCode;
 
-core::Expected<real::TcpExecutorOptions> executor_options(const RealOptions& options, const std::string& backend) {
+core::Expected<real::TcpExecutorOptions> executor_options(const RealOptions& options,
+                                                          const std::string& backend) {
   real::TcpExecutorOptions made;
   made.program = "/proc/self/exe";
   made.timeout_seconds = options.timeout_seconds.value_or(made.timeout_seconds);
   if (!(made.timeout_seconds > 0 && made.timeout_seconds <= real::kMostTimeoutSeconds))
-    return refused(out_of_range("--timeout-seconds", *options.timeout_seconds, real::kMostTimeoutSeconds),
-                   "--timeout-seconds must be above 0 and at most {}", real::kMostTimeoutSeconds);
+    return refused(
+        out_of_range("--timeout-seconds", *options.timeout_seconds, real::kMostTimeoutSeconds),
+        "--timeout-seconds must be above 0 and at most {}", real::kMostTimeoutSeconds);
   if (!options.transport.empty()) made.transport = options.transport;
   if (made.transport != "tcp" && made.transport != "shm")
-    return refused({ProblemCode::kUnknownName, "--transport"}, "--transport {}: expected tcp or shm", made.transport);
+    return refused({ProblemCode::kUnknownName, "--transport"},
+                   "--transport {}: expected tcp or shm", made.transport);
   made.streams = options.streams.value_or(made.streams);
   if (made.streams < 1 || made.streams > real::kMostStreams)
-    return refused(out_of_range("--streams", made.streams, real::kMostStreams), "--streams {}: expected 1 to {}",
-                   made.streams, real::kMostStreams);
+    return refused(out_of_range("--streams", made.streams, real::kMostStreams),
+                   "--streams {}: expected 1 to {}", made.streams, real::kMostStreams);
   if (made.streams > 1 && made.transport != "tcp")
-    return tl::unexpected(
-        Error::request({ProblemCode::kConflict, "--streams"},
-                       "--streams is about TCP connections; leave it out with --transport " + made.transport));
-  const auto parsed = choice<real::Backend>("--backend", backend, real::kBackends, real::parse_backend);
+    return tl::unexpected(Error::request(
+        {ProblemCode::kConflict, "--streams"},
+        "--streams is about TCP connections; leave it out with --transport " + made.transport));
+  const auto parsed =
+      choice<real::Backend>("--backend", backend, real::kBackends, real::parse_backend);
   if (!parsed) return failed(parsed);
   made.backend = *parsed;
   made.free_memory = [] { return free_memory(); };
@@ -42,17 +46,20 @@ int run_for_real(const RealRunOptions& options, const Environment& environment) 
   auto executor_options = tools::executor_options(options.real, options.backend);
   if (!executor_options) return report(executor_options.error());
   if (options.compute != "sleep" && options.compute != "busy")
-    return refuse({ProblemCode::kUnknownName, "--compute"}, "--compute {}: expected sleep or busy", options.compute);
+    return refuse({ProblemCode::kUnknownName, "--compute"}, "--compute {}: expected sleep or busy",
+                  options.compute);
   if (options.compute == "busy" && options.emulate)
-    return refuse({ProblemCode::kConflict, "--compute"},
-                  "--compute busy takes cores that --emulate needs; emulated devices have their own time");
+    return refuse(
+        {ProblemCode::kConflict, "--compute"},
+        "--compute busy takes cores that --emulate needs; emulated devices have their own time");
   if (options.time_scale && !options.emulate)
     return refuse({ProblemCode::kUnused, "--time-scale"},
                   "--time-scale slows an emulated cluster down; give --emulate with it");
-  if (options.time_scale &&
-      !(*options.time_scale >= real::kLeastTimeScale && *options.time_scale <= real::kMostTimeScale))
+  if (options.time_scale && !(*options.time_scale >= real::kLeastTimeScale &&
+                              *options.time_scale <= real::kMostTimeScale))
     return refuse(out_of_range("--time-scale", *options.time_scale, real::kMostTimeScale),
-                  "--time-scale must be from {} to {:.0f}", real::kLeastTimeScale, real::kMostTimeScale);
+                  "--time-scale must be from {} to {:.0f}", real::kLeastTimeScale,
+                  real::kMostTimeScale);
   const real::Backend backend = executor_options->backend;
   if (options.emulate && backend != real::Backend::kTcp)
     return refuse({ProblemCode::kConflict, "--emulate"},
@@ -73,21 +80,22 @@ int run_for_real(const RealRunOptions& options, const Environment& environment) 
     };
   }
   real::TcpExecutor executor(std::move(*executor_options));
-  const int status = execute(executor, options.emulate ? "emulating" : "running", options, environment,
-                             [](const core::Scenario& scenario) -> core::Expected<void> {
-                               const core::RunOptions& run = scenario.run;
-                               if (run.interference == core::Interference::kOn) {
-                                 return refused({ProblemCode::kUnsupported, "Run.interference"},
-                                                "run: interference: ON is simulated only: a real run meets its own, "
-                                                "and an emulated one has none; leave it out (tutti simulate takes "
-                                                "it, also as --interference on)");
-                               }
-                               if (!run.conditions.any()) return {};
-                               return refused({ProblemCode::kUnsupported, "Condition"},
-                                              "conditions are simulated only: a real run meets its own; leave them "
-                                              "out (tutti simulate takes them)");
-                             },
-                             {.writes_as_it_goes = true});
+  const int status = execute(
+      executor, options.emulate ? "emulating" : "running", options, environment,
+      [](const core::Scenario& scenario) -> core::Expected<void> {
+        const core::RunOptions& run = scenario.run;
+        if (run.interference == core::Interference::kOn) {
+          return refused({ProblemCode::kUnsupported, "Run.interference"},
+                         "run: interference: ON is simulated only: a real run meets its own, "
+                         "and an emulated one has none; leave it out (tutti simulate takes "
+                         "it, also as --interference on)");
+        }
+        if (!run.conditions.any()) return {};
+        return refused({ProblemCode::kUnsupported, "Condition"},
+                       "conditions are simulated only: a real run meets its own; leave them "
+                       "out (tutti simulate takes them)");
+      },
+      {.writes_as_it_goes = true});
   if (status != kDone) executor.turn_away(Error::request("there is no run: rank 0 says why"));
   return status;
 }
@@ -95,7 +103,8 @@ int run_for_real(const RealRunOptions& options, const Environment& environment) 
 int worker(const WorkerOptions& options, const Environment&) {
   // First of all: a worker that waits for a coordinator that is gone would wait for a minute.
   if (options.child_of != 0 && !real::end_with_parent(options.child_of)) return kRunFailed;
-  if (options.worker < -1) return refuse({ProblemCode::kTooSmall, "--worker"}, "--worker must be at least 0");
+  if (options.worker < -1)
+    return refuse({ProblemCode::kTooSmall, "--worker"}, "--worker must be at least 0");
   if (!options.join.empty() && !options.rendezvous.empty())
     return refuse({ProblemCode::kConflict, "--join"},
                   "--join and --rendezvous both say where the coordinator is; keep one");
@@ -104,9 +113,9 @@ int worker(const WorkerOptions& options, const Environment&) {
   if (part->coordinates) {
     return report(Error::request(
         {part->launch ? ProblemCode::kConflict : ProblemCode::kMissing, "--join"},
-        part->launch
-            ? "this is rank 0, which coordinates: start tutti run SCENARIO there"
-            : "--join is missing; say where the coordinator is, as tutti run SCENARIO --listen HOST:PORT tells"));
+        part->launch ? "this is rank 0, which coordinates: start tutti run SCENARIO there"
+                     : "--join is missing; say where the coordinator is, as tutti run SCENARIO "
+                       "--listen HOST:PORT tells"));
   }
   if (part->launch && options.worker >= 0)
     return refuse({ProblemCode::kConflict, "--worker"},

@@ -9,7 +9,8 @@ namespace tutti::tools {
 struct JoinOptions {
   std::string listen;       ///< "HOST:PORT"
   std::string secret_file;  ///< file with the secret; by default the secret is in TUTTI_SECRET
-  std::string rendezvous;   ///< "HOST:PORT", a folder or a file: needed if the launcher does not say where rank 0 is
+  std::string rendezvous;  ///< "HOST:PORT", a folder or a file: needed if the launcher does not say
+                           ///< where rank 0 is
   std::string launcher = "auto";
   std::optional<double> wait_seconds;
 };
@@ -17,14 +18,15 @@ struct JoinOptions {
 /// The options of all commands that run for real.
 struct RealOptions {
   JoinOptions join;
-  std::string transport;                  ///< tcp (the default) or shm
-  std::optional<int> streams;             ///< TCP connections between each pair of workers; default 1
+  std::string transport;       ///< tcp (the default) or shm
+  std::optional<int> streams;  ///< TCP connections between each pair of workers; default 1
   std::optional<double> timeout_seconds;  ///< default 60
 };
 
 /// Returns the executor's options, without how workers find each other. ERRORS (requests): an
 /// option is invalid.
-core::Expected<real::TcpExecutorOptions> executor_options(const RealOptions& options, const std::string& backend);
+core::Expected<real::TcpExecutorOptions> executor_options(const RealOptions& options,
+                                                          const std::string& backend);
 
 struct RealRunOptions : ExecuteOptions {
   std::string backend = "tcp";
@@ -41,7 +43,8 @@ int run_for_real(const RealRunOptions& options, const Environment& environment);
 struct WorkerOptions : JoinOptions {
   std::string join;  ///< "10.0.0.1:4711"
   std::int32_t worker = -1;
-  std::int32_t child_of = 0;  ///< the coordinator's process, which started this one and reports errors; 0: none
+  std::int32_t child_of =
+      0;  ///< the coordinator's process, which started this one and reports errors; 0: none
 };
 
 /// `tutti worker`: runs one worker process of a run.

@@ -39,7 +39,9 @@ Expected<core::TfConfig> load_tf_config(const std::string& from) {
   std::string text;
   if (environment) {
     const char* const value = std::getenv("TF_CONFIG");
-    if (!value) return refused({ProblemCode::kMissing, "--tf-config"}, "--tf-config env: TF_CONFIG is not set");
+    if (!value)
+      return refused({ProblemCode::kMissing, "--tf-config"},
+                     "--tf-config env: TF_CONFIG is not set");
     text = value;
   } else {
     auto read = core::read_text_file(from, core::TextSource::kAnything);
@@ -52,10 +54,12 @@ Expected<core::TfConfig> load_tf_config(const std::string& from) {
     return tl::make_unexpected(Error::request({code, "--tf-config"}, what, {source, 0, 0}));
   };
   const auto task = config->task();
-  const auto valid = task ? core::validate(config->cluster, *task) : core::validate(config->cluster);
+  const auto valid =
+      task ? core::validate(config->cluster, *task) : core::validate(config->cluster);
   if (!valid) return wrong(ProblemCode::kInvalid, valid.error());
   if (*core::worker_count(config->cluster, "worker") == 0)
-    return wrong(ProblemCode::kMissing, "cluster has neither a chief nor workers, so nobody trains");
+    return wrong(ProblemCode::kMissing,
+                 "cluster has neither a chief nor workers, so nobody trains");
   return config;
 }
 
@@ -63,16 +67,19 @@ Expected<std::string> read_scenario_file(const std::string& path) {
   if (core::is_database(path)) {
     return tl::make_unexpected(Error::request(
         {ProblemCode::kWrongType, ""},
-        "this is a sweep and no scenario; tutti sweep tells of it, and tutti view shows it", {path, 0, 0}));
+        "this is a sweep and no scenario; tutti sweep tells of it, and tutti view shows it",
+        {path, 0, 0}));
   }
   return core::read_text_file(path, core::TextSource::kAnything);
 }
 
 void warn_of_old_form(const std::string& text, const std::string& path) {
-  if (const std::string warning = core::old_form_warning(text, path); !warning.empty()) tell(warning);
+  if (const std::string warning = core::old_form_warning(text, path); !warning.empty())
+    tell(warning);
 }
 
-Expected<core::Scenario> load_scenario(const ScenarioOptions& options, const Environment& environment) {
+Expected<core::Scenario> load_scenario(const ScenarioOptions& options,
+                                       const Environment& environment) {
   auto overrides = settings_of(options.settings());
   if (!overrides) return failed(overrides);
   std::optional<core::TfConfig> tf_config;
@@ -90,7 +97,8 @@ Expected<core::Scenario> load_scenario(const ScenarioOptions& options, const Env
   }
   auto scenario = core::read_scenario(*text, options.file, environment.library, *overrides);
   if (!scenario || !tf_config) return scenario;
-  if (const auto checked = core::check_workers(tf_config->cluster, *scenario); !checked) return failed(checked);
+  if (const auto checked = core::check_workers(tf_config->cluster, *scenario); !checked)
+    return failed(checked);
   return scenario;
 }
 

@@ -14,8 +14,10 @@ namespace tutti::tools {
 struct ScenarioOptions {
   std::string file;
   std::vector<std::string> set;  ///< "strategy.shards=4"
-  std::string calibration;  ///< file of measured NCCL times (cluster.nccl_calibration); empty: as the scenario says
-  std::string tf_config;    ///< file, or "env": that of the environment; its workers instead of the scenario's
+  std::string calibration;  ///< file of measured NCCL times (cluster.nccl_calibration); empty: as
+                            ///< the scenario says
+  std::string tf_config;    ///< file, or "env": that of the environment; its workers instead of the
+                            ///< scenario's
 
   /// All that is set: `set`, and what other options stand for.
   [[nodiscard]] std::vector<std::string> settings() const;
@@ -32,7 +34,8 @@ void warn_of_old_form(const std::string& text, const std::string& path);
 
 /// Reads the scenario and applies the changes. ERRORS: see core/edit/overrides.h; a file cannot be
 /// read.
-core::Expected<core::Scenario> load_scenario(const ScenarioOptions& options, const Environment& environment);
+core::Expected<core::Scenario> load_scenario(const ScenarioOptions& options,
+                                             const Environment& environment);
 
 /// Reads TF_CONFIG from a file or from the environment ("env"); it has to contain workers that
 /// train. ERRORS: see core/cluster/tf_config.h.

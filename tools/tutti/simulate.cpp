@@ -34,7 +34,8 @@ std::optional<StepBand> band_of(sim::Simulator& simulator, const core::Scenario&
     const bool whole = ran && std::ssize(summary.steps()) >= scenario.run.steps;
     return whole ? std::optional(summary.step_time()) : std::nullopt;
   };
-  // Both at the same time: of runs that nothing shortens, each takes as long as the one that it is for.
+  // Both at the same time: of runs that nothing shortens, each takes as long as the one that it is
+  // for.
   auto others = std::async(std::launch::async, step_time, core::BandEnd::kLow);
   const auto high = step_time(core::BandEnd::kHigh);
   const auto low = others.get();
@@ -46,34 +47,37 @@ std::optional<StepBand> band_of(sim::Simulator& simulator, const core::Scenario&
 }  // namespace
 
 int simulate(const SimulateOptions& options, const Environment& environment) {
-  const auto folds = choice<sim::Folds>("--fold", options.fold, "auto, on, off", auto_on_off<sim::Folds>);
+  const auto folds =
+      choice<sim::Folds>("--fold", options.fold, "auto, on, off", auto_on_off<sim::Folds>);
   if (!folds) return report(folds.error());
-  const auto remembers =
-      choice<sim::Remembers>("--remember", options.remember, "auto, on, off", auto_on_off<sim::Remembers>);
+  const auto remembers = choice<sim::Remembers>("--remember", options.remember, "auto, on, off",
+                                                auto_on_off<sim::Remembers>);
   if (!remembers) return report(remembers.error());
   sim::Simulator simulator(*folds, *remembers);
   const AdjustRun adjust = [&options](core::Scenario& scenario) -> core::Expected<void> {
     core::RunOptions& run = scenario.run;
     if (!options.nccl.empty()) {
-      const auto nccl = choice<core::NcclModel>("--nccl", options.nccl, "calibrated, rings", core::parse_nccl_model);
+      const auto nccl = choice<core::NcclModel>("--nccl", options.nccl, "calibrated, rings",
+                                                core::parse_nccl_model);
       if (!nccl) return failed(nccl);
       if (*nccl == core::NcclModel::kRings) core::simulate_as_rings(scenario);
       if (*nccl != run.nccl)
         return refused({core::ProblemCode::kConflict, "--nccl"},
-                       "--nccl calibrated: the scenario says run {{ nccl: RINGS }}; say --set run.nccl=CALIBRATED");
+                       "--nccl calibrated: the scenario says run {{ nccl: RINGS }}; say --set "
+                       "run.nccl=CALIBRATED");
     }
     if (options.seed) run.seed = *options.seed;
     if (!options.interference.empty()) {
-      const auto interference =
-          choice<core::Interference>("--interference", options.interference, "auto, on, off",
-                                     [](const std::string& name) { return core::parse_interference(name); });
+      const auto interference = choice<core::Interference>(
+          "--interference", options.interference, "auto, on, off",
+          [](const std::string& name) { return core::parse_interference(name); });
       if (!interference) return failed(interference);
       run.interference = *interference;
     }
     if (options.network_model.empty()) return {};
-    const auto model =
-        choice<core::NetworkModel>("--network-model", options.network_model, "fifo, ideal, fair",
-                                   [](const std::string& name) { return core::parse_network_model(name); });
+    const auto model = choice<core::NetworkModel>(
+        "--network-model", options.network_model, "fifo, ideal, fair",
+        [](const std::string& name) { return core::parse_network_model(name); });
     if (!model) return failed(model);
     run.network_model = *model;
     return {};
@@ -81,7 +85,8 @@ int simulate(const SimulateOptions& options, const Environment& environment) {
   const auto band = [&](const core::Scenario& scenario, const core::RunControl& control) {
     return band_of(simulator, scenario, control);
   };
-  return execute(simulator, "simulating", options, environment, adjust, {core::extrapolations, band});
+  return execute(simulator, "simulating", options, environment, adjust,
+                 {core::extrapolations, band});
 }
 
 }  // namespace tutti::tools

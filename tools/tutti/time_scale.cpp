@@ -24,8 +24,12 @@ constexpr double kShareOfTheCores = 0.1;
 /// How long a step takes, and its packs.
 class Durations : public core::DeafSink {
  public:
-  void step(const core::StepRecord& step) override { seconds = core::to_us(step.end - step.start) / 1e6; }
-  void pack(const core::PackRecord& pack) override { pack_seconds += core::to_us(pack.end - pack.last_start) / 1e6; }
+  void step(const core::StepRecord& step) override {
+    seconds = core::to_us(step.end - step.start) / 1e6;
+  }
+  void pack(const core::PackRecord& pack) override {
+    pack_seconds += core::to_us(pack.end - pack.last_start) / 1e6;
+  }
   double seconds = 0;
   double pack_seconds = 0;
 };
@@ -51,7 +55,8 @@ Messages messages_of(const core::Plan& plan) {
           const bool sends_only = step.kind == core::StepKind::kSend;
           const std::int64_t elements = sends_only ? step.source.count : step.target.count;
           if (core::sends(step.kind))
-            messages.bytes += static_cast<double>(elements * core::size_of(plan.collective(pack).type).count());
+            messages.bytes +=
+                static_cast<double>(elements * core::size_of(plan.collective(pack).type).count());
         }
       }
     }

@@ -22,7 +22,8 @@ using core::nccl::Quality;
 using core::nccl::ValidatedTable;
 using core::nccl::Validation;
 
-Expected<core::nccl::Parameters> figures(const ValidateOptions& options, const Environment& environment) {
+Expected<core::nccl::Parameters> figures(const ValidateOptions& options,
+                                         const Environment& environment) {
   if (options.times.empty()) return core::nccl::Parameters::load(environment.library.folder());
   const auto text = core::read_text_file(options.times);
   if (!text) return failed(text);
@@ -30,7 +31,8 @@ Expected<core::nccl::Parameters> figures(const ValidateOptions& options, const E
 }
 
 /// The spread of repeats of the table's experiment, if it was repeated.
-std::optional<double> noise_of(const std::map<std::string, double>& noise, const std::string& config) {
+std::optional<double> noise_of(const std::map<std::string, double>& noise,
+                               const std::string& config) {
   for (const auto& [name, spread] : noise) {
     if (name.starts_with(config)) return spread;
   }
@@ -38,7 +40,9 @@ std::optional<double> noise_of(const std::map<std::string, double>& noise, const
 }
 
 /// Null where no row is modelled.
-ReportValue known(const Quality& of, double value) { return of.rows == 0 ? ReportValue(nullptr) : ReportValue(value); }
+ReportValue known(const Quality& of, double value) {
+  return of.rows == 0 ? ReportValue(nullptr) : ReportValue(value);
+}
 
 Report quality_report(const Quality& quality, const BandQuality& bands) {
   return {{"p90_error", known(quality, quality.p90)},
@@ -72,12 +76,14 @@ std::string json(const Validation& validation) {
   Report report{{"overall", overall}};
   if (const Quality& before = validation.overall_before; before.rows > 0) {
     Report uncalibrated{{"median_error", before.median}, {"mean_error", before.mean}};
-    report.add("overall_before", uncalibrated.add(quality_report(before, validation.overall_bands_before)));
+    report.add("overall_before",
+               uncalibrated.add(quality_report(before, validation.overall_bands_before)));
   }
   return to_json(report.add("tables", core::list_of(validation.tables, table_report)));
 }
 
-const std::vector<std::string> kColumns{"rows", "median", "mean", "90th", "bias", "in band", "band width", "score"};
+const std::vector<std::string> kColumns{"rows", "median",  "mean",       "90th",
+                                        "bias", "in band", "band width", "score"};
 
 std::vector<std::string> columns(const std::string& first) {
   std::vector<std::string> all{"<" + first};
@@ -93,7 +99,8 @@ std::string text(const Validation& validation, const std::map<std::string, doubl
   std::map<std::string, std::vector<std::string>> reasons;
   for (const ValidatedTable& table : validation.tables) {
     const auto& facts = table.table->facts;
-    if (!table.reason.empty()) reasons[table.reason].push_back(facts.table_id.empty() ? "(no name)" : facts.table_id);
+    if (!table.reason.empty())
+      reasons[table.reason].push_back(facts.table_id.empty() ? "(no name)" : facts.table_id);
     if (table.rows.empty()) continue;
     std::vector<std::string> row = quality_cells(facts.table_id, table.quality, table.bands);
     const auto floor = noise_of(noise, facts.config);
@@ -106,18 +113,23 @@ std::string text(const Validation& validation, const std::map<std::string, doubl
     parts.row(quality_cells(part.by + ": " + part.name, part.quality, part.bands));
   parts.row(quality_cells("all", validation.overall, validation.overall_bands));
   if (validation.overall_before.rows > 0)
-    parts.row(quality_cells("all, not calibrated", validation.overall_before, validation.overall_bands_before));
+    parts.row(quality_cells("all, not calibrated", validation.overall_before,
+                            validation.overall_bands_before));
   out += "\nhealthy tables, every config weighing the same\n" + parts.text(0);
   out += fmt::format("\n{} of {} rows of healthy tables are modelled; {} outliers are left out\n",
                      validation.overall.rows, validation.rows, validation.outliers);
   out +=
-      "in band: the share of measurements inside the error bands of their predictions, which are meant to hold eight "
-      "of ten; band width: the median of a band's upper over its lower end; score: the interval score on logarithms, "
+      "in band: the share of measurements inside the error bands of their predictions, which are "
+      "meant to hold eight "
+      "of ten; band width: the median of a band's upper over its lower end; score: the interval "
+      "score on logarithms, "
       "a band's width and ten times by what measurements lie beyond it (less is better)\n";
   if (validation.other_rows > 0)
     out += fmt::format(
-        "{} rows are of tables that are not healthy, or that nobody has a record of{}\n", validation.other_rows,
-        validation.overall_before.rows > 0 ? ", of other systems, or that calibrate the predictions" : "");
+        "{} rows are of tables that are not healthy, or that nobody has a record of{}\n",
+        validation.other_rows,
+        validation.overall_before.rows > 0 ? ", of other systems, or that calibrate the predictions"
+                                           : "");
   for (const auto& [reason, ids] : reasons) {
     out += fmt::format("\n{} ({} table{}):\n ", reason, ids.size(), ids.size() == 1 ? "" : "s");
     for (const std::string& id : ids) out += " " + id;
@@ -127,11 +139,14 @@ std::string text(const Validation& validation, const std::map<std::string, doubl
 }
 
 Expected<Validation> validated_tables(const std::vector<core::CollectiveTable>& tables,
-                                      const core::nccl::Parameters& parameters, const core::nccl::ErrorBands& bands,
-                                      const ValidateOptions& options, const Environment& environment) {
+                                      const core::nccl::Parameters& parameters,
+                                      const core::nccl::ErrorBands& bands,
+                                      const ValidateOptions& options,
+                                      const Environment& environment) {
   if (options.calibrate_on.empty()) return core::nccl::validate(tables, parameters, bands);
-  const auto spread = options.spread.empty() ? core::nccl::Spread::load(environment.library.folder())
-                                             : core::nccl::Spread::load_file(options.spread);
+  const auto spread = options.spread.empty()
+                          ? core::nccl::Spread::load(environment.library.folder())
+                          : core::nccl::Spread::load_file(options.spread);
   if (!spread) return failed(spread);
   return core::nccl::validate(tables, parameters, bands, {options.calibrate_on, *spread});
 }
@@ -157,8 +172,9 @@ int validate(const ValidateOptions& options, const Environment& environment) {
   if (!validated) return report(validated.error());
   const Validation& validation = *validated;
   if (!options.report.empty()) {
-    const auto page = write_file(options.report, {options.tables, options.meta, options.noise, options.times},
-                                 validation_page(validation));
+    const auto page =
+        write_file(options.report, {options.tables, options.meta, options.noise, options.times},
+                   validation_page(validation));
     if (!page) return report(page.error());
   }
   return print_out(*format == Format::kJson ? json(validation) : text(validation, noise));

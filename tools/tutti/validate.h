@@ -10,11 +10,12 @@ namespace tutti::tools {
 struct ValidateOptions {
   std::string tables;
   std::string meta;
-  std::string noise;                      ///< empty: no noise floor
-  std::string times;                      ///< figures of the time model; empty: those that are shipped
-  std::string report;                     ///< HTML; empty: none
-  std::string spread;                     ///< scales of calibrations; empty: those that are shipped
-  std::vector<std::string> calibrate_on;  ///< ids of tables that predictions of their systems are calibrated with
+  std::string noise;   ///< empty: no noise floor
+  std::string times;   ///< figures of the time model; empty: those that are shipped
+  std::string report;  ///< HTML; empty: none
+  std::string spread;  ///< scales of calibrations; empty: those that are shipped
+  std::vector<std::string>
+      calibrate_on;  ///< ids of tables that predictions of their systems are calibrated with
   std::string format = "text";
 };
 

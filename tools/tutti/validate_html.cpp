@@ -12,7 +12,8 @@ using core::nccl::ValidatedRow;
 using core::nccl::ValidatedTable;
 
 /// Small, and both axes logarithmic.
-const core::PlotLook kLook{300, 200, 44, 6, 10, 24, false, core::Scale::kLogarithmic, core::Scale::kLogarithmic, 2};
+const core::PlotLook kLook{
+    300, 200, 44, 6, 10, 24, false, core::Scale::kLogarithmic, core::Scale::kLogarithmic, 2};
 
 std::string plot(const ValidatedTable& table) {
   core::Plot plot;
@@ -64,7 +65,8 @@ std::vector<std::string> quality_cells(const std::string& name, const core::nccl
 std::string validation_page(const core::nccl::Validation& validation) {
   std::string page = kHead;
   page +=
-      "<table><tr><th></th><th>rows</th><th>median</th><th>mean</th><th>90th percentile</th><th>bias</th>"
+      "<table><tr><th></th><th>rows</th><th>median</th><th>mean</th><th>90th "
+      "percentile</th><th>bias</th>"
       "<th>in band</th><th>band width</th><th>interval score</th></tr>\n";
   page += line(quality_cells("all", validation.overall, validation.overall_bands));
   for (const auto& part : validation.parts)
@@ -74,13 +76,15 @@ std::string validation_page(const core::nccl::Validation& validation) {
     const auto& facts = table.table->facts;
     page += "<figure>";
     if (!table.rows.empty()) page += plot(table);
-    page +=
-        fmt::format("<figcaption><b>{}</b> {}, {} x {} {}", core::as_xml(facts.table_id),
-                    core::as_xml(facts.collective), facts.nodes, facts.gpus_per_node, core::as_xml(facts.gpu_model));
+    page += fmt::format("<figcaption><b>{}</b> {}, {} x {} {}", core::as_xml(facts.table_id),
+                        core::as_xml(facts.collective), facts.nodes, facts.gpus_per_node,
+                        core::as_xml(facts.gpu_model));
     if (!table.rows.empty())
-      page += fmt::format(": median {:.1f} %, bias {:+.1f} %, {:.1f} % in bands of width {:.2f}, interval score {:.2f}",
-                          100 * table.quality.median, 100 * table.quality.bias, 100 * table.bands.coverage,
-                          table.bands.width, table.bands.score);
+      page += fmt::format(
+          ": median {:.1f} %, bias {:+.1f} %, {:.1f} % in bands of width {:.2f}, interval score "
+          "{:.2f}",
+          100 * table.quality.median, 100 * table.quality.bias, 100 * table.bands.coverage,
+          table.bands.width, table.bands.score);
     if (!table.reason.empty()) page += "; " + core::as_xml(table.reason);
     page += "</figcaption></figure>\n";
   }

@@ -15,17 +15,18 @@ using core::Error;
 
 std::string window_program() {
   std::error_code none;
-  return (std::filesystem::read_symlink("/proc/self/exe", none).parent_path() / "tutti-view").string();
+  return (std::filesystem::read_symlink("/proc/self/exe", none).parent_path() / "tutti-view")
+      .string();
 }
 
 int view(const std::vector<std::string>& words) {
   std::error_code none;
   const std::string program = window_program();
   if (!std::filesystem::exists(program, none)) {
-    return report(
-        Error::request("there is no window here (" + program +
-                       "): Tutti was built without Qt 6; install it (tools/install_packages.sh window) and build "
-                       "again, or look at the timeline with tutti export FILE --to perfetto"));
+    return report(Error::request(
+        "there is no window here (" + program +
+        "): Tutti was built without Qt 6; install it (tools/install_packages.sh window) and build "
+        "again, or look at the timeline with tutti export FILE --to perfetto"));
   }
   std::vector<std::string> all{program};
   all.insert(all.end(), words.begin(), words.end());
@@ -33,7 +34,8 @@ int view(const std::vector<std::string>& words) {
   for (std::string& word : all) arguments.push_back(word.data());
   arguments.push_back(nullptr);
   ::execv(program.c_str(), arguments.data());
-  return report(Error::run({core::ProblemCode::kSystem}, program + " cannot be started: " + std::strerror(errno)));
+  return report(Error::run({core::ProblemCode::kSystem},
+                           program + " cannot be started: " + std::strerror(errno)));
 }
 
 }  // namespace tutti::tools

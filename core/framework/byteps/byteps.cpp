@@ -15,7 +15,8 @@ std::vector<std::int64_t> partitions_of_byteps(BucketGradient gradient, Bytes pa
   const std::int64_t most = partition / size_of(gradient.type);
   TUTTI_CHECK(most >= 1, "partitions of {} bytes", partition.count());
   std::vector<std::int64_t> parts;
-  for (std::int64_t left = gradient.elements; left > 0; left -= parts.back()) parts.push_back(std::min(left, most));
+  for (std::int64_t left = gradient.elements; left > 0; left -= parts.back())
+    parts.push_back(std::min(left, most));
   return parts;
 }
 
@@ -24,13 +25,15 @@ Bytes byteps_partition(Bytes asked, int replicas_per_worker) {
   return Bytes((asked.count() + unit - 1) / unit * unit);
 }
 
-std::vector<Bucket> partitions_of(const BytePs& options, const Workload& workload, int replicas_per_worker) {
+std::vector<Bucket> partitions_of(const BytePs& options, const Workload& workload,
+                                  int replicas_per_worker) {
   std::vector<Bucket> made;
   for (const int v : as_they_become_ready(workload)) {
     const Variable& gradient = workload.gradients[static_cast<std::size_t>(v)];
     std::int64_t first = 0;
-    for (const std::int64_t count : partitions_of_byteps({gradient.elements, gradient.type},
-                                                         byteps_partition(options.partition, replicas_per_worker))) {
+    for (const std::int64_t count :
+         partitions_of_byteps({gradient.elements, gradient.type},
+                              byteps_partition(options.partition, replicas_per_worker))) {
       made.push_back({{{v, first, count, 0}}});
       first += count;
     }
@@ -44,7 +47,8 @@ constexpr std::string_view kBytePsPath = "strategy.byteps";
 constexpr std::string_view kBytePsServersPath = "strategy.byteps.servers_on_workers";
 
 /// Returns the servers that store partitions; nullopt, and a problem, if they cannot be determined.
-std::optional<Servers> servers_of(const BytePs& options, const Cluster& cluster, Complaints& complaints) {
+std::optional<Servers> servers_of(const BytePs& options, const Cluster& cluster,
+                                  Complaints& complaints) {
   const std::int64_t workers = cluster.workers() - cluster.servers();
   Servers servers;
   servers.placement = Placement::kByHash;
@@ -53,27 +57,29 @@ std::optional<Servers> servers_of(const BytePs& options, const Cluster& cluster,
     servers.first = workers;
     servers.count = static_cast<int>(cluster.servers());
     if (!options.servers_on_workers) return servers;
-    complaints.complain_at(
-        kBytePsServersPath, ProblemCode::kConflict,
-        "byteps: servers_on_workers and workers {{ server: true }} both say who the servers are; keep one");
+    complaints.complain_at(kBytePsServersPath, ProblemCode::kConflict,
+                           "byteps: servers_on_workers and workers {{ server: true }} both say who "
+                           "the servers are; keep one");
     return std::nullopt;
   }
   if (!options.servers_on_workers) {
     complaints.complain_at(
         kBytePsPath, ProblemCode::kMissing,
-        "byteps: its workers push to servers; say servers_on_workers: {}, or workers {{ server: true }} in "
+        "byteps: its workers push to servers; say servers_on_workers: {}, or workers {{ server: "
+        "true }} in "
         "the cluster, or an algorithm by which partitions are reduced without, such as nccl",
         workers);
     return std::nullopt;
   }
-  const auto count = complaints.in_range(kBytePsServersPath, "byteps", *options.servers_on_workers, 1, workers);
+  const auto count =
+      complaints.in_range(kBytePsServersPath, "byteps", *options.servers_on_workers, 1, workers);
   if (!count) return std::nullopt;
   servers.count = static_cast<int>(*count);
   if (cluster.part(cluster.replica(0)).kind == PartKind::kGpu) return servers;
-  complaints.complain_at(
-      kBytePsServersPath, ProblemCode::kUnsupported,
-      "byteps: servers_on_workers: here workers' CPUs are replicas themselves, and a server beside one is not "
-      "modelled; say workers {{ server: true }} in the cluster");
+  complaints.complain_at(kBytePsServersPath, ProblemCode::kUnsupported,
+                         "byteps: servers_on_workers: here workers' CPUs are replicas themselves, "
+                         "and a server beside one is not "
+                         "modelled; say workers {{ server: true }} in the cluster");
   return std::nullopt;
 }
 
@@ -84,43 +90,51 @@ class BytePsFramework final : public FrameworkOf<BytePs> {
   [[nodiscard]] std::string_view name() const override { return "byteps"; }
 
   [[nodiscard]] std::string describe_packs() const override {
-    std::string text = "BytePS, partitions of " + std::to_string(options().partition.count()) + " bytes";
+    std::string text =
+        "BytePS, partitions of " + std::to_string(options().partition.count()) + " bytes";
     if (options().credit > 0) text += fmt::format(", {} at a time", options().credit);
-    if (options().hash != KeyHash::kDjb2) text += fmt::format(", hash {}", to_string(options().hash));
+    if (options().hash != KeyHash::kDjb2)
+      text += fmt::format(", hash {}", to_string(options().hash));
     return text;
   }
 
   [[nodiscard]] bool chooses_algorithm() const override { return options().pushes; }
 
   /// Its parts go side by side.
-  void lower(const LoweringTarget& target, Strategy& strategy, Complaints& complaints) const override {
+  void lower(const LoweringTarget& target, Strategy& strategy,
+             Complaints& complaints) const override {
     strategy.launch_order = LaunchOrder::kAsHandedOver;
     strategy.update = strategy.update_asked.value_or(Update::kAfterAll);
     if (!options().pushes) return;
     strategy.take(BaseAlgorithm::kOnServers);
     strategy.distribution_name = "BytePS";
-    strategy.checkpoint.refused = {
-        "", "on_read variables are not modelled with BytePS's servers; leave on_read out of the workload"};
+    strategy.checkpoint.refused = {"",
+                                   "on_read variables are not modelled with BytePS's servers; "
+                                   "leave on_read out of the workload"};
     if (target.cluster.workers() - target.cluster.servers() < 2)
       return complaints.complain_at(
           kBytePsPath, ProblemCode::kConflict,
-          "byteps: one worker has no use for servers, and BytePS does not connect to any then; take algorithm: "
+          "byteps: one worker has no use for servers, and BytePS does not connect to any then; "
+          "take algorithm: "
           "\"nccl\" beside byteps, which is what it does inside a worker");
     strategy.servers = servers_of(options(), target.cluster, complaints);
   }
 
-  [[nodiscard]] std::optional<tl::expected<Plan, StrategyProblem>> plan(const PlanInput& input) const override {
+  [[nodiscard]] std::optional<tl::expected<Plan, StrategyProblem>> plan(
+      const PlanInput& input) const override {
     if (!options().pushes) return std::nullopt;
     return plan_push_pull(options(), input);
   }
 
   [[nodiscard]] bool pack(PackMaker& maker) const override {
-    for (Bucket& bucket : partitions_of(options(), maker.workload(), maker.cluster().replicas_per_worker()))
+    for (Bucket& bucket :
+         partitions_of(options(), maker.workload(), maker.cluster().replicas_per_worker()))
       maker.add(std::move(bucket));
     return true;
   }
 
-  [[nodiscard]] std::optional<std::vector<TriedValues>> tried_values(const Workload& workload) const override {
+  [[nodiscard]] std::optional<std::vector<TriedValues>> tried_values(
+      const Workload& workload) const override {
     std::vector<TriedValues> tried{{"strategy.byteps.partition_bytes", tried_bytes(workload)}};
     if (!options().pushes) return tried;
     tried.push_back({"strategy.byteps.scheduling_credit", {"0", "1", "2", "4", "8", "16"}});
@@ -141,22 +155,27 @@ std::vector<ProgramSetting> byteps_settings(const Planned& planned) {
   if (const auto* own = options_of<BytePs>(planned.strategy)) {
     ProgramSetting setting = byteps_setting(own->partition.count());
     if (own->pushes)
-      setting.text += fmt::format("export BYTEPS_SCHEDULING_CREDIT={} BYTEPS_KEY_HASH_FN={} DMLC_NUM_SERVER={}\n",
-                                  own->credit, to_string(own->hash), planned.strategy.servers->count);
+      setting.text += fmt::format(
+          "export BYTEPS_SCHEDULING_CREDIT={} BYTEPS_KEY_HASH_FN={} DMLC_NUM_SERVER={}\n",
+          own->credit, to_string(own->hash), planned.strategy.servers->count);
     return {std::move(setting)};
   }
   const auto bytes = bytes_to_come_near(planned);
   if (!bytes || traits(planned.strategy.algorithm).sums_on != SumsOn::kHosts) return {};
   const std::int64_t partition = std::max<std::int64_t>(kLeastPartition, *bytes);
-  return {near_setting(byteps_setting(partition), {fmt::format("byteps.partition_bytes={}", partition)})};
+  return {near_setting(byteps_setting(partition),
+                       {fmt::format("byteps.partition_bytes={}", partition)})};
 }
 
 }  // namespace
 
-std::shared_ptr<const Framework> byteps(const BytePs& options) { return std::make_shared<BytePsFramework>(options); }
+std::shared_ptr<const Framework> byteps(const BytePs& options) {
+  return std::make_shared<BytePsFramework>(options);
+}
 
 FrameworkKind byteps_kind() {
-  return {"byteps", read_byteps, byteps_settings, {"strategy.byteps.partition_bytes"}, nullptr, HostLibrary::kPsLite};
+  return {"byteps", read_byteps,         byteps_settings, {"strategy.byteps.partition_bytes"},
+          nullptr,  HostLibrary::kPsLite};
 }
 
 }  // namespace tutti::core

@@ -30,7 +30,8 @@ std::vector<std::int64_t> partitions_of_byteps(BucketGradient gradient, Bytes pa
 Bytes byteps_partition(Bytes asked, int replicas_per_worker);
 
 /// Returns all partitions of the gradients, in the order in which these become ready.
-std::vector<Bucket> partitions_of(const BytePs& options, const Workload& workload, int replicas_per_worker);
+std::vector<Bucket> partitions_of(const BytePs& options, const Workload& workload,
+                                  int replicas_per_worker);
 
 std::shared_ptr<const Framework> byteps(const BytePs& options);
 /// Reads the options of a strategy, and reports contradictions.

@@ -20,10 +20,10 @@ void refuse_without_servers(const proto::BytePs& byteps, Fields& fields) {
 void refuse_with_servers(const proto::Strategy& s, Fields& fields) {
   const auto refuse = [&](bool said, const char* field) {
     if (said)
-      fields.complain_at(
-          s, field, ProblemCode::kUnused,
-          "strategy: {}: BytePS pushes partitions and pulls them, and knows none; leave it out, or say an algorithm",
-          field);
+      fields.complain_at(s, field, ProblemCode::kUnused,
+                         "strategy: {}: BytePS pushes partitions and pulls them, and knows none; "
+                         "leave it out, or say an algorithm",
+                         field);
   };
   refuse(s.shards() > 1, "shards");
   refuse(s.collective() != proto::Strategy::ALL_REDUCE, "collective");
@@ -40,7 +40,8 @@ std::shared_ptr<const Framework> read_byteps(const StrategyText& text) {
   Fields& fields = text.fields;
   BytePs options;
   options.partition =
-      Bytes(fields.integer(message, "partition_bytes", "byteps", 8, kMostPartitionBytes).value_or(4'096'000));
+      Bytes(fields.integer(message, "partition_bytes", "byteps", 8, kMostPartitionBytes)
+                .value_or(4'096'000));
   options.credit = fields.integer(message, "scheduling_credit", "byteps", 0, 1 << 20).value_or(0);
   options.hash = static_cast<KeyHash>(message.key_hash_fn());
   options.pushes = text.message.algorithm().empty();

@@ -13,10 +13,13 @@ std::string_view to_string(KeyHash hash);
 /// Returns the key of a tensor's partition; tensors are numbered in the order in which they were
 /// declared.
 /// SOURCE: byteps/common/operations.cc, InitTensor.
-constexpr std::uint64_t byteps_key(std::uint64_t tensor, std::uint64_t partition) { return (tensor << 16) + partition; }
+constexpr std::uint64_t byteps_key(std::uint64_t tensor, std::uint64_t partition) {
+  return (tensor << 16) + partition;
+}
 
 /// Returns the hash of a key; modulo the number of servers, it gives the server of the partition.
-/// SOURCE: byteps/common/global.cc, Hash_Naive, Hash_BuiltIn (with coefficient 1), Hash_DJB2, Hash_SDBM, EncodeDefaultKey.
+/// SOURCE: byteps/common/global.cc, Hash_Naive, Hash_BuiltIn (with coefficient 1), Hash_DJB2,
+/// Hash_SDBM, EncodeDefaultKey.
 std::uint64_t byteps_hash(KeyHash hash, std::uint64_t key);
 
 }  // namespace tutti::core

@@ -40,12 +40,14 @@ class PushPullPlanner {
       const auto v = static_cast<std::size_t>(member.variable);
       const std::uint64_t key = byteps_key(v, partitions[v]++);
       const auto place = static_cast<std::size_t>(byteps_hash(byteps_.hash, key) % loads.size());
-      add(member, static_cast<std::int32_t>(strategy_.servers->first + static_cast<std::int64_t>(place)));
+      add(member,
+          static_cast<std::int32_t>(strategy_.servers->first + static_cast<std::int64_t>(place)));
       loads[place] += plan_.collective(plan_.packs.back()).bytes().count();
     }
     if (loads.size() > 1) {
       const auto [least, most] = std::minmax_element(loads.begin(), loads.end());
-      plan_.notes.add("byteps.partitions-lie", "partitions lie {}: {:.1f} MB on the fullest, {:.1f} MB on the emptiest",
+      plan_.notes.add("byteps.partitions-lie",
+                      "partitions lie {}: {:.1f} MB on the fullest, {:.1f} MB on the emptiest",
                       describe(*strategy_.servers), static_cast<double>(*most) / 1e6,
                       static_cast<double>(*least) / 1e6);
     }
@@ -57,58 +59,69 @@ class PushPullPlanner {
   void add(const Member& member, std::int32_t server) {
     const auto number = static_cast<int>(plan_.packs.size());
     Pack push = plan_.pack_of({{member.variable, member.first, member.count, 0}},
-                              collective(member, server, CollectiveKind::kReduce), strategy_.launch_overhead);
+                              collective(member, server, CollectiveKind::kReduce),
+                              strategy_.launch_overhead);
     push.turn = member.variable;
     // For a mean, replicas divide the sum after the pull (copied_out).
     push.payload.reduction = Reduction::kSum;
     Pack pull = push;
-    pull.collective =
-        plan_.add({collective(member, server, CollectiveKind::kBroadcast), std::nullopt, strategy_.launch_overhead});
+    pull.collective = plan_.add({collective(member, server, CollectiveKind::kBroadcast),
+                                 std::nullopt, strategy_.launch_overhead});
     pull.after = pull.answers = number;
     if (strategy_.reduction == Reduction::kMean) pull.copied_out = plan_.collective(pull).bytes();
     plan_.packs.push_back(std::move(push));
     plan_.packs.push_back(std::move(pull));
   }
 
-  [[nodiscard]] Collective collective(const Member& member, std::int32_t server, CollectiveKind kind) const {
+  [[nodiscard]] Collective collective(const Member& member, std::int32_t server,
+                                      CollectiveKind kind) const {
     const DataType type = workload_.gradients[static_cast<std::size_t>(member.variable)].type;
-    Collective made{
-        Group::of_cluster(cluster_, true), nullptr, type, member.count, strategy_.staging, cluster_.replicas(), kind,
-        layout_.replicas() + server};
+    Collective made{Group::of_cluster(cluster_, true),
+                    nullptr,
+                    type,
+                    member.count,
+                    strategy_.staging,
+                    cluster_.replicas(),
+                    kind,
+                    layout_.replicas() + server};
     const bool push = kind == CollectiveKind::kReduce;
-    std::vector<CollectiveStage> stages =
-        on_gpus_ ? by_hosts(type, member.count, server, push) : by_themselves(member.count, made.root, push);
+    std::vector<CollectiveStage> stages = on_gpus_ ? by_hosts(type, member.count, server, push)
+                                                   : by_themselves(member.count, made.root, push);
     if (!push) std::reverse(stages.begin(), stages.end());
     compose(made, layout_, std::move(stages));
     return made;
   }
 
   /// Returns the stages of a push through hosts; those of a pull are in reverse order.
-  [[nodiscard]] std::vector<CollectiveStage> by_hosts(DataType type, std::int64_t elements, std::int32_t server,
-                                                      bool push) const {
+  [[nodiscard]] std::vector<CollectiveStage> by_hosts(DataType type, std::int64_t elements,
+                                                      std::int32_t server, bool push) const {
     const std::int32_t g = per_worker_;
     std::vector<CollectiveStage> stages;
     const std::int64_t even = elements / g * g, left = elements - even;
     const auto blocks = push ? CollectiveKind::kReduceScatter : CollectiveKind::kAllGather;
     const auto along = push ? CollectiveKind::kReduce : CollectiveKind::kBroadcast;
     if (g > 1 && even > 0)
-      stages.push_back({{StageScope::kInsideWorkers, by_nccl(type, even, blocks)}, {{blocks, even}}});
-    if (g > 1 && left > 0)
       stages.push_back(
-          {{StageScope::kInsideWorkers, at_offset(by_nccl(type, left, along), even)}, {{along, left, g - 1}}});
-    stages.push_back({{StageScope::kWorkersWithHost, push ? shares_to_host(g, elements, Engine::kCopyEngine)
-                                                          : shares_from_host(g, elements, Engine::kCopyEngine)}});
+          {{StageScope::kInsideWorkers, by_nccl(type, even, blocks)}, {{blocks, even}}});
+    if (g > 1 && left > 0)
+      stages.push_back({{StageScope::kInsideWorkers, at_offset(by_nccl(type, left, along), even)},
+                        {{along, left, g - 1}}});
+    stages.push_back({{StageScope::kWorkersWithHost,
+                       push ? shares_to_host(g, elements, Engine::kCopyEngine)
+                            : shares_from_host(g, elements, Engine::kCopyEngine)}});
     const std::int32_t hosts = layout_.ranks() - layout_.replicas();
-    stages.push_back(
-        {{StageScope::kHostsAndHelpers, push ? push_to_server(hosts, workers_, server, elements, Engine::kCpu)
-                                             : pull_from_server(hosts, workers_, server, elements, Engine::kCpu)}});
+    stages.push_back({{StageScope::kHostsAndHelpers,
+                       push ? push_to_server(hosts, workers_, server, elements, Engine::kCpu)
+                            : pull_from_server(hosts, workers_, server, elements, Engine::kCpu)}});
     return stages;
   }
 
-  [[nodiscard]] std::vector<CollectiveStage> by_themselves(std::int64_t elements, Rank root, bool push) const {
+  [[nodiscard]] std::vector<CollectiveStage> by_themselves(std::int64_t elements, Rank root,
+                                                           bool push) const {
     const std::int32_t n = layout_.replicas();
-    return {{{StageScope::kEveryone, push ? push_to_server(layout_.ranks(), n, root, elements, Engine::kCpu)
-                                          : pull_from_server(layout_.ranks(), n, root, elements, Engine::kCpu)}}};
+    return {{{StageScope::kEveryone,
+              push ? push_to_server(layout_.ranks(), n, root, elements, Engine::kCpu)
+                   : pull_from_server(layout_.ranks(), n, root, elements, Engine::kCpu)}}};
   }
 
   /// NCCL among a worker's GPUs. What does not cut evenly is the last one's.
@@ -137,17 +150,19 @@ class PushPullPlanner {
 
 tl::expected<Plan, StrategyProblem> plan_push_pull(const BytePs& options, const PlanInput& input) {
   if (has_slices(input.workload))
-    return tl::make_unexpected(StrategyProblem{
-        "byteps",
-        "sparse gradients are not modelled with BytePS's servers; leave sparse_gradient out, and the whole variable is "
-        "pushed"});
+    return tl::make_unexpected(
+        StrategyProblem{"byteps",
+                        "sparse gradients are not modelled with BytePS's servers; leave "
+                        "sparse_gradient out, and the whole variable is "
+                        "pushed"});
   if (input.strategy.compression)
-    return tl::make_unexpected(StrategyProblem{
-        "compression", "it is not modelled with BytePS's servers; leave it out, or say an algorithm, such as pscpu"});
+    return tl::make_unexpected(StrategyProblem{"compression",
+                                               "it is not modelled with BytePS's servers; leave it "
+                                               "out, or say an algorithm, such as pscpu"});
   Plan plan = PushPullPlanner(options, input).make();
   if (plan.packs.empty())
-    return tl::make_unexpected(
-        StrategyProblem{"", "the model has no gradient with elements, so there is nothing to send"});
+    return tl::make_unexpected(StrategyProblem{
+        "", "the model has no gradient with elements, so there is nothing to send"});
   return plan;
 }
 

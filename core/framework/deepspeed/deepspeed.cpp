@@ -10,13 +10,15 @@
 
 namespace tutti::core {
 
-std::vector<std::vector<int>> buckets_of_deepspeed(std::span<const BucketGradient> gradients, std::int64_t elements) {
+std::vector<std::vector<int>> buckets_of_deepspeed(std::span<const BucketGradient> gradients,
+                                                   std::int64_t elements) {
   std::vector<std::vector<int>> buckets;
   std::int64_t held = 0;
   for (int i = 0; i < static_cast<int>(gradients.size()); ++i) {
     const BucketGradient& gradient = gradients[static_cast<std::size_t>(i)];
-    const bool fits = !buckets.empty() && held + gradient.elements <= elements &&
-                      gradients[static_cast<std::size_t>(buckets.back().front())].type == gradient.type;
+    const bool fits =
+        !buckets.empty() && held + gradient.elements <= elements &&
+        gradients[static_cast<std::size_t>(buckets.back().front())].type == gradient.type;
     if (!fits) {
       buckets.emplace_back();
       held = 0;
@@ -40,13 +42,16 @@ class DeepSpeedFramework final : public FrameworkOf<DeepSpeed> {
                        options().overlap_comm ? ", overlapped" : "");
   }
 
-  void lower(const LoweringTarget&, Strategy& strategy, Complaints&) const override { lower_to_one_stream(strategy); }
+  void lower(const LoweringTarget&, Strategy& strategy, Complaints&) const override {
+    lower_to_one_stream(strategy);
+  }
 
   [[nodiscard]] bool pack(PackMaker& maker) const override {
     const std::vector<int> order = as_they_become_ready(maker.workload());
-    std::vector<Bucket> made =
-        side_by_side(order, buckets_of_deepspeed(gradients_in(order, maker.workload()), options().reduce_bucket_size),
-                     maker.workload());
+    std::vector<Bucket> made = side_by_side(
+        order,
+        buckets_of_deepspeed(gradients_in(order, maker.workload()), options().reduce_bucket_size),
+        maker.workload());
     for (std::size_t i = 0; i < made.size(); ++i) {
       made[i].copied_in = true;  // contiguous_gradients
       if (i + 1 < made.size()) made[i].also_needs = made[i + 1].members.front().variable;
@@ -54,15 +59,17 @@ class DeepSpeedFramework final : public FrameworkOf<DeepSpeed> {
     for (Bucket& bucket : made) maker.add(std::move(bucket));
     if (options().overlap_comm) return true;
     maker.plan().computation_waits = true;
-    maker.plan().notes.add(
-        "deepspeed.reduces-before-going-on",
-        "DeepSpeed without overlap_comm reduces a bucket before it goes on with the backward pass, which waits for it");
+    maker.plan().notes.add("deepspeed.reduces-before-going-on",
+                           "DeepSpeed without overlap_comm reduces a bucket before it goes on with "
+                           "the backward pass, which waits for it");
     return true;
   }
 
-  [[nodiscard]] std::optional<std::vector<TriedValues>> tried_values(const Workload& workload) const override {
-    return std::vector<TriedValues>{{"strategy.deepspeed.reduce_bucket_size", tried_elements(workload)},
-                                    {"strategy.deepspeed.overlap_comm", {"true", "false"}}};
+  [[nodiscard]] std::optional<std::vector<TriedValues>> tried_values(
+      const Workload& workload) const override {
+    return std::vector<TriedValues>{
+        {"strategy.deepspeed.reduce_bucket_size", tried_elements(workload)},
+        {"strategy.deepspeed.overlap_comm", {"true", "false"}}};
   }
 };
 
@@ -70,8 +77,9 @@ std::shared_ptr<const Framework> read_deepspeed(const StrategyText& text) {
   constexpr std::int64_t kMostElements = std::int64_t{1} << 50;
   const proto::DeepSpeed& message = text.message.deepspeed();
   DeepSpeed zero;
-  zero.reduce_bucket_size = text.fields.integer(message, "reduce_bucket_size", "deepspeed", 1, kMostElements)
-                                .value_or(zero.reduce_bucket_size);
+  zero.reduce_bucket_size =
+      text.fields.integer(message, "reduce_bucket_size", "deepspeed", 1, kMostElements)
+          .value_or(zero.reduce_bucket_size);
   zero.overlap_comm = message.overlap_comm();
   refuse_merging(text, "deepspeed");
   return deepspeed(zero);
@@ -79,7 +87,8 @@ std::shared_ptr<const Framework> read_deepspeed(const StrategyText& text) {
 
 ProgramSetting deepspeed_setting(std::int64_t elements, bool overlaps) {
   return {"DeepSpeed", ProgramSetting::Language::kJson,
-          fmt::format("{{\"zero_optimization\": {{\"stage\": 1, \"reduce_bucket_size\": {}, \"overlap_comm\": {}, "
+          fmt::format("{{\"zero_optimization\": {{\"stage\": 1, \"reduce_bucket_size\": {}, "
+                      "\"overlap_comm\": {}, "
                       "\"contiguous_gradients\": true}}}}\n",
                       std::max<std::int64_t>(1, elements), overlaps),
           true, "reduce_bucket_size is in elements"};
@@ -91,8 +100,9 @@ std::vector<ProgramSetting> deepspeed_settings(const Planned& planned) {
   const auto bytes = bytes_to_come_near(planned);
   if (!bytes || traits(planned.strategy.algorithm).nccl != NcclPart::kAll) return {};
   const std::int64_t elements = std::max<std::int64_t>(1, *bytes / element_bytes(planned));
-  return {near_setting(deepspeed_setting(elements, true),
-                       {fmt::format("deepspeed.reduce_bucket_size={}", elements), "deepspeed.overlap_comm=true"})};
+  return {near_setting(
+      deepspeed_setting(elements, true),
+      {fmt::format("deepspeed.reduce_bucket_size={}", elements), "deepspeed.overlap_comm=true"})};
 }
 
 }  // namespace
@@ -102,8 +112,9 @@ std::shared_ptr<const Framework> deepspeed(const DeepSpeed& options) {
 }
 
 FrameworkKind deepspeed_kind() {
-  return {"deepspeed", read_deepspeed,    deepspeed_settings, {"strategy.deepspeed.reduce_bucket_size"},
-          nullptr,     HostLibrary::kGloo};
+  return {
+      "deepspeed", read_deepspeed,    deepspeed_settings, {"strategy.deepspeed.reduce_bucket_size"},
+      nullptr,     HostLibrary::kGloo};
 }
 
 }  // namespace tutti::core

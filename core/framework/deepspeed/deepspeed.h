@@ -17,8 +17,10 @@ struct DeepSpeed {
 
 /// Returns the buckets: a bucket is closed BEFORE a gradient that would make it exceed `elements`,
 /// so that only a single larger gradient exceeds it. A change of type also ends a bucket.
-/// SOURCE: deepspeed/runtime/zero/stage_1_and_2.py, reduce_independent_p_g_buckets_and_remove_grads.
-std::vector<std::vector<int>> buckets_of_deepspeed(std::span<const BucketGradient> gradients, std::int64_t elements);
+/// SOURCE: deepspeed/runtime/zero/stage_1_and_2.py,
+/// reduce_independent_p_g_buckets_and_remove_grads.
+std::vector<std::vector<int>> buckets_of_deepspeed(std::span<const BucketGradient> gradients,
+                                                   std::int64_t elements);
 
 std::shared_ptr<const Framework> deepspeed(const DeepSpeed& options);
 

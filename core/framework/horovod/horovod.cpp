@@ -12,7 +12,8 @@
 
 namespace tutti::core {
 
-CycleRule::Settings cycles_of(const Horovod& horovod, const Workload& workload, const Cluster& cluster) {
+CycleRule::Settings cycles_of(const Horovod& horovod, const Workload& workload,
+                              const Cluster& cluster) {
   const auto workers = static_cast<std::uint64_t>(cluster.workers());
   const int rounds = static_cast<int>(workers > 1 ? std::bit_width(workers - 1) : 0);
   const Time latency = cluster.network() ? cluster.network()->latency : Time();
@@ -35,13 +36,18 @@ std::optional<StrategyProblem> problem_of_fusion(const Strategy& strategy,
                                                  const std::vector<Communicator>& communicators) {
   if (!traits(strategy.algorithm).in_horovod)
     return StrategyProblem{
-        "horovod", fmt::format("reduces by NCCL, MPI or Gloo, never by {}; take {}", to_string(strategy.algorithm),
-                               names_where([](const AlgorithmTraits& t) { return t.in_horovod; }, " or "))};
+        "horovod",
+        fmt::format("reduces by NCCL, MPI or Gloo, never by {}; take {}",
+                    to_string(strategy.algorithm),
+                    names_where([](const AlgorithmTraits& t) { return t.in_horovod; }, " or "))};
   if (strategy.compression && strategy.compression->of_packs)
-    return StrategyProblem{"compression", "Horovod compresses gradients, not packs; take of: GRADIENTS"};
-  if (std::any_of(communicators.begin(), communicators.end(), [](const Communicator& c) { return c.splits_model; }))
-    return StrategyProblem{"horovod",
-                           "replicas that are in groups (splits_model) are not fused in cycles; take another packing"};
+    return StrategyProblem{"compression",
+                           "Horovod compresses gradients, not packs; take of: GRADIENTS"};
+  if (std::any_of(communicators.begin(), communicators.end(),
+                  [](const Communicator& c) { return c.splits_model; }))
+    return StrategyProblem{
+        "horovod",
+        "replicas that are in groups (splits_model) are not fused in cycles; take another packing"};
   return std::nullopt;
 }
 
@@ -62,9 +68,12 @@ class HorovodFramework final : public FrameworkOf<Horovod> {
     return fmt::format("Horovod, up to {} of what is ready in cycles of {:g} ms", most, cycle_ms);
   }
 
-  void lower(const LoweringTarget&, Strategy& strategy, Complaints&) const override { lower_to_one_stream(strategy); }
+  void lower(const LoweringTarget&, Strategy& strategy, Complaints&) const override {
+    lower_to_one_stream(strategy);
+  }
 
-  [[nodiscard]] std::optional<tl::expected<Plan, StrategyProblem>> plan(const PlanInput& input) const override {
+  [[nodiscard]] std::optional<tl::expected<Plan, StrategyProblem>> plan(
+      const PlanInput& input) const override {
     if (auto problem = problem_of_fusion(input.strategy, input.communicators))
       return tl::make_unexpected(std::move(*problem));
     return std::nullopt;
@@ -74,16 +83,18 @@ class HorovodFramework final : public FrameworkOf<Horovod> {
   [[nodiscard]] bool pack(PackMaker& maker) const override {
     for (const int v : as_they_become_ready(maker.workload()))
       maker.add({{{v, 0, maker.workload().gradients[static_cast<std::size_t>(v)].elements, 0}}});
-    maker.plan().gate = std::make_shared<CycleRule>(cycles_of(options(), maker.workload(), maker.cluster()));
+    maker.plan().gate =
+        std::make_shared<CycleRule>(cycles_of(options(), maker.workload(), maker.cluster()));
     return true;
   }
 
-  [[nodiscard]] std::optional<std::vector<TriedValues>> tried_values(const Workload& workload) const override {
+  [[nodiscard]] std::optional<std::vector<TriedValues>> tried_values(
+      const Workload& workload) const override {
     // The values of Horovod's own search, and shorter cycles. SOURCE:
     // horovod/common/parameter_manager.cc.
-    return std::vector<TriedValues>{
-        {"strategy.horovod.cycle_time_ms", {"0.25", "0.5", "1", "2.5", "5", "10", "25", "50", "100"}},
-        {"strategy.horovod.fusion_threshold", tried_bytes(workload)}};
+    return std::vector<TriedValues>{{"strategy.horovod.cycle_time_ms",
+                                     {"0.25", "0.5", "1", "2.5", "5", "10", "25", "50", "100"}},
+                                    {"strategy.horovod.fusion_threshold", tried_bytes(workload)}};
   }
 };
 
@@ -94,43 +105,53 @@ std::shared_ptr<const Framework> read_horovod(const StrategyText& text) {
   Fields& fields = text.fields;
   Horovod options;
   options.fusion_threshold =
-      Bytes(fields.integer(message, "fusion_threshold", "horovod", 0, kMostFusedBytes).value_or(kUsualThreshold));
-  options.cycle = time_from_us(1e3 * fields.number(message, "cycle_time_ms", "horovod", {0.001, 1e6}).value_or(1));
-  options.cache_capacity = static_cast<std::int32_t>(
-      fields.integer(message, "cache_capacity", "horovod", 0, 1 << 30).value_or(options.cache_capacity));
+      Bytes(fields.integer(message, "fusion_threshold", "horovod", 0, kMostFusedBytes)
+                .value_or(kUsualThreshold));
+  options.cycle = time_from_us(
+      1e3 * fields.number(message, "cycle_time_ms", "horovod", {0.001, 1e6}).value_or(1));
+  options.cache_capacity =
+      static_cast<std::int32_t>(fields.integer(message, "cache_capacity", "horovod", 0, 1 << 30)
+                                    .value_or(options.cache_capacity));
   if (text.message.launch() != proto::Strategy::LAUNCH_DEFAULT)
-    fields.complain_at(text.message, "launch", ProblemCode::kUnused,
-                       "strategy: launch: Horovod's packs go one after the other, in one stream; leave it out");
+    fields.complain_at(
+        text.message, "launch", ProblemCode::kUnused,
+        "strategy: launch: Horovod's packs go one after the other, in one stream; leave it out");
   refuse_merging(text, "horovod");
   return horovod(options);
 }
 
 std::vector<ProgramSetting> horovod_settings(const Planned& planned) {
   if (const auto* own = options_of<Horovod>(planned.strategy))
-    return {{"Horovod", ProgramSetting::Language::kShell,
-             fmt::format("export HOROVOD_FUSION_THRESHOLD={} HOROVOD_CYCLE_TIME={:g} HOROVOD_CACHE_CAPACITY={}\n",
-                         own->fusion_threshold.count(), to_us(own->cycle) / 1e3, own->cache_capacity),
-             true, "the threshold in bytes, the cycle in milliseconds"}};
+    return {
+        {"Horovod", ProgramSetting::Language::kShell,
+         fmt::format("export HOROVOD_FUSION_THRESHOLD={} HOROVOD_CYCLE_TIME={:g} "
+                     "HOROVOD_CACHE_CAPACITY={}\n",
+                     own->fusion_threshold.count(), to_us(own->cycle) / 1e3, own->cache_capacity),
+         true, "the threshold in bytes, the cycle in milliseconds"}};
   const auto bytes = bytes_to_come_near(planned);
   const AlgorithmTraits& algorithm = traits(planned.strategy.algorithm);
   if (!bytes || algorithm.torch_backend.empty()) return {};
-  ProgramSetting near{"Horovod", ProgramSetting::Language::kShell,
-                      fmt::format("export HOROVOD_FUSION_THRESHOLD={}\n", *bytes), false,
-                      fmt::format("bytes (the option --fusion-threshold-mb would be {}); Horovod {}",
-                                  in_mebibytes(*bytes), kOtherPackingRule)};
+  ProgramSetting near{
+      "Horovod", ProgramSetting::Language::kShell,
+      fmt::format("export HOROVOD_FUSION_THRESHOLD={}\n", *bytes), false,
+      fmt::format("bytes (the option --fusion-threshold-mb would be {}); Horovod {}",
+                  in_mebibytes(*bytes), kOtherPackingRule)};
   if (!algorithm.uses_nccl()) near.remark += ", here one that was built with Gloo's or MPI's rings";
   return {near_setting(std::move(near), {fmt::format("horovod.fusion_threshold={}", *bytes)})};
 }
 
 }  // namespace
 
-std::shared_ptr<const Framework> horovod(const Horovod& options) { return std::make_shared<HorovodFramework>(options); }
+std::shared_ptr<const Framework> horovod(const Horovod& options) {
+  return std::make_shared<HorovodFramework>(options);
+}
 
 FrameworkKind horovod_kind() {
   return {"horovod",
           read_horovod,
           horovod_settings,
-          {"strategy.horovod.fusion_threshold", "strategy.horovod.cycle_time_ms", "strategy.horovod.cache_capacity"},
+          {"strategy.horovod.fusion_threshold", "strategy.horovod.cycle_time_ms",
+           "strategy.horovod.cache_capacity"},
           nullptr,
           HostLibrary::kMpi};
 }

@@ -17,7 +17,8 @@ struct Horovod {
 /// bits of all ranks, each of ⌈log2 W⌉ rounds there and back; without it, or the first time,
 /// requests also go to the coordinator and its responses to all ranks.
 /// SOURCE: horovod/common/controller.cc, ComputeResponseList, CoordinateCacheAndState.
-CycleRule::Settings cycles_of(const Horovod& horovod, const Workload& workload, const Cluster& cluster);
+CycleRule::Settings cycles_of(const Horovod& horovod, const Workload& workload,
+                              const Cluster& cluster);
 
 std::shared_ptr<const Framework> horovod(const Horovod& options);
 

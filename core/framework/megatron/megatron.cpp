@@ -11,10 +11,12 @@
 
 namespace tutti::core {
 
-std::vector<std::vector<int>> buckets_of_megatron(std::span<const BucketGradient> gradients, std::int64_t elements) {
+std::vector<std::vector<int>> buckets_of_megatron(std::span<const BucketGradient> gradients,
+                                                  std::int64_t elements) {
   std::vector<DataType> types;
   for (const BucketGradient& gradient : gradients) {
-    if (std::find(types.begin(), types.end(), gradient.type) == types.end()) types.push_back(gradient.type);
+    if (std::find(types.begin(), types.end(), gradient.type) == types.end())
+      types.push_back(gradient.type);
   }
   std::vector<std::vector<int>> buckets;
   for (const DataType type : types) {
@@ -49,26 +51,32 @@ class MegatronFramework final : public FrameworkOf<Megatron> {
 
   [[nodiscard]] std::string describe_packs() const override {
     if (!options().overlap_grad_reduce) return "Megatron, one bucket";
-    return options().bucket_size ? fmt::format("Megatron, buckets of {} elements", *options().bucket_size)
-                                 : "Megatron, buckets of its usual size";
+    return options().bucket_size
+               ? fmt::format("Megatron, buckets of {} elements", *options().bucket_size)
+               : "Megatron, buckets of its usual size";
   }
 
-  void lower(const LoweringTarget&, Strategy& strategy, Complaints&) const override { lower_to_one_stream(strategy); }
+  void lower(const LoweringTarget&, Strategy& strategy, Complaints&) const override {
+    lower_to_one_stream(strategy);
+  }
 
   [[nodiscard]] bool pack(PackMaker& maker) const override {
     const std::vector<int> order = last_created_first(maker.workload());
     const bool overlaps = options().overlap_grad_reduce;
-    const std::int64_t size = overlaps ? options().bucket_size.value_or(usual_megatron_bucket(maker.replicas()))
-                                       : std::numeric_limits<std::int64_t>::max();
+    const std::int64_t size =
+        overlaps ? options().bucket_size.value_or(usual_megatron_bucket(maker.replicas()))
+                 : std::numeric_limits<std::int64_t>::max();
     for (Bucket& bucket :
-         side_by_side(order, buckets_of_megatron(gradients_in(order, maker.workload()), size), maker.workload())) {
+         side_by_side(order, buckets_of_megatron(gradients_in(order, maker.workload()), size),
+                      maker.workload())) {
       bucket.needs_all_gradients = !overlaps;
       maker.add(std::move(bucket));
     }
     return true;
   }
 
-  [[nodiscard]] std::optional<std::vector<TriedValues>> tried_values(const Workload& workload) const override {
+  [[nodiscard]] std::optional<std::vector<TriedValues>> tried_values(
+      const Workload& workload) const override {
     return std::vector<TriedValues>{{"strategy.megatron.ddp_bucket_size", tried_elements(workload)},
                                     {"strategy.megatron.overlap_grad_reduce", {"true", "false"}}};
   }
@@ -79,11 +87,12 @@ std::shared_ptr<const Framework> read_megatron(const StrategyText& text) {
   const proto::Megatron& message = text.message.megatron();
   Megatron options;
   options.overlap_grad_reduce = message.overlap_grad_reduce();
-  options.bucket_size = text.fields.integer(message, "ddp_bucket_size", "megatron", 1, kMostElements);
+  options.bucket_size =
+      text.fields.integer(message, "ddp_bucket_size", "megatron", 1, kMostElements);
   if (options.bucket_size && !options.overlap_grad_reduce) {
-    text.fields.complain_at(
-        message, "ddp_bucket_size", ProblemCode::kUnused,
-        "megatron: ddp_bucket_size does nothing without overlap_grad_reduce: there is one bucket; say that too");
+    text.fields.complain_at(message, "ddp_bucket_size", ProblemCode::kUnused,
+                            "megatron: ddp_bucket_size does nothing without overlap_grad_reduce: "
+                            "there is one bucket; say that too");
   }
   refuse_merging(text, "megatron");
   return megatron(options);
@@ -92,8 +101,10 @@ std::shared_ptr<const Framework> read_megatron(const StrategyText& text) {
 ProgramSetting megatron_setting(std::optional<std::int64_t> elements, bool overlaps) {
   std::string text = "python3 pretrain.py";
   if (overlaps) text += " --overlap-grad-reduce";
-  if (elements && overlaps) text += fmt::format(" --ddp-bucket-size {}", std::max<std::int64_t>(1, *elements));
-  return {"Megatron-LM", ProgramSetting::Language::kShell, text + "\n", true, "--ddp-bucket-size is in elements"};
+  if (elements && overlaps)
+    text += fmt::format(" --ddp-bucket-size {}", std::max<std::int64_t>(1, *elements));
+  return {"Megatron-LM", ProgramSetting::Language::kShell, text + "\n", true,
+          "--ddp-bucket-size is in elements"};
 }
 
 std::vector<ProgramSetting> megatron_settings(const Planned& planned) {
@@ -102,8 +113,9 @@ std::vector<ProgramSetting> megatron_settings(const Planned& planned) {
   const auto bytes = bytes_to_come_near(planned);
   if (!bytes || traits(planned.strategy.algorithm).nccl != NcclPart::kAll) return {};
   const std::int64_t elements = std::max<std::int64_t>(1, *bytes / element_bytes(planned));
-  return {near_setting(megatron_setting(elements, true),
-                       {fmt::format("megatron.ddp_bucket_size={}", elements), "megatron.overlap_grad_reduce=true"})};
+  return {near_setting(
+      megatron_setting(elements, true),
+      {fmt::format("megatron.ddp_bucket_size={}", elements), "megatron.overlap_grad_reduce=true"})};
 }
 
 }  // namespace

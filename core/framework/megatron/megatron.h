@@ -20,7 +20,8 @@ struct Megatron {
 /// `elements` OR MORE. Buckets are in the order of the types' first gradients, then in the order in
 /// which they are filled.
 /// SOURCE: megatron/core/distributed/param_and_grad_buffer.py.
-std::vector<std::vector<int>> buckets_of_megatron(std::span<const BucketGradient> gradients, std::int64_t elements);
+std::vector<std::vector<int>> buckets_of_megatron(std::span<const BucketGradient> gradients,
+                                                  std::int64_t elements);
 /// Returns the default size of a bucket, for which a ring's chunks hold a million elements.
 /// SOURCE: megatron/core/distributed/distributed_data_parallel.py.
 std::int64_t usual_megatron_bucket(std::int64_t replicas);

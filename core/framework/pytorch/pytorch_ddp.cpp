@@ -10,7 +10,8 @@
 
 namespace tutti::core {
 
-std::vector<std::vector<int>> buckets_of_ddp(std::span<const BucketGradient> gradients, Bytes first_cap, Bytes cap) {
+std::vector<std::vector<int>> buckets_of_ddp(std::span<const BucketGradient> gradients,
+                                             Bytes first_cap, Bytes cap) {
   struct Filling {
     std::vector<int> gradients;
     std::int64_t held = 0;
@@ -57,12 +58,14 @@ class PytorchDdpFramework final : public FrameworkOf<PytorchDdp> {
     return text;
   }
 
-  void lower(const LoweringTarget&, Strategy& strategy, Complaints&) const override { lower_to_one_stream(strategy); }
+  void lower(const LoweringTarget&, Strategy& strategy, Complaints&) const override {
+    lower_to_one_stream(strategy);
+  }
 
   [[nodiscard]] bool pack(PackMaker& maker) const override {
     const std::vector<int> order = as_they_become_ready(maker.workload());
-    const auto buckets =
-        buckets_of_ddp(gradients_in(order, maker.workload()), options().first_bucket, options().bucket_cap);
+    const auto buckets = buckets_of_ddp(gradients_in(order, maker.workload()),
+                                        options().first_bucket, options().bucket_cap);
     for (Bucket& bucket : side_by_side(order, buckets, maker.workload())) {
       bucket.copied_in = bucket.copied_out = !options().gradient_as_bucket_view;
       maker.add(std::move(bucket));
@@ -70,7 +73,8 @@ class PytorchDdpFramework final : public FrameworkOf<PytorchDdp> {
     return true;
   }
 
-  [[nodiscard]] std::optional<std::vector<TriedValues>> tried_values(const Workload& workload) const override {
+  [[nodiscard]] std::optional<std::vector<TriedValues>> tried_values(
+      const Workload& workload) const override {
     return std::vector<TriedValues>{
         {"strategy.pytorch_ddp.bucket_cap_mb", tried_mebibytes(workload)},
         {"strategy.pytorch_ddp.first_bucket_bytes", {"", "65536", "262144", "1048576", "4194304"}}};
@@ -83,11 +87,12 @@ std::shared_ptr<const Framework> read_ddp(const StrategyText& text) {
   Fields& fields = text.fields;
   PytorchDdp ddp;
   const auto mebibytes = fields.number(message, "bucket_cap_mb", "pytorch_ddp", {0, 1e6});
-  ddp.bucket_cap =
-      Bytes(static_cast<std::int64_t>(mebibytes.value_or(kDdpBucketMb) * static_cast<double>(kDdpMebibyte)));
+  ddp.bucket_cap = Bytes(static_cast<std::int64_t>(mebibytes.value_or(kDdpBucketMb) *
+                                                   static_cast<double>(kDdpMebibyte)));
   // The first bucket is smaller only if no cap is set.
   ddp.first_bucket = mebibytes ? ddp.bucket_cap : Bytes(kDdpFirstBucket);
-  if (const auto bytes = fields.integer(message, "first_bucket_bytes", "pytorch_ddp", 0, kMostBucketBytes))
+  if (const auto bytes =
+          fields.integer(message, "first_bucket_bytes", "pytorch_ddp", 0, kMostBucketBytes))
     ddp.first_bucket = Bytes(*bytes);
   ddp.gradient_as_bucket_view = message.gradient_as_bucket_view();
   refuse_merging(text, "pytorch_ddp");
@@ -96,7 +101,8 @@ std::shared_ptr<const Framework> read_ddp(const StrategyText& text) {
 
 /// MiB; its first bucket: bytes. SOURCE: torch/nn/parallel/distributed.py.
 ProgramSetting ddp_setting(std::int64_t bucket, std::optional<std::int64_t> first, bool view) {
-  ProgramSetting made{"PyTorch DDP", ProgramSetting::Language::kPython, "", true, "bucket_cap_mb is in MiB"};
+  ProgramSetting made{"PyTorch DDP", ProgramSetting::Language::kPython, "", true,
+                      "bucket_cap_mb is in MiB"};
   // A cap that is said is that of the first bucket too.
   const bool usual_cap = bucket == kDdpBucketMb * kDdpMebibyte && first && *first != bucket;
   const std::string cap = usual_cap ? "" : fmt::format("bucket_cap_mb={}, ", in_mebibytes(bucket));
@@ -107,25 +113,30 @@ ProgramSetting ddp_setting(std::int64_t bucket, std::optional<std::int64_t> firs
     made.remark = "the first bucket is in bytes";
     if (!usual_cap) {
       made.remark =
-          "bucket_cap_mb is in MiB, the first bucket's in bytes, which newer releases obey only where bucket_cap_mb is "
+          "bucket_cap_mb is in MiB, the first bucket's in bytes, which newer releases obey only "
+          "where bucket_cap_mb is "
           "left out; the step time is that of the slower ones";
       made.readings.push_back({"strategy.pytorch_ddp.first_bucket_bytes="});
     }
   }
-  made.text += fmt::format("model = DDP(model, device_ids=[local_rank], {}gradient_as_bucket_view={})\n", cap,
-                           view ? "True" : "False");
+  made.text +=
+      fmt::format("model = DDP(model, device_ids=[local_rank], {}gradient_as_bucket_view={})\n",
+                  cap, view ? "True" : "False");
   return made;
 }
 
 std::vector<ProgramSetting> ddp_settings(const Planned& planned) {
   if (const auto* own = options_of<PytorchDdp>(planned.strategy))
-    return {ddp_setting(own->bucket_cap.count(), own->first_bucket.count(), own->gradient_as_bucket_view)};
+    return {ddp_setting(own->bucket_cap.count(), own->first_bucket.count(),
+                        own->gradient_as_bucket_view)};
   const auto bytes = bytes_to_come_near(planned);
   const AlgorithmTraits& algorithm = traits(planned.strategy.algorithm);
   if (!bytes || algorithm.torch_backend.empty()) return {};
   ProgramSetting near = ddp_setting(*bytes, std::nullopt, true);
   if (!algorithm.uses_nccl())
-    near.text = fmt::format("torch.distributed.init_process_group(\"{}\")\n", algorithm.torch_backend) + near.text;
+    near.text =
+        fmt::format("torch.distributed.init_process_group(\"{}\")\n", algorithm.torch_backend) +
+        near.text;
   return {near_setting(std::move(near), {"pytorch_ddp.bucket_cap_mb=" + in_mebibytes(*bytes),
                                          "pytorch_ddp.gradient_as_bucket_view=true"})};
 }
@@ -137,9 +148,12 @@ std::shared_ptr<const Framework> pytorch_ddp(const PytorchDdp& options) {
 }
 
 FrameworkKind pytorch_ddp_kind() {
-  return {"pytorch_ddp", read_ddp,
-          ddp_settings,  {"strategy.pytorch_ddp.bucket_cap_mb", "strategy.pytorch_ddp.first_bucket_bytes"},
-          nullptr,       HostLibrary::kGloo};
+  return {"pytorch_ddp",
+          read_ddp,
+          ddp_settings,
+          {"strategy.pytorch_ddp.bucket_cap_mb", "strategy.pytorch_ddp.first_bucket_bytes"},
+          nullptr,
+          HostLibrary::kGloo};
 }
 
 }  // namespace tutti::core

@@ -21,7 +21,8 @@ struct PytorchDdp {
 /// each type is closed at `first_cap`. Buckets are in the order in which they are closed, those
 /// never closed at the end. Gradients are never split, nor mixed with other types.
 /// SOURCE: torch/csrc/distributed/c10d/reducer.cpp, compute_bucket_assignment_by_size.
-std::vector<std::vector<int>> buckets_of_ddp(std::span<const BucketGradient> gradients, Bytes first_cap, Bytes cap);
+std::vector<std::vector<int>> buckets_of_ddp(std::span<const BucketGradient> gradients,
+                                             Bytes first_cap, Bytes cap);
 
 std::shared_ptr<const Framework> pytorch_ddp(const PytorchDdp& options);
 

@@ -15,8 +15,9 @@ namespace tutti::core {
 
 /// Reads the spec at `path` ("strategy.tensorflow.multi_worker_all_reduce.all_reduce_spec").
 /// Returns nullopt, with problems, if it is invalid.
-std::optional<AllReduceSpec> all_reduce_spec_from(const proto::AllReduceSpec& message, const std::string& path,
-                                                  Fields& fields, Complaints& complaints);
+std::optional<AllReduceSpec> all_reduce_spec_from(const proto::AllReduceSpec& message,
+                                                  const std::string& path, Fields& fields,
+                                                  Complaints& complaints);
 
 /// Complains about an entry at its place in the scenario. `text`: the spec, if it was written as a
 /// string.

@@ -30,20 +30,25 @@ std::vector<StrategyProblem> problems_of(const CollectiveAllReduce& all_reduce) 
                         "later generation"});
   }
   if ((first || all_reduce.generation == Generation::kTf21) && options.bytes_per_pack != 0) {
-    problems.push_back({"communication_options",
-                        fmt::format("bytes_per_pack: CollectiveAllReduce of {} packs by number of gradients; say "
-                                    "collective_all_reduce {{ {}: … }}, or a later generation",
-                                    to_string(all_reduce.generation), first ? "all_reduce_merge_scope" : "num_packs")});
+    problems.push_back(
+        {"communication_options",
+         fmt::format("bytes_per_pack: CollectiveAllReduce of {} packs by number of gradients; say "
+                     "collective_all_reduce {{ {}: … }}, or a later generation",
+                     to_string(all_reduce.generation),
+                     first ? "all_reduce_merge_scope" : "num_packs")});
   }
   if ((first || all_reduce.generation == Generation::kTf21) && options.timeout_seconds) {
-    problems.push_back({"communication_options",
-                        fmt::format("timeout_seconds: collectives of {} wait for ever; leave it out, or take a later "
-                                    "generation",
-                                    to_string(all_reduce.generation))});
+    problems.push_back(
+        {"communication_options",
+         fmt::format(
+             "timeout_seconds: collectives of {} wait for ever; leave it out, or take a later "
+             "generation",
+             to_string(all_reduce.generation))});
   }
   if (first && all_reduce.eager) {
     problems.push_back({"collective_all_reduce",
-                        "eager: TF_1_15 says \"Eager execution with collective ops is not supported yet.\"; leave it "
+                        "eager: TF_1_15 says \"Eager execution with collective ops is not "
+                        "supported yet.\"; leave it "
                         "out, or take a later generation"});
   }
   return problems;
@@ -53,11 +58,15 @@ namespace {
 
 class CollectiveAllReduceLowering {
  public:
-  CollectiveAllReduceLowering(const CollectiveAllReduce& all_reduce, const Cluster& cluster, std::int64_t gradients,
-                              Strategy& strategy)
-      : strategy_(strategy), all_reduce_(all_reduce), options_(all_reduce_.merged()), gradients_(gradients) {
-    has_gpus_ = std::all_of(cluster.groups().begin(), cluster.groups().end(),
-                            [](const WorkerGroup& group) { return !group.machine->gpus().empty(); });
+  CollectiveAllReduceLowering(const CollectiveAllReduce& all_reduce, const Cluster& cluster,
+                              std::int64_t gradients, Strategy& strategy)
+      : strategy_(strategy),
+        all_reduce_(all_reduce),
+        options_(all_reduce_.merged()),
+        gradients_(gradients) {
+    has_gpus_ =
+        std::all_of(cluster.groups().begin(), cluster.groups().end(),
+                    [](const WorkerGroup& group) { return !group.machine->gpus().empty(); });
   }
 
   void lower() {
@@ -66,18 +75,21 @@ class CollectiveAllReduceLowering {
     order_launches();
     strategy_.timeout = timer(options_);
     if (strategy_.timeout) {
-      strategy_.notes.add(
-          "tensorflow.two-timers",
-          "each collective has two timers of {:g} s, one until all have come and one until it is done: it may take "
-          "twice as long before it fails",
-          *options_.timeout_seconds);
+      strategy_.notes.add("tensorflow.two-timers",
+                          "each collective has two timers of {:g} s, one until all have come and "
+                          "one until it is done: it may take "
+                          "twice as long before it fails",
+                          *options_.timeout_seconds);
     }
     // Only the optimizers of 2.3 and later have an option to leave aggregation to the program.
-    const bool waits = all_reduce_.aggregates_gradients && all_reduce_.generation >= Generation::kTf24;
-    strategy_.update = strategy_.update_asked.value_or(waits ? Update::kAfterAll : Update::kPerPack);
+    const bool waits =
+        all_reduce_.aggregates_gradients && all_reduce_.generation >= Generation::kTf24;
+    strategy_.update =
+        strategy_.update_asked.value_or(waits ? Update::kAfterAll : Update::kPerPack);
     strategy_.instance_keys = true;
-    strategy_.reduced_by = fmt::format("CollectiveAllReduce {}, implementation {}", to_string(all_reduce_.generation),
-                                       to_string(options_.implementation));
+    strategy_.reduced_by =
+        fmt::format("CollectiveAllReduce {}, implementation {}", to_string(all_reduce_.generation),
+                    to_string(options_.implementation));
     rule_sparse_gradients();
     rule_checkpoints();
   }
@@ -88,14 +100,16 @@ class CollectiveAllReduceLowering {
   void choose_algorithm() {
     const Implementation asked = options_.implementation;
     // In graph mode the strategy also sets the session's config, which a hint cannot override.
-    const bool by_config = all_reduce_.collective_nccl.value_or(asked == Implementation::kNccl && !all_reduce_.eager &&
-                                                                all_reduce_.generation >= Generation::kTf21);
+    const bool by_config =
+        all_reduce_.collective_nccl.value_or(asked == Implementation::kNccl && !all_reduce_.eager &&
+                                             all_reduce_.generation >= Generation::kTf21);
     hint_ = all_reduce_.generation == Generation::kTf115  ? Implementation::kAuto
             : all_reduce_.generation == Generation::kTf25 ? asked
                                                           : hint_for_batch(asked, gradients_);
     const auto how = runtime_collective(strategy_.collective, by_config, hint_, has_gpus_);
     const bool nccl = how == RuntimeCollective::kNcclReduce;
-    const Strategy usual = Strategy::for_algorithm(nccl ? BaseAlgorithm::kNccl : BaseAlgorithm::kTfRing);
+    const Strategy usual =
+        Strategy::for_algorithm(nccl ? BaseAlgorithm::kNccl : BaseAlgorithm::kTfRing);
     strategy_.algorithm = usual.algorithm;
     if (!strategy_.staging_asked) strategy_.staging = usual.staging;
     if (how == RuntimeCollective::kRingReduce || nccl) explain_choice(asked, by_config, nccl);
@@ -103,21 +117,24 @@ class CollectiveAllReduceLowering {
 
   void explain_choice(Implementation asked, bool by_config, bool nccl) {
     if ((by_config || hint_ == Implementation::kNccl) && !nccl) {
-      strategy_.notes.add(
-          "tensorflow.no-gpus-for-nccl",
-          "NCCL needs GPUs, and a worker of this cluster has none: TensorFlow takes its ring without a word, and so "
-          "does this plan");
+      strategy_.notes.add("tensorflow.no-gpus-for-nccl",
+                          "NCCL needs GPUs, and a worker of this cluster has none: TensorFlow "
+                          "takes its ring without a word, and so "
+                          "does this plan");
     } else if (asked == Implementation::kNccl && hint_ != asked) {
       strategy_.notes.add("tensorflow.batch-of-one-is-auto",
                           "a batch of one gradient passes AUTO on instead of NCCL; {}",
-                          nccl ? "the session's collective_nccl chooses NCCL all the same"
-                               : "without collective_nccl in the session's config that is the ring");
+                          nccl
+                              ? "the session's collective_nccl chooses NCCL all the same"
+                              : "without collective_nccl in the session's config that is the ring");
     } else if (by_config && asked != Implementation::kNccl) {
       strategy_.notes.add("tensorflow.session-means-nccl",
-                          "collective_nccl is on in the session's config, so that {} means NCCL", to_string(asked));
+                          "collective_nccl is on in the session's config, so that {} means NCCL",
+                          to_string(asked));
     } else if (asked == Implementation::kAuto && has_gpus_) {
-      strategy_.notes.add("tensorflow.auto-is-ring",
-                          "implementation AUTO means TensorFlow's ring, on GPUs too: NCCL has to be asked for");
+      strategy_.notes.add(
+          "tensorflow.auto-is-ring",
+          "implementation AUTO means TensorFlow's ring, on GPUs too: NCCL has to be asked for");
     }
   }
 
@@ -129,16 +146,19 @@ class CollectiveAllReduceLowering {
       case Generation::kTf115:
         if (!strategy_.merge_scope_asked) strategy_.all_reduce_merge_scope = kDefaultMergeScope;
         break;
-      case Generation::kTf21: strategy_.chunks_by_count = std::max(1, std::exchange(strategy_.num_packs, 0)); break;
+      case Generation::kTf21:
+        strategy_.chunks_by_count = std::max(1, std::exchange(strategy_.num_packs, 0));
+        break;
       case Generation::kTf25: strategy_.merging = Merging::kConcat; [[fallthrough]];
       case Generation::kTf24: strategy_.bytes_per_pack = Bytes(options_.bytes_per_pack); break;
     }
     if (!all_reduce_.eager) return;
     strategy_.merging = Merging::kSeparate;
-    strategy_.notes.add(
-        "tensorflow.eager-packs-nothing", "{}, so in eager mode every gradient is a collective of its own",
-        all_reduce_.generation == Generation::kTf25 ? "packs are concatenated in graphs only"
-                                                    : "the ScopedAllocator, which merges collectives, rewrites graphs");
+    strategy_.notes.add("tensorflow.eager-packs-nothing",
+                        "{}, so in eager mode every gradient is a collective of its own",
+                        all_reduce_.generation == Generation::kTf25
+                            ? "packs are concatenated in graphs only"
+                            : "the ScopedAllocator, which merges collectives, rewrites graphs");
   }
 
   // --- one after the other ---
@@ -147,20 +167,24 @@ class CollectiveAllReduceLowering {
     const bool nccl = traits(strategy_.algorithm).nccl == NcclPart::kAll;
     const bool token = all_reduce_.generation == Generation::kTf25;
     strategy_.launch = nccl || token ? Launch::kSerial : Launch::kConcurrent;
-    // A hint NCCL ties each launch to the result of the one before; all that the config alone does is to order launches.
+    // A hint NCCL ties each launch to the result of the one before; all that the config alone does
+    // is to order launches.
     const bool edges = token || hint_ == Implementation::kNccl;
     strategy_.launch_order = edges ? LaunchOrder::kAsHandedOver : LaunchOrder::kDescendingKeys;
     if (nccl && !edges && gradients_ > 1) {
       strategy_.notes.add(
-          "tensorflow.descending-keys", "only collective_nccl orders the launches, by descending instance key: {}",
-          all_reduce_.generation == Generation::kTf115 ? "the last gradients that were handed over are launched first"
-                                                       : "gradients are handed over last-created first, so the "
-                                                         "first-created, which are ready last, are launched "
-                                                         "first, and no other pack leaves before them");
+          "tensorflow.descending-keys",
+          "only collective_nccl orders the launches, by descending instance key: {}",
+          all_reduce_.generation == Generation::kTf115
+              ? "the last gradients that were handed over are launched first"
+              : "gradients are handed over last-created first, so the "
+                "first-created, which are ready last, are launched "
+                "first, and no other pack leaves before them");
     }
     if (token && !nccl)
-      strategy_.notes.add("tensorflow.token-orders-rings",
-                          "a token orders the collectives of a device, those of the ring too: one after the other");
+      strategy_.notes.add(
+          "tensorflow.token-orders-rings",
+          "a token orders the collectives of a device, those of the ring too: one after the other");
   }
 
   // --- what is no dense gradient ---
@@ -170,19 +194,22 @@ class CollectiveAllReduceLowering {
     // Its gathers are those of TensorFlow's runtime, whatever reduces.
     rules.gathered_by = BaseAlgorithm::kTfRing;
     rules.indices_beside_values = true;
-    rules.lengths_first = all_reduce_.generation == Generation::kTf24 || all_reduce_.generation == Generation::kTf25;
+    rules.lengths_first =
+        all_reduce_.generation == Generation::kTf24 || all_reduce_.generation == Generation::kTf25;
     rules.after_last_pack = all_reduce_.generation == Generation::kTf25;
     if (all_reduce_.generation == Generation::kTf24) rules.whole_if_rows_differ = "TensorFlow 2.4";
     if (all_reduce_.generation == Generation::kTf115)
-      rules.refused_if_rows_differ = {
-          "collective_all_reduce",
-          "TF_1_15 gathers sparse gradients as if all replicas had as many rows, and fails where they have not "
-          "(rows_differ); take TF_2_4"};
+      rules.refused_if_rows_differ = {"collective_all_reduce",
+                                      "TF_1_15 gathers sparse gradients as if all replicas had as "
+                                      "many rows, and fails where they have not "
+                                      "(rows_differ); take TF_2_4"};
   }
 
-  /// A batch of one: TensorFlow then takes AUTO for NCCL, which is the ring unless the program's configuration says NCCL.
+  /// A batch of one: TensorFlow then takes AUTO for NCCL, which is the ring unless the program's
+  /// configuration says NCCL.
   void rule_checkpoints() {
-    if (!all_reduce_.collective_nccl.value_or(!all_reduce_.eager)) strategy_.checkpoint.by = BaseAlgorithm::kTfRing;
+    if (!all_reduce_.collective_nccl.value_or(!all_reduce_.eager))
+      strategy_.checkpoint.by = BaseAlgorithm::kTfRing;
   }
 
   static constexpr int kDefaultMergeScope = 32;
@@ -197,8 +224,8 @@ class CollectiveAllReduceLowering {
 
 }  // namespace
 
-void lower_collective_all_reduce(const CollectiveAllReduce& all_reduce, const Cluster& cluster, std::int64_t gradients,
-                                 Strategy& strategy) {
+void lower_collective_all_reduce(const CollectiveAllReduce& all_reduce, const Cluster& cluster,
+                                 std::int64_t gradients, Strategy& strategy) {
   CollectiveAllReduceLowering(all_reduce, cluster, gradients, strategy).lower();
   strategy.take_what_is_asked();
 }

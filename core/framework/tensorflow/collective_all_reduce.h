@@ -18,10 +18,13 @@ class Cluster;
 /// MultiWorkerMirroredStrategy. Each is named after the release nearest to the sources on which it
 /// is based.
 enum class Generation : std::uint8_t {
-  kTf115,  ///< 1.12 to 1.15 and 2.0: all_reduce_merge_scope gradients per collective, in input order; no hint
-  kTf21,   ///< 2.1: num_packs chunks with equal gradient counts, the last first; a hint; NCCL's launches are serial
+  kTf115,  ///< 1.12 to 1.15 and 2.0: all_reduce_merge_scope gradients per collective, in input
+           ///< order; no hint
+  kTf21,   ///< 2.1: num_packs chunks with equal gradient counts, the last first; a hint; NCCL's
+           ///< launches are serial
   kTf24,   ///< 2.2 to 2.4: bytes_per_pack, last-created gradients first; timeouts
-  kTf25,   ///< 2.5 and later: like 2.4, but packs are concatenated, and a token orders the collectives of a device
+  kTf25,   ///< 2.5 and later: like 2.4, but packs are concatenated, and a token orders the
+           ///< collectives of a device
 };
 /// Returns the name: "TF_1_15", ….
 std::string_view to_string(Generation generation);
@@ -49,7 +52,7 @@ std::vector<StrategyProblem> problems_of(const CollectiveAllReduce& all_reduce);
 /// cluster: algorithm (tf_ring or nccl), packing, merging, launches and their order, staging,
 /// updates, timers, sparse gradients and checkpoints; adds notes on the reasons. REQUIRES: its
 /// problems_of() is empty.
-void lower_collective_all_reduce(const CollectiveAllReduce& all_reduce, const Cluster& cluster, std::int64_t gradients,
-                                 Strategy& strategy);
+void lower_collective_all_reduce(const CollectiveAllReduce& all_reduce, const Cluster& cluster,
+                                 std::int64_t gradients, Strategy& strategy);
 
 }  // namespace tutti::core

@@ -10,7 +10,9 @@ namespace tutti::core {
 namespace {
 
 constexpr std::array<std::pair<std::string_view, Implementation>, 3> kImplementationNames{
-    {{"AUTO", Implementation::kAuto}, {"RING", Implementation::kRing}, {"NCCL", Implementation::kNccl}}};
+    {{"AUTO", Implementation::kAuto},
+     {"RING", Implementation::kRing},
+     {"NCCL", Implementation::kNccl}}};
 
 }  // namespace
 
@@ -24,12 +26,14 @@ std::string_view to_string(Implementation implementation) {
 std::optional<Implementation> parse_implementation(std::string_view name) {
   const auto same = [](char a, char b) { return std::toupper(static_cast<unsigned char>(a)) == b; };
   for (const auto& [known, implementation] : kImplementationNames) {
-    if (std::equal(name.begin(), name.end(), known.begin(), known.end(), same)) return implementation;
+    if (std::equal(name.begin(), name.end(), known.begin(), known.end(), same))
+      return implementation;
   }
   return std::nullopt;
 }
 
-CommunicationOptions merge(const CommunicationOptions& strategy, const std::optional<CommunicationOptions>& call) {
+CommunicationOptions merge(const CommunicationOptions& strategy,
+                           const std::optional<CommunicationOptions>& call) {
   CommunicationOptions merged = strategy;
   if (!call) return merged;
   if (call->bytes_per_pack != 0) merged.bytes_per_pack = call->bytes_per_pack;
@@ -46,7 +50,8 @@ std::optional<Time> timer(const CommunicationOptions& options) {
 }
 
 Implementation hint_for_batch(Implementation implementation, std::int64_t gradients) {
-  return implementation == Implementation::kNccl && gradients == 1 ? Implementation::kAuto : implementation;
+  return implementation == Implementation::kNccl && gradients == 1 ? Implementation::kAuto
+                                                                   : implementation;
 }
 
 std::string_view to_string(RuntimeCollective collective) {
@@ -59,14 +64,15 @@ std::string_view to_string(RuntimeCollective collective) {
   return "";
 }
 
-std::optional<RuntimeCollective> runtime_collective(CollectiveKind kind, bool collective_nccl, Implementation hint,
-                                                    bool nccl_is_registered) {
+std::optional<RuntimeCollective> runtime_collective(CollectiveKind kind, bool collective_nccl,
+                                                    Implementation hint, bool nccl_is_registered) {
   switch (kind) {
     case CollectiveKind::kAllGather: return RuntimeCollective::kRingGather;
     case CollectiveKind::kBroadcast: return RuntimeCollective::kHierarchicalTreeBroadcast;
     case CollectiveKind::kAllReduce:
-      return (collective_nccl || hint == Implementation::kNccl) && nccl_is_registered ? RuntimeCollective::kNcclReduce
-                                                                                      : RuntimeCollective::kRingReduce;
+      return (collective_nccl || hint == Implementation::kNccl) && nccl_is_registered
+                 ? RuntimeCollective::kNcclReduce
+                 : RuntimeCollective::kRingReduce;
     default: return std::nullopt;
   }
 }

@@ -29,7 +29,8 @@ struct CommunicationOptions {
 /// removes a timeout, but 0 bytes and AUTO count as not set, and override nothing. Without call
 /// options: the strategy's.
 /// SOURCE: tensorflow/python/distribute/collective_util.py, Options.merge.
-CommunicationOptions merge(const CommunicationOptions& strategy, const std::optional<CommunicationOptions>& call);
+CommunicationOptions merge(const CommunicationOptions& strategy,
+                           const std::optional<CommunicationOptions>& call);
 
 /// Returns the duration of a collective's timers; nullopt without a timer: no timeout is set, or
 /// one below a microsecond. There are two timers of this duration, one after the other
@@ -43,7 +44,12 @@ std::optional<Time> timer(const CommunicationOptions& options);
 Implementation hint_for_batch(Implementation implementation, std::int64_t gradients);
 
 /// The implementations of collectives in TensorFlow's runtime.
-enum class RuntimeCollective : std::uint8_t { kRingReduce, kNcclReduce, kRingGather, kHierarchicalTreeBroadcast };
+enum class RuntimeCollective : std::uint8_t {
+  kRingReduce,
+  kNcclReduce,
+  kRingGather,
+  kHierarchicalTreeBroadcast
+};
 /// Returns the name under which the runtime registers it: "RingReduce", ….
 std::string_view to_string(RuntimeCollective collective);
 
@@ -52,7 +58,7 @@ std::string_view to_string(RuntimeCollective collective);
 /// the hint requests it and it is registered for the devices; otherwise the ring. So AUTO is RING
 /// unless the config says otherwise, and a hint RING does not override the config.
 /// SOURCE: tensorflow/core/common_runtime/collective_param_resolver_local.cc (September 2020).
-std::optional<RuntimeCollective> runtime_collective(CollectiveKind kind, bool collective_nccl, Implementation hint,
-                                                    bool nccl_is_registered);
+std::optional<RuntimeCollective> runtime_collective(CollectiveKind kind, bool collective_nccl,
+                                                    Implementation hint, bool nccl_is_registered);
 
 }  // namespace tutti::core

@@ -7,7 +7,11 @@
 namespace tutti::core {
 
 /// The CrossDeviceOps classes of tf.distribute.
-enum class CrossDeviceOps : std::uint8_t { kNcclAllReduce, kHierarchicalCopyAllReduce, kReductionToOneDevice };
+enum class CrossDeviceOps : std::uint8_t {
+  kNcclAllReduce,
+  kHierarchicalCopyAllReduce,
+  kReductionToOneDevice
+};
 std::string_view to_string(CrossDeviceOps ops);
 /// Returns TensorFlow's default. SOURCE: cross_device_ops.py, choose_the_best,
 /// select_cross_device_ops.

@@ -25,19 +25,23 @@ class DistributionLowering {
  private:
   template <class... Args>
   void complain(ProblemCode code, fmt::format_string<Args...> format, Args&&... args) {
-    complaints_.complain_at(fmt::format("strategy.tensorflow.{}", field_), code, "tensorflow: {}: {}", field_,
+    complaints_.complain_at(fmt::format("strategy.tensorflow.{}", field_), code,
+                            "tensorflow: {}: {}", field_,
                             fmt::format(format, std::forward<Args>(args)...));
   }
   /// At a field of the strategy's message.
   template <class... Args>
-  void complain_at(std::string_view field, ProblemCode code, fmt::format_string<Args...> format, Args&&... args) {
+  void complain_at(std::string_view field, ProblemCode code, fmt::format_string<Args...> format,
+                   Args&&... args) {
     complaints_.complain_at(fmt::format("strategy.tensorflow.{}.{}", field_, field), code, format,
                             std::forward<Args>(args)...);
   }
 
   void name(std::string name) { strategy_.distribution_name = std::move(name); }
   [[nodiscard]] std::int64_t workers() const { return cluster_.workers() - cluster_.servers(); }
-  [[nodiscard]] bool on_gpus() const { return cluster_.part(cluster_.replica(0)).kind == PartKind::kGpu; }
+  [[nodiscard]] bool on_gpus() const {
+    return cluster_.part(cluster_.replica(0)).kind == PartKind::kGpu;
+  }
 
   void take(BaseAlgorithm algorithm) { strategy_.take(algorithm); }
   void take(const Servers& servers) {
@@ -51,40 +55,46 @@ class DistributionLowering {
     name("OneDeviceStrategy");
     take(BaseAlgorithm::kRing);
     if (cluster_.replicas() > 1)
-      complain(
-          ProblemCode::kConflict,
-          "OneDeviceStrategy has one replica, and this cluster {}; say workers {{ count: 1 replicas: 1 }}, or take "
-          "mirrored",
-          cluster_.replicas());
+      complain(ProblemCode::kConflict,
+               "OneDeviceStrategy has one replica, and this cluster {}; say workers {{ count: 1 "
+               "replicas: 1 }}, or take "
+               "mirrored",
+               cluster_.replicas());
   }
 
   void take_options(const Mirrored& mirrored) {
     if (workers() > 1)
       return complain(
           ProblemCode::kUnsupported,
-          "In-graph multi-worker training with `MirroredStrategy` is not supported (here there are {} workers); take "
+          "In-graph multi-worker training with `MirroredStrategy` is not supported (here there are "
+          "{} workers); take "
           "multi_worker_mirrored for MultiWorkerMirroredStrategy, or multi_worker_all_reduce",
           workers());
     const CrossDeviceOps ops = ops_of(mirrored);
     name(fmt::format("MirroredStrategy ({})", to_string(ops)));
     // A batch of IndexedSlices is gathered on the first device whatever reduces dense gradients.
-    // SOURCE: tensorflow/python/distribute/cross_device_ops.py, AllReduceCrossDeviceOps._batch_reduce.
+    // SOURCE: tensorflow/python/distribute/cross_device_ops.py,
+    // AllReduceCrossDeviceOps._batch_reduce.
     strategy_.sparse.over_first_device = true;
-    // SOURCE: tensorflow/python/distribute/values.py, SyncOnReadVariable._get_cross_replica; mirrored_strategy.py, _reduce_to.
+    // SOURCE: tensorflow/python/distribute/values.py, SyncOnReadVariable._get_cross_replica;
+    // mirrored_strategy.py, _reduce_to.
     strategy_.checkpoint.on_cpu = true;
-    take(ops == CrossDeviceOps::kNcclAllReduce               ? BaseAlgorithm::kNccl
-         : ops == CrossDeviceOps::kHierarchicalCopyAllReduce ? BaseAlgorithm::kHierarchicalCopy
-                                                             : BaseAlgorithm::kReductionToOneDevice);
+    take(ops == CrossDeviceOps::kNcclAllReduce ? BaseAlgorithm::kNccl
+         : ops == CrossDeviceOps::kHierarchicalCopyAllReduce
+             ? BaseAlgorithm::kHierarchicalCopy
+             : BaseAlgorithm::kReductionToOneDevice);
     if (ops == CrossDeviceOps::kReductionToOneDevice) {
       if (mirrored.num_packs.value_or(0) != 0)
         complain_at("num_packs", ProblemCode::kUnused,
-                    "mirrored: ReductionToOneDevice reduces tensor by tensor and has no num_packs; leave it out");
+                    "mirrored: ReductionToOneDevice reduces tensor by tensor and has no num_packs; "
+                    "leave it out");
       return;
     }
     const std::int64_t packs = mirrored.num_packs.value_or(1);
     if (const std::string problem = problem_of_num_packs(ops, packs, !mirrored.tf_1_15);
         !problem.empty() || packs > 1 << 20)
-      return complain_at("num_packs", ProblemCode::kTooSmall, "mirrored: num_packs: {}; take 1 or more",
+      return complain_at("num_packs", ProblemCode::kTooSmall,
+                         "mirrored: num_packs: {}; take 1 or more",
                          problem.empty() ? "it is too large" : problem);
     // One replica has nothing to reduce, and TensorFlow does not even pack then.
     strategy_.num_packs = cluster_.replicas() > 1 ? static_cast<int>(packs) : 0;
@@ -94,7 +104,8 @@ class DistributionLowering {
     if (mirrored.cross_device_ops) return *mirrored.cross_device_ops;
     const bool kernels = mirrored.nccl_kernels;
     const CrossDeviceOps best = choose_the_best(on_gpus(), kernels);
-    strategy_.notes.add("tensorflow.mirrored-takes", "MirroredStrategy takes {} here: {}", to_string(best),
+    strategy_.notes.add("tensorflow.mirrored-takes", "MirroredStrategy takes {} here: {}",
+                        to_string(best),
                         !on_gpus() ? "not all devices are GPUs"
                         : kernels  ? "all devices are GPUs, and NCCL is there"
                                    : "TensorFlow has no NCCL kernels");
@@ -105,7 +116,8 @@ class DistributionLowering {
     name("CentralStorageStrategy");
     if (workers() > 1)
       return complain(ProblemCode::kConflict,
-                      "CentralStorageStrategy works on one worker (here there are {}); take one, or parameter_server",
+                      "CentralStorageStrategy works on one worker (here there are {}); take one, "
+                      "or parameter_server",
                       workers());
     Servers servers;
     if (cluster_.replicas() == 1) servers.on = Servers::On::kReplicas;
@@ -116,9 +128,9 @@ class DistributionLowering {
     name(ps.partitioner ? fmt::format("ParameterServerStrategy ({})", describe(*ps.partitioner))
                         : "ParameterServerStrategy");
     if (cluster_.servers() == 0)
-      return complain(
-          ProblemCode::kMissing,
-          "The cluster spec needs to have `ps` jobs. Add workers {{ machine: … server: true }} to the cluster");
+      return complain(ProblemCode::kMissing,
+                      "The cluster spec needs to have `ps` jobs. Add workers {{ machine: … server: "
+                      "true }} to the cluster");
     Servers servers = on_dedicated();
     servers.placement = ps.placement;
     servers.push = Servers::Relay::kHost;
@@ -146,8 +158,9 @@ class DistributionLowering {
       case Mode::kDistributedReplicated: return distributed_replicated(t);
       case Mode::kDistributedAllReduce:
         if (!strategy_.spec)
-          complain(ProblemCode::kMissing,
-                   "distributed_all_reduce needs --all_reduce_spec; say all_reduce_spec {{ text: … }}");
+          complain(
+              ProblemCode::kMissing,
+              "distributed_all_reduce needs --all_reduce_spec; say all_reduce_spec {{ text: … }}");
         return;
       case Mode::kCollectiveAllReduce:
         // collective#2 of several workers' devices turns its second ring by half of a worker's.
@@ -162,17 +175,19 @@ class DistributionLowering {
 
   void replicated(const TfCnnBenchmarks& t) {
     if (workers() > 1)
-      return complain(ProblemCode::kConflict,
-                      "replicated works on one worker (here there are {}); take DISTRIBUTED_REPLICATED, or "
-                      "DISTRIBUTED_ALL_REDUCE with all_reduce_spec",
-                      workers());
+      return complain(
+          ProblemCode::kConflict,
+          "replicated works on one worker (here there are {}); take DISTRIBUTED_REPLICATED, or "
+          "DISTRIBUTED_ALL_REDUCE with all_reduce_spec",
+          workers());
     if (strategy_.spec) {
       if (t.hierarchical_copy)
         complain(ProblemCode::kConflict,
                  "--hierarchical_copy and --all_reduce_spec are two ways of reducing; keep one");
       if (strategy_.spec->entries.size() > 1)
         complain(ProblemCode::kUnsupported,
-                 "replicated does not support hybrid all-reduce strategies; give all_reduce_spec one entry, or take "
+                 "replicated does not support hybrid all-reduce strategies; give all_reduce_spec "
+                 "one entry, or take "
                  "DISTRIBUTED_ALL_REDUCE");
       return;
     }
@@ -202,11 +217,13 @@ class DistributionLowering {
   /// determined.
   std::optional<Servers> on_several_workers(const TfCnnBenchmarks& t) {
     if (t.servers_on_workers) {
-      const auto count = complaints_.in_range("strategy.tensorflow.tf_cnn_benchmarks.servers_on_workers",
-                                              "tf_cnn_benchmarks", *t.servers_on_workers, 1, workers());
+      const auto count =
+          complaints_.in_range("strategy.tensorflow.tf_cnn_benchmarks.servers_on_workers",
+                               "tf_cnn_benchmarks", *t.servers_on_workers, 1, workers());
       if (cluster_.servers() > 0) {
         complain_at("servers_on_workers", ProblemCode::kConflict,
-                    "tf_cnn_benchmarks: servers_on_workers and workers {{ server: true }} both say who the servers "
+                    "tf_cnn_benchmarks: servers_on_workers and workers {{ server: true }} both say "
+                    "who the servers "
                     "are; keep one");
         return std::nullopt;
       }
@@ -216,10 +233,10 @@ class DistributionLowering {
       return servers;
     }
     if (cluster_.servers() > 0) return on_dedicated();
-    complain(
-        ProblemCode::kMissing,
-        "{} of several workers needs servers; say servers_on_workers: {}, or workers {{ server: true }} in the cluster",
-        mode_, workers());
+    complain(ProblemCode::kMissing,
+             "{} of several workers needs servers; say servers_on_workers: {}, or workers {{ "
+             "server: true }} in the cluster",
+             mode_, workers());
     return std::nullopt;
   }
 
@@ -228,10 +245,10 @@ class DistributionLowering {
     const bool sync = t.cross_replica_sync.value_or(true);
     if (local) {
       if (!sync)
-        complain_at(
-            "cross_replica_sync", ProblemCode::kUnused,
-            "tf_cnn_benchmarks: cross_replica_sync: one worker without servers has nobody to wait for; leave it "
-            "out");
+        complain_at("cross_replica_sync", ProblemCode::kUnused,
+                    "tf_cnn_benchmarks: cross_replica_sync: one worker without servers has nobody "
+                    "to wait for; leave it "
+                    "out");
       return take(on_own_devices(t));
     }
     auto servers = on_several_workers(t);
@@ -242,10 +259,10 @@ class DistributionLowering {
     servers->pull = gpu ? Servers::Relay::kByLoad : Servers::Relay::kHost;
     servers->asynchronous = !sync;
     if (!sync && t.servers_on_workers)
-      return complain(
-          ProblemCode::kConflict,
-          "workers that do not wait for each other need servers of their own; say workers {{ server: true }} in "
-          "the cluster in place of servers_on_workers");
+      return complain(ProblemCode::kConflict,
+                      "workers that do not wait for each other need servers of their own; say "
+                      "workers {{ server: true }} in "
+                      "the cluster in place of servers_on_workers");
     take(*servers);
   }
 
@@ -289,8 +306,8 @@ std::string_view to_string(TfCnnBenchmarks::VariableUpdate mode) {
   return "";
 }
 
-void lower_distribution(const Distribution& distribution, const Cluster& cluster, Strategy& strategy,
-                        Complaints& complaints) {
+void lower_distribution(const Distribution& distribution, const Cluster& cluster,
+                        Strategy& strategy, Complaints& complaints) {
   DistributionLowering(distribution, cluster, strategy, complaints).lower();
 }
 

@@ -54,7 +54,8 @@ struct TfCnnBenchmarks {
 /// Returns the value of the flag: "parameter_server", ….
 std::string_view to_string(TfCnnBenchmarks::VariableUpdate mode);
 
-using Distribution = std::variant<OneDevice, Mirrored, CentralStorage, ParameterServer, TfCnnBenchmarks>;
+using Distribution =
+    std::variant<OneDevice, Mirrored, CentralStorage, ParameterServer, TfCnnBenchmarks>;
 /// Returns the field of a strategy's `tensorflow` for the distribution: "mirrored".
 std::string_view field_of(const Distribution& distribution);
 
@@ -62,7 +63,7 @@ std::string_view field_of(const Distribution& distribution);
 /// `cluster`.
 /// ERRORS (complaints, at the field): clusters that it does not support, in TensorFlow's words,
 /// with the remedy.
-void lower_distribution(const Distribution& distribution, const Cluster& cluster, Strategy& strategy,
-                        Complaints& complaints);
+void lower_distribution(const Distribution& distribution, const Cluster& cluster,
+                        Strategy& strategy, Complaints& complaints);
 
 }  // namespace tutti::core

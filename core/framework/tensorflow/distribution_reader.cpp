@@ -10,7 +10,9 @@ namespace {
 Mirrored mirrored_from(const proto::MirroredStrategy& message) {
   Mirrored mirrored;
   switch (message.cross_device_ops()) {
-    case proto::MirroredStrategy::NCCL_ALL_REDUCE: mirrored.cross_device_ops = CrossDeviceOps::kNcclAllReduce; break;
+    case proto::MirroredStrategy::NCCL_ALL_REDUCE:
+      mirrored.cross_device_ops = CrossDeviceOps::kNcclAllReduce;
+      break;
     case proto::MirroredStrategy::HIERARCHICAL_COPY_ALL_REDUCE:
       mirrored.cross_device_ops = CrossDeviceOps::kHierarchicalCopyAllReduce;
       break;
@@ -29,7 +31,8 @@ constexpr std::int64_t kMostPartsOrAxes = std::numeric_limits<std::int32_t>::max
 constexpr std::int64_t kMostPartBytes = std::int64_t{1} << 50;
 
 /// Nothing (and a problem) if it is incomplete.
-std::optional<VariablePartitioner> partitioner_from(const proto::VariablePartitioner& message, Fields& fields) {
+std::optional<VariablePartitioner> partitioner_from(const proto::VariablePartitioner& message,
+                                                    Fields& fields) {
   VariablePartitioner partitioner;
   const auto axis_of = [&](const auto& rule, const char* what) {
     partitioner.axis = fields.integer(rule, "axis", what, 0, kMostPartsOrAxes).value_or(0);
@@ -53,9 +56,11 @@ std::optional<VariablePartitioner> partitioner_from(const proto::VariablePartiti
       axis_of(rule, "min_max_variable");
       MinMaxVariable made;
       made.max_partitions =
-          fields.integer(rule, "max_partitions", "min_max_variable", 1, kMostPartsOrAxes).value_or(made.max_partitions);
+          fields.integer(rule, "max_partitions", "min_max_variable", 1, kMostPartsOrAxes)
+              .value_or(made.max_partitions);
       made.min_slice_bytes =
-          fields.integer(rule, "min_slice_bytes", "min_max_variable", 1, kMostPartBytes).value_or(made.min_slice_bytes);
+          fields.integer(rule, "min_slice_bytes", "min_max_variable", 1, kMostPartBytes)
+              .value_or(made.min_slice_bytes);
       partitioner.rule = made;
       return partitioner;
     }
@@ -67,20 +72,23 @@ std::optional<VariablePartitioner> partitioner_from(const proto::VariablePartiti
         return std::nullopt;
       }
       axis_of(rule, "variable_axis_size");
-      const auto bytes = fields.integer(rule, "max_shard_bytes", "variable_axis_size", 1, kMostPartBytes);
+      const auto bytes =
+          fields.integer(rule, "max_shard_bytes", "variable_axis_size", 1, kMostPartBytes);
       if (!bytes) return std::nullopt;
-      partitioner.rule =
-          VariableAxisSize{*bytes, fields.integer(rule, "max_shards", "variable_axis_size", 1, kMostPartsOrAxes)};
+      partitioner.rule = VariableAxisSize{
+          *bytes, fields.integer(rule, "max_shards", "variable_axis_size", 1, kMostPartsOrAxes)};
       return partitioner;
     }
     default:
-      fields.complain(message, ProblemCode::kMissing,
-                      "variable_partitioner: say which one, such as fixed_size {{ num_shards: 2 }}");
+      fields.complain(
+          message, ProblemCode::kMissing,
+          "variable_partitioner: say which one, such as fixed_size {{ num_shards: 2 }}");
       return std::nullopt;
   }
 }
 
-ParameterServer parameter_server_from(const proto::ParameterServerStrategy& message, Fields& fields) {
+ParameterServer parameter_server_from(const proto::ParameterServerStrategy& message,
+                                      Fields& fields) {
   ParameterServer servers;
   if (message.placement() == proto::ParameterServerStrategy::GREEDY_BY_BYTES)
     servers.placement = Placement::kGreedyBytes;
@@ -119,29 +127,36 @@ void check_flags(const proto::TfCnnBenchmarks& t, std::string_view mode_name, Fi
   using Mode = proto::TfCnnBenchmarks;
   const auto refuse = [&](bool said, const char* flag, const char* whose) {
     if (said)
-      fields.complain_at(t, flag, ProblemCode::kUnused, "tf_cnn_benchmarks: {}: {} has none, only {}; leave it out",
-                         flag, mode_name, whose);
+      fields.complain_at(t, flag, ProblemCode::kUnused,
+                         "tf_cnn_benchmarks: {}: {} has none, only {}; leave it out", flag,
+                         mode_name, whose);
   };
   const auto mode = t.variable_update();
   refuse(t.hierarchical_copy() && mode != Mode::REPLICATED, "hierarchical_copy", "replicated has");
-  refuse(t.network_topology() != Mode::DGX1 && !t.hierarchical_copy(), "network_topology", "hierarchical_copy has");
+  refuse(t.network_topology() != Mode::DGX1 && !t.hierarchical_copy(), "network_topology",
+         "hierarchical_copy has");
   const bool shared = mode == Mode::PARAMETER_SERVER || mode == Mode::DISTRIBUTED_REPLICATED;
-  refuse(t.has_cross_replica_sync() && mode != Mode::PARAMETER_SERVER, "cross_replica_sync", "parameter_server has");
+  refuse(t.has_cross_replica_sync() && mode != Mode::PARAMETER_SERVER, "cross_replica_sync",
+         "parameter_server has");
   refuse(t.has_servers_on_workers() && !shared, "servers_on_workers",
          "parameter_server and distributed_replicated have");
-  refuse(t.local_parameter_device() == Mode::CPU && !shared && mode != Mode::REPLICATED, "local_parameter_device",
-         "parameter_server, replicated and distributed_replicated have");
+  refuse(t.local_parameter_device() == Mode::CPU && !shared && mode != Mode::REPLICATED,
+         "local_parameter_device", "parameter_server, replicated and distributed_replicated have");
   const bool reduces_by_spec = mode == Mode::REPLICATED || mode == Mode::DISTRIBUTED_ALL_REDUCE;
-  refuse(t.has_all_reduce_spec() && !reduces_by_spec, "all_reduce_spec", "replicated and distributed_all_reduce have");
-  refuse(t.shards() > 1 && mode != Mode::COLLECTIVE_ALL_REDUCE, "shards", "collective_all_reduce has");
-  const bool packs = t.has_all_reduce_spec() || (mode == Mode::REPLICATED && t.hierarchical_copy()) ||
+  refuse(t.has_all_reduce_spec() && !reduces_by_spec, "all_reduce_spec",
+         "replicated and distributed_all_reduce have");
+  refuse(t.shards() > 1 && mode != Mode::COLLECTIVE_ALL_REDUCE, "shards",
+         "collective_all_reduce has");
+  const bool packs = t.has_all_reduce_spec() ||
+                     (mode == Mode::REPLICATED && t.hierarchical_copy()) ||
                      mode == Mode::COLLECTIVE_ALL_REDUCE;
   for (const char* field : {"gradient_repacking", "agg_small_grads_max_bytes"}) {
     if (fields.has(t, field) && !packs)
-      fields.complain_at(t, field, ProblemCode::kUnused,
-                         "tf_cnn_benchmarks: {}: {} sends each gradient by itself here; leave it out, or say "
-                         "all_reduce_spec or hierarchical_copy",
-                         field, mode_name);
+      fields.complain_at(
+          t, field, ProblemCode::kUnused,
+          "tf_cnn_benchmarks: {}: {} sends each gradient by itself here; leave it out, or say "
+          "all_reduce_spec or hierarchical_copy",
+          field, mode_name);
   }
 }
 
@@ -149,16 +164,19 @@ void check_flags(const proto::TfCnnBenchmarks& t, std::string_view mode_name, Fi
   using Mode = proto::TfCnnBenchmarks;
   const auto mode = message.tf_cnn_benchmarks().variable_update();
   return message.has_central_storage() || message.has_parameter_server() ||
-         (message.has_tf_cnn_benchmarks() && (mode == Mode::PARAMETER_SERVER || mode == Mode::DISTRIBUTED_REPLICATED));
+         (message.has_tf_cnn_benchmarks() &&
+          (mode == Mode::PARAMETER_SERVER || mode == Mode::DISTRIBUTED_REPLICATED));
 }
 
-/// Complains of fields of the strategy that do nothing where variables are on servers: each travels as it is, by itself.
+/// Complains of fields of the strategy that do nothing where variables are on servers: each travels
+/// as it is, by itself.
 void check_servers(const proto::Strategy& s, Fields& fields) {
   const auto refuse = [&](bool said, const char* field) {
     if (said)
-      fields.complain_at(s, field, ProblemCode::kUnused,
-                         "strategy: {}: variables lie on servers, and travel one by one as they are; leave it out",
-                         field);
+      fields.complain_at(
+          s, field, ProblemCode::kUnused,
+          "strategy: {}: variables lie on servers, and travel one by one as they are; leave it out",
+          field);
   };
   refuse(s.has_compression(), "compression");
   refuse(s.pad_packs(), "pad_packs");

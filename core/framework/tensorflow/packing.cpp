@@ -16,25 +16,29 @@ void TensorFlowPacking::apply(Strategy& strategy) const {
   strategy.merge_scope_asked = merge_scope.has_value();
 }
 
-TensorFlowPacking packing_from(const google::protobuf::Message& message, const TensorFlowPackingFields& names,
-                               Fields& fields) {
+TensorFlowPacking packing_from(const google::protobuf::Message& message,
+                               const TensorFlowPackingFields& names, Fields& fields) {
   constexpr std::int64_t kMostSmallBytes = std::int64_t{1} << 50;
   TensorFlowPacking packing;
   const auto whole = [&](const std::string& field, std::int64_t least, std::int64_t most) {
     return field.empty() ? std::nullopt : fields.integer(message, field, names.what, least, most);
   };
   packing.num_packs = static_cast<int>(whole(names.num_packs, 0, 1 << 20).value_or(0));
-  if (const auto scope = whole(names.merge_scope, 1, 1 << 30)) packing.merge_scope = static_cast<int>(*scope);
+  if (const auto scope = whole(names.merge_scope, 1, 1 << 30))
+    packing.merge_scope = static_cast<int>(*scope);
   if (!names.agg_small_grads) return packing;
-  packing.agg_small_grads_max_bytes = Bytes(whole("agg_small_grads_max_bytes", 1, kMostSmallBytes).value_or(0));
-  packing.agg_small_grads_max_group = static_cast<int>(whole("agg_small_grads_max_group", 1, 1 << 30).value_or(10));
+  packing.agg_small_grads_max_bytes =
+      Bytes(whole("agg_small_grads_max_bytes", 1, kMostSmallBytes).value_or(0));
+  packing.agg_small_grads_max_group =
+      static_cast<int>(whole("agg_small_grads_max_group", 1, 1 << 30).value_or(10));
   const auto* const exact = message.GetDescriptor()->FindFieldByName("agg_small_grads_exact_group");
   packing.agg_small_grads_exact_group = message.GetReflection()->GetBool(message, exact);
   if (fields.has(message, "agg_small_grads_max_bytes")) return packing;
   for (const char* field : {"agg_small_grads_exact_group", "agg_small_grads_max_group"}) {
     if (fields.has(message, field))
       fields.complain_at(message, field, ProblemCode::kUnused,
-                         "{}: {} does nothing without agg_small_grads_max_bytes; say that too", names.what, field);
+                         "{}: {} does nothing without agg_small_grads_max_bytes; say that too",
+                         names.what, field);
   }
   return packing;
 }

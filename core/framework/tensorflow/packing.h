@@ -32,7 +32,7 @@ struct TensorFlowPackingFields {
 
 /// Reads the settings. ERRORS (complaints): values out of range; fields that have no effect on
 /// their own.
-TensorFlowPacking packing_from(const google::protobuf::Message& message, const TensorFlowPackingFields& names,
-                               Fields& fields);
+TensorFlowPacking packing_from(const google::protobuf::Message& message,
+                               const TensorFlowPackingFields& names, Fields& fields);
 
 }  // namespace tutti::core

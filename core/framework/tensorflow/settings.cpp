@@ -10,7 +10,8 @@ namespace {
 
 using Language = ProgramSetting::Language;
 
-constexpr const char* kCommunicationOptions = "tensorflow.multi_worker_mirrored.communication_options";
+constexpr const char* kCommunicationOptions =
+    "tensorflow.multi_worker_mirrored.communication_options";
 
 /// It is MultiWorkerMirroredStrategy's.
 bool is_collective_all_reduce(const Strategy& s) {
@@ -25,19 +26,23 @@ std::optional<ProgramSetting> tensorflow_2(const Planned& planned) {
   if (s.spec || !s.bytes_per_pack || implementation.empty()) return std::nullopt;
   ProgramSetting made{
       "TensorFlow 2", Language::kPython,
-      fmt::format("options = tf.distribute.experimental.CommunicationOptions(\n"
-                  "    bytes_per_pack={},\n"
-                  "    implementation=tf.distribute.experimental.CommunicationImplementation.{})\n"
-                  "strategy = tf.distribute.MultiWorkerMirroredStrategy(communication_options=options)\n",
-                  s.bytes_per_pack->count(), implementation),
+      fmt::format(
+          "options = tf.distribute.experimental.CommunicationOptions(\n"
+          "    bytes_per_pack={},\n"
+          "    implementation=tf.distribute.experimental.CommunicationImplementation.{})\n"
+          "strategy = tf.distribute.MultiWorkerMirroredStrategy(communication_options=options)\n",
+          s.bytes_per_pack->count(), implementation),
       true, "bytes; only MultiWorkerMirroredStrategy obeys bytes_per_pack"};
   if (is_collective_all_reduce(s)) return made;
   made.as_simulated = false;
-  made.readings = {
-      packed_by({"algorithm=", fmt::format("{}.bytes_per_pack={}", kCommunicationOptions, s.bytes_per_pack->count()),
-                 fmt::format("{}.implementation={}", kCommunicationOptions, implementation)})};
+  made.readings = {packed_by(
+      {"algorithm=",
+       fmt::format("{}.bytes_per_pack={}", kCommunicationOptions, s.bytes_per_pack->count()),
+       fmt::format("{}.implementation={}", kCommunicationOptions, implementation)})};
   if (s.update == Update::kPerPack)
-    made.remark += "; updates overlap only with experimental_aggregate_gradients=False and a reduction of one's own";
+    made.remark +=
+        "; updates overlap only with experimental_aggregate_gradients=False and a reduction of "
+        "one's own";
   return made;
 }
 
@@ -66,7 +71,8 @@ std::optional<ProgramSetting> tensorflow_1(const Planned& planned) {
   for (const SpecEntry& entry : *entries) {
     const std::int64_t limit = limit_in_elements(planned, entry.limit);
     limits = limits || limit >= 0;
-    list += fmt::format("{}(\"{}\", {}, {})", list.empty() ? "" : ", ", entry.name, entry.shards, limit);
+    list += fmt::format("{}(\"{}\", {}, {})", list.empty() ? "" : ", ", entry.name, entry.shards,
+                        limit);
     text += entry.name + (entry.shards > 1 ? fmt::format("#{}", entry.shards) : "");
     if (limit >= 0) text += fmt::format(":{}:", limit);
   }
@@ -74,7 +80,9 @@ std::optional<ProgramSetting> tensorflow_1(const Planned& planned) {
   ProgramSetting made;
   made.as_simulated = true;
   if (limits)
-    made.remark = "limits are in elements, which is what TensorFlow's code compares, whatever its documentation says";
+    made.remark =
+        "limits are in elements, which is what TensorFlow's code compares, whatever its "
+        "documentation says";
   if (benchmarks) {
     made.framework = "tf_cnn_benchmarks";
     made.language = Language::kShell;
@@ -90,9 +98,11 @@ std::optional<ProgramSetting> tensorflow_1(const Planned& planned) {
   made.framework = "TensorFlow 1";
   if (!s.spec) {
     const SpecEntry& entry = entries->front();
-    made.readings = {{"strategy.algorithm=", "strategy.shards=",
-                      fmt::format("strategy.tensorflow.multi_worker_all_reduce.all_reduce_spec.text=[('{}', {}, -1)]",
-                                  entry.name, entry.shards)}};
+    made.readings = {
+        {"strategy.algorithm=", "strategy.shards=",
+         fmt::format(
+             "strategy.tensorflow.multi_worker_all_reduce.all_reduce_spec.text=[('{}', {}, -1)]",
+             entry.name, entry.shards)}};
   }
   made.text = fmt::format(
       "cross_device_ops = tf.contrib.distribute.MultiWorkerAllReduce(\n"

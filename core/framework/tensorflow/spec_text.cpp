@@ -58,12 +58,14 @@ tl::expected<SpecEntry, SpecTextProblem> benchmarks_entry(const SpecPart& part) 
   SpecEntry entry;
   const std::size_t hash = part.text.find('#');
   entry.name = part.text.substr(0, hash);
-  if (entry.name.empty()) return wrong(part.at, "expected an algorithm, such as xring (got \"{}\")", part.text);
+  if (entry.name.empty())
+    return wrong(part.at, "expected an algorithm, such as xring (got \"{}\")", part.text);
   if (hash == std::string_view::npos) return entry;
   const std::string_view written = part.text.substr(hash + 1);
   const auto shards = whole_number<std::int64_t>(written);
   if (!shards || *shards < 1 || *shards > kMostShards) {
-    return wrong(part.at + hash + 1, "expected a number of shards behind \"{}#\" (got \"{}\")", entry.name, written);
+    return wrong(part.at + hash + 1, "expected a number of shards behind \"{}#\" (got \"{}\")",
+                 entry.name, written);
   }
   entry.shards = static_cast<int>(*shards);
   return entry;
@@ -83,14 +85,16 @@ tl::expected<SpecText, SpecTextProblem> parse_benchmarks(std::string_view text) 
     }
     const auto limit = limit_of(parts[i].text);
     if (!limit) {
-      return wrong(parts[i].at, "expected a limit behind \"{}:\", such as 2048 or 2k (got \"{}\")", parts[i - 1].text,
-                   parts[i].text);
+      return wrong(parts[i].at, "expected a limit behind \"{}:\", such as 2048 or 2k (got \"{}\")",
+                   parts[i - 1].text, parts[i].text);
     }
     spec.entries.back().limit = *limit;
   }
   if (parts.size() % 2 == 0) {
-    return wrong(text.size(), "expected \":\" and an algorithm for gradients above the limit {}, such as \":xring\"",
-                 parts.back().text);
+    return wrong(
+        text.size(),
+        "expected \":\" and an algorithm for gradients above the limit {}, such as \":xring\"",
+        parts.back().text);
   }
   return spec;
 }
@@ -116,7 +120,8 @@ class PythonReader {
     auto read = value(0);
     if (!read) return read;
     skip_space();
-    if (at_ < text_.size()) return wrong(at_, "expected nothing more (got \"{}\")", text_.substr(at_));
+    if (at_ < text_.size())
+      return wrong(at_, "expected nothing more (got \"{}\")", text_.substr(at_));
     return read;
   }
 
@@ -126,7 +131,9 @@ class PythonReader {
   static constexpr int kMostDepth = 8;
 
   void skip_space() {
-    while (at_ < text_.size() && std::string_view(" \t\r\n").find(text_[at_]) != std::string_view::npos) ++at_;
+    while (at_ < text_.size() &&
+           std::string_view(" \t\r\n").find(text_[at_]) != std::string_view::npos)
+      ++at_;
   }
   [[nodiscard]] bool next_is(char c) const { return at_ < text_.size() && text_[at_] == c; }
 
@@ -143,9 +150,11 @@ class PythonReader {
       return read;
     }
     const std::size_t end = text_.find_first_of(" \t\r\n,)]", at_);
-    const std::string_view word = text_.substr(at_, end == std::string_view::npos ? end : end - at_);
+    const std::string_view word =
+        text_.substr(at_, end == std::string_view::npos ? end : end - at_);
     const auto number = whole_number<std::int64_t>(word);
-    if (!number) return wrong(at_, "expected a string, a whole number, a tuple or a list (got \"{}\")", word);
+    if (!number)
+      return wrong(at_, "expected a string, a whole number, a tuple or a list (got \"{}\")", word);
     read.kind = PythonValue::Kind::kNumber;
     read.number = *number;
     at_ += word.size();
@@ -173,10 +182,12 @@ class PythonReader {
       if (at_ >= text_.size()) return wrong(read.at, "the bracket that opens here is never closed");
       if (next_is(close)) {
         ++at_;
-        if (kind == PythonValue::Kind::kTuple && !comma && read.items.size() == 1) return read.items.front();
+        if (kind == PythonValue::Kind::kTuple && !comma && read.items.size() == 1)
+          return read.items.front();
         return read;
       }
-      if (!comma) return wrong(at_, "expected \",\" or \"{}\" (got \"{}\")", close, text_.substr(at_, 1));
+      if (!comma)
+        return wrong(at_, "expected \",\" or \"{}\" (got \"{}\")", close, text_.substr(at_, 1));
       auto item = value(depth + 1);
       if (!item) return item;
       read.items.push_back(std::move(*item));
@@ -194,8 +205,10 @@ tl::expected<SpecEntry, SpecTextProblem> entry_of(const PythonValue& tuple) {
   using Kind = PythonValue::Kind;
   const std::vector<PythonValue>& items = tuple.items;
   if (items.empty() || items.size() > 3) {
-    return wrong(tuple.at, "a tuple has an algorithm, and may have shards and a limit: one to three elements (got {})",
-                 items.size());
+    return wrong(
+        tuple.at,
+        "a tuple has an algorithm, and may have shards and a limit: one to three elements (got {})",
+        items.size());
   }
   SpecEntry entry;
   if (items[0].kind != Kind::kString)
@@ -249,9 +262,9 @@ tl::expected<SpecText, SpecTextProblem> parse_python(std::string_view text) {
 
 tl::expected<SpecText, SpecTextProblem> parse_spec(std::string_view text) {
   const std::size_t begin = text.find_first_not_of(" \t\r\n");
-  const bool python =
-      begin != std::string_view::npos &&
-      (std::string_view("'\"([").find(text[begin]) != std::string_view::npos || text.substr(begin).starts_with("None"));
+  const bool python = begin != std::string_view::npos &&
+                      (std::string_view("'\"([").find(text[begin]) != std::string_view::npos ||
+                       text.substr(begin).starts_with("None"));
   auto spec = python ? parse_python(text) : parse_benchmarks(text);
   if (!spec) return spec;
   for (SpecEntry& entry : spec->entries) entry.algorithm = parse_spec_algorithm(entry.name);

@@ -17,11 +17,13 @@ class TensorFlowFramework final : public FrameworkOf<TensorFlow> {
     const auto* const servers =
         options().distribution ? std::get_if<ParameterServer>(&*options().distribution) : nullptr;
     if (servers && servers->partitioner)
-      partition_variables(*servers->partitioner, "strategy.tensorflow.parameter_server.variable_partitioner", workload,
+      partition_variables(*servers->partitioner,
+                          "strategy.tensorflow.parameter_server.variable_partitioner", workload,
                           complaints);
   }
 
-  void lower(const LoweringTarget& target, Strategy& strategy, Complaints& complaints) const override {
+  void lower(const LoweringTarget& target, Strategy& strategy,
+             Complaints& complaints) const override {
     options().packing.apply(strategy);
     if (options().shards > 1) strategy.shards = options().shards;
     strategy.written_as = options().written_as;
@@ -29,12 +31,14 @@ class TensorFlowFramework final : public FrameworkOf<TensorFlow> {
     if (options().collective_all_reduce)
       lower_collective_all_reduce(*options().collective_all_reduce, target.cluster,
                                   std::ssize(target.workload.gradients), strategy);
-    if (options().distribution) lower_distribution(*options().distribution, target.cluster, strategy, complaints);
+    if (options().distribution)
+      lower_distribution(*options().distribution, target.cluster, strategy, complaints);
     if (strategy.spec) check_entries(strategy, target.cluster, complaints);
     refuse_what_it_does_not_reduce(target, strategy, complaints);
   }
 
-  [[nodiscard]] std::optional<std::vector<TriedValues>> tried_values(const Workload& workload) const override {
+  [[nodiscard]] std::optional<std::vector<TriedValues>> tried_values(
+      const Workload& workload) const override {
     if (options().distribution) return tried_values_of(*options().distribution);
     if (!options().collective_all_reduce) return std::vector<TriedValues>();
     const std::string here = "strategy.tensorflow.multi_worker_mirrored.communication_options.";
@@ -43,30 +47,34 @@ class TensorFlowFramework final : public FrameworkOf<TensorFlow> {
   }
 
  private:
-  /// SOURCE: tensorflow/python/distribute/reduce_util.py, ReduceOp; CollectiveReduce of int32 on GPUs fails with INTERNAL.
+  /// SOURCE: tensorflow/python/distribute/reduce_util.py, ReduceOp; CollectiveReduce of int32 on
+  /// GPUs fails with INTERNAL.
   void refuse_what_it_does_not_reduce(const LoweringTarget& target, const Strategy& strategy,
                                       Complaints& complaints) const {
     if (!reduces(strategy.collective)) return;
-    if (strategy.reduction != Reduction::kSum && strategy.reduction != Reduction::kMean && !strategy.servers) {
-      complaints.complain_at(
-          "strategy.reduction", ProblemCode::kConflict,
-          "strategy: reduction: TensorFlow raises ValueError: tf.distribute.ReduceOp has SUM and MEAN, and no {}; take "
-          "one of these",
-          to_string(strategy.reduction));
+    if (strategy.reduction != Reduction::kSum && strategy.reduction != Reduction::kMean &&
+        !strategy.servers) {
+      complaints.complain_at("strategy.reduction", ProblemCode::kConflict,
+                             "strategy: reduction: TensorFlow raises ValueError: "
+                             "tf.distribute.ReduceOp has SUM and MEAN, and no {}; take "
+                             "one of these",
+                             to_string(strategy.reduction));
     }
     const auto* const benchmarks =
         options().distribution ? std::get_if<TfCnnBenchmarks>(&*options().distribution) : nullptr;
     const bool by_runtime =
         options().collective_all_reduce ||
-        (benchmarks && benchmarks->variable_update == TfCnnBenchmarks::VariableUpdate::kCollectiveAllReduce);
-    if (!by_runtime || target.cluster.part(target.cluster.replica(0)).kind != PartKind::kGpu) return;
+        (benchmarks &&
+         benchmarks->variable_update == TfCnnBenchmarks::VariableUpdate::kCollectiveAllReduce);
+    if (!by_runtime || target.cluster.part(target.cluster.replica(0)).kind != PartKind::kGpu)
+      return;
     for (const Variable& variable : target.workload.gradients) {
       if (variable.type != DataType::kInt32 || variable.slices) continue;
-      return complaints.complain_at(
-          "strategy.tensorflow", ProblemCode::kConflict,
-          "tensorflow: the gradient of \"{}\" is int32, which collectives of TensorFlow's runtime do not reduce on "
-          "GPUs (INTERNAL); take int64 or a type of floating point",
-          variable.name);
+      return complaints.complain_at("strategy.tensorflow", ProblemCode::kConflict,
+                                    "tensorflow: the gradient of \"{}\" is int32, which "
+                                    "collectives of TensorFlow's runtime do not reduce on "
+                                    "GPUs (INTERNAL); take int64 or a type of floating point",
+                                    variable.name);
     }
   }
 
@@ -74,14 +82,15 @@ class TensorFlowFramework final : public FrameworkOf<TensorFlow> {
     const auto largest = spec.entries.empty() ? std::nullopt : spec.entries.back().algorithm;
     strategy.take(largest.value_or(*AllReduceSpec::usual().entries.back().algorithm));
     strategy.spec = spec;
-    strategy.sparse.refused = {
-        "all_reduce_spec",
-        "MultiWorkerAllReduce knows no sparse gradients (IndexedSlices); leave sparse_gradient out, and the whole "
-        "variable is reduced, or take multi_worker_mirrored"};
+    strategy.sparse.refused = {"all_reduce_spec",
+                               "MultiWorkerAllReduce knows no sparse gradients (IndexedSlices); "
+                               "leave sparse_gradient out, and the whole "
+                               "variable is reduced, or take multi_worker_mirrored"};
   }
 
   /// Taken literally, only those matter that get gradients: plan_by_spec() looks at them.
-  void check_entries(const Strategy& strategy, const Cluster& cluster, Complaints& complaints) const {
+  void check_entries(const Strategy& strategy, const Cluster& cluster,
+                     Complaints& complaints) const {
     if (strategy.spec->validation == SpecValidation::kLiteral) return;
     for (std::size_t e = 0; e < strategy.spec->entries.size(); ++e) {
       for (const SpecProblem& problem : problems_on(strategy, e, cluster))
@@ -102,13 +111,14 @@ class TensorFlowFramework final : public FrameworkOf<TensorFlow> {
                                      {here + "variable_read_cache", {"NONE", "CPU"}}};
       // Another rule than the scenario's would be a second one.
       if (!servers->partitioner || std::holds_alternative<FixedSize>(servers->partitioner->rule))
-        tried.push_back({here + "variable_partitioner.fixed_size.num_shards", {"1", "2", "4", "8", "16"}});
+        tried.push_back(
+            {here + "variable_partitioner.fixed_size.num_shards", {"1", "2", "4", "8", "16"}});
       return tried;
     }
     if (std::holds_alternative<TfCnnBenchmarks>(distribution)) {
       return {{"strategy.tensorflow.tf_cnn_benchmarks.variable_update",
-               {"PARAMETER_SERVER", "REPLICATED", "DISTRIBUTED_REPLICATED", "DISTRIBUTED_ALL_REDUCE",
-                "COLLECTIVE_ALL_REDUCE"}},
+               {"PARAMETER_SERVER", "REPLICATED", "DISTRIBUTED_REPLICATED",
+                "DISTRIBUTED_ALL_REDUCE", "COLLECTIVE_ALL_REDUCE"}},
               {"strategy.tensorflow.tf_cnn_benchmarks.local_parameter_device", {"GPU", "CPU"}}};
     }
     return {};

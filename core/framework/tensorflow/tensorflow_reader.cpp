@@ -19,13 +19,17 @@ namespace {
 class TensorFlowReader {
  public:
   explicit TensorFlowReader(const StrategyText& text)
-      : text_(text), strategy_(text.message), message_(text.message.tensorflow()), fields_(text.fields) {}
+      : text_(text),
+        strategy_(text.message),
+        message_(text.message.tensorflow()),
+        fields_(text.fields) {}
 
   /// Null if what reduces cannot be made out.
   std::shared_ptr<const Framework> read() {
     if (message_.strategy_case() == proto::TensorFlow::STRATEGY_NOT_SET) {
-      fields_.complain(message_, ProblemCode::kMissing,
-                       "tensorflow: say which strategy, such as multi_worker_mirrored {{}} or mirrored {{}}");
+      fields_.complain(
+          message_, ProblemCode::kMissing,
+          "tensorflow: say which strategy, such as multi_worker_mirrored {{}} or mirrored {{}}");
       return nullptr;
     }
     const std::size_t before = fields_.problems().size();
@@ -37,7 +41,8 @@ class TensorFlowReader {
       case proto::TensorFlow::kTfCnnBenchmarks: known = read_tf_cnn_benchmarks(); break;
       default: read_distribution();
     }
-    // Entries of a spec are checked for the collective that the strategy says, which has to be right then.
+    // Entries of a spec are checked for the collective that the strategy says, which has to be
+    // right then.
     if (options_.spec && fields_.problems().size() != before) return nullptr;
     return known ? tensorflow(std::move(options_)) : nullptr;
   }
@@ -47,10 +52,12 @@ class TensorFlowReader {
     const auto refuse = [&](bool said, const char* field) {
       if (said)
         fields_.complain_at(strategy_, field, ProblemCode::kConflict,
-                            "strategy: {}: tensorflow decides that by itself; keep one of the two", field);
+                            "strategy: {}: tensorflow decides that by itself; keep one of the two",
+                            field);
     };
     refuse(!strategy_.algorithm().empty(), "algorithm");
-    // MultiWorkerMirroredStrategy uses the collectives of TensorFlow's runtime: others than the all-reduce, and rings in parallel.
+    // MultiWorkerMirroredStrategy uses the collectives of TensorFlow's runtime: others than the
+    // all-reduce, and rings in parallel.
     if (message_.has_multi_worker_mirrored()) return;
     refuse(strategy_.shards() > 1, "shards");
     refuse(strategy_.collective() != proto::Strategy::ALL_REDUCE, "collective");
@@ -65,9 +72,10 @@ class TensorFlowReader {
     const std::string here = "multi_worker_mirrored.";
     for (const char* field : {"communication_options", "hints", "collective_all_reduce"})
       note_place(field, here + field);
-    const proto::CollectiveAllReduce& how = message_.multi_worker_mirrored().collective_all_reduce();
-    options_.packing =
-        packing_from(how, {"collective_all_reduce", "num_packs", false, "all_reduce_merge_scope"}, fields_);
+    const proto::CollectiveAllReduce& how =
+        message_.multi_worker_mirrored().collective_all_reduce();
+    options_.packing = packing_from(
+        how, {"collective_all_reduce", "num_packs", false, "all_reduce_merge_scope"}, fields_);
     note_place("num_packs", here + "collective_all_reduce.num_packs");
     note_place("all_reduce_merge_scope", here + "collective_all_reduce.all_reduce_merge_scope");
   }
@@ -86,16 +94,20 @@ class TensorFlowReader {
     read_distribution();
     const proto::TfCnnBenchmarks& flags = message_.tf_cnn_benchmarks();
     const std::string here = "tf_cnn_benchmarks";
-    options_.packing = packing_from(flags, {here, "gradient_repacking", true, "allreduce_merge_scope"}, fields_);
+    options_.packing =
+        packing_from(flags, {here, "gradient_repacking", true, "allreduce_merge_scope"}, fields_);
     note_place("num_packs", here + ".gradient_repacking");
     note_place("agg_small_grads_max_bytes", here + ".agg_small_grads_max_bytes");
     note_place("all_reduce_merge_scope", here + ".allreduce_merge_scope");
-    options_.shards = static_cast<int>(fields_.integer(flags, "shards", here, 1, 1 << 20).value_or(1));
+    options_.shards =
+        static_cast<int>(fields_.integer(flags, "shards", here, 1, 1 << 20).value_or(1));
     note_place("shards", here + ".shards");
     check_packing(flags, "gradient_repacking", here, flags.all_reduce_spec());
-    if (flags.allreduce_merge_scope() > 1 && (flags.has_all_reduce_spec() || flags.gradient_repacking() > 0))
+    if (flags.allreduce_merge_scope() > 1 &&
+        (flags.has_all_reduce_spec() || flags.gradient_repacking() > 0))
       fields_.complain_at(flags, "allreduce_merge_scope", ProblemCode::kUnused,
-                          "tf_cnn_benchmarks: allreduce_merge_scope does nothing with {}, whose packs are not merged; "
+                          "tf_cnn_benchmarks: allreduce_merge_scope does nothing with {}, whose "
+                          "packs are not merged; "
                           "leave it out",
                           flags.has_all_reduce_spec() ? "all_reduce_spec" : "gradient_repacking");
     return !flags.has_all_reduce_spec() || read_spec(flags.all_reduce_spec(), here);
@@ -108,38 +120,44 @@ class TensorFlowReader {
     if (message_.has_mirrored()) note_place("num_packs", "mirrored.num_packs");
   }
 
-  /// Both MultiWorkerAllReduce and tf_cnn_benchmarks are called with all of these, and take the first: so does a spec that is
-  /// LITERAL.
-  void check_packing(const google::protobuf::Message& message, const char* packs, const std::string& what,
-                     const proto::AllReduceSpec& spec) {
+  /// Both MultiWorkerAllReduce and tf_cnn_benchmarks are called with all of these, and take the
+  /// first: so does a spec that is LITERAL.
+  void check_packing(const google::protobuf::Message& message, const char* packs,
+                     const std::string& what, const proto::AllReduceSpec& spec) {
     const bool by_size = fields_.has(message, "agg_small_grads_max_bytes");
-    if (by_size && options_.packing.num_packs > 0 && spec.validation() != proto::AllReduceSpec::LITERAL)
+    if (by_size && options_.packing.num_packs > 0 &&
+        spec.validation() != proto::AllReduceSpec::LITERAL)
       fields_.complain_at(message, "agg_small_grads_max_bytes", ProblemCode::kConflict,
-                          "{}: {} and agg_small_grads_max_bytes are two ways of packing; keep one", what, packs);
+                          "{}: {} and agg_small_grads_max_bytes are two ways of packing; keep one",
+                          what, packs);
     const proto::Compression& compression = strategy_.compression();
     if (by_size && strategy_.has_compression() && compression.of() == proto::Compression::GRADIENTS)
       fields_.complain_at(message, "agg_small_grads_max_bytes",
-                          "{}: agg_small_grads_max_bytes packs float32 gradients only, and compression of GRADIENTS "
+                          "{}: agg_small_grads_max_bytes packs float32 gradients only, and "
+                          "compression of GRADIENTS "
                           "leaves none; say compression {{ of: PACKS }}",
                           what);
   }
 
   bool read_spec(const proto::AllReduceSpec& message, const std::string& inside) {
     note_place("all_reduce_spec", inside + ".all_reduce_spec");
-    options_.spec =
-        all_reduce_spec_from(message, "strategy." + options_.written_as["all_reduce_spec"], fields_, text_.complaints);
+    options_.spec = all_reduce_spec_from(
+        message, "strategy." + options_.written_as["all_reduce_spec"], fields_, text_.complaints);
     if (!options_.spec) return false;
     options_.spec_text = message.text();
     if (strategy_.merging() != proto::Strategy::MERGING_DEFAULT)
-      fields_.complain_at(strategy_, "merging", ProblemCode::kUnused,
-                          "strategy: merging does nothing with all_reduce_spec, which packs by {} or "
-                          "agg_small_grads_max_bytes; leave it out",
-                          message_.has_tf_cnn_benchmarks() ? "gradient_repacking" : "num_packs");
-    const bool nccl = std::any_of(options_.spec->entries.begin(), options_.spec->entries.end(),
-                                  [](const SpecEntry& e) { return e.algorithm && traits(*e.algorithm).channels; });
+      fields_.complain_at(
+          strategy_, "merging", ProblemCode::kUnused,
+          "strategy: merging does nothing with all_reduce_spec, which packs by {} or "
+          "agg_small_grads_max_bytes; leave it out",
+          message_.has_tf_cnn_benchmarks() ? "gradient_repacking" : "num_packs");
+    const bool nccl = std::any_of(
+        options_.spec->entries.begin(), options_.spec->entries.end(),
+        [](const SpecEntry& e) { return e.algorithm && traits(*e.algorithm).channels; });
     if (strategy_.has_channels() && !nccl)
       fields_.complain_at(strategy_, "channels", ProblemCode::kUnused,
-                          "strategy: no entry of all_reduce_spec has channels, only nccl and what begins with it has; "
+                          "strategy: no entry of all_reduce_spec has channels, only nccl and what "
+                          "begins with it has; "
                           "leave channels out");
     return true;
   }
@@ -153,6 +171,8 @@ class TensorFlowReader {
 
 }  // namespace
 
-std::shared_ptr<const Framework> read_tensorflow(const StrategyText& text) { return TensorFlowReader(text).read(); }
+std::shared_ptr<const Framework> read_tensorflow(const StrategyText& text) {
+  return TensorFlowReader(text).read();
+}
 
 }  // namespace tutti::core

@@ -18,7 +18,9 @@ struct VisitedRule : Rules... {
 template <class... Rules>
 VisitedRule(Rules...) -> VisitedRule<Rules...>;
 
-[[nodiscard]] bool is_whole(const Variable& variable) { return variable.shape.empty() || variable.elements == 0; }
+[[nodiscard]] bool is_whole(const Variable& variable) {
+  return variable.shape.empty() || variable.elements == 0;
+}
 
 /// The first parts are longer by one where the side is no multiple of them.
 std::int64_t share_of(std::int64_t whole, std::int64_t parts, std::int64_t part) {
@@ -35,18 +37,19 @@ std::int64_t rounded_up(double quotient) {
 
 std::string describe(const VariablePartitioner& partitioner) {
   const std::string axis = partitioner.axis == 0 ? "" : fmt::format(", axis={}", partitioner.axis);
-  const VisitedRule visitor{[&](const FixedSize& rule) {
-                              return fmt::format("fixed_size_partitioner(num_shards={}{})", rule.num_shards, axis);
-                            },
-                            [&](const MinMaxVariable& rule) {
-                              return fmt::format("min_max_variable_partitioner(max_partitions={}, min_slice_size={}{})",
-                                                 rule.max_partitions, rule.min_slice_bytes, axis);
-                            },
-                            [&](const VariableAxisSize& rule) {
-                              return fmt::format(
-                                  "variable_axis_size_partitioner(max_shard_bytes={}{}{})", rule.max_shard_bytes, axis,
-                                  rule.max_shards ? fmt::format(", max_shards={}", *rule.max_shards) : "");
-                            }};
+  const VisitedRule visitor{
+      [&](const FixedSize& rule) {
+        return fmt::format("fixed_size_partitioner(num_shards={}{})", rule.num_shards, axis);
+      },
+      [&](const MinMaxVariable& rule) {
+        return fmt::format("min_max_variable_partitioner(max_partitions={}, min_slice_size={}{})",
+                           rule.max_partitions, rule.min_slice_bytes, axis);
+      },
+      [&](const VariableAxisSize& rule) {
+        return fmt::format("variable_axis_size_partitioner(max_shard_bytes={}{}{})",
+                           rule.max_shard_bytes, axis,
+                           rule.max_shards ? fmt::format(", max_shards={}", *rule.max_shards) : "");
+      }};
   return std::visit(visitor, partitioner.rule);
 }
 
@@ -56,12 +59,14 @@ std::int64_t parts_of(const VariablePartitioner& partitioner, const Variable& va
   const VisitedRule visitor{
       [&](const FixedSize& rule) { return std::min(rule.num_shards, side); },
       [&](const MinMaxVariable& rule) {
-        const double partitions =
-            static_cast<double>(variable.bytes().count()) / static_cast<double>(rule.min_slice_bytes);
-        return std::max<std::int64_t>(1, std::min({side, rule.max_partitions, rounded_up(partitions)}));
+        const double partitions = static_cast<double>(variable.bytes().count()) /
+                                  static_cast<double>(rule.min_slice_bytes);
+        return std::max<std::int64_t>(
+            1, std::min({side, rule.max_partitions, rounded_up(partitions)}));
       },
       [&](const VariableAxisSize& rule) {
-        const double bytes_per_slice = static_cast<double>(variable.elements) / static_cast<double>(side) *
+        const double bytes_per_slice = static_cast<double>(variable.elements) /
+                                       static_cast<double>(side) *
                                        static_cast<double>(size_of(variable.type).count());
         const double slices_per_shard =
             std::max(1.0, std::floor(static_cast<double>(rule.max_shard_bytes) / bytes_per_slice));
@@ -71,31 +76,33 @@ std::int64_t parts_of(const VariablePartitioner& partitioner, const Variable& va
   return std::visit(visitor, partitioner.rule);
 }
 
-void partition_variables(const VariablePartitioner& partitioner, std::string_view field, Workload& workload,
-                         Complaints& complaints) {
+void partition_variables(const VariablePartitioner& partitioner, std::string_view field,
+                         Workload& workload, Complaints& complaints) {
   const auto axis = static_cast<std::size_t>(partitioner.axis);
   std::vector<std::int64_t> parts;
   std::int64_t total = 0;
   for (const Variable& variable : workload.gradients) {
     if (!is_whole(variable) && variable.shape.size() <= axis) {
-      return complaints.complain_at(
-          field, ProblemCode::kConflict,
-          "{}: variable \"{}\" has {} dimension{}, and no axis {}: TensorFlow raises an error; take axis 0, which all "
-          "variables but scalars have",
-          describe(partitioner), variable.name, variable.shape.size(), variable.shape.size() == 1 ? "" : "s",
-          partitioner.axis);
+      return complaints.complain_at(field, ProblemCode::kConflict,
+                                    "{}: variable \"{}\" has {} dimension{}, and no axis {}: "
+                                    "TensorFlow raises an error; take axis 0, which all "
+                                    "variables but scalars have",
+                                    describe(partitioner), variable.name, variable.shape.size(),
+                                    variable.shape.size() == 1 ? "" : "s", partitioner.axis);
     }
     parts.push_back(parts_of(partitioner, variable));
     total += parts.back();
     if (variable.slices && parts.back() > 1 && axis != 0) {
-      return complaints.complain_at(field, ProblemCode::kUnsupported,
-                                    "{}: rows of \"{}\" would be cut, and TensorFlow looks up whole rows; take axis 0",
-                                    describe(partitioner), variable.name);
+      return complaints.complain_at(
+          field, ProblemCode::kUnsupported,
+          "{}: rows of \"{}\" would be cut, and TensorFlow looks up whole rows; take axis 0",
+          describe(partitioner), variable.name);
     }
     if (total > kMostParts) {
-      return complaints.complain_at(field, ProblemCode::kTooLarge,
-                                    "{}: these variables have more than {} parts; take fewer or larger ones",
-                                    describe(partitioner), kMostParts);
+      return complaints.complain_at(
+          field, ProblemCode::kTooLarge,
+          "{}: these variables have more than {} parts; take fewer or larger ones",
+          describe(partitioner), kMostParts);
     }
   }
 

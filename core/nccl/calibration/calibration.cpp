@@ -35,18 +35,19 @@ std::vector<MeasuredPoint> points_of(const std::vector<CalibratedTable>& tables)
 }  // namespace
 
 CalibratedSystem calibrated_system(std::string cluster, const System& system) {
-  return {std::move(cluster), system.generation, system.inside, system.inside == Inside::kPcie ? 0 : system.nvlinks,
-          system.nics * system.nic_gb_per_s};
+  return {std::move(cluster), system.generation, system.inside,
+          system.inside == Inside::kPcie ? 0 : system.nvlinks, system.nics * system.nic_gb_per_s};
 }
 
 std::string digest_of(const Parameters& figures) {
   Fnv digest;
-  for (const Parameter& one : figures.all()) digest.bytes(fmt::format("{}={:.6g};", one.name, one.value));
+  for (const Parameter& one : figures.all())
+    digest.bytes(fmt::format("{}={:.6g};", one.name, one.value));
   return fmt::format("{:016x}", digest.value());
 }
 
-Calibration::Calibration(CalibratedSystem system, std::string figures, std::vector<CalibratedTable> tables,
-                         const Spread& spread)
+Calibration::Calibration(CalibratedSystem system, std::string figures,
+                         std::vector<CalibratedTable> tables, const Spread& spread)
     : system_(std::move(system)),
       figures_(std::move(figures)),
       tables_(std::move(tables)),
@@ -55,17 +56,20 @@ Calibration::Calibration(CalibratedSystem system, std::string figures, std::vect
 
 std::string Calibration::why_not(const System& system, const Parameters& figures) const {
   if (digest_of(figures) != figures_)
-    return "it was made with other figures of NCCL's times (nccl_time.csv); run tutti calibrate on its logs again";
+    return "it was made with other figures of NCCL's times (nccl_time.csv); run tutti calibrate on "
+           "its logs again";
   if (system.generation != system_.generation)
-    return fmt::format("it is of {} GPUs, and these are {}", name_of(system_.generation), name_of(system.generation));
+    return fmt::format("it is of {} GPUs, and these are {}", name_of(system_.generation),
+                       name_of(system.generation));
   const bool alone = system.inside == Inside::kAlone || system_.inside == Inside::kAlone;
   if (!alone && system.inside != system_.inside)
-    return fmt::format("its GPUs are joined by {}, and these by {}", name_of(system_.inside), name_of(system.inside));
+    return fmt::format("its GPUs are joined by {}, and these by {}", name_of(system_.inside),
+                       name_of(system.inside));
   if (system.nodes == 1) return "";
   for (const CalibratedTable& table : tables_) {
     if (table.nodes > 1 && table.transport != system.transport)
-      return fmt::format("it is of nodes over {}, and these are over {}", to_string(table.transport),
-                         to_string(system.transport));
+      return fmt::format("it is of nodes over {}, and these are over {}",
+                         to_string(table.transport), to_string(system.transport));
   }
   return "";
 }
@@ -76,10 +80,10 @@ Calibration::Corrected Calibration::correct(TimedPoint point, const ErrorBand& c
   return {std::exp(known.log_factor), calibrated_band(point, known, cold, spread_)};
 }
 
-ErrorBand calibrated_band(const TimedPoint& point, const TimeCorrection& known, const ErrorBand& cold,
-                          const Spread& spread) {
-  const double narrower =
-      known.sd / known.sd_before * spread.widening(point.nodes > 1, ErrorBands::size_of(point.bytes));
+ErrorBand calibrated_band(const TimedPoint& point, const TimeCorrection& known,
+                          const ErrorBand& cold, const Spread& spread) {
+  const double narrower = known.sd / known.sd_before *
+                          spread.widening(point.nodes > 1, ErrorBands::size_of(point.bytes));
   return {std::pow(cold.low, narrower), std::pow(cold.high, narrower)};
 }
 

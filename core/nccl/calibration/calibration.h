@@ -45,12 +45,13 @@ CalibratedSystem calibrated_system(std::string cluster, const System& system);
 /// Tells sets of figures apart.
 std::string digest_of(const Parameters& figures);
 
-/// What a cluster's own measurements say about NCCL's times there: a value that is written to a file (calibration_file.h), extended by further
-/// measurements, and taken by whoever predicts.
+/// What a cluster's own measurements say about NCCL's times there: a value that is written to a
+/// file (calibration_file.h), extended by further measurements, and taken by whoever predicts.
 class Calibration {
  public:
   /// REQUIRES: each table has rows.
-  Calibration(CalibratedSystem system, std::string figures, std::vector<CalibratedTable> tables, const Spread& spread);
+  Calibration(CalibratedSystem system, std::string figures, std::vector<CalibratedTable> tables,
+              const Spread& spread);
 
   [[nodiscard]] const CalibratedSystem& system() const { return system_; }
   [[nodiscard]] const std::string& figures() const { return figures_; }
@@ -82,9 +83,9 @@ class Calibration {
   TimeProcess process_;
 };
 
-/// The band of a corrected time: `cold` as much narrower as the process is surer than before, and not less than what bands of systems
-/// that were left out needed.
-ErrorBand calibrated_band(const TimedPoint& point, const TimeCorrection& known, const ErrorBand& cold,
-                          const Spread& spread);
+/// The band of a corrected time: `cold` as much narrower as the process is surer than before, and
+/// not less than what bands of systems that were left out needed.
+ErrorBand calibrated_band(const TimedPoint& point, const TimeCorrection& known,
+                          const ErrorBand& cold, const Spread& spread);
 
 }  // namespace tutti::core::nccl

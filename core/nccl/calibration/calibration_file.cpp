@@ -28,15 +28,16 @@ std::string listed(const Names& names) {
 
 /// The value that `names` give what is written in the field; a problem if they do not.
 template <class Value, class Names>
-void read_name(Fields& fields, const google::protobuf::Message& message, const char* field, const std::string& written,
-               const Names& names, Value& value) {
+void read_name(Fields& fields, const google::protobuf::Message& message, const char* field,
+               const std::string& written, const Names& names, Value& value) {
   for (const auto& [one, name] : names) {
     if (name == written) {
       value = one;
       return;
     }
   }
-  fields.complain_at(message, field, written.empty() ? ProblemCode::kMissing : ProblemCode::kUnknownName,
+  fields.complain_at(message, field,
+                     written.empty() ? ProblemCode::kMissing : ProblemCode::kUnknownName,
                      "{} \"{}\": expected {}", field, written, listed(names));
 }
 
@@ -47,14 +48,16 @@ class CalibrationReader {
   CalibratedSystem system(const proto::Calibration& message) {
     CalibratedSystem made;
     if (!message.has_system()) {
-      fields_.complain_at(message, "system", ProblemCode::kMissing, "system is missing: of which machines is this?");
+      fields_.complain_at(message, "system", ProblemCode::kMissing,
+                          "system is missing: of which machines is this?");
       return made;
     }
     const proto::CalibratedSystem& written = message.system();
     made.cluster = written.cluster();
     read_name(fields_, written, "gpu", written.gpu(), kGenerationNames, made.generation);
     read_name(fields_, written, "inside", written.inside(), kInsideNames, made.inside);
-    made.nvlinks = static_cast<int>(fields_.integer(written, "nvlinks", "system", 0, 1000).value_or(0));
+    made.nvlinks =
+        static_cast<int>(fields_.integer(written, "nvlinks", "system", 0, 1000).value_or(0));
     made.cards_gb_per_s = fields_.number(written, "cards_gb_per_s", "system", {0, 1e6}).value_or(0);
     return made;
   }
@@ -62,7 +65,8 @@ class CalibrationReader {
   std::vector<CalibratedTable> tables(const proto::Calibration& message) {
     std::vector<CalibratedTable> made;
     if (message.table().empty())
-      fields_.complain_at(message, "table", ProblemCode::kMissing, "there is no table: nothing was measured");
+      fields_.complain_at(message, "table", ProblemCode::kMissing,
+                          "there is no table: nothing was measured");
     for (const proto::MeasuredTable& one : message.table()) {
       if (fields_.problems().full()) break;
       made.push_back(table(one));
@@ -75,16 +79,20 @@ class CalibrationReader {
     CalibratedTable made;
     made.source = written.source();
     made.set.assign(written.set().begin(), written.set().end());
-    const auto unknown = [&](const char* field, const std::string& text, const std::string& expected) {
-      fields_.complain_at(written, field, text.empty() ? ProblemCode::kMissing : ProblemCode::kUnknownName,
+    const auto unknown = [&](const char* field, const std::string& text,
+                             const std::string& expected) {
+      fields_.complain_at(written, field,
+                          text.empty() ? ProblemCode::kMissing : ProblemCode::kUnknownName,
                           "{} \"{}\": expected {}", field, text, expected);
     };
     if (const auto kind = parse_collective(written.collective()))
       made.kind = *kind;
     else
       unknown("collective", written.collective(), "all_reduce or another collective of nccl-tests");
-    made.nodes = static_cast<int>(fields_.integer(written, "nodes", "table", 1, kMostNodes).value_or(1));
-    made.gpus = static_cast<int>(fields_.integer(written, "gpus", "table", 1, kMostGpus).value_or(1));
+    made.nodes =
+        static_cast<int>(fields_.integer(written, "nodes", "table", 1, kMostNodes).value_or(1));
+    made.gpus =
+        static_cast<int>(fields_.integer(written, "gpus", "table", 1, kMostGpus).value_or(1));
     if (std::int64_t{made.nodes} * made.gpus < 2)
       fields_.complain_at(written, "gpus", ProblemCode::kTooSmall,
                           "one GPU alone moves nothing: nodes or gpus above 1");
@@ -102,7 +110,8 @@ class CalibrationReader {
       else
         unknown("transport", written.transport(), std::string(transport_names()));
     }
-    if (written.row().empty()) fields_.complain_at(written, "row", ProblemCode::kMissing, "this table has no row");
+    if (written.row().empty())
+      fields_.complain_at(written, "row", ProblemCode::kMissing, "this table has no row");
     for (const proto::MeasuredTime& one : written.row()) {
       if (fields_.problems().full()) break;
       made.rows.push_back(row(one, made));
@@ -113,7 +122,9 @@ class CalibrationReader {
   MeasuredPoint row(const proto::MeasuredTime& written, const CalibratedTable& table) {
     MeasuredPoint made;
     const auto us = [&](const char* field, bool or_zero) {
-      return fields_.required(written, field, "row", {or_zero ? 0 : kLeastMeasuredUs, kMostMeasuredUs}).value_or(1);
+      return fields_
+          .required(written, field, "row", {or_zero ? 0 : kLeastMeasuredUs, kMostMeasuredUs})
+          .value_or(1);
     };
     if (!fields_.has(written, "bytes"))
       fields_.complain_at(written, "bytes", ProblemCode::kMissing, "row: bytes is missing");
@@ -122,20 +133,23 @@ class CalibrationReader {
     made.at.kind = table.kind;
     made.at.ranks = table.nodes * table.gpus;
     made.at.nodes = table.nodes;
-    made.at.parts_us = {us("launch_us", false), us("hops_us", true), us("fill_us", true), us("transfer_us", true)};
+    made.at.parts_us = {us("launch_us", false), us("hops_us", true), us("fill_us", true),
+                        us("transfer_us", true)};
     if (written.algorithm().empty() && written.protocol().empty()) return made;
-    made.at.algorithm = parse(written, "algorithm", written.algorithm(), kAlgorithmNames, Algorithm::kRing);
-    made.at.protocol = parse(written, "protocol", written.protocol(), kProtocolNames, Protocol::kSimple);
+    made.at.algorithm =
+        parse(written, "algorithm", written.algorithm(), kAlgorithmNames, Algorithm::kRing);
+    made.at.protocol =
+        parse(written, "protocol", written.protocol(), kProtocolNames, Protocol::kSimple);
     return made;
   }
 
   template <class Value, class Names>
-  Value parse(const google::protobuf::Message& message, const char* field, const std::string& written,
-              const Names& names, Value otherwise) {
+  Value parse(const google::protobuf::Message& message, const char* field,
+              const std::string& written, const Names& names, Value otherwise) {
     const auto found = std::find(names.begin(), names.end(), written);
     if (found != names.end()) return static_cast<Value>(found - names.begin());
-    fields_.complain_at(message, field, ProblemCode::kUnknownName, "{} \"{}\": NCCL has none of that name", field,
-                        written);
+    fields_.complain_at(message, field, ProblemCode::kUnknownName,
+                        "{} \"{}\": NCCL has none of that name", field, written);
     return otherwise;
   }
 
@@ -151,7 +165,8 @@ double rounded(double value) {
 
 }  // namespace
 
-Expected<Calibration> read_calibration(std::string_view text, const std::string& path, const Spread& spread) {
+Expected<Calibration> read_calibration(std::string_view text, const std::string& path,
+                                       const Spread& spread) {
   Problems problems;
   SourceMap sources(path);
   proto::Calibration message;
@@ -162,7 +177,8 @@ Expected<Calibration> read_calibration(std::string_view text, const std::string&
     problems.add({ProblemCode::kSyntax}, {path, 0, 0}, "the file ends in the middle of a value");
   if (!problems.empty()) return problems.take();
   if (message.figures().empty())
-    fields.complain_at(message, "figures", ProblemCode::kMissing, "figures is missing: of what are these predictions?");
+    fields.complain_at(message, "figures", ProblemCode::kMissing,
+                       "figures is missing: of what are these predictions?");
   CalibrationReader reader(fields);
   CalibratedSystem system = reader.system(message);
   std::vector<CalibratedTable> tables = reader.tables(message);
@@ -193,7 +209,8 @@ std::string text_of(const Calibration& calibration, const std::string& remarks) 
     written.set_gpus(table.gpus);
     written.set_version(to_string(table.version));
     written.set_driving(std::string(to_string(table.driving)));
-    if (table.transport != Transport::kNone) written.set_transport(std::string(to_string(table.transport)));
+    if (table.transport != Transport::kNone)
+      written.set_transport(std::string(to_string(table.transport)));
     for (const std::string& one : table.set) written.add_set(one);
     for (const MeasuredPoint& row : table.rows) {
       proto::MeasuredTime& time = *written.add_row();

@@ -17,9 +17,11 @@ inline constexpr std::int64_t kMostMeasuredBytes = std::int64_t{1} << 50;
 /// The beginning of a calibration file; other files are not overwritten.
 inline constexpr const char* kCalibrationMagic = "# A calibration of NCCL's times";
 
-/// The fields of proto/calibration.proto. ERRORS: everything that is wrong, each with file:line:column: unknown fields and
-/// names, times and bytes out of range, no table, a table without rows.
-Expected<Calibration> read_calibration(std::string_view text, const std::string& path, const Spread& spread);
+/// The fields of proto/calibration.proto. ERRORS: everything that is wrong, each with
+/// file:line:column: unknown fields and names, times and bytes out of range, no table, a table
+/// without rows.
+Expected<Calibration> read_calibration(std::string_view text, const std::string& path,
+                                       const Spread& spread);
 /// The same of a file.
 Expected<Calibration> load_calibration(const std::string& path, const Spread& spread);
 

@@ -20,11 +20,12 @@ inline constexpr std::array<std::pair<GpuGeneration, std::string_view>, 7> kGene
      {GpuGeneration::kHopper, "hopper"},
      {GpuGeneration::kBlackwell, "blackwell"}}};
 
-inline constexpr std::array<std::pair<Inside, std::string_view>, 5> kInsideNames = {{{Inside::kAlone, "none"},
-                                                                                     {Inside::kNvswitch, "nvswitch"},
-                                                                                     {Inside::kPairs, "pairs"},
-                                                                                     {Inside::kCubeMesh, "cube_mesh"},
-                                                                                     {Inside::kPcie, "pcie"}}};
+inline constexpr std::array<std::pair<Inside, std::string_view>, 5> kInsideNames = {
+    {{Inside::kAlone, "none"},
+     {Inside::kNvswitch, "nvswitch"},
+     {Inside::kPairs, "pairs"},
+     {Inside::kCubeMesh, "cube_mesh"},
+     {Inside::kPcie, "pcie"}}};
 
 template <class Names, class Value>
 constexpr std::string_view name_in(const Names& names, Value value) {
@@ -33,7 +34,9 @@ constexpr std::string_view name_in(const Names& names, Value value) {
   }
   return "";
 }
-constexpr std::string_view name_of(GpuGeneration generation) { return name_in(kGenerationNames, generation); }
+constexpr std::string_view name_of(GpuGeneration generation) {
+  return name_in(kGenerationNames, generation);
+}
 constexpr std::string_view name_of(Inside inside) { return name_in(kInsideNames, inside); }
 
 }  // namespace tutti::core::nccl

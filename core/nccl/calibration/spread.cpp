@@ -36,15 +36,18 @@ constexpr std::array<const char*, kScales> kScaleNames = {"launch",
                                                           "row.large"};
 
 std::string widening_name(std::size_t several, std::size_t size) {
-  return fmt::format("widen.{}.{}", several == 1 ? "several nodes" : "one node", ErrorBands::kSizeNames[size]);
+  return fmt::format("widen.{}.{}", several == 1 ? "several nodes" : "one node",
+                     ErrorBands::kSizeNames[size]);
 }
 
 }  // namespace
 
 Spread Spread::initial() {
   Spread made;
-  // Standard deviations of half a factor for latencies and a tenth for rates; a curve bends over a factor of four in size.
-  made.scales_ = {0.4, 0.4, 0.3, 0.1, 0.2, 0.15, 0.1, 0.1, 0.05, 0.05, 0.05, 0.1, 2, 3, 1.5, 0.5, 0.7, 0.7, 0.05, 0.03};
+  // Standard deviations of half a factor for latencies and a tenth for rates; a curve bends over a
+  // factor of four in size.
+  made.scales_ = {0.4,  0.4, 0.3, 0.1, 0.2, 0.15, 0.1, 0.1, 0.05, 0.05,
+                  0.05, 0.1, 2,   3,   1.5, 0.5,  0.7, 0.7, 0.05, 0.03};
   for (auto& of_nodes : made.widening_) of_nodes.fill(1);
   return made;
 }
@@ -71,12 +74,15 @@ Expected<Spread> Spread::parse(std::string_view text, const std::string& file) {
         place = kScales + k, value = &made.widening_[k / kSizes][k % kSizes];
     }
     if (!place) {
-      problems.add({ProblemCode::kUnknownName, columns[0]}, where, "no scale is called {}", name.text);
+      problems.add({ProblemCode::kUnknownName, columns[0]}, where, "no scale is called {}",
+                   name.text);
       continue;
     }
-    if (set[*place]) problems.add({ProblemCode::kDuplicate, columns[0]}, where, "{} is there twice", name.text);
+    if (set[*place])
+      problems.add({ProblemCode::kDuplicate, columns[0]}, where, "{} is there twice", name.text);
     set[*place] = true;
-    if (const auto read = read_number(cell.text, {file, cell.at.line, cell.at.column}, columns[1], 1e-6, 1e3, problems))
+    if (const auto read = read_number(cell.text, {file, cell.at.line, cell.at.column}, columns[1],
+                                      1e-6, 1e3, problems))
       *value = *read;
   }
   if (std::find(set.begin(), set.end(), false) != set.end())
@@ -97,10 +103,11 @@ Expected<Spread> Spread::load_file(const std::string& path) {
 
 std::string Spread::to_csv(const std::string& how) const {
   std::string text = "name,value,how\n";
-  for (std::size_t k = 0; k < kScales; ++k) text += fmt::format("{},{:.4g},{}\n", kScaleNames[k], scales_[k], how);
+  for (std::size_t k = 0; k < kScales; ++k)
+    text += fmt::format("{},{:.4g},{}\n", kScaleNames[k], scales_[k], how);
   for (std::size_t k = 0; k < 2 * kSizes; ++k)
-    text +=
-        fmt::format("{},{:.4g},{}\n", widening_name(k / kSizes, k % kSizes), widening_[k / kSizes][k % kSizes], how);
+    text += fmt::format("{},{:.4g},{}\n", widening_name(k / kSizes, k % kSizes),
+                        widening_[k / kSizes][k % kSizes], how);
   return text;
 }
 

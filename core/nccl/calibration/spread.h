@@ -8,8 +8,8 @@
 
 namespace tutti::core::nccl {
 
-/// Scales of the process that describes how one system's times differ from predictions (time_process.h).
-/// Standard deviations are of natural logarithms.
+/// Scales of the process that describes how one system's times differ from predictions
+/// (time_process.h). Standard deviations are of natural logarithms.
 enum class Scale {
   kLaunch,            ///< sd of a system's launch
   kHops,              ///< … hops
@@ -26,23 +26,25 @@ enum class Scale {
   kLength,            ///< over which it changes, in doublings of size
   kNodesLength,       ///< over which a collective's curve changes, in doublings of ranks
   kSeveralNodes,      ///< factor on smooth curves between nodes
-  kAcross,            ///< correlation of hops and of transfer inside a node with those between nodes
-  kOtherPattern,      ///< correlation of hops and of transfer of one pattern with those of another
-  kSettings,          ///< correlation of all but launch under different variables
-  kRowSmall,          ///< sd of a row below 16 MiB
-  kRowLarge,          ///< sd of a row beyond
+  kAcross,        ///< correlation of hops and of transfer inside a node with those between nodes
+  kOtherPattern,  ///< correlation of hops and of transfer of one pattern with those of another
+  kSettings,      ///< correlation of all but launch under different variables
+  kRowSmall,      ///< sd of a row below 16 MiB
+  kRowLarge,      ///< sd of a row beyond
 };
 inline constexpr std::size_t kScales = static_cast<std::size_t>(Scale::kRowLarge) + 1;
 
-/// How far systems lie apart, learnt from the systems of the fit (tools/nccl_spread), and by what the resulting bands
-/// have to be wider to hold eight of ten measurements of systems that were left out.
+/// How far systems lie apart, learnt from the systems of the fit (tools/nccl_spread), and by what
+/// the resulting bands have to be wider to hold eight of ten measurements of systems that were left
+/// out.
 class Spread {
  public:
   static constexpr std::size_t kSizes = 4;  ///< those of ErrorBands
 
   /// Before anything was learnt: no systematic differences are known to be larger than 50 %.
   static Spread initial();
-  /// CSV: name,value,how. ERRORS: a name that is unknown, missing or there twice; a value that is no number above 0.
+  /// CSV: name,value,how. ERRORS: a name that is unknown, missing or there twice; a value that is
+  /// no number above 0.
   static Expected<Spread> parse(std::string_view text, const std::string& file);
   /// nccl_spread.csv of the library folder.
   static Expected<Spread> load(const std::string& library_folder);

@@ -1,35 +1,44 @@
 // What a system's own measurements say of its other times.
 //
-// The closed form predicts T = launch + hops + fill + transfer. On one system each of these parts is off by a factor that all
-// its times share: its launch takes 1.3 times what others take, its network carries 0.9 of what others carry. To first
-// order the logarithm of measured over predicted is then
+// The closed form predicts T = launch + hops + fill + transfer. On one system each of these parts
+// is off by a factor that all its times share: its launch takes 1.3 times what others take, its
+// network carries 0.9 of what others carry. To first order the logarithm of measured over predicted
+// is then
 //
 //   r = sum over parts of a_q f_q + latency (u_protocol + v_collective) + g(size) + e
 //
-// with a_q the part's share of T (an all-reduce of 1 KiB: launch 0.5, hops 0.5), f_q the part's logarithm of that factor,
-// latency = a_launch + a_hops, g a smooth curve over sizes that the closed form does not have, and e what a repeat differs by.
-// Nothing is known of a system before it is measured, so all of them are random with mean 0, and what they have in common is
-// their covariance:
+// with a_q the part's share of T (an all-reduce of 1 KiB: launch 0.5, hops 0.5), f_q the part's
+// logarithm of that factor, latency = a_launch + a_hops, g a smooth curve over sizes that the
+// closed form does not have, and e what a repeat differs by. Nothing is known of a system before it
+// is measured, so all of them are random with mean 0, and what they have in common is their
+// covariance:
 //
 //   K(i,j) = sum over q of s_q^2 a_iq a_jq c_q
-//          + latency_i latency_j (s_protocol^2 [same protocol] + s_pattern^2 [same pattern] + s_collective^2 [same collective])
-//          + near(sizes) (near(ranks) c (A_system^2 + A_protocol^2 [same protocol] + A_pattern^2 [same pattern]
-//                                        + A_collective^2 [same collective]) + A_table^2 [same table])
+//          + latency_i latency_j (s_protocol^2 [same protocol] + s_pattern^2 [same pattern]
+//                                 + s_collective^2 [same collective])
+//          + near(sizes) (near(ranks) c (A_system^2 + A_protocol^2 [same protocol]
+//                                        + A_pattern^2 [same pattern]
+//                                        + A_collective^2 [same collective])
+//                         + A_table^2 [same table])
 //
-// A pattern is how messages go: rings, chains (broadcast and reduce), trees, switches that add, sends. c is 1, but less if one row is inside a node and the
-// other between nodes, or if they were measured under different variables; for hops and transfer also if their patterns differ. near() falls
-// with the square of how many doublings of size, or of ranks, lie between the two.
+// A pattern is how messages go: rings, chains (broadcast and reduce), trees, switches that add,
+// sends. c is 1, but less if one row is inside a node and the other between nodes, or if they were
+// measured under different variables; for hops and transfer also if their patterns differ. near()
+// falls with the square of how many doublings of size, or of ranks, lie between the two.
 //
-// A measured table with residuals r then gives any other time x the correction k(x)' (K + V)^-1 r, and leaves it the variance
-// k(x,x) - k(x)' (K + V)^-1 k(x): one Cholesky factorisation of at most 60 rows. An example: launch has sd 0.5. One row of 8 bytes that is launch to 0.8 and
-// takes 1.5 times what was predicted (r = 0.41) moves launch by exp(0.5^2 * 0.8 / (0.5^2 * 0.8^2 + 0.06^2) * 0.41) = 1.65 and so a time
-// that is launch to 0.1 by 1.05; what is transfer alone stays as it was, and keeps its band.
+// A measured table with residuals r then gives any other time x the correction k(x)' (K + V)^-1 r,
+// and leaves it the variance k(x,x) - k(x)' (K + V)^-1 k(x): one Cholesky factorisation of at most
+// 60 rows. An example: launch has sd 0.5. One row of 8 bytes that is launch to 0.8 and takes 1.5
+// times what was predicted (r = 0.41) moves launch by exp(0.5^2 * 0.8 / (0.5^2 * 0.8^2 + 0.06^2) *
+// 0.41) = 1.65 and so a time that is launch to 0.1 by 1.05; what is transfer alone stays as it was,
+// and keeps its band.
 //
-// Rows are weighed as if errors were of Student's distribution with 4 degrees of freedom, so that a row that others contradict (another
-// job on the machine) counts little: three rounds of weights w = 5 / (4 + e^2 / V).
+// Rows are weighed as if errors were of Student's distribution with 4 degrees of freedom, so that a
+// row that others contradict (another job on the machine) counts little: three rounds of weights w
+// = 5 / (4 + e^2 / V).
 //
-// The scales s, A, V and c are how far systems of the fit lie apart (spread.h, tools/nccl_spread). SOURCE: Rasmussen and Williams, "Gaussian
-// processes for machine learning", 2006, algorithm 2.1.
+// The scales s, A, V and c are how far systems of the fit lie apart (spread.h, tools/nccl_spread).
+// SOURCE: Rasmussen and Williams, "Gaussian processes for machine learning", 2006, algorithm 2.1.
 
 #include "core/nccl/calibration/time_process.h"
 
@@ -66,8 +75,9 @@ MessagePattern message_pattern_of(const TimedPoint& x) {
     case Algorithm::kCollNetDirect:
     case Algorithm::kCollNetChain: return MessagePattern::kNetwork;
   }
-  return x.kind == CollectiveKind::kBroadcast || x.kind == CollectiveKind::kReduce ? MessagePattern::kChain
-                                                                                   : MessagePattern::kRing;
+  return x.kind == CollectiveKind::kBroadcast || x.kind == CollectiveKind::kReduce
+             ? MessagePattern::kChain
+             : MessagePattern::kRing;
 }
 
 double log_ratio(const MeasuredPoint& row) { return std::log(row.measured_us / row.at.us()); }
@@ -81,10 +91,11 @@ double TimeProcess::covariance(const TimedPoint& x, const TimedPoint& y, bool sa
   const double across = (x_far == y_far ? 1 : of(Scale::kAcross)) * settings;
   const bool same_pattern = message_pattern_of(x) == message_pattern_of(y);
   const double moving = across * (same_pattern ? 1 : of(Scale::kOtherPattern));
-  double sum = square(of(Scale::kLaunch)) * share(x, kLaunchPart) * share(y, kLaunchPart) +
-               square(of(Scale::kHops)) * share(x, kHopsPart) * share(y, kHopsPart) * moving +
-               square(of(Scale::kFill)) * share(x, kFillPart) * share(y, kFillPart) +
-               square(of(Scale::kTransfer)) * share(x, kTransferPart) * share(y, kTransferPart) * moving;
+  double sum =
+      square(of(Scale::kLaunch)) * share(x, kLaunchPart) * share(y, kLaunchPart) +
+      square(of(Scale::kHops)) * share(x, kHopsPart) * share(y, kHopsPart) * moving +
+      square(of(Scale::kFill)) * share(x, kFillPart) * share(y, kFillPart) +
+      square(of(Scale::kTransfer)) * share(x, kTransferPart) * share(y, kTransferPart) * moving;
   const bool same_protocol = x.protocol == y.protocol, same_collective = x.kind == y.kind;
   const double latencies =
       (share(x, kLaunchPart) + share(x, kHopsPart)) * (share(y, kLaunchPart) + share(y, kHopsPart));
@@ -99,7 +110,8 @@ double TimeProcess::covariance(const TimedPoint& x, const TimedPoint& y, bool sa
   smooth *= across * std::exp(-square(more / of(Scale::kNodesLength)) / 2);
   if (same_table) smooth += square(of(Scale::kSmoothTable));
   const double doublings = std::log2(static_cast<double>(x.bytes) / static_cast<double>(y.bytes));
-  const double far = (x_far ? of(Scale::kSeveralNodes) : 1) * (y_far ? of(Scale::kSeveralNodes) : 1);
+  const double far =
+      (x_far ? of(Scale::kSeveralNodes) : 1) * (y_far ? of(Scale::kSeveralNodes) : 1);
   return sum + far * smooth * std::exp(-square(doublings / of(Scale::kLength)) / 2);
 }
 
@@ -107,7 +119,8 @@ double TimeProcess::noise(const TimedPoint& x) const {
   return square(spread_.at(x.bytes < kLargeRow ? Scale::kRowSmall : Scale::kRowLarge));
 }
 
-TimeProcess::TimeProcess(const std::vector<MeasuredPoint>& rows, const Spread& spread, std::size_t most_rows)
+TimeProcess::TimeProcess(const std::vector<MeasuredPoint>& rows, const Spread& spread,
+                         std::size_t most_rows)
     : spread_(spread), rows_(thinned(rows, most_rows)) {
   const std::size_t n = rows_.size();
   weights_.assign(n, 1);
@@ -178,14 +191,16 @@ TimeCorrection TimeProcess::at(const TimedPoint& point) const {
 }
 
 TimeCorrection TimeProcess::part(std::size_t part, bool several_nodes) const {
-  constexpr std::array<Scale, 4> kScaleOf = {Scale::kLaunch, Scale::kHops, Scale::kFill, Scale::kTransfer};
+  constexpr std::array<Scale, 4> kScaleOf = {Scale::kLaunch, Scale::kHops, Scale::kFill,
+                                             Scale::kTransfer};
   const double before = spread_.at(kScaleOf[part]);
   TimeCorrection made{0, 0, before};
   std::vector<double> k;
   for (const MeasuredPoint& row : rows_) {
     const bool sided = part == kHopsPart || part == kTransferPart;
     double same = !sided || (row.at.nodes > 1) == several_nodes ? 1 : spread_.at(Scale::kAcross);
-    if (sided && message_pattern_of(row.at) != MessagePattern::kRing) same *= spread_.at(Scale::kOtherPattern);
+    if (sided && message_pattern_of(row.at) != MessagePattern::kRing)
+      same *= spread_.at(Scale::kOtherPattern);
     k.push_back(square(before) * share(row.at, part) * same);
   }
   for (std::size_t i = 0; i < k.size(); ++i) made.log_factor += k[i] * alpha_[i];
@@ -215,7 +230,8 @@ std::vector<MeasuredPoint> thinned(std::vector<MeasuredPoint> rows, std::size_t 
   for (const auto& [size, table] : by_rows) {
     const std::size_t take = std::min(size, places / left);
     const std::vector<MeasuredPoint>& own = tables[table];
-    for (std::size_t i = 0; i < take; ++i) kept.push_back(own[take == 1 ? size / 2 : i * (size - 1) / (take - 1)]);
+    for (std::size_t i = 0; i < take; ++i)
+      kept.push_back(own[take == 1 ? size / 2 : i * (size - 1) / (take - 1)]);
     places -= take;
     --left;
   }
@@ -224,7 +240,8 @@ std::vector<MeasuredPoint> thinned(std::vector<MeasuredPoint> rows, std::size_t 
 
 TimedPoint timed_point(CollectiveKind kind, std::int64_t bytes, int ranks, int nodes,
                        const std::optional<Choice>& choice, const Prediction& time) {
-  TimedPoint made{kind, {}, {}, bytes, ranks, nodes, 0, {time.launch, time.hops, time.fill, time.transfer}};
+  TimedPoint made{kind,  {},    {}, bytes,
+                  ranks, nodes, 0,  {time.launch, time.hops, time.fill, time.transfer}};
   if (choice) made.algorithm = choice->algorithm, made.protocol = choice->protocol;
   return made;
 }

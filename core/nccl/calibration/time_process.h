@@ -42,18 +42,21 @@ struct TimeCorrection {
   double sd_before = 0;   ///< … over predicted, before anything was measured
 };
 
-/// A Gaussian process on log(measured / predicted) of one system, given some of its times (time_process.cpp).
+/// A Gaussian process on log(measured / predicted) of one system, given some of its times
+/// (time_process.cpp).
 class TimeProcess {
  public:
   static constexpr std::array<const char*, 4> kParts = {"launch", "hops", "fill", "transfer"};
   /// More rows than this say little more, and the time grows with their third power.
   static constexpr std::size_t kMostRows = 60;
 
-  TimeProcess(const std::vector<MeasuredPoint>& rows, const Spread& spread, std::size_t most_rows = kMostRows);
+  TimeProcess(const std::vector<MeasuredPoint>& rows, const Spread& spread,
+              std::size_t most_rows = kMostRows);
 
   /// Takes time in proportion to the square of the number of rows.
   [[nodiscard]] TimeCorrection at(const TimedPoint& point) const;
-  /// A part's factor on the system's rings: launch, hops, fill or transfer (0 to 3) inside a node or between nodes. `sd` is that of the logarithm.
+  /// A part's factor on the system's rings: launch, hops, fill or transfer (0 to 3) inside a node
+  /// or between nodes. `sd` is that of the logarithm.
   [[nodiscard]] TimeCorrection part(std::size_t part, bool several_nodes) const;
   [[nodiscard]] const std::vector<MeasuredPoint>& rows() const { return rows_; }
 
@@ -68,19 +71,21 @@ class TimeProcess {
 
   Spread spread_;
   std::vector<MeasuredPoint> rows_;
-  std::vector<double> lower_;    ///< Cholesky factor by rows, of the covariance of rows and their noise
+  std::vector<double>
+      lower_;  ///< Cholesky factor by rows, of the covariance of rows and their noise
   std::vector<double> weights_;  ///< Student weights of the rows
   std::vector<double> alpha_;
 };
 
-/// Rows of a system that are kept: repeats of a table's size are one row, their median; then evenly by logarithm of
-/// size, so that each table has as many.
+/// Rows of a system that are kept: repeats of a table's size are one row, their median; then evenly
+/// by logarithm of size, so that each table has as many.
 std::vector<MeasuredPoint> thinned(std::vector<MeasuredPoint> rows, std::size_t most);
 
 TimedPoint timed_point(CollectiveKind kind, std::int64_t bytes, int ranks, int nodes,
                        const std::optional<Choice>& choice, const Prediction& time);
 
-/// Tells environments apart: of libraries below NCCL, too (FI_CXI_RX_MATCH_MODE). Their order does not matter. 0: none is set.
+/// Tells environments apart: of libraries below NCCL, too (FI_CXI_RX_MATCH_MODE). Their order does
+/// not matter. 0: none is set.
 std::uint64_t settings_digest(std::vector<std::pair<std::string, std::string>> variables);
 
 }  // namespace tutti::core::nccl

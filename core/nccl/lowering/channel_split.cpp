@@ -26,14 +26,16 @@ std::int64_t least_traffic(Version version) {
 
 }  // namespace
 
-std::vector<ChannelPart> split_over_channels(Function function, Protocol protocol, Version version, std::int64_t ranks,
-                                             std::int64_t count, std::int64_t element_bytes, int channels) {
+std::vector<ChannelPart> split_over_channels(Function function, Protocol protocol, Version version,
+                                             std::int64_t ranks, std::int64_t count,
+                                             std::int64_t element_bytes, int channels) {
   TUTTI_CHECK((version >= Version{2, 22, 0} && count > 0 && element_bytes > 0 && channels > 0),
               "{} elements of {} bytes over {} channels of NCCL {}", count, element_bytes, channels,
               to_string(version));
   const std::int64_t least = least_traffic(version);
   // LL counts four times.
-  const std::int64_t per_byte = traffic_per_byte(function, ranks) * (protocol == Protocol::kLl ? 4 : 1);
+  const std::int64_t per_byte =
+      traffic_per_byte(function, ranks) * (protocol == Protocol::kLl ? 4 : 1);
   const std::int64_t traffic = std::max(least, count * element_bytes * per_byte);
   const std::int64_t per_channel = std::max(least, traffic / channels);
   const std::int64_t cell_bytes = divided_up(divided_up(least, per_byte), 16) * 16;

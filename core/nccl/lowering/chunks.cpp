@@ -31,7 +31,9 @@ std::int64_t grain(Protocol protocol) {
 }
 
 /// Levels of a tree's nodes below its root.
-std::int64_t levels(const Communicator& comm) { return std::bit_width(static_cast<unsigned>(comm.nodes)) - 1; }
+std::int64_t levels(const Communicator& comm) {
+  return std::bit_width(static_cast<unsigned>(comm.nodes)) - 1;
+}
 
 /// Of 2.6: smaller if there are few for the levels between nodes.
 std::int64_t tree_ll128_of_2_6(const Communicator& comm, std::int64_t chunk, std::int64_t part) {
@@ -66,11 +68,13 @@ bool slow_by_network(const Communicator& comm) {
   constexpr float kFastGbPerS = 150;
   Settings on;
   on.collnet = true;
-  return tune(comm, on).entry(Function::kAllReduce, Algorithm::kNvls, Protocol::kSimple).bandwidth < kFastGbPerS;
+  return tune(comm, on).entry(Function::kAllReduce, Algorithm::kNvls, Protocol::kSimple).bandwidth <
+         kFastGbPerS;
 }
 
 /// Staged by each head: less if a channel would have few of them to do.
-std::int64_t nvls(const Communicator& comm, Algorithm algorithm, std::int64_t step, std::int64_t part) {
+std::int64_t nvls(const Communicator& comm, Algorithm algorithm, std::int64_t step,
+                  std::int64_t part) {
   const std::int64_t heads = heads_of(comm);
   std::int64_t chunk = std::min<std::int64_t>(131072, step);
   // Before 2.20 those of NVLSTree began with a slot.
@@ -120,8 +124,8 @@ int heads_of(const Communicator& comm) {
   return std::clamp(comm.graphs.nvls.channels, 1, comm.ranks_of_node());
 }
 
-Chunks chunks_of(const Communicator& comm, Function function, Algorithm algorithm, Protocol protocol,
-                 std::int64_t part_bytes, std::int64_t element_bytes) {
+Chunks chunks_of(const Communicator& comm, Function function, Algorithm algorithm,
+                 Protocol protocol, std::int64_t part_bytes, std::int64_t element_bytes) {
   const std::int64_t step = step_bytes(comm, protocol);
   std::int64_t bytes = step;
   int steps_of_slice = 1, slices = 1;
@@ -131,15 +135,18 @@ Chunks chunks_of(const Communicator& comm, Function function, Algorithm algorith
     slices = 2;
     bytes = 4 * step;
   }
-  if (algorithm == Algorithm::kTree && protocol == Protocol::kLl128) bytes = tree_ll128(comm, bytes, part_bytes);
-  if (algorithm == Algorithm::kTree && protocol == Protocol::kSimple && comm.version < Version{2, 20, 0})
+  if (algorithm == Algorithm::kTree && protocol == Protocol::kLl128)
+    bytes = tree_ll128(comm, bytes, part_bytes);
+  if (algorithm == Algorithm::kTree && protocol == Protocol::kSimple &&
+      comm.version < Version{2, 20, 0})
     bytes = tree_simple(comm, bytes, part_bytes);
   if (algorithm == Algorithm::kNvls || algorithm == Algorithm::kNvlsTree)
     bytes = nvls(comm, algorithm, step, part_bytes);
   if (algorithm == Algorithm::kPat) bytes = pat(function, bytes, part_bytes);
   if (algorithm == Algorithm::kCollNetDirect || algorithm == Algorithm::kCollNetChain)
     bytes = collnet(comm, algorithm == Algorithm::kCollNetChain, bytes, part_bytes);
-  if (comm.version >= Version{2, 22, 0}) bytes = std::max(grain(protocol), bytes / grain(protocol) * grain(protocol));
+  if (comm.version >= Version{2, 22, 0})
+    bytes = std::max(grain(protocol), bytes / grain(protocol) * grain(protocol));
   const std::int64_t chunk = std::max<std::int64_t>(1, bytes / element_bytes);
   return {chunk, divided_up(chunk, slices), kSlots / steps_of_slice};
 }

@@ -1,14 +1,19 @@
-// All-gathers and reduce-scatters by networks that reduce, where every GPU is a head. A rail is the blocks of the heads of one index, node by node; channels take turns to go through it
-// in chunks, which need not keep to blocks: a chunk has a part of a block, or of several in a row.
+// All-gathers and reduce-scatters by networks that reduce, where every GPU is a head. A rail is the
+// blocks of the heads of one index, node by node; channels take turns to go through it in chunks,
+// which need not keep to blocks: a chunk has a part of a block, or of several in a row.
 //
-//   all-gather       A head sends to its rail what of its own block is in the chunk, and gets the other nodes' parts; then it hands the chunk out in its node: to each (CollNetDirect),
-//                    or by multicast (NVLS).
-//   reduce-scatter   A head adds up the chunk of its rail of all GPUs of its node: they send it (CollNetDirect), or the switch adds (NVLS). The network adds the heads' chunks, and
-//                    each gets what belongs to its own block.
+//   all-gather       A head sends to its rail what of its own block is in the chunk, and gets the
+//                    other nodes' parts; then it hands the chunk out in its node: to each
+//                    (CollNetDirect), or by multicast (NVLS).
+//   reduce-scatter   A head adds up the chunk of its rail of all GPUs of its node: they send it
+//                    (CollNetDirect), or the switch adds (NVLS). The network adds the heads'
+//                    chunks, and each gets what belongs to its own block.
 //
-// In a rank's buffer the blocks of a rail do not lie side by side: what is moved between it and a slot is moved part by part. All chunks of a channel have as many parts as any can have; some are
+// In a rank's buffer the blocks of a rail do not lie side by side: what is moved between it and a
+// slot is moved part by part. All chunks of a channel have as many parts as any can have; some are
 // empty.
-// Lanes of a channel: 0 to 2 as in collnet_schedule.h; of an all-gather 3 + h gets chunks of head h's rail; of a reduce-scatter 3 sends to the heads, or tells and hears.
+// Lanes of a channel: 0 to 2 as in collnet_schedule.h; of an all-gather 3 + h gets chunks of head
+// h's rail; of a reduce-scatter 3 sends to the heads, or tells and hears.
 
 #include <algorithm>
 
@@ -20,11 +25,14 @@ namespace {
 
 class Rails : public CollNet {
  public:
-  Rails(const Communicator& comm, bool nvls, std::int64_t elements, std::vector<ChannelLoops> channels, Lane lanes)
+  Rails(const Communicator& comm, bool nvls, std::int64_t elements,
+        std::vector<ChannelLoops> channels, Lane lanes)
       : CollNet(comm, std::move(channels), lanes), nvls_(nvls), block_(elements / comm.ranks) {}
 
  protected:
-  [[nodiscard]] int head(Rank, Lane) const override { return 0; }  // each of its own rail, whose loops are alike
+  [[nodiscard]] int head(Rank, Lane) const override {
+    return 0;
+  }  // each of its own rail, whose loops are alike
 
   /// Parts that a chunk has at most.
   [[nodiscard]] std::int64_t parts(Lane base) const {
@@ -59,7 +67,8 @@ class Rails : public CollNet {
   [[nodiscard]] static Range in_slot(const Range& slot, const Part& part) {
     return {slot.buffer, slot.offset + part.begin - part.chunk, part.end - part.begin};
   }
-  [[nodiscard]] Range wanted(const Range& slot, Rank rank, Lane base, std::int64_t loop) const override {
+  [[nodiscard]] Range wanted(const Range& slot, Rank rank, Lane base,
+                             std::int64_t loop) const override {
     return in_slot(slot, own_part(rank, base, loop));
   }
   /// The number-th GPU of the node after this one.
@@ -75,12 +84,14 @@ class Rails : public CollNet {
 
 class GatherByNetwork : public Rails {
  public:
-  GatherByNetwork(const Communicator& comm, bool nvls, std::int64_t elements, std::vector<ChannelLoops> channels)
+  GatherByNetwork(const Communicator& comm, bool nvls, std::int64_t elements,
+                  std::vector<ChannelLoops> channels)
       : Rails(comm, nvls, elements, std::move(channels), kFirstOwn + comm.ranks_of_node()) {}
 
  protected:
   [[nodiscard]] std::int64_t each_net() const override { return nodes_; }
-  void net(Step& step, Rank rank, Lane base, std::int64_t loop, std::int64_t number) const override {
+  void net(Step& step, Rank rank, Lane base, std::int64_t loop,
+           std::int64_t number) const override {
     if (number == 0) {
       step.kind = StepKind::kMulticast;
       step.group = heads_of_index(rank);
@@ -102,7 +113,8 @@ class GatherByNetwork : public Rails {
     return role - kFirstOwn == local(rank) ? 0 : parts(base);
   }
 
-  void inside(Step& step, Rank rank, Lane base, Lane role, std::int64_t loop, std::int64_t number) const override {
+  void inside(Step& step, Rank rank, Lane base, Lane role, std::int64_t loop,
+              std::int64_t number) const override {
     if (role == kUp) {
       step.kind = StepKind::kCopy;
       step.source = in_data(own_part(rank, base, loop), local(rank));
@@ -123,20 +135,23 @@ class GatherByNetwork : public Rails {
       step.kind = StepKind::kCopy;
       step.source = in_slot(received(rank, base, loop), one);
       step.target = here;
-      if (one.node == rank / gpus_) step.source.count = step.target.count = 0;  // it is there already
+      if (one.node == rank / gpus_)
+        step.source.count = step.target.count = 0;  // it is there already
       if (number == 0) step.wait = until_received(base, loop);
       return;
     }
     step.kind = nvls_ ? StepKind::kMulticast : StepKind::kSend;
     step.group = node_of(rank);
     step.source = here;
-    step.to = Peer::at(nvls_ ? 0 : beside(rank, after(rank, round - 1)), base + kFirstOwn + local(rank));
+    step.to =
+        Peer::at(nvls_ ? 0 : beside(rank, after(rank, round - 1)), base + kFirstOwn + local(rank));
   }
 };
 
 class ScatterByNetwork : public Rails {
  public:
-  ScatterByNetwork(const Communicator& comm, bool nvls, std::int64_t elements, std::vector<ChannelLoops> channels)
+  ScatterByNetwork(const Communicator& comm, bool nvls, std::int64_t elements,
+                   std::vector<ChannelLoops> channels)
       : Rails(comm, nvls, elements, std::move(channels), kScatter + 1) {}
 
   [[nodiscard]] int credits(Rank rank, Lane lane) const override {
@@ -156,7 +171,8 @@ class ScatterByNetwork : public Rails {
     return parts(base) * (role == kUp ? std::max<std::int64_t>(1, others) : others);
   }
 
-  void inside(Step& step, Rank rank, Lane base, Lane role, std::int64_t loop, std::int64_t number) const override {
+  void inside(Step& step, Rank rank, Lane base, Lane role, std::int64_t loop,
+              std::int64_t number) const override {
     if (role == kDown) {
       step.kind = StepKind::kCopy;
       step.source = wanted(received(rank, base, loop), rank, base, loop);
@@ -175,7 +191,8 @@ class ScatterByNetwork : public Rails {
     }
     step.target = in_slot(sending(rank, base, loop), one);
     step.source = round == 0 ? in_data(one, local(rank)) : step.target;
-    if (number == 0) step.wait = nvls_ && loop == 0 ? Wait{base + kScatter, gpus_} : until_sent(base, loop);
+    if (number == 0)
+      step.wait = nvls_ && loop == 0 ? Wait{base + kScatter, gpus_} : until_sent(base, loop);
     if (nvls_) {
       step.kind = StepKind::kSwitchReduce;
       step.group = node_of(rank);
@@ -184,7 +201,9 @@ class ScatterByNetwork : public Rails {
     } else {
       // Whoever has this one as the first that it sends to comes first.
       step.kind = StepKind::kReceiveReduce;
-      step.from = Peer::at(beside(rank, static_cast<int>((local(rank) + gpus_ - 1 - round) % gpus_)), base + kScatter);
+      step.from =
+          Peer::at(beside(rank, static_cast<int>((local(rank) + gpus_ - 1 - round) % gpus_)),
+                   base + kScatter);
     }
   }
 
@@ -195,8 +214,10 @@ class ScatterByNetwork : public Rails {
 
 }  // namespace
 
-std::shared_ptr<const Schedule> lowered_collnet_blocks(const Communicator& comm, CollectiveKind kind, bool nvls,
-                                                       std::int64_t elements, std::vector<ChannelLoops> channels) {
+std::shared_ptr<const Schedule> lowered_collnet_blocks(const Communicator& comm,
+                                                       CollectiveKind kind, bool nvls,
+                                                       std::int64_t elements,
+                                                       std::vector<ChannelLoops> channels) {
   if (kind == CollectiveKind::kAllGather)
     return std::make_shared<GatherByNetwork>(comm, nvls, elements, std::move(channels));
   return std::make_shared<ScatterByNetwork>(comm, nvls, elements, std::move(channels));

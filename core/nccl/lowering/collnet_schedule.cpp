@@ -5,7 +5,11 @@
 namespace tutti::core::nccl {
 
 CollNet::CollNet(const Communicator& comm, std::vector<ChannelLoops> channels, Lane lanes)
-    : n_(comm.ranks), gpus_(comm.ranks_of_node()), nodes_(comm.nodes), lanes_(lanes), channels_(std::move(channels)) {}
+    : n_(comm.ranks),
+      gpus_(comm.ranks_of_node()),
+      nodes_(comm.nodes),
+      lanes_(lanes),
+      channels_(std::move(channels)) {}
 
 std::int64_t CollNet::scratch(Rank) const {
   std::int64_t elements = 0;

@@ -1,12 +1,17 @@
 #pragma once
 
-// What all schedules have in common whose heads have the network reduce; of lowering, nobody else includes it.
+// What all schedules have in common whose heads have the network reduce; of lowering, nobody else
+// includes it.
 //
-// A head is a GPU of a node beside a card. Heads of one index of all nodes do the same part of a buffer. A head's proxy puts a chunk in one of eight slots, tells the other heads that it
-// is there, and hears from each of them; then the switches add all of theirs up for each: that is the step kSwitchReduce of every head, as it is for NVLS. The sum comes into one of
-// eight other slots. A slot to send is free again when all heads have told that they are at the next loop, one to receive when the head has handed out what it held.
+// A head is a GPU of a node beside a card. Heads of one index of all nodes do the same part of a
+// buffer. A head's proxy puts a chunk in one of eight slots, tells the other heads that it is
+// there, and hears from each of them; then the switches add all of theirs up for each: that is the
+// step kSwitchReduce of every head, as it is for NVLS. The sum comes into one of eight other slots.
+// A slot to send is free again when all heads have told that they are at the next loop, one to
+// receive when the head has handed out what it held.
 //
-// Lanes of a channel: kUp makes what is to be sent, kNet is the proxy, kDown hands out what came; from kFirstOwn on they are an algorithm's own.
+// Lanes of a channel: kUp makes what is to be sent, kNet is the proxy, kDown hands out what came;
+// from kFirstOwn on they are an algorithm's own.
 
 #include <vector>
 
@@ -27,7 +32,9 @@ class CollNet : public Schedule {
   CollNet(const Communicator& comm, std::vector<ChannelLoops> channels, Lane lanes);
 
   [[nodiscard]] std::int32_t ranks() const override { return n_; }
-  [[nodiscard]] std::int32_t lanes(Rank) const override { return lanes_ * static_cast<Lane>(channels_.size()); }
+  [[nodiscard]] std::int32_t lanes(Rank) const override {
+    return lanes_ * static_cast<Lane>(channels_.size());
+  }
   [[nodiscard]] int credits(Rank, Lane) const override { return kSlots; }
   [[nodiscard]] Engine engine(Rank, Lane lane) const override {
     return lane % lanes_ == kNet ? Engine::kCopyEngine : Engine::kKernel;
@@ -42,24 +49,34 @@ class CollNet : public Schedule {
   /// Returns the number of steps that lane `role` has per loop. The last step of kUp completes the
   /// slot to send; the last step of kDown releases the received slot.
   [[nodiscard]] virtual std::int64_t each_inside(Rank rank, Lane base, Lane role) const = 0;
-  virtual void inside(Step& step, Rank rank, Lane base, Lane role, std::int64_t loop, std::int64_t part) const = 0;
+  virtual void inside(Step& step, Rank rank, Lane base, Lane role, std::int64_t loop,
+                      std::int64_t part) const = 0;
 
   /// Steps of a proxy for a loop, and which: those of an all-reduce.
   [[nodiscard]] virtual std::int64_t each_net() const { return nodes_ + 1; }
   virtual void net(Step& step, Rank rank, Lane base, std::int64_t loop, std::int64_t part) const;
-  /// Of a head's slots, those elements of a loop's chunk whose sum (or which) it gets from the network.
-  [[nodiscard]] virtual Range wanted(const Range& slot, Rank, Lane, std::int64_t) const { return slot; }
+  /// Of a head's slots, those elements of a loop's chunk whose sum (or which) it gets from the
+  /// network.
+  [[nodiscard]] virtual Range wanted(const Range& slot, Rank, Lane, std::int64_t) const {
+    return slot;
+  }
 
   [[nodiscard]] Rank local(Rank rank) const { return rank % gpus_; }
   [[nodiscard]] Rank beside(Rank rank, int gpu) const { return rank - local(rank) + gpu; }
-  [[nodiscard]] std::size_t number(Lane base) const { return static_cast<std::size_t>(base / lanes_); }
+  [[nodiscard]] std::size_t number(Lane base) const {
+    return static_cast<std::size_t>(base / lanes_);
+  }
   [[nodiscard]] const ChannelLoops& channel(Lane lane) const { return channels_[number(lane)]; }
   [[nodiscard]] Lane role(Lane lane) const { return lane % lanes_; }
   [[nodiscard]] Range own(Rank rank, Lane base, std::int64_t loop) const {
     return channel(base).at(loop, head(rank, base));
   }
-  [[nodiscard]] Range sending(Rank rank, Lane base, std::int64_t loop) const { return slot(rank, base, loop, 0); }
-  [[nodiscard]] Range received(Rank rank, Lane base, std::int64_t loop) const { return slot(rank, base, loop, kSlots); }
+  [[nodiscard]] Range sending(Rank rank, Lane base, std::int64_t loop) const {
+    return slot(rank, base, loop, 0);
+  }
+  [[nodiscard]] Range received(Rank rank, Lane base, std::int64_t loop) const {
+    return slot(rank, base, loop, kSlots);
+  }
   /// Until the slot to send can be written to: everyone is at the loop behind the one that had it.
   [[nodiscard]] Wait until_sent(Lane base, std::int64_t loop) const {
     if (loop < kSlots) return {};

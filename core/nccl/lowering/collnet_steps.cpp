@@ -1,8 +1,11 @@
-// All-reduces whose sums over nodes the network's switches make (SHARP). In each node a chunk is added up in one GPU, a head, which has the network add what the heads of one index of
-// all nodes hold (collnet_schedule.h), and hands the sum out in its node. CollNetDirect: every GPU sends chunk h of a loop to head h, and gets its sum from there. CollNetChain: chunks
-// go along a chain of the node's GPUs to its first, and back.
+// All-reduces whose sums over nodes the network's switches make (SHARP). In each node a chunk is
+// added up in one GPU, a head, which has the network add what the heads of one index of all nodes
+// hold (collnet_schedule.h), and hands the sum out in its node. CollNetDirect: every GPU sends
+// chunk h of a loop to head h, and gets its sum from there. CollNetChain: chunks go along a chain
+// of the node's GPUs to its first, and back.
 //
-// Lanes of a channel: 0 adds up (sends up), 1 the head's proxy, 2 hands out (passes down); of CollNetDirect also 3, which sends to heads, and 4, which hears from them.
+// Lanes of a channel: 0 adds up (sends up), 1 the head's proxy, 2 hands out (passes down); of
+// CollNetDirect also 3, which sends to heads, and 4, which hears from them.
 
 #include "core/nccl/lowering/collnet_schedule.h"
 #include "core/nccl/lowering/parts.h"
@@ -18,7 +21,8 @@ class Direct : public CollNet {
   Direct(const Communicator& comm, std::vector<ChannelLoops> channels)
       : CollNet(comm, std::move(channels), kGather + 1), heads_(collnet_heads(comm)) {
     index_.assign(static_cast<std::size_t>(gpus_), -1);
-    for (std::size_t h = 0; h < heads_.size(); ++h) index_[static_cast<std::size_t>(heads_[h])] = static_cast<int>(h);
+    for (std::size_t h = 0; h < heads_.size(); ++h)
+      index_[static_cast<std::size_t>(heads_[h])] = static_cast<int>(h);
     for (std::size_t h = 0; h < heads_.size(); ++h) {
       const auto& orders = comm.graphs.collnet_direct.orders;
       std::vector<int>& below = below_.emplace_back();
@@ -29,7 +33,9 @@ class Direct : public CollNet {
   }
 
  protected:
-  [[nodiscard]] int head(Rank rank, Lane) const override { return index_[static_cast<std::size_t>(local(rank))]; }
+  [[nodiscard]] int head(Rank rank, Lane) const override {
+    return index_[static_cast<std::size_t>(local(rank))];
+  }
   [[nodiscard]] std::int64_t each_inside(Rank rank, Lane base, Lane role) const override {
     const bool is_head = head(rank, base) >= 0;
     switch (role) {
@@ -39,7 +45,8 @@ class Direct : public CollNet {
     }
   }
 
-  void inside(Step& step, Rank rank, Lane base, Lane role, std::int64_t loop, std::int64_t part) const override {
+  void inside(Step& step, Rank rank, Lane base, Lane role, std::int64_t loop,
+              std::int64_t part) const override {
     switch (role) {
       case kUp: return add_up(step, rank, base, loop, part);
       case kDown: return hand_out(step, rank, base, loop, part);
@@ -57,9 +64,12 @@ class Direct : public CollNet {
   }
 
  private:
-  [[nodiscard]] std::int64_t others(Rank rank) const { return std::ssize(heads_) - (head(rank, 0) >= 0 ? 1 : 0); }
+  [[nodiscard]] std::int64_t others(Rank rank) const {
+    return std::ssize(heads_) - (head(rank, 0) >= 0 ? 1 : 0);
+  }
   [[nodiscard]] Rank below(Rank rank, Lane base, std::int64_t number) const {
-    return beside(rank, below_[static_cast<std::size_t>(head(rank, base))][static_cast<std::size_t>(number)]);
+    return beside(
+        rank, below_[static_cast<std::size_t>(head(rank, base))][static_cast<std::size_t>(number)]);
   }
 
   void add_up(Step& step, Rank rank, Lane base, std::int64_t loop, std::int64_t part) const {
@@ -100,12 +110,15 @@ class Chain : public CollNet {
   }
 
  protected:
-  [[nodiscard]] int head(Rank rank, Lane base) const override { return place(rank, base) == 0 ? 0 : -1; }
+  [[nodiscard]] int head(Rank rank, Lane base) const override {
+    return place(rank, base) == 0 ? 0 : -1;
+  }
   [[nodiscard]] std::int64_t each_inside(Rank rank, Lane base, Lane role) const override {
     return role == kDown && place(rank, base) == 0 && gpus_ > 1 ? 2 : 1;
   }
 
-  void inside(Step& step, Rank rank, Lane base, Lane role, std::int64_t loop, std::int64_t part) const override {
+  void inside(Step& step, Rank rank, Lane base, Lane role, std::int64_t loop,
+              std::int64_t part) const override {
     const int place = this->place(rank, base);
     const bool last = place + 1 == gpus_;
     step.source = step.target = channel(base).at(loop, 0);
@@ -137,7 +150,8 @@ class Chain : public CollNet {
     return places_[number(base) % places_.size()][static_cast<std::size_t>(local(rank))];
   }
   [[nodiscard]] Rank at(Rank rank, Lane base, int place) const {
-    return beside(rank, orders_[number(base) % orders_.size()].gpus[static_cast<std::size_t>(place)]);
+    return beside(rank,
+                  orders_[number(base) % orders_.size()].gpus[static_cast<std::size_t>(place)]);
   }
 
   std::vector<GraphChannel> orders_;
@@ -149,7 +163,8 @@ class Chain : public CollNet {
 std::vector<int> collnet_heads(const Communicator& comm) {
   std::vector<int> heads;
   for (const GraphChannel& order : comm.graphs.collnet_direct.orders) {
-    if (std::find(heads.begin(), heads.end(), order.gpus.front()) == heads.end()) heads.push_back(order.gpus.front());
+    if (std::find(heads.begin(), heads.end(), order.gpus.front()) == heads.end())
+      heads.push_back(order.gpus.front());
   }
   return heads;
 }

@@ -19,7 +19,8 @@ Chunks scaled(Chunks chunks, std::int64_t elements, std::int64_t planned) {
   if (elements >= planned) return chunks;
   const auto part = [&](std::int64_t of) {
     const auto product = static_cast<long double>(of) * static_cast<long double>(elements);
-    return std::max<std::int64_t>(1, static_cast<std::int64_t>(product / static_cast<long double>(planned)));
+    return std::max<std::int64_t>(
+        1, static_cast<std::int64_t>(product / static_cast<long double>(planned)));
   };
   const std::int64_t slices = divided_up(chunks.chunk, chunks.slice);
   chunks.chunk = std::max(slices, part(chunks.chunk));
@@ -29,14 +30,16 @@ Chunks scaled(Chunks chunks, std::int64_t elements, std::int64_t planned) {
 
 class Deal {
  public:
-  Deal(const Communicator& comm, Function function, const Choice& choice, std::int64_t planned, std::int64_t item)
+  Deal(const Communicator& comm, Function function, const Choice& choice, std::int64_t planned,
+       std::int64_t item)
       : comm_(comm), function_(function), choice_(choice), planned_(planned), item_(item) {}
 
   /// By 2.22 and later, each part with the chunks of its own size.
   [[nodiscard]] std::vector<ChannelLoops> by_traffic() const {
     std::vector<ChannelLoops> channels;
-    for (const ChannelPart& part : split_over_channels(function_, choice_.protocol, comm_.version, comm_.ranks,
-                                                       planned_, item_, choice_.channels)) {
+    for (const ChannelPart& part :
+         split_over_channels(function_, choice_.protocol, comm_.version, comm_.ranks, planned_,
+                             item_, choice_.channels)) {
       ChannelLoops& made = add(channels, part, part.count * item_ * blocks());
       made.shares_last = rings_all_reduce();
       made.granule = in_elements(16);
@@ -52,7 +55,8 @@ class Deal {
     const std::int64_t each = divided_up(divided_up(most, item_), grain) * grain;
     std::vector<ChannelLoops> channels;
     for (std::int64_t begin = 0; begin < planned_; begin += each) {
-      ChannelLoops& made = add(channels, {begin, std::min(each, planned_ - begin)}, total_bytes() / choice_.channels);
+      ChannelLoops& made = add(channels, {begin, std::min(each, planned_ - begin)},
+                               total_bytes() / choice_.channels);
       made.shares_last = rings_all_reduce() || made.pieces > 1;
       made.granule = grain;
     }
@@ -74,20 +78,23 @@ class Deal {
       made.granule = in_elements(least_chunk());
       made.side_by_side = rings_all_reduce() && choice_.protocol != Protocol::kSimple;
       // Trees shrink their chunks only where there is one loop.
-      made.shares_last =
-          choice_.algorithm == Algorithm::kRing || (choice_.algorithm == Algorithm::kTree && planned_ < made.of_loop());
+      made.shares_last = choice_.algorithm == Algorithm::kRing ||
+                         (choice_.algorithm == Algorithm::kTree && planned_ < made.of_loop());
     }
     return channels;
   }
 
  private:
-  ChannelLoops& add(std::vector<ChannelLoops>& channels, const ChannelPart& part, std::int64_t bytes) const {
+  ChannelLoops& add(std::vector<ChannelLoops>& channels, const ChannelPart& part,
+                    std::int64_t bytes) const {
     ChannelLoops& made = channels.emplace_back();
     made.part = part;
     made.chunks = chunks_of(comm_, function_, choice_.algorithm, choice_.protocol, bytes, item_);
-    if (by_threads()) made.chunks.chunk = made.chunks.slice = in_elements(kLl128OfThreadIn2_6 * choice_.threads);
+    if (by_threads())
+      made.chunks.chunk = made.chunks.slice = in_elements(kLl128OfThreadIn2_6 * choice_.threads);
     if (rings_all_reduce()) made.pieces = comm_.ranks;
-    if (choice_.algorithm == Algorithm::kNvlsTree || (choice_.algorithm == Algorithm::kNvls && !of_blocks()))
+    if (choice_.algorithm == Algorithm::kNvlsTree ||
+        (choice_.algorithm == Algorithm::kNvls && !of_blocks()))
       made.pieces = heads_of(comm_);
     if (choice_.algorithm == Algorithm::kCollNetDirect && !of_blocks())
       made.pieces = static_cast<int>(collnet_heads(comm_).size());
@@ -106,7 +113,9 @@ class Deal {
     return function_ == Function::kAllGather || function_ == Function::kReduceScatter;
   }
   [[nodiscard]] std::int64_t blocks() const { return of_blocks() ? comm_.ranks : 1; }
-  [[nodiscard]] std::int64_t in_elements(std::int64_t bytes) const { return std::max<std::int64_t>(1, bytes / item_); }
+  [[nodiscard]] std::int64_t in_elements(std::int64_t bytes) const {
+    return std::max<std::int64_t>(1, bytes / item_);
+  }
   [[nodiscard]] std::int64_t total_bytes() const { return planned_ * item_ * blocks(); }
 
   /// Of 2.20 and 2.21, bytes.
@@ -144,21 +153,23 @@ class Deal {
 
 }  // namespace
 
-std::vector<ChannelLoops> deal_out(const Communicator& comm, Function function, const Choice& choice,
-                                   std::int64_t count, std::int64_t planned, std::int64_t item) {
-  TUTTI_CHECK((comm.version >= kOldestVersion && planned >= count && count > 0), "{} of {} elements by NCCL {}", count,
-              planned, to_string(comm.version));
+std::vector<ChannelLoops> deal_out(const Communicator& comm, Function function,
+                                   const Choice& choice, std::int64_t count, std::int64_t planned,
+                                   std::int64_t item) {
+  TUTTI_CHECK((comm.version >= kOldestVersion && planned >= count && count > 0),
+              "{} of {} elements by NCCL {}", count, planned, to_string(comm.version));
   const Deal deal(comm, function, choice, planned, item);
   const bool collnet = by_network(choice.algorithm, comm.nodes);
   std::vector<ChannelLoops> channels = collnet || comm.version < Version{2, 20, 0} ? deal.in_turns()
                                        : comm.version < Version{2, 22, 0}          ? deal.evenly()
-                                                                                   : deal.by_traffic();
+                                                                          : deal.by_traffic();
   if (count == planned) return channels;
   const std::int64_t all = deal.rails() * count;
   const EvenCut evenly{all, std::ssize(channels)};
   for (std::int64_t c = 0; c < std::ssize(channels); ++c) {
     ChannelLoops& channel = channels[static_cast<std::size_t>(c)];
-    channel.part = channel.turns > 1 ? ChannelPart{0, all} : ChannelPart{evenly.offset(c), evenly.size(c)};
+    channel.part =
+        channel.turns > 1 ? ChannelPart{0, all} : ChannelPart{evenly.offset(c), evenly.size(c)};
     channel.chunks = scaled(channel.chunks, count, planned);
     channel.granule = 1;
   }

@@ -40,20 +40,23 @@ void fill_heads(Graph& direct, int gpus) {
   }
 }
 
-/// Each chain begins one further on along the same order, so that they reach the network by one card after the other.
+/// Each chain begins one further on along the same order, so that they reach the network by one
+/// card after the other.
 void fill_chains(Graph& chain, int gpus, const std::vector<std::vector<int>>& inside) {
   const bool fresh = chain.orders.empty();
   fill_orders(chain, gpus, inside);
   if (!fresh || inside.empty()) return;
   for (std::size_t c = 0; c < chain.orders.size(); ++c) {
     std::vector<int>& order = chain.orders[c].gpus;
-    std::rotate(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(c % order.size()), order.end());
+    std::rotate(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(c % order.size()),
+                order.end());
   }
 }
 
 }  // namespace
 
-Communicator with_orders(const Communicator& communicator, const std::vector<std::vector<int>>& inside) {
+Communicator with_orders(const Communicator& communicator,
+                         const std::vector<std::vector<int>>& inside) {
   Communicator comm = communicator;
   fill_orders(comm.graphs.ring, comm.ranks_of_node(), inside);
   fill_orders(comm.graphs.tree, comm.ranks_of_node(), inside);
@@ -67,24 +70,30 @@ namespace {
 /// What cannot be lowered, in words that "not lowered to steps" follows; or nothing.
 std::string not_lowered(const Communicator& comm, const LoweringRequest& request) {
   const Algorithm algorithm = request.choice.algorithm;
-  const std::string by = fmt::format("{} of {} is", to_string(algorithm), to_string(*function_of(request.kind)));
+  const std::string by =
+      fmt::format("{} of {} is", to_string(algorithm), to_string(*function_of(request.kind)));
   switch (algorithm) {
     case Algorithm::kRing: return "";
     case Algorithm::kPat:
-      if (request.kind != CollectiveKind::kAllGather && request.kind != CollectiveKind::kReduceScatter) return by;
+      if (request.kind != CollectiveKind::kAllGather &&
+          request.kind != CollectiveKind::kReduceScatter)
+        return by;
       return "";
     case Algorithm::kTree:
     case Algorithm::kNvlsTree: return request.kind == CollectiveKind::kAllReduce ? "" : by;
     case Algorithm::kNvls:
       // What is gathered comes from heads alone, and what is scattered goes to them.
-      if (request.kind != CollectiveKind::kAllReduce && heads_of(comm) < comm.ranks_of_node()) return by;
+      if (request.kind != CollectiveKind::kAllReduce && heads_of(comm) < comm.ranks_of_node())
+        return by;
       return "";
     case Algorithm::kCollNetDirect:
     case Algorithm::kCollNetChain:
       if (request.kind != CollectiveKind::kAllReduce &&
-          (algorithm == Algorithm::kCollNetChain || std::ssize(collnet_heads(comm)) < comm.ranks_of_node()))
+          (algorithm == Algorithm::kCollNetChain ||
+           std::ssize(collnet_heads(comm)) < comm.ranks_of_node()))
         return by;
-      if (comm.version < Version{2, 14, 0}) return fmt::format("CollNet of {} is", to_string(comm.version));
+      if (comm.version < Version{2, 14, 0})
+        return fmt::format("CollNet of {} is", to_string(comm.version));
       if (comm.nodes == 1) return "CollNet in one node is";
       return "";
   }
@@ -93,7 +102,8 @@ std::string not_lowered(const Communicator& comm, const LoweringRequest& request
 
 }  // namespace
 
-Expected<std::shared_ptr<const Schedule>> lower(const Communicator& comm, const LoweringRequest& request) {
+Expected<std::shared_ptr<const Schedule>> lower(const Communicator& comm,
+                                                const LoweringRequest& request) {
   const auto refuse = [](const std::string& what) {
     return tl::make_unexpected(
         Error::request({ProblemCode::kUnsupported}, fmt::format("{} not lowered to steps", what)));
@@ -105,7 +115,8 @@ Expected<std::shared_ptr<const Schedule>> lower(const Communicator& comm, const 
   if (!function && before({2, 7, 0}))
     return tl::make_unexpected(
         Error::request({ProblemCode::kConflict},
-                       fmt::format("NCCL {} has no sends and receives, which came with 2.7", to_string(comm.version))));
+                       fmt::format("NCCL {} has no sends and receives, which came with 2.7",
+                                   to_string(comm.version))));
   if (!function) return lowered_sends(comm, request);
   if (const std::string why = not_lowered(comm, request); !why.empty()) return refuse(why);
 
@@ -120,7 +131,8 @@ Expected<std::shared_ptr<const Schedule>> lower(const Communicator& comm, const 
     const auto order = request.kind == CollectiveKind::kAllGather ? pat_all_gather
                        : before({2, 26, 0})                       ? pat_reduce_scatter_before_2_26
                                                                   : pat_reduce_scatter;
-    const auto parts = count == planned ? channels : deal_out(comm, *function, choice, planned, planned, item);
+    const auto parts =
+        count == planned ? channels : deal_out(comm, *function, choice, planned, planned, item);
     for (const ChannelLoops& channel : parts)
       orders.push_back(order(comm.ranks, channel.chunks.chunk * item, channel.part.count * item));
     return lowered_pat(comm, request.kind, request.elements, channels, orders);
@@ -130,7 +142,8 @@ Expected<std::shared_ptr<const Schedule>> lower(const Communicator& comm, const 
   if (by_network(choice.algorithm, comm.nodes)) {
     const bool nvls = choice.algorithm == Algorithm::kNvls;
     if (request.kind != CollectiveKind::kAllReduce)
-      return lowered_collnet_blocks(comm, request.kind, nvls, request.elements, std::move(channels));
+      return lowered_collnet_blocks(comm, request.kind, nvls, request.elements,
+                                    std::move(channels));
     if (nvls) return lowered_nvls_sharp(comm, std::move(channels));
     return lowered_collnet(comm, choice.algorithm == Algorithm::kCollNetChain, std::move(channels));
   }

@@ -1,6 +1,8 @@
-// All-gathers and reduce-scatters through the switches of one node. Of an all-gather every GPU multicasts its block, chunk by chunk; of a reduce-scatter it has the switch add up its block of all GPUs,
-// once everyone has told that its data is there.
-// Lanes of a channel: 0 multicasts, or tells and adds; of a reduce-scatter 1 hears of the others, of an all-gather 1 + r gets the chunks of rank r.
+// All-gathers and reduce-scatters through the switches of one node. Of an all-gather every GPU
+// multicasts its block, chunk by chunk; of a reduce-scatter it has the switch add up its block of
+// all GPUs, once everyone has told that its data is there. Lanes of a channel: 0 multicasts, or
+// tells and adds; of a reduce-scatter 1 hears of the others, of an all-gather 1 + r gets the chunks
+// of rank r.
 
 #include "core/nccl/lowering/parts.h"
 
@@ -81,7 +83,8 @@ class Scatter : public NvlsBlocks {
   [[nodiscard]] Step step(Rank rank, Lane lane, std::int64_t index) const override {
     const Lane role = lane % of_channel();
     const Lane base = lane - role;
-    if (role == kSends && index == 0) return multicast(n_, {Buffer::kData, 0, 0}, base + kBlockSignals);
+    if (role == kSends && index == 0)
+      return multicast(n_, {Buffer::kData, 0, 0}, base + kBlockSignals);
     Step step;
     if (role == kBlockSignals) {
       step.kind = StepKind::kReceiveAny;
@@ -102,8 +105,10 @@ class Scatter : public NvlsBlocks {
 }  // namespace
 
 std::shared_ptr<const Schedule> lowered_nvls_blocks(const Communicator& comm, CollectiveKind kind,
-                                                    std::int64_t elements, std::vector<ChannelLoops> channels) {
-  if (kind == CollectiveKind::kAllGather) return std::make_shared<Gather>(comm, elements, std::move(channels));
+                                                    std::int64_t elements,
+                                                    std::vector<ChannelLoops> channels) {
+  if (kind == CollectiveKind::kAllGather)
+    return std::make_shared<Gather>(comm, elements, std::move(channels));
   return std::make_shared<Scatter>(comm, elements, std::move(channels));
 }
 

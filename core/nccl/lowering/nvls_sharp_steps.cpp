@@ -1,6 +1,7 @@
-// NVLS between nodes: in each node the switch adds chunk h of all GPUs up for head h, the network adds what heads of one index have (collnet_schedule.h), and the head multicasts the sum
-// in its node. Before that everyone tells everyone of its node that its data is there.
-// Lanes of a channel: 0 adds, 1 the head's proxy, 2 multicasts, 3 tells and hears, 4 + h gets chunks of head h.
+// NVLS between nodes: in each node the switch adds chunk h of all GPUs up for head h, the network
+// adds what heads of one index have (collnet_schedule.h), and the head multicasts the sum in its
+// node. Before that everyone tells everyone of its node that its data is there. Lanes of a channel:
+// 0 adds, 1 the head's proxy, 2 multicasts, 3 tells and hears, 4 + h gets chunks of head h.
 
 #include "core/nccl/lowering/collnet_schedule.h"
 #include "core/nccl/lowering/parts.h"
@@ -14,7 +15,8 @@ constexpr Lane kFirstSharpHead = kSharpSignals + 1;
 class NvlsSharp : public CollNet {
  public:
   NvlsSharp(const Communicator& comm, std::vector<ChannelLoops> channels)
-      : CollNet(comm, std::move(channels), kFirstSharpHead + heads_of(comm)), heads_(heads_of(comm)) {}
+      : CollNet(comm, std::move(channels), kFirstSharpHead + heads_of(comm)),
+        heads_(heads_of(comm)) {}
 
   [[nodiscard]] int credits(Rank rank, Lane lane) const override {
     return role(lane) == kSharpSignals ? kUnlimitedCredits : CollNet::credits(rank, lane);
@@ -28,14 +30,17 @@ class NvlsSharp : public CollNet {
   }
 
  protected:
-  [[nodiscard]] int head(Rank rank, Lane) const override { return local(rank) < heads_ ? local(rank) : -1; }
+  [[nodiscard]] int head(Rank rank, Lane) const override {
+    return local(rank) < heads_ ? local(rank) : -1;
+  }
   [[nodiscard]] std::int64_t each_inside(Rank rank, Lane base, Lane role) const override {
     if (role >= kFirstSharpHead) return role - kFirstSharpHead == local(rank) ? 0 : 1;
     if (head(rank, base) < 0) return 0;
     return role == kUp ? 1 : 2;
   }
 
-  void inside(Step& step, Rank rank, Lane base, Lane role, std::int64_t loop, std::int64_t part) const override {
+  void inside(Step& step, Rank rank, Lane base, Lane role, std::int64_t loop,
+              std::int64_t part) const override {
     step.group = node_of(rank);
     if (role >= kFirstSharpHead) {
       step.kind = StepKind::kReceive;
@@ -67,13 +72,15 @@ class NvlsSharp : public CollNet {
 Step signal(const RankSet& node, Lane lane, std::int64_t index) {
   Step step;
   step.group = node;
-  step.kind = index == 0 ? StepKind::kMulticast : StepKind::kReceiveAny;  // messages without content
+  step.kind =
+      index == 0 ? StepKind::kMulticast : StepKind::kReceiveAny;  // messages without content
   step.source = step.target = {Buffer::kData, 0, 0};
   step.to = Peer::at(0, lane);
   return step;
 }
 
-std::shared_ptr<const Schedule> lowered_nvls_sharp(const Communicator& comm, std::vector<ChannelLoops> channels) {
+std::shared_ptr<const Schedule> lowered_nvls_sharp(const Communicator& comm,
+                                                   std::vector<ChannelLoops> channels) {
   return std::make_shared<NvlsSharp>(comm, std::move(channels));
 }
 

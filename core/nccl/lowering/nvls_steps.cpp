@@ -1,7 +1,10 @@
-// What a switch adds and hands out. A channel's part goes in loops of a chunk for every head, a GPU that owns as much of it. Everyone tells everyone of its node that its
-// data is ready; then head h lets the switch add chunk h of all GPUs of the node and multicasts the sum. With several nodes (NVLSTree) the sum goes up and down a tree
-// of nodes first, between GPUs of one index; even channels along one tree, odd ones along the other.
-// Lanes of a channel: 0 tells and adds, 1 hears of the others, 2 goes up, 3 comes down and multicasts, 4 + h gets chunks of head h. On one node 0 multicasts itself.
+// What a switch adds and hands out. A channel's part goes in loops of a chunk for every head, a GPU
+// that owns as much of it. Everyone tells everyone of its node that its data is ready; then head h
+// lets the switch add chunk h of all GPUs of the node and multicasts the sum. With several nodes
+// (NVLSTree) the sum goes up and down a tree of nodes first, between GPUs of one index; even
+// channels along one tree, odd ones along the other. Lanes of a channel: 0 tells and adds, 1 hears
+// of the others, 2 goes up, 3 comes down and multicasts, 4 + h gets chunks of head h. On one node 0
+// multicasts itself.
 
 #include "core/nccl/lowering/parts.h"
 
@@ -33,7 +36,9 @@ class Nvls : public Schedule {
         trees_{tree_of_nodes(comm.nodes, false), tree_of_nodes(comm.nodes, true)} {}
 
   [[nodiscard]] std::int32_t ranks() const override { return n_; }
-  [[nodiscard]] std::int32_t lanes(Rank) const override { return of_channel() * static_cast<Lane>(channels_.size()); }
+  [[nodiscard]] std::int32_t lanes(Rank) const override {
+    return of_channel() * static_cast<Lane>(channels_.size());
+  }
   [[nodiscard]] int credits(Rank, Lane lane) const override {
     return lane % of_channel() == kSignals ? kUnlimitedCredits : channel(lane).chunks.slots;
   }
@@ -66,7 +71,8 @@ class Nvls : public Schedule {
       case kDown: down(step, rank, lane, index); break;
       default:
         step.kind = StepKind::kReceive;
-        step.from = Peer::at(rank - local(rank) + role - kFirstHead, base + (alone() ? kSum : kDown));
+        step.from =
+            Peer::at(rank - local(rank) + role - kFirstHead, base + (alone() ? kSum : kDown));
         step.target = chunk(lane, index, role - kFirstHead);
         break;
     }
@@ -83,7 +89,9 @@ class Nvls : public Schedule {
   [[nodiscard]] bool is_head(Rank rank) const { return local(rank) < heads_; }
 
   [[nodiscard]] std::int64_t loops_of(Lane lane) const { return channel(lane).loops(); }
-  [[nodiscard]] Range chunk(Lane lane, std::int64_t loop, Rank head) const { return channel(lane).at(loop, head); }
+  [[nodiscard]] Range chunk(Lane lane, std::int64_t loop, Rank head) const {
+    return channel(lane).at(loop, head);
+  }
 
   void multicast(Step& step, Rank rank, Lane base, const Range& range) const {
     step.kind = StepKind::kMulticast;
@@ -109,9 +117,12 @@ class Nvls : public Schedule {
   // --- between nodes ---
 
   [[nodiscard]] const TreePlace& place(Rank rank, Lane lane) const {
-    return trees_[static_cast<std::size_t>(lane / of_channel() % 2)][static_cast<std::size_t>(rank / gpus_)];
+    return trees_[static_cast<std::size_t>(lane / of_channel() % 2)]
+                 [static_cast<std::size_t>(rank / gpus_)];
   }
-  static std::int64_t each_up(const TreePlace& place) { return std::max<std::int64_t>(1, children(place)); }
+  static std::int64_t each_up(const TreePlace& place) {
+    return std::max<std::int64_t>(1, children(place));
+  }
   /// The way down ends with the multicast.
   static std::int64_t each_down(const TreePlace& place) {
     return 1 + (place.up < 0 ? children(place) : std::max<std::int64_t>(1, children(place)));
@@ -133,7 +144,8 @@ class Nvls : public Schedule {
       return;
     }
     step.from = head_of(here.down[static_cast<std::size_t>(part)], rank, lane);
-    step.kind = part + 1 == each && here.up >= 0 ? StepKind::kReceiveReduceSend : StepKind::kReceiveReduce;
+    step.kind =
+        part + 1 == each && here.up >= 0 ? StepKind::kReceiveReduceSend : StepKind::kReceiveReduce;
   }
 
   void down(Step& step, Rank rank, Lane lane, std::int64_t index) const {
@@ -145,7 +157,8 @@ class Nvls : public Schedule {
     step.source = step.target = range;
     if (here.up < 0 && part == 0) step.wait = {lane - kDown + kUp, (loop + 1) * each_up(here)};
     if (part + 1 == each) return multicast(step, rank, lane - kDown, range);
-    if (children(here) > 0) step.to = head_of(here.down[static_cast<std::size_t>(part)], rank, lane);
+    if (children(here) > 0)
+      step.to = head_of(here.down[static_cast<std::size_t>(part)], rank, lane);
     if (here.up >= 0) step.from = head_of(here.up, rank, lane);
     step.kind = here.up < 0 || part > 0 ? StepKind::kSend
                 : children(here) == 0   ? StepKind::kReceive
@@ -161,7 +174,8 @@ class Nvls : public Schedule {
 
 }  // namespace
 
-std::shared_ptr<const Schedule> lowered_nvls(const Communicator& comm, std::vector<ChannelLoops> channels) {
+std::shared_ptr<const Schedule> lowered_nvls(const Communicator& comm,
+                                             std::vector<ChannelLoops> channels) {
   return std::make_shared<Nvls>(comm, std::move(channels));
 }
 

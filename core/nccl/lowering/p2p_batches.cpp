@@ -27,7 +27,8 @@ class Batches {
         if (batch.full > 0 && (batch.full == at_once || !rounds_.together(round, batch.round)))
           batch = {batch.number + 1, 0, 0};
         if (part < sent) dealt.push_back({round, part, channel, batch.number, batch.full, true});
-        if (part < received) dealt.push_back({round, part, channel, batch.number, batch.full, false});
+        if (part < received)
+          dealt.push_back({round, part, channel, batch.number, batch.full, false});
         ++batch.full;
         batch.round = round;
       }
@@ -37,7 +38,8 @@ class Batches {
   /// Each for itself.
   void one_by_one(const std::vector<int>& which) {
     const bool anew = version_ >= Version{2, 18, 0};
-    // Since 2.19.4 every part of an eighth round begins a batch, not only the first; but nothing does where such a round has none.
+    // Since 2.19.4 every part of an eighth round begins a batch, not only the first; but nothing
+    // does where such a round has none.
     const bool each_part_anew = version_ >= Version{2, 19, 4};
     int before = -1;
     for (const int round : which) {
@@ -64,19 +66,22 @@ class Batches {
   [[nodiscard]] std::pair<int, int> parts_in(int round) const {
     const Rank to = rounds_.sends_to(rank_, round);
     const Rank from = rounds_.receives_from(rank_, round);
-    return {to == P2pRounds::kNobody ? 0 : parts_(rank_, to), from == P2pRounds::kNobody ? 0 : parts_(from, rank_)};
+    return {to == P2pRounds::kNobody ? 0 : parts_(rank_, to),
+            from == P2pRounds::kNobody ? 0 : parts_(from, rank_)};
   }
 
   void add(int round, int part, bool sends) {
     const Rank peer = sends ? rounds_.sends_to(rank_, round) : rounds_.receives_from(rank_, round);
-    const int channel = sends ? rounds_.channel(rank_, peer, part) : rounds_.channel(peer, rank_, part);
+    const int channel =
+        sends ? rounds_.channel(rank_, peer, part) : rounds_.channel(peer, rank_, part);
     const std::size_t way = sends ? 1 : 0;
     Batch& batch = open_[channel];
     const std::vector<Rank>& there = batch.peers[way];
     if (batch.number < 0 || !fuses_ || there.size() == kP2pAtOnce ||
         std::find(there.begin(), there.end(), peer) != there.end())
       batch = {batch.number + 1, {}};
-    dealt.push_back({round, part, channel, batch.number, static_cast<int>(batch.peers[way].size()), sends});
+    dealt.push_back(
+        {round, part, channel, batch.number, static_cast<int>(batch.peers[way].size()), sends});
     batch.peers[way].push_back(peer);
     fuses_ = true;
   }
@@ -91,8 +96,8 @@ class Batches {
 
 }  // namespace
 
-std::vector<P2pDealt> p2p_batches(const P2pRounds& rounds, Version version, Rank rank, const std::vector<int>& which,
-                                  const P2pParts& parts) {
+std::vector<P2pDealt> p2p_batches(const P2pRounds& rounds, Version version, Rank rank,
+                                  const std::vector<int>& which, const P2pParts& parts) {
   Batches made(rounds, version, rank, parts);
   const bool each_for_itself = version >= Version{2, 12, 0} && version < Version{2, 22, 0};
   each_for_itself ? made.one_by_one(which) : made.in_pairs(which);

@@ -17,7 +17,8 @@ constexpr Version kSharesInOneNode{2, 18, 3};
 /// Up to so many bytes for every channel between two ranks LL is taken.
 constexpr std::int64_t kLlBytes = 16384;
 
-/// What eight bits can say: a power of two and three bits behind it. SOURCE: NVIDIA/nccl src/include/bitops.h, u32fp8Encode.
+/// What eight bits can say: a power of two and three bits behind it. SOURCE: NVIDIA/nccl
+/// src/include/bitops.h, u32fp8Encode.
 std::int64_t in_eight_bits(std::int64_t x) {
   const int low = std::max(0, static_cast<int>(std::bit_width(static_cast<std::uint64_t>(x))) - 4);
   return x >> low << low;
@@ -40,7 +41,9 @@ void set_channels(const Communicator& comm, Sizes& made) {
   made.few = made.most = comm.p2p.per_peer;
   if (comm.version < Version{2, 8, 0}) return;
   const auto until = [&](int& channels, std::int64_t times) {
-    while (channels > 1 && static_cast<std::int64_t>(channels) * comm.ranks > comm.p2p.channels * times) channels /= 2;
+    while (channels > 1 &&
+           static_cast<std::int64_t>(channels) * comm.ranks > comm.p2p.channels * times)
+      channels /= 2;
   };
   const bool old = comm.version < Version{2, 20, 0};
   const bool shares = !old || comm.nodes == 1 || comm.version < kSharesInOneNode;
@@ -102,7 +105,9 @@ P2pPortions by_parts(const Communicator& comm, std::int64_t bytes, bool far, boo
   P2pPortions made;
   made.part = divided_up(part, size.least) * size.least;
   made.parts = static_cast<int>(std::max<std::int64_t>(1, divided_up(bytes, made.part)));
-  const auto by_ll = [&](std::int64_t of) { return !before(14) && !far && !self && of <= kLlBytes; };
+  const auto by_ll = [&](std::int64_t of) {
+    return !before(14) && !far && !self && of <= kLlBytes;
+  };
   const auto chunk = [&](std::int64_t of) {
     return by_ll(of) ? slot(comm, Protocol::kLl) / 2 : chunk_of(of, size.step, far && !before(9));
   };

@@ -9,10 +9,11 @@ namespace tutti::core::nccl {
 
 /// In which portions a message between two ranks goes.
 struct P2pPortions {
-  int parts = 1;                ///< each by a channel of its own
-  std::int64_t chunk = 1;       ///< bytes that are sent at once
-  bool ll = false;              ///< by LL, else by Simple
-  std::int64_t part = 0;        ///< bytes of every part but the last, which has what is left and may be empty
+  int parts = 1;           ///< each by a channel of its own
+  std::int64_t chunk = 1;  ///< bytes that are sent at once
+  bool ll = false;         ///< by LL, else by Simple
+  std::int64_t part =
+      0;  ///< bytes of every part but the last, which has what is left and may be empty
   std::int64_t last_chunk = 1;  ///< of the last part; before 2.22 it goes by its own size
 
   /// Bytes [begin, end) of a message of `bytes`.
@@ -25,11 +26,13 @@ struct P2pPortions {
   }
 };
 
-/// For a message of `bytes` to or from a rank of another node (`far`), of this one, or to itself. Parts are whole 4 KiB; before 2.22 whole halves of a chunk (one node, and before 2.20: eighths); before 2.13
-/// whole slots of the buffer, of 2.7 whole fours of them, and chunks quarters of a slot.
-/// REQUIRES: 2.7 or later.
-/// SOURCE: NVIDIA/nccl v2.28.9 src/enqueue.cc, scheduleP2pTasksToPlan, addP2pToPlan; src/init.cc, computeBuffSizes; v2.21.5 and v2.13.4 src/enqueue.cc, calcP2pChunkSize, src/proxy.cc,
-/// ncclProxyComputeP2p; v2.12.12, v2.8.4 and v2.7.8 src/group.cc, getP2pChunkSize, ncclGroupEnd; v2.7.8 src/collectives/device/sendrecv.h.
+/// For a message of `bytes` to or from a rank of another node (`far`), of this one, or to itself.
+/// Parts are whole 4 KiB; before 2.22 whole halves of a chunk (one node, and before 2.20: eighths);
+/// before 2.13 whole slots of the buffer, of 2.7 whole fours of them, and chunks quarters of a
+/// slot. REQUIRES: 2.7 or later. SOURCE: NVIDIA/nccl v2.28.9 src/enqueue.cc,
+/// scheduleP2pTasksToPlan, addP2pToPlan; src/init.cc, computeBuffSizes; v2.21.5 and v2.13.4
+/// src/enqueue.cc, calcP2pChunkSize, src/proxy.cc, ncclProxyComputeP2p; v2.12.12, v2.8.4 and v2.7.8
+/// src/group.cc, getP2pChunkSize, ncclGroupEnd; v2.7.8 src/collectives/device/sendrecv.h.
 P2pPortions p2p_portions(const Communicator& communicator, std::int64_t bytes, bool far, bool self);
 
 }  // namespace tutti::core::nccl

@@ -11,7 +11,8 @@
 namespace tutti::core::nccl {
 namespace {
 
-/// 0, 1, 3, 6, 10, …: x(x + 1)/2 modulo the next power of two goes through all numbers below it; those that are too large are left out.
+/// 0, 1, 3, 6, 10, …: x(x + 1)/2 modulo the next power of two goes through all numbers below it;
+/// those that are too large are left out.
 std::vector<int> triangular(int count) {
   const unsigned mask = std::bit_ceil(static_cast<unsigned>(count)) - 1;
   std::vector<int> deltas;
@@ -42,7 +43,8 @@ std::vector<int> in_order(int count) {
 
 std::vector<int> index_of(const std::vector<int>& deltas) {
   std::vector<int> index(deltas.size());
-  for (std::size_t i = 0; i < deltas.size(); ++i) index[static_cast<std::size_t>(deltas[i])] = static_cast<int>(i);
+  for (std::size_t i = 0; i < deltas.size(); ++i)
+    index[static_cast<std::size_t>(deltas[i])] = static_cast<int>(i);
   return index;
 }
 
@@ -59,7 +61,8 @@ constexpr Version kByNodes{2, 12, 0};
 bool before_2_22(Version version) { return version < Version{2, 22, 0}; }
 bool in_groups_of_eight(Version version) { return version >= Version{2, 28, 7}; }
 
-/// Rounds of a node of `gpus`: of 2.18 to 2.21 as many as a thread block does at once or fit into that, or whole times that. SOURCE: NVIDIA/nccl v2.18.6 src/include/align.h, ALIGN_POWER.
+/// Rounds of a node of `gpus`: of 2.18 to 2.21 as many as a thread block does at once or fit into
+/// that, or whole times that. SOURCE: NVIDIA/nccl v2.18.6 src/include/align.h, ALIGN_POWER.
 int rounds_of_node(int gpus, Version version) {
   if (version < Version{2, 18, 0} || !before_2_22(version)) return gpus;
   if (gpus > kP2pAtOnce) return static_cast<int>(divided_up(gpus, kP2pAtOnce)) * kP2pAtOnce;
@@ -79,8 +82,11 @@ P2pRounds::P2pRounds(const Communicator& comm)
   if (in_groups_of_eight(version_) && !one_node_) group_ = std::gcd(kP2pAtOnce, group_);
   const int groups = ranks_ / group_;
   const bool old = before_2_22(version_);
-  between_ = version_ < Version{2, 8, 0} ? in_order(groups) : old ? outwards(groups) : triangular(groups);
-  inside_ = old || in_groups_of_eight(version_) ? in_order(rounds_of_node(group_, version_)) : triangular(group_);
+  between_ = version_ < Version{2, 8, 0} ? in_order(groups)
+             : old                       ? outwards(groups)
+                                         : triangular(groups);
+  inside_ = old || in_groups_of_eight(version_) ? in_order(rounds_of_node(group_, version_))
+                                                : triangular(group_);
   between_index_ = index_of(between_);
   inside_index_ = index_of(inside_);
 }
@@ -100,7 +106,8 @@ int P2pRounds::round_of(Rank from, Rank to) const {
   const int places = static_cast<int>(inside_.size());
   const int between = (to / group_ - from / group_ + groups) % groups;
   const int inside = (to % group_ - from % group_ + places) % places;
-  return between_index_[static_cast<std::size_t>(between)] * places + inside_index_[static_cast<std::size_t>(inside)];
+  return between_index_[static_cast<std::size_t>(between)] * places +
+         inside_index_[static_cast<std::size_t>(inside)];
 }
 
 /// Before 2.22.

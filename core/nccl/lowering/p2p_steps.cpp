@@ -1,10 +1,14 @@
-// Sends and receives of a group, one kernel for all. Round after round (p2p_rounds.h) a rank's message to one peer and that from another get as many channels as they have parts.
-// The thread block of a channel takes what it got in batches (p2p_batches.h): up to eight rounds, each with some of its warps to send and some to receive, all at once; the next batch begins when
-// all of them are through.
+// Sends and receives of a group, one kernel for all. Round after round (p2p_rounds.h) a rank's
+// message to one peer and that from another get as many channels as they have parts. The thread
+// block of a channel takes what it got in batches (p2p_batches.h): up to eight rounds, each with
+// some of its warps to send and some to receive, all at once; the next batch begins when all of
+// them are through.
 //
-// Lanes of a rank: those of channel 0, of channel 1, …, then its relays. Of a channel first the gate, which says when a batch is through, then for each place of a batch one that
-// sends and one that receives. What goes to another node with PXN is sent to the GPU beside the card on the receiver's rail, whose proxy sends it on: a relay, one for each sending
-// lane that has something to relay, so that no message waits behind those of others.
+// Lanes of a rank: those of channel 0, of channel 1, …, then its relays. Of a channel first the
+// gate, which says when a batch is through, then for each place of a batch one that sends and one
+// that receives. What goes to another node with PXN is sent to the GPU beside the card on the
+// receiver's rail, whose proxy sends it on: a relay, one for each sending lane that has something
+// to relay, so that no message waits behind those of others.
 
 #include <map>
 #include <unordered_map>
@@ -27,8 +31,9 @@ struct Piece {
 using Pieces = std::vector<Piece>;
 
 const Piece& piece_of(const Pieces& pieces, std::int64_t step) {
-  return *std::prev(std::upper_bound(pieces.begin(), pieces.end(), step,
-                                     [](std::int64_t at, const Piece& piece) { return at < piece.first; }));
+  return *std::prev(
+      std::upper_bound(pieces.begin(), pieces.end(), step,
+                       [](std::int64_t at, const Piece& piece) { return at < piece.first; }));
 }
 std::int64_t steps_of(const Pieces& pieces) { return pieces.empty() ? 0 : pieces.back().end; }
 
@@ -38,11 +43,13 @@ struct Gate {
   std::vector<std::int64_t> through;  ///< so many of them when batch b is
 };
 
-/// What the kernel of a rank does, the same for all ranks of a class. Only lanes and channels that have something to do.
+/// What the kernel of a rank does, the same for all ranks of a class. Only lanes and channels that
+/// have something to do.
 struct Kernel {
   std::map<Lane, Pieces> lanes;
-  std::map<int, Gate> gates;                              ///< by channel
-  std::unordered_map<std::int64_t, int> sends, receives;  ///< of (round, part): its place in the batch
+  std::map<int, Gate> gates;  ///< by channel
+  std::unordered_map<std::int64_t, int> sends,
+      receives;  ///< of (round, part): its place in the batch
 
   [[nodiscard]] const Pieces& pieces(Lane lane) const {
     static const Pieces kNone;
@@ -72,8 +79,8 @@ class Sends : public Schedule {
   Sends(const Communicator& comm, const LoweringRequest& request)
       : n_(comm.ranks),
         gpus_(comm.ranks_of_node()),
-        contract_(
-            Contract::of(request.kind, comm.ranks, request.elements, request.root, !can_be_in_place(request.kind))),
+        contract_(Contract::of(request.kind, comm.ranks, request.elements, request.root,
+                               !can_be_in_place(request.kind))),
         p2p_(comm.p2p),
         version_(comm.version),
         rounds_(comm),
@@ -118,7 +125,8 @@ class Sends : public Schedule {
     }
     const Piece& piece = piece_of(kernel(rank).pieces(lane), index);
     if (index == piece.first && piece.batch > 0)
-      step.wait = {lane - role, gate(rank, lane).through[static_cast<std::size_t>(piece.batch) - 1]};
+      step.wait = {lane - role,
+                   gate(rank, lane).through[static_cast<std::size_t>(piece.batch) - 1]};
     role % 2 == 1 ? send(step, rank, lane, piece, index - piece.first)
                   : receive(step, rank, piece, index - piece.first);
     return step;
@@ -131,14 +139,17 @@ class Sends : public Schedule {
   [[nodiscard]] Lane own_lanes() const { return p2p_.channels * of_channel(); }
   /// Ranks at one place of their nodes are alike where all deal with all.
   [[nodiscard]] std::size_t class_of(Rank rank) const {
-    return static_cast<std::size_t>(contract_.kind == CollectiveKind::kAllToAll ? rank % gpus_ : rank);
+    return static_cast<std::size_t>(contract_.kind == CollectiveKind::kAllToAll ? rank % gpus_
+                                                                                : rank);
   }
   [[nodiscard]] const Kernel& kernel(Rank rank) const { return kernels_[class_of(rank)]; }
   [[nodiscard]] const Relays& relays(Rank rank) const { return relays_[class_of(rank)]; }
   [[nodiscard]] const Relays::Lane& relay(Rank rank, Lane lane) const {
     return relays(rank).lanes[static_cast<std::size_t>(lane - own_lanes())];
   }
-  [[nodiscard]] const Gate& gate(Rank rank, Lane lane) const { return kernel(rank).gate(lane / of_channel()); }
+  [[nodiscard]] const Gate& gate(Rank rank, Lane lane) const {
+    return kernel(rank).gate(lane / of_channel());
+  }
   static std::int64_t key(int round, int part) { return std::int64_t{round} * 64 + part; }
   [[nodiscard]] Lane sending_lane(Rank rank, int round, int part) const {
     return rounds_.channel(rank, rounds_.sends_to(rank, round), part) * of_channel() + 1 +
@@ -170,7 +181,8 @@ class Sends : public Schedule {
     if (contract_.kind == CollectiveKind::kAllToAll || rank == root) {
       for (int round = 0; round < rounds_.rounds(); ++round) rounds.push_back(round);
     } else if (contract_.kind == CollectiveKind::kSendReceive) {
-      rounds = {rounds_.round_of(rank, (rank + 1) % n_), rounds_.round_of((rank + n_ - 1) % n_, rank)};
+      rounds = {rounds_.round_of(rank, (rank + 1) % n_),
+                rounds_.round_of((rank + n_ - 1) % n_, rank)};
     } else {
       rounds = {contract_.kind == CollectiveKind::kGather ? rounds_.round_of(rank, root)
                                                           : rounds_.round_of(root, rank)};
@@ -187,7 +199,9 @@ class Sends : public Schedule {
     if (count_ == planned_) return bytes / item_;
     return std::max<std::int64_t>(1, bytes / item_ * count_ / planned_);
   }
-  [[nodiscard]] std::int64_t largest_far_chunk() const { return std::max(chunk(far_, 0), chunk(far_, far_.parts - 1)); }
+  [[nodiscard]] std::int64_t largest_far_chunk() const {
+    return std::max(chunk(far_, 0), chunk(far_, far_.parts - 1));
+  }
   /// Of the message; its buffer's offset comes to it.
   [[nodiscard]] Range part(const P2pPortions& portions, int number) const {
     if (count_ != planned_) {
@@ -225,15 +239,18 @@ class Sends : public Schedule {
       return;
     }
     step.kind = StepKind::kSend;
-    step.source = moved(chunk_of(rank, to, piece.part, index), where.source.offset + contract_.input_shift);
+    step.source =
+        moved(chunk_of(rank, to, piece.part, index), where.source.offset + contract_.input_shift);
     const Rank by = leaves_by(rank, to);
-    step.to = by == rank ? Peer::at(to, receiving_lane(to, piece.round, piece.part)) : relay_peer(by, rank, lane);
+    step.to = by == rank ? Peer::at(to, receiving_lane(to, piece.round, piece.part))
+                         : relay_peer(by, rank, lane);
   }
 
   void receive(Step& step, Rank rank, const Piece& piece, std::int64_t index) const {
     const Rank from = rounds_.receives_from(rank, piece.round);
     step.kind = StepKind::kReceive;
-    step.target = moved(chunk_of(from, rank, piece.part, index), contract_.part(from, rank)->target.offset);
+    step.target =
+        moved(chunk_of(from, rank, piece.part, index), contract_.part(from, rank)->target.offset);
     const Lane lane = sending_lane(from, piece.round, piece.part);
     const Rank by = leaves_by(from, rank);
     step.from = by == from ? Peer::at(from, lane) : relay_peer(by, from, lane);
@@ -264,12 +281,15 @@ class Sends : public Schedule {
     relays_.resize(static_cast<std::size_t>(classes));
     // Places first: how many lanes a channel has depends on how full its fullest batch is.
     std::vector<std::vector<P2pDealt>> dealt;
-    const P2pParts parts = [this](Rank from, Rank to) { return deals(from, to) ? portions(from, to).parts : 0; };
+    const P2pParts parts = [this](Rank from, Rank to) {
+      return deals(from, to) ? portions(from, to).parts : 0;
+    };
     for (Rank rank = 0; rank < classes; ++rank) {
       dealt.push_back(p2p_batches(rounds_, version_, rank, rounds_of(rank), parts));
       for (const P2pDealt& one : dealt.back()) width_ = std::max(width_, one.place + 1);
     }
-    for (Rank rank = 0; rank < classes; ++rank) lay_out(rank, dealt[static_cast<std::size_t>(rank)]);
+    for (Rank rank = 0; rank < classes; ++rank)
+      lay_out(rank, dealt[static_cast<std::size_t>(rank)]);
     for (Rank rank = 0; rank < classes; ++rank) find_relays(rank);
   }
 
@@ -282,10 +302,13 @@ class Sends : public Schedule {
     };
     for (const P2pDealt& one : dealt) {
       (one.sends ? made.sends : made.receives)[key(one.round, one.part)] = one.place;
-      const Rank peer = one.sends ? rounds_.sends_to(rank, one.round) : rounds_.receives_from(rank, one.round);
+      const Rank peer =
+          one.sends ? rounds_.sends_to(rank, one.round) : rounds_.receives_from(rank, one.round);
       if (peer == rank && !one.sends) continue;  // its copy is the sender's
       const Lane lane = one.channel * of_channel() + (one.sends ? 1 : 2) + 2 * one.place;
-      add(lane, one, peer == rank ? 1 : chunks(one.sends ? portions(rank, peer) : portions(peer, rank), one.part));
+      add(lane, one,
+          peer == rank ? 1
+                       : chunks(one.sends ? portions(rank, peer) : portions(peer, rank), one.part));
     }
     for (int c = 0; c < p2p_.channels; ++c) close_gates(made, c);
   }
@@ -294,8 +317,10 @@ class Sends : public Schedule {
   void close_gates(Kernel& made, int channel) const {
     const Lane gate = channel * of_channel();
     std::map<int, std::vector<Wait>> of_batch;
-    for (auto lane = made.lanes.upper_bound(gate); lane != made.lanes.lower_bound(gate + of_channel()); ++lane) {
-      for (const Piece& piece : lane->second) of_batch[piece.batch].push_back({lane->first, piece.end});
+    for (auto lane = made.lanes.upper_bound(gate);
+         lane != made.lanes.lower_bound(gate + of_channel()); ++lane) {
+      for (const Piece& piece : lane->second)
+        of_batch[piece.batch].push_back({lane->first, piece.end});
     }
     if (of_batch.size() < 2) return;
     of_batch.erase(std::prev(of_batch.end()));
@@ -314,11 +339,13 @@ class Sends : public Schedule {
         const Rank by = leaves_by(rank, rounds_.sends_to(rank, piece.round));
         if (by == rank) continue;
         Relays& there = relays_[class_of(by)];
-        const auto [at, fresh] = there.index.try_emplace({rank % gpus_, lane}, static_cast<int>(there.lanes.size()));
+        const auto [at, fresh] =
+            there.index.try_emplace({rank % gpus_, lane}, static_cast<int>(there.lanes.size()));
         if (fresh) there.lanes.push_back({rank % gpus_, lane, {}});
         Pieces& pieces = there.lanes[static_cast<std::size_t>(at->second)].pieces;
         const std::int64_t first = steps_of(pieces);
-        pieces.push_back({piece.round, piece.part, piece.batch, first, first + piece.end - piece.first});
+        pieces.push_back(
+            {piece.round, piece.part, piece.batch, first, first + piece.end - piece.first});
       }
     }
   }
@@ -340,7 +367,8 @@ class Sends : public Schedule {
 
 }  // namespace
 
-std::shared_ptr<const Schedule> lowered_sends(const Communicator& comm, const LoweringRequest& request) {
+std::shared_ptr<const Schedule> lowered_sends(const Communicator& comm,
+                                              const LoweringRequest& request) {
   return std::make_shared<Sends>(comm, request);
 }
 

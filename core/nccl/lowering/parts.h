@@ -17,29 +17,38 @@
 
 namespace tutti::core::nccl {
 
-std::shared_ptr<const Schedule> lowered_ring(const Communicator& communicator, CollectiveKind kind, Rank root,
-                                             std::int64_t elements, std::vector<ChannelLoops> channels);
+std::shared_ptr<const Schedule> lowered_ring(const Communicator& communicator, CollectiveKind kind,
+                                             Rank root, std::int64_t elements,
+                                             std::vector<ChannelLoops> channels);
 /// `divided`: some threads of a channel go up while others come down.
 std::shared_ptr<const Schedule> lowered_tree(const Communicator& communicator, bool divided,
                                              std::vector<ChannelLoops> channels);
-std::shared_ptr<const Schedule> lowered_nvls(const Communicator& communicator, std::vector<ChannelLoops> channels);
-std::shared_ptr<const Schedule> lowered_nvls_blocks(const Communicator& communicator, CollectiveKind kind,
-                                                    std::int64_t elements, std::vector<ChannelLoops> channels);
+std::shared_ptr<const Schedule> lowered_nvls(const Communicator& communicator,
+                                             std::vector<ChannelLoops> channels);
+std::shared_ptr<const Schedule> lowered_nvls_blocks(const Communicator& communicator,
+                                                    CollectiveKind kind, std::int64_t elements,
+                                                    std::vector<ChannelLoops> channels);
 std::shared_ptr<const Schedule> lowered_collnet(const Communicator& communicator, bool chain,
                                                 std::vector<ChannelLoops> channels);
 /// Between nodes by a network that reduces.
 std::shared_ptr<const Schedule> lowered_nvls_sharp(const Communicator& communicator,
                                                    std::vector<ChannelLoops> channels);
-/// All-gather and reduce-scatter by such a network, of CollNetDirect or (`nvls`) of NVLS. REQUIRES: every GPU is a head; channels go through rails, the blocks of heads of one index.
-std::shared_ptr<const Schedule> lowered_collnet_blocks(const Communicator& communicator, CollectiveKind kind, bool nvls,
-                                                       std::int64_t elements, std::vector<ChannelLoops> channels);
-/// The index-th step of a lane by which the GPUs of a node tell each other that their data is there.
+/// All-gather and reduce-scatter by such a network, of CollNetDirect or (`nvls`) of NVLS. REQUIRES:
+/// every GPU is a head; channels go through rails, the blocks of heads of one index.
+std::shared_ptr<const Schedule> lowered_collnet_blocks(const Communicator& communicator,
+                                                       CollectiveKind kind, bool nvls,
+                                                       std::int64_t elements,
+                                                       std::vector<ChannelLoops> channels);
+/// The index-th step of a lane by which the GPUs of a node tell each other that their data is
+/// there.
 Step signal(const RankSet& node, Lane lane, std::int64_t index);
 /// `orders`: by channel.
 std::shared_ptr<const Schedule> lowered_pat(const Communicator& communicator, CollectiveKind kind,
-                                            std::int64_t elements, const std::vector<ChannelLoops>& channels,
+                                            std::int64_t elements,
+                                            const std::vector<ChannelLoops>& channels,
                                             const std::vector<PatOrder>& orders);
-std::shared_ptr<const Schedule> lowered_sends(const Communicator& communicator, const LoweringRequest& request);
+std::shared_ptr<const Schedule> lowered_sends(const Communicator& communicator,
+                                              const LoweringRequest& request);
 
 inline std::int64_t children(const TreePlace& place) {
   return std::count_if(place.down.begin(), place.down.end(), [](int child) { return child >= 0; });

@@ -1,7 +1,10 @@
-// Blocks are told by their distance s from the rank, 0 … n - 1, and go along the bits of s: the lowest bit that is set is the dimension by which a block travels next.
-// The tree is cut at its top into `factor` branches that do the same at the same time ("aggregated"): the chunks of one step go in one message if it has room for them. s = branch · delta + low;
-// low goes through 1 … delta - 1 in the order of a tree walked from far to near, so that no more of the messages' slots are taken than there are.
-// Phases, by NCCL's numbers: 0 leaves, 1 the low bits, 2 and 3 the branches (an all-gather begins with 2, a reduce-scatter ends with 2, 3 and at last 4, the own block).
+// Blocks are told by their distance s from the rank, 0 … n - 1, and go along the bits of s: the
+// lowest bit that is set is the dimension by which a block travels next. The tree is cut at its top
+// into `factor` branches that do the same at the same time ("aggregated"): the chunks of one step
+// go in one message if it has room for them. s = branch · delta + low; low goes through 1 … delta -
+// 1 in the order of a tree walked from far to near, so that no more of the messages' slots are
+// taken than there are. Phases, by NCCL's numbers: 0 leaves, 1 the low bits, 2 and 3 the branches
+// (an all-gather begins with 2, a reduce-scatter ends with 2, 3 and at last 4, the own block).
 
 #include "core/nccl/lowering/pat_order.h"
 
@@ -79,8 +82,8 @@ class AllGather : public PatWalk {
       if (low_ - (1 << said.send) == 0) {
         const int received = a * delta_ >> (said.receive + 1);
         said.receive_place = received % each_;
-        said.post_receive =
-            said.send == 0 && (received % each_ == each_ - 1 || ((received + 1) * 2 + 1) << said.receive >= n_);
+        said.post_receive = said.send == 0 && (received % each_ == each_ - 1 ||
+                                               ((received + 1) * 2 + 1) << said.receive >= n_);
         said.later = said.send == 0 ? 0 : received / each_;
       }
     }

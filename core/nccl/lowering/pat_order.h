@@ -5,9 +5,11 @@
 
 namespace tutti::core::nccl {
 
-/// What a thread block does at once in PAT, NCCL's parallel aggregated trees, for one chunk of one rank's block. Ranks speak with those at distances of powers of two, one
-/// dimension each. An all-gather takes a chunk from a message (or from its own buffer) to its output and into a message to another; a reduce-scatter adds its own to
-/// what came, or to what lies in the message to send already, and keeps the sum in a message or as its result.
+/// What a thread block does at once in PAT, NCCL's parallel aggregated trees, for one chunk of one
+/// rank's block. Ranks speak with those at distances of powers of two, one dimension each. An
+/// all-gather takes a chunk from a message (or from its own buffer) to its output and into a
+/// message to another; a reduce-scatter adds its own to what came, or to what lies in the message
+/// to send already, and keeps the sum in a message or as its result.
 struct PatStep {
   /// The location of a chunk: its index `place` in message number `message` of a loop along
   /// `dimension`. Dimension -1 is the rank's own buffer.
@@ -18,9 +20,9 @@ struct PatStep {
   };
   Place from;
   Place to;
-  int ahead = 0;  ///< of the rank whose block it is about: so many ranks further on
-  bool fresh =
-      false;  ///< nothing has come of it so far: goes to the output (all-gather), or one's own is put in (reduce-scatter)
+  int ahead = 0;       ///< of the rank whose block it is about: so many ranks further on
+  bool fresh = false;  ///< nothing has come of it so far: goes to the output (all-gather), or one's
+                       ///< own is put in (reduce-scatter)
   bool from_through = false;  ///< nothing of the received message is needed any longer
   bool to_complete = false;   ///< the message can be sent
 };
@@ -32,13 +34,17 @@ struct PatOrder {
   std::vector<PatStep> steps;
 };
 
-/// Of an all-gather: a rank sends to the one that is 2^d before it, or (reduce-scatter) the one 2^d further on. Small parts have several chunks in a message, as many as its slot
-/// holds; what does not fit one message goes in up to eight that follow each other. `slot_bytes`: a chunk at its largest.
-/// REQUIRES: at least two ranks, at most 2^20; a part and a slot of some bytes.
-/// SOURCE: NVIDIA/nccl v2.28.9 src/include/collectives.h, PatAGAlgorithm, PatRSAlgorithm (2.26 and later); src/device/prims_simple.h, patCopy, patReduce.
+/// Of an all-gather: a rank sends to the one that is 2^d before it, or (reduce-scatter) the one 2^d
+/// further on. Small parts have several chunks in a message, as many as its slot holds; what does
+/// not fit one message goes in up to eight that follow each other. `slot_bytes`: a chunk at its
+/// largest. REQUIRES: at least two ranks, at most 2^20; a part and a slot of some bytes. SOURCE:
+/// NVIDIA/nccl v2.28.9 src/include/collectives.h, PatAGAlgorithm, PatRSAlgorithm (2.26 and later);
+/// src/device/prims_simple.h, patCopy, patReduce.
 PatOrder pat_all_gather(int ranks, std::int64_t slot_bytes, std::int64_t part_bytes);
 PatOrder pat_reduce_scatter(int ranks, std::int64_t slot_bytes, std::int64_t part_bytes);
-/// Of 2.23 to 2.25, whose all-gather is that of later releases. SOURCE: NVIDIA/nccl v2.25.1 src/include/collectives.h, PatRSAlgorithm.
-PatOrder pat_reduce_scatter_before_2_26(int ranks, std::int64_t slot_bytes, std::int64_t part_bytes);
+/// Of 2.23 to 2.25, whose all-gather is that of later releases. SOURCE: NVIDIA/nccl v2.25.1
+/// src/include/collectives.h, PatRSAlgorithm.
+PatOrder pat_reduce_scatter_before_2_26(int ranks, std::int64_t slot_bytes,
+                                        std::int64_t part_bytes);
 
 }  // namespace tutti::core::nccl

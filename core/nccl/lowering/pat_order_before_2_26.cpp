@@ -1,5 +1,6 @@
-// A reduce-scatter's PAT as 2.23 to 2.25 have it. Between 2^k ranks it is that of later releases; between other numbers what is left out, because no rank is so far away, takes up no place in
-// a message: each side of a step counts what it has left out.
+// A reduce-scatter's PAT as 2.23 to 2.25 have it. Between 2^k ranks it is that of later releases;
+// between other numbers what is left out, because no rank is so far away, takes up no place in a
+// message: each side of a step counts what it has left out.
 
 #include "core/nccl/lowering/pat_walk.h"
 
@@ -15,7 +16,9 @@ class OldReduceScatter : public PatReduceScatterWalk<OldReduceScatter> {
 
   [[nodiscard]] int last_received() const { return from_leaves_; }
   void begin() { send_skipped_ = receive_skipped_ = 0; }
-  [[nodiscard]] bool ends(int place, int a, int last) const { return place % each_ + 1 >= each_ || a == last - 1; }
+  [[nodiscard]] bool ends(int place, int a, int last) const {
+    return place % each_ + 1 >= each_ || a == last - 1;
+  }
   void count(bool left_out, bool sends, bool receives) {
     send_skipped_ += static_cast<int>(left_out || !sends);
     receive_skipped_ += static_cast<int>(left_out || !receives);
@@ -104,14 +107,16 @@ class OldReduceScatter : public PatReduceScatterWalk<OldReduceScatter> {
     said.skip = false;
   }
 
-  int send_skipped_ = 0;     ///< steps of the round before those that go to the peer at hand, and those left out
+  int send_skipped_ =
+      0;  ///< steps of the round before those that go to the peer at hand, and those left out
   int receive_skipped_ = 0;  ///< … of those that are received
   int from_leaves_ = 0;      ///< chunks received in phase 2
 };
 
 }  // namespace
 
-PatOrder pat_reduce_scatter_before_2_26(int ranks, std::int64_t slot_bytes, std::int64_t part_bytes) {
+PatOrder pat_reduce_scatter_before_2_26(int ranks, std::int64_t slot_bytes,
+                                        std::int64_t part_bytes) {
   return OldReduceScatter(ranks, slot_bytes, part_bytes).order();
 }
 

@@ -1,8 +1,12 @@
-// PAT between one GPU of each node. Of a channel the first lane is the thread block, then come for each dimension the proxy that sends and the one that receives. Messages are put together, and
-// taken apart, in slots of the rank's scratch: eight to send and eight received, for each dimension. The thread block waits for what it reads to be received and for what it overwrites to be sent;
-// the proxies wait for it. Where NCCL adds two things and writes the sum in one go, there are a copy and an addition here.
+// PAT between one GPU of each node. Of a channel the first lane is the thread block, then come for
+// each dimension the proxy that sends and the one that receives. Messages are put together, and
+// taken apart, in slots of the rank's scratch: eight to send and eight received, for each
+// dimension. The thread block waits for what it reads to be received and for what it overwrites to
+// be sent; the proxies wait for it. Where NCCL adds two things and writes the sum in one go, there
+// are a copy and an addition here.
 //
-// With numbers of ranks that are no power of two a message of NCCL's may have gaps between its chunks; here chunks are next to each other.
+// With numbers of ranks that are no power of two a message of NCCL's may have gaps between its
+// chunks; here chunks are next to each other.
 
 #include <map>
 #include <utility>
@@ -14,9 +18,11 @@ namespace {
 
 class Pat : public Schedule {
  public:
-  Pat(const Communicator& comm, CollectiveKind kind, std::int64_t elements, const std::vector<ChannelLoops>& channels,
-      const std::vector<PatOrder>& orders)
-      : n_(comm.ranks), gathers_(kind == CollectiveKind::kAllGather), block_(elements / comm.ranks) {
+  Pat(const Communicator& comm, CollectiveKind kind, std::int64_t elements,
+      const std::vector<ChannelLoops>& channels, const std::vector<PatOrder>& orders)
+      : n_(comm.ranks),
+        gathers_(kind == CollectiveKind::kAllGather),
+        block_(elements / comm.ranks) {
     for (std::size_t c = 0; c < channels.size(); ++c) add(channels[c], orders[c]);
   }
 
@@ -33,7 +39,8 @@ class Pat : public Schedule {
   [[nodiscard]] std::int64_t steps(Rank, Lane lane) const override {
     const Channel& channel = channel_of(lane);
     const Lane role = lane % of_channel();
-    return loops(channel) * (role == 0 ? std::ssize(channel.moves) : std::ssize(dimension(channel, role).messages));
+    return loops(channel) *
+           (role == 0 ? std::ssize(channel.moves) : std::ssize(dimension(channel, role).messages));
   }
 
   [[nodiscard]] Step step(Rank rank, Lane lane, std::int64_t index) const override {
@@ -52,7 +59,8 @@ class Pat : public Schedule {
   };
   struct Dimension {
     std::vector<Message> messages;
-    std::int64_t slots = 0;  ///< where in the scratch those begin that send; behind them those that receive
+    std::int64_t slots =
+        0;  ///< where in the scratch those begin that send; behind them those that receive
   };
   enum class To { kMessage, kAdd, kOutput, kAddOutput };
   /// A step of the thread block.
@@ -95,16 +103,19 @@ class Pat : public Schedule {
     return loop * std::ssize(dimension.messages) + message;
   }
   /// The slot of a message, of which `chunks` chunks behind the first `before`.
-  static Range slot(const Channel& channel, const Dimension& dimension, bool sends, std::int64_t loop, int message,
-                    std::int64_t before, std::int64_t chunks) {
+  static Range slot(const Channel& channel, const Dimension& dimension, bool sends,
+                    std::int64_t loop, int message, std::int64_t before, std::int64_t chunks) {
     const std::int64_t each = channel.part.at(loop, 0).count;
     const std::int64_t slot = number(dimension, loop, message) % kSlots + (sends ? 0 : kSlots);
     return {Buffer::kScratch, dimension.slots + slot * channel.slot + before * each, chunks * each};
   }
-  static Range chunk_in(const Channel& channel, const PatStep::Place& place, bool sends, std::int64_t loop) {
+  static Range chunk_in(const Channel& channel, const PatStep::Place& place, bool sends,
+                        std::int64_t loop) {
     const Dimension& dimension = channel.dimensions[static_cast<std::size_t>(place.dimension)];
-    const std::vector<int>& places = dimension.messages[static_cast<std::size_t>(place.message)].places;
-    const auto before = std::lower_bound(places.begin(), places.end(), place.place) - places.begin();
+    const std::vector<int>& places =
+        dimension.messages[static_cast<std::size_t>(place.message)].places;
+    const auto before =
+        std::lower_bound(places.begin(), places.end(), place.place) - places.begin();
     return slot(channel, dimension, sends, loop, place.message, before, 1);
   }
 
@@ -149,15 +160,17 @@ class Pat : public Schedule {
     return step;
   }
 
-  [[nodiscard]] Step receive(const Channel& channel, Lane lane, Lane role, std::int64_t index) const {
+  [[nodiscard]] Step receive(const Channel& channel, Lane lane, Lane role,
+                             std::int64_t index) const {
     const Dimension& here = dimension(channel, role);
     const std::int64_t messages = std::ssize(here.messages);
     Step step;
     step.kind = StepKind::kReceive;
     if (index >= kSlots) {
       const std::int64_t before = index - kSlots;
-      step.wait = {lane - role, before / messages * std::ssize(channel.moves) +
-                                    here.messages[static_cast<std::size_t>(before % messages)].through};
+      step.wait = {lane - role,
+                   before / messages * std::ssize(channel.moves) +
+                       here.messages[static_cast<std::size_t>(before % messages)].through};
     }
     step.from = Peer::ahead(distance(role), lane - 1);
     const int number = static_cast<int>(index % messages);
@@ -184,7 +197,8 @@ class Pat : public Schedule {
       if (step.to_complete) message(made, step.to).complete = std::ssize(made.moves);
     }
     for (Dimension& dimension : made.dimensions) {
-      for (Message& message : dimension.messages) std::sort(message.places.begin(), message.places.end());
+      for (Message& message : dimension.messages)
+        std::sort(message.places.begin(), message.places.end());
     }
     mark_beginnings(made);
   }
@@ -197,7 +211,8 @@ class Pat : public Schedule {
   }
 
   static void gather(Channel& made, const PatStep& step) {
-    if (step.fresh && step.from.dimension >= 0) made.moves.push_back({To::kOutput, step.from, {}, step.ahead});
+    if (step.fresh && step.from.dimension >= 0)
+      made.moves.push_back({To::kOutput, step.from, {}, step.ahead});
     if (step.to.dimension < 0) return;
     made.moves.push_back({To::kMessage, step.from, step.to, step.ahead});
     message(made, step.to).places.push_back(step.to.place);
@@ -210,7 +225,8 @@ class Pat : public Schedule {
       message(made, step.to).places.push_back(step.to.place);
     }
     if (step.from.dimension >= 0)
-      made.moves.push_back({to_message ? To::kAdd : To::kAddOutput, step.from, step.to, step.ahead});
+      made.moves.push_back(
+          {to_message ? To::kAdd : To::kAddOutput, step.from, step.to, step.ahead});
   }
 
   /// Who reads of a message, or writes to it, for the first time in a loop has to wait.
@@ -218,9 +234,11 @@ class Pat : public Schedule {
     std::map<std::pair<int, int>, bool> read, written;
     for (Move& move : made.moves) {
       if (move.from.dimension >= 0)
-        move.begins_reading = read.try_emplace({move.from.dimension, move.from.message}, true).second;
+        move.begins_reading =
+            read.try_emplace({move.from.dimension, move.from.message}, true).second;
       if (move.message.dimension >= 0)
-        move.begins_writing = written.try_emplace({move.message.dimension, move.message.message}, true).second;
+        move.begins_writing =
+            written.try_emplace({move.message.dimension, move.message.message}, true).second;
     }
   }
 
@@ -234,7 +252,8 @@ class Pat : public Schedule {
 
 }  // namespace
 
-std::shared_ptr<const Schedule> lowered_pat(const Communicator& comm, CollectiveKind kind, std::int64_t elements,
+std::shared_ptr<const Schedule> lowered_pat(const Communicator& comm, CollectiveKind kind,
+                                            std::int64_t elements,
                                             const std::vector<ChannelLoops>& channels,
                                             const std::vector<PatOrder>& orders) {
   return std::make_shared<Pat>(comm, kind, elements, channels, orders);

@@ -21,7 +21,8 @@ inline int lowest_bit(int s) { return std::countr_zero(static_cast<unsigned>(s))
 /// The tree cut into branches, and what a walk along it has said so far.
 class PatWalk {
  public:
-  PatWalk(int ranks, std::int64_t slot_bytes, std::int64_t part_bytes, bool gathers) : n_(ranks), gathers_(gathers) {
+  PatWalk(int ranks, std::int64_t slot_bytes, std::int64_t part_bytes, bool gathers)
+      : n_(ranks), gathers_(gathers) {
     TUTTI_CHECK(ranks > 1 && ranks <= 1 << 20 && slot_bytes > 0 && part_bytes > 0,
                 "PAT between {} ranks, {} of {} bytes", ranks, part_bytes, slot_bytes);
     order_.dimensions = log2_up(ranks);
@@ -38,8 +39,9 @@ class PatWalk {
   }
 
  protected:
-  /// A step as NCCL's algorithm says it: places count chunks of a message, `later` messages that come after the one that is next (of an all-gather those
-  /// received, of a reduce-scatter those sent).
+  /// A step as NCCL's algorithm says it: places count chunks of a message, `later` messages that
+  /// come after the one that is next (of an all-gather those received, of a reduce-scatter those
+  /// sent).
   struct Said {
     int ahead = 0;
     int receive = -1, receive_place = 0;
@@ -79,7 +81,8 @@ class PatWalk {
     order_.steps.push_back(step);
   }
 
-  /// The bits of i of `max` = 2^k turned round, those that are clear in place of those that are set.
+  /// The bits of i of `max` = 2^k turned round, those that are clear in place of those that are
+  /// set.
   static int mirrored(int i, int max) {
     int made = 0;
     for (int mask = 1, mirror = max / 2; mask < max; mask <<= 1, mirror >>= 1) {
@@ -88,7 +91,9 @@ class PatWalk {
     return made;
   }
   /// Of 2^k: only upper bits are set.
-  static bool new_peer(int i, int power) { return std::has_single_bit(static_cast<unsigned>((i ^ (power - 1)) + 1)); }
+  static bool new_peer(int i, int power) {
+    return std::has_single_bit(static_cast<unsigned>((i ^ (power - 1)) + 1));
+  }
 
   int n_;
   bool gathers_;
@@ -98,15 +103,18 @@ class PatWalk {
   PatOrder order_;
 
  private:
-  int& of(int dimension, bool sent) { return done_[2 * static_cast<std::size_t>(dimension) + (sent ? 1 : 0)]; }
+  int& of(int dimension, bool sent) {
+    return done_[2 * static_cast<std::size_t>(dimension) + (sent ? 1 : 0)];
+  }
 
   std::vector<int> done_;  ///< messages received and sent, by dimension
   std::vector<std::optional<std::pair<int, int>>> touched_;
   bool own_touched_ = false;
 };
 
-/// A reduce-scatter's steps in their order. A release says by `Phases` what they are: begin() of a round, leaf(), pass_on(), branch_leaf() and branch(), and where
-/// the last chunk that is received lies.
+/// A reduce-scatter's steps in their order. A release says by `Phases` what they are: begin() of a
+/// round, leaf(), pass_on(), branch_leaf() and branch(), and where the last chunk that is received
+/// lies.
 template <class Phases>
 class PatReduceScatterWalk : public PatWalk {
  public:

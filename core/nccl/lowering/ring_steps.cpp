@@ -1,7 +1,11 @@
-// A lane per channel. A channel's part goes round in loops. Of an all-reduce a loop is n chunks: the rank that stands at position p first sends chunk p - 1, adds its own to those
-// before it and sends them on, completes chunk p, and passes on what is complete (before 2.10 chunks have the numbers of ranks, not of positions). Of an all-gather and a reduce-scatter a loop is a chunk of every rank's block; of a
-// broadcast and a reduce a chunk that goes down the chain from, or to, the root. What a primitive moves goes in slices, each of which is a message. The last loop's
-// chunks are what is left, in n equal parts up to whole 16 bytes: those behind its end are empty, and are sent all the same.
+// A lane per channel. A channel's part goes round in loops. Of an all-reduce a loop is n chunks:
+// the rank that stands at position p first sends chunk p - 1, adds its own to those before it and
+// sends them on, completes chunk p, and passes on what is complete (before 2.10 chunks have the
+// numbers of ranks, not of positions). Of an all-gather and a reduce-scatter a loop is a chunk of
+// every rank's block; of a broadcast and a reduce a chunk that goes down the chain from, or to, the
+// root. What a primitive moves goes in slices, each of which is a message. The last loop's chunks
+// are what is left, in n equal parts up to whole 16 bytes: those behind its end are empty, and are
+// sent all the same.
 
 #include "core/nccl/lowering/parts.h"
 
@@ -29,7 +33,9 @@ class Ring : public Schedule {
   }
 
   [[nodiscard]] std::int32_t ranks() const override { return n_; }
-  [[nodiscard]] std::int32_t lanes(Rank) const override { return static_cast<std::int32_t>(channels_.size()); }
+  [[nodiscard]] std::int32_t lanes(Rank) const override {
+    return static_cast<std::int32_t>(channels_.size());
+  }
   [[nodiscard]] int credits(Rank, Lane lane) const override { return channel(lane).chunks.slots; }
 
   [[nodiscard]] std::int64_t steps(Rank, Lane lane) const override {
@@ -66,7 +72,9 @@ class Ring : public Schedule {
     std::vector<std::int64_t> position;  ///< by rank
   };
 
-  [[nodiscard]] const ChannelLoops& channel(Lane lane) const { return channels_[static_cast<std::size_t>(lane)]; }
+  [[nodiscard]] const ChannelLoops& channel(Lane lane) const {
+    return channels_[static_cast<std::size_t>(lane)];
+  }
   [[nodiscard]] std::int64_t modulo(std::int64_t p) const { return (p % n_ + n_) % n_; }
   [[nodiscard]] Rank at(const Order& order, std::int64_t p) const {
     return order.ranks[static_cast<std::size_t>(modulo(p))];
@@ -97,7 +105,8 @@ class Ring : public Schedule {
     if (primitive == 0) return StepKind::kSend;
     switch (kind_) {
       case CollectiveKind::kAllGather: return last ? StepKind::kReceive : StepKind::kReceiveSend;
-      case CollectiveKind::kReduceScatter: return last ? StepKind::kReceiveReduce : StepKind::kReceiveReduceSend;
+      case CollectiveKind::kReduceScatter:
+        return last ? StepKind::kReceiveReduce : StepKind::kReceiveReduceSend;
       default: break;
     }
     if (primitive < n_ - 1) return StepKind::kReceiveReduceSend;
@@ -109,7 +118,9 @@ class Ring : public Schedule {
   void along(Step& step, std::int64_t behind) const {
     const std::int64_t place = modulo(behind);
     if (kind_ == CollectiveKind::kBroadcast) {
-      step.kind = place == 0 ? StepKind::kSend : place == n_ - 1 ? StepKind::kReceive : StepKind::kReceiveSend;
+      step.kind = place == 0        ? StepKind::kSend
+                  : place == n_ - 1 ? StepKind::kReceive
+                                    : StepKind::kReceiveSend;
     } else {
       step.kind = place == 1 % n_ ? StepKind::kSend
                   : place == 0    ? StepKind::kReceiveReduce
@@ -128,10 +139,12 @@ class Ring : public Schedule {
     range.offset += rank * block_;
     return range;
   }
-  /// Slices are even, in whole 16 elements, but not under a 32nd of what they may be; what is left for the last may be nothing.
+  /// Slices are even, in whole 16 elements, but not under a 32nd of what they may be; what is left
+  /// for the last may be nothing.
   [[nodiscard]] Range cut(const Range& chunk, std::int64_t slice, Lane lane) const {
     const std::int64_t each = 16 * slices(lane);
-    const std::int64_t size = std::max((chunk.count + each - 1) / each * 16, channel(lane).chunks.slice / 32);
+    const std::int64_t size =
+        std::max((chunk.count + each - 1) / each * 16, channel(lane).chunks.slice / 32);
     const std::int64_t offset = std::min(chunk.count, slice * size);
     return {chunk.buffer, chunk.offset + offset, std::min(size, chunk.count - offset)};
   }
@@ -147,8 +160,9 @@ class Ring : public Schedule {
 
 }  // namespace
 
-std::shared_ptr<const Schedule> lowered_ring(const Communicator& comm, CollectiveKind kind, Rank root,
-                                             std::int64_t elements, std::vector<ChannelLoops> channels) {
+std::shared_ptr<const Schedule> lowered_ring(const Communicator& comm, CollectiveKind kind,
+                                             Rank root, std::int64_t elements,
+                                             std::vector<ChannelLoops> channels) {
   return std::make_shared<Ring>(comm, kind, root, elements, std::move(channels));
 }
 

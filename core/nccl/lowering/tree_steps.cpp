@@ -1,6 +1,9 @@
-// Chunk after chunk the ranks add what their children send to their own and send it up; the root sends sums down again, and everyone on. Half of the channels go along one tree of nodes, half along
-// the other; inside a node every tree is a chain. A channel's threads are divided: up and down are a lane each, but the root's are one, which adds a chunk of all children up and sends the sum
-// down before it turns to the next. Before 2.10 Simple and LL do not divide them: all go up with all chunks and then down, one lane.
+// Chunk after chunk the ranks add what their children send to their own and send it up; the root
+// sends sums down again, and everyone on. Half of the channels go along one tree of nodes, half
+// along the other; inside a node every tree is a chain. A channel's threads are divided: up and
+// down are a lane each, but the root's are one, which adds a chunk of all children up and sends the
+// sum down before it turns to the next. Before 2.10 Simple and LL do not divide them: all go up
+// with all chunks and then down, one lane.
 
 #include "core/nccl/lowering/parts.h"
 
@@ -36,7 +39,8 @@ class Tree : public Schedule {
       const std::int64_t of_chunk = each_up(here) + each_down(here);
       const std::int64_t chunk = index / of_chunk;
       const std::int64_t part = index % of_chunk;
-      return part < each_up(here) ? up(here, lane, chunk, part) : down(here, lane, chunk, part - each_up(here));
+      return part < each_up(here) ? up(here, lane, chunk, part)
+                                  : down(here, lane, chunk, part - each_up(here));
     }
     const std::int64_t before = divided_ ? 0 : channel(lane).loops() * each_up(here);
     const bool goes_up = divided_ ? is_up(lane) : index < before;
@@ -49,18 +53,23 @@ class Tree : public Schedule {
   /// Of divided ones.
   static bool is_up(Lane lane) { return lane % 2 == 0; }
   static bool is_root(const TreePlace& place) { return place.up < 0; }
-  [[nodiscard]] std::size_t index(Lane lane) const { return static_cast<std::size_t>(lane / of_channel()); }
+  [[nodiscard]] std::size_t index(Lane lane) const {
+    return static_cast<std::size_t>(lane / of_channel());
+  }
   [[nodiscard]] const ChannelLoops& channel(Lane lane) const { return channels_[index(lane)]; }
   [[nodiscard]] const TreePlace& place(Rank rank, Lane lane) const {
     return trees_[index(lane) % trees_.size()][static_cast<std::size_t>(rank)];
   }
 
-  static std::int64_t each_up(const TreePlace& place) { return std::max<std::int64_t>(1, children(place)); }
+  static std::int64_t each_up(const TreePlace& place) {
+    return std::max<std::int64_t>(1, children(place));
+  }
   static std::int64_t each_down(const TreePlace& place) {
     return is_root(place) ? children(place) : std::max<std::int64_t>(1, children(place));
   }
 
-  [[nodiscard]] Step up(const TreePlace& here, Lane lane, std::int64_t chunk, std::int64_t part) const {
+  [[nodiscard]] Step up(const TreePlace& here, Lane lane, std::int64_t chunk,
+                        std::int64_t part) const {
     Step step;
     step.source = step.target = channel(lane).at(chunk, 0);
     step.kind = StepKind::kSend;
@@ -72,11 +81,13 @@ class Tree : public Schedule {
     return step;
   }
 
-  [[nodiscard]] Step down(const TreePlace& here, Lane lane, std::int64_t chunk, std::int64_t part) const {
+  [[nodiscard]] Step down(const TreePlace& here, Lane lane, std::int64_t chunk,
+                          std::int64_t part) const {
     Step step;
     step.source = step.target = channel(lane).at(chunk, 0);
     step.kind = StepKind::kSend;
-    if (children(here) > 0) step.to = Peer::at(here.down[static_cast<std::size_t>(part)], lane_of_child(lane));
+    if (children(here) > 0)
+      step.to = Peer::at(here.down[static_cast<std::size_t>(part)], lane_of_child(lane));
     if (is_root(here)) return step;
     step.from = Peer::at(here.up, lane_of_parent(here, lane));
     if (part == 0) step.kind = children(here) == 0 ? StepKind::kReceive : StepKind::kReceiveSend;

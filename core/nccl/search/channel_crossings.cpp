@@ -1,4 +1,5 @@
-// What a walk takes of links and network ports, and which ports it may take: the other half of channel_search.cpp.
+// What a walk takes of links and network ports, and which ports it may take: the other half of
+// channel_search.cpp.
 
 #include <algorithm>
 #include <cmath>
@@ -13,7 +14,8 @@ namespace {
 float rounded(float gb_per_s) { return std::round(gb_per_s * 1000) / 1000; }
 
 bool is_tree(Pattern pattern) {
-  return pattern == Pattern::kBalancedTree || pattern == Pattern::kSplitTree || pattern == Pattern::kTree;
+  return pattern == Pattern::kBalancedTree || pattern == Pattern::kSplitTree ||
+         pattern == Pattern::kTree;
 }
 
 }  // namespace
@@ -25,7 +27,8 @@ void ChannelSearch::use_port(int net, float gb_per_s) {
   }
 }
 
-bool ChannelSearch::cross(Trial& trial, NodeKind from, int from_place, NodeKind to, int to_place, float times) {
+bool ChannelSearch::cross(Trial& trial, NodeKind from, int from_place, NodeKind to, int to_place,
+                          float times) {
   ++crossings_;
   const Path& path = paths_.between(from, from_place, to, to_place);
   const bool inside = from != NodeKind::kNet && to != NodeKind::kNet;
@@ -33,7 +36,8 @@ bool ChannelSearch::cross(Trial& trial, NodeKind from, int from_place, NodeKind 
   if (path.type == PathType::kDis) return false;
   if (times == 1) {
     if (path.type > farthest) return false;
-    if (is_tree(trial.pattern) && paths_.between(to, to_place, from, from_place).type > farthest) return false;
+    if (is_tree(trial.pattern) && paths_.between(to, to_place, from, from_place).type > farthest)
+      return false;
   }
   const float rate = (inside ? trial.bw_intra : trial.bw_inter) * times;
   const TopologyNode& start = topology_.node(from, from_place);
@@ -42,11 +46,13 @@ bool ChannelSearch::cross(Trial& trial, NodeKind from, int from_place, NodeKind 
     take(path, start, static_cast<std::size_t>(crossed), -rate);
     return false;
   }
-  trial.hops = static_cast<int>(static_cast<float>(trial.hops) + times * static_cast<float>(path.links.size()));
+  trial.hops = static_cast<int>(static_cast<float>(trial.hops) +
+                                times * static_cast<float>(path.links.size()));
   return true;
 }
 
-int ChannelSearch::take(const Path& path, const TopologyNode& start, std::size_t steps, float gb_per_s) {
+int ChannelSearch::take(const Path& path, const TopologyNode& start, std::size_t steps,
+                        float gb_per_s) {
   const bool from_gpu = start.kind == NodeKind::kGpu;
   float pcie = gb_per_s;
   if (path.type == PathType::kPhb && from_gpu) {
@@ -97,15 +103,16 @@ std::vector<int> ChannelSearch::nets_for(int gpu, std::optional<PathType> farthe
     }
   }
   const bool bounded = settings_.net_policy == NetPolicy::kMax;
-  const std::size_t most =
-      bounded ? static_cast<std::size_t>(settings_.most_nets) * static_cast<std::size_t>(gpu < 0 ? gpus_ : 1)
-              : topology_.nodes.size();
+  const std::size_t most = bounded ? static_cast<std::size_t>(settings_.most_nets) *
+                                         static_cast<std::size_t>(gpu < 0 ? gpus_ : 1)
+                                   : topology_.nodes.size();
   if (!farthest) return found;
   for (int type = 0; type <= static_cast<int>(*farthest); ++type) {
     for (int g = first; g < end; ++g) {
       for (int n = 0; n < std::min(topology_.count(NodeKind::kNet), kMostChannels); ++n) {
         if (found.size() >= most) return found;
-        if (static_cast<int>(paths_.between(NodeKind::kGpu, g, NodeKind::kNet, n).type) == type) add(n);
+        if (static_cast<int>(paths_.between(NodeKind::kGpu, g, NodeKind::kNet, n).type) == type)
+          add(n);
       }
     }
   }
@@ -113,7 +120,8 @@ std::vector<int> ChannelSearch::nets_for(int gpu, std::optional<PathType> farthe
 }
 
 const std::vector<int>& ChannelSearch::nets(int gpu, PathType farthest) {
-  auto& known = nets_[static_cast<std::size_t>((gpu + 1) * kDistances + static_cast<int>(farthest))];
+  auto& known =
+      nets_[static_cast<std::size_t>((gpu + 1) * kDistances + static_cast<int>(farthest))];
   if (!known) known = nets_for(gpu, farthest);
   return *known;
 }

@@ -7,12 +7,14 @@ namespace tutti::core::nccl {
 
 namespace {
 
-bool has_heads(Pattern pattern) { return pattern == Pattern::kNvls || pattern == Pattern::kCollnetDirect; }
+bool has_heads(Pattern pattern) {
+  return pattern == Pattern::kNvls || pattern == Pattern::kCollnetDirect;
+}
 
 }  // namespace
 
-ChannelSearch::ChannelSearch(const Topology& topology, const Paths& paths, const SearchSettings& settings,
-                             bool over_nodes)
+ChannelSearch::ChannelSearch(const Topology& topology, const Paths& paths,
+                             const SearchSettings& settings, bool over_nodes)
     : topology_(topology),
       paths_(paths),
       settings_(settings),
@@ -24,12 +26,13 @@ ChannelSearch::ChannelSearch(const Topology& topology, const Paths& paths, const
     left_.push_back(link.gb_per_s);
     const TopologyNode& end = topology.nodes[static_cast<std::size_t>(link.to)];
     const bool cpu = end.kind == NodeKind::kCpu;
-    // GPUs before Ampere ask for what they get, POWER's NVLinks share both directions, and Intel's CPUs split what GPUs send each
-    // other into packets of 64 bytes.
-    manners_.push_back({.pcie = link.kind == Wire::kPci,
-                        .asks_back = end.kind == NodeKind::kGpu && end.gpu.sm < 80,
-                        .both_ways = cpu && end.cpu.arch == CpuArch::kPower && link.kind == Wire::kNvl,
-                        .to_intel = cpu && end.cpu.arch == CpuArch::kX86 && end.cpu.vendor == CpuVendor::kIntel});
+    // GPUs before Ampere ask for what they get, POWER's NVLinks share both directions, and Intel's
+    // CPUs split what GPUs send each other into packets of 64 bytes.
+    manners_.push_back(
+        {.pcie = link.kind == Wire::kPci,
+         .asks_back = end.kind == NodeKind::kGpu && end.gpu.sm < 80,
+         .both_ways = cpu && end.cpu.arch == CpuArch::kPower && link.kind == Wire::kNvl,
+         .to_intel = cpu && end.cpu.arch == CpuArch::kX86 && end.cpu.vendor == CpuVendor::kIntel});
   }
   for (int n = 0; n < topology.count(NodeKind::kNet); ++n) {
     port_left_.push_back(port(n).gb_per_s);
@@ -47,7 +50,9 @@ void ChannelSearch::run(Trial& trial, Trial& best, int& steps) {
 void ChannelSearch::lay(Trial& trial, Trial& best, int& steps) {
   Rest rest;
   if (over_nodes_) {
-    rest.back_to_net = trial.pattern == Pattern::kRing ? gpus_ - 1 : trial.pattern == Pattern::kSplitTree ? 1 : 0;
+    rest.back_to_net = trial.pattern == Pattern::kRing        ? gpus_ - 1
+                       : trial.pattern == Pattern::kSplitTree ? 1
+                                                              : 0;
     lay_from_nets(trial, best, steps, rest);
   } else {
     if (trial.pattern == Pattern::kRing) rest.back_to_first = gpus_ - 1;
@@ -105,7 +110,8 @@ bool ChannelSearch::lay_head(Trial& trial, Trial& best, int& steps, const Rest& 
   const int gpu = local_gpu_[static_cast<std::size_t>(net)];
   if (gpu < 0) return false;
   for (int c = 0; c < trial.channels; ++c) {
-    if (trial.gpus[static_cast<std::size_t>(c * gpus_)] == gpu) return false;  // the head of another, by another port
+    if (trial.gpus[static_cast<std::size_t>(c * gpus_)] == gpu)
+      return false;  // the head of another, by another port
   }
   enter(trial, best, steps, 0, rest, NodeKind::kNet, net, gpu);
   return true;
@@ -158,7 +164,9 @@ void ChannelSearch::complete(Trial& trial, Trial& best, int& steps) {
 
 bool ChannelSearch::better(const Trial& trial, const Trial& best) const {
   if (trial.channels < trial.least_channels) return false;
-  const auto all = [](int channels, float gb_per_s) { return static_cast<float>(channels) * gb_per_s; };
+  const auto all = [](int channels, float gb_per_s) {
+    return static_cast<float>(channels) * gb_per_s;
+  };
   if (trial.pattern == Pattern::kNvls) {
     // A channel is a GPU that pulls from the switch: the more the better.
     return (trial.channels > best.channels && trial.channels <= gpus_) ||
@@ -166,10 +174,12 @@ bool ChannelSearch::better(const Trial& trial, const Trial& best) const {
   }
   const float mine = all(trial.channels, trial.bw_intra), other = all(best.channels, best.bw_intra);
   if (mine != other) return mine > other;
-  return trial.pattern == best.pattern && trial.cross_nic == best.cross_nic && trial.hops < best.hops;
+  return trial.pattern == best.pattern && trial.cross_nic == best.cross_nic &&
+         trial.hops < best.hops;
 }
 
-void ChannelSearch::at_gpu(Trial& trial, Trial& best, int& steps, int gpu, int step, const Rest& rest) {
+void ChannelSearch::at_gpu(Trial& trial, Trial& best, int& steps, int gpu, int step,
+                           const Rest& rest) {
   if (steps <= 0 || hopeless()) return;
   --steps;
   if (step == gpus_) {
@@ -196,7 +206,8 @@ void ChannelSearch::at_gpu(Trial& trial, Trial& best, int& steps, int gpu, int s
   }
 }
 
-void ChannelSearch::go_to_net(Trial& trial, Trial& best, int& steps, int gpu, int step, const Rest& rest) {
+void ChannelSearch::go_to_net(Trial& trial, Trial& best, int& steps, int gpu, int step,
+                              const Rest& rest) {
   const bool balanced = trial.pattern == Pattern::kBalancedTree;
   Rest next = rest;
   // Half of the traffic leaves from the first GPU, half from the second.
@@ -228,7 +239,8 @@ bool ChannelSearch::may_leave_by(const Trial& trial, int net, int step) const {
   return trial.pattern != Pattern::kBalancedTree || step == 0 || net == trial.nets[row + 1];
 }
 
-void ChannelSearch::go_to_next(Trial& trial, Trial& best, int& steps, int gpu, int step, const Rest& rest) {
+void ChannelSearch::go_to_next(Trial& trial, Trial& best, int& steps, int gpu, int step,
+                               const Rest& rest) {
   std::vector<int> next;
   switch (rest.order) {
     case Order::kPci: next = {step + 1}; break;
@@ -238,7 +250,10 @@ void ChannelSearch::go_to_next(Trial& trial, Trial& best, int& steps, int gpu, i
       next = {trial.gpus[static_cast<std::size_t>((trial.channels - 1) * gpus_ + step + 1)]};
       break;
     case Order::kSearched:
-      next = next_gpus(trial, gpu, rest.back_to_net == -1 ? 0 : rest.back_to_net == step + 1 ? 1 : -1);
+      next = next_gpus(trial, gpu,
+                       rest.back_to_net == -1         ? 0
+                       : rest.back_to_net == step + 1 ? 1
+                                                      : -1);
   }
   for (const int g : next) enter(trial, best, steps, step + 1, rest, NodeKind::kGpu, gpu, g);
 }
@@ -250,7 +265,8 @@ int ChannelSearch::pcie_gb_per_s(int gpu) const {
     if (up.kind != Wire::kPci) continue;
     for (const int d : topology_.nodes[static_cast<std::size_t>(up.to)].links) {
       if (topology_.links[static_cast<std::size_t>(d)].to != node) continue;
-      return static_cast<int>(std::min(left_[static_cast<std::size_t>(l)], left_[static_cast<std::size_t>(d)]));
+      return static_cast<int>(
+          std::min(left_[static_cast<std::size_t>(l)], left_[static_cast<std::size_t>(d)]));
     }
   }
   return -1;
@@ -273,7 +289,10 @@ std::vector<int> ChannelSearch::next_gpus(const Trial& trial, int gpu, int sort_
     const int g = (gpu + i) % gpus_;
     if (!may_follow(trial, gpu, g)) continue;
     const Path& path = paths_.between(NodeKind::kGpu, gpu, NodeKind::kGpu, g);
-    Score score{.rate = -static_cast<int>(path.gb_per_s), .hops = path.links.size(), .distance = i, .gpu = g};
+    Score score{.rate = -static_cast<int>(path.gb_per_s),
+                .hops = path.links.size(),
+                .distance = i,
+                .gpu = g};
     if (sort_by_net != 0) {
       const int net = trial.nets[static_cast<std::size_t>(trial.channels) * 2];
       const Path& from_net = paths_.between(NodeKind::kNet, net, NodeKind::kGpu, g);
@@ -310,7 +329,8 @@ std::vector<int> ChannelSearch::next_neighbours(const Trial& trial, int gpu) con
 }
 
 void ChannelSearch::pull_from_switch(Trial& trial, Trial& best, int& steps, int head) {
-  // Every GPU gets a share from the switch and sends it one; the head all that comes of it and goes to the network, too.
+  // Every GPU gets a share from the switch and sends it one; the head all that comes of it and goes
+  // to the network, too.
   const auto times = [head](int g) { return g == head ? 2.0F : 1.0F; };
   int down = 0, up = 0;
   while (down < gpus_ && cross(trial, NodeKind::kNvs, 0, NodeKind::kGpu, down, times(down))) ++down;

@@ -31,21 +31,23 @@ struct Trial {
   std::vector<int> nets;  ///< places; first and last of every channel
 };
 
-/// Lays channels over a topology, one behind the other, each taking its bandwidth from the links that it crosses: a
-/// depth-first walk that is cut off after so many steps. Which channels it finds first is NCCL's order to the letter, for a
-/// walk that is cut off keeps what it has.
-/// SOURCE: NVIDIA/nccl v2.28.9 src/graph/search.cc.
+/// Lays channels over a topology, one behind the other, each taking its bandwidth from the links
+/// that it crosses: a depth-first walk that is cut off after so many steps. Which channels it finds
+/// first is NCCL's order to the letter, for a walk that is cut off keeps what it has. SOURCE:
+/// NVIDIA/nccl v2.28.9 src/graph/search.cc.
 class ChannelSearch {
  public:
   /// `over_nodes`: channels begin and end at a network port.
-  ChannelSearch(const Topology& topology, const Paths& paths, const SearchSettings& settings, bool over_nodes);
+  ChannelSearch(const Topology& topology, const Paths& paths, const SearchSettings& settings,
+                bool over_nodes);
 
-  /// How often a walk may try to cross a path in all, before it counts as hopeless. NCCL has no such bound.
+  /// How often a walk may try to cross a path in all, before it counts as hopeless. NCCL has no
+  /// such bound.
   static constexpr std::int64_t kMostCrossings = std::int64_t{1} << 28;
   static constexpr int kPerfect = -1;
 
-  /// Looks for channels as `trial` wants them; `best` becomes what is better than it. `steps`: how many the walk may take; left
-  /// of them behind it, or kPerfect if there is nothing better.
+  /// Looks for channels as `trial` wants them; `best` becomes what is better than it. `steps`: how
+  /// many the walk may take; left of them behind it, or kPerfect if there is nothing better.
   void run(Trial& trial, Trial& best, int& steps);
   /// The bound above was passed.
   [[nodiscard]] bool hopeless() const { return crossings_ > kMostCrossings; }
@@ -69,8 +71,8 @@ class ChannelSearch {
   void lay_from_nets(Trial& trial, Trial& best, int& steps, const Rest& rest);
   void lay_from_net(Trial& trial, Trial& best, int& steps, const Rest& rest, int net);
   bool lay_head(Trial& trial, Trial& best, int& steps, const Rest& rest, int net);
-  void enter(Trial& trial, Trial& best, int& steps, int step, const Rest& rest, std::optional<NodeKind> from, int place,
-             int gpu);
+  void enter(Trial& trial, Trial& best, int& steps, int step, const Rest& rest,
+             std::optional<NodeKind> from, int place, int gpu);
   void at_gpu(Trial& trial, Trial& best, int& steps, int gpu, int step, const Rest& rest);
   void go_to_net(Trial& trial, Trial& best, int& steps, int gpu, int step, const Rest& rest);
   void go_to_next(Trial& trial, Trial& best, int& steps, int gpu, int step, const Rest& rest);
@@ -84,7 +86,8 @@ class ChannelSearch {
   [[nodiscard]] std::vector<int> next_neighbours(const Trial& trial, int gpu) const;
   [[nodiscard]] bool may_follow(const Trial& trial, int gpu, int next) const {
     const bool used = (used_[static_cast<std::size_t>(next)] >> trial.channels & 1) != 0;
-    return next != gpu && !used && !paths_.between(NodeKind::kGpu, gpu, NodeKind::kGpu, next).links.empty();
+    return next != gpu && !used &&
+           !paths_.between(NodeKind::kGpu, gpu, NodeKind::kGpu, next).links.empty();
   }
   [[nodiscard]] int pcie_gb_per_s(int gpu) const;
 
@@ -95,7 +98,9 @@ class ChannelSearch {
   void use_port(int net, float gb_per_s);
 
   [[nodiscard]] const std::vector<int>& nets(int gpu, PathType farthest);
-  [[nodiscard]] const NetFacts& port(int net) const { return topology_.node(NodeKind::kNet, net).net; }
+  [[nodiscard]] const NetFacts& port(int net) const {
+    return topology_.node(NodeKind::kNet, net).net;
+  }
 
   const Topology& topology_;
   const Paths& paths_;
@@ -105,7 +110,8 @@ class ChannelSearch {
   /// What crossing a link takes besides its bandwidth.
   struct Manners {
     bool pcie = false;
-    bool asks_back = false;  ///< its end is a GPU that asks for what comes from outside: an eighth the other way
+    bool asks_back =
+        false;  ///< its end is a GPU that asks for what comes from outside: an eighth the other way
     bool both_ways = false;  ///< it takes as much the other way
     bool to_intel = false;   ///< its end is a CPU of Intel's
   };

@@ -1,6 +1,7 @@
-// Which rings there are among some of the GPUs of a hybrid cube mesh depends on which they are: 0 and 1 share one link, 0 and 3 two, 0 and 5 none. Whoever takes
-// k of them takes the first k. So says vTrain's table of a V100 host: 22, 45, 85, 37, 46, 87 and 134 GB/s of 2 to 8 GPUs are 1, 2, 4, 2 (by way of a third GPU),
-// 2, 4 and 6 links, which is what NCCL's search finds for the first.
+// Which rings there are among some of the GPUs of a hybrid cube mesh depends on which they are: 0
+// and 1 share one link, 0 and 3 two, 0 and 5 none. Whoever takes k of them takes the first k. So
+// says vTrain's table of a V100 host: 22, 45, 85, 37, 46, 87 and 134 GB/s of 2 to 8 GPUs are 1, 2,
+// 4, 2 (by way of a third GPU), 2, 4 and 6 links, which is what NCCL's search finds for the first.
 
 #include "core/nccl/search/cube_mesh.h"
 
@@ -22,8 +23,9 @@ struct Links {
   int a, b, count;
 };
 /// Within either half, and from half to half.
-constexpr Links kLinks[] = {{0, 1, 1}, {0, 2, 1}, {0, 3, 2}, {1, 2, 2}, {1, 3, 1}, {2, 3, 2}, {4, 5, 1}, {4, 6, 1},
-                            {4, 7, 2}, {5, 6, 2}, {5, 7, 1}, {6, 7, 2}, {0, 4, 2}, {1, 5, 2}, {2, 6, 1}, {3, 7, 1}};
+constexpr Links kLinks[] = {{0, 1, 1}, {0, 2, 1}, {0, 3, 2}, {1, 2, 2}, {1, 3, 1}, {2, 3, 2},
+                            {4, 5, 1}, {4, 6, 1}, {4, 7, 2}, {5, 6, 2}, {5, 7, 1}, {6, 7, 2},
+                            {0, 4, 2}, {1, 5, 2}, {2, 6, 1}, {3, 7, 1}};
 
 }  // namespace
 
@@ -55,7 +57,8 @@ Topology cube_mesh(int gpus) {
     }
   }
   for (const Links& link : kLinks)
-    made.join_both_ways(all[static_cast<std::size_t>(link.a)], all[static_cast<std::size_t>(link.b)], Wire::kNvl,
+    made.join_both_ways(all[static_cast<std::size_t>(link.a)],
+                        all[static_cast<std::size_t>(link.b)], Wire::kNvl,
                         static_cast<float>(link.count) * nvlink_gb_per_s(kVolta));
   made.join_cpus();
   made.sort_links();

@@ -31,8 +31,8 @@ class GraphReader {
       const auto graph = read_graph(element);
       if (!graph) continue;
       if (!ids.insert(graph->id).second)
-        problems_.add({ProblemCode::kDuplicate, "graph.id"}, xml_.where(element), "<graph id=\"{}\">: the second",
-                      graph->id);
+        problems_.add({ProblemCode::kDuplicate, "graph.id"}, xml_.where(element),
+                      "<graph id=\"{}\">: the second", graph->id);
       graphs.push_back(*graph);
     }
     if (graphs.empty() && problems_.empty())
@@ -49,7 +49,7 @@ class GraphReader {
 
   const XmlText& xml_;
   Problems& problems_;
-  std::map<std::int64_t, int> gpus_;                            ///< by the number that the file gives it, its place
+  std::map<std::int64_t, int> gpus_;  ///< by the number that the file gives it, its place
   std::vector<std::vector<std::vector<std::int64_t>>> orders_;  ///< by graph and channel
 };
 
@@ -58,7 +58,8 @@ std::optional<PathType> GraphReader::type(const pugi::xml_node& element, const c
   if (!written) return std::nullopt;
   const auto type = path_type(*written);
   if (!type)
-    problems_.add({ProblemCode::kUnknownName, fmt::format("graph.{}", attribute)}, xml_.where(element),
+    problems_.add({ProblemCode::kUnknownName, fmt::format("graph.{}", attribute)},
+                  xml_.where(element),
                   "<graph {}=\"{}\">: expected LOC, NVL, NVB, C2C, PIX, PXB, P2C, PXN, PHB, SYS, "
                   "NET or DIS",
                   attribute, *written);
@@ -73,7 +74,8 @@ std::optional<Graph> GraphReader::read_graph(const pugi::xml_node& element) {
   const auto channels = xml_.integer(element, "nchannels", 0, kMostChannels, problems_);
   const auto intra = xml_.real(element, "speedintra", 0, kMostGbPerS, std::nullopt, problems_);
   const auto inter = xml_.real(element, "speedinter", 0, kMostGbPerS, std::nullopt, problems_);
-  const auto latency = xml_.real(element, "latencyinter", 0, 1e9F, 0.0F, problems_);  // from 2.12 on
+  const auto latency =
+      xml_.real(element, "latencyinter", 0, 1e9F, 0.0F, problems_);  // from 2.12 on
   const auto type_intra = type(element, "typeintra");
   const auto type_inter = type(element, "typeinter");
   const auto same = xml_.integer(element, "samechannels", 0, 1, problems_);
@@ -93,7 +95,8 @@ std::optional<Graph> GraphReader::read_graph(const pugi::xml_node& element) {
   for (const pugi::xml_node& channel : element.children("channel")) read_channel(channel, graph);
   if (graph.orders.size() != static_cast<std::size_t>(graph.channels))
     problems_.add({ProblemCode::kConflict, "graph.nchannels"}, xml_.where(element),
-                  "<graph nchannels=\"{}\">: {} channels follow", graph.channels, graph.orders.size());
+                  "<graph nchannels=\"{}\">: {} channels follow", graph.channels,
+                  graph.orders.size());
   return graph;
 }
 
@@ -103,7 +106,8 @@ void GraphReader::read_channel(const pugi::xml_node& element, Graph& graph) {
   for (const pugi::xml_node& end : element.children()) {
     const std::string_view name = end.name();
     if (name != "gpu" && name != "net") continue;
-    // "0x…" from 2.21 on, where numbers hold the host; plain before. -1: no network card, where none was found.
+    // "0x…" from 2.21 on, where numbers hold the host; plain before. -1: no network card, where
+    // none was found.
     const char* attribute = end.attribute("dev") ? "dev" : "rank";
     const auto number = xml_.integer(end, attribute, name == "net" ? -1 : 0, kMostId, problems_);
     if (!number) continue;
@@ -117,10 +121,11 @@ void GraphReader::read_channel(const pugi::xml_node& element, Graph& graph) {
     gpus.push_back(*number);
     gpus_[*number] = 0;
   }
-  if (gpus.empty()) problems_.add({ProblemCode::kMissing, "gpu"}, xml_.where(element), "a channel without a <gpu>");
+  if (gpus.empty())
+    problems_.add({ProblemCode::kMissing, "gpu"}, xml_.where(element), "a channel without a <gpu>");
   if (channel.nets.size() > 2)
-    problems_.add({ProblemCode::kConflict, "net"}, xml_.where(element), "{} <net> in a channel: expected two or none",
-                  channel.nets.size());
+    problems_.add({ProblemCode::kConflict, "net"}, xml_.where(element),
+                  "{} <net> in a channel: expected two or none", channel.nets.size());
   orders_.back().push_back(std::move(gpus));
   graph.orders.push_back(std::move(channel));
 }
@@ -129,7 +134,8 @@ void GraphReader::number(std::vector<Graph>& graphs) const {
   for (std::size_t g = 0; g < graphs.size(); ++g) {
     for (std::size_t c = 0; c < graphs[g].orders.size(); ++c) {
       for (const std::int64_t written : orders_[g][c])
-        graphs[g].orders[c].gpus.push_back(static_cast<int>(std::distance(gpus_.begin(), gpus_.find(written))));
+        graphs[g].orders[c].gpus.push_back(
+            static_cast<int>(std::distance(gpus_.begin(), gpus_.find(written))));
     }
   }
 }
@@ -163,10 +169,12 @@ std::string write_graphs(std::span<const Graph> graphs, const Topology& node) {
   };
   for (const Graph& graph : graphs) {
     text += fmt::format(
-        "  <graph id=\"{}\" pattern=\"{}\" crossnic=\"{}\" nchannels=\"{}\" speedintra=\"{:g}\" speedinter=\"{:g}\" "
+        "  <graph id=\"{}\" pattern=\"{}\" crossnic=\"{}\" nchannels=\"{}\" speedintra=\"{:g}\" "
+        "speedinter=\"{:g}\" "
         "latencyinter=\"{:g}\" typeintra=\"{}\" typeinter=\"{}\" samechannels=\"{}\"",
-        graph.id, static_cast<int>(graph.pattern), graph.cross_nic, graph.channels, graph.bw_intra, graph.bw_inter,
-        graph.latency_inter, to_string(graph.type_intra), to_string(graph.type_inter), graph.same_channels ? 1 : 0);
+        graph.id, static_cast<int>(graph.pattern), graph.cross_nic, graph.channels, graph.bw_intra,
+        graph.bw_inter, graph.latency_inter, to_string(graph.type_intra),
+        to_string(graph.type_inter), graph.same_channels ? 1 : 0);
     text += graph.orders.empty() ? "/>\n" : ">\n";
     for (const GraphChannel& channel : graph.orders) {
       text += "    <channel>\n";

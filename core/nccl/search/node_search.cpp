@@ -58,8 +58,8 @@ void NodeSearch::measure() {
 
 NodeSearch::Range NodeSearch::range(Pattern pattern) const {
   Range range;
-  const bool may_cross =
-      pattern == Pattern::kRing || pattern == Pattern::kBalancedTree || pattern == Pattern::kSplitTree;
+  const bool may_cross = pattern == Pattern::kRing || pattern == Pattern::kBalancedTree ||
+                         pattern == Pattern::kSplitTree;
   range.cross_nic = topology_.count(NodeKind::kNet) > 1 && may_cross ? settings_.cross_nic : 0;
   if (gpus_ > 1) {
     range.least_intra = paths_.nearest(NodeKind::kGpu);
@@ -73,7 +73,8 @@ NodeSearch::Range NodeSearch::range(Pattern pattern) const {
   return range;
 }
 
-Graph NodeSearch::find(int id, Pattern pattern, bool collnet, int least_channels, int most_channels) {
+Graph NodeSearch::find(int id, Pattern pattern, bool collnet, int least_channels,
+                       int most_channels) {
   const Range bounds = range(pattern);
   Trial start;
   start.pattern = pattern;
@@ -90,7 +91,8 @@ Graph NodeSearch::find(int id, Pattern pattern, bool collnet, int least_channels
   // Inside a node every GPU pulls alike.
   if (!over_nodes_ && pattern == Pattern::kNvls) start.least_channels = start.most_channels;
   // Trees are better there and want two channels, and have as many as rings.
-  if (pattern == Pattern::kRing && is_split(topology_, paths_) && start.most_channels >= 2 && start.least_channels == 1)
+  if (pattern == Pattern::kRing && is_split(topology_, paths_) && start.most_channels >= 2 &&
+      start.least_channels == 1)
     start.least_channels = 2;
   start.gpus.resize(static_cast<std::size_t>(start.most_channels * gpus_));
   start.nets.resize(static_cast<std::size_t>(start.most_channels) * 2);
@@ -101,7 +103,8 @@ Trial NodeSearch::search(Trial start, const Range& range) {
   Trial best = start, trial = std::move(start);
   float total = total_;
   // What is no ring need not come back to where it began.
-  if (gpus_ > 1 && best.pattern != Pattern::kRing) total = static_cast<float>(total * (gpus_ * 1.0 / (gpus_ - 1)));
+  if (gpus_ > 1 && best.pattern != Pattern::kRing)
+    total = static_cast<float>(total * (gpus_ * 1.0 / (gpus_ - 1)));
   std::size_t speed = 0;
   const auto too_fast = [&](float gb_per_s) {
     return gb_per_s > most_ || gb_per_s * static_cast<float>(best.least_channels) > total;
@@ -114,7 +117,8 @@ Trial NodeSearch::search(Trial start, const Range& range) {
     steps_left -= steps;
     walks_.run(trial, best, steps);
     if (walks_.hopeless()) return best;
-    const bool enough = steps == ChannelSearch::kPerfect || static_cast<float>(best.channels) * best.bw_inter >= total_;
+    const bool enough = steps == ChannelSearch::kPerfect ||
+                        static_cast<float>(best.channels) * best.bw_inter >= total_;
     if (first_pass && !enough && relax(trial, best, range, {steps, steps_left}, speed)) continue;
     if (first_pass) {
       first_pass = false;
@@ -133,11 +137,13 @@ Trial NodeSearch::search(Trial start, const Range& range) {
   return best;
 }
 
-/// Asks for a little less than the walk before did. False if there is nothing less to ask for, or no time.
+/// Asks for a little less than the walk before did. False if there is nothing less to ask for, or
+/// no time.
 bool NodeSearch::relax(Trial& trial, const Trial& best, const Range& range, const StepsLeft& left,
                        std::size_t& speed) const {
   const CpuFacts& cpu = topology_.node(NodeKind::kCpu, 0).cpu;
-  const bool by_amd = cpu.arch == CpuArch::kX86 && cpu.vendor == CpuVendor::kAmd && trial.type_intra == PathType::kSys;
+  const bool by_amd = cpu.arch == CpuArch::kX86 && cpu.vendor == CpuVendor::kAmd &&
+                      trial.type_intra == PathType::kSys;
   if (trial.same_channels && !by_amd) {
     trial.same_channels = false;
     return true;
@@ -175,8 +181,11 @@ bool NodeSearch::relax(Trial& trial, const Trial& best, const Range& range, cons
   }
   trial.cross_nic = range.cross_nic == 1 ? 1 : 0;
 
-  // Slower, until there is something; then only as long as it might bring more channels of nearly the same bandwidth.
-  if (speed + 1 == speeds_.size() || (best.channels > 0 && !(speeds_[speed + 1] / best.bw_inter > .49))) return false;
+  // Slower, until there is something; then only as long as it might bring more channels of nearly
+  // the same bandwidth.
+  if (speed + 1 == speeds_.size() ||
+      (best.channels > 0 && !(speeds_[speed + 1] / best.bw_inter > .49)))
+    return false;
   trial.bw_intra = trial.bw_inter = speeds_[++speed];
   return true;
 }
@@ -187,7 +196,8 @@ bool NodeSearch::improve(Trial& trial, const Trial& best, std::size_t& speed) co
     trial.bw_intra = trial.bw_inter = speeds_[--speed];
     return true;
   }
-  if (best.pattern == Pattern::kNvls && trial.bw_inter == best.bw_inter && trial.bw_inter < trial.bw_intra * 2) {
+  if (best.pattern == Pattern::kNvls && trial.bw_inter == best.bw_inter &&
+      trial.bw_inter < trial.bw_intra * 2) {
     trial.least_channels = trial.most_channels = best.channels;
     trial.bw_inter = speeds_[--speed];
     return true;
@@ -205,7 +215,8 @@ void NodeSearch::double_channels(Trial& graph) const {
   const int doubled = std::min(graph.channels * 2, graph.most_channels);
   const auto repeat = [&](std::vector<int>& rows, int width) {
     const auto row = static_cast<std::size_t>(width);
-    for (auto c = static_cast<std::size_t>(graph.channels); c < static_cast<std::size_t>(doubled); ++c) {
+    for (auto c = static_cast<std::size_t>(graph.channels); c < static_cast<std::size_t>(doubled);
+         ++c) {
       for (std::size_t i = 0; i < row; ++i)
         rows[c * row + i] = rows[(c - static_cast<std::size_t>(graph.channels)) * row + i];
     }

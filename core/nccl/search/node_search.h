@@ -32,7 +32,8 @@ class NodeSearch {
   NodeSearch(const NodeSearch&) = delete;
   NodeSearch& operator=(const NodeSearch&) = delete;
 
-  /// The best graph of a pattern with so many channels at least and at most; `collnet`: by network ports that can reduce.
+  /// The best graph of a pattern with so many channels at least and at most; `collnet`: by network
+  /// ports that can reduce.
   Graph find(int id, Pattern pattern, bool collnet, int least_channels, int most_channels);
 
   [[nodiscard]] bool hopeless() const { return walks_.hopeless(); }
@@ -56,7 +57,8 @@ class NodeSearch {
     int of_walk = 0;
     std::int64_t& of_all;
   };
-  bool relax(Trial& trial, const Trial& best, const Range& range, const StepsLeft& left, std::size_t& speed) const;
+  bool relax(Trial& trial, const Trial& best, const Range& range, const StepsLeft& left,
+             std::size_t& speed) const;
   bool improve(Trial& trial, const Trial& best, std::size_t& speed) const;
   void double_channels(Trial& graph) const;
   void fall_back(Trial& graph) const;

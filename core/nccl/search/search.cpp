@@ -17,7 +17,8 @@ constexpr int kMostRingChannels = 32;  // the half of 64: each is used twice
 /// Why a graph that was given is not of a node with so many GPUs; "" if it is.
 std::string misfit(const Graph& graph, int gpus) {
   for (const GraphChannel& channel : graph.orders) {
-    const bool known = std::all_of(channel.gpus.begin(), channel.gpus.end(), [gpus](int g) { return g < gpus; });
+    const bool known =
+        std::all_of(channel.gpus.begin(), channel.gpus.end(), [gpus](int g) { return g < gpus; });
     if (!known || (graph.id != 3 && channel.gpus.size() != static_cast<std::size_t>(gpus)))
       return fmt::format(
           "graph {} has channels of {} GPUs, but a node has {}: it was made for another machine or "
@@ -42,7 +43,8 @@ std::vector<int> first_domain(const Topology& topology, const std::vector<int>& 
   }
   std::vector<int> ranks;
   for (int g = 0; g < topology.count(NodeKind::kGpu); ++g) {
-    if (domains[static_cast<std::size_t>(g)] == mine) ranks.push_back(topology.node(NodeKind::kGpu, g).gpu.rank);
+    if (domains[static_cast<std::size_t>(g)] == mine)
+      ranks.push_back(topology.node(NodeKind::kGpu, g).gpu.rank);
   }
   std::sort(ranks.begin(), ranks.end());
   return ranks;
@@ -50,8 +52,8 @@ std::vector<int> first_domain(const Topology& topology, const std::vector<int>& 
 
 }  // namespace
 
-Expected<SearchResult> search_graphs(const Topology& topology, std::int64_t count, const SearchSettings& settings,
-                                     std::span<const Graph> given) {
+Expected<SearchResult> search_graphs(const Topology& topology, std::int64_t count,
+                                     const SearchSettings& settings, std::span<const Graph> given) {
   const auto refuse = [](ProblemKind kind, std::string text) {
     return tl::unexpected(Error::request(std::move(kind), std::move(text)));
   };
@@ -59,26 +61,30 @@ Expected<SearchResult> search_graphs(const Topology& topology, std::int64_t coun
   std::vector<int> domains = Paths(topology, settings).domains();
   result.node = with_ranks(topology, first_domain(topology, domains));
   std::sort(domains.begin(), domains.end());
-  result.nodes_per_topology = static_cast<int>(std::unique(domains.begin(), domains.end()) - domains.begin());
+  result.nodes_per_topology =
+      static_cast<int>(std::unique(domains.begin(), domains.end()) - domains.begin());
   const int gpus = result.node.count(NodeKind::kGpu);
   result.over_nodes = count > 1 || gpus < topology.count(NodeKind::kGpu);
   if (gpus > kMostGpus)
     return refuse({ProblemCode::kTooLarge, "gpu"},
                   fmt::format("{} GPUs in one node: the search takes {} at most", gpus, kMostGpus));
   if (result.over_nodes && result.node.count(NodeKind::kNet) == 0) {
-    return refuse({ProblemCode::kMissing, "net"},
-                  fmt::format("{} nodes, but the topology has no <net>: dump it on a machine with a network",
-                              count * result.nodes_per_topology));
+    return refuse(
+        {ProblemCode::kMissing, "net"},
+        fmt::format("{} nodes, but the topology has no <net>: dump it on a machine with a network",
+                    count * result.nodes_per_topology));
   }
   for (const Graph& graph : given) {
     if (const std::string problem = misfit(graph, gpus); !problem.empty())
       return refuse({ProblemCode::kConflict, "graph"}, problem);
   }
   NodeSearch search(result.node, settings, result.over_nodes);
-  const auto find = [&](int id, Pattern pattern, bool collnet, int least_channels, int most_channels) {
-    const auto known = std::find_if(given.begin(), given.end(), [id](const Graph& g) { return g.id == id; });
-    const bool usable =
-        known != given.end() && known->channels > 0 && !(settings.cross_nic == 0 && known->cross_nic == 1);
+  const auto find = [&](int id, Pattern pattern, bool collnet, int least_channels,
+                        int most_channels) {
+    const auto known =
+        std::find_if(given.begin(), given.end(), [id](const Graph& g) { return g.id == id; });
+    const bool usable = known != given.end() && known->channels > 0 &&
+                        !(settings.cross_nic == 0 && known->cross_nic == 1);
     return usable ? *known : search.find(id, pattern, collnet, least_channels, most_channels);
   };
   Graphs& graphs = result.graphs;
@@ -92,7 +98,8 @@ Expected<SearchResult> search_graphs(const Topology& topology, std::int64_t coun
     graphs.collnet_direct = find(4, Pattern::kCollnetDirect, true, 1, 64);
   }
   graphs.nvls = none(3, Pattern::kNvls);
-  if (settings.nvls && gpus > 1 && result.node.count(NodeKind::kNvs) > 0 && result.node.least_sm() >= 90)
+  if (settings.nvls && gpus > 1 && result.node.count(NodeKind::kNvs) > 0 &&
+      result.node.least_sm() >= 90)
     graphs.nvls = find(3, Pattern::kNvls, false, 1, 64);
   if (search.hopeless())
     return refuse({ProblemCode::kUnsupported, "system"},

@@ -13,19 +13,22 @@ namespace tutti::core::nccl {
 /// What NCCL finds on a machine.
 struct SearchResult {
   Graphs graphs;
-  Topology node;               ///< what one node of NCCL's is: GPU 0 and all that it reaches without the network
+  Topology node;  ///< what one node of NCCL's is: GPU 0 and all that it reaches without the network
   int nodes_per_topology = 1;  ///< into how many of these the topology falls
   bool over_nodes = false;
   float most_gb_per_s = 0;   ///< of one path between GPUs, or between a GPU and the network
   float total_gb_per_s = 0;  ///< of a GPU's NVLinks together, or of its PCIe slot
 };
 
-/// The graphs that NCCL 2.28.9 searches for a communicator over all GPUs of `count` machines like this, as it searches them: the
-/// same channels in the same order. For other versions of NCCL the graphs may differ. `given` are used in place of those that would be
-/// searched, by their ids, if they have channels (NCCL_GRAPH_FILE); their GPUs must be the node's.
-/// ERRORS: a given graph of other GPUs; several nodes and no network card; more than 160 GPUs in one node; a topology so odd that the search does not end.
-/// SOURCE: NVIDIA/nccl v2.28.9 src/graph/search.cc, src/init.cc (which graphs, in which order).
-Expected<SearchResult> search_graphs(const Topology& topology, std::int64_t count, const SearchSettings& settings = {},
+/// The graphs that NCCL 2.28.9 searches for a communicator over all GPUs of `count` machines like
+/// this, as it searches them: the same channels in the same order. For other versions of NCCL the
+/// graphs may differ. `given` are used in place of those that would be searched, by their ids, if
+/// they have channels (NCCL_GRAPH_FILE); their GPUs must be the node's. ERRORS: a given graph of
+/// other GPUs; several nodes and no network card; more than 160 GPUs in one node; a topology so odd
+/// that the search does not end. SOURCE: NVIDIA/nccl v2.28.9 src/graph/search.cc, src/init.cc
+/// (which graphs, in which order).
+Expected<SearchResult> search_graphs(const Topology& topology, std::int64_t count,
+                                     const SearchSettings& settings = {},
                                      std::span<const Graph> given = {});
 
 }  // namespace tutti::core::nccl

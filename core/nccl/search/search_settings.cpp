@@ -23,17 +23,19 @@ struct Switch {
   bool SearchSettings::*member;
   bool on = true;
 };
-constexpr std::array<Switch, 9> kSwitches{{{"NCCL_NET_GDR_C2C", &SearchSettings::gdr_c2c},
-                                           {"NCCL_SHM_DISABLE", &SearchSettings::shm, false},
-                                           {"NCCL_NVB_DISABLE", &SearchSettings::nvb, false},
-                                           {"NCCL_PXN_DISABLE", &SearchSettings::pxn, false},
-                                           {"NCCL_PXN_C2C", &SearchSettings::pxn_c2c},
-                                           {"NCCL_NET_DISABLE_INTRA", &SearchSettings::net_inside, false},
-                                           {"NCCL_NVLS_ENABLE", &SearchSettings::nvls},
-                                           {"NCCL_COLLNET_ENABLE", &SearchSettings::collnet},
-                                           {"NCCL_MNNVL_SCATTER_NETS_ENABLE", &SearchSettings::scatter_nets}}};
-constexpr std::array<std::string_view, 5> kOthers{"NCCL_P2P_LEVEL", "NCCL_P2P_DISABLE", "NCCL_NET_GDR_LEVEL",
-                                                  "NCCL_CROSS_NIC", "NCCL_NETDEVS_POLICY"};
+constexpr std::array<Switch, 9> kSwitches{
+    {{"NCCL_NET_GDR_C2C", &SearchSettings::gdr_c2c},
+     {"NCCL_SHM_DISABLE", &SearchSettings::shm, false},
+     {"NCCL_NVB_DISABLE", &SearchSettings::nvb, false},
+     {"NCCL_PXN_DISABLE", &SearchSettings::pxn, false},
+     {"NCCL_PXN_C2C", &SearchSettings::pxn_c2c},
+     {"NCCL_NET_DISABLE_INTRA", &SearchSettings::net_inside, false},
+     {"NCCL_NVLS_ENABLE", &SearchSettings::nvls},
+     {"NCCL_COLLNET_ENABLE", &SearchSettings::collnet},
+     {"NCCL_MNNVL_SCATTER_NETS_ENABLE", &SearchSettings::scatter_nets}}};
+constexpr std::array<std::string_view, 5> kOthers{"NCCL_P2P_LEVEL", "NCCL_P2P_DISABLE",
+                                                  "NCCL_NET_GDR_LEVEL", "NCCL_CROSS_NIC",
+                                                  "NCCL_NETDEVS_POLICY"};
 
 /// A distance up to which something is done: its name, or an old version's number for it.
 std::optional<PathType> level(std::string_view text) {
@@ -58,8 +60,8 @@ std::optional<PathType> path_type(std::string_view name) {
 
 Expected<void> set(SearchSettings& settings, std::string_view name, std::string_view value) {
   const auto expected = [&](std::string_view what, ProblemCode code = ProblemCode::kWrongType) {
-    return tl::unexpected(
-        Error::request({code, std::string(name)}, fmt::format("{}={}: expected {}", name, value, what)));
+    return tl::unexpected(Error::request({code, std::string(name)},
+                                         fmt::format("{}={}: expected {}", name, value, what)));
   };
   for (const Switch& known : kSwitches) {
     if (known.name != name) continue;
@@ -92,16 +94,20 @@ Expected<void> set(SearchSettings& settings, std::string_view name, std::string_
     const bool most = value.starts_with("MAX:");
     const int count = most ? whole_number<int>(value.substr(4)).value_or(0) : 0;
     if (value != "AUTO" && value != "ALL" && count <= 0)
-      return expected("AUTO, ALL or MAX:N", most ? ProblemCode::kTooSmall : ProblemCode::kUnknownName);
-    settings.net_policy = most ? NetPolicy::kMax : value == "ALL" ? NetPolicy::kAll : NetPolicy::kAuto;
+      return expected("AUTO, ALL or MAX:N",
+                      most ? ProblemCode::kTooSmall : ProblemCode::kUnknownName);
+    settings.net_policy = most             ? NetPolicy::kMax
+                          : value == "ALL" ? NetPolicy::kAll
+                                           : NetPolicy::kAuto;
     settings.most_nets = count;
     return {};
   }
   std::vector<std::string> all(kOthers.begin(), kOthers.end());
   for (const Switch& known : kSwitches) all.emplace_back(known.name);
-  return tl::unexpected(Error::request({ProblemCode::kUnknownName, std::string(name)},
-                                       fmt::format("{}: the search does not look at it{}; it looks at {}", name,
-                                                   did_you_mean(name, all), fmt::join(all, ", "))));
+  return tl::unexpected(
+      Error::request({ProblemCode::kUnknownName, std::string(name)},
+                     fmt::format("{}: the search does not look at it{}; it looks at {}", name,
+                                 did_you_mean(name, all), fmt::join(all, ", "))));
 }
 
 }  // namespace tutti::core::nccl

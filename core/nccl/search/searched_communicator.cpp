@@ -51,7 +51,8 @@ Expected<SearchSettings> search_settings(const Settings& settings, Version versi
   if (settings.nvls) search.nvls = *settings.nvls;
   if (settings.collnet) search.collnet = *settings.collnet;
   if (settings.cross_nic) {
-    if (const auto done = set(search, "NCCL_CROSS_NIC", fmt::format("{}", *settings.cross_nic)); !done)
+    if (const auto done = set(search, "NCCL_CROSS_NIC", fmt::format("{}", *settings.cross_nic));
+        !done)
       return tl::unexpected(done.error());
   }
   if (settings.gdr_level) {
@@ -61,26 +62,29 @@ Expected<SearchSettings> search_settings(const Settings& settings, Version versi
   return search;
 }
 
-Expected<Communicator> communicator_of(const Topology& topology, const SearchResult& found, std::int64_t count,
-                                       const Settings& settings, Version version) {
+Expected<Communicator> communicator_of(const Topology& topology, const SearchResult& found,
+                                       std::int64_t count, const Settings& settings,
+                                       Version version) {
   const std::int64_t gpus = topology.count(NodeKind::kGpu);
   if (count > std::numeric_limits<int>::max() / gpus)
     return tl::unexpected(Error::request(
-        {ProblemCode::kTooLarge},
-        fmt::format("{} × {} ranks: NCCL takes {} at most", count, gpus, std::numeric_limits<int>::max())));
+        {ProblemCode::kTooLarge}, fmt::format("{} × {} ranks: NCCL takes {} at most", count, gpus,
+                                              std::numeric_limits<int>::max())));
   if (settings.net_intra_disabled.value_or(false) && found.nodes_per_topology > topology.hosts)
-    return tl::unexpected(Error::request(
-        {ProblemCode::kConflict, "NCCL_NET_DISABLE_INTRA"},
-        "NCCL_NET_DISABLE_INTRA=1: NCCL ends with \"No transport found\", as only the network joins some GPUs of a "
-        "machine; leave it out, or what keeps them from peer access and shared memory (NCCL_P2P_DISABLE, "
-        "NCCL_SHM_DISABLE)"));
+    return tl::unexpected(Error::request({ProblemCode::kConflict, "NCCL_NET_DISABLE_INTRA"},
+                                         "NCCL_NET_DISABLE_INTRA=1: NCCL ends with \"No transport "
+                                         "found\", as only the network joins some GPUs of a "
+                                         "machine; leave it out, or what keeps them from peer "
+                                         "access and shared memory (NCCL_P2P_DISABLE, "
+                                         "NCCL_SHM_DISABLE)"));
   Communicator made;
   made.version = version;
   made.ranks = static_cast<int>(count * gpus);
   made.nodes = static_cast<int>(count) * found.nodes_per_topology;
   made.compute_capability = made.most_compute_capability = topology.least_sm();
   for (int g = 0; g < topology.count(NodeKind::kGpu); ++g)
-    made.most_compute_capability = std::max(made.most_compute_capability, topology.node(NodeKind::kGpu, g).gpu.sm);
+    made.most_compute_capability =
+        std::max(made.most_compute_capability, topology.node(NodeKind::kGpu, g).gpu.sm);
   made.cpu = host_cpu(topology.node(NodeKind::kCpu, 0).cpu);
   made.nvswitch = found.node.count(NodeKind::kNvs) > 0;
   made.nvls = found.graphs.nvls.channels > 0;
@@ -88,7 +92,8 @@ Expected<Communicator> communicator_of(const Topology& topology, const SearchRes
   made.collnet = reduces_in_network(found.node) && collnet_is_on(made, settings);
   made.collnet_narrow = sharp_adds_narrow_types(slowest_reducing_card(found.node));
   std::set<int> heads;
-  for (const GraphChannel& channel : found.graphs.collnet_direct.orders) heads.insert(channel.gpus.front());
+  for (const GraphChannel& channel : found.graphs.collnet_direct.orders)
+    heads.insert(channel.gpus.front());
   made.collnet_heads = static_cast<int>(heads.size());
   count_channels(made, settings);
   const auto search = search_settings(settings, version);
@@ -97,7 +102,8 @@ Expected<Communicator> communicator_of(const Topology& topology, const SearchRes
   return made;
 }
 
-Expected<Communicator> searched_communicator(const Topology& topology, std::int64_t count, const Settings& settings,
+Expected<Communicator> searched_communicator(const Topology& topology, std::int64_t count,
+                                             const Settings& settings,
                                              std::span<const Graph> given) {
   const auto search = search_settings(settings);
   if (!search) return tl::unexpected(search.error());

@@ -18,19 +18,22 @@ HostCpu host_cpu(const CpuFacts& cpu);
 /// Returns the settings that the search reads, for the given release: before 2.14 NCCL did not
 /// compare the network with the links between the GPUs of a machine. ERRORS: a distance that NCCL
 /// does not know.
-Expected<SearchSettings> search_settings(const Settings& settings, Version version = kDefaultVersion);
+Expected<SearchSettings> search_settings(const Settings& settings,
+                                         Version version = kDefaultVersion);
 
-/// The communicator over all GPUs of `count` machines like `topology`, of which `found` was found: its channels are counted as `version` does.
-/// For NVLS the driver has to know multicast, which no topology says: it is taken to. A CollNet plugin is there if the search looked for its
-/// graphs and some card can reduce.
-/// REQUIRES: found = search_graphs(topology, count, …).
-/// ERRORS: more than 2³¹ - 1 ranks; under NCCL_NET_DISABLE_INTRA=1 GPUs of a host that only it joins.
-Expected<Communicator> communicator_of(const Topology& topology, const SearchResult& found, std::int64_t count,
-                                       const Settings& settings, Version version = kDefaultVersion);
+/// The communicator over all GPUs of `count` machines like `topology`, of which `found` was found:
+/// its channels are counted as `version` does. For NVLS the driver has to know multicast, which no
+/// topology says: it is taken to. A CollNet plugin is there if the search looked for its graphs and
+/// some card can reduce. REQUIRES: found = search_graphs(topology, count, …). ERRORS: more than
+/// 2³¹ - 1 ranks; under NCCL_NET_DISABLE_INTRA=1 GPUs of a host that only it joins.
+Expected<Communicator> communicator_of(const Topology& topology, const SearchResult& found,
+                                       std::int64_t count, const Settings& settings,
+                                       Version version = kDefaultVersion);
 
-/// The same from a topology alone: its graphs are searched as NCCL 2.28.9 does (search.h), but for those that are `given`.
-/// ERRORS: those of the settings and of the search.
-Expected<Communicator> searched_communicator(const Topology& topology, std::int64_t count, const Settings& settings,
+/// The same from a topology alone: its graphs are searched as NCCL 2.28.9 does (search.h), but for
+/// those that are `given`. ERRORS: those of the settings and of the search.
+Expected<Communicator> searched_communicator(const Topology& topology, std::int64_t count,
+                                             const Settings& settings,
                                              std::span<const Graph> given = {});
 
 }  // namespace tutti::core::nccl

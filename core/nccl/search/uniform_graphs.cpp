@@ -1,9 +1,13 @@
-// NCCL's search lays channels of one speed after another until links are full, from the fastest speed of a list down. Where all GPUs and network cards are
-// alike, the outcome can be counted. Take 8 H100 (18 NVLinks of 20.6 GB/s as NCCL counts them, 370.8 together) on switches, and the list 60, 50, 40, 30, …:
-//   60 fits 6 times (360), 50 7 times (350), 40 9 times (360, no better), 30 12 times (360); below half of the best speed it stops looking.
-//   6 channels of 60 it is; channels of 25 and more are doubled at half the speed: 12 x 30.
-// Between nodes a channel leaves by a network card: 8 cards of 50 GB/s and the list 48, 45, …: 8 x 48.
-// tests/core/nccl/uniform_graphs_test.cpp holds the outcome against the search of NCCL itself.
+// NCCL's search lays channels of one speed after another until links are full, from the fastest
+// speed of a list down. Where all GPUs and network cards are alike, the outcome can be counted.
+// Take 8 H100 (18 NVLinks of 20.6 GB/s as NCCL counts them, 370.8 together) on switches, and the
+// list 60, 50, 40, 30, …:
+//   60 fits 6 times (360), 50 7 times (350), 40 9 times (360, no better), 30 12 times (360); below
+//   half of the best speed it stops looking. 6 channels of 60 it is; channels of 25 and more are
+//   doubled at half the speed: 12 x 30.
+// Between nodes a channel leaves by a network card: 8 cards of 50 GB/s and the list 48, 45, …: 8
+// x 48. tests/core/nccl/uniform_graphs_test.cpp holds the outcome against the search of NCCL
+// itself.
 
 #include "core/nccl/search/uniform_graphs.h"
 
@@ -21,17 +25,22 @@ namespace tutti::core::nccl {
 namespace {
 
 // SOURCE: NVIDIA/nccl src/graph/search.cc, speedArray*, at the tags named.
-constexpr float kAll[] = {42, 30, 24, 21, 18, 15, 12, 10, 9, 7, 6, 5, 4, 3, 2.4F, 1.2F, .24F, .12F};  // 2.8
+constexpr float kAll[] = {42, 30, 24, 21, 18, 15,   12,   10,   9,
+                          7,  6,  5,  4,  3,  2.4F, 1.2F, .24F, .12F};  // 2.8
 constexpr float kInside10[] = {44, 30, 22, 18, 15, 12, 10, 9, 7, 6, 5, 4, 3};
-constexpr float kAcross10[] = {48, 30, 24, 22, 18, 15, 12, 10, 9, 7, 6, 5, 4, 3, 2.4F, 1.2F, .24F, .12F};
+constexpr float kAcross10[] = {48, 30, 24, 22, 18, 15,   12,   10,   9,
+                               7,  6,  5,  4,  3,  2.4F, 1.2F, .24F, .12F};
 constexpr float kInside18[] = {40, 30, 20, 18, 15, 12, 10, 9, 7, 6, 5, 4, 3};
-constexpr float kAcross18[] = {48, 30, 28, 24, 20, 18, 15, 12, 10, 9, 7, 6, 5, 4, 3, 2.4F, 1.2F, .24F, .12F};
+constexpr float kAcross18[] = {48, 30, 28, 24, 20, 18,   15,   12,   10,  9,
+                               7,  6,  5,  4,  3,  2.4F, 1.2F, .24F, .12F};
 constexpr float kHopperInside16[] = {66, 33, 24, 20, 15, 12, 6, 3};
 constexpr float kHopperInside18[] = {60, 50, 40, 30, 24, 20, 15, 12, 11, 6, 3};
-constexpr float kHopperAcross[] = {48, 45, 42, 40, 30, 24, 22, 20, 17.5F, 15, 12, 6, 3, 2.4F, 1.2F, .24F, .12F};
+constexpr float kHopperAcross[] = {48, 45, 42, 40, 30,   24,   22,   20,  17.5F,
+                                   15, 12, 6,  3,  2.4F, 1.2F, .24F, .12F};
 constexpr float kBlackwellInside25[] = {90, 80, 70, 60, 50, 40, 30, 24, 20, 19, 18};
 constexpr float kBlackwellInside29[] = {90, 80, 70, 60, 50, 45, 40, 30, 24, 20, 19, 18};
-constexpr float kBlackwellAcross[] = {96, 48, 45, 42, 40, 30, 24, 22, 20, 17.5F, 15, 12, 6, 3, 2.4F, 1.2F, .24F, .12F};
+constexpr float kBlackwellAcross[] = {96,    48, 45, 42, 40, 30,   24,   22,   20,
+                                      17.5F, 15, 12, 6,  3,  2.4F, 1.2F, .24F, .12F};
 
 std::span<const float> speeds(int cc, bool across, Version v) {
   if (v < Version{2, 10, 0}) return kAll;
@@ -104,9 +113,11 @@ class Counting {
   /// How many channels of that speed fit inside a node.
   [[nodiscard]] int fit(float speed) const {
     if (s_.inside == Inside::kPcie)
-      return speed <= std::min(static_cast<float>(s_.pcie_gb_per_s), socket(s_.cpu, version_)) ? 1 : 0;
+      return speed <= std::min(static_cast<float>(s_.pcie_gb_per_s), socket(s_.cpu, version_)) ? 1
+                                                                                               : 0;
     // Of a cube mesh of 8, two GPUs of every ring have but one link between them.
-    if (s_.inside == Inside::kCubeMesh) return 3 * static_cast<int>(2 * nvlink(cc_, version_) / speed);
+    if (s_.inside == Inside::kCubeMesh)
+      return 3 * static_cast<int>(2 * nvlink(cc_, version_) / speed);
     const int others = s_.gpus - 1;
     if (s_.inside == Inside::kNvswitch) return static_cast<int>(per_gpu_ / speed);
     // Rings that use every pair's links equally often.
@@ -121,7 +132,8 @@ class Counting {
     for (const float speed : list_) {
       if (ring.channels > 0 && speed <= .49F * ring.bw_intra) break;
       const int channels = std::min(32, fit(speed));
-      if (static_cast<float>(channels) * speed <= static_cast<float>(ring.channels) * ring.bw_intra) continue;
+      if (static_cast<float>(channels) * speed <= static_cast<float>(ring.channels) * ring.bw_intra)
+        continue;
       ring.channels = channels;
       ring.bw_intra = ring.bw_inter = speed;
       if (s_.inside != Inside::kPcie && static_cast<float>(channels) * speed >= per_gpu_) break;
@@ -163,13 +175,15 @@ class Counting {
     Graph tree = ring;
     tree.id = 1;
     const bool alone = s_.gpus == 1;
-    const bool rails = cc_ >= 90 && !s_.grace;  // a card for every GPU: way up and way down share one
+    const bool rails =
+        cc_ >= 90 && !s_.grace;  // a card for every GPU: way up and way down share one
     tree.pattern = s_.nodes > 1 && (alone || rails) ? Pattern::kTree : Pattern::kBalancedTree;
     if (s_.inside == Inside::kPcie) return tree;
     if (s_.nodes == 1) {
       const bool two = s_.gpus == 2;
-      tree.bw_intra = std::max(fastest_up_to((two ? 2 : 1) * per_gpu_ / static_cast<float>(ring.channels)),
-                               ring.bw_intra * (two ? 2.0F : 0.5F));
+      tree.bw_intra =
+          std::max(fastest_up_to((two ? 2 : 1) * per_gpu_ / static_cast<float>(ring.channels)),
+                   ring.bw_intra * (two ? 2.0F : 0.5F));
       if (s_.inside == Inside::kCubeMesh) tree.bw_intra = ring.bw_intra;
       tree.bw_inter = tree.bw_intra;
       tree.same_channels = !two && ring.same_channels;
@@ -188,9 +202,11 @@ class Counting {
     chain.id = 2;
     chain.pattern = Pattern::kTree;
     if (cc_ >= 80 || s_.nodes == 1) return chain;
-    // Before Ampere what goes into a GPU also takes an eighth of the way out, which the same card has here.
+    // Before Ampere what goes into a GPU also takes an eighth of the way out, which the same card
+    // has here.
     chain.bw_inter = fastest_up_to(std::min(graphs.ring.bw_inter, card_and_eighth()));
-    chain.bw_intra = std::min(chain.bw_intra, std::max(chain.bw_inter, fastest_up_to(2 * chain.bw_inter)));
+    chain.bw_intra =
+        std::min(chain.bw_intra, std::max(chain.bw_inter, fastest_up_to(2 * chain.bw_inter)));
     return chain;
   }
 
@@ -202,7 +218,8 @@ class Counting {
     direct.pattern = s_.gpus > 1 ? Pattern::kCollnetDirect : Pattern::kTree;
     direct.channels = std::clamp(std::min(s_.nics, s_.gpus), 1, 8);
     direct.bw_inter =
-        fastest_up_to(cc_ < 80 ? card_and_eighth() : static_cast<float>(std::min(s_.nic_gb_per_s, s_.pcie_gb_per_s)));
+        fastest_up_to(cc_ < 80 ? card_and_eighth()
+                               : static_cast<float>(std::min(s_.nic_gb_per_s, s_.pcie_gb_per_s)));
     direct.bw_intra = std::max(direct.bw_inter, fastest_up_to(2 * direct.bw_inter));
     return direct;
   }
@@ -220,8 +237,9 @@ class Counting {
     nvls.type_inter = s_.grace && s_.nodes > 1 ? PathType::kP2c : PathType::kPix;
     nvls.channels = std::min(s_.gpus, 32);
     nvls.bw_intra = fastest_up_to(per_gpu_ / static_cast<float>(nvls.channels + 1));
-    const float most =
-        s_.nodes > 1 ? static_cast<float>(std::min(s_.nic_gb_per_s, s_.pcie_gb_per_s)) : 2 * nvls.bw_intra;
+    const float most = s_.nodes > 1
+                           ? static_cast<float>(std::min(s_.nic_gb_per_s, s_.pcie_gb_per_s))
+                           : 2 * nvls.bw_intra;
     nvls.bw_inter = fastest_up_to(most);
     if (s_.nodes > 1) nvls.bw_intra = std::min(nvls.bw_intra, std::max(nvls.bw_inter, 48.0F));
     return nvls;
@@ -236,15 +254,18 @@ class Counting {
 
 }  // namespace
 
-Expected<Communicator> uniform_communicator(const System& system, Version version, const Settings& settings) {
+Expected<Communicator> uniform_communicator(const System& system, Version version,
+                                            const Settings& settings) {
   const auto wrong = [](ProblemCode code, const std::string& text) {
     return tl::make_unexpected(Error::request({code}, text));
   };
   const bool part_of_mesh = system.inside == Inside::kCubeMesh && system.gpus != 8;
   if (part_of_mesh && (system.nodes > 1 || system.gpus > 8))
     return wrong(ProblemCode::kUnsupported,
-                 "part of a cube mesh on several nodes: which rings NCCL finds there depends on where its cards are");
-  if (system.nodes > 1 && system.nics == 0) return wrong(ProblemCode::kMissing, "several nodes without network cards");
+                 "part of a cube mesh on several nodes: which rings NCCL finds there depends on "
+                 "where its cards are");
+  if (system.nodes > 1 && system.nics == 0)
+    return wrong(ProblemCode::kMissing, "several nodes without network cards");
   Communicator comm;
   comm.version = version;
   comm.ranks = system.ranks();

@@ -19,8 +19,9 @@ constexpr std::size_t kDrivings = 3;
 constexpr std::size_t kKinds = 6;
 
 constexpr std::array<CollectiveKind, ErrorBands::kFactors - kKinds> kCollectives = {
-    CollectiveKind::kAllReduce, CollectiveKind::kAllGather, CollectiveKind::kReduceScatter, CollectiveKind::kBroadcast,
-    CollectiveKind::kReduce,    CollectiveKind::kAllToAll,  CollectiveKind::kSendReceive,   CollectiveKind::kGather};
+    CollectiveKind::kAllReduce,   CollectiveKind::kAllGather, CollectiveKind::kReduceScatter,
+    CollectiveKind::kBroadcast,   CollectiveKind::kReduce,    CollectiveKind::kAllToAll,
+    CollectiveKind::kSendReceive, CollectiveKind::kGather};
 
 template <std::size_t n>
 std::size_t index_of(const std::array<const char*, n>& names, const std::string& name) {
@@ -31,7 +32,8 @@ std::size_t index_of(const std::array<const char*, n>& names, const std::string&
 
 BandFacts band_facts(const System& system, CollectiveKind kind, const Parameters& parameters) {
   const bool far = system.nodes > 1;
-  return {far ? known_from(parameters.systems(system.transport)) : KnownFrom::kSeveral, system.driving, kind};
+  return {far ? known_from(parameters.systems(system.transport)) : KnownFrom::kSeveral,
+          system.driving, kind};
 }
 
 std::size_t ErrorBands::size_of(std::int64_t bytes) {
@@ -57,8 +59,10 @@ ErrorBands::ErrorBands()
                 {"collective", "gather and scatter"}}} {}
 
 std::array<std::size_t, 3> ErrorBands::factors_of(const BandFacts& facts) {
-  const auto kind = std::find(kCollectives.begin(), kCollectives.end() - 1, facts.kind) - kCollectives.begin();
-  return {kNetworks + static_cast<std::size_t>(facts.network), kDrivings + static_cast<std::size_t>(facts.driving),
+  const auto kind =
+      std::find(kCollectives.begin(), kCollectives.end() - 1, facts.kind) - kCollectives.begin();
+  return {kNetworks + static_cast<std::size_t>(facts.network),
+          kDrivings + static_cast<std::size_t>(facts.driving),
           kKinds + static_cast<std::size_t>(kind)};
 }
 
@@ -80,32 +84,39 @@ Expected<ErrorBands> ErrorBands::parse(std::string_view text, const std::string&
   std::vector<bool> set(2 * kSizes + kFactors);
   for (const CsvTable::Row& line : table.rows) {
     const auto cell = [&](std::size_t c) { return line.cells[at[c]]; };
-    const auto where = [&](std::size_t c) { return Location{file, cell(c).at.line, cell(c).at.column}; };
-    const auto number = [&](std::size_t c, double& to) {
-      if (const auto read = read_number(cell(c).text, where(c), columns[c], 1e-3, 1e3, problems)) to = *read;
+    const auto where = [&](std::size_t c) {
+      return Location{file, cell(c).at.line, cell(c).at.column};
     };
-    const std::size_t nodes = index_of(kNodes, cell(0).text), size = index_of(kSizeNames, cell(1).text);
-    const auto factor = std::find_if(made.factors_.begin(), made.factors_.end(), [&](const Factor& one) {
-      return one.by == cell(0).text && one.name == cell(1).text;
-    });
+    const auto number = [&](std::size_t c, double& to) {
+      if (const auto read = read_number(cell(c).text, where(c), columns[c], 1e-3, 1e3, problems))
+        to = *read;
+    };
+    const std::size_t nodes = index_of(kNodes, cell(0).text),
+                      size = index_of(kSizeNames, cell(1).text);
+    const auto factor = std::find_if(
+        made.factors_.begin(), made.factors_.end(),
+        [&](const Factor& one) { return one.by == cell(0).text && one.name == cell(1).text; });
     std::size_t place = 0;
     if (nodes < kNodes.size() && size < kSizes) {
       place = nodes * kSizes + size;
       ErrorBand& band = made.bands_[nodes][size];
       number(2, band.low);
       number(3, band.high);
-      if (band.low > band.high) problems.add({ProblemCode::kConflict, "low"}, where(2), "low is above high");
+      if (band.low > band.high)
+        problems.add({ProblemCode::kConflict, "low"}, where(2), "low is above high");
     } else if (factor != made.factors_.end()) {
       place = 2 * kSizes + static_cast<std::size_t>(factor - made.factors_.begin());
       number(4, factor->value);
     } else {
-      problems.add({ProblemCode::kUnknownName, columns[0]}, where(0),
-                   "expected one node or several nodes and a size such as \"{}\", or what widens bands", kSizeNames[0]);
+      problems.add(
+          {ProblemCode::kUnknownName, columns[0]}, where(0),
+          "expected one node or several nodes and a size such as \"{}\", or what widens bands",
+          kSizeNames[0]);
       continue;
     }
     if (set[place])
-      problems.add({ProblemCode::kDuplicate, columns[0]}, where(0), "{}, {} is there twice", cell(0).text,
-                   cell(1).text);
+      problems.add({ProblemCode::kDuplicate, columns[0]}, where(0), "{}, {} is there twice",
+                   cell(0).text, cell(1).text);
     set[place] = true;
   }
   if (std::find(set.begin(), set.end(), false) != set.end())
@@ -126,10 +137,12 @@ std::string ErrorBands::to_csv() const {
   for (std::size_t nodes = 0; nodes < kNodes.size(); ++nodes) {
     for (std::size_t size = 0; size < kSizes; ++size) {
       const ErrorBand& band = bands_[nodes][size];
-      text += fmt::format("{},{},{:.3f},{:.3f},1\n", kNodes[nodes], kSizeNames[size], band.low, band.high);
+      text += fmt::format("{},{},{:.3f},{:.3f},1\n", kNodes[nodes], kSizeNames[size], band.low,
+                          band.high);
     }
   }
-  for (const Factor& one : factors_) text += fmt::format("{},{},1,1,{:.3f}\n", one.by, one.name, one.value);
+  for (const Factor& one : factors_)
+    text += fmt::format("{},{},1,1,{:.3f}\n", one.by, one.name, one.value);
   return text;
 }
 

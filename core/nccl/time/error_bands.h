@@ -34,13 +34,14 @@ struct BandFacts {
 
 BandFacts band_facts(const System& system, CollectiveKind kind, const Parameters& parameters);
 
-/// What the validation has taught of predictions' errors. A band by one or several nodes and size, whose ends are farther from the prediction or nearer to it, as
-/// logarithms, by a factor for each of the facts. Learned on systems that the figures were not fitted to.
+/// What the validation has taught of predictions' errors. A band by one or several nodes and size,
+/// whose ends are farther from the prediction or nearer to it, as logarithms, by a factor for each
+/// of the facts. Learned on systems that the figures were not fitted to.
 class ErrorBands {
  public:
   static constexpr std::size_t kSizes = 4;
-  static constexpr std::array<const char*, kSizes> kSizeNames = {"below 64 KiB", "64 KiB to 1 MiB", "1 MiB to 64 MiB",
-                                                                 "64 MiB and more"};
+  static constexpr std::array<const char*, kSizes> kSizeNames = {
+      "below 64 KiB", "64 KiB to 1 MiB", "1 MiB to 64 MiB", "64 MiB and more"};
   static std::size_t size_of(std::int64_t bytes);
 
   /// A kind of fact that widens bands, and one of its values.
@@ -54,14 +55,17 @@ class ErrorBands {
   static std::array<std::size_t, 3> factors_of(const BandFacts& facts);
 
   ErrorBands();
-  /// CSV: part, name, low, high, widen. Of the parts "one node" and "several nodes" the names are kSizeNames, low and high times the prediction; of factors
-  /// `widen` counts. ERRORS: a row that is missing, there twice or wrong.
+  /// CSV: part, name, low, high, widen. Of the parts "one node" and "several nodes" the names are
+  /// kSizeNames, low and high times the prediction; of factors `widen` counts. ERRORS: a row that
+  /// is missing, there twice or wrong.
   static Expected<ErrorBands> parse(std::string_view text, const std::string& file);
   /// nccl_error.csv of the library folder.
   static Expected<ErrorBands> load(const std::string& library_folder);
   [[nodiscard]] std::string to_csv() const;
 
-  [[nodiscard]] ErrorBand& at(bool several_nodes, std::size_t size) { return bands_[several_nodes ? 1 : 0][size]; }
+  [[nodiscard]] ErrorBand& at(bool several_nodes, std::size_t size) {
+    return bands_[several_nodes ? 1 : 0][size];
+  }
   [[nodiscard]] std::array<Factor, kFactors>& factors() { return factors_; }
   [[nodiscard]] ErrorBand of(int nodes, std::int64_t bytes, const BandFacts& facts) const;
 

@@ -19,15 +19,28 @@ struct Figure {
   const char* unit;
 };
 
-constexpr Figure kGpu[kGpuFigures] = {
-    {"hop_ll", "us"},          {"hop_ll128", "us"},        {"hop_simple", "us"},  {"channel_ll", "GB/s"},
-    {"channel_ll128", "GB/s"}, {"channel_simple", "GB/s"}, {"nvlink_share", "1"}, {"tree_share", "1"},
-    {"nvls_latency", "us"},    {"nvls_share", "1"},        {"pass", "us"},        {"peer_channel", "GB/s"},
-    {"nvls_fill", "1"},        {"rack_share", "1"},        {"copy", "GB/s"},      {"launch_ll", "us"},
-    {"launch_ll128", "us"},    {"launch_simple", "us"}};
+constexpr Figure kGpu[kGpuFigures] = {{"hop_ll", "us"},
+                                      {"hop_ll128", "us"},
+                                      {"hop_simple", "us"},
+                                      {"channel_ll", "GB/s"},
+                                      {"channel_ll128", "GB/s"},
+                                      {"channel_simple", "GB/s"},
+                                      {"nvlink_share", "1"},
+                                      {"tree_share", "1"},
+                                      {"nvls_latency", "us"},
+                                      {"nvls_share", "1"},
+                                      {"pass", "us"},
+                                      {"peer_channel", "GB/s"},
+                                      {"nvls_fill", "1"},
+                                      {"rack_share", "1"},
+                                      {"copy", "GB/s"},
+                                      {"launch_ll", "us"},
+                                      {"launch_ll128", "us"},
+                                      {"launch_simple", "us"}};
 constexpr Figure kNet[kNetFigures] = {
-    {"hop_ll", "us"},         {"hop_ll128", "us"}, {"hop_simple", "us"}, {"share", "1"},         {"channel_ll", "GB/s"},
-    {"peer_channel", "GB/s"}, {"message", "us"},   {"crowd", "1"},       {"shuffle_share", "1"}, {"rendezvous", "us"}};
+    {"hop_ll", "us"},       {"hop_ll128", "us"},      {"hop_simple", "us"}, {"share", "1"},
+    {"channel_ll", "GB/s"}, {"peer_channel", "GB/s"}, {"message", "us"},    {"crowd", "1"},
+    {"shuffle_share", "1"}, {"rendezvous", "us"}};
 constexpr Figure kHost[kHostFigures] = {{"issue", "us"}};
 constexpr Figure kPcie[kPcieFigures] = {{"hop_ll", "us"},      {"hop_simple", "us"},
                                         {"share", "1"},        {"share_through_host", "1"},
@@ -42,7 +55,8 @@ static_assert(kGpu[kGpuFigures - 1].name != nullptr && kHost[kHostFigures - 1].n
 /// Generations with figures of their own; the others take those of the nearest.
 constexpr const char* kGenerations[] = {"volta", "ampere", "hopper", "blackwell"};
 constexpr std::size_t kGenerationCount = std::size(kGenerations);
-constexpr const char* kTransports[] = {"verbs", "efa", "efa_copies", "slingshot", "tcpx", "tcpxo", "tcp"};
+constexpr const char* kTransports[] = {"verbs", "efa",   "efa_copies", "slingshot",
+                                       "tcpx",  "tcpxo", "tcp"};
 constexpr std::size_t kTransportCount = std::size(kTransports);
 constexpr const char* kReleases[] = {"until_2_21", "since_2_22"};
 
@@ -60,7 +74,8 @@ constexpr double kSharpStart[kSharpFigures] = {0.8, 31, 1.4};
 constexpr const char* kSharpHow[kSharpFigures] = {
     "published: 20 of an HDR card's 25 GB/s (NVIDIA/nccl issue 320; comment of 2023-01-03)",
     "published: NCCL's own for CollNetDirect (NVIDIA/nccl src/graph/tuning.cc; since 2.19)",
-    "published: 2.83 us for 8 bytes of 128 hosts over two levels (Graham et al.; SHArP; COMHPC 2016)"};
+    "published: 2.83 us for 8 bytes of 128 hosts over two levels (Graham et al.; SHArP; COMHPC "
+    "2016)"};
 
 std::size_t row(GpuGeneration generation) {
   switch (generation) {
@@ -94,7 +109,8 @@ std::size_t row(Transport transport) {
 }  // namespace
 
 Parameters Parameters::initial() {
-  // NCCL's own hop latencies and channel rates; shares of vendors' rates from its topo.h (20 of 25 GB/s and the like).
+  // NCCL's own hop latencies and channel rates; shares of vendors' rates from its topo.h (20 of 25
+  // GB/s and the like).
   constexpr double kGpuStart[kGenerationCount][kGpuFigures] = {
       {1.0, 2.5, 3.0, 8, 15, 20, 0.9, 0.6, 25, 0.7, 2, 18, 1.5, 0.8, 300, 6.6, 8.4, 8.4},
       {1.0, 2.5, 3.0, 12, 18, 24, 0.75, 0.6, 25, 0.7, 2, 18, 1.5, 0.8, 550, 6.6, 8.4, 8.4},
@@ -109,21 +125,25 @@ Parameters Parameters::initial() {
   constexpr double kPcieStart[kPcieFigures] = {1.0, 4, 0.7, 0.7, 3, 0.8};
   constexpr double kReleaseStart[std::size(kReleases)][kReleaseFigures] = {{0.8, 0.7}, {0.2, 0.2}};
   Parameters made;
-  const auto add = [&](const std::string& of, const Figure& figure, double value, const char* kind = nullptr) {
+  const auto add = [&](const std::string& of, const Figure& figure, double value,
+                       const char* kind = nullptr) {
     const std::string name = fmt::format("{}.{}", of, figure.name);
-    made.all_.push_back(
-        {name, value, figure.unit, "assumed", kind == nullptr ? name : fmt::format("{}.{}", kind, figure.name)});
+    made.all_.push_back({name, value, figure.unit, "assumed",
+                         kind == nullptr ? name : fmt::format("{}.{}", kind, figure.name)});
   };
   for (std::size_t g = 0; g < kGenerationCount; ++g) {
-    for (std::size_t f = 0; f < kGpuFigures; ++f) add(kGenerations[g], kGpu[f], kGpuStart[g][f], "gpu");
+    for (std::size_t f = 0; f < kGpuFigures; ++f)
+      add(kGenerations[g], kGpu[f], kGpuStart[g][f], "gpu");
   }
   for (std::size_t t = 0; t < kTransportCount; ++t) {
-    for (std::size_t f = 0; f < kNetFigures; ++f) add(kTransports[t], kNet[f], kNetStart[t][f], "net");
+    for (std::size_t f = 0; f < kNetFigures; ++f)
+      add(kTransports[t], kNet[f], kNetStart[t][f], "net");
   }
   for (std::size_t f = 0; f < kPcieFigures; ++f) add("pcie", kPcie[f], kPcieStart[f]);
   for (std::size_t f = 0; f < kHostFigures; ++f) add("host", kHost[f], kHostStart[f]);
   for (std::size_t r = 0; r < std::size(kReleases); ++r) {
-    for (std::size_t f = 0; f < kReleaseFigures; ++f) add(kReleases[r], kRelease[f], kReleaseStart[r][f]);
+    for (std::size_t f = 0; f < kReleaseFigures; ++f)
+      add(kReleases[r], kRelease[f], kReleaseStart[r][f]);
   }
   for (std::size_t f = 0; f < kSharpFigures; ++f) {
     add("sharp", kSharp[f], kSharpStart[f]);
@@ -133,14 +153,18 @@ Parameters Parameters::initial() {
   return made;
 }
 
-double Parameters::of(HostFigure figure) const { return all_[kHostBegin + static_cast<std::size_t>(figure)].value; }
+double Parameters::of(HostFigure figure) const {
+  return all_[kHostBegin + static_cast<std::size_t>(figure)].value;
+}
 
 double Parameters::of(ReleaseFigure figure, const Version& version) const {
   const std::size_t release = version < Version{2, 22, 0} ? 0 : 1;
   return all_[kReleaseBegin + release * kReleaseFigures + static_cast<std::size_t>(figure)].value;
 }
 
-double Parameters::of(SharpFigure figure) const { return all_[kSharpBegin + static_cast<std::size_t>(figure)].value; }
+double Parameters::of(SharpFigure figure) const {
+  return all_[kSharpBegin + static_cast<std::size_t>(figure)].value;
+}
 
 double Parameters::of(GpuGeneration generation, GpuFigure figure) const {
   return all_[kGpuBegin + row(generation) * kGpuFigures + static_cast<std::size_t>(figure)].value;
@@ -150,12 +174,15 @@ double Parameters::of(Transport transport, NetFigure figure) const {
   return all_[kNetBegin + row(transport) * kNetFigures + static_cast<std::size_t>(figure)].value;
 }
 
-double Parameters::of(PcieFigure figure) const { return all_[kPcieBegin + static_cast<std::size_t>(figure)].value; }
+double Parameters::of(PcieFigure figure) const {
+  return all_[kPcieBegin + static_cast<std::size_t>(figure)].value;
+}
 
 std::size_t Parameters::systems(Transport transport) const {
   // "fitted to 966 rows of 12 systems"
   const std::string& how =
-      all_[kNetBegin + row(transport) * kNetFigures + static_cast<std::size_t>(NetFigure::kShare)].how;
+      all_[kNetBegin + row(transport) * kNetFigures + static_cast<std::size_t>(NetFigure::kShare)]
+          .how;
   const std::size_t at = how.find(" rows of ");
   if (!how.starts_with("fitted") || at == std::string::npos) return 0;
   std::size_t count = 0;
@@ -165,39 +192,44 @@ std::size_t Parameters::systems(Transport transport) const {
 }
 
 bool Parameters::is_measured(Transport transport) const {
-  const std::size_t share = kNetBegin + row(transport) * kNetFigures + static_cast<std::size_t>(NetFigure::kShare);
+  const std::size_t share =
+      kNetBegin + row(transport) * kNetFigures + static_cast<std::size_t>(NetFigure::kShare);
   return !all_[share].how.starts_with("assumed");
 }
 
 Expected<Parameters> Parameters::parse(std::string_view text, const std::string& file) {
   Problems problems;
   const CsvTable table = parse_csv(text, file, problems);
-  const std::vector<std::size_t> at = table.required({"name", "value", "unit", "how"}, file, problems);
+  const std::vector<std::size_t> at =
+      table.required({"name", "value", "unit", "how"}, file, problems);
   if (!problems.empty()) return problems.take();
   Parameters made = initial();
   std::vector<bool> set(made.all_.size());
   for (const CsvTable::Row& line : table.rows) {
     const auto cell = [&](std::size_t c) { return line.cells[at[c]]; };
     const Location where{file, cell(0).at.line, cell(0).at.column};
-    const auto found =
-        std::find_if(made.all_.begin(), made.all_.end(), [&](const Parameter& p) { return p.name == cell(0).text; });
+    const auto found = std::find_if(made.all_.begin(), made.all_.end(),
+                                    [&](const Parameter& p) { return p.name == cell(0).text; });
     if (found == made.all_.end()) {
-      problems.add({ProblemCode::kUnknownName, "name"}, where, "\"{}\" is no figure of the time model", cell(0).text);
+      problems.add({ProblemCode::kUnknownName, "name"}, where,
+                   "\"{}\" is no figure of the time model", cell(0).text);
       continue;
     }
     const auto index = static_cast<std::size_t>(found - made.all_.begin());
-    if (set[index]) problems.add({ProblemCode::kDuplicate, found->name}, where, "{} is there twice", found->name);
+    if (set[index])
+      problems.add({ProblemCode::kDuplicate, found->name}, where, "{} is there twice", found->name);
     set[index] = true;
     const auto value = read_number(cell(1).text, where, "value", 1e-9, 1e9, problems);
     if (value) found->value = *value;
     if (cell(2).text != found->unit)
-      problems.add({ProblemCode::kConflict, "unit"}, where, "{} is in {}, not {}", found->name, found->unit,
-                   cell(2).text);
+      problems.add({ProblemCode::kConflict, "unit"}, where, "{} is in {}, not {}", found->name,
+                   found->unit, cell(2).text);
     found->how = cell(3).text;
   }
   for (std::size_t i = 0; i < set.size(); ++i) {
     if (!set[i])
-      problems.add({ProblemCode::kMissing, made.all_[i].name}, {file, 0, 0}, "{} is missing", made.all_[i].name);
+      problems.add({ProblemCode::kMissing, made.all_[i].name}, {file, 0, 0}, "{} is missing",
+                   made.all_[i].name);
   }
   if (!problems.empty()) return problems.take();
   return made;
@@ -212,7 +244,8 @@ Expected<Parameters> Parameters::load(const std::string& library_folder) {
 
 std::string Parameters::to_csv() const {
   std::string text = "name,value,unit,how\n";
-  for (const Parameter& p : all_) text += fmt::format("{},{:.4g},{},{}\n", p.name, p.value, p.unit, p.how);
+  for (const Parameter& p : all_)
+    text += fmt::format("{},{:.4g},{},{}\n", p.name, p.value, p.unit, p.how);
   return text;
 }
 

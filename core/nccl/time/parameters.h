@@ -20,14 +20,16 @@ enum class GpuFigure {
   kChannelLl128,
   kChannelSimple,
   kNvlinkShare,  ///< of the data sheet's NVLink bandwidth, what Simple carries
-  kTreeShare,    ///< of a channel's rate in a ring, what is left in a tree, whose blocks go up and down at once
+  kTreeShare,    ///< of a channel's rate in a ring, what is left in a tree, whose blocks go up and
+                 ///< down at once
   kNvlsLatency,  ///< us through the switch and back
   kNvlsShare,    ///< of the data sheet's NVLink bandwidth, what multicast carries
-  kPass,         ///< us more that a hop of a ring takes once a thread block has a whole pass of data to move
+  kPass,  ///< us more that a hop of a ring takes once a thread block has a whole pass of data to
+          ///< move
   kPeerChannel,  ///< GB/s of a channel between two GPUs, of sends and receives
-  kNvlsFill,     ///< how often a loop's staged data is in the pipeline's way before the first result
-  kRackShare,    ///< of that multicast, what is left in a rack of many hosts
-  kCopy,         ///< GB/s that a GPU's channels copy together in the step in which they do not send
+  kNvlsFill,   ///< how often a loop's staged data is in the pipeline's way before the first result
+  kRackShare,  ///< of that multicast, what is left in a rack of many hosts
+  kCopy,       ///< GB/s that a GPU's channels copy together in the step in which they do not send
   kLaunchLl,
   kLaunchLl128,
   kLaunchSimple,
@@ -39,13 +41,15 @@ enum class NetFigure {
   kHopLl,  ///< us from a GPU to one of another node, by protocol
   kHopLl128,
   kHopSimple,
-  kShare,         ///< of the cards' line rate, what arrives
-  kLlChannel,     ///< GB/s of payload of a channel by LL, which goes through the host's memory
-  kPeerChannel,   ///< GB/s of a channel between two ranks, of sends and receives
-  kMessage,       ///< us for every further peer that a rank sends to
-  kCrowd,         ///< how the share shrinks in a fabric that others use too: by (nodes / 2) to the power of minus this
+  kShare,        ///< of the cards' line rate, what arrives
+  kLlChannel,    ///< GB/s of payload of a channel by LL, which goes through the host's memory
+  kPeerChannel,  ///< GB/s of a channel between two ranks, of sends and receives
+  kMessage,      ///< us for every further peer that a rank sends to
+  kCrowd,  ///< how the share shrinks in a fabric that others use too: by (nodes / 2) to the power
+           ///< of minus this
   kShuffleShare,  ///< of that share, what is left where everyone sends to everyone at once
-  kRendezvous,  ///< us that a CPU takes for a message that is too long to be sent at once, or that it has to match itself
+  kRendezvous,  ///< us that a CPU takes for a message that is too long to be sent at once, or that
+                ///< it has to match itself
 };
 inline constexpr std::size_t kNetFigures = static_cast<std::size_t>(NetFigure::kRendezvous) + 1;
 
@@ -54,7 +58,8 @@ enum class PcieFigure {
   kHopLl,
   kHopSimple,
   kShare,        ///< of its rate, what a GPU that sends to another and receives carries each way
-  kThroughHost,  ///< of its rate, what reaches a network card by way of the host's memory, without GPUDirect
+  kThroughHost,  ///< of its rate, what reaches a network card by way of the host's memory, without
+                 ///< GPUDirect
   kHopToCard,    ///< us more from a GPU that is a PCIe card by its network card to another's
   kToCard,       ///< of its rate, what reaches a network card below the same CPU and no switch
 };
@@ -62,20 +67,25 @@ inline constexpr std::size_t kPcieFigures = static_cast<std::size_t>(PcieFigure:
 
 /// What hosts take per operation.
 enum class HostFigure {
-  kIssue,  ///< us of a thread to launch the operation on one GPU; one that drives several does so one after the other
+  kIssue,  ///< us of a thread to launch the operation on one GPU; one that drives several does so
+           ///< one after the other
 };
 inline constexpr std::size_t kHostFigures = static_cast<std::size_t>(HostFigure::kIssue) + 1;
 
 /// What one release of NCCL, and its CPU, take per operation.
 enum class ReleaseFigure {
-  kMessage,  ///< us of CPU for what one GPU sends to another of its node and gets from it; a process does so for one after the other
-  kChannel,  ///< us of a kernel for every further channel: until 2.21 each fetches its work from the host's memory, later it stands in the kernel's arguments
+  kMessage,  ///< us of CPU for what one GPU sends to another of its node and gets from it; a
+             ///< process does so for one after the other
+  kChannel,  ///< us of a kernel for every further channel: until 2.21 each fetches its work from
+             ///< the host's memory, later it stands in the kernel's arguments
 };
-inline constexpr std::size_t kReleaseFigures = static_cast<std::size_t>(ReleaseFigure::kChannel) + 1;
+inline constexpr std::size_t kReleaseFigures =
+    static_cast<std::size_t>(ReleaseFigure::kChannel) + 1;
 
 /// What a network that reduces takes: SHARP's streaming aggregation.
 enum class SharpFigure {
-  kShare,  ///< of a card's line rate, what it sends to the switches that add while it gets their sums
+  kShare,  ///< of a card's line rate, what it sends to the switches that add while it gets their
+           ///< sums
   kHop,    ///< us from a GPU by its proxy and card to a switch that adds, and back to a GPU
   kLevel,  ///< us more for every further level of switches, where partial sums wait for each other
 };
@@ -85,9 +95,10 @@ struct Parameter {
   std::string name;  ///< "hopper.hop_simple"
   double value = 0;
   std::string unit;
-  std::string how;  ///< fitted (to how many rows of how many systems), data sheet, published (by whom), assumed
-  std::string
-      kind;  ///< the same for figures that are alike: "gpu.hop_simple" of all generations, "net.share" of all networks; else its name
+  std::string how;   ///< fitted (to how many rows of how many systems), data sheet, published (by
+                     ///< whom), assumed
+  std::string kind;  ///< the same for figures that are alike: "gpu.hop_simple" of all generations,
+                     ///< "net.share" of all networks; else its name
 };
 
 /// The figures of the time model, from one file.
@@ -95,7 +106,8 @@ class Parameters {
  public:
   /// Data sheets and NCCL's own constants: what a fit starts from.
   static Parameters initial();
-  /// CSV: name,value,unit,how. ERRORS: a name that is unknown, missing or there twice; a value that is no number above 0.
+  /// CSV: name,value,unit,how. ERRORS: a name that is unknown, missing or there twice; a value that
+  /// is no number above 0.
   static Expected<Parameters> parse(std::string_view text, const std::string& file);
   /// nccl_time.csv of the library folder.
   static Expected<Parameters> load(const std::string& library_folder);

@@ -14,7 +14,8 @@ namespace tutti::core::nccl {
 
 inline constexpr double kPerUs = 1e3;  ///< bytes per us of 1 GB/s
 
-/// Several things that all bytes go through. Each gives `us` if it were alone; together a little more than the slowest.
+/// Several things that all bytes go through. Each gives `us` if it were alone; together a little
+/// more than the slowest.
 class Narrowest {
  public:
   void add(double us, const char* what) {
@@ -38,27 +39,32 @@ class Narrowest {
 /// sends to others of its node and gets from them; those of all GPUs of a process wait for each
 /// other, whichever thread they are of. SOURCE: 2 to 8 A100, a thread each: 16, 21 and 50 us for an
 /// all-to-all of 96 bytes.
-inline double waiting_for_host(const System& s, const Communicator& comm, double kernel_us, const Parameters& p,
-                               double messages = 0) {
+inline double waiting_for_host(const System& s, const Communicator& comm, double kernel_us,
+                               const Parameters& p, double messages = 0) {
   const double gpus = comm.ranks_of_node();
   const double of_thread = s.driving == Driving::kOneThread ? gpus : 1;
   const double of_process = s.driving == Driving::kProcessPerGpu ? 1 : gpus;
   Narrowest slower;
-  slower.add(of_thread * p.of(HostFigure::kIssue) + of_process * messages * p.of(ReleaseFigure::kMessage, comm.version),
+  slower.add(of_thread * p.of(HostFigure::kIssue) +
+                 of_process * messages * p.of(ReleaseFigure::kMessage, comm.version),
              "");
   slower.add(kernel_us, "");
   return slower.us() - kernel_us;
 }
 
-/// Longer messages are not sent before the receiver has said where they go. SOURCE: FI_CXI_RDZV_THRESHOLD, fi_cxi(7); others have the like.
+/// Longer messages are not sent before the receiver has said where they go. SOURCE:
+/// FI_CXI_RDZV_THRESHOLD, fi_cxi(7); others have the like.
 inline constexpr double kLongMessage = 16384;
 
-/// Network cards whose own lists of expected messages are too short let the CPU match from so many nodes on. SOURCE: Polaris, 256 nodes as 128: a ring of LL
-/// takes 30 us a node, whatever the match mode, and 7 on 8 nodes.
+/// Network cards whose own lists of expected messages are too short let the CPU match from so many
+/// nodes on. SOURCE: Polaris, 256 nodes as 128: a ring of LL takes 30 us a node, whatever the match
+/// mode, and 7 on 8 nodes.
 inline constexpr int kManyNodes = 128;
 
-/// us of CPU that a message takes, whose `wire_bytes` the network carries. `waits`: … and the receiver has asked for it long before.
-inline double per_message(const System& s, int nodes, double wire_bytes, bool waits, const Parameters& p) {
+/// us of CPU that a message takes, whose `wire_bytes` the network carries. `waits`: … and the
+/// receiver has asked for it long before.
+inline double per_message(const System& s, int nodes, double wire_bytes, bool waits,
+                          const Parameters& p) {
   bool by_cpu = wire_bytes > kLongMessage;
   if (s.transport == Transport::kSlingshot) {
     by_cpu = by_cpu || s.matching == Matching::kByCpuSlowly ||
@@ -80,23 +86,27 @@ inline double through_pcie(const System& s, const Parameters& p) {
   return std::numeric_limits<double>::infinity();
 }
 
-/// The share of a network's rate that TCP carries as payload: 1,448 of the 1,538 bytes that a frame occupies on Ethernet. Measured: 92 % of
-/// 10 GbE on 2 to 8 hosts (HKBU-HPML/ddl-benchmarks).
+/// The share of a network's rate that TCP carries as payload: 1,448 of the 1,538 bytes that a frame
+/// occupies on Ethernet. Measured: 92 % of 10 GbE on 2 to 8 hosts (HKBU-HPML/ddl-benchmarks).
 inline constexpr double kTcpShare = 0.94;
-/// By what two hosts are slower than three over an overlay that makes one flow of all that two hosts exchange.
+/// By what two hosts are slower than three over an overlay that makes one flow of all that two
+/// hosts exchange.
 inline constexpr double kBothWays = 1.2;
 
 /// GB/s of what leaves a node over sockets: of all connections over `channels`, and of its host.
-/// SOURCE: one ring over one socket moves 2.06 GB/s, two move 2.77, four 3.28 and eight 3.75 (NVIDIA/nccl issue 209).
+/// SOURCE: one ring over one socket moves 2.06 GB/s, two move 2.77, four 3.28 and eight 3.75
+/// (NVIDIA/nccl issue 209).
 inline double through_sockets(const System& s, double channels) {
   if (s.sockets.thread_gb_per_s <= 0) return std::numeric_limits<double>::infinity();
   constexpr double kMoreChannels = 0.3;
   const Sockets& sockets = s.sockets;
   double connection = sockets.threads * sockets.thread_gb_per_s;
   if (sockets.connection_gb_per_s > 0)
-    connection = std::min(connection, sockets.threads * sockets.per_thread * sockets.connection_gb_per_s);
+    connection =
+        std::min(connection, sockets.threads * sockets.per_thread * sockets.connection_gb_per_s);
   double all = connection * std::pow(std::max(1.0, channels), sockets.one_flow ? 0 : kMoreChannels);
-  // Two hosts send each other everything: data of one direction and acknowledgements of the other are in one queue.
+  // Two hosts send each other everything: data of one direction and acknowledgements of the other
+  // are in one queue.
   if (sockets.one_flow && s.nodes == 2 * sockets.pods) all /= kBothWays;
   return sockets.host_gb_per_s > 0 ? std::min(all, sockets.host_gb_per_s) : all;
 }
@@ -105,7 +115,8 @@ inline double through_sockets(const System& s, double channels) {
 inline double arriving(const System& s, int nodes, const Parameters& p) {
   // What sockets take is known by itself; TCP fills a narrow wire.
   if (s.sockets.thread_gb_per_s > 0) return kTcpShare;
-  return p.of(s.transport, NetFigure::kShare) * std::pow(nodes / 2.0, -p.of(s.transport, NetFigure::kCrowd));
+  return p.of(s.transport, NetFigure::kShare) *
+         std::pow(nodes / 2.0, -p.of(s.transport, NetFigure::kCrowd));
 }
 
 /// GB/s that the cards of a node send to switches that add, and get back.
@@ -113,8 +124,8 @@ inline double through_sharp(const System& s, const Parameters& p) {
   return std::min(s.nics * s.nic_gb_per_s * p.of(SharpFigure::kShare), through_pcie(s, p));
 }
 
-/// Levels of switches between the cards of one rail: a leaf has half of its ports for nodes, Quantum 40 (HDR), Quantum-2 64 (NDR).
-/// SOURCE: data sheets of QM8700 and QM9700.
+/// Levels of switches between the cards of one rail: a leaf has half of its ports for nodes,
+/// Quantum 40 (HDR), Quantum-2 64 (NDR). SOURCE: data sheets of QM8700 and QM9700.
 inline int levels_of_switches(const System& s, int nodes) {
   const std::int64_t of_leaf = s.nic_gb_per_s < 50 ? 20 : 32;
   int levels = 1;

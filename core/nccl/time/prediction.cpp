@@ -1,10 +1,14 @@
-// How long NCCL takes, in closed form. A collective is launched; its first bytes go hop by hop; behind them the rest streams through the narrowest of what it
-// goes through. Take an all-reduce of S bytes over a ring of n GPUs in N nodes, on c channels by some protocol:
+// How long NCCL takes, in closed form. A collective is launched; its first bytes go hop by hop;
+// behind them the rest streams through the narrowest of what it goes through. Take an all-reduce of
+// S bytes over a ring of n GPUs in N nodes, on c channels by some protocol:
 //   launch     the kernel's start, once
-//   hops       2(n-1) steps stand in a row, 2(N-1) of them between nodes; each takes a hop's latency by that protocol
-//   transfer   every GPU sends 2(n-1)/n S. That goes through its channels (c times what a thread block moves by that protocol), its NVLinks, and (from every
-//              node once) its network cards: the narrowest decides, those that are nearly as narrow add a little
-//   fill       a ring has none that the steps do not have; a tree moves chunks, and each level waits for the first whole chunk of the level below
+//   hops       2(n-1) steps stand in a row, 2(N-1) of them between nodes; each takes a hop's
+//              latency by that protocol
+//   transfer   every GPU sends 2(n-1)/n S. That goes through its channels (c times what a thread
+//              block moves by that protocol), its NVLinks, and (from every node once) its network
+//              cards: the narrowest decides, those that are nearly as narrow add a little
+//   fill       a ring has none that the steps do not have; a tree moves chunks, and each level
+//              waits for the first whole chunk of the level below
 // A flag per 8 bytes halves what LL carries, one per 128 leaves LL128 15/16.
 
 #include "core/nccl/time/prediction.h"
@@ -46,8 +50,8 @@ constexpr int kGpusOfHost = 8;  ///< more of them in an NVLink domain are a rack
 
 class Timing {
  public:
-  Timing(const System& system, const Communicator& comm, const Operation& operation, const Choice& choice,
-         const Parameters& parameters)
+  Timing(const System& system, const Communicator& comm, const Operation& operation,
+         const Choice& choice, const Parameters& parameters)
       : s_(system), comm_(comm), op_(operation), choice_(choice), p_(parameters) {
     bytes_ = static_cast<double>(operation.bytes);
     ranks_ = comm.ranks;
@@ -78,10 +82,12 @@ class Timing {
   [[nodiscard]] double net(NetFigure figure) const { return p_.of(s_.transport, figure); }
   [[nodiscard]] bool far() const { return comm_.nodes > 1; }
 
-  /// SOURCE: minimum traffic per channel, NVIDIA/nccl src/enqueue.cc, scheduleCollTasksToPlan (from 2.22 on).
+  /// SOURCE: minimum traffic per channel, NVIDIA/nccl src/enqueue.cc, scheduleCollTasksToPlan
+  /// (from 2.22 on).
   [[nodiscard]] double channels_in_use() const {
     const Version v = comm_.version;
-    if (v < Version{2, 22, 0} || by_network(choice_.algorithm, comm_.nodes)) return choice_.channels;
+    if (v < Version{2, 22, 0} || by_network(choice_.algorithm, comm_.nodes))
+      return choice_.channels;
     const double least = v >= Version{2, 29, 2} ? 32768 : v >= Version{2, 23, 0} ? 16384 : 512;
     double traffic = bytes_ * (op_.function == Function::kAllReduce ? 2 : 1);
     if (choice_.protocol == Protocol::kLl) traffic *= 4;
@@ -99,8 +105,11 @@ class Timing {
 
   [[nodiscard]] double near_hop() const {
     if (s_.inside == Inside::kPcie) {
-      const double pcie = p_.of(choice_.protocol == Protocol::kSimple ? PcieFigure::kHopSimple : PcieFigure::kHopLl);
-      return s_.card ? pcie : std::max(pcie, nvlink_hop());  // the host's memory is no nearer than a neighbour's
+      const double pcie = p_.of(choice_.protocol == Protocol::kSimple ? PcieFigure::kHopSimple
+                                                                      : PcieFigure::kHopLl);
+      return s_.card ? pcie
+                     : std::max(pcie,
+                                nvlink_hop());  // the host's memory is no nearer than a neighbour's
     }
     return nvlink_hop();
   }
@@ -113,7 +122,8 @@ class Timing {
     return gpu(GpuFigure::kHopSimple);
   }
 
-  /// A piece of a ring's step: as long as it is smaller than what a thread block moves in a pass, it takes its part of one.
+  /// A piece of a ring's step: as long as it is smaller than what a thread block moves in a pass,
+  /// it takes its part of one.
   [[nodiscard]] double pass() const {
     if (s_.gpus == 1 || choice_.protocol == Protocol::kLl) return 0;  // LL moves line by line
     constexpr double kBytes = 16384;
@@ -147,18 +157,23 @@ class Timing {
 
   /// GB/s of payload out of a GPU to its neighbours.
   [[nodiscard]] double links_of_gpu() const {
-    if (s_.inside == Inside::kPcie) return s_.pcie_gb_per_s * p_.of(PcieFigure::kShare) * payload(choice_.protocol);
+    if (s_.inside == Inside::kPcie)
+      return s_.pcie_gb_per_s * p_.of(PcieFigure::kShare) * payload(choice_.protocol);
     // Of a cube mesh only those links count that channels take, one each.
     double gb_per_s = s_.nvlink_of_gpu();
-    if (s_.inside == Inside::kCubeMesh) gb_per_s = std::min(gb_per_s, comm_.graphs.ring.channels * s_.nvlink_gb_per_s);
+    if (s_.inside == Inside::kCubeMesh)
+      gb_per_s = std::min(gb_per_s, comm_.graphs.ring.channels * s_.nvlink_gb_per_s);
     return gb_per_s * gpu(GpuFigure::kNvlinkShare) * payload(choice_.protocol);
   }
 
-  /// A channel of a ring or tree leaves a node by one card, so that a communicator of few channels has but as many cards.
+  /// A channel of a ring or tree leaves a node by one card, so that a communicator of few channels
+  /// has but as many cards.
   [[nodiscard]] double part_of_cards() const {
-    const bool by_channels = choice_.algorithm == Algorithm::kRing || choice_.algorithm == Algorithm::kTree ||
+    const bool by_channels = choice_.algorithm == Algorithm::kRing ||
+                             choice_.algorithm == Algorithm::kTree ||
                              choice_.algorithm == Algorithm::kPat;
-    return by_channels ? std::min(1.0, static_cast<double>(comm_.channels) / std::max(1, s_.nics)) : 1;
+    return by_channels ? std::min(1.0, static_cast<double>(comm_.channels) / std::max(1, s_.nics))
+                       : 1;
   }
   /// GB/s of payload out of a node.
   [[nodiscard]] double cards() const {
@@ -183,12 +198,14 @@ class Timing {
   }
   void through_channels(double bytes, double gb_per_s) {
     narrowest_.add(bytes / (channels_ * gb_per_s * kPerUs), "thread blocks of the channels");
-    // A connection's slots are empty again when the other side has told so: a hop there and a hop back. NCCL's own buffers are large enough for that not to show.
+    // A connection's slots are empty again when the other side has told so: a hop there and a hop
+    // back. NCCL's own buffers are large enough for that not to show.
     const auto protocol = static_cast<std::size_t>(choice_.protocol);
     const std::int64_t buffer = comm_.buffer_bytes[protocol];
     if (buffer >= kOwnBuffers[protocol]) return;
     const double slots = static_cast<double>(buffer) * payload(choice_.protocol);
-    narrowest_.add(2 * (far() ? first_hop() : near_hop()) * bytes / (channels_ * slots), "slots of the connections");
+    narrowest_.add(2 * (far() ? first_hop() : near_hop()) * bytes / (channels_ * slots),
+                   "slots of the connections");
   }
   /// `kept`: bytes of the step in which a GPU only copies, and its links wait.
   void through_links(double bytes, double kept = 0) {
@@ -210,10 +227,12 @@ class Timing {
       narrowest_.add(bytes / (channels_ * ll_channel() * kPerUs), "LL by way of the host");
   }
 
-  /// Over a link between nodes go so many messages of a channel one after another, and one CPU handles those of all channels of a card.
+  /// Over a link between nodes go so many messages of a channel one after another, and one CPU
+  /// handles those of all channels of a card.
   void messages(double of_channel, double bytes) {
     const double each = per_message(s_, comm_.nodes, bytes / payload(choice_.protocol), false, p_);
-    narrowest_.add(of_channel * std::max(1.0, channels_ / cards_in_use(s_)) * each, "messages that a CPU handles");
+    narrowest_.add(of_channel * std::max(1.0, channels_ / cards_in_use(s_)) * each,
+                   "messages that a CPU handles");
   }
 
   void ring() {
@@ -226,27 +245,32 @@ class Timing {
     // Repeated chains follow each other closely: the root does not wait for the last.
     const double piece_of_step = bytes_ / channels_ / (chain ? 1 : ranks_);
     const double piece = std::min(piece_of_step, chunk_bytes());
-    made_.hops = chain ? (far() ? far_hop(piece) : near_hop())
-                       : (steps - between) * (near_hop() + pass()) + (far() ? between * first_hop() : 0);
+    made_.hops =
+        chain ? (far() ? far_hop(piece) : near_hop())
+              : (steps - between) * (near_hop() + pass()) + (far() ? between * first_hop() : 0);
     if (far() && !chain) messages(steps * std::ceil(piece_of_step / chunk_bytes()), piece);
     const double moved = chain ? bytes_ : bytes_ * steps / ranks_;
     through_channels(moved, channel());
     through_links(moved, chain ? 0 : bytes_ / ranks_);
     through_cards(moved);
     if (!chain) {
-      // While a link is busy with one piece, the next is on its way: of hops and transfer the longer counts.
+      // While a link is busy with one piece, the next is on its way: of hops and transfer the
+      // longer counts.
       overlap_ = made_.hops;
       return;
     }
     // Every rank passes on whole chunks.
     const double chunk = std::min(bytes_ / channels_, chunk_bytes());
-    constexpr double kShown = 0.6;  // of the way through the chain, the next broadcast hides the rest
+    constexpr double kShown =
+        0.6;  // of the way through the chain, the next broadcast hides the rest
     made_.fill = kShown * (ranks_ - 2) * chunk / (channel() * kPerUs);
   }
 
-  /// One step of the buffers, of which there are eight. SOURCE: NVIDIA/nccl src/enqueue.cc, calcCollChunking.
+  /// One step of the buffers, of which there are eight. SOURCE: NVIDIA/nccl src/enqueue.cc,
+  /// calcCollChunking.
   [[nodiscard]] double chunk_bytes() const {
-    const double step = static_cast<double>(comm_.buffer_bytes[static_cast<std::size_t>(choice_.protocol)]) / 8;
+    const double step =
+        static_cast<double>(comm_.buffer_bytes[static_cast<std::size_t>(choice_.protocol)]) / 8;
     if (choice_.protocol == Protocol::kLl128) return ll128_chunk(step * payload(Protocol::kLl128));
     return step * payload(choice_.protocol);
   }
@@ -261,8 +285,9 @@ class Timing {
     return chunk;
   }
 
-  /// Bytes out of a node for every byte of the all-reduce, over both trees: as a leaf of one half of it goes up; as an inner node of the other, half up and
-  /// half down to each of two children. Two nodes have one child each.
+  /// Bytes out of a node for every byte of the all-reduce, over both trees: as a leaf of one half
+  /// of it goes up; as an inner node of the other, half up and half down to each of two children.
+  /// Two nodes have one child each.
   [[nodiscard]] double tree_traffic() const { return comm_.nodes == 2 ? 1 : 2; }
 
   void tree() {
@@ -296,7 +321,8 @@ class Timing {
   }
   [[nodiscard]] int heads() const { return std::max(1, comm_.graphs.nvls.channels); }
 
-  /// Bytes that a channel keeps staged for each head. SOURCE: NVIDIA/nccl src/enqueue.cc, calcCollChunking.
+  /// Bytes that a channel keeps staged for each head. SOURCE: NVIDIA/nccl src/enqueue.cc,
+  /// calcCollChunking.
   [[nodiscard]] double nvls_chunk() const {
     const double part = bytes_ / channels_;
     double chunk = std::min(131072.0, static_cast<double>(comm_.buffer_bytes[2]) / 8);
@@ -313,7 +339,8 @@ class Timing {
     return chunk;
   }
 
-  /// What the switch adds and hands out again: S out and S/n in to add, S/n out and S in to hand out.
+  /// What the switch adds and hands out again: S out and S/n in to add, S/n out and S in to hand
+  /// out.
   void nvls() {
     const int gpus = comm_.ranks_of_node();
     const double all_reduce = op_.function == Function::kAllReduce ? 1.0 + 1.0 / gpus : 1.0;
@@ -323,7 +350,8 @@ class Timing {
     made_.fill = gpu(GpuFigure::kNvlsFill) * staged / (multicast() * kPerUs);
     if (!far() || choice_.algorithm == Algorithm::kNvlsTree) return;
     made_.hops += sharp_hop();
-    made_.fill += std::min(bytes_, chunk_by_network() * heads() * channels_) / (through_sharp(s_, p_) * kPerUs);
+    made_.fill += std::min(bytes_, chunk_by_network() * heads() * channels_) /
+                  (through_sharp(s_, p_) * kPerUs);
     to_switches_and_back(bytes_);
   }
 
@@ -332,13 +360,16 @@ class Timing {
   /// To the switches that add, up to where all heads' chunks meet, and back.
   [[nodiscard]] double sharp_hop() const {
     const double to_card = s_.card ? p_.of(PcieFigure::kHopToCard) : 0;
-    return p_.of(SharpFigure::kHop) + to_card + (levels_of_switches(s_, comm_.nodes) - 1) * p_.of(SharpFigure::kLevel);
+    return p_.of(SharpFigure::kHop) + to_card +
+           (levels_of_switches(s_, comm_.nodes) - 1) * p_.of(SharpFigure::kLevel);
   }
   [[nodiscard]] double chunk_by_network() const {
     const auto part = static_cast<std::int64_t>(bytes_ / channels_);
-    return static_cast<double>(chunks_of(comm_, op_.function, choice_.algorithm, choice_.protocol, part, 1).chunk);
+    return static_cast<double>(
+        chunks_of(comm_, op_.function, choice_.algorithm, choice_.protocol, part, 1).chunk);
   }
-  /// All bytes go up once and come down once. Of an all-gather each has its own; of a reduce-scatter it gets its own alone.
+  /// All bytes go up once and come down once. Of an all-gather each has its own; of a
+  /// reduce-scatter it gets its own alone.
   void to_switches_and_back(double bytes) {
     if (op_.function == Function::kAllGather) bytes *= (comm_.nodes - 1.0) / comm_.nodes;
     made_.cards = {bytes / (through_sharp(s_, p_) * kPerUs), bytes};
@@ -351,7 +382,8 @@ class Timing {
     const double rate = channel() * gpu(GpuFigure::kTreeShare);
     const double chunk = std::min(bytes_ / channels_, chunk_by_network());
     made_.hops = near * near_hop() + sharp_hop();
-    made_.fill = near * chunk / (rate * kPerUs) + chunk * channels_ / (through_sharp(s_, p_) * kPerUs);
+    made_.fill =
+        near * chunk / (rate * kPerUs) + chunk * channels_ / (through_sharp(s_, p_) * kPerUs);
     const double rest = std::max(0.0, bytes_ - chunk * channels_);
     through_channels(rest, rate);
     through_links(2 * rest);
@@ -361,7 +393,8 @@ class Timing {
     made_.cards.bytes = bytes_;
   }
 
-  /// A GPU sends what is not its own to the heads, and hands out the sums of its own: over NVLink as much as a ring.
+  /// A GPU sends what is not its own to the heads, and hands out the sums of its own: over NVLink
+  /// as much as a ring.
   void collnet_direct() {
     const int gpus = comm_.ranks_of_node();
     const double heads = std::max(1, comm_.collnet_heads);
@@ -369,8 +402,8 @@ class Timing {
     const double rate = channel() * gpu(GpuFigure::kTreeShare);
     made_.hops = (gpus > 1 ? (all_reduce ? 2 : 1) * near_hop() : 0) + sharp_hop();
     const double chunks = std::min(bytes_, chunk_by_network() * heads * channels_);
-    made_.fill =
-        (all_reduce ? 2 : 1) * chunks / (channels_ * rate * kPerUs) + chunks / (through_sharp(s_, p_) * kPerUs);
+    made_.fill = (all_reduce ? 2 : 1) * chunks / (channels_ * rate * kPerUs) +
+                 chunks / (through_sharp(s_, p_) * kPerUs);
     const double scattered = bytes_ * (heads - 1) / heads;
     const double handed_out = bytes_ * (gpus - 1) / heads;
     through_channels(bytes_, rate);
@@ -382,7 +415,8 @@ class Timing {
   void nvls_tree() {
     nvls();
     const int levels = 2 * log2_up(comm_.nodes);
-    made_.hops = through_switch() + levels * far_hop(std::min(nvls_chunk(), bytes_ / heads() / channels_));
+    made_.hops =
+        through_switch() + levels * far_hop(std::min(nvls_chunk(), bytes_ / heads() / channels_));
     const double staged = std::min(bytes_, nvls_chunk() * heads() * channels_);
     made_.fill += levels * staged / 2 / (cards() * kPerUs);
     narrowest_ = Narrowest();
@@ -391,7 +425,8 @@ class Timing {
   }
 
   void pat() {
-    made_.hops = log2_up(ranks_) * far_hop(bytes_ / ranks_ / channels_) + ranks_ * net(NetFigure::kMessage);
+    made_.hops =
+        log2_up(ranks_) * far_hop(bytes_ / ranks_ / channels_) + ranks_ * net(NetFigure::kMessage);
     const double moved = bytes_ * (ranks_ - 1) / ranks_;
     through_channels(moved, channel());
     through_cards(moved);
@@ -412,8 +447,8 @@ class Timing {
 
 }  // namespace
 
-Prediction predict(const System& system, const Communicator& communicator, const Operation& operation,
-                   const Choice& choice, const Parameters& parameters) {
+Prediction predict(const System& system, const Communicator& communicator,
+                   const Operation& operation, const Choice& choice, const Parameters& parameters) {
   TUTTI_CHECK(communicator.ranks > 1, "one rank has nothing to wait for");
   return Timing(system, communicator, operation, choice, parameters).predict();
 }

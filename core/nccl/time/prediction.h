@@ -24,14 +24,15 @@ struct Prediction {
     double us = 0;
     double bytes = 0;
   };
-  Over links;           ///< out of a GPU over NVLink, or PCIe where that is what joins GPUs
-  Over cards;           ///< out of a node over its network cards
-  double relayed = 0;   ///< of the bytes over `links`, those on their way to or from another node (PXN)
+  Over links;  ///< out of a GPU over NVLink, or PCIe where that is what joins GPUs
+  Over cards;  ///< out of a node over its network cards
+  double relayed =
+      0;  ///< of the bytes over `links`, those on their way to or from another node (PXN)
   double overlap = 0;   ///< of `hops`, what goes on while data moves
   double channels = 1;  ///< thread blocks of a GPU
 
-  /// The link that could not carry its bytes in the time that the parts came to, which was raised to what it needs. Empty, as it should be: the time
-  /// was possible.
+  /// The link that could not carry its bytes in the time that the parts came to, which was raised
+  /// to what it needs. Empty, as it should be: the time was possible.
   std::string capped_at;
 
   [[nodiscard]] double us() const { return launch + hops + fill + transfer; }
@@ -39,12 +40,12 @@ struct Prediction {
 
 /// What the choice takes on the system, by mechanisms (prediction.cpp) and not by NCCL's estimate.
 /// REQUIRES: at least two ranks.
-Prediction predict(const System& system, const Communicator& communicator, const Operation& operation,
-                   const Choice& choice, const Parameters& parameters);
+Prediction predict(const System& system, const Communicator& communicator,
+                   const Operation& operation, const Choice& choice, const Parameters& parameters);
 
-/// What NCCL makes of sends and receives: all-to-all, gather, scatter, send-receive. `bytes`: as nccl-tests counts them.
-/// REQUIRES: one of these; at least two ranks.
-Prediction predict_sends(const System& system, const Communicator& communicator, CollectiveKind kind,
-                         std::int64_t bytes, const Parameters& parameters);
+/// What NCCL makes of sends and receives: all-to-all, gather, scatter, send-receive. `bytes`: as
+/// nccl-tests counts them. REQUIRES: one of these; at least two ranks.
+Prediction predict_sends(const System& system, const Communicator& communicator,
+                         CollectiveKind kind, std::int64_t bytes, const Parameters& parameters);
 
 }  // namespace tutti::core::nccl

@@ -1,4 +1,5 @@
-// What NCCL makes of sends and receives. It has no cost model for them: every pair of ranks gets channels, and all pairs go on at once.
+// What NCCL makes of sends and receives. It has no cost model for them: every pair of ranks gets
+// channels, and all pairs go on at once.
 
 #include <algorithm>
 #include <vector>
@@ -9,7 +10,8 @@
 namespace tutti::core::nccl {
 namespace {
 
-/// Channels between two ranks of different nodes. SOURCE: NVIDIA/nccl src/graph/paths.cc, ncclTopoComputeP2pChannels.
+/// Channels between two ranks of different nodes. SOURCE: NVIDIA/nccl src/graph/paths.cc,
+/// ncclTopoComputeP2pChannels.
 int far_channels(const Communicator& comm) {
   int channels = 1;
   while (channels < comm.channels) channels *= 2;
@@ -18,9 +20,10 @@ int far_channels(const Communicator& comm) {
   return per_peer;
 }
 
-/// Channels that a message takes inside a node. Until 2.21 as many as it takes for none to have more than 4 MiB of it; later as many as let every rank have its own at
-/// once, and more from 16 MiB each.
-/// SOURCE: NVIDIA/nccl src/enqueue.cc, calcP2pChunkSize, 32 chunks of 128 KiB (until 2.21); addP2pToPlan (later; the bound of 16 MiB from measured tables).
+/// Channels that a message takes inside a node. Until 2.21 as many as it takes for none to have
+/// more than 4 MiB of it; later as many as let every rank have its own at once, and more from 16
+/// MiB each. SOURCE: NVIDIA/nccl src/enqueue.cc, calcP2pChunkSize, 32 chunks of 128 KiB
+/// (until 2.21); addP2pToPlan (later; the bound of 16 MiB from measured tables).
 int near_channels(double bytes, const Communicator& comm) {
   const int most = comm.channels >= 16 ? 32 : 2;
   const bool later = comm.version >= Version{2, 22, 0};
@@ -34,7 +37,8 @@ int near_channels(double bytes, const Communicator& comm) {
   return channels;
 }
 
-/// GB/s by their data sheet of the NVLinks that a GPU's sends take: all, but of a cube mesh only those to GPUs that take part, to one neighbour one.
+/// GB/s by their data sheet of the NVLinks that a GPU's sends take: all, but of a cube mesh only
+/// those to GPUs that take part, to one neighbour one.
 double nvlinks_between(const System& s, const Communicator& comm, CollectiveKind kind) {
   if (s.inside != Inside::kCubeMesh) return s.nvlink_of_gpu();
   const bool one_peer = kind == CollectiveKind::kSendReceive;
@@ -47,14 +51,17 @@ double nvlinks_between(const System& s, const Communicator& comm, CollectiveKind
 /// takes, and larger ones 4 to 7 us more.
 constexpr double kMostOfLl = 16384;
 
-/// Of the ranks of another node, as many as the first GPU reaches by the cards beside other GPUs of its own node (PXN).
+/// Of the ranks of another node, as many as the first GPU reaches by the cards beside other GPUs of
+/// its own node (PXN).
 int relayed_peers(const Communicator& comm) {
   if (comm.p2p.relays.empty()) return 0;
   const std::vector<int>& of_first = comm.p2p.relays.front();
-  return static_cast<int>(std::count_if(of_first.begin(), of_first.end(), [](int relay) { return relay != 0; }));
+  return static_cast<int>(
+      std::count_if(of_first.begin(), of_first.end(), [](int relay) { return relay != 0; }));
 }
 
-/// Blocks for every other node that leave the first GPU's node by its busiest card if PXN spreads them; 0 if by none more than an even part.
+/// Blocks for every other node that leave the first GPU's node by its busiest card if PXN spreads
+/// them; 0 if by none more than an even part.
 double on_busiest_card(const System& s, const Communicator& comm) {
   const int gpus = comm.ranks_of_node();
   std::vector<int> of_card(static_cast<std::size_t>(std::max(1, s.nics)));
@@ -66,50 +73,59 @@ double on_busiest_card(const System& s, const Communicator& comm) {
 
 }  // namespace
 
-Prediction predict_sends(const System& s, const Communicator& comm, CollectiveKind kind, std::int64_t bytes,
-                         const Parameters& p) {
+Prediction predict_sends(const System& s, const Communicator& comm, CollectiveKind kind,
+                         std::int64_t bytes, const Parameters& p) {
   const int ranks = comm.ranks;
   const int gpus = comm.ranks_of_node();
   const bool far = comm.nodes > 1;
   const double size = static_cast<double>(bytes);
   const bool pcie = s.inside == Inside::kPcie;
-  const double links = pcie ? s.pcie_gb_per_s * p.of(PcieFigure::kShare)
-                            : nvlinks_between(s, comm, kind) * p.of(s.generation, GpuFigure::kNvlinkShare);
+  const double links =
+      pcie ? s.pcie_gb_per_s * p.of(PcieFigure::kShare)
+           : nvlinks_between(s, comm, kind) * p.of(s.generation, GpuFigure::kNvlinkShare);
   const double of_peer = kind == CollectiveKind::kSendReceive ? size : size / ranks;
   const bool ll = !far && of_peer <= kMostOfLl;
   const auto hop = [&](PcieFigure by_pcie, GpuFigure by_nvlink) {
     return pcie ? p.of(by_pcie) : p.of(s.generation, by_nvlink);
   };
-  const double near_hop =
-      ll ? hop(PcieFigure::kHopLl, GpuFigure::kHopLl) : hop(PcieFigure::kHopSimple, GpuFigure::kHopSimple);
+  const double near_hop = ll ? hop(PcieFigure::kHopLl, GpuFigure::kHopLl)
+                             : hop(PcieFigure::kHopSimple, GpuFigure::kHopSimple);
   double messages = 0;
-  // The root's own card, and its PCIe, carry what it gets from other nodes; what it gives to them leaves by all cards if NVLink reaches those (PXN).
+  // The root's own card, and its PCIe, carry what it gets from other nodes; what it gives to them
+  // leaves by all cards if NVLink reaches those (PXN).
   const bool by_others_cards = kind == CollectiveKind::kScatter && !comm.p2p.relays.empty();
   Prediction made;
   made.launch = p.of(s.generation, ll ? GpuFigure::kLaunchLl : GpuFigure::kLaunchSimple);
   Narrowest narrowest;
-  // `relayed`: bytes to other nodes (and as many from there) that the busiest GPU's NVLinks carry besides, because they leave beside another GPU.
-  const auto inside = [&](double of_gpu, double of_pair, int peers, double kept, double relayed = 0) {
+  // `relayed`: bytes to other nodes (and as many from there) that the busiest GPU's NVLinks carry
+  // besides, because they leave beside another GPU.
+  const auto inside = [&](double of_gpu, double of_pair, int peers, double kept,
+                          double relayed = 0) {
     if (gpus == 1) return;
     made.relayed = relayed;
     made.links = {(of_gpu + relayed) / (links * kPerUs), of_gpu + relayed};
     const double copying = pcie ? 0 : kept / (p.of(s.generation, GpuFigure::kCopy) * kPerUs);
     narrowest.add(made.links.us + copying, pcie ? "PCIe" : "NVLink");
     messages = peers;
-    if (ll) narrowest.add(of_pair / (p.of(s.generation, GpuFigure::kChannelLl) * kPerUs), "channels between two ranks");
+    if (ll)
+      narrowest.add(of_pair / (p.of(s.generation, GpuFigure::kChannelLl) * kPerUs),
+                    "channels between two ranks");
     if (pcie || far) return;
-    const double of_channels = near_channels(of_pair, comm) * p.of(s.generation, GpuFigure::kPeerChannel);
+    const double of_channels =
+        near_channels(of_pair, comm) * p.of(s.generation, GpuFigure::kPeerChannel);
     narrowest.add(of_pair / (of_channels * kPerUs), "channels between two ranks");
   };
   const auto across = [&](double of_node, double of_gpu, double of_pair, int peers) {
     if (!far) return;
     const double of_channel = of_pair / far_channels(comm);
-    narrowest.add(peers * per_message(s, comm.nodes, of_channel, false, p), "messages that a CPU handles");
+    narrowest.add(peers * per_message(s, comm.nodes, of_channel, false, p),
+                  "messages that a CPU handles");
     made.hops += p.of(s.transport, NetFigure::kHopSimple) + s.sockets.overlay_us +
                  (peers - 1) * p.of(s.transport, NetFigure::kMessage);
     double cards = s.nics * s.nic_gb_per_s * arriving(s, comm.nodes, p);
     if (kind == CollectiveKind::kAllToAll) cards *= p.of(s.transport, NetFigure::kShuffleShare);
-    cards = std::min({cards, through_pcie(s, p), through_sockets(s, far_channels(comm) * std::min(gpus, peers))});
+    cards = std::min({cards, through_pcie(s, p),
+                      through_sockets(s, far_channels(comm) * std::min(gpus, peers))});
     made.cards = {of_node / (cards * kPerUs), of_node};
     narrowest.add(made.cards.us, "network cards");
     const double of_card = std::max(1.0, 1.0 * s.nics / gpus) / s.nics * cards;
@@ -127,11 +143,12 @@ Prediction predict_sends(const System& s, const Communicator& comm, CollectiveKi
       break;
     case CollectiveKind::kGather:
     case CollectiveKind::kScatter:
-      inside(block * (gpus - 1), block, gpus - 1, block, kind == CollectiveKind::kScatter ? relayed : 0);
-      across(
-          block * (ranks - gpus),
-          by_others_cards ? block * std::max(1.0, on_busiest_card(s, comm) * (comm.nodes - 1)) : block * (ranks - gpus),
-          block, ranks - gpus);
+      inside(block * (gpus - 1), block, gpus - 1, block,
+             kind == CollectiveKind::kScatter ? relayed : 0);
+      across(block * (ranks - gpus),
+             by_others_cards ? block * std::max(1.0, on_busiest_card(s, comm) * (comm.nodes - 1))
+                             : block * (ranks - gpus),
+             block, ranks - gpus);
       if (pcie && far) {
         const double pcie_of_gpu = s.pcie_gb_per_s * p.of(PcieFigure::kShare);
         narrowest.add(block * (ranks - 1) / (pcie_of_gpu * kPerUs), "PCIe");

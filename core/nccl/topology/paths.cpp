@@ -70,14 +70,18 @@ void Paths::find_ways_to(NodeKind kind, int place) {
         const float rate = std::min(path.gb_per_s, link.gb_per_s);
         // A GPU passes on to one other GPU, over NVLink, and no further.
         if (n != base && node.kind == NodeKind::kGpu &&
-            (!settings_.nvb || link.kind != Wire::kNvl || far.kind != NodeKind::kGpu || path.links.size() > 1))
+            (!settings_.nvb || link.kind != Wire::kNvl || far.kind != NodeKind::kGpu ||
+             path.links.size() > 1))
           continue;
-        if ((found.gb_per_s != 0 && found.links.size() <= path.links.size()) || found.gb_per_s >= rate) continue;
+        if ((found.gb_per_s != 0 && found.links.size() <= path.links.size()) ||
+            found.gb_per_s >= rate)
+          continue;
         PathType type = type_of(link.kind);
         if (node.kind == NodeKind::kPci && far.kind == NodeKind::kPci) type = PathType::kPxb;
         if (link.kind == Wire::kPci && (node.kind == NodeKind::kCpu || far.kind == NodeKind::kCpu))
           type = PathType::kPhb;
-        if (node.kind == NodeKind::kGpu && path.type == PathType::kNvl && type == PathType::kNvl && !path.links.empty())
+        if (node.kind == NodeKind::kGpu && path.type == PathType::kNvl && type == PathType::kNvl &&
+            !path.links.empty())
           type = PathType::kNvb;
         Path made{{link.back}, rate, std::max(path.type, type)};
         made.links.insert(made.links.end(), path.links.begin(), path.links.end());
@@ -92,7 +96,8 @@ void Paths::find_ways_to(NodeKind kind, int place) {
 
 void Paths::go_by(NodeKind middle_kind, int middle, int from, NodeKind kind, int place) {
   const Path& first = at(from, middle_kind, middle);
-  const Path& second = at(topology_.all(middle_kind)[static_cast<std::size_t>(middle)], kind, place);
+  const Path& second =
+      at(topology_.all(middle_kind)[static_cast<std::size_t>(middle)], kind, place);
   Path made = first;
   made.links.insert(made.links.end(), second.links.begin(), second.links.end());
   made.type = middle_kind == NodeKind::kGpu ? PathType::kPxn : joined(first.type, second.type);
@@ -129,7 +134,8 @@ int Paths::relay(int gpu, int net) const {
 bool Paths::peers(int from, int to) const {
   PathType level = PathType::kPxb;
   const CpuFacts& cpu = topology_.node(NodeKind::kCpu, 0).cpu;
-  if (cpu.arch == CpuArch::kX86 && cpu.vendor == CpuVendor::kAmd && topology_.count(NodeKind::kGpu) <= 2)
+  if (cpu.arch == CpuArch::kX86 && cpu.vendor == CpuVendor::kAmd &&
+      topology_.count(NodeKind::kGpu) <= 2)
     level = PathType::kSys;
   return at(gpu_node(from), NodeKind::kGpu, to).type <= settings_.p2p_level.value_or(level);
 }
@@ -150,10 +156,11 @@ bool Paths::network_is_faster(int a, int b) const {
 bool Paths::connected_inside(int from, int to) const {
   if (peers(from, to)) {
     const Path& path = at(gpu_node(from), NodeKind::kGpu, to);
-    const bool by_gpu =
-        path.links.size() == 2 &&
-        topology_.nodes[static_cast<std::size_t>(topology_.links[static_cast<std::size_t>(path.links[0])].to)].kind ==
-            NodeKind::kGpu;
+    const bool by_gpu = path.links.size() == 2 &&
+                        topology_
+                                .nodes[static_cast<std::size_t>(
+                                    topology_.links[static_cast<std::size_t>(path.links[0])].to)]
+                                .kind == NodeKind::kGpu;
     if (by_gpu || !network_is_faster(from, to)) return true;
   }
   return settings_.shm && !network_is_faster(from, to) && gpu(from).host == gpu(to).host;
@@ -166,7 +173,8 @@ void Paths::settle_gpus() {
       if (!peers(p, g)) go_by(NodeKind::kCpu, local_cpu(g), gpu_node(p), NodeKind::kGpu, g);
     }
     for (int p = 0; p < gpus; ++p) {
-      if (p != g && !connected_inside(p, g)) to(gpu_node(p), NodeKind::kGpu, g).type = PathType::kNet;
+      if (p != g && !connected_inside(p, g))
+        to(gpu_node(p), NodeKind::kGpu, g).type = PathType::kNet;
     }
   }
 }
@@ -176,7 +184,8 @@ void Paths::settle_chip_to_chip() {
   for (std::size_t n = 0; n < nets.size(); ++n) {
     for (int g = 0; g < topology_.count(NodeKind::kGpu); ++g) {
       const int c = local_cpu(g);
-      const PathType whole = joined(at(gpu_node(g), NodeKind::kCpu, c).type, at(nets[n], NodeKind::kCpu, c).type);
+      const PathType whole =
+          joined(at(gpu_node(g), NodeKind::kCpu, c).type, at(nets[n], NodeKind::kCpu, c).type);
       if (whole != PathType::kP2c) continue;
       PathType& out = to(gpu_node(g), NodeKind::kNet, static_cast<int>(n)).type;
       PathType& in = to(nets[n], NodeKind::kGpu, g).type;
@@ -195,16 +204,19 @@ bool Paths::gpu_direct(int g, int net) const {
 }
 
 bool Paths::settle_net(int g, int net, int local) {
-  const int node = gpu_node(g), net_node = topology_.all(NodeKind::kNet)[static_cast<std::size_t>(net)];
+  const int node = gpu_node(g),
+            net_node = topology_.all(NodeKind::kNet)[static_cast<std::size_t>(net)];
   bool changed = false;
   if (settings_.pxn && local != g && local >= 0) {
     const Path& own = at(node, NodeKind::kNet, net);
     const Path& others = at(gpu_node(local), NodeKind::kNet, net);
     const PathType level = settings_.pxn_c2c ? PathType::kP2c : PathType::kPxb;
-    const bool reachable =
-        at(gpu_node(local), NodeKind::kGpu, g).type <= PathType::kNvl && gpu(local).host == gpu(g).host;
-    // Sending only: NCCL receives by the card that is near, and sends by the one that the receiver is near.
-    if (others.type <= level && reachable && (others.gb_per_s > own.gb_per_s || own.type > PathType::kPxn)) {
+    const bool reachable = at(gpu_node(local), NodeKind::kGpu, g).type <= PathType::kNvl &&
+                           gpu(local).host == gpu(g).host;
+    // Sending only: NCCL receives by the card that is near, and sends by the one that the receiver
+    // is near.
+    if (others.type <= level && reachable &&
+        (others.gb_per_s > own.gb_per_s || own.type > PathType::kPxn)) {
       go_by(NodeKind::kGpu, local, node, NodeKind::kNet, net);
       changed = true;
     }

@@ -16,52 +16,66 @@ struct Path {
   PathType type = PathType::kDis;
 };
 
-/// How GPUs, CPUs, network ports and the NVSwitch reach each other: the widest of the shortest ways, then what peer access,
-/// shared memory, GPUDirect and PXN make of them. The topology must outlive it.
-/// SOURCE: NVIDIA/nccl v2.28.9 src/graph/paths.cc, topo.cc.
+/// How GPUs, CPUs, network ports and the NVSwitch reach each other: the widest of the shortest
+/// ways, then what peer access, shared memory, GPUDirect and PXN make of them. The topology must
+/// outlive it. SOURCE: NVIDIA/nccl v2.28.9 src/graph/paths.cc, topo.cc.
 class Paths {
  public:
   Paths(const Topology& topology, const SearchSettings& settings);
 
   /// From a node to the `place`-th node of a kind (GPUs, CPUs, network ports, NVSwitch).
   [[nodiscard]] const Path& at(int node, NodeKind kind, int place) const {
-    return paths_[static_cast<std::size_t>(node)][static_cast<std::size_t>(kind)][static_cast<std::size_t>(place)];
+    return paths_[static_cast<std::size_t>(node)][static_cast<std::size_t>(kind)]
+                 [static_cast<std::size_t>(place)];
   }
-  [[nodiscard]] const Path& between(NodeKind from, int from_place, NodeKind to, int to_place) const {
+  [[nodiscard]] const Path& between(NodeKind from, int from_place, NodeKind to,
+                                    int to_place) const {
     return at(topology_.all(from)[static_cast<std::size_t>(from_place)], to, to_place);
   }
 
-  /// The nearest and farthest that two different GPUs are from each other, or a GPU from a network port.
+  /// The nearest and farthest that two different GPUs are from each other, or a GPU from a network
+  /// port.
   [[nodiscard]] PathType nearest(NodeKind kind) const;
   [[nodiscard]] PathType farthest(NodeKind kind) const;
 
-  /// Network ports that a GPU reaches at the highest bandwidth, and of these most nearly; or GPUs that a port does.
+  /// Network ports that a GPU reaches at the highest bandwidth, and of these most nearly; or GPUs
+  /// that a port does.
   struct Locals {
     std::vector<int> places;
     PathType type = PathType::kDis;
   };
-  [[nodiscard]] const Locals& local_gpus(int net) const { return net_gpus_[static_cast<std::size_t>(net)]; }
-  [[nodiscard]] const Locals& local_nets(int gpu) const { return gpu_nets_[static_cast<std::size_t>(gpu)]; }
+  [[nodiscard]] const Locals& local_gpus(int net) const {
+    return net_gpus_[static_cast<std::size_t>(net)];
+  }
+  [[nodiscard]] const Locals& local_nets(int gpu) const {
+    return gpu_nets_[static_cast<std::size_t>(gpu)];
+  }
   /// The network port that a GPU takes for a channel; -1 if there is none.
   [[nodiscard]] int local_net(int gpu, int channel) const;
-  /// The GPU that takes a network port for its first channel that any takes it for; -1 if none does.
+  /// The GPU that takes a network port for its first channel that any takes it for; -1 if none
+  /// does.
   [[nodiscard]] int local_gpu(int net) const;
 
   /// Whether a network port reads and writes the memory of a GPU.
   [[nodiscard]] bool gpu_direct(int gpu, int net) const;
 
-  /// For every GPU the least place of those that it reaches without the network. GPUs of different numbers are of different
-  /// nodes to NCCL, even in one host.
+  /// For every GPU the least place of those that it reaches without the network. GPUs of different
+  /// numbers are of different nodes to NCCL, even in one host.
   [[nodiscard]] std::vector<int> domains() const;
 
  private:
   using OfKind = std::array<std::vector<Path>, kNodeKinds>;
 
   [[nodiscard]] Path& to(int node, NodeKind kind, int place) {
-    return paths_[static_cast<std::size_t>(node)][static_cast<std::size_t>(kind)][static_cast<std::size_t>(place)];
+    return paths_[static_cast<std::size_t>(node)][static_cast<std::size_t>(kind)]
+                 [static_cast<std::size_t>(place)];
   }
-  [[nodiscard]] const TopologyNode& gpu(int place) const { return topology_.node(NodeKind::kGpu, place); }
-  [[nodiscard]] int gpu_node(int place) const { return topology_.all(NodeKind::kGpu)[static_cast<std::size_t>(place)]; }
+  [[nodiscard]] const TopologyNode& gpu(int place) const {
+    return topology_.node(NodeKind::kGpu, place);
+  }
+  [[nodiscard]] int gpu_node(int place) const {
+    return topology_.all(NodeKind::kGpu)[static_cast<std::size_t>(place)];
+  }
   void find_ways_to(NodeKind kind, int place);
   void go_by(NodeKind middle_kind, int middle, int from, NodeKind kind, int place);
   [[nodiscard]] int local_cpu(int gpu) const;

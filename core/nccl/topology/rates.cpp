@@ -9,7 +9,8 @@ namespace tutti::core::nccl {
 namespace {
 
 constexpr std::array<float, 13> kInside{40, 30, 20, 18, 15, 12, 10, 9, 7, 6, 5, 4, 3};
-constexpr std::array<float, 19> kAcross{48, 30, 28, 24, 20, 18, 15, 12, 10, 9, 7, 6, 5, 4, 3, 2.4F, 1.2F, 0.24F, 0.12F};
+constexpr std::array<float, 19> kAcross{48, 30, 28, 24, 20, 18,   15,   12,    10,   9,
+                                        7,  6,  5,  4,  3,  2.4F, 1.2F, 0.24F, 0.12F};
 constexpr std::array<float, 11> kInsideSm90{60, 50, 40, 30, 24, 20, 15, 12, 11, 6, 3};
 constexpr std::array<float, 17> kAcrossSm90{48, 45, 42, 40, 30,   24,   22,    20,   17.5F,
                                             15, 12, 6,  3,  2.4F, 1.2F, 0.24F, 0.12F};

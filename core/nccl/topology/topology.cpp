@@ -31,7 +31,8 @@ Topology with_ranks(const Topology& topology, const std::vector<int>& ranks) {
   std::vector<int> sorted = ranks;
   std::sort(sorted.begin(), sorted.end());
   const TopologyBuilder rest(topology, [&](const TopologyNode& node) {
-    return node.kind != NodeKind::kGpu || std::binary_search(sorted.begin(), sorted.end(), node.gpu.rank);
+    return node.kind != NodeKind::kGpu ||
+           std::binary_search(sorted.begin(), sorted.end(), node.gpu.rank);
   });
   Topology made = rest.finish([](const TopologyNode&, const TopologyNode&) {});
   made.hosts = topology.hosts;

@@ -41,7 +41,8 @@ struct GpuFacts {
 struct CpuFacts {
   CpuArch arch = CpuArch::kOther;
   CpuVendor vendor = CpuVendor::kOther;
-  int family = 0;  ///< as NCCL stores it: base plus 16 times extended, so that AMD's Milan is 175 and no 25
+  int family =
+      0;  ///< as NCCL stores it: base plus 16 times extended, so that AMD's Milan is 175 and no 25
   int model = 0;
 };
 
@@ -59,17 +60,20 @@ struct NetFacts {
 
 struct TopologyNode {
   NodeKind kind = NodeKind::kPci;
-  int host = 0;                ///< of the hosts that share an NVLink domain; 0 where there is one
-  std::uint64_t local_id = 0;  ///< bus id of GPU, switch and card; NUMA node of a CPU; `dev` of a port
-  std::vector<int> links;      ///< those that lead away from it, in the order in which NCCL tries them
+  int host = 0;  ///< of the hosts that share an NVLink domain; 0 where there is one
+  std::uint64_t local_id =
+      0;                   ///< bus id of GPU, switch and card; NUMA node of a CPU; `dev` of a port
+  std::vector<int> links;  ///< those that lead away from it, in the order in which NCCL tries them
   GpuFacts gpu;
   CpuFacts cpu;
   NetFacts net;
-  std::uint64_t pci_device = 0;  ///< of a switch: vendor, device and those of the subsystem, 16 bits each
+  std::uint64_t pci_device =
+      0;  ///< of a switch: vendor, device and those of the subsystem, 16 bits each
 
   /// The number that NCCL's logs and graph files call it by.
   [[nodiscard]] std::int64_t id() const {
-    return static_cast<std::int64_t>((static_cast<std::uint64_t>(host) << 56) + (local_id & 0x00ffffffffffffff));
+    return static_cast<std::int64_t>((static_cast<std::uint64_t>(host) << 56) +
+                                     (local_id & 0x00ffffffffffffff));
   }
 };
 
@@ -83,7 +87,8 @@ struct TopologyLink {
 };
 
 /// What NCCL's search knows of a machine: of a host, or of all hosts of one NVLink domain.
-/// Nodes are kept in the file's order and links in that of their bandwidth: which channel is found first depends on both.
+/// Nodes are kept in the file's order and links in that of their bandwidth: which channel is found
+/// first depends on both.
 struct Topology {
   std::vector<TopologyNode> nodes;
   std::vector<TopologyLink> links;
@@ -91,7 +96,9 @@ struct Topology {
   int hosts = 1;
   std::vector<Problem> notes;  ///< what the file says that somebody may not have meant
 
-  [[nodiscard]] const std::vector<int>& all(NodeKind kind) const { return of[static_cast<std::size_t>(kind)]; }
+  [[nodiscard]] const std::vector<int>& all(NodeKind kind) const {
+    return of[static_cast<std::size_t>(kind)];
+  }
   [[nodiscard]] int count(NodeKind kind) const { return static_cast<int>(all(kind).size()); }
   [[nodiscard]] const TopologyNode& node(NodeKind kind, int place) const {
     return nodes[static_cast<std::size_t>(all(kind)[static_cast<std::size_t>(place)])];

@@ -8,7 +8,8 @@ namespace tutti::core::nccl {
 
 namespace {
 
-/// 4 or 5 for a Broadcom switch of that PCIe generation; `level` 0 is the upper, 1 the lower half of one.
+/// 4 or 5 for a Broadcom switch of that PCIe generation; `level` 0 is the upper, 1 the lower half
+/// of one.
 int broadcom_generation(std::uint64_t device, std::uint64_t level) {
   const std::uint64_t model = device & ~std::uint64_t{0xfff};
   if (model == 0x1000'c010'1000'a000) return 4;
@@ -27,21 +28,24 @@ int TopologyBuilder::add(TopologyNode node) {
 
 int TopologyBuilder::count(NodeKind kind) const {
   int sum = 0;
-  for (std::size_t n = 0; n < nodes_.size(); ++n) sum += !gone_[n] && nodes_[n].kind == kind ? 1 : 0;
+  for (std::size_t n = 0; n < nodes_.size(); ++n)
+    sum += !gone_[n] && nodes_[n].kind == kind ? 1 : 0;
   return sum;
 }
 
 int TopologyBuilder::find(NodeKind kind, int host, std::uint64_t local_id) const {
   for (std::size_t n = 0; n < nodes_.size(); ++n) {
     const TopologyNode& node = nodes_[n];
-    if (!gone_[n] && node.kind == kind && node.host == host && node.local_id == local_id) return static_cast<int>(n);
+    if (!gone_[n] && node.kind == kind && node.host == host && node.local_id == local_id)
+      return static_cast<int>(n);
   }
   return -1;
 }
 
 void TopologyBuilder::join(int from, int to, Wire kind, float gb_per_s) {
   std::vector<End>& all = ends(from);
-  auto at = std::find_if(all.begin(), all.end(), [&](const End& e) { return e.to == to && e.kind == kind; });
+  auto at = std::find_if(all.begin(), all.end(),
+                         [&](const End& e) { return e.to == to && e.kind == kind; });
   if (at == all.end()) at = all.insert(all.end(), End{to, kind, 0});
   at->gb_per_s += gb_per_s;
   while (at != all.begin() && std::prev(at)->gb_per_s < at->gb_per_s) {
@@ -59,7 +63,9 @@ int TopologyBuilder::cpu_above(int node, int from) const {
   if (nodes_[static_cast<std::size_t>(node)].kind == NodeKind::kCpu) return node;
   for (const End& end : ends(node)) {
     const NodeKind kind = nodes_[static_cast<std::size_t>(end.to)].kind;
-    if (end.kind != Wire::kPci || end.to == from || (kind != NodeKind::kPci && kind != NodeKind::kCpu)) continue;
+    if (end.kind != Wire::kPci || end.to == from ||
+        (kind != NodeKind::kPci && kind != NodeKind::kCpu))
+      continue;
     if (const int cpu = cpu_above(end.to, node); cpu >= 0) return cpu;
   }
   return -1;
@@ -72,7 +78,8 @@ void TopologyBuilder::absorb(int top, int sub) {
     if (end.to == top) continue;
     ends(top).push_back(end);
     auto& back = ends(end.to);
-    const auto to_sub = std::find_if(back.begin(), back.end(), [sub](const End& e) { return e.to == sub; });
+    const auto to_sub =
+        std::find_if(back.begin(), back.end(), [sub](const End& e) { return e.to == sub; });
     if (to_sub != back.end()) to_sub->to = top;
   }
   ends(sub).clear();
@@ -89,7 +96,8 @@ void TopologyBuilder::flatten_broadcom_switches() {
     std::vector<int> subs;
     for (const End& end : ends_[n]) {
       const TopologyNode& sub = nodes_[static_cast<std::size_t>(end.to)];
-      if (sub.kind == NodeKind::kPci && broadcom_generation(sub.pci_device, 1) == generation) subs.push_back(end.to);
+      if (sub.kind == NodeKind::kPci && broadcom_generation(sub.pci_device, 1) == generation)
+        subs.push_back(end.to);
     }
     for (const int sub : subs) absorb(static_cast<int>(n), sub);
     nodes_[n].pci_device |= 0xffff;  // done

@@ -30,14 +30,15 @@ class TopologyBuilder {
   /// -1 if there is none.
   [[nodiscard]] int find(NodeKind kind, int host, std::uint64_t local_id) const;
 
-  /// One direction. Links between the same two nodes are one whose bandwidths are added; wider ones come first, and of equals the
-  /// older.
+  /// One direction. Links between the same two nodes are one whose bandwidths are added; wider ones
+  /// come first, and of equals the older.
   void join(int from, int to, Wire kind, float gb_per_s);
   void join_both_ways(int a, int b, Wire kind, float gb_per_s);
   /// The CPU that a GPU's PCIe tree hangs on; -1 if none.
   [[nodiscard]] int cpu_of(int node) const;
 
-  /// Broadcom's Gen4 and Gen5 switches present themselves as two levels although every port has the full bandwidth: made one.
+  /// Broadcom's Gen4 and Gen5 switches present themselves as two levels although every port has the
+  /// full bandwidth: made one.
   void flatten_broadcom_switches();
   /// Every two CPUs of a host, at what the sockets carry.
   void join_cpus();
@@ -50,7 +51,9 @@ class TopologyBuilder {
 
  private:
   [[nodiscard]] std::vector<End>& ends(int node) { return ends_[static_cast<std::size_t>(node)]; }
-  [[nodiscard]] const std::vector<End>& ends(int node) const { return ends_[static_cast<std::size_t>(node)]; }
+  [[nodiscard]] const std::vector<End>& ends(int node) const {
+    return ends_[static_cast<std::size_t>(node)];
+  }
   void absorb(int top, int sub);
   void sort_below(int node, int up);
   [[nodiscard]] int cpu_above(int node, int from) const;
@@ -67,7 +70,8 @@ TopologyBuilder::TopologyBuilder(const Topology& topology, const Keep& keep)
   for (std::size_t n = 0; n < nodes_.size(); ++n) {
     for (const int link : nodes_[n].links) {
       const TopologyLink& l = topology.links[static_cast<std::size_t>(link)];
-      if (!gone_[n] && !gone_[static_cast<std::size_t>(l.to)]) ends_[n].push_back({l.to, l.kind, l.gb_per_s});
+      if (!gone_[n] && !gone_[static_cast<std::size_t>(l.to)])
+        ends_[n].push_back({l.to, l.kind, l.gb_per_s});
     }
   }
 }
@@ -88,7 +92,8 @@ Topology TopologyBuilder::finish(const OneWay& one_way) const {
     for (const End& end : ends_[n]) {
       if (gone_[n]) break;
       const int link = static_cast<int>(made.links.size());
-      made.links.push_back({renamed[n], renamed[static_cast<std::size_t>(end.to)], end.kind, end.gb_per_s});
+      made.links.push_back(
+          {renamed[n], renamed[static_cast<std::size_t>(end.to)], end.kind, end.gb_per_s});
       made.nodes[static_cast<std::size_t>(renamed[n])].links.push_back(link);
     }
   }
@@ -100,7 +105,8 @@ Topology TopologyBuilder::finish(const OneWay& one_way) const {
       break;
     }
     if (link.back < 0)
-      one_way(made.nodes[static_cast<std::size_t>(link.from)], made.nodes[static_cast<std::size_t>(link.to)]);
+      one_way(made.nodes[static_cast<std::size_t>(link.from)],
+              made.nodes[static_cast<std::size_t>(link.to)]);
   }
   return made;
 }

@@ -97,28 +97,33 @@ int TopologyReader::host_of(const pugi::xml_node& cpu) {
 int TopologyReader::add(TopologyNode node, const pugi::xml_node& element) {
   if (made_.count(node.kind) == kMostNodes)
     problems_.add({ProblemCode::kTooLarge, element.name()}, xml_.where(element),
-                  "more than {} nodes of kind {}, the most that NCCL takes", kMostNodes, to_string(node.kind));
+                  "more than {} nodes of kind {}, the most that NCCL takes", kMostNodes,
+                  to_string(node.kind));
   return made_.add(std::move(node));
 }
 
-std::optional<std::uint64_t> TopologyReader::bus(const pugi::xml_node& element, const char* attribute) {
+std::optional<std::uint64_t> TopologyReader::bus(const pugi::xml_node& element,
+                                                 const char* attribute) {
   const auto written = xml_.text(element, attribute, problems_);
   if (!written) return std::nullopt;
   const auto number = bus_number(*written);
   if (!number)
-    problems_.add({ProblemCode::kWrongType, fmt::format("{}.{}", element.name(), attribute)}, xml_.where(element),
-                  "<{} {}=\"{}\">: expected a bus id such as 0000:07:00.0", element.name(), attribute, *written);
+    problems_.add({ProblemCode::kWrongType, fmt::format("{}.{}", element.name(), attribute)},
+                  xml_.where(element), "<{} {}=\"{}\">: expected a bus id such as 0000:07:00.0",
+                  element.name(), attribute, *written);
   return number;
 }
 
-std::optional<TopologyNode> TopologyReader::read_gpu(const pugi::xml_node& pci, const pugi::xml_node& gpu) {
+std::optional<TopologyNode> TopologyReader::read_gpu(const pugi::xml_node& pci,
+                                                     const pugi::xml_node& gpu) {
   const std::size_t before = problems_.size();
   TopologyNode node;
   node.kind = NodeKind::kGpu;
   const auto id = bus(pci, "busid");
   const auto sm = xml_.integer(gpu, "sm", 10, 9999, problems_);
   const auto dev = xml_.integer(gpu, "dev", 0, kMostIndex, problems_);
-  const auto rank = ranks_given_ ? xml_.integer(gpu, "rank", 0, std::int64_t{1} << 30, problems_) : dev;
+  const auto rank =
+      ranks_given_ ? xml_.integer(gpu, "rank", 0, std::int64_t{1} << 30, problems_) : dev;
   const auto gdr = xml_.integer(gpu, "gdr", 0, 1, 0, problems_);
   if (problems_.size() != before) return std::nullopt;
   node.local_id = *id;
@@ -148,9 +153,11 @@ void TopologyReader::read_port(const pugi::xml_node& net, int card) {
   node.net.name = net.attribute("name").value();
   node.net.dev = static_cast<int>(*dev);
   const pugi::xml_attribute guid = net.attribute("guid");
-  node.net.asic = guid ? std::strtoull(guid.value(), nullptr, 16) : static_cast<std::uint64_t>(node.id());
+  node.net.asic =
+      guid ? std::strtoull(guid.value(), nullptr, 16) : static_cast<std::uint64_t>(node.id());
   node.net.port = static_cast<int>(*port);
-  node.net.gb_per_s = static_cast<float>((*mbps <= 0 ? 10'000 : static_cast<double>(*mbps)) / 8000.0);
+  node.net.gb_per_s =
+      static_cast<float>((*mbps <= 0 ? 10'000 : static_cast<double>(*mbps)) / 8000.0);
   node.net.latency_us = *latency;
   node.net.gdr = *gdr == 1;
   node.net.collectives = *collectives == 1;
@@ -187,14 +194,16 @@ void TopologyReader::read_pci(const pugi::xml_node& pci, const Place& parent) {
     made.kind = kind_of_class(pci.attribute("class").value());
     if (made.kind != NodeKind::kPci) return;
     made.pci_device = identifier(pci, "vendor") << 48 | identifier(pci, "device") << 32 |
-                      identifier(pci, "subsystem_vendor") << 16 | identifier(pci, "subsystem_device");
+                      identifier(pci, "subsystem_vendor") << 16 |
+                      identifier(pci, "subsystem_device");
   }
   made.host = parent.host;
   int node = made_.find(made.kind, made.host, made.local_id);
   const bool known = node >= 0;
   if (known && made.kind != NodeKind::kNic) {
     problems_.add({ProblemCode::kDuplicate, "pci.busid"}, xml_.where(pci),
-                  "<pci busid=\"{}\">: there is one of this bus id already", pci.attribute("busid").value());
+                  "<pci busid=\"{}\">: there is one of this bus id already",
+                  pci.attribute("busid").value());
     return;
   }
   if (!known) node = add(made, pci);
@@ -204,12 +213,14 @@ void TopologyReader::read_pci(const pugi::xml_node& pci, const Place& parent) {
   if (known) return;  // the second port of a card
   const std::string speed = pci.attribute("link_speed").value();
   if (!is_pcie_speed(speed))
-    notes_.push_back({xml_.where(pci),
-                      fmt::format("<pci link_speed=\"{}\">: NCCL takes what it does not know for PCIe "
-                                  "generation 3; it knows \"16.0 GT/s PCIe\" and the like",
-                                  speed),
-                      {ProblemCode::kUnknownName, "pci.link_speed"}});
-  made_.join_both_ways(node, parent.node, Wire::kPci, pcie_gb_per_s(speed, static_cast<int>(*lanes)));
+    notes_.push_back(
+        {xml_.where(pci),
+         fmt::format("<pci link_speed=\"{}\">: NCCL takes what it does not know for PCIe "
+                     "generation 3; it knows \"16.0 GT/s PCIe\" and the like",
+                     speed),
+         {ProblemCode::kUnknownName, "pci.link_speed"}});
+  made_.join_both_ways(node, parent.node, Wire::kPci,
+                       pcie_gb_per_s(speed, static_cast<int>(*lanes)));
 }
 
 void TopologyReader::read_cpu(const pugi::xml_node& cpu) {
@@ -227,7 +238,8 @@ void TopologyReader::read_cpu(const pugi::xml_node& cpu) {
   node.cpu.arch = arch_of(cpu.attribute("arch").value());
   if (node.cpu.arch == CpuArch::kX86) {
     node.cpu.vendor = vendor_of(cpu.attribute("vendor").value());
-    const bool told_apart = node.cpu.vendor == CpuVendor::kIntel || node.cpu.vendor == CpuVendor::kZhaoxin;
+    const bool told_apart =
+        node.cpu.vendor == CpuVendor::kIntel || node.cpu.vendor == CpuVendor::kZhaoxin;
     const auto number = [&](const char* name) {
       return told_apart ? xml_.integer(cpu, name, 0, 1 << 20, problems_)
                         : xml_.integer(cpu, name, 0, 1 << 20, 0, problems_);
@@ -265,16 +277,19 @@ void TopologyReader::add_nvlinks(const Later& gpu) {
         // One direction: the other end lists the other.
         const auto target = bus(link, "target");
         if (target) far = made_.find(NodeKind::kGpu, made_.node(gpu.node).host, *target);
-        // A bridge whose other end is in another guest says so; NCCL counts it as the GPU's, and goes nowhere by it.
+        // A bridge whose other end is in another guest says so; NCCL counts it as the GPU's, and
+        // goes nowhere by it.
         if (far == gpu.node)
-          notes_.push_back({xml_.where(link),
-                            "an NVLink from a GPU to itself, as guests see a bridge to a GPU that is not theirs",
-                            {ProblemCode::kUnused, "nvlink.target"}});
+          notes_.push_back(
+              {xml_.where(link),
+               "an NVLink from a GPU to itself, as guests see a bridge to a GPU that is not theirs",
+               {ProblemCode::kUnused, "nvlink.target"}});
         if (far >= 0) made_.join(gpu.node, far, Wire::kNvl, rate);
         break;
       }
       case NodeKind::kCpu:
-        if ((far = made_.cpu_of(gpu.node)) >= 0) made_.join_both_ways(gpu.node, far, Wire::kNvl, rate);
+        if ((far = made_.cpu_of(gpu.node)) >= 0)
+          made_.join_both_ways(gpu.node, far, Wire::kNvl, rate);
         break;
       default: {
         // All switches are one, of all hosts.
@@ -293,7 +308,8 @@ void TopologyReader::add_chip_to_chip(const Later& gpu) {
     const auto mb_per_s = xml_.integer(link, "bw", 1, 1'000'000, problems_);
     const int cpu = made_.cpu_of(gpu.node);
     if (!count || !mb_per_s || cpu < 0) continue;
-    made_.join_both_ways(gpu.node, cpu, Wire::kC2c, static_cast<float>(static_cast<double>(*mb_per_s * *count) / 1000));
+    made_.join_both_ways(gpu.node, cpu, Wire::kC2c,
+                         static_cast<float>(static_cast<double>(*mb_per_s * *count) / 1000));
   }
 }
 
@@ -315,8 +331,8 @@ void TopologyReader::number_ranks(Topology& topology) {
     const TopologyNode& node = topology.nodes[static_cast<std::size_t>(g)];
     of_all_hosts = ranks.insert(node.gpu.rank).second && of_all_hosts;
     if (ranks_given_ && !devices.emplace(node.host, node.gpu.dev).second)
-      problems_.add({ProblemCode::kDuplicate, "gpu.dev"}, xml_.where(xml_.root()), "two GPUs of one host have dev {}",
-                    node.gpu.dev);
+      problems_.add({ProblemCode::kDuplicate, "gpu.dev"}, xml_.where(xml_.root()),
+                    "two GPUs of one host have dev {}", node.gpu.dev);
   }
   const auto key = [&](int g) {
     const TopologyNode& node = topology.nodes[static_cast<std::size_t>(g)];
@@ -325,8 +341,9 @@ void TopologyReader::number_ranks(Topology& topology) {
   std::map<std::pair<int, int>, int> places;
   for (const int g : topology.all(NodeKind::kGpu)) {
     if (!places.emplace(key(g), 0).second)
-      problems_.add({ProblemCode::kDuplicate, ranks_given_ ? "gpu.rank" : "gpu.dev"}, xml_.where(xml_.root()),
-                    "two GPUs have {} {}", ranks_given_ ? "rank" : "dev", key(g).second);
+      problems_.add({ProblemCode::kDuplicate, ranks_given_ ? "gpu.rank" : "gpu.dev"},
+                    xml_.where(xml_.root()), "two GPUs have {} {}", ranks_given_ ? "rank" : "dev",
+                    key(g).second);
   }
   int next = 0;
   for (auto& [rank, place] : places) place = next++;
@@ -337,13 +354,15 @@ void TopologyReader::number_ranks(Topology& topology) {
 Topology TopologyReader::read() {
   const auto any = [this](const char* attribute) {
     return static_cast<bool>(xml_.root().find_node([attribute](const pugi::xml_node& n) {
-      return std::string_view(n.name()) == "gpu" && (attribute == nullptr || n.attribute(attribute));
+      return std::string_view(n.name()) == "gpu" &&
+             (attribute == nullptr || n.attribute(attribute));
     }));
   };
   if (!any(nullptr)) {
-    problems_.add({ProblemCode::kMissing, "gpu"}, xml_.where(xml_.root()),
-                  "no <gpu> in it: topology files of cloud providers list only the switches, and NCCL "
-                  "adds the rest on the machine; use the file that NCCL_TOPO_DUMP_FILE writes there");
+    problems_.add(
+        {ProblemCode::kMissing, "gpu"}, xml_.where(xml_.root()),
+        "no <gpu> in it: topology files of cloud providers list only the switches, and NCCL "
+        "adds the rest on the machine; use the file that NCCL_TOPO_DUMP_FILE writes there");
     return {};
   }
   ranks_given_ = any("rank");
@@ -352,15 +371,16 @@ Topology TopologyReader::read() {
   for (const Later& gpu : gpus_) add_chip_to_chip(gpu);
   for (const Later& pci : switches_) add_peer_switches(pci);
   if (gpus_.empty() && problems_.empty())
-    problems_.add({ProblemCode::kMissing, "cpu"}, xml_.where(xml_.root()), "no <gpu> lies below a <cpu>");
+    problems_.add({ProblemCode::kMissing, "cpu"}, xml_.where(xml_.root()),
+                  "no <gpu> lies below a <cpu>");
   if (!problems_.empty()) return {};
   made_.flatten_broadcom_switches();
   made_.join_cpus();
   made_.sort_links();
   Topology topology = made_.finish([this](const TopologyNode& from, const TopologyNode& to) {
     problems_.add({ProblemCode::kMissing, "nvlink"}, xml_.where(xml_.root()),
-                  "{} {:x} has a link to {} {:x}, which has none back", to_string(from.kind), from.local_id,
-                  to_string(to.kind), to.local_id);
+                  "{} {:x} has a link to {} {:x}, which has none back", to_string(from.kind),
+                  from.local_id, to_string(to.kind), to.local_id);
   });
   topology.notes = std::move(notes_);
   number_ranks(topology);

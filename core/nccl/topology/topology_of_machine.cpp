@@ -51,7 +51,8 @@ class Drawing {
     node.kind = kind_of(part.kind);
     // All NVSwitches are one.
     if (node.kind == NodeKind::kNvs && switch_ >= 0) return switch_;
-    if (node.kind != NodeKind::kNvs) node.local_id = static_cast<std::uint64_t>(made_.count(node.kind)) + 1;
+    if (node.kind != NodeKind::kNvs)
+      node.local_id = static_cast<std::uint64_t>(made_.count(node.kind)) + 1;
     if (node.kind == NodeKind::kGpu) {
       const int index = made_.count(NodeKind::kGpu);
       node.gpu = {.rank = index, .dev = index, .sm = system_.compute_capability, .gdr = true};
@@ -81,7 +82,9 @@ class Drawing {
   }
 
   void join(const MachineLink& link) {
-    const auto kind = [&](int part) { return machine_.parts()[static_cast<std::size_t>(part)].kind; };
+    const auto kind = [&](int part) {
+      return machine_.parts()[static_cast<std::size_t>(part)].kind;
+    };
     const bool to_cpu = kind(link.from) == PartKind::kCpu || kind(link.to) == PartKind::kCpu;
     Wire wire = Wire::kPci;
     switch (link.kind) {
@@ -90,7 +93,8 @@ class Drawing {
       case LinkKind::kSocket: wire = Wire::kSys; break;
       case LinkKind::kNetwork: return;
     }
-    made_.join(places_[static_cast<std::size_t>(link.from)], places_[static_cast<std::size_t>(link.to)], wire,
+    made_.join(places_[static_cast<std::size_t>(link.from)],
+               places_[static_cast<std::size_t>(link.to)], wire,
                static_cast<float>(to_gb_per_s(link.bandwidth)));
   }
 
@@ -111,11 +115,11 @@ Expected<Topology> topology_of(const Machine& machine, const System& system) {
     for (const MachineLink& link : machine.links())
       on_pcie = on_pcie || (link.from == static_cast<int>(p) && link.kind == LinkKind::kPcie);
     if (!on_pcie)
-      return tl::make_unexpected(
-          Error::request({ProblemCode::kMissing, "Machine.link"},
-                         fmt::format("machine {}: {} has no PCIe link, which NCCL's search needs; use a "
-                                     "topology file of NCCL's (NCCL_TOPO_DUMP_FILE)",
-                                     machine.name(), machine.parts()[p].name)));
+      return tl::make_unexpected(Error::request(
+          {ProblemCode::kMissing, "Machine.link"},
+          fmt::format("machine {}: {} has no PCIe link, which NCCL's search needs; use a "
+                      "topology file of NCCL's (NCCL_TOPO_DUMP_FILE)",
+                      machine.name(), machine.parts()[p].name)));
   }
   return Drawing(machine, system).draw();
 }

@@ -1,6 +1,7 @@
 #pragma once
 
-// Between pugixml and the readers of NCCL's files and of MSCCL's (core/custom/msccl.cpp); nobody else includes it.
+// Between pugixml and the readers of NCCL's files and of MSCCL's (core/custom/msccl.cpp); nobody
+// else includes it.
 
 #include <cstdint>
 #include <memory>
@@ -20,28 +21,34 @@ class XmlText {
  public:
   /// The document's only element must be `root`, with version 1 if it names one.
   /// ERRORS: no XML; another element; more than 64 MiB; elements more than 128 deep.
-  static Expected<XmlText> parse(std::string_view text, const std::string& file, const std::string& root);
+  static Expected<XmlText> parse(std::string_view text, const std::string& file,
+                                 const std::string& root);
 
   [[nodiscard]] pugi::xml_node root() const { return root_; }
-  [[nodiscard]] Location where(const pugi::xml_node& element) const { return place(element.offset_debug()); }
+  [[nodiscard]] Location where(const pugi::xml_node& element) const {
+    return place(element.offset_debug());
+  }
 
-  /// The number that an attribute spells (decimal, or hexadecimal behind 0x). Nothing, and a problem, if there is none or it
-  /// is out of bounds.
-  std::optional<std::int64_t> integer(const pugi::xml_node& element, const char* attribute, std::int64_t least,
-                                      std::int64_t most, Problems& problems) const;
+  /// The number that an attribute spells (decimal, or hexadecimal behind 0x). Nothing, and a
+  /// problem, if there is none or it is out of bounds.
+  std::optional<std::int64_t> integer(const pugi::xml_node& element, const char* attribute,
+                                      std::int64_t least, std::int64_t most,
+                                      Problems& problems) const;
   /// … and `missing` if there is no such attribute.
-  std::optional<std::int64_t> integer(const pugi::xml_node& element, const char* attribute, std::int64_t least,
-                                      std::int64_t most, std::int64_t missing, Problems& problems) const;
-  std::optional<float> real(const pugi::xml_node& element, const char* attribute, float least, float most,
-                            std::optional<float> missing, Problems& problems) const;
+  std::optional<std::int64_t> integer(const pugi::xml_node& element, const char* attribute,
+                                      std::int64_t least, std::int64_t most, std::int64_t missing,
+                                      Problems& problems) const;
+  std::optional<float> real(const pugi::xml_node& element, const char* attribute, float least,
+                            float most, std::optional<float> missing, Problems& problems) const;
   /// The text of an attribute. Nothing, and a problem, if there is none.
-  std::optional<std::string> text(const pugi::xml_node& element, const char* attribute, Problems& problems) const;
+  std::optional<std::string> text(const pugi::xml_node& element, const char* attribute,
+                                  Problems& problems) const;
 
  private:
   XmlText() = default;
   template <class Number>
-  std::optional<Number> number(const pugi::xml_node& element, const char* attribute, Number least, Number most,
-                               Problems& problems) const;
+  std::optional<Number> number(const pugi::xml_node& element, const char* attribute, Number least,
+                               Number most, Problems& problems) const;
   [[nodiscard]] Location place(std::ptrdiff_t offset) const;
 
   std::unique_ptr<pugi::xml_document> document_;
@@ -50,8 +57,9 @@ class XmlText {
   std::vector<std::ptrdiff_t> line_ends_;
 };
 
-/// The number in hexadecimal digits, `.` and `:` among them left out: "0000:07:00.0" is 0x7000. What is behind the first other
-/// character does not count. Nothing if there are no digits, or more than 16.
+/// The number in hexadecimal digits, `.` and `:` among them left out: "0000:07:00.0" is 0x7000.
+/// What is behind the first other character does not count. Nothing if there are no digits, or more
+/// than 16.
 std::optional<std::uint64_t> bus_number(std::string_view text);
 
 }  // namespace tutti::core::nccl

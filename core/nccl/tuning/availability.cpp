@@ -1,4 +1,5 @@
-// What a version has no model for, and what it does not dare: LL128 counts on 128-byte stores that arrive whole, which not every path between GPUs does.
+// What a version has no model for, and what it does not dare: LL128 counts on 128-byte stores that
+// arrive whole, which not every path between GPUs does.
 
 #include "core/nccl/tuning/parts.h"
 
@@ -30,7 +31,8 @@ bool ll128_is_known_on(const Cell& cell) {
 
 bool ll128_is_safe(const Cell& cell) {
   const PathType most_inside = cell.at_least(18, 3) ? PathType::kNvb : PathType::kNvl;
-  return ll128_is_safe_between(cell) && cell.graph().type_intra <= most_inside && ll128_is_known_on(cell);
+  return ll128_is_safe_between(cell) && cell.graph().type_intra <= most_inside &&
+         ll128_is_known_on(cell);
 }
 
 /// All-gather and reduce-scatter besides rings, by version.
@@ -65,7 +67,8 @@ const Graph& Cell::graph() const {
   const Graphs& graphs = comm.graphs;
   switch (algorithm) {
     case Algorithm::kRing: return graphs.ring;
-    case Algorithm::kCollNetDirect: return at_least(19) ? graphs.collnet_direct : graphs.collnet_chain;
+    case Algorithm::kCollNetDirect:
+      return at_least(19) ? graphs.collnet_direct : graphs.collnet_chain;
     case Algorithm::kCollNetChain: return graphs.collnet_chain;
     case Algorithm::kNvls: return at_least(18) ? graphs.nvls : graphs.ring;
     case Algorithm::kNvlsTree: return graphs.nvls;
@@ -87,10 +90,11 @@ const char* missing(const Cell& cell) {
                      : cell.half_of_all_reduce() ? has_halves(cell)
                                                  : cell.is(Algorithm::kRing);
   if (!whole) return "not of this collective";
-  const bool simple_only = cell.is(Algorithm::kNvls) || cell.is(Algorithm::kNvlsTree) || cell.is(Algorithm::kPat) ||
-                           (cell.collnet() && cell.at_least(9));
+  const bool simple_only = cell.is(Algorithm::kNvls) || cell.is(Algorithm::kNvlsTree) ||
+                           cell.is(Algorithm::kPat) || (cell.collnet() && cell.at_least(9));
   if (simple_only && !cell.is(Protocol::kSimple)) return "this algorithm has only Simple";
-  if (cell.is(Algorithm::kPat) && !pat_is_on(cell)) return "PAT is for one GPU per node (or NCCL_PAT_ENABLE=1)";
+  if (cell.is(Algorithm::kPat) && !pat_is_on(cell))
+    return "PAT is for one GPU per node (or NCCL_PAT_ENABLE=1)";
   const bool nvls = cell.is(Algorithm::kNvls) || cell.is(Algorithm::kNvlsTree);
   if (nvls && (!cell.comm.nvls || cell.comm.nvls_channels == 0)) return "no NVLS here";
   if (nvls && cell.at_least(28, 3) && cell.graph().channels < 2) return "NVLS needs two channels";
@@ -105,16 +109,22 @@ const char* switched_off(const Cell& cell) {
   if (needs_collnet && !cell.settings.collnet.value_or(false))
     return "needs NCCL_COLLNET_ENABLE=1 and a network that reduces (SHARP)";
   if (needs_collnet && !cell.comm.collnet) return "the network cannot reduce (no CollNet)";
-  if (cell.is(Algorithm::kCollNetDirect) && !cell.comm.nvswitch && cell.at_least(14)) return "needs an NVSwitch";
-  const bool heads =
-      (cell.is(Algorithm::kNvls) || cell.is(Algorithm::kCollNetDirect)) && far && cell.half_of_all_reduce();
-  if (far && cell.is(Algorithm::kNvls) && !cell.at_least(18)) return "inside one node only, in this version";
-  if (heads && cell.is(Algorithm::kNvls) && !cell.at_least(27, 3)) return "inside one node only, in this version";
-  const int ways_out =
-      cell.comm.nvls && cell.at_least(27, 3) ? cell.comm.graphs.nvls.channels : cell.comm.collnet_heads;
-  if (heads && cell.comm.ranks_of_node() > ways_out) return "every GPU needs a network card of its own";
-  const bool wanted = cell.settings.protocols[static_cast<std::size_t>(cell.function)][1] == Wish::kYes;
-  if (cell.is(Protocol::kLl128) && !wanted && !ll128_is_safe(cell)) return "LL128 is not safe on these paths or GPUs";
+  if (cell.is(Algorithm::kCollNetDirect) && !cell.comm.nvswitch && cell.at_least(14))
+    return "needs an NVSwitch";
+  const bool heads = (cell.is(Algorithm::kNvls) || cell.is(Algorithm::kCollNetDirect)) && far &&
+                     cell.half_of_all_reduce();
+  if (far && cell.is(Algorithm::kNvls) && !cell.at_least(18))
+    return "inside one node only, in this version";
+  if (heads && cell.is(Algorithm::kNvls) && !cell.at_least(27, 3))
+    return "inside one node only, in this version";
+  const int ways_out = cell.comm.nvls && cell.at_least(27, 3) ? cell.comm.graphs.nvls.channels
+                                                              : cell.comm.collnet_heads;
+  if (heads && cell.comm.ranks_of_node() > ways_out)
+    return "every GPU needs a network card of its own";
+  const bool wanted =
+      cell.settings.protocols[static_cast<std::size_t>(cell.function)][1] == Wish::kYes;
+  if (cell.is(Protocol::kLl128) && !wanted && !ll128_is_safe(cell))
+    return "LL128 is not safe on these paths or GPUs";
   return nullptr;
 }
 

@@ -1,6 +1,8 @@
-// The bandwidth of a cell: what the search says its channels carry together (the bus), less what the protocol costs, less what NVIDIA measured that algorithms
-// do not reach, and then what of the bus is the collective's own bytes. A worked example: 8 H100 in one node, ring of 12 channels of 30 GB/s. Bus 360;
-// LL carries half (180) and at most 141 on that GPU; a ring all-reduce moves 2(n-1)/n = 14/8 of its bytes: 141 / (14/8) = 80.6 GB/s.
+// The bandwidth of a cell: what the search says its channels carry together (the bus), less what
+// the protocol costs, less what NVIDIA measured that algorithms do not reach, and then what of the
+// bus is the collective's own bytes. A worked example: 8 H100 in one node, ring of 12 channels of
+// 30 GB/s. Bus 360; LL carries half (180) and at most 141 on that GPU; a ring all-reduce moves
+// 2(n-1)/n = 14/8 of its bytes: 141 / (14/8) = 80.6 GB/s.
 
 #include <algorithm>
 #include <limits>
@@ -22,9 +24,12 @@ std::size_t generation(const Communicator& comm) {
   return cc >= 90 ? 2 : cc >= 80 ? 1 : 0;
 }
 
-std::size_t scale(const Communicator& comm) { return comm.nodes <= 2 ? static_cast<std::size_t>(comm.nodes - 1) : 2; }
+std::size_t scale(const Communicator& comm) {
+  return comm.nodes <= 2 ? static_cast<std::size_t>(comm.nodes - 1) : 2;
+}
 
-/// Of LL: inside a node by its GPUs, between nodes by their CPUs, through whose memory LL goes there.
+/// Of LL: inside a node by its GPUs, between nodes by their CPUs, through whose memory LL goes
+/// there.
 double ll_most(const Cell& cell) {
   const Communicator& comm = cell.comm;
   const bool amd = comm.cpu == HostCpu::kAmd || (comm.cpu == HostCpu::kMixed && cell.at_least(24));
@@ -40,14 +45,17 @@ double of_channel(const Cell& cell, const PerGeneration& table) {
 float nvls_channel(const Cell& cell) {
   const Graph& graph = cell.graph();
   const bool tree = cell.is(Algorithm::kNvlsTree);
-  float intra = graph.bw_intra * static_cast<float>(cell.constants.nvls_efficiency[generation(cell.comm)]) *
+  float intra = graph.bw_intra *
+                static_cast<float>(cell.constants.nvls_efficiency[generation(cell.comm)]) *
                 static_cast<float>(graph.channels - 1) / static_cast<float>(graph.channels);
   // An all-reduce keeps both of its halves going at once.
   const float ppn = cell.ranks_per_node();
   intra *= cell.all_reduce() ? 2.0F : (ppn - 1) / ppn;
   const float inter = graph.bw_inter * static_cast<float>(cell.comm.nodes <= 2 && tree ? 2 : 1);
-  const float most = tree ? static_cast<float>(cell.constants.nvls_tree_most[generation(cell.comm)][scale(cell.comm)])
-                          : std::numeric_limits<float>::max();
+  const float most =
+      tree ? static_cast<float>(
+                 cell.constants.nvls_tree_most[generation(cell.comm)][scale(cell.comm)])
+           : std::numeric_limits<float>::max();
   return std::min({intra, inter, most});
 }
 
@@ -79,16 +87,19 @@ float limited_by_generation(const Cell& cell, float bus) {
 float ring(const Cell& cell, float bus) {
   const std::size_t function = static_cast<std::size_t>(cell.function);
   if (cell.is(Protocol::kLl)) {
-    const bool slow = cell.comm.nodes > 1 || cell.all_reduce() || cell.function == Function::kReduce;
+    const bool slow =
+        cell.comm.nodes > 1 || cell.all_reduce() || cell.function == Function::kReduce;
     const double share = cell.at_least(21) ? .5 : !cell.at_least(7) || slow ? 1.0 / 4.0 : 1.0 / 3.0;
     return static_cast<float>(std::min(ll_most(cell), bus * share));
   }
   if (!cell.is(Protocol::kLl128)) return bus;
-  if (!cell.at_least(7)) return static_cast<float>(std::min(bus * 120.0 / 128.0, cell.constants.ll128_most[function]));
+  if (!cell.at_least(7))
+    return static_cast<float>(std::min(bus * 120.0 / 128.0, cell.constants.ll128_most[function]));
   // A GPU alone in its node sends and receives through the same network card.
   const double share = cell.ranks_per_node() < 2 && !cell.at_least(23) ? 0.7 : 0.92;
-  const double most = cell.at_least(10) ? of_channel(cell, cell.constants.ring_ll128_most)
-                                        : cell.constants.ll128_most[function] * cell.graph().channels;
+  const double most = cell.at_least(10)
+                          ? of_channel(cell, cell.constants.ring_ll128_most)
+                          : cell.constants.ll128_most[function] * cell.graph().channels;
   return static_cast<float>(std::min(bus * share, most));
 }
 
@@ -101,8 +112,10 @@ double old_tree_most(const Cell& cell) {
 
 float tree(const Cell& cell, float bus) {
   const bool one_node = cell.comm.nodes == 1;
-  const double ll128_of_function = cell.constants.ll128_most[static_cast<std::size_t>(cell.function)];
-  const double most = cell.at_least(8) ? of_channel(cell, cell.constants.tree_most) : old_tree_most(cell);
+  const double ll128_of_function =
+      cell.constants.ll128_most[static_cast<std::size_t>(cell.function)];
+  const double most =
+      cell.at_least(8) ? of_channel(cell, cell.constants.tree_most) : old_tree_most(cell);
   bus = static_cast<float>(std::min(bus * (cell.at_least(8) ? .92 : .9), most));
   if (cell.is(Protocol::kLl)) {
     if (cell.at_least(8)) {
@@ -112,7 +125,9 @@ float tree(const Cell& cell, float bus) {
     }
   }
   if (cell.is(Protocol::kLl128)) {
-    const double share = one_node || !cell.at_least(7) ? 7.0 / 9.0 : cell.at_least(10) ? 120.0 / 128.0 : 0.915;
+    const double share = one_node || !cell.at_least(7) ? 7.0 / 9.0
+                         : cell.at_least(10)           ? 120.0 / 128.0
+                                                       : 0.915;
     double most_ll128 = std::numeric_limits<double>::max();
     if (cell.at_least(10)) {
       most_ll128 = of_channel(cell, cell.constants.tree_ll128_most);
@@ -122,7 +137,8 @@ float tree(const Cell& cell, float bus) {
     bus = static_cast<float>(std::min(bus * share, most_ll128));
   }
   // Where one GPU has both the way up and the way down, they share its network card.
-  if (cell.at_least(18, 3) && cell.graph().pattern == Pattern::kTree) bus = static_cast<float>(bus * .85);
+  if (cell.at_least(18, 3) && cell.graph().pattern == Pattern::kTree)
+    bus = static_cast<float>(bus * .85);
   return bus;
 }
 
@@ -139,7 +155,8 @@ float collnet(const Cell& cell, float bus, float of_one) {
   if (cell.is(Protocol::kLl) && !cell.at_least(9)) return static_cast<float>(bus * (1.0 / 6.0));
   if (!cell.is(Protocol::kSimple)) return 0;
   if (!cell.at_least(14)) return bus;
-  if (cell.is(Algorithm::kCollNetChain)) return cell.at_least(18) ? bus : static_cast<float>(bus * .75);
+  if (cell.is(Algorithm::kCollNetChain))
+    return cell.at_least(18) ? bus : static_cast<float>(bus * .75);
   if (cell.half_of_all_reduce()) return collnet_direct_halves(cell, of_one);
   // Every GPU wants a network card of its own.
   auto factor = static_cast<float>(cell.ranks_per_node() / (1.0 * cell.graph().channels));
@@ -154,7 +171,8 @@ float ratio(const Cell& cell) {
   const auto of_steps = static_cast<float>((1.0 * cell.comm.ranks) / cell.steps());
   if (cell.is(Algorithm::kRing)) return of_steps;
   const bool halves = cell.half_of_all_reduce();
-  if (halves && (cell.at_least(23) || (cell.at_least(20) && cell.is(Algorithm::kCollNetDirect)))) return 1;
+  if (halves && (cell.at_least(23) || (cell.at_least(20) && cell.is(Algorithm::kCollNetDirect))))
+    return 1;
   if (cell.is(Algorithm::kNvls)) {
     if (cell.at_least(28, 3)) return of_steps;
     return cell.at_least(18, 3) ? static_cast<float>(5.0 / 6.0) : .75F;

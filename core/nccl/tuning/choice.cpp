@@ -13,7 +13,9 @@ namespace {
 
 constexpr int kWarp = 32;
 
-bool is_fp8(ElementType type) { return type == ElementType::kFloat8e4m3 || type == ElementType::kFloat8e5m2; }
+bool is_fp8(ElementType type) {
+  return type == ElementType::kFloat8e4m3 || type == ElementType::kFloat8e5m2;
+}
 
 /// SOURCE: NVIDIA/nccl src/include/device.h, ncclNvlsSupported.
 bool nvls_reduces(ElementType type, Reduction reduction) {
@@ -24,17 +26,20 @@ bool nvls_reduces(ElementType type, Reduction reduction) {
     case ElementType::kUint64:
     case ElementType::kFloat16:
     case ElementType::kBfloat16:
-      return reduction == Reduction::kSum || reduction == Reduction::kMin || reduction == Reduction::kMax;
+      return reduction == Reduction::kSum || reduction == Reduction::kMin ||
+             reduction == Reduction::kMax;
     case ElementType::kFloat32:
     case ElementType::kFloat64: return reduction == Reduction::kSum;
     default: return false;
   }
 }
 
-/// SOURCE: Mellanox/nccl-rdma-sharp-plugins src/sharp_plugin.c, typeConvert, opConvert; NVIDIA/nccl src/enqueue.cc, getCollNetSupport.
+/// SOURCE: Mellanox/nccl-rdma-sharp-plugins src/sharp_plugin.c, typeConvert, opConvert; NVIDIA/nccl
+/// src/enqueue.cc, getCollNetSupport.
 bool network_adds(const Communicator& comm, ElementType type, Reduction reduction) {
   if (reduction == Reduction::kProduct || is_fp8(type)) return false;
-  const bool narrow = type == ElementType::kBfloat16 || type == ElementType::kInt8 || type == ElementType::kUint8;
+  const bool narrow =
+      type == ElementType::kBfloat16 || type == ElementType::kInt8 || type == ElementType::kUint8;
   return !narrow || comm.collnet_narrow;
 }
 
@@ -48,9 +53,11 @@ const char* not_for(const Communicator& comm, const Operation& operation, Algori
   if (by_network(algorithm, comm.nodes) && operation.function != Function::kAllGather &&
       !network_adds(comm, operation.type, operation.reduction))
     return "the network cannot do this operation on this type";
-  if (nvls && operation.function != Function::kAllGather && !nvls_reduces(operation.type, operation.reduction))
+  if (nvls && operation.function != Function::kAllGather &&
+      !nvls_reduces(operation.type, operation.reduction))
     return "NVLS cannot do this operation on this type";
-  if (nvls && operation.function != Function::kAllReduce && local > 32) return "NVLS takes up to 32 GPUs here";
+  if (nvls && operation.function != Function::kAllReduce && local > 32)
+    return "NVLS takes up to 32 GPUs here";
   if (algorithm == Algorithm::kPat && operation.function == Function::kReduceScatter &&
       operation.reduction == Reduction::kMean)
     return "PAT cannot average";
@@ -58,8 +65,8 @@ const char* not_for(const Communicator& comm, const Operation& operation, Algori
 }
 
 /// Trees are slower at middling sizes than the model says.
-float corrected(const Communicator& comm, const Operation& operation, Algorithm algorithm, Protocol protocol,
-                float bandwidth) {
+float corrected(const Communicator& comm, const Operation& operation, Algorithm algorithm,
+                Protocol protocol, float bandwidth) {
   if (operation.function != Function::kAllReduce) return bandwidth;
   const bool nvls_tree = algorithm == Algorithm::kNvlsTree && comm.version >= Version{2, 29, 2} &&
                          comm.compute_capability >= 100 && is_x86(comm.cpu);
@@ -69,31 +76,36 @@ float corrected(const Communicator& comm, const Operation& operation, Algorithm 
   const TreeCorrection& correction = tree_correction_of(comm.version);
   const int size = log2i(lines);
   // From 2.29 on one more size than the table says has its last factor.
-  const int sizes =
-      comm.version >= Version{2, 29, 2} ? correction.sizes + (correction.sizes == 23 ? 1 : 0) : correction.sizes;
+  const int sizes = comm.version >= Version{2, 29, 2}
+                        ? correction.sizes + (correction.sizes == 23 ? 1 : 0)
+                        : correction.sizes;
   if (size >= sizes) return bandwidth;
   const auto& factors = correction.factor[static_cast<std::size_t>(protocol)];
-  return bandwidth * static_cast<float>(factors[static_cast<std::size_t>(std::min(size, correction.sizes - 1))]);
+  return bandwidth * static_cast<float>(
+                         factors[static_cast<std::size_t>(std::min(size, correction.sizes - 1))]);
 }
 
 /// The plateau of rings between nodes.
-float stretched(const Communicator& comm, const Operation& operation, Algorithm algorithm, Protocol protocol,
-                float latency) {
+float stretched(const Communicator& comm, const Operation& operation, Algorithm algorithm,
+                Protocol protocol, float latency) {
   const Version v = comm.version;
   if (algorithm != Algorithm::kRing || protocol != Protocol::kSimple || comm.nodes == 1 ||
       operation.function != Function::kAllReduce || v < Version{2, 7, 0})
     return latency;
   if (v >= Version{2, 18, 0}) {
-    if (operation.bytes / (static_cast<std::int64_t>(comm.channels) * comm.ranks) < 64) return latency;
+    if (operation.bytes / (static_cast<std::int64_t>(comm.channels) * comm.ranks) < 64)
+      return latency;
     return static_cast<float>(latency * (comm.compute_capability < 80 ? 1.9 : 1.4));
   }
   if (static_cast<double>(operation.bytes) < comm.ranks / 16.0 * 65536) return latency;
-  return static_cast<float>(latency * (v >= Version{2, 17, 0} && comm.compute_capability >= 90 ? 1.5 : 1.9));
+  return static_cast<float>(latency *
+                            (v >= Version{2, 17, 0} && comm.compute_capability >= 90 ? 1.5 : 1.9));
 }
 
-/// The time of a cell of the model at this size; `bandwidth` is the cell's, or what it was before wishes.
-Candidate timed(const Communicator& comm, const Operation& operation, Algorithm algorithm, Protocol protocol,
-                const Entry& entry, float bandwidth) {
+/// The time of a cell of the model at this size; `bandwidth` is the cell's, or what it was before
+/// wishes.
+Candidate timed(const Communicator& comm, const Operation& operation, Algorithm algorithm,
+                Protocol protocol, const Entry& entry, float bandwidth) {
   Candidate candidate{algorithm, protocol, entry.latency_us, bandwidth, 0, entry.off};
   candidate.bandwidth = corrected(comm, operation, algorithm, protocol, bandwidth);
   const float latency = stretched(comm, operation, algorithm, protocol, entry.latency_us);
@@ -103,10 +115,11 @@ Candidate timed(const Communicator& comm, const Operation& operation, Algorithm 
     times = (times + batch - 1) / batch;
   }
   if (comm.version < Version{2, 10, 0}) times = 1;
-  candidate.time_us =
-      latency * static_cast<float>(times) + static_cast<float>(operation.bytes) / (1000 * candidate.bandwidth);
+  candidate.time_us = latency * static_cast<float>(times) +
+                      static_cast<float>(operation.bytes) / (1000 * candidate.bandwidth);
   // Sums of 8-bit floats over many ranks in a row lose too much: only if nothing else is there.
-  if (algorithm == Algorithm::kRing && comm.ranks > 8 && is_fp8(operation.type) && comm.version >= Version{2, 24, 0})
+  if (algorithm == Algorithm::kRing && comm.ranks > 8 && is_fp8(operation.type) &&
+      comm.version >= Version{2, 24, 0})
     candidate.time_us *= 1024.0F;
   return candidate;
 }
@@ -114,7 +127,8 @@ Candidate timed(const Communicator& comm, const Operation& operation, Algorithm 
 template <class Use>
 void for_all(Use use) {
   for (std::size_t a = 0; a < kAlgorithms; ++a) {
-    for (std::size_t p = 0; p < kProtocols; ++p) use(static_cast<Algorithm>(a), static_cast<Protocol>(p));
+    for (std::size_t p = 0; p < kProtocols; ++p)
+      use(static_cast<Algorithm>(a), static_cast<Protocol>(p));
   }
 }
 
@@ -129,14 +143,16 @@ std::optional<Candidate> fastest(const std::vector<Candidate>& all) {
 }
 
 /// Rings, though the user has switched them off: what 2.19 to 2.23 did where nothing was left.
-std::optional<Candidate> backup(const Communicator& comm, const Model& model, const Operation& operation) {
+std::optional<Candidate> backup(const Communicator& comm, const Model& model,
+                                const Operation& operation) {
   if (comm.version < Version{2, 19, 0} || comm.version >= Version{2, 24, 0}) return std::nullopt;
   std::vector<Candidate> rings;
   for (std::size_t p = 0; p < kProtocols; ++p) {
     const auto protocol = static_cast<Protocol>(p);
     const Entry& entry = model.entry(operation.function, Algorithm::kRing, protocol);
     if (entry.without_wishes == 0) continue;
-    rings.push_back(timed(comm, operation, Algorithm::kRing, protocol, entry, entry.without_wishes));
+    rings.push_back(
+        timed(comm, operation, Algorithm::kRing, protocol, entry, entry.without_wishes));
     rings.back().off = nullptr;
   }
   return fastest(rings);
@@ -144,7 +160,8 @@ std::optional<Candidate> backup(const Communicator& comm, const Model& model, co
 
 class Resources {
  public:
-  Resources(const Communicator& comm, const Model& model, const Operation& operation, Choice& choice)
+  Resources(const Communicator& comm, const Model& model, const Operation& operation,
+            Choice& choice)
       : comm_(comm), bytes_(operation.bytes), choice_(choice) {
     const auto a = static_cast<std::size_t>(choice.algorithm);
     const auto p = static_cast<std::size_t>(choice.protocol);
@@ -169,7 +186,9 @@ class Resources {
 
  private:
   [[nodiscard]] bool is(Algorithm algorithm) const { return choice_.algorithm == algorithm; }
-  [[nodiscard]] bool at_least(int minor, int patch = 0) const { return comm_.version >= Version{2, minor, patch}; }
+  [[nodiscard]] bool at_least(int minor, int patch = 0) const {
+    return comm_.version >= Version{2, minor, patch};
+  }
 
   /// So few channels, then so few threads, that each thread has its bytes.
   void ring_or_tree() {
@@ -221,25 +240,29 @@ class Resources {
 
 }  // namespace
 
-std::vector<Candidate> candidates(const Communicator& communicator, const Model& model, const Operation& operation) {
+std::vector<Candidate> candidates(const Communicator& communicator, const Model& model,
+                                  const Operation& operation) {
   std::vector<Candidate> all;
   for_all([&](Algorithm algorithm, Protocol protocol) {
     const Entry& entry = model.entry(operation.function, algorithm, protocol);
     const char* off = entry.off ? entry.off : not_for(communicator, operation, algorithm);
-    all.push_back(off ? Candidate{algorithm, protocol, 0, 0, 0, off}
-                      : timed(communicator, operation, algorithm, protocol, entry, entry.bandwidth));
+    all.push_back(
+        off ? Candidate{algorithm, protocol, 0, 0, 0, off}
+            : timed(communicator, operation, algorithm, protocol, entry, entry.bandwidth));
   });
   return all;
 }
 
-Expected<Choice> choose(const Communicator& communicator, const Model& model, const Operation& operation) {
+Expected<Choice> choose(const Communicator& communicator, const Model& model,
+                        const Operation& operation) {
   if (communicator.ranks == 1) return Choice{};
   auto best = fastest(candidates(communicator, model, operation));
   if (!best) best = backup(communicator, model, operation);
   if (!best)
     return tl::make_unexpected(Error::request(
         {ProblemCode::kConflict, "NCCL_ALGO"},
-        fmt::format("NCCL {} has no algorithm and protocol left for {}: NCCL_ALGO, NCCL_PROTO or both exclude what is "
+        fmt::format("NCCL {} has no algorithm and protocol left for {}: NCCL_ALGO, NCCL_PROTO or "
+                    "both exclude what is "
                     "possible here",
                     to_string(communicator.version), to_string(operation.function))));
   Choice choice{best->algorithm, best->protocol, 1, 0, best->time_us};

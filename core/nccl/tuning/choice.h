@@ -55,12 +55,15 @@ struct Choice {
 };
 
 /// All algorithms and protocols in NCCL's order.
-/// SOURCE: NVIDIA/nccl src/graph/tuning.cc, ncclTopoGetAlgoTime; src/enqueue.cc, updateCollCostTable.
-std::vector<Candidate> candidates(const Communicator& communicator, const Model& model, const Operation& operation);
+/// SOURCE: NVIDIA/nccl src/graph/tuning.cc, ncclTopoGetAlgoTime; src/enqueue.cc,
+/// updateCollCostTable.
+std::vector<Candidate> candidates(const Communicator& communicator, const Model& model,
+                                  const Operation& operation);
 
-/// The first of the fastest, with its channels and threads. Of one rank nothing moves: Ring, Simple, 0 us.
-/// ERRORS: the settings leave nothing (from 2.24 on, as NCCL then).
-/// SOURCE: NVIDIA/nccl src/enqueue.cc, topoGetAlgoInfo (getAlgoInfo until 2.20).
-Expected<Choice> choose(const Communicator& communicator, const Model& model, const Operation& operation);
+/// The first of the fastest, with its channels and threads. Of one rank nothing moves: Ring,
+/// Simple, 0 us. ERRORS: the settings leave nothing (from 2.24 on, as NCCL then). SOURCE:
+/// NVIDIA/nccl src/enqueue.cc, topoGetAlgoInfo (getAlgoInfo until 2.20).
+Expected<Choice> choose(const Communicator& communicator, const Model& model,
+                        const Operation& operation);
 
 }  // namespace tutti::core::nccl

@@ -22,7 +22,8 @@ std::vector<std::int64_t> sizes_to_look_at() {
   for (std::int64_t bytes = 0; bytes < kPerOctave; ++bytes) sizes.push_back(bytes);
   constexpr std::int64_t kLargest = std::numeric_limits<std::int64_t>::max();
   for (std::int64_t octave = kPerOctave;; octave *= 2) {
-    for (std::int64_t i = 0; i < kPerOctave; ++i) sizes.push_back(octave + i * (octave / kPerOctave));
+    for (std::int64_t i = 0; i < kPerOctave; ++i)
+      sizes.push_back(octave + i * (octave / kPerOctave));
     if (octave > kLargest / 2) break;
   }
   sizes.push_back(kLargest);
@@ -57,7 +58,8 @@ class Ranges {
   }
 
   /// Begins a new range wherever the choice changes between two sizes.
-  Expected<void> find_changes(std::int64_t from, const Choice& at_from, std::int64_t to, const Choice& at_to) {
+  Expected<void> find_changes(std::int64_t from, const Choice& at_from, std::int64_t to,
+                              const Choice& at_to) {
     if (same(at_from, at_to)) return {};
     if (to - from == 1) {
       found_.back().last = from;
@@ -79,8 +81,8 @@ class Ranges {
 
 }  // namespace
 
-Expected<std::vector<ChoiceRange>> choices_by_size(const Communicator& communicator, const Model& model,
-                                                   const Operation& like) {
+Expected<std::vector<ChoiceRange>> choices_by_size(const Communicator& communicator,
+                                                   const Model& model, const Operation& like) {
   return Ranges(communicator, model, like).all();
 }
 

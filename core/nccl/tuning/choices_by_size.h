@@ -19,7 +19,7 @@ struct ChoiceRange {
 /// NCCL's choices for every size from 0 to the largest 64-bit one, in ascending order and without
 /// gaps. `like` has the function, type and reduction. Costs some thousands of choices.
 /// ERRORS: as choose().
-Expected<std::vector<ChoiceRange>> choices_by_size(const Communicator& communicator, const Model& model,
-                                                   const Operation& like);
+Expected<std::vector<ChoiceRange>> choices_by_size(const Communicator& communicator,
+                                                   const Model& model, const Operation& like);
 
 }  // namespace tutti::core::nccl

@@ -12,12 +12,15 @@ namespace {
 
 // Nothing of the kind limits that version.
 constexpr double kLots = 1e9;
-constexpr PerGeneration kNone = {
-    {{{kLots, kLots, kLots}}, {{kLots, kLots, kLots}}, {{kLots, kLots, kLots}}, {{kLots, kLots, kLots}}}};
+constexpr PerGeneration kNone = {{{{kLots, kLots, kLots}},
+                                  {{kLots, kLots, kLots}},
+                                  {{kLots, kLots, kLots}},
+                                  {{kLots, kLots, kLots}}}};
 
 // What each release changed of the one before it.
-// SOURCE: NVIDIA/nccl (BSD-3-Clause), src/graph/tuning.cc and src/include/device.h at the tags named here. The one CollNet of 2.6 to 2.13 stands in
-// CollNetDirect's row, and generations that a version does not know have the row of the last that it knows.
+// SOURCE: NVIDIA/nccl (BSD-3-Clause), src/graph/tuning.cc and src/include/device.h at the tags
+// named here. The one CollNet of 2.6 to 2.13 stands in CollNetDirect's row, and generations that a
+// version does not know have the row of the last that it knows.
 std::vector<Constants> history() {
   using enum Algorithm;
   using enum Hardware;
@@ -212,9 +215,11 @@ constexpr TreeCorrection kTreeCorrections[] = {
 
 template <class Rows>
 const auto& newest(const Rows& rows, Version version) {
-  const auto behind = std::upper_bound(std::begin(rows), std::end(rows), version,
-                                       [](Version asked, const auto& row) { return asked < row.since; });
-  TUTTI_CHECK(behind != std::begin(rows), "NCCL {}.{} is older than its tables", version.major, version.minor);
+  const auto behind =
+      std::upper_bound(std::begin(rows), std::end(rows), version,
+                       [](Version asked, const auto& row) { return asked < row.since; });
+  TUTTI_CHECK(behind != std::begin(rows), "NCCL {}.{} is older than its tables", version.major,
+              version.minor);
   return *std::prev(behind);
 }
 
@@ -225,6 +230,8 @@ const Constants& constants_of(Version version) {
   return newest(releases, version);
 }
 
-const TreeCorrection& tree_correction_of(Version version) { return newest(kTreeCorrections, version); }
+const TreeCorrection& tree_correction_of(Version version) {
+  return newest(kTreeCorrections, version);
+}
 
 }  // namespace tutti::core::nccl

@@ -17,22 +17,25 @@ using Latencies = std::array<std::array<double, kProtocols>, kAlgorithms>;
 /// What the way between two GPUs is made of, as the tables have it.
 enum class Hardware { kNvlink, kPci, kNet };
 
-/// The figures of NCCL's cost model: latencies in us, bandwidths in GB/s (1e9). NCCL keeps latencies, efficiencies and factors in single precision.
+/// The figures of NCCL's cost model: latencies in us, bandwidths in GB/s (1e9). NCCL keeps
+/// latencies, efficiencies and factors in single precision.
 struct Constants {
   Version since;
-  Latencies base;                             ///< of the whole
-  std::array<Latencies, 3> hop;               ///< by Hardware
-  PerGeneration ll_most;                      ///< bus bandwidth of LL
-  PerGeneration ring_ll128_most;              ///< of a channel
-  PerGeneration tree_ll128_most;              ///< of a channel
-  std::array<double, kFunctions> ll128_most;  ///< by collective: 2.6 of all channels, 2.7 to 2.9 of one; later 0
-  PerGeneration tree_most;                    ///< of a channel
-  PerGeneration nvls_tree_most;               ///< of a channel
-  std::array<double, 4> nvls_efficiency;      ///< by generation, from 2.28
-  int operations_per_batch;                   ///< of collectives in a group, how many a tree does for one latency
+  Latencies base;                 ///< of the whole
+  std::array<Latencies, 3> hop;   ///< by Hardware
+  PerGeneration ll_most;          ///< bus bandwidth of LL
+  PerGeneration ring_ll128_most;  ///< of a channel
+  PerGeneration tree_ll128_most;  ///< of a channel
+  std::array<double, kFunctions>
+      ll128_most;                ///< by collective: 2.6 of all channels, 2.7 to 2.9 of one; later 0
+  PerGeneration tree_most;       ///< of a channel
+  PerGeneration nvls_tree_most;  ///< of a channel
+  std::array<double, 4> nvls_efficiency;  ///< by generation, from 2.28
+  int operations_per_batch;  ///< of collectives in a group, how many a tree does for one latency
 };
 
-/// What is left of a tree's bandwidth at a size: by protocol and log2(bytes / 64), for `sizes` of them.
+/// What is left of a tree's bandwidth at a size: by protocol and log2(bytes / 64), for `sizes` of
+/// them.
 struct TreeCorrection {
   Version since;
   int sizes;

@@ -1,5 +1,6 @@
-// The latency of a cell: a start, and what every hop in a row adds. Between nodes the hops of a ring are 2(N-1) of an all-reduce's 2(n-1), those of a tree
-// the rounds of its logarithm, up and down.
+// The latency of a cell: a start, and what every hop in a row adds. Between nodes the hops of a
+// ring are 2(N-1) of an all-reduce's 2(n-1), those of a tree the rounds of its logarithm, up and
+// down.
 
 #include <algorithm>
 
@@ -11,8 +12,8 @@ namespace {
 float hop(const Cell& cell, Hardware hardware, Algorithm algorithm) {
   const auto row = static_cast<std::size_t>(hardware);
   // On Power, trees are not to look slower than rings over PCIe.
-  if (cell.comm.cpu == HostCpu::kPower && hardware == Hardware::kPci && algorithm == Algorithm::kTree &&
-      cell.is(Protocol::kSimple) && cell.at_least(10))
+  if (cell.comm.cpu == HostCpu::kPower && hardware == Hardware::kPci &&
+      algorithm == Algorithm::kTree && cell.is(Protocol::kSimple) && cell.at_least(10))
     algorithm = Algorithm::kRing;
   const auto& hops = cell.constants.hop[row][static_cast<std::size_t>(algorithm)];
   return static_cast<float>(hops[static_cast<std::size_t>(cell.protocol)]);
@@ -69,7 +70,8 @@ float collnet_latency(const Cell& cell, float intra, float inter) {
     return static_cast<float>(2 * others) * intra + (cell.at_least(18) ? inter : 0);
   if (!cell.at_least(10)) return static_cast<float>(2 * others) * intra + inter;
   const double arity = cell.at_least(19) ? 0.4 : 0.5;  // one message after the other
-  return static_cast<float>(2 * (static_cast<float>(std::min(1, others)) * intra + others * arity) + inter);
+  return static_cast<float>(2 * (static_cast<float>(std::min(1, others)) * intra + others * arity) +
+                            inter);
 }
 
 }  // namespace
@@ -85,17 +87,20 @@ float latency_of(const Cell& cell) {
   switch (cell.algorithm) {
     case Algorithm::kRing: return base + ring(cell, intra, inter);
     case Algorithm::kTree:
-      return base +
-             2 * (static_cast<float>(cell.comm.ranks_of_node() - 1) * intra + static_cast<float>(log2i(nodes)) * inter);
+      return base + 2 * (static_cast<float>(cell.comm.ranks_of_node() - 1) * intra +
+                         static_cast<float>(log2i(nodes)) * inter);
     case Algorithm::kCollNetDirect:
     case Algorithm::kCollNetChain: return base + collnet_latency(cell, intra, inter);
     case Algorithm::kNvls:
       if (cell.at_least(19)) return nodes > 1 ? intra + inter : intra;
-      return nodes > 1 && cell.at_least(18) ? base + hop(cell, Hardware::kNet, Algorithm::kNvls) : base;
+      return nodes > 1 && cell.at_least(18) ? base + hop(cell, Hardware::kNet, Algorithm::kNvls)
+                                            : base;
     case Algorithm::kNvlsTree:
       if (cell.at_least(19)) return base + (intra + static_cast<float>(2 * log2i(nodes)) * inter);
-      return base + static_cast<float>(2 * (nodes - 1)) * hop(cell, Hardware::kNet, Algorithm::kNvlsTree);
-    case Algorithm::kPat: return static_cast<float>(base + (log2i(nodes) * (inter / 3.5) + cell.comm.ranks * 2.8));
+      return base +
+             static_cast<float>(2 * (nodes - 1)) * hop(cell, Hardware::kNet, Algorithm::kNvlsTree);
+    case Algorithm::kPat:
+      return static_cast<float>(base + (log2i(nodes) * (inter / 3.5) + cell.comm.ranks * 2.8));
   }
   return base;
 }

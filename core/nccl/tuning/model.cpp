@@ -27,7 +27,8 @@ void set_threads(Model& model, const Communicator& comm, const Settings& setting
       continue;
     }
     const int usual = algorithm == Algorithm::kRing && slow ? 256 : 512;
-    most = {threads(settings.threads, 512), threads(settings.ll128_threads, 640), threads(settings.threads, usual)};
+    most = {threads(settings.threads, 512), threads(settings.ll128_threads, 640),
+            threads(settings.threads, usual)};
   }
 }
 
@@ -75,8 +76,8 @@ Entry entry(const Cell& cell) {
 }  // namespace
 
 Model tune(const Communicator& communicator, const Settings& settings) {
-  TUTTI_CHECK(communicator.ranks > 1 && communicator.nodes > 0, "{} ranks, {} nodes", communicator.ranks,
-              communicator.nodes);
+  TUTTI_CHECK(communicator.ranks > 1 && communicator.nodes > 0, "{} ranks, {} nodes",
+              communicator.ranks, communicator.nodes);
   Model model;
   set_threads(model, communicator, settings);
   set_thresholds(model, communicator, settings);

@@ -12,13 +12,14 @@ namespace tutti::core::nccl {
 /// What NCCL's cost model has for a collective by an algorithm and a protocol.
 struct Entry {
   float latency_us = 0;
-  float bandwidth = 0;        ///< bytes of the collective over time, GB/s (1e9); 0: not to be chosen
+  float bandwidth = 0;  ///< bytes of the collective over time, GB/s (1e9); 0: not to be chosen
   const char* off = nullptr;  ///< why not
   float without_wishes = 0;   ///< the bandwidth, had the user not switched the algorithm off
 };
 
 /// NCCL's cost model for a communicator: worked out once, when it is made.
-/// NCCL's figures are a means to choose, not a prediction: measurements lie at 0.7 to 3.3 times them.
+/// NCCL's figures are a means to choose, not a prediction: measurements lie at 0.7 to 3.3 times
+/// them.
 struct Model {
   std::array<std::array<std::array<Entry, kProtocols>, kAlgorithms>, kFunctions> entries;
   std::array<std::array<int, kProtocols>, kAlgorithms> most_threads{};
@@ -26,12 +27,14 @@ struct Model {
   std::array<std::array<std::int64_t, kProtocols>, kAlgorithms> thread_thresholds{};
 
   [[nodiscard]] const Entry& entry(Function f, Algorithm a, Protocol p) const {
-    return entries[static_cast<std::size_t>(f)][static_cast<std::size_t>(a)][static_cast<std::size_t>(p)];
+    return entries[static_cast<std::size_t>(f)][static_cast<std::size_t>(a)]
+                  [static_cast<std::size_t>(p)];
   }
 };
 
-/// In single precision and in NCCL's order of operations: ties depend on it. REQUIRES: at least two ranks, channels counted.
-/// SOURCE: NVIDIA/nccl src/graph/tuning.cc, ncclTopoTuneModel, at the tags of 2.6.4 to 2.30.7.
+/// In single precision and in NCCL's order of operations: ties depend on it. REQUIRES: at least two
+/// ranks, channels counted. SOURCE: NVIDIA/nccl src/graph/tuning.cc, ncclTopoTuneModel, at the tags
+/// of 2.6.4 to 2.30.7.
 Model tune(const Communicator& communicator, const Settings& settings);
 
 }  // namespace tutti::core::nccl

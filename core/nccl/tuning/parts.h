@@ -18,7 +18,9 @@ struct Cell {
   Algorithm algorithm;
   Protocol protocol;
 
-  [[nodiscard]] bool at_least(int minor, int patch = 0) const { return comm.version >= Version{2, minor, patch}; }
+  [[nodiscard]] bool at_least(int minor, int patch = 0) const {
+    return comm.version >= Version{2, minor, patch};
+  }
   [[nodiscard]] bool is(Algorithm a) const { return algorithm == a; }
   [[nodiscard]] bool is(Protocol p) const { return protocol == p; }
   [[nodiscard]] bool all_reduce() const { return function == Function::kAllReduce; }
@@ -29,7 +31,9 @@ struct Cell {
   [[nodiscard]] bool collnet() const {
     return algorithm == Algorithm::kCollNetDirect || algorithm == Algorithm::kCollNetChain;
   }
-  [[nodiscard]] float ranks_per_node() const { return static_cast<float>(comm.ranks) / static_cast<float>(comm.nodes); }
+  [[nodiscard]] float ranks_per_node() const {
+    return static_cast<float>(comm.ranks) / static_cast<float>(comm.nodes);
+  }
   /// Rounds of a ring.
   [[nodiscard]] int steps() const {
     return all_reduce() ? 2 * (comm.ranks - 1) : half_of_all_reduce() ? comm.ranks - 1 : comm.ranks;

@@ -29,8 +29,8 @@ std::vector<GateDecision> CreditGate::start() {
       continue;
     }
     credit_ -= item(index).bytes;
-    started.push_back(
-        {members_.first_replica, members_.replicas, std::make_shared<const GateBatch>(GateBatch{step, {index}})});
+    started.push_back({members_.first_replica, members_.replicas,
+                       std::make_shared<const GateBatch>(GateBatch{step, {index}})});
     turn = waiting_.erase(turn);
   }
   return started;

@@ -36,7 +36,9 @@ class CreditGate final : public Gate {
   using Turn = std::tuple<std::int64_t, std::int32_t, std::int32_t>;
   using Key = std::pair<std::int32_t, std::int32_t>;  ///< step and item
 
-  [[nodiscard]] const GateItem& item(std::int32_t i) const { return (*items_)[static_cast<std::size_t>(i)]; }
+  [[nodiscard]] const GateItem& item(std::int32_t i) const {
+    return (*items_)[static_cast<std::size_t>(i)];
+  }
   std::vector<GateDecision> start();
 
   GateItems items_;
@@ -52,7 +54,8 @@ class CreditRule final : public GateRule {
   explicit CreditRule(Bytes credit) : credit_(credit) {}
 
   [[nodiscard]] GateScope scope() const override { return GateScope::kWorker; }
-  [[nodiscard]] std::unique_ptr<Gate> make(GateItems items, GateMembers members, const GateRounds&) const override {
+  [[nodiscard]] std::unique_ptr<Gate> make(GateItems items, GateMembers members,
+                                           const GateRounds&) const override {
     return std::make_unique<CreditGate>(std::move(items), credit_, members);
   }
   [[nodiscard]] std::string starts_when() const override;

@@ -8,7 +8,8 @@ namespace tutti::core {
 
 CycleGate::CycleGate(GateItems items, const Options& options, GateMembers members)
     : items_(items->size()),
-      items_in_step_(std::count_if(items->begin(), items->end(), [](const GateItem& i) { return i.passes; })),
+      items_in_step_(
+          std::count_if(items->begin(), items->end(), [](const GateItem& i) { return i.passes; })),
       options_(options),
       members_(members),
       order_(std::move(items), options.threshold, options.cached),
@@ -19,7 +20,8 @@ CycleGate::CycleGate(GateItems items, const Options& options, GateMembers member
 
 std::vector<GateDecision> CycleGate::ready(const GateRequest& request, Time now) {
   pass_idle_rounds(now);
-  std::int32_t& reported = reported_[static_cast<std::size_t>(request.replica - members_.first_replica)];
+  std::int32_t& reported =
+      reported_[static_cast<std::size_t>(request.replica - members_.first_replica)];
   const std::int64_t order = request.replica * items_in_step_ + reported;
   reported = static_cast<std::int32_t>((reported + 1) % items_in_step_);
   Pending& pending = pending_[{request.step, request.item}];
@@ -55,7 +57,8 @@ GateProposal CycleGate::begin_round(Time now) {
   began_ = now;
   ++rounds_;
   GateProposal proposal{step_, std::vector<std::int64_t>(2 * items_)};
-  for (auto at = pending_.lower_bound({step_, 0}); at != pending_.end() && at->first.first == step_; ++at) {
+  for (auto at = pending_.lower_bound({step_, 0}); at != pending_.end() && at->first.first == step_;
+       ++at) {
     const Pending& pending = at->second;
     if (pending.replicas < members_.replicas) continue;
     const auto i = static_cast<std::size_t>(at->first.second);
@@ -66,8 +69,8 @@ GateProposal CycleGate::begin_round(Time now) {
 }
 
 std::vector<GateDecision> CycleGate::end_round(const GateProposal& agreed, Time now) {
-  TUTTI_CHECK(in_round_ && agreed.step == step_ && agreed.numbers.size() == 2 * items_, "agreed on step {}, not {}",
-              agreed.step, step_);
+  TUTTI_CHECK(in_round_ && agreed.step == step_ && agreed.numbers.size() == 2 * items_,
+              "agreed on step {}, not {}", agreed.step, step_);
   in_round_ = false;
   next_ = std::max(began_ + options_.cycle, now);
   std::vector<FusionOrder::Arrival> arrivals;
@@ -93,19 +96,23 @@ std::vector<GateDecision> CycleGate::end_round(const GateProposal& agreed, Time 
 // --- streams ---
 
 /// On replicas whose stream is free; the others start it when they are done with what is before it.
-void CycleGate::start(std::shared_ptr<const GateBatch> batch, std::vector<GateDecision>& decisions) {
+void CycleGate::start(std::shared_ptr<const GateBatch> batch,
+                      std::vector<GateDecision>& decisions) {
   const std::int64_t number = first_in_queue_ + std::ssize(queue_);
   queue_.push_back({batch, members_.replicas});
   const std::size_t before = decisions.size();
-  for (std::int64_t r = members_.first_replica; r < members_.first_replica + members_.replicas; ++r) {
+  for (std::int64_t r = members_.first_replica; r < members_.first_replica + members_.replicas;
+       ++r) {
     if (completed_by(r) < number) continue;
-    if (decisions.size() > before && decisions.back().first_replica + decisions.back().replicas == r) {
+    if (decisions.size() > before &&
+        decisions.back().first_replica + decisions.back().replicas == r) {
       ++decisions.back().replicas;
     } else {
       decisions.push_back({r, 1, batch});
     }
   }
-  if (decisions.size() == before) decisions.push_back({members_.first_replica, 0, std::move(batch)});
+  if (decisions.size() == before)
+    decisions.push_back({members_.first_replica, 0, std::move(batch)});
 }
 
 std::vector<GateDecision> CycleGate::done(const GateRequest& request) {
@@ -123,9 +130,11 @@ std::vector<GateDecision> CycleGate::done(const GateRequest& request) {
   return {{request.replica, 1, queue_[next].batch}};
 }
 
-std::unique_ptr<Gate> CycleRule::make(GateItems items, GateMembers members, const GateRounds& rounds) const {
-  const CycleGate::Options options{settings_.threshold, settings_.cached, rounds.cycle.value_or(settings_.cycle),
-                                   rounds.skip_idle ? std::optional(settings_.agreement) : std::nullopt};
+std::unique_ptr<Gate> CycleRule::make(GateItems items, GateMembers members,
+                                      const GateRounds& rounds) const {
+  const CycleGate::Options options{
+      settings_.threshold, settings_.cached, rounds.cycle.value_or(settings_.cycle),
+      rounds.skip_idle ? std::optional(settings_.agreement) : std::nullopt};
   return std::make_unique<CycleGate>(std::move(items), options, members);
 }
 

@@ -23,7 +23,8 @@ namespace tutti::core {
 /// time, on one stream.
 ///
 /// Memory: 8 bytes for each replica of this process, and the items that are ready or in flight.
-/// SOURCE: horovod/common/operations.cc, RunLoopOnce; horovod/common/controller.cc, ComputeResponseList.
+/// SOURCE: horovod/common/operations.cc, RunLoopOnce; horovod/common/controller.cc,
+/// ComputeResponseList.
 class CycleGate final : public Gate {
  public:
   struct Options {
@@ -74,9 +75,9 @@ class CycleGate final : public Gate {
   FusionOrder order_;
 
   std::map<std::pair<std::int32_t, std::int32_t>, Pending> pending_;  ///< by step and item
-  std::vector<std::int32_t> reported_;                                ///< by replica: items of its step so far
-  std::int64_t ready_here_ = 0;                                       ///< items that are ready on all replicas here
-  std::int32_t step_ = 0;                                             ///< the first step with items not yet agreed on
+  std::vector<std::int32_t> reported_;  ///< by replica: items of its step so far
+  std::int64_t ready_here_ = 0;         ///< items that are ready on all replicas here
+  std::int32_t step_ = 0;               ///< the first step with items not yet agreed on
   std::int64_t agreed_in_step_ = 0;
 
   std::int64_t rounds_ = 0;  ///< number of rounds that have begun
@@ -85,9 +86,10 @@ class CycleGate final : public Gate {
   bool in_round_ = false;
   bool announced_ = false;  ///< the executor was given the time of the next round
 
-  std::deque<Queued> queue_;             ///< in order; batches before the first are complete on all replicas
-  std::int64_t first_in_queue_ = 0;      ///< the number of that batch
-  std::vector<std::int64_t> completed_;  ///< by replica: batches; the next one is in flight if it is in the queue
+  std::deque<Queued> queue_;  ///< in order; batches before the first are complete on all replicas
+  std::int64_t first_in_queue_ = 0;  ///< the number of that batch
+  std::vector<std::int64_t>
+      completed_;  ///< by replica: batches; the next one is in flight if it is in the queue
 };
 
 /// Makes all replicas agree in cycles.
@@ -112,7 +114,9 @@ class CycleRule final : public GateRule {
   [[nodiscard]] Time agreement(std::int32_t step) const override {
     return step == 0 || !settings_.cached ? settings_.first_agreement : settings_.agreement;
   }
-  [[nodiscard]] std::string starts_when() const override { return "in the cycle after it is ready everywhere"; }
+  [[nodiscard]] std::string starts_when() const override {
+    return "in the cycle after it is ready everywhere";
+  }
   [[nodiscard]] std::string_view name() const override { return "cycles"; }
   [[nodiscard]] std::vector<std::int64_t> settings() const override;
 

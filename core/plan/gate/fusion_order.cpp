@@ -43,9 +43,10 @@ std::vector<std::vector<std::int32_t>> FusionOrder::cycle(std::vector<Arrival> a
     const bool cached = last_use(a) != kNever;
     return std::tuple(!cached, last_use(a), cached ? 0 : a.order, a.item);
   };
-  std::sort(arrivals.begin(), arrivals.end(), [&](const Arrival& a, const Arrival& b) { return key(a) < key(b); });
-  const bool all_cached =
-      std::all_of(arrivals.begin(), arrivals.end(), [&](const Arrival& a) { return last_use(a) != kNever; });
+  std::sort(arrivals.begin(), arrivals.end(),
+            [&](const Arrival& a, const Arrival& b) { return key(a) < key(b); });
+  const bool all_cached = std::all_of(arrivals.begin(), arrivals.end(),
+                                      [&](const Arrival& a) { return last_use(a) != kNever; });
 
   std::vector<GateItem> ready;
   for (const Arrival& a : arrivals) ready.push_back((*items_)[static_cast<std::size_t>(a.item)]);
@@ -55,7 +56,8 @@ std::vector<std::vector<std::int32_t>> FusionOrder::cycle(std::vector<Arrival> a
     for (const int i : group) items.push_back(arrivals[static_cast<std::size_t>(i)].item);
   }
   if (!cached_) return batches;
-  // Hits are used when they are looked up. New entries are put in when all ranks have the fused responses.
+  // Hits are used when they are looked up. New entries are put in when all ranks have the fused
+  // responses.
   if (all_cached) {
     for (const Arrival& a : arrivals) last_use(a) = uses_++;
   } else {

@@ -22,9 +22,10 @@ std::vector<std::vector<int>> fused(const std::vector<GateItem>& ready, Bytes th
 /// complete with the last rank that was missing. Items with an entry are ordered by their cache
 /// bits, which are reassigned after every cycle, the least recently used first. So from the second
 /// step on, the order is that of the step before.
-/// SOURCE: horovod/common/controller.cc, ComputeResponseList; horovod/common/response_cache.cc, put_, get_response,
-/// update_cache_bits. A cache that is too small for all items never has a hit, like any
-/// least-recently-used cache that is read in a longer cyclic sequence; `cached` is then false.
+/// SOURCE: horovod/common/controller.cc, ComputeResponseList; horovod/common/response_cache.cc,
+/// put_, get_response, update_cache_bits. A cache that is too small for all items never has a hit,
+/// like any least-recently-used cache that is read in a longer cyclic sequence; `cached` is then
+/// false.
 class FusionOrder {
  public:
   /// An item that has become ready on all ranks.
@@ -36,7 +37,10 @@ class FusionOrder {
   };
 
   FusionOrder(GateItems items, Bytes threshold, bool cached)
-      : items_(std::move(items)), threshold_(threshold), cached_(cached), last_use_(items_->size(), kNever) {}
+      : items_(std::move(items)),
+        threshold_(threshold),
+        cached_(cached),
+        last_use_(items_->size(), kNever) {}
 
   /// Returns the batches of one cycle, for items of one step, in the order in which they start.
   std::vector<std::vector<std::int32_t>> cycle(std::vector<Arrival> arrivals);
@@ -47,7 +51,8 @@ class FusionOrder {
   GateItems items_;
   Bytes threshold_;
   bool cached_;
-  std::vector<std::int64_t> last_use_;  ///< by item: a counter that grows with every use; kNever: not in the cache
+  std::vector<std::int64_t>
+      last_use_;  ///< by item: a counter that grows with every use; kNever: not in the cache
   std::int64_t uses_ = 0;
 };
 

@@ -19,9 +19,11 @@ std::vector<GateDecision> Gate::end_round(const GateProposal&, Time) {
 }
 
 GateProposal least_of(const GateProposal& a, const GateProposal& b) {
-  TUTTI_CHECK(a.step == b.step && a.numbers.size() == b.numbers.size(), "proposals of steps {} and {}", a.step, b.step);
+  TUTTI_CHECK(a.step == b.step && a.numbers.size() == b.numbers.size(),
+              "proposals of steps {} and {}", a.step, b.step);
   GateProposal least = a;
-  for (std::size_t i = 0; i < b.numbers.size(); ++i) least.numbers[i] = std::min(a.numbers[i], b.numbers[i]);
+  for (std::size_t i = 0; i < b.numbers.size(); ++i)
+    least.numbers[i] = std::min(a.numbers[i], b.numbers[i]);
   return least;
 }
 

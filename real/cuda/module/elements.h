@@ -59,7 +59,9 @@ struct Wide<Half> {
 template <>
 struct Wide<Bfloat> {
   using Type = float;
-  static TUTTI_DEVICE float from(Bfloat value) { return bits_as<float>(static_cast<std::uint32_t>(value.bits) << 16); }
+  static TUTTI_DEVICE float from(Bfloat value) {
+    return bits_as<float>(static_cast<std::uint32_t>(value.bits) << 16);
+  }
   static TUTTI_DEVICE Bfloat back(float value) {
 #ifdef __CUDA_ARCH__
     return {__bfloat16_as_ushort(__float2bfloat16_rn(value))};
@@ -115,10 +117,12 @@ TUTTI_DEVICE std::int64_t scaled_integer(std::int64_t value, double factor) {
   const auto factor_bits = bits_as<std::uint64_t>(factor);
   const int biased = static_cast<int>(factor_bits >> 52 & 0x7ff);
   if (value == 0 || biased == 0) return 0;  // a factor below 2^-1022 leaves nothing of 64 bits
-  const std::uint64_t mantissa = (factor_bits & 0xfffffffffffffULL) | 0x10000000000000ULL;  // factor = it · 2^exponent
+  const std::uint64_t mantissa =
+      (factor_bits & 0xfffffffffffffULL) | 0x10000000000000ULL;  // factor = it · 2^exponent
   const int exponent = biased - 1075;
   const bool negative = (value < 0) != (factor_bits >> 63 != 0);
-  const std::uint64_t magnitude = value < 0 ? 0 - static_cast<std::uint64_t>(value) : static_cast<std::uint64_t>(value);
+  const std::uint64_t magnitude =
+      value < 0 ? 0 - static_cast<std::uint64_t>(value) : static_cast<std::uint64_t>(value);
   // The product in two words; at most 117 bits.
 #ifdef __CUDA_ARCH__
   std::uint64_t high = __umul64hi(magnitude, mantissa);
@@ -143,7 +147,10 @@ TUTTI_DEVICE std::int64_t scaled_integer(std::int64_t value, double factor) {
     }
     low = kept;
   }
-  const std::uint64_t whole = shift <= -64 ? 0 : shift < 0 ? low >> -shift : shift < 64 ? low << shift : 0;
+  const std::uint64_t whole = shift <= -64 ? 0
+                              : shift < 0  ? low >> -shift
+                              : shift < 64 ? low << shift
+                                           : 0;
   return static_cast<std::int64_t>(negative ? 0 - whole : whole);
 }
 
@@ -157,7 +164,9 @@ TUTTI_DEVICE Half scaled(Half value, double factor) {
 TUTTI_DEVICE Bfloat scaled(Bfloat value, double factor) {
   return Wide<Bfloat>::back(scaled(Wide<Bfloat>::from(value), factor));
 }
-TUTTI_DEVICE std::int64_t scaled(std::int64_t value, double factor) { return scaled_integer(value, factor); }
+TUTTI_DEVICE std::int64_t scaled(std::int64_t value, double factor) {
+  return scaled_integer(value, factor);
+}
 TUTTI_DEVICE std::int32_t scaled(std::int32_t value, double factor) {
   return static_cast<std::int32_t>(scaled_integer(value, factor));
 }

@@ -28,7 +28,8 @@ template <class Element>
 inline constexpr int kPerVector = kVectorBytes / static_cast<int>(sizeof(Element));
 
 template <class Element>
-Split split_of(std::int64_t count, const void* target, const void* a, const void* b, std::int64_t stride) {
+Split split_of(std::int64_t count, const void* target, const void* a, const void* b,
+               std::int64_t stride) {
   const auto offset = [](const void* p) {
     return static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(p) % kVectorBytes);
   };
@@ -44,8 +45,10 @@ unsigned blocks_for(const Place& place, const Split& split, int per_vector) {
   const std::int64_t singles = split.count - split.vectors * per_vector;
   const std::int64_t threads = std::max(split.vectors, singles);
   const std::int64_t blocks = (threads + kThreads - 1) / kThreads;
-  const std::int64_t most = static_cast<std::int64_t>(place.multiprocessors) * kBlocksPerMultiprocessor;
-  return static_cast<unsigned>(std::clamp<std::int64_t>(blocks, 1, std::max<std::int64_t>(1, most)));
+  const std::int64_t most =
+      static_cast<std::int64_t>(place.multiprocessors) * kBlocksPerMultiprocessor;
+  return static_cast<unsigned>(
+      std::clamp<std::int64_t>(blocks, 1, std::max<std::int64_t>(1, most)));
 }
 
 template <class Element>
@@ -60,17 +63,20 @@ __device__ __forceinline__ Vector<Element> load(const Element* from, std::int64_
 }
 
 template <class Element>
-__device__ __forceinline__ void store(Element* to, std::int64_t vector, const Vector<Element>& value) {
+__device__ __forceinline__ void store(Element* to, std::int64_t vector,
+                                      const Vector<Element>& value) {
   reinterpret_cast<uint4*>(to)[vector] = bits_as<uint4>(value);
 }
 
 __device__ __forceinline__ std::int64_t first_index() {
   return static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
 }
-__device__ __forceinline__ std::int64_t grid_width() { return static_cast<std::int64_t>(gridDim.x) * blockDim.x; }
+__device__ __forceinline__ std::int64_t grid_width() {
+  return static_cast<std::int64_t>(gridDim.x) * blockDim.x;
+}
 
-/// Calls `on_vector(i)` for the vectors of this thread (the i-th behind the head) and `on_single(e)` for its single
-/// elements.
+/// Calls `on_vector(i)` for the vectors of this thread (the i-th behind the head) and
+/// `on_single(e)` for its single elements.
 template <class Element, class OnVector, class OnSingle>
 __device__ __forceinline__ void each(const Split& split, OnVector on_vector, OnSingle on_single) {
   for (std::int64_t i = first_index(); i < split.vectors; i += grid_width()) on_vector(i);
@@ -89,7 +95,8 @@ __global__ void __launch_bounds__(kThreads)
         const Vector<Element> y = load(b + split.head, i);
         Vector<Element> sum;
 #pragma unroll
-        for (int k = 0; k < kPerVector<Element>; ++k) sum.of[k] = combined_element<op>(x.of[k], y.of[k]);
+        for (int k = 0; k < kPerVector<Element>; ++k)
+          sum.of[k] = combined_element<op>(x.of[k], y.of[k]);
         store(target + split.head, i, sum);
       },
       [&](std::int64_t e) { target[e] = combined_element<op>(a[e], b[e]); });
@@ -97,32 +104,36 @@ __global__ void __launch_bounds__(kThreads)
 
 /// Rounds after every input, as the host does, so that both give the same result.
 template <Op op, class Element>
-__global__ void __launch_bounds__(kThreads) reduce_kernel(Element* target, const Element* a, std::int64_t stride,
-                                                          std::int64_t inputs, bool accumulate, Split split) {
+__global__ void __launch_bounds__(kThreads)
+    reduce_kernel(Element* target, const Element* a, std::int64_t stride, std::int64_t inputs,
+                  bool accumulate, Split split) {
   const auto input = [&](std::int64_t n) {
     return reinterpret_cast<const Element*>(reinterpret_cast<const char*>(a) + n * stride);
   };
   each<Element>(
       split,
       [&](std::int64_t i) {
-        Vector<Element> sum =
-            accumulate ? load<Element>(target + split.head, i) : load<Element>(input(0) + split.head, i);
+        Vector<Element> sum = accumulate ? load<Element>(target + split.head, i)
+                                         : load<Element>(input(0) + split.head, i);
         for (std::int64_t n = accumulate ? 0 : 1; n < inputs; ++n) {
           const Vector<Element> x = load<Element>(input(n) + split.head, i);
 #pragma unroll
-          for (int k = 0; k < kPerVector<Element>; ++k) sum.of[k] = combined_element<op>(sum.of[k], x.of[k]);
+          for (int k = 0; k < kPerVector<Element>; ++k)
+            sum.of[k] = combined_element<op>(sum.of[k], x.of[k]);
         }
         store(target + split.head, i, sum);
       },
       [&](std::int64_t e) {
         Element sum = accumulate ? target[e] : input(0)[e];
-        for (std::int64_t n = accumulate ? 0 : 1; n < inputs; ++n) sum = combined_element<op>(sum, input(n)[e]);
+        for (std::int64_t n = accumulate ? 0 : 1; n < inputs; ++n)
+          sum = combined_element<op>(sum, input(n)[e]);
         target[e] = sum;
       });
 }
 
 template <class Element>
-__global__ void __launch_bounds__(kThreads) scale_kernel(Element* target, double factor, Split split) {
+__global__ void __launch_bounds__(kThreads)
+    scale_kernel(Element* target, double factor, Split split) {
   each<Element>(
       split,
       [&](std::int64_t i) {
@@ -145,7 +156,8 @@ __global__ void read_clock_kernel(volatile std::uint64_t* stamp) {
   __threadfence_system();
 }
 
-__global__ void busy_kernel(std::uint64_t until, std::uint64_t most, volatile std::uint64_t* stamps) {
+__global__ void busy_kernel(std::uint64_t until, std::uint64_t most,
+                            volatile std::uint64_t* stamps) {
   const std::uint64_t begin = global_timer();
   std::uint64_t now = begin;
   while (now < until && now - begin < most) now = global_timer();
@@ -184,35 +196,42 @@ cudaError_t by_operation_and_type(int operation, int type, With with) {
 
 }  // namespace
 
-cudaError_t launch_combine(const Place& place, int operation, int type, void* target, const void* a, const void* b,
-                           std::int64_t count) {
+cudaError_t launch_combine(const Place& place, int operation, int type, void* target, const void* a,
+                           const void* b, std::int64_t count) {
   if (count <= 0) return count == 0 ? cudaSuccess : cudaErrorInvalidValue;
   return by_operation_and_type(operation, type, [&]<Op op, class Element>() {
     const Split split = split_of<Element>(count, target, a, b, 0);
-    combine_kernel<op, Element><<<blocks_for(place, split, kPerVector<Element>), kThreads, 0, place.stream>>>(
-        static_cast<Element*>(target), static_cast<const Element*>(a), static_cast<const Element*>(b), split);
+    combine_kernel<op, Element>
+        <<<blocks_for(place, split, kPerVector<Element>), kThreads, 0, place.stream>>>(
+            static_cast<Element*>(target), static_cast<const Element*>(a),
+            static_cast<const Element*>(b), split);
     return cudaGetLastError();
   });
 }
 
-cudaError_t launch_reduce(const Place& place, int operation, int type, void* target, const void* a, std::int64_t stride,
-                          std::int64_t inputs, bool accumulate, std::int64_t count) {
+cudaError_t launch_reduce(const Place& place, int operation, int type, void* target, const void* a,
+                          std::int64_t stride, std::int64_t inputs, bool accumulate,
+                          std::int64_t count) {
   if (count < 0 || inputs < (accumulate ? 0 : 1)) return cudaErrorInvalidValue;
   if (count == 0) return cudaSuccess;
   return by_operation_and_type(operation, type, [&]<Op op, class Element>() {
     const Split split = split_of<Element>(count, target, a, a, stride);
-    reduce_kernel<op, Element><<<blocks_for(place, split, kPerVector<Element>), kThreads, 0, place.stream>>>(
-        static_cast<Element*>(target), static_cast<const Element*>(a), stride, inputs, accumulate, split);
+    reduce_kernel<op, Element>
+        <<<blocks_for(place, split, kPerVector<Element>), kThreads, 0, place.stream>>>(
+            static_cast<Element*>(target), static_cast<const Element*>(a), stride, inputs,
+            accumulate, split);
     return cudaGetLastError();
   });
 }
 
-cudaError_t launch_scale(const Place& place, int type, void* target, std::int64_t count, double factor) {
+cudaError_t launch_scale(const Place& place, int type, void* target, std::int64_t count,
+                         double factor) {
   if (count <= 0) return count == 0 ? cudaSuccess : cudaErrorInvalidValue;
   return by_type(type, [&]<class Element>() {
     const Split split = split_of<Element>(count, target, target, target, 0);
-    scale_kernel<Element><<<blocks_for(place, split, kPerVector<Element>), kThreads, 0, place.stream>>>(
-        static_cast<Element*>(target), factor, split);
+    scale_kernel<Element>
+        <<<blocks_for(place, split, kPerVector<Element>), kThreads, 0, place.stream>>>(
+            static_cast<Element*>(target), factor, split);
     return cudaGetLastError();
   });
 }
@@ -222,7 +241,8 @@ cudaError_t launch_read_clock(const Place& place, std::uint64_t* stamp) {
   return cudaGetLastError();
 }
 
-cudaError_t launch_busy(const Place& place, std::uint64_t until_ns, std::uint64_t most_ns, std::uint64_t* stamps) {
+cudaError_t launch_busy(const Place& place, std::uint64_t until_ns, std::uint64_t most_ns,
+                        std::uint64_t* stamps) {
   busy_kernel<<<1, 1, 0, place.stream>>>(until_ns, most_ns, stamps);
   return cudaGetLastError();
 }

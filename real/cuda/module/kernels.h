@@ -15,12 +15,15 @@ struct Place {
   int multiprocessors = 1;  ///< of the stream's device, which is the current one
 };
 
-cudaError_t launch_combine(const Place& place, int operation, int type, void* target, const void* a, const void* b,
-                           std::int64_t count);
-cudaError_t launch_reduce(const Place& place, int operation, int type, void* target, const void* a, std::int64_t stride,
-                          std::int64_t inputs, bool accumulate, std::int64_t count);
-cudaError_t launch_scale(const Place& place, int type, void* target, std::int64_t count, double factor);
+cudaError_t launch_combine(const Place& place, int operation, int type, void* target, const void* a,
+                           const void* b, std::int64_t count);
+cudaError_t launch_reduce(const Place& place, int operation, int type, void* target, const void* a,
+                          std::int64_t stride, std::int64_t inputs, bool accumulate,
+                          std::int64_t count);
+cudaError_t launch_scale(const Place& place, int type, void* target, std::int64_t count,
+                         double factor);
 cudaError_t launch_read_clock(const Place& place, std::uint64_t* stamp);
-cudaError_t launch_busy(const Place& place, std::uint64_t until_ns, std::uint64_t most_ns, std::uint64_t* stamps);
+cudaError_t launch_busy(const Place& place, std::uint64_t until_ns, std::uint64_t most_ns,
+                        std::uint64_t* stamps);
 
 }  // namespace tutti::real::cuda

@@ -23,8 +23,10 @@ namespace {
 
 using tutti::real::cuda::Place;
 
-static_assert(kTuttiCudaNotReady == cudaErrorNotReady && kTuttiCudaOutOfMemory == cudaErrorMemoryAllocation &&
-              kTuttiCudaNoDriver == cudaErrorInsufficientDriver && kTuttiCudaNoDevice == cudaErrorNoDevice);
+static_assert(kTuttiCudaNotReady == cudaErrorNotReady &&
+              kTuttiCudaOutOfMemory == cudaErrorMemoryAllocation &&
+              kTuttiCudaNoDriver == cudaErrorInsufficientDriver &&
+              kTuttiCudaNoDevice == cudaErrorNoDevice);
 
 /// Converts an error to a result, and clears it in the runtime, so that it is not taken for a later
 /// call's.
@@ -79,7 +81,8 @@ int enable_peer(int device, int peer, int* enabled) {
   *enabled = 0;
   return on(device, [&] {
     int can = 0;
-    if (const cudaError_t error = cudaDeviceCanAccessPeer(&can, device, peer); error != cudaSuccess || !can)
+    if (const cudaError_t error = cudaDeviceCanAccessPeer(&can, device, peer);
+        error != cudaSuccess || !can)
       return error;
     const cudaError_t error = cudaDeviceEnablePeerAccess(peer, 0);
     *enabled = error == cudaSuccess || error == cudaErrorPeerAccessAlreadyEnabled;
@@ -98,7 +101,9 @@ int release(int device, void* memory) {
 }
 
 int allocate_host(int device, std::uint64_t bytes, void** memory) {
-  return on(device, [&] { return cudaHostAlloc(memory, bytes, cudaHostAllocPortable | cudaHostAllocMapped); });
+  return on(device, [&] {
+    return cudaHostAlloc(memory, bytes, cudaHostAllocPortable | cudaHostAllocMapped);
+  });
 }
 
 int release_host(void* memory) { return answer(cudaFreeHost(memory)); }
@@ -107,7 +112,8 @@ int make_stream(int device, int urgent, TuttiCudaStream** stream) {
   *stream = nullptr;
   return on(device, [&] {
     int multiprocessors = 0;
-    cudaError_t error = cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, device);
+    cudaError_t error =
+        cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, device);
     if (error != cudaSuccess) return error;
     int least = 0, greatest = 0;
     error = cudaDeviceGetStreamPriorityRange(&least, &greatest);
@@ -138,7 +144,8 @@ int make_event(int device, TuttiCudaEvent** event) {
   *event = nullptr;
   return on(device, [&] {
     cudaEvent_t made = nullptr;
-    if (const cudaError_t error = cudaEventCreateWithFlags(&made, cudaEventDisableTiming); error != cudaSuccess)
+    if (const cudaError_t error = cudaEventCreateWithFlags(&made, cudaEventDisableTiming);
+        error != cudaSuccess)
       return error;
     *event = new (std::nothrow) TuttiCudaEvent{device, made};
     if (*event) return cudaSuccess;
@@ -154,7 +161,8 @@ int destroy_event(TuttiCudaEvent* event) {
 }
 
 int record(TuttiCudaEvent* event, TuttiCudaStream* stream) {
-  return on(stream, [&](const Place& place) { return cudaEventRecord(event->event, place.stream); });
+  return on(stream,
+            [&](const Place& place) { return cudaEventRecord(event->event, place.stream); });
 }
 
 int query(TuttiCudaEvent* event) {
@@ -163,36 +171,42 @@ int query(TuttiCudaEvent* event) {
 
 int copy(TuttiCudaStream* stream, void* to, const void* from, std::uint64_t bytes) {
   return on(stream, [&](const Place& place) {
-    return bytes == 0 ? cudaSuccess : cudaMemcpyAsync(to, from, bytes, cudaMemcpyDefault, place.stream);
+    return bytes == 0 ? cudaSuccess
+                      : cudaMemcpyAsync(to, from, bytes, cudaMemcpyDefault, place.stream);
   });
 }
 
-int combine(TuttiCudaStream* stream, int operation, int type, void* target, const void* a, const void* b,
-            std::int64_t count) {
+int combine(TuttiCudaStream* stream, int operation, int type, void* target, const void* a,
+            const void* b, std::int64_t count) {
   return on(stream, [&](const Place& place) {
     return tutti::real::cuda::launch_combine(place, operation, type, target, a, b, count);
   });
 }
 
-int reduce(TuttiCudaStream* stream, int operation, int type, void* target, const void* a, std::int64_t stride,
-           std::int64_t inputs, int accumulate, std::int64_t count) {
+int reduce(TuttiCudaStream* stream, int operation, int type, void* target, const void* a,
+           std::int64_t stride, std::int64_t inputs, int accumulate, std::int64_t count) {
   return on(stream, [&](const Place& place) {
-    return tutti::real::cuda::launch_reduce(place, operation, type, target, a, stride, inputs, accumulate != 0, count);
+    return tutti::real::cuda::launch_reduce(place, operation, type, target, a, stride, inputs,
+                                            accumulate != 0, count);
   });
 }
 
 int scale(TuttiCudaStream* stream, int type, void* target, std::int64_t count, double factor) {
-  return on(stream,
-            [&](const Place& place) { return tutti::real::cuda::launch_scale(place, type, target, count, factor); });
+  return on(stream, [&](const Place& place) {
+    return tutti::real::cuda::launch_scale(place, type, target, count, factor);
+  });
 }
 
 int read_clock(TuttiCudaStream* stream, std::uint64_t* stamp) {
-  return on(stream, [&](const Place& place) { return tutti::real::cuda::launch_read_clock(place, stamp); });
+  return on(stream,
+            [&](const Place& place) { return tutti::real::cuda::launch_read_clock(place, stamp); });
 }
 
-int busy(TuttiCudaStream* stream, std::uint64_t until_ns, std::uint64_t most_ns, std::uint64_t* stamps) {
-  return on(stream,
-            [&](const Place& place) { return tutti::real::cuda::launch_busy(place, until_ns, most_ns, stamps); });
+int busy(TuttiCudaStream* stream, std::uint64_t until_ns, std::uint64_t most_ns,
+         std::uint64_t* stamps) {
+  return on(stream, [&](const Place& place) {
+    return tutti::real::cuda::launch_busy(place, until_ns, most_ns, stamps);
+  });
 }
 
 }  // namespace
@@ -200,7 +214,8 @@ int busy(TuttiCudaStream* stream, std::uint64_t until_ns, std::uint64_t most_ns,
 extern "C" __attribute__((visibility("default"))) const TuttiCudaApi* tutti_cuda_api() {
   static const TuttiCudaApi api{kTuttiCudaInterface,
                                 sizeof(TuttiCudaApi),
-                                "CUDA " TUTTI_CUDA_VERSION ", compiled for " TUTTI_CUDA_ARCHITECTURES,
+                                "CUDA " TUTTI_CUDA_VERSION
+                                ", compiled for " TUTTI_CUDA_ARCHITECTURES,
                                 error_name,
                                 error_text,
                                 device_count,

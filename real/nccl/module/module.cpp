@@ -19,7 +19,9 @@ constexpr char kPluginVariable[] = "NCCL_PROFILER_PLUGIN";
 
 static_assert(kTuttiNcclInProgress == ncclInProgress && kTuttiNcclIdBytes == NCCL_UNIQUE_ID_BYTES);
 
-ncclComm_t nccl(TuttiNcclCommunicator* communicator) { return reinterpret_cast<ncclComm_t>(communicator); }
+ncclComm_t nccl(TuttiNcclCommunicator* communicator) {
+  return reinterpret_cast<ncclComm_t>(communicator);
+}
 
 /// REQUIRES: a number of core::DataType.
 ncclDataType_t type_of(int type) {
@@ -36,7 +38,9 @@ ncclRedOp_t operation_of(int operation) {
 
 int version(int* number) { return ncclGetVersion(number); }
 const char* error_text(int error) { return ncclGetErrorString(static_cast<ncclResult_t>(error)); }
-const char* last_error(TuttiNcclCommunicator* communicator) { return ncclGetLastError(nccl(communicator)); }
+const char* last_error(TuttiNcclCommunicator* communicator) {
+  return ncclGetLastError(nccl(communicator));
+}
 
 int make_id(char* id) {
   ncclUniqueId made;
@@ -64,7 +68,8 @@ int make_communicator(int device, const char* id, int ranks, int rank, int numbe
 #else
   static_cast<void>(number);
 #endif
-  return ncclCommInitRankConfig(reinterpret_cast<ncclComm_t*>(communicator), ranks, name, rank, &config);
+  return ncclCommInitRankConfig(reinterpret_cast<ncclComm_t*>(communicator), ranks, name, rank,
+                                &config);
 }
 
 int state(TuttiNcclCommunicator* communicator) {
@@ -77,42 +82,47 @@ int finalize(TuttiNcclCommunicator* communicator) { return ncclCommFinalize(nccl
 int discard(TuttiNcclCommunicator* communicator) { return ncclCommDestroy(nccl(communicator)); }
 int abort_now(TuttiNcclCommunicator* communicator) { return ncclCommAbort(nccl(communicator)); }
 
-int all_reduce(TuttiNcclCommunicator* communicator, const void* from, void* to, std::int64_t count, int type,
-               int operation, void* stream) {
-  return ncclAllReduce(from, to, static_cast<std::size_t>(count), type_of(type), operation_of(operation),
-                       nccl(communicator), static_cast<cudaStream_t>(stream));
+int all_reduce(TuttiNcclCommunicator* communicator, const void* from, void* to, std::int64_t count,
+               int type, int operation, void* stream) {
+  return ncclAllReduce(from, to, static_cast<std::size_t>(count), type_of(type),
+                       operation_of(operation), nccl(communicator),
+                       static_cast<cudaStream_t>(stream));
 }
 
-int reduce_scatter(TuttiNcclCommunicator* communicator, const void* from, void* to, std::int64_t count, int type,
-                   int operation, void* stream) {
-  return ncclReduceScatter(from, to, static_cast<std::size_t>(count), type_of(type), operation_of(operation),
-                           nccl(communicator), static_cast<cudaStream_t>(stream));
+int reduce_scatter(TuttiNcclCommunicator* communicator, const void* from, void* to,
+                   std::int64_t count, int type, int operation, void* stream) {
+  return ncclReduceScatter(from, to, static_cast<std::size_t>(count), type_of(type),
+                           operation_of(operation), nccl(communicator),
+                           static_cast<cudaStream_t>(stream));
 }
 
-int all_gather(TuttiNcclCommunicator* communicator, const void* from, void* to, std::int64_t count, int type,
-               void* stream) {
+int all_gather(TuttiNcclCommunicator* communicator, const void* from, void* to, std::int64_t count,
+               int type, void* stream) {
   return ncclAllGather(from, to, static_cast<std::size_t>(count), type_of(type), nccl(communicator),
                        static_cast<cudaStream_t>(stream));
 }
 
-int broadcast(TuttiNcclCommunicator* communicator, const void* from, void* to, std::int64_t count, int type, int root,
-              void* stream) {
-  return ncclBroadcast(from, to, static_cast<std::size_t>(count), type_of(type), root, nccl(communicator),
-                       static_cast<cudaStream_t>(stream));
+int broadcast(TuttiNcclCommunicator* communicator, const void* from, void* to, std::int64_t count,
+              int type, int root, void* stream) {
+  return ncclBroadcast(from, to, static_cast<std::size_t>(count), type_of(type), root,
+                       nccl(communicator), static_cast<cudaStream_t>(stream));
 }
 
-int reduce(TuttiNcclCommunicator* communicator, const void* from, void* to, std::int64_t count, int type, int operation,
-           int root, void* stream) {
-  return ncclReduce(from, to, static_cast<std::size_t>(count), type_of(type), operation_of(operation), root,
-                    nccl(communicator), static_cast<cudaStream_t>(stream));
+int reduce(TuttiNcclCommunicator* communicator, const void* from, void* to, std::int64_t count,
+           int type, int operation, int root, void* stream) {
+  return ncclReduce(from, to, static_cast<std::size_t>(count), type_of(type),
+                    operation_of(operation), root, nccl(communicator),
+                    static_cast<cudaStream_t>(stream));
 }
 
-int send(TuttiNcclCommunicator* communicator, const void* from, std::int64_t count, int type, int peer, void* stream) {
+int send(TuttiNcclCommunicator* communicator, const void* from, std::int64_t count, int type,
+         int peer, void* stream) {
   return ncclSend(from, static_cast<std::size_t>(count), type_of(type), peer, nccl(communicator),
                   static_cast<cudaStream_t>(stream));
 }
 
-int receive(TuttiNcclCommunicator* communicator, void* to, std::int64_t count, int type, int peer, void* stream) {
+int receive(TuttiNcclCommunicator* communicator, void* to, std::int64_t count, int type, int peer,
+            void* stream) {
   return ncclRecv(to, static_cast<std::size_t>(count), type_of(type), peer, nccl(communicator),
                   static_cast<cudaStream_t>(stream));
 }
@@ -129,10 +139,27 @@ bool follow_channels() {
 }  // namespace
 
 extern "C" __attribute__((visibility("default"))) const TuttiNcclApi* tutti_nccl_api() {
-  static const TuttiNcclApi api{
-      kTuttiNcclInterface, sizeof(TuttiNcclApi), version,   error_text, last_error, make_id,   group_begin,
-      group_end,           make_communicator,    state,     finalize,   discard,    abort_now, all_reduce,
-      reduce_scatter,      all_gather,           broadcast, reduce,     send,       receive,   follow_channels,
-      take_channels};
+  static const TuttiNcclApi api{kTuttiNcclInterface,
+                                sizeof(TuttiNcclApi),
+                                version,
+                                error_text,
+                                last_error,
+                                make_id,
+                                group_begin,
+                                group_end,
+                                make_communicator,
+                                state,
+                                finalize,
+                                discard,
+                                abort_now,
+                                all_reduce,
+                                reduce_scatter,
+                                all_gather,
+                                broadcast,
+                                reduce,
+                                send,
+                                receive,
+                                follow_channels,
+                                take_channels};
   return &api;
 }

@@ -58,11 +58,12 @@ Log& the_log() {
 }
 
 TuttiNcclFunction function_of(const char* name) {
-  constexpr std::pair<const char*, TuttiNcclFunction> functions[] = {{"AllReduce", kTuttiNcclAllReduce},
-                                                                     {"ReduceScatter", kTuttiNcclReduceScatter},
-                                                                     {"AllGather", kTuttiNcclAllGather},
-                                                                     {"Broadcast", kTuttiNcclBroadcast},
-                                                                     {"Reduce", kTuttiNcclReduce}};
+  constexpr std::pair<const char*, TuttiNcclFunction> functions[] = {
+      {"AllReduce", kTuttiNcclAllReduce},
+      {"ReduceScatter", kTuttiNcclReduceScatter},
+      {"AllGather", kTuttiNcclAllGather},
+      {"Broadcast", kTuttiNcclBroadcast},
+      {"Reduce", kTuttiNcclReduce}};
   for (const auto& [known, function] : functions) {
     if (name && std::strcmp(name, known) == 0) return function;
   }
@@ -71,9 +72,9 @@ TuttiNcclFunction function_of(const char* name) {
 
 /// NCCL counts data that is only moved in bytes (ncclInt8), whatever its type.
 std::int64_t bytes_of(std::size_t count, const char* type) {
-  constexpr std::pair<const char*, std::int64_t> types[] = {{"ncclInt8", 1},    {"ncclInt32", 4},    {"ncclInt64", 8},
-                                                            {"ncclFloat16", 2}, {"ncclBfloat16", 2}, {"ncclFloat32", 4},
-                                                            {"ncclFloat64", 8}};
+  constexpr std::pair<const char*, std::int64_t> types[] = {
+      {"ncclInt8", 1},     {"ncclInt32", 4},   {"ncclInt64", 8},  {"ncclFloat16", 2},
+      {"ncclBfloat16", 2}, {"ncclFloat32", 4}, {"ncclFloat64", 8}};
   for (const auto& [known, size] : types) {
     if (type && std::strcmp(type, known) == 0) return static_cast<std::int64_t>(count) * size;
   }
@@ -104,7 +105,8 @@ int begin(void* context, void** event, TuttiNcclEvent* description) {
     collective.bytes = bytes_of(description->collective.count, description->collective.type);
     *event = static_cast<Event*>(&collective);
   } else if (description->type == kNcclEventChannel && description->parent) {
-    const auto& of = static_cast<const Collective&>(*static_cast<const Event*>(description->parent));
+    const auto& of =
+        static_cast<const Collective&>(*static_cast<const Event*>(description->parent));
     auto channel = std::make_unique<Channel>();
     channel->is_channel = true;
     channel->channel = {of.communicator,

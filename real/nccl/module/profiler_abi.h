@@ -5,8 +5,8 @@
 
 // The part of NCCL's profiler interface, version 4, that Tutti uses. It is in no header that NCCL
 // installs; every plugin brings its own. Names are Tutti's, layout and numbers NCCL's.
-// SOURCE: NVIDIA/nccl, src/include/plugin/profiler/profiler_v4.h and src/include/plugin/nccl_profiler.h. NCCL has it since
-// 2.27, and later versions still take it.
+// SOURCE: NVIDIA/nccl, src/include/plugin/profiler/profiler_v4.h and
+// src/include/plugin/nccl_profiler.h. NCCL has it since 2.27, and later versions still take it.
 
 extern "C" {
 
@@ -51,8 +51,10 @@ union TuttiNcclStateArguments {
 
 struct TuttiNcclProfiler {
   const char* name;
-  int (*open)(void** context, int* mask, const char* communicator, std::uint64_t id, int nodes, int ranks, int rank,
-              void (*log)(int level, unsigned long flags, const char* file, int line, const char* format, ...));
+  int (*open)(void** context, int* mask, const char* communicator, std::uint64_t id, int nodes,
+              int ranks, int rank,
+              void (*log)(int level, unsigned long flags, const char* file, int line,
+                          const char* format, ...));
   int (*begin)(void* context, void** event, TuttiNcclEvent* description);
   int (*end)(void* event);
   int (*state)(void* event, int state, TuttiNcclStateArguments* arguments);

@@ -1,13 +1,16 @@
-// Gloo's all-reduces over TCP, timed the way mpi_all_reduce.c times MPI's: float32, sum, in place, iterations back to back on
-// warm buffers, the mean over ranks counts; every element of the first result is compared.
+// Gloo's all-reduces over TCP, timed the way mpi_all_reduce.c times MPI's: float32, sum, in place,
+// iterations back to back on warm buffers, the mean over ranks counts; every element of the first
+// result is compared.
 //
 //     gloo_all_reduce RANKS ALGORITHM SECONDS BYTES:ITERATIONS:WARM_UP …
 //
-// Starts its ranks itself, as processes, which find each other by files in a folder of their own. ALGORITHM: ring, bcube
-// (gloo::allreduce), chunked, halving (the older classes, with buffers that are known beforehand); "+sync": the caller
-// waits for its sockets itself, in place of Gloo's thread, which the older ones can do; "+busy": without letting go of its core.
-// Prints per size `bytes microseconds iterations`; no more sizes after one of which a single all-reduce takes ten times SECONDS (the ring of today
-// waits for delayed acknowledgements). Exit status 1: a wrong element; 2: wrong arguments; 3: Gloo gave up.
+// Starts its ranks itself, as processes, which find each other by files in a folder of their own.
+// ALGORITHM: ring, bcube (gloo::allreduce), chunked, halving (the older classes, with buffers that
+// are known beforehand); "+sync": the caller waits for its sockets itself, in place of Gloo's
+// thread, which the older ones can do; "+busy": without letting go of its core. Prints per size
+// `bytes microseconds iterations`; no more sizes after one of which a single all-reduce takes ten
+// times SECONDS (the ring of today waits for delayed acknowledgements). Exit status 1: a wrong
+// element; 2: wrong arguments; 3: Gloo gave up.
 
 #include <sys/wait.h>
 #include <unistd.h>
@@ -52,7 +55,8 @@ struct Task {
 /// One rank's end of everything.
 class Rank {
  public:
-  Rank(const Task& task, int rank, const std::string& folder) : task_(task), rank_(rank), store_(folder) {
+  Rank(const Task& task, int rank, const std::string& folder)
+      : task_(task), rank_(rank), store_(folder) {
     gloo::transport::tcp::attr at;
     at.iface = "lo";
     at.ai_family = AF_INET;
@@ -64,7 +68,8 @@ class Rank {
       if (r != rank) context_->getPair(r)->setSync(true, task.busy);
     }
     barrier_ = std::make_unique<gloo::BarrierAllToAll>(context_);
-    sum_ = std::make_unique<gloo::AllreduceRing<double>>(context_, std::vector<double*>{&summed_}, 1);
+    sum_ =
+        std::make_unique<gloo::AllreduceRing<double>>(context_, std::vector<double*>{&summed_}, 1);
   }
 
   enum class Next { kOn, kTooSlow, kWrong };
@@ -75,7 +80,8 @@ class Rank {
     for (long e = 0; e < count; ++e) data[static_cast<std::size_t>(e)] = input(rank_, e);
     const auto all_reduce = algorithm(data);
     all_reduce();
-    const double wrong = over_ranks(static_cast<double>(wrong_elements(data.data(), count, task_.ranks)));
+    const double wrong =
+        over_ranks(static_cast<double>(wrong_elements(data.data(), count, task_.ranks)));
     if (wrong > 0) {
       if (rank_ == 0) std::fprintf(stderr, "%ld bytes: %.0f wrong elements\n", point.bytes, wrong);
       return Next::kWrong;
@@ -86,12 +92,15 @@ class Rank {
     shorten(&iterations, &warm_up, one, task_.limit);
     timed(all_reduce, warm_up);
     const double seconds = timed(all_reduce, iterations);
-    if (rank_ == 0) std::cout << point.bytes << ' ' << seconds / iterations * 1e6 << ' ' << iterations << std::endl;
+    if (rank_ == 0)
+      std::cout << point.bytes << ' ' << seconds / iterations * 1e6 << ' ' << iterations
+                << std::endl;
     barrier_->run();  // nobody takes its buffers back before all are through
     return Next::kOn;
   }
 
-  /// Once all are through: a rank whose peer is gone takes that for a fault, also when it needs nothing from it any more.
+  /// Once all are through: a rank whose peer is gone takes that for a fault, also when it needs
+  /// nothing from it any more.
   void leave() {
     std::vector<std::string> all;
     for (int r = 0; r < task_.ranks; ++r) all.push_back("through " + std::to_string(r));
@@ -104,7 +113,8 @@ class Rank {
     const std::vector<float*> at{data.data()};
     const int count = static_cast<int>(data.size());
     std::shared_ptr<gloo::Algorithm> older;
-    if (task_.algorithm == "chunked") older = std::make_shared<gloo::AllreduceRingChunked<float>>(context_, at, count);
+    if (task_.algorithm == "chunked")
+      older = std::make_shared<gloo::AllreduceRingChunked<float>>(context_, at, count);
     if (task_.algorithm == "halving")
       older = std::make_shared<gloo::AllreduceHalvingDoubling<float>>(context_, at, count);
     if (older) return [older] { older->run(); };
@@ -112,7 +122,8 @@ class Rank {
     options->setAlgorithm(task_.algorithm == "ring" ? gloo::AllreduceOptions::Algorithm::RING
                                                     : gloo::AllreduceOptions::Algorithm::BCUBE);
     options->setOutput(data.data(), data.size());
-    options->setReduceFunction(static_cast<void (*)(void*, const void*, const void*, std::size_t)>(&gloo::sum<float>));
+    options->setReduceFunction(
+        static_cast<void (*)(void*, const void*, const void*, std::size_t)>(&gloo::sum<float>));
     return [options] { gloo::allreduce(*options); };
   }
 
@@ -167,7 +178,8 @@ bool parse(int argc, char** argv, Task& task) {
   task.limit = std::atof(argv[3]);
   for (int a = 4; a < argc; ++a) {
     Point point;
-    if (std::sscanf(argv[a], "%ld:%ld:%ld", &point.bytes, &point.iterations, &point.warm_up) != 3) return false;
+    if (std::sscanf(argv[a], "%ld:%ld:%ld", &point.bytes, &point.iterations, &point.warm_up) != 3)
+      return false;
     if (point.bytes < 4 || point.iterations < 1) return false;
     task.points.push_back(point);
   }

@@ -6,7 +6,8 @@
 
 /* Distinct per (rank, element), in [0.5, 1.5), so that sums neither cancel nor overflow. */
 static inline float input(int rank, long element) {
-  unsigned long long z = 0x9e3779b97f4a7c15ull * ((unsigned long long)element * 65537u + (unsigned)rank);
+  unsigned long long z =
+      0x9e3779b97f4a7c15ull * ((unsigned long long)element * 65537u + (unsigned)rank);
   z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ull;
   z = (z ^ (z >> 27)) * 0x94d049bb133111ebull;
   z ^= z >> 31;

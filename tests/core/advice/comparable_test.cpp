@@ -20,12 +20,13 @@ Travel travel(const std::string& strategy, const std::string& link, const std::s
               const std::string& run = "") {
   const Library library(test::source_folder() + "/scenarios");
   const std::string network =
-      link.empty() ? "count: 1 }" : "count: 2 } network { kind: ONE_SWITCH link: \"" + link + "\" }";
-  const auto read = read_scenario(
-      "cluster { workers { machine: \"dgx-a100\" " + network + cluster +
-          " }\nworkload { variable { name: \"a\" shape: 1000000 } forward_ms: 1 backward_ms: 2 }\nstrategy { " +
-          strategy + " }\n" + run,
-      "s.textproto", library);
+      link.empty() ? "count: 1 }"
+                   : "count: 2 } network { kind: ONE_SWITCH link: \"" + link + "\" }";
+  const auto read = read_scenario("cluster { workers { machine: \"dgx-a100\" " + network + cluster +
+                                      " }\nworkload { variable { name: \"a\" shape: 1000000 } "
+                                      "forward_ms: 1 backward_ms: 2 }\nstrategy { " +
+                                      strategy + " }\n" + run,
+                                  "s.textproto", library);
   EXPECT_TRUE(read) << (read ? "" : read.error().message());
   if (!read) throw std::runtime_error(strategy);
   return travel_of(*read);
@@ -37,8 +38,11 @@ constexpr const char* kBetween = "algorithm: \"nccl/ring\"";
 
 TEST(Comparable, WhatTheSameMoversCarryIs) {
   for (const char* link : {"hdr", "ethernet-25", ""}) {
-    EXPECT_THAT(why_not_comparable(travel(kNccl, link), travel("algorithm: \"nccl\" channels: 2", link)), IsEmpty());
-    EXPECT_THAT(why_not_comparable(travel(kRing, link), travel("algorithm: \"pscpu\"", link)), IsEmpty());
+    EXPECT_THAT(
+        why_not_comparable(travel(kNccl, link), travel("algorithm: \"nccl\" channels: 2", link)),
+        IsEmpty());
+    EXPECT_THAT(why_not_comparable(travel(kRing, link), travel("algorithm: \"pscpu\"", link)),
+                IsEmpty());
   }
 }
 
@@ -49,9 +53,11 @@ TEST(Comparable, AssumedFiguresOfNcclAreNotWithOthers) {
   EXPECT_THAT(why_not_comparable(nccl, ring),
               AllOf(HasSubstr("NCCL's figures for tcp are assumed"),
                     HasSubstr("hosts take of its messages what those of other machines")));
-  for (const auto& [a, b] : {std::pair(ring, nccl), std::pair(nccl, between), std::pair(between, nccl)})
+  for (const auto& [a, b] :
+       {std::pair(ring, nccl), std::pair(nccl, between), std::pair(between, nccl)})
     EXPECT_THAT(why_not_comparable(a, b), Not(IsEmpty()));
-  EXPECT_THAT(why_not_comparable(ring, between), IsEmpty()) << "inside workers NCCL's figures are fitted";
+  EXPECT_THAT(why_not_comparable(ring, between), IsEmpty())
+      << "inside workers NCCL's figures are fitted";
 }
 
 /// Links at their full rate are the least that messages take, so what is measured and faster is
@@ -68,15 +74,19 @@ TEST(Comparable, MeasuredFiguresOfNcclAreWithMessagesButNotTheOtherWayRound) {
 
 TEST(Comparable, CalibratedLinksAreWithMeasuredFigures) {
   const std::string calibrated = " calibrated { workers: 2 }";
-  EXPECT_THAT(why_not_comparable(travel(kNccl, "hdr", calibrated), travel(kRing, "hdr", calibrated)), IsEmpty());
-  EXPECT_THAT(why_not_comparable(travel(kNccl, "ethernet-25", calibrated), travel(kRing, "ethernet-25", calibrated)),
+  EXPECT_THAT(
+      why_not_comparable(travel(kNccl, "hdr", calibrated), travel(kRing, "hdr", calibrated)),
+      IsEmpty());
+  EXPECT_THAT(why_not_comparable(travel(kNccl, "ethernet-25", calibrated),
+                                 travel(kRing, "ethernet-25", calibrated)),
               Not(IsEmpty()))
       << "NCCL's times do not come from the links";
 }
 
 TEST(Comparable, NcclAsRingsGoesByDataSheets) {
   const std::string rings = "run { nccl: RINGS }";
-  EXPECT_THAT(why_not_comparable(travel(kRing, "hdr"), travel(kNccl, "hdr", "", rings)), Not(IsEmpty()));
+  EXPECT_THAT(why_not_comparable(travel(kRing, "hdr"), travel(kNccl, "hdr", "", rings)),
+              Not(IsEmpty()));
 }
 
 }  // namespace

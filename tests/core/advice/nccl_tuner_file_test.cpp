@@ -31,13 +31,13 @@ struct Where {
 };
 
 Scenario scenario(const Where& where, const std::string& strategy, const std::string& rest = "") {
-  auto read = read_scenario(
-      fmt::format(
-          "cluster {{ workers {{ machine: \"{}\" count: {} }} network {{ kind: ONE_SWITCH link: \"{}\" }} }}\n"
-          "workload {{ variable {{ name: \"a\" shape: [1000, 1000] }} variable {{ name: \"b\" shape: 50000000 }} "
-          "forward_ms: 1 backward_ms: 2 }}\nstrategy {{ {} }}\n{}",
-          where.machine, where.nodes, where.link, strategy, rest),
-      "f.textproto", library());
+  auto read = read_scenario(fmt::format("cluster {{ workers {{ machine: \"{}\" count: {} }} "
+                                        "network {{ kind: ONE_SWITCH link: \"{}\" }} }}\n"
+                                        "workload {{ variable {{ name: \"a\" shape: [1000, 1000] "
+                                        "}} variable {{ name: \"b\" shape: 50000000 }} "
+                                        "forward_ms: 1 backward_ms: 2 }}\nstrategy {{ {} }}\n{}",
+                                        where.machine, where.nodes, where.link, strategy, rest),
+                            "f.textproto", library());
   EXPECT_TRUE(read) << (read ? "" : read.error().message());
   if (!read) throw std::runtime_error(strategy);
   return std::move(*read);
@@ -53,7 +53,8 @@ struct Done {
   }
 };
 
-std::size_t index_in(const std::vector<std::string>& names, const std::string& name, std::size_t unknown) {
+std::size_t index_in(const std::vector<std::string>& names, const std::string& name,
+                     std::size_t unknown) {
   for (std::size_t i = 0; i < names.size(); ++i) {
     if (names[i] == name) return i;
   }
@@ -77,17 +78,19 @@ class Plugin {
         continue;
       }
       lines_.push_back(
-          {index_in({"broadcast", "reduce", "allgather", "reducescatter"}, cells[0], 4), std::stoull(cells[1]),
-           std::stoull(cells[2]),
-           index_in({"tree", "ring", "collnet_direct", "collnet_chain", "nvls", "nvls_tree", "pat"}, cells[3], 1),
-           index_in({"ll", "ll128", "simple"}, cells[4], 2), std::stoi(cells[5]), std::stoi(cells[6]),
-           std::stoi(cells[7])});
+          {index_in({"broadcast", "reduce", "allgather", "reducescatter"}, cells[0], 4),
+           std::stoull(cells[1]), std::stoull(cells[2]),
+           index_in({"tree", "ring", "collnet_direct", "collnet_chain", "nvls", "nvls_tree", "pat"},
+                    cells[3], 1),
+           index_in({"ll", "ll128", "simple"}, cells[4], 2), std::stoi(cells[5]),
+           std::stoi(cells[6]), std::stoi(cells[7])});
     }
   }
 
   /// What becomes of a call on a communicator whose cost table is `candidates`; with the estimate
   /// of the minimum.
-  [[nodiscard]] Done operator()(nccl::Function function, std::int64_t bytes, const nccl::Communicator& comm,
+  [[nodiscard]] Done operator()(nccl::Function function, std::int64_t bytes,
+                                const nccl::Communicator& comm,
                                 std::vector<nccl::Candidate> candidates) const {
     int channels = 1;
     for (const Line& line : lines_) {
@@ -106,7 +109,8 @@ class Plugin {
     for (const nccl::Candidate& one : candidates) {
       if (!one.off && (!best || one.time_us < best->time_us)) best = &one;
     }
-    return {std::string(to_string(best->algorithm)), std::string(to_string(best->protocol)), channels};
+    return {std::string(to_string(best->algorithm)), std::string(to_string(best->protocol)),
+            channels};
   }
 
  private:
@@ -131,27 +135,31 @@ struct Nccl {
   [[nodiscard]] Done choice(const nccl::Operation& operation) const {
     const auto choice = nccl::choose(communicator, model, operation);
     EXPECT_TRUE(choice);
-    return {std::string(to_string(choice->algorithm)), std::string(to_string(choice->protocol)), choice->channels};
+    return {std::string(to_string(choice->algorithm)), std::string(to_string(choice->protocol)),
+            choice->channels};
   }
 };
 
 std::vector<std::int64_t> sizes() {
   std::vector<std::int64_t> list{0, 1, std::numeric_limits<std::int64_t>::max()};
   for (std::int64_t power = 4; power <= std::int64_t{1} << 40; power *= 2) {
-    for (const std::int64_t size : {power - 1, power, power + 1, power / 4 * 5, power / 8 * 11}) list.push_back(size);
+    for (const std::int64_t size : {power - 1, power, power + 1, power / 4 * 5, power / 8 * 11})
+      list.push_back(size);
   }
   return list;
 }
 
-const std::vector<Where> kClusters{{"dgx1-v100", 2, "edr"}, {"dgx-a100", 2},        {"hgx-h100", 1},
-                                   {"hgx-h100", 8, "ndr"},  {"dgx-b200", 2, "ndr"}, {"pcie4-a100", 2, "ethernet-25"}};
+const std::vector<Where> kClusters{{"dgx1-v100", 2, "edr"}, {"dgx-a100", 2},
+                                   {"hgx-h100", 1},         {"hgx-h100", 8, "ndr"},
+                                   {"dgx-b200", 2, "ndr"},  {"pcie4-a100", 2, "ethernet-25"}};
 
 /// All-reduces of the gradients go as the recommended scenario has them, and the rest as NCCL
 /// chooses without the file.
 void expect_calls(const Where& where, const std::string& strategy,
                   const std::vector<std::pair<std::string, std::string>>& variables) {
   SCOPED_TRACE(fmt::format("{} × {}, {}", where.nodes, where.machine, strategy));
-  const Scenario now = scenario(where, "algorithm: \"nccl\""), recommended = scenario(where, strategy);
+  const Scenario now = scenario(where, "algorithm: \"nccl\""),
+                 recommended = scenario(where, strategy);
   const auto file = nccl_tuner_file(recommended, library());
   ASSERT_TRUE(file) << file.error();
   const Plugin plugin(file->text);
@@ -170,13 +178,16 @@ void expect_calls(const Where& where, const std::string& strategy,
 
 TEST(NcclTunerFile, HasFewerChannelsForAllReducesAndNccLsOwnForAllElse) {
   for (const Where& where : kClusters)
-    expect_calls(where, "algorithm: \"nccl\" channels: 2", {{"NCCL_MIN_NCHANNELS", "2"}, {"NCCL_MAX_NCHANNELS", "2"}});
+    expect_calls(where, "algorithm: \"nccl\" channels: 2",
+                 {{"NCCL_MIN_NCHANNELS", "2"}, {"NCCL_MAX_NCHANNELS", "2"}});
 }
 
 TEST(NcclTunerFile, HasTheRecommendedAlgorithmForAllReducesAlone) {
   for (const Where& where : kClusters) {
-    expect_calls(where, "algorithm: \"nccl\" nccl { set: \"NCCL_ALGO=allreduce:ring\" set: \"NCCL_PROTO=Simple\" }",
-                 {{"NCCL_ALGO", "allreduce:ring"}, {"NCCL_PROTO", "Simple"}});
+    expect_calls(
+        where,
+        "algorithm: \"nccl\" nccl { set: \"NCCL_ALGO=allreduce:ring\" set: \"NCCL_PROTO=Simple\" }",
+        {{"NCCL_ALGO", "allreduce:ring"}, {"NCCL_PROTO", "Simple"}});
   }
 }
 
@@ -192,7 +203,8 @@ TEST(NcclTunerFile, HasNcclsOwnForAllElseWhateverIsSet) {
     for (const std::int64_t bytes : sizes()) {
       const nccl::Operation operation{nccl::Function::kBroadcast, bytes};
       const auto table = nccl::candidates(own.communicator, own.model, operation);
-      ASSERT_EQ(plugin(operation.function, bytes, own.communicator, table), own.choice(operation)) << bytes;
+      ASSERT_EQ(plugin(operation.function, bytes, own.communicator, table), own.choice(operation))
+          << bytes;
     }
   }
 }
@@ -202,7 +214,8 @@ TEST(NcclTunerFile, HasNcclsOwnForAllElseWhateverIsSet) {
 TEST(NcclTunerFile, ServesCallsThatItsFirstLineIsNotPossibleFor) {
   for (const Where& where : kClusters) {
     const Scenario now = scenario(where, "algorithm: \"nccl\""),
-                   recommended = scenario(where, "algorithm: \"nccl\" nccl { set: \"NCCL_MAX_NCHANNELS=64\" }");
+                   recommended = scenario(
+                       where, "algorithm: \"nccl\" nccl { set: \"NCCL_MAX_NCHANNELS=64\" }");
     const auto file = nccl_tuner_file(recommended, library());
     ASSERT_TRUE(file) << file.error();
     const Plugin plugin(file->text);
@@ -213,9 +226,11 @@ TEST(NcclTunerFile, ServesCallsThatItsFirstLineIsNotPossibleFor) {
         for (const std::int64_t bytes : sizes()) {
           const nccl::Operation operation{function, bytes, nccl::ElementType::kFloat32, reduction};
           const auto table = nccl::candidates(nccl.communicator, nccl.model, operation);
-          const Done done = plugin(function, bytes, nccl.communicator, table), own = nccl.choice(operation);
+          const Done done = plugin(function, bytes, nccl.communicator, table),
+                     own = nccl.choice(operation);
           EXPECT_TRUE(done.channels > 1 || own.channels == 1)
-              << where.machine << ' ' << nccl::kFunctionNames[f] << " of " << bytes << ": " << done << ", not " << own;
+              << where.machine << ' ' << nccl::kFunctionNames[f] << " of " << bytes << ": " << done
+              << ", not " << own;
         }
       }
     }
@@ -242,10 +257,12 @@ TEST(NcclTunerFile, ServesOtherCommunicators) {
 
 TEST(NcclTunerFile, HasLinesForTheCommunicatorsOfTheScenario) {
   const Where where{"dgx-a100", 2};
-  const std::string groups = "communicator { name: \"tensor\" size: 8 exchange { bytes: 1000000 per_forward: 4 } }\n";
+  const std::string groups =
+      "communicator { name: \"tensor\" size: 8 exchange { bytes: 1000000 per_forward: 4 } }\n";
   const Scenario now = scenario(where, "algorithm: \"nccl\"", groups),
-                 recommended =
-                     scenario(where, "algorithm: \"nccl\" nccl { set: \"NCCL_ALGO=allreduce:ring\" }", groups);
+                 recommended = scenario(
+                     where, "algorithm: \"nccl\" nccl { set: \"NCCL_ALGO=allreduce:ring\" }",
+                     groups);
   const auto file = nccl_tuner_file(recommended, library());
   ASSERT_TRUE(file) << file.error();
   const Nccl inside(scenario({"dgx-a100", 1}, "algorithm: \"nccl\""), {});
@@ -254,7 +271,8 @@ TEST(NcclTunerFile, HasLinesForTheCommunicatorsOfTheScenario) {
     for (const std::int64_t bytes : sizes()) {
       const nccl::Operation operation{static_cast<nccl::Function>(f), bytes};
       const auto table = nccl::candidates(inside.communicator, inside.model, operation);
-      ASSERT_EQ(plugin(operation.function, bytes, inside.communicator, table), inside.choice(operation))
+      ASSERT_EQ(plugin(operation.function, bytes, inside.communicator, table),
+                inside.choice(operation))
           << nccl::kFunctionNames[f] << " of " << bytes;
     }
   }
@@ -274,8 +292,9 @@ TEST(NcclTunerFile, OfRingsKnowsTheOtherCollectivesToo) {
     for (const std::int64_t bytes : sizes()) {
       const nccl::Operation operation{static_cast<nccl::Function>(f), bytes};
       const auto table = nccl::candidates(nccl.communicator, nccl.model, operation);
-      const Done expected =
-          operation.function == nccl::Function::kAllReduce ? Done{"Ring", "Simple", 3} : nccl.choice(operation);
+      const Done expected = operation.function == nccl::Function::kAllReduce
+                                ? Done{"Ring", "Simple", 3}
+                                : nccl.choice(operation);
       ASSERT_EQ(plugin(operation.function, bytes, nccl.communicator, table), expected) << bytes;
     }
   }
@@ -283,14 +302,16 @@ TEST(NcclTunerFile, OfRingsKnowsTheOtherCollectivesToo) {
 
 TEST(NcclTunerFile, IsRefusedWhereItWouldThrottleOrNotBeRead) {
   const Where where{"dgx-a100", 2};
-  const Scenario old = scenario(where, "algorithm: \"nccl\" channels: 2 nccl { version: \"2.21.5\" }");
+  const Scenario old =
+      scenario(where, "algorithm: \"nccl\" channels: 2 nccl { version: \"2.21.5\" }");
   const auto file = nccl_tuner_file(old, library());
   ASSERT_FALSE(file);
   EXPECT_THAT(file.error(), HasSubstr("NCCL 2.21.5 does not load"));
   const Scenario unknown = scenario(where, "algorithm: \"nccl\" channels: 2 staging: VIA_HOST");
   const auto other = nccl_tuner_file(unknown, library());
   ASSERT_FALSE(other);
-  EXPECT_THAT(other.error(), HasSubstr("what NCCL chooses for other collectives is not known here: staging"));
+  EXPECT_THAT(other.error(),
+              HasSubstr("what NCCL chooses for other collectives is not known here: staging"));
 }
 
 TEST(NcclTunerFile, SaysHowManyChannelsHaveToBeMade) {

@@ -43,7 +43,8 @@ std::vector<Compared> published(const std::string& table_name, const std::string
     const std::string field = table.columns.front().text, mb = row.cells.front().text;
     const auto outcome = evaluator.at({*parse_override("", field + "=" + mb)});
     EXPECT_EQ(outcome->status, Outcome::Status::kDone) << outcome->message;
-    list.push_back({mb, to_ms(outcome->step), std::stod(row.cells[static_cast<std::size_t>(table.column("ms"))].text)});
+    list.push_back({mb, to_ms(outcome->step),
+                    std::stod(row.cells[static_cast<std::size_t>(table.column("ms"))].text)});
   }
   return list;
 }
@@ -64,9 +65,11 @@ TEST(Recommend, DifferencesAreAsWrongAsAPublishedSweepSays) {
 
 void expect_a_good_choice(const std::vector<Compared>& all) {
   const auto chosen = std::min_element(
-      all.begin(), all.end(), [](const Compared& a, const Compared& b) { return a.predicted_ms < b.predicted_ms; });
+      all.begin(), all.end(),
+      [](const Compared& a, const Compared& b) { return a.predicted_ms < b.predicted_ms; });
   const auto best = std::min_element(
-      all.begin(), all.end(), [](const Compared& a, const Compared& b) { return a.measured_ms < b.measured_ms; });
+      all.begin(), all.end(),
+      [](const Compared& a, const Compared& b) { return a.measured_ms < b.measured_ms; });
   EXPECT_LE(chosen->measured_ms, 1.05 * best->measured_ms) << chosen->size << " and " << best->size;
 }
 
@@ -74,7 +77,8 @@ TEST(Recommend, TheSettingThatIsPredictedToBeBestIsNearTheBestThatWasMeasured) {
   expect_a_good_choice(published("ddp_bucket_sweep.csv", "ddp_2_gpus.textproto"));
 }
 
-/// The network's latency and rate are its author's, who needed three to four tenths more time than they say at every size.
+/// The network's latency and rate are its author's, who needed three to four tenths more time than
+/// they say at every size.
 TEST(Recommend, TheBestOfAPublishedSweepIsFoundByItsOwnLatencyAndRate) {
   const std::vector<Compared> all = published("nccl_fusion_1gbe.csv", "nccl_fusion_1gbe.textproto");
   ASSERT_EQ(all.size(), 5u);

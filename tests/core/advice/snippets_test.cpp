@@ -39,7 +39,8 @@ const Library& library() {
 }
 
 Scenario scenario(const std::string& strategy, const std::string& workload = "") {
-  auto read = read_scenario(kText + workload + " }\nstrategy { " + strategy + " }", "f.textproto", library());
+  auto read = read_scenario(kText + workload + " }\nstrategy { " + strategy + " }", "f.textproto",
+                            library());
   EXPECT_TRUE(read) << (read ? "" : read.error().message());
   if (!read) throw std::runtime_error(strategy);
   return std::move(*read);
@@ -64,23 +65,26 @@ TEST(Snippets, TensorFlowCountsBytes) {
   const Snippet nccl = of(snippets("algorithm: \"nccl\" bytes_per_pack: 26214400"), "TensorFlow 2");
   EXPECT_THAT(nccl.text, HasSubstr("bytes_per_pack=26214400,"));
   EXPECT_THAT(nccl.text, HasSubstr("CommunicationImplementation.NCCL"));
-  const Snippet ring = of(snippets("tensorflow { multi_worker_mirrored { communication_options { bytes_per_pack: 1000 "
-                                   "implementation: RING } } }"),
-                          "TensorFlow 2");
+  const Snippet ring = of(
+      snippets("tensorflow { multi_worker_mirrored { communication_options { bytes_per_pack: 1000 "
+               "implementation: RING } } }"),
+      "TensorFlow 2");
   EXPECT_THAT(ring.text, HasSubstr("bytes_per_pack=1000,"));
   EXPECT_THAT(ring.text, HasSubstr("CommunicationImplementation.RING"));
   EXPECT_TRUE(ring.as_simulated);
 }
 
 TEST(Snippets, PytorchCountsMebibytesAndItsFirstBucketBytes) {
-  const Snippet own =
-      of(snippets("algorithm: \"nccl\" pytorch_ddp { bucket_cap_mb: 12.5 first_bucket_bytes: 65536 }"), "PyTorch DDP");
+  const Snippet own = of(
+      snippets("algorithm: \"nccl\" pytorch_ddp { bucket_cap_mb: 12.5 first_bucket_bytes: 65536 }"),
+      "PyTorch DDP");
   EXPECT_THAT(own.text, HasSubstr("bucket_cap_mb=12.5,"));
   EXPECT_THAT(own.text, HasSubstr("_DEFAULT_FIRST_BUCKET_BYTES = 65536"));
   EXPECT_TRUE(own.as_simulated);
   const Snippet usual = of(snippets("algorithm: \"nccl\" pytorch_ddp { }"), "PyTorch DDP");
   EXPECT_THAT(usual.text, Not(HasSubstr("bucket_cap_mb")));
-  const Snippet nearest = of(snippets("algorithm: \"ring\" bytes_per_pack: 52428800"), "PyTorch DDP");
+  const Snippet nearest =
+      of(snippets("algorithm: \"ring\" bytes_per_pack: 52428800"), "PyTorch DDP");
   EXPECT_THAT(nearest.text, HasSubstr("bucket_cap_mb=50,"));
   EXPECT_FALSE(nearest.as_simulated);
 }
@@ -101,64 +105,86 @@ TEST(Snippets, HorovodCountsBytesInItsVariableAndMebibytesInItsOption) {
 TEST(Snippets, DeepSpeedAndMegatronCountElements) {
   const auto of_bytes = snippets("algorithm: \"nccl\" bytes_per_pack: 160000000");
   EXPECT_THAT(of(of_bytes, "DeepSpeed").text, HasSubstr("\"reduce_bucket_size\": 40000000,"));
-  EXPECT_THAT(of(of_bytes, "Megatron-LM").text, HasSubstr("--overlap-grad-reduce --ddp-bucket-size 40000000\n"));
-  const auto halves = snippets("algorithm: \"nccl\" bytes_per_pack: 160000000", "gradient_type: FLOAT16");
-  EXPECT_THAT(of(halves, "DeepSpeed").text, HasSubstr("\"reduce_bucket_size\": 80000000,")) << "of two bytes each";
+  EXPECT_THAT(of(of_bytes, "Megatron-LM").text,
+              HasSubstr("--overlap-grad-reduce --ddp-bucket-size 40000000\n"));
+  const auto halves =
+      snippets("algorithm: \"nccl\" bytes_per_pack: 160000000", "gradient_type: FLOAT16");
+  EXPECT_THAT(of(halves, "DeepSpeed").text, HasSubstr("\"reduce_bucket_size\": 80000000,"))
+      << "of two bytes each";
   EXPECT_THAT(
-      of(snippets("algorithm: \"nccl\" deepspeed { reduce_bucket_size: 7000 overlap_comm: true }"), "DeepSpeed").text,
+      of(snippets("algorithm: \"nccl\" deepspeed { reduce_bucket_size: 7000 overlap_comm: true }"),
+         "DeepSpeed")
+          .text,
       HasSubstr("\"reduce_bucket_size\": 7000, \"overlap_comm\": true"));
   EXPECT_THAT(
-      of(snippets("algorithm: \"nccl\" megatron { overlap_grad_reduce: true ddp_bucket_size: 9000 }"), "Megatron-LM")
+      of(snippets(
+             "algorithm: \"nccl\" megatron { overlap_grad_reduce: true ddp_bucket_size: 9000 }"),
+         "Megatron-LM")
           .text,
       HasSubstr("--ddp-bucket-size 9000"));
-  EXPECT_THAT(of(snippets("algorithm: \"nccl\" megatron { }"), "Megatron-LM").text, Not(HasSubstr("--overlap")));
+  EXPECT_THAT(of(snippets("algorithm: \"nccl\" megatron { }"), "Megatron-LM").text,
+              Not(HasSubstr("--overlap")));
 }
 
 TEST(Snippets, BytePsCountsBytes) {
   EXPECT_EQ(of(snippets("algorithm: \"pscpu\" byteps { partition_bytes: 1024000 }"), "BytePS").text,
             "export BYTEPS_PARTITION_BYTES=1024000\n")
       << "of 8 GPUs: 32 KiB, which it is a multiple of";
-  EXPECT_THAT(of(snippets("algorithm: \"pscpu\" bytes_per_pack: 4096000"), "BytePS").text, HasSubstr("=4096000"));
-  EXPECT_EQ(of(snippets("byteps { servers_on_workers: 2 scheduling_credit: 4 key_hash_fn: SDBM }"), "BytePS").text,
-            "export BYTEPS_PARTITION_BYTES=4096000\nexport BYTEPS_SCHEDULING_CREDIT=4 BYTEPS_KEY_HASH_FN=sdbm "
+  EXPECT_THAT(of(snippets("algorithm: \"pscpu\" bytes_per_pack: 4096000"), "BytePS").text,
+              HasSubstr("=4096000"));
+  EXPECT_EQ(of(snippets("byteps { servers_on_workers: 2 scheduling_credit: 4 key_hash_fn: SDBM }"),
+               "BytePS")
+                .text,
+            "export BYTEPS_PARTITION_BYTES=4096000\nexport BYTEPS_SCHEDULING_CREDIT=4 "
+            "BYTEPS_KEY_HASH_FN=sdbm "
             "DMLC_NUM_SERVER=2\n");
 }
 
 TEST(Snippets, HorovodCountsBytesAndMilliseconds) {
   EXPECT_EQ(
-      of(snippets("algorithm: \"nccl\" horovod { fusion_threshold: 1000000 cycle_time_ms: 2.5 }"), "Horovod").text,
-      "export HOROVOD_FUSION_THRESHOLD=1000000 HOROVOD_CYCLE_TIME=2.5 HOROVOD_CACHE_CAPACITY=1024\n");
+      of(snippets("algorithm: \"nccl\" horovod { fusion_threshold: 1000000 cycle_time_ms: 2.5 }"),
+         "Horovod")
+          .text,
+      "export HOROVOD_FUSION_THRESHOLD=1000000 HOROVOD_CYCLE_TIME=2.5 "
+      "HOROVOD_CACHE_CAPACITY=1024\n");
 }
 
 /// The documentation says bytes, the code compares elements.
 TEST(Snippets, LimitsOfSpecsAreElements) {
   const Snippet python =
-      of(snippets("tensorflow { multi_worker_all_reduce { all_reduce_spec { entry { algorithm: \"pscpu\" shards: 2 "
+      of(snippets("tensorflow { multi_worker_all_reduce { all_reduce_spec { entry { algorithm: "
+                  "\"pscpu\" shards: 2 "
                   "limit: 8192 } entry { algorithm: \"nccl\" } } num_packs: 2 } }"),
          "TensorFlow 1");
-  EXPECT_THAT(python.text, HasSubstr("[(\"pscpu\", 2, 2048), (\"nccl\", 1, -1)]")) << "8192 bytes are 2048 elements";
+  EXPECT_THAT(python.text, HasSubstr("[(\"pscpu\", 2, 2048), (\"nccl\", 1, -1)]"))
+      << "8192 bytes are 2048 elements";
   EXPECT_THAT(python.text, HasSubstr("num_packs=2,"));
   EXPECT_THAT(python.remark, HasSubstr("limits are in elements"));
-  const Snippet flags = of(snippets("tensorflow { multi_worker_all_reduce { all_reduce_spec { text: "
-                                    "\"pscpu#2:8k:nccl\" } agg_small_grads_max_bytes: 1000 } }"),
-                           "tf_cnn_benchmarks");
-  EXPECT_THAT(
-      flags.text,
-      HasSubstr("--all_reduce_spec=pscpu#2:8192:nccl --agg_small_grads_max_bytes=1000 --agg_small_grads_max_group=10"));
+  const Snippet flags =
+      of(snippets("tensorflow { multi_worker_all_reduce { all_reduce_spec { text: "
+                  "\"pscpu#2:8k:nccl\" } agg_small_grads_max_bytes: 1000 } }"),
+         "tf_cnn_benchmarks");
+  EXPECT_THAT(flags.text,
+              HasSubstr("--all_reduce_spec=pscpu#2:8192:nccl --agg_small_grads_max_bytes=1000 "
+                        "--agg_small_grads_max_group=10"));
 }
 
 /// NCCL chooses algorithm and protocol itself where channels alone are said.
 TEST(Snippets, NcclsVariablesAreThoseOfTheScenario) {
-  const auto channels = snippets("algorithm: \"nccl\" bytes_per_pack: 0 channels: 4 reduction: MEAN");
-  EXPECT_EQ(of(channels, "NCCL's variables").text, "export NCCL_MIN_NCHANNELS=4 NCCL_MAX_NCHANNELS=4\n");
+  const auto channels =
+      snippets("algorithm: \"nccl\" bytes_per_pack: 0 channels: 4 reduction: MEAN");
+  EXPECT_EQ(of(channels, "NCCL's variables").text,
+            "export NCCL_MIN_NCHANNELS=4 NCCL_MAX_NCHANNELS=4\n");
   EXPECT_THAT(of(channels, "NCCL's tuner").text, HasSubstr("\nallreduce,0,"));
-  const auto set = snippets("algorithm: \"nccl\" nccl { set: \"NCCL_ALGO=Ring\" set: \"NCCL_PROTO=Simple\" }");
+  const auto set =
+      snippets("algorithm: \"nccl\" nccl { set: \"NCCL_ALGO=Ring\" set: \"NCCL_PROTO=Simple\" }");
   EXPECT_EQ(of(set, "NCCL's variables").text, "export NCCL_ALGO=Ring NCCL_PROTO=Simple\n");
   EXPECT_THAT(of(set, "NCCL's tuner").text, HasSubstr(",ring,simple,"));
   const auto buffers = snippets("algorithm: \"nccl\" nccl { set: \"NCCL_BUFFSIZE=8388608\" }");
   EXPECT_EQ(of(buffers, "NCCL's variables").text, "export NCCL_BUFFSIZE=8388608\n");
   EXPECT_TRUE(of(buffers, "NCCL's tuner").text.empty()) << "the plugin knows nothing of buffers";
-  EXPECT_TRUE(of(snippets("algorithm: \"nccl\""), "NCCL's variables").text.empty()) << "its own choice";
+  EXPECT_TRUE(of(snippets("algorithm: \"nccl\""), "NCCL's variables").text.empty())
+      << "its own choice";
 }
 
 TEST(Snippets, SayWhyThereIsNoFileForNcclsTuner) {
@@ -171,9 +197,10 @@ TEST(Snippets, SayWhyThereIsNoFileForNcclsTuner) {
 /// What a snippet is simulated as is a scenario that packs by its own framework's rule.
 TEST(Snippets, AreReadAsTheirFrameworksPack) {
   for (const char* algorithm : {"nccl", "ring", "pscpu", "xring"}) {
-    const std::string packs = std::string(algorithm) == "xring" ? "num_packs: 3 shards: 2" : "bytes_per_pack: 26214400";
-    const Scenario made =
-        scenario(fmt::format("algorithm: \"{}\" {} update: PER_PACK launch: CONCURRENT", algorithm, packs));
+    const std::string packs =
+        std::string(algorithm) == "xring" ? "num_packs: 3 shards: 2" : "bytes_per_pack: 26214400";
+    const Scenario made = scenario(
+        fmt::format("algorithm: \"{}\" {} update: PER_PACK launch: CONCURRENT", algorithm, packs));
     for (const Snippet& snippet : snippets_of(made, library()).list) {
       SCOPED_TRACE(fmt::format("{} for {}", snippet.framework, algorithm));
       ASSERT_FALSE(snippet.readings.empty());
@@ -183,7 +210,8 @@ TEST(Snippets, AreReadAsTheirFrameworksPack) {
         const Strategy& s = read->strategy;
         if (snippet.framework == "PyTorch DDP") {
           EXPECT_EQ(options_of<PytorchDdp>(s)->bucket_cap.count(), 26214400);
-          EXPECT_EQ(options_of<PytorchDdp>(s)->first_bucket.count(), 26214400) << "a cap is the first one's, too";
+          EXPECT_EQ(options_of<PytorchDdp>(s)->first_bucket.count(), 26214400)
+              << "a cap is the first one's, too";
         }
         if (snippet.framework == "Horovod") {
           EXPECT_EQ(options_of<Horovod>(s)->fusion_threshold.count(), 26214400);
@@ -210,8 +238,9 @@ TEST(Snippets, AreReadAsTheirFrameworksPack) {
 
 /// Newer releases take the first bucket's size from bucket_cap_mb, once that is said.
 TEST(Snippets, OfDdpAreReadAsOlderAndNewerReleasesDo) {
-  const Snippet own =
-      of(snippets("algorithm: \"nccl\" pytorch_ddp { bucket_cap_mb: 12.5 first_bucket_bytes: 65536 }"), "PyTorch DDP");
+  const Snippet own = of(
+      snippets("algorithm: \"nccl\" pytorch_ddp { bucket_cap_mb: 12.5 first_bucket_bytes: 65536 }"),
+      "PyTorch DDP");
   ASSERT_EQ(own.readings.size(), 2u);
   EXPECT_TRUE(own.readings[0].empty());
   ASSERT_EQ(own.readings[1].size(), 1u);
@@ -219,19 +248,24 @@ TEST(Snippets, OfDdpAreReadAsOlderAndNewerReleasesDo) {
   const Snippet usual_cap =
       of(snippets("algorithm: \"nccl\" pytorch_ddp { first_bucket_bytes: 65536 }"), "PyTorch DDP");
   EXPECT_EQ(usual_cap.readings.size(), 1u) << "all releases obey it where there is no cap";
-  EXPECT_THAT(usual_cap.text, AllOf(HasSubstr("_DEFAULT_FIRST_BUCKET_BYTES = 65536"), Not(HasSubstr("bucket_cap_mb"))));
+  EXPECT_THAT(usual_cap.text, AllOf(HasSubstr("_DEFAULT_FIRST_BUCKET_BYTES = 65536"),
+                                    Not(HasSubstr("bucket_cap_mb"))));
 }
 
 /// Of a ring that is no NCCL's, the snippet says whose it is.
 TEST(Snippets, NameTheBackendOfARing) {
-  EXPECT_THAT(of(snippets("algorithm: \"ring\" bytes_per_pack: 52428800"), "PyTorch DDP").text, HasSubstr("\"gloo\""));
-  EXPECT_THAT(of(snippets("algorithm: \"nccl\" bytes_per_pack: 52428800"), "PyTorch DDP").text, Not(HasSubstr("gloo")));
+  EXPECT_THAT(of(snippets("algorithm: \"ring\" bytes_per_pack: 52428800"), "PyTorch DDP").text,
+              HasSubstr("\"gloo\""));
+  EXPECT_THAT(of(snippets("algorithm: \"nccl\" bytes_per_pack: 52428800"), "PyTorch DDP").text,
+              Not(HasSubstr("gloo")));
 }
 
 TEST(Snippets, AreOfFrameworksThatHaveTheStrategy) {
-  EXPECT_TRUE(of(snippets("algorithm: \"pscpu\" bytes_per_pack: 1000"), "PyTorch DDP").text.empty());
+  EXPECT_TRUE(
+      of(snippets("algorithm: \"pscpu\" bytes_per_pack: 1000"), "PyTorch DDP").text.empty());
   EXPECT_TRUE(of(snippets("algorithm: \"ring\" bytes_per_pack: 1000"), "BytePS").text.empty());
-  EXPECT_TRUE(of(snippets("algorithm: \"ring\" bytes_per_pack: 1000"), "NCCL's tuner").text.empty());
+  EXPECT_TRUE(
+      of(snippets("algorithm: \"ring\" bytes_per_pack: 1000"), "NCCL's tuner").text.empty());
 }
 
 // --- syntax ---
@@ -248,7 +282,8 @@ void expect_parses(const Snippet& snippet) {
       words = {"python3", "-c", "import json, sys; json.load(open(sys.argv[1]))", file};
       break;
     case Snippet::Language::kShell: words = {"sh", "-n", file}; break;
-    case Snippet::Language::kNcclTuner: return;  // nccl_tuner_file_test reads it, as NCCL's example does
+    case Snippet::Language::kNcclTuner:
+      return;  // nccl_tuner_file_test reads it, as NCCL's example does
   }
   const test::Outcome o = test::Process::of(words, {}).wait();
   EXPECT_EQ(o.status, 0) << snippet.framework << ":\n" << snippet.text << o.err;
@@ -258,15 +293,22 @@ TEST(Snippets, AreWhatTheirLanguagesParse) {
   if (!test::have_program("python3")) GTEST_SKIP() << "no python3 here";
   std::set<std::string> seen;
   for (const char* strategy :
-       {"algorithm: \"nccl\" bytes_per_pack: 26214400 channels: 2", "algorithm: \"ring\" bytes_per_pack: 0",
-        "tensorflow { multi_worker_mirrored { communication_options { bytes_per_pack: 1000 implementation: RING } } }",
-        "algorithm: \"nccl\" pytorch_ddp { bucket_cap_mb: 12.5 first_bucket_bytes: 65536 gradient_as_bucket_view: true "
+       {"algorithm: \"nccl\" bytes_per_pack: 26214400 channels: 2",
+        "algorithm: \"ring\" bytes_per_pack: 0",
+        "tensorflow { multi_worker_mirrored { communication_options { bytes_per_pack: 1000 "
+        "implementation: RING } } }",
+        "algorithm: \"nccl\" pytorch_ddp { bucket_cap_mb: 12.5 first_bucket_bytes: 65536 "
+        "gradient_as_bucket_view: true "
         "}",
-        "algorithm: \"nccl\" pytorch_ddp { }", "algorithm: \"nccl\" deepspeed { reduce_bucket_size: 7000 }",
+        "algorithm: \"nccl\" pytorch_ddp { }",
+        "algorithm: \"nccl\" deepspeed { reduce_bucket_size: 7000 }",
         "algorithm: \"nccl\" megatron { overlap_grad_reduce: true ddp_bucket_size: 9000 }",
-        "algorithm: \"nccl\" horovod { }", "algorithm: \"pscpu\" byteps { partition_bytes: 1024000 }",
-        "algorithm: \"pscpu\" bytes_per_pack: 4096000", "algorithm: \"xring\" shards: 2 num_packs: 3",
-        "tensorflow { multi_worker_all_reduce { all_reduce_spec { entry { algorithm: \"pscpu\" shards: 2 limit: 8192 } "
+        "algorithm: \"nccl\" horovod { }",
+        "algorithm: \"pscpu\" byteps { partition_bytes: 1024000 }",
+        "algorithm: \"pscpu\" bytes_per_pack: 4096000",
+        "algorithm: \"xring\" shards: 2 num_packs: 3",
+        "tensorflow { multi_worker_all_reduce { all_reduce_spec { entry { algorithm: \"pscpu\" "
+        "shards: 2 limit: 8192 } "
         "entry { algorithm: \"nccl\" } } num_packs: 2 } }",
         "tensorflow { multi_worker_all_reduce { all_reduce_spec { text: \"pscpu#2:8k:nccl\" } "
         "agg_small_grads_max_bytes: 1000 } }"}) {
@@ -275,8 +317,9 @@ TEST(Snippets, AreWhatTheirLanguagesParse) {
       seen.insert(snippet.framework);
     }
   }
-  EXPECT_THAT(seen, ElementsAre("BytePS", "DeepSpeed", "Horovod", "Megatron-LM", "NCCL's tuner", "NCCL's variables",
-                                "PyTorch DDP", "TensorFlow 1", "TensorFlow 2", "tf_cnn_benchmarks"));
+  EXPECT_THAT(seen, ElementsAre("BytePS", "DeepSpeed", "Horovod", "Megatron-LM", "NCCL's tuner",
+                                "NCCL's variables", "PyTorch DDP", "TensorFlow 1", "TensorFlow 2",
+                                "tf_cnn_benchmarks"));
 }
 
 }  // namespace

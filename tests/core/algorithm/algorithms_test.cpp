@@ -1,4 +1,5 @@
-// Every algorithm, proved by the checker over odd and even numbers of ranks and elements, and counted.
+// Every algorithm, proved by the checker over odd and even numbers of ranks and elements, and
+// counted.
 
 #include <gtest/gtest.h>
 
@@ -49,14 +50,16 @@ TEST_P(Proof, RingWithLanesOfDifferentOrdersShortMessagesAndOneSlot) {
     options.lanes.clear();
     for (int lane = 0; lane < 3; ++lane) {
       RingPath path{per_worker, ranks_from(0, per_worker)};
-      for (std::size_t i = path.local.size(); i > 1; --i) std::swap(path.local[i - 1], path.local[random.below(i)]);
+      for (std::size_t i = path.local.size(); i > 1; --i)
+        std::swap(path.local[i - 1], path.local[random.below(i)]);
       options.lanes.push_back(std::move(path));
     }
     options.credits = 1;
     for (const std::int64_t most : {1, 3, 1000}) {
       options.most_elements_per_message = most;
       for (const std::int64_t e : sizes_for(n())) {
-        EXPECT_EQ(check(*ring_all_reduce(n(), e, options), Contract::all_reduce(n(), e)), Problems())
+        EXPECT_EQ(check(*ring_all_reduce(n(), e, options), Contract::all_reduce(n(), e)),
+                  Problems())
             << e << ", " << most;
       }
     }
@@ -66,14 +69,17 @@ TEST_P(Proof, RingWithLanesOfDifferentOrdersShortMessagesAndOneSlot) {
 TEST_P(Proof, HalvingDoubling) {
   if (!std::has_single_bit(static_cast<unsigned>(n()))) return;
   for (const std::int64_t e : sizes_for(n())) {
-    EXPECT_EQ(check(*halving_doubling_all_reduce(n(), e), Contract::all_reduce(n(), e)), Problems()) << e;
+    EXPECT_EQ(check(*halving_doubling_all_reduce(n(), e), Contract::all_reduce(n(), e)), Problems())
+        << e;
   }
 }
 
 TEST_P(Proof, RecursiveDoubling) {
   if (!std::has_single_bit(static_cast<unsigned>(n()))) return;
   for (const std::int64_t e : sizes_for(n())) {
-    EXPECT_EQ(check(*recursive_doubling_all_reduce(n(), e), Contract::all_reduce(n(), e)), Problems()) << e;
+    EXPECT_EQ(check(*recursive_doubling_all_reduce(n(), e), Contract::all_reduce(n(), e)),
+              Problems())
+        << e;
   }
 }
 
@@ -82,7 +88,8 @@ TEST_P(Proof, DoubleTree) {
     for (const std::int64_t most : {1, 7, 5000}) {
       for (const bool out_of_place : {false, true}) {
         const Contract contract = Contract::of(CollectiveKind::kAllReduce, n(), e, 0, out_of_place);
-        EXPECT_EQ(check(*double_tree_all_reduce(contract, most), contract), Problems()) << e << ", " << most;
+        EXPECT_EQ(check(*double_tree_all_reduce(contract, most), contract), Problems())
+            << e << ", " << most;
       }
     }
   }
@@ -96,12 +103,18 @@ TEST_P(Proof, Shuffle) {
     const std::vector<Rank> repeated{0, n() / 2, 0};
     for (const std::int64_t e : sizes_for(n())) {
       const Contract contract = Contract::all_reduce(n(), e);
-      EXPECT_EQ(check(*shuffle_all_reduce(n() + g, n(), ranks_from(n(), g), e, Engine::kCpu, Engine::kCpu), contract),
+      EXPECT_EQ(check(*shuffle_all_reduce(n() + g, n(), ranks_from(n(), g), e, Engine::kCpu,
+                                          Engine::kCpu),
+                      contract),
                 Problems())
           << e << ", helpers";
-      EXPECT_EQ(check(*shuffle_all_reduce(n(), n(), spread, e, Engine::kCpu, Engine::kCpu), contract), Problems())
+      EXPECT_EQ(
+          check(*shuffle_all_reduce(n(), n(), spread, e, Engine::kCpu, Engine::kCpu), contract),
+          Problems())
           << e << ", contributors";
-      EXPECT_EQ(check(*shuffle_all_reduce(n(), n(), repeated, e, Engine::kCpu, Engine::kCpu), contract), Problems())
+      EXPECT_EQ(
+          check(*shuffle_all_reduce(n(), n(), repeated, e, Engine::kCpu, Engine::kCpu), contract),
+          Problems())
           << e << ", a rank twice";
     }
   }
@@ -112,14 +125,18 @@ TEST_P(Proof, StarChainAndSwitch) {
   for (const std::int64_t e : sizes_for(n())) {
     for (const Rank root : {0, n() / 2, n() - 1}) {
       const RankSet only{root, 1, 1};
-      EXPECT_EQ(check(*star_reduce(n(), n(), root, e, Engine::kCpu, Engine::kCpu), {e, everyone, only}), Problems());
-      EXPECT_EQ(check(*star_broadcast(n(), n(), root, e, Engine::kCpu), {e, only, everyone}), Problems());
+      EXPECT_EQ(
+          check(*star_reduce(n(), n(), root, e, Engine::kCpu, Engine::kCpu), {e, everyone, only}),
+          Problems());
+      EXPECT_EQ(check(*star_broadcast(n(), n(), root, e, Engine::kCpu), {e, only, everyone}),
+                Problems());
     }
-    EXPECT_EQ(
-        check(*star_reduce(n() + 1, n(), n(), e, Engine::kCpu, Engine::kCpu), {e, everyone, {n(), e > 0 ? 1 : 0, 1}}),
-        Problems());
+    EXPECT_EQ(check(*star_reduce(n() + 1, n(), n(), e, Engine::kCpu, Engine::kCpu),
+                    {e, everyone, {n(), e > 0 ? 1 : 0, 1}}),
+              Problems());
     for (const std::int64_t most : {1, 7, 5000}) {
-      EXPECT_EQ(check(*chain_broadcast(n(), e, most, Engine::kCpu), {e, {0, 1, 1}, everyone}), Problems());
+      EXPECT_EQ(check(*chain_broadcast(n(), e, most, Engine::kCpu), {e, {0, 1, 1}, everyone}),
+                Problems());
     }
     EXPECT_EQ(check(*in_switch_all_reduce(n(), e), Contract::all_reduce(n(), e)), Problems()) << e;
   }
@@ -134,8 +151,8 @@ TEST_P(Proof, Stages) {
           star_reduce(per_worker + 1, per_worker, per_worker, e, Engine::kCopyEngine, Engine::kCpu);
       const std::shared_ptr<const Schedule> down =
           star_broadcast(per_worker + 1, per_worker, per_worker, e, Engine::kCopyEngine);
-      const std::shared_ptr<const Schedule> across =
-          shuffle_all_reduce(n(), n(), ranks_from(0, std::min(2, n())), e, Engine::kCpu, Engine::kCpu);
+      const std::shared_ptr<const Schedule> across = shuffle_all_reduce(
+          n(), n(), ranks_from(0, std::min(2, n())), e, Engine::kCpu, Engine::kCpu);
       EXPECT_EQ(check(*in_stages(group, e,
                                  {{StageScope::kWorkersWithHost, up},
                                   {StageScope::kHosts, across},
@@ -144,7 +161,8 @@ TEST_P(Proof, Stages) {
                 Problems());
       const std::shared_ptr<const Schedule> inside = ring_all_reduce(per_worker, e);
       const std::shared_ptr<const Schedule> leaders = ring_all_reduce(n(), e);
-      const std::shared_ptr<const Schedule> spread = chain_broadcast(per_worker, e, 10, Engine::kKernel);
+      const std::shared_ptr<const Schedule> spread =
+          chain_broadcast(per_worker, e, 10, Engine::kKernel);
       EXPECT_EQ(check(*in_stages(group, e,
                                  {{StageScope::kInsideWorkers, inside},
                                   {StageScope::kLeaders, leaders},
@@ -155,7 +173,8 @@ TEST_P(Proof, Stages) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Ranks, Proof, testing::Values(1, 2, 3, 4, 5, 6, 7, 8, 9, 12, 13, 16, 17, 31, 32),
+INSTANTIATE_TEST_SUITE_P(Ranks, Proof,
+                         testing::Values(1, 2, 3, 4, 5, 6, 7, 8, 9, 12, 13, 16, 17, 31, 32),
                          testing::PrintToStringParamName());
 
 // --- counts ---

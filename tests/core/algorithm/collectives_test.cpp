@@ -1,5 +1,6 @@
-// Every collective besides the all-reduce by every algorithm that has it, in place and out of place, proved by the checker
-// over odd and even numbers of ranks and elements, and its bytes counted.
+// Every collective besides the all-reduce by every algorithm that has it, in place and out of
+// place, proved by the checker over odd and even numbers of ranks and elements, and its bytes
+// counted.
 
 #include <gtest/gtest.h>
 
@@ -26,7 +27,8 @@ using Kind = CollectiveKind;
 using Problems = std::vector<Violation>;
 using Make = std::function<std::unique_ptr<Schedule>(const Contract&)>;
 
-/// Elements of the whole: blocks of 0, 1, a few and many, and where there are no blocks sizes that do not divide.
+/// Elements of the whole: blocks of 0, 1, a few and many, and where there are no blocks sizes that
+/// do not divide.
 std::vector<std::int64_t> sizes_for(Kind kind, int n) {
   if (has_blocks(kind)) return {0, n, 3 * n, 41 * n};
   return {0, 1, n - 1, n, n + 1, 97, 1000};
@@ -35,7 +37,9 @@ std::vector<std::int64_t> sizes_for(Kind kind, int n) {
 class EveryCollective : public testing::TestWithParam<int> {
  protected:
   [[nodiscard]] int n() const { return GetParam(); }
-  [[nodiscard]] bool power_of_two() const { return std::has_single_bit(static_cast<unsigned>(n())); }
+  [[nodiscard]] bool power_of_two() const {
+    return std::has_single_bit(static_cast<unsigned>(n()));
+  }
 
   void prove(Kind kind, const std::string& how, const Make& make) const {
     for (const bool out_of_place : {false, true}) {
@@ -44,8 +48,8 @@ class EveryCollective : public testing::TestWithParam<int> {
         for (const std::int64_t e : sizes_for(kind, n())) {
           const Contract contract = Contract::of(kind, n(), e, root, out_of_place);
           EXPECT_EQ(check(*make(contract), contract), Problems())
-              << to_string(kind) << " by " << how << ", " << n() << " ranks, " << e << " elements, root " << root
-              << (out_of_place ? ", out of place" : ", in place");
+              << to_string(kind) << " by " << how << ", " << n() << " ranks, " << e
+              << " elements, root " << root << (out_of_place ? ", out of place" : ", in place");
         }
         if (!has_root(kind)) break;
       }
@@ -60,7 +64,8 @@ class EveryCollective : public testing::TestWithParam<int> {
     for (int lane = 0; lane < 3; ++lane) {
       RingPath path{per_worker, std::vector<std::int32_t>(static_cast<std::size_t>(per_worker))};
       std::iota(path.local.begin(), path.local.end(), 0);
-      for (std::size_t i = path.local.size(); i > 1; --i) std::swap(path.local[i - 1], path.local[random.below(i)]);
+      for (std::size_t i = path.local.size(); i > 1; --i)
+        std::swap(path.local[i - 1], path.local[random.below(i)]);
       options.lanes.push_back(std::move(path));
     }
     options.most_elements_per_message = most;
@@ -75,7 +80,8 @@ TEST_P(EveryCollective, Rings) {
     for (const int per_worker : {1, 2, 3}) {
       if (n() % per_worker != 0) continue;
       for (const std::int64_t most : {1, 5})
-        prove(kind, "rings", [&](const Contract& c) { return ring_blocks(c, rings(per_worker, most)); });
+        prove(kind, "rings",
+              [&](const Contract& c) { return ring_blocks(c, rings(per_worker, most)); });
     }
   }
 }
@@ -100,17 +106,20 @@ TEST_P(EveryCollective, InOneHop) {
 
 TEST_P(EveryCollective, ByHalves) {
   if (!power_of_two()) return;
-  for (const Kind kind :
-       {Kind::kReduceScatter, Kind::kAllGather, Kind::kBroadcast, Kind::kReduce, Kind::kGather, Kind::kScatter})
-    prove(kind, "halves", [](const Contract& c) { return halving(c, Segments::kHalves, Engine::kCpu); });
+  for (const Kind kind : {Kind::kReduceScatter, Kind::kAllGather, Kind::kBroadcast, Kind::kReduce,
+                          Kind::kGather, Kind::kScatter})
+    prove(kind, "halves",
+          [](const Contract& c) { return halving(c, Segments::kHalves, Engine::kCpu); });
   for (const Kind kind : {Kind::kBroadcast, Kind::kReduce})
-    prove(kind, "a tree", [](const Contract& c) { return halving(c, Segments::kWhole, Engine::kCpu); });
+    prove(kind, "a tree",
+          [](const Contract& c) { return halving(c, Segments::kWhole, Engine::kCpu); });
 }
 
 TEST_P(EveryCollective, AllReducesOutOfPlaceToo) {
   const Kind all = Kind::kAllReduce;
-  prove(all, "ring",
-        [this](const Contract& c) { return ring_all_reduce(n(), c.elements, {.input_shift = c.input_shift}); });
+  prove(all, "ring", [this](const Contract& c) {
+    return ring_all_reduce(n(), c.elements, {.input_shift = c.input_shift});
+  });
   for (const int per_worker : {1, 2, 3}) {
     if (n() % per_worker != 0) continue;
     for (const std::int64_t most : {1, 3, 1000}) {
@@ -123,19 +132,24 @@ TEST_P(EveryCollective, AllReducesOutOfPlaceToo) {
   }
   for (const std::vector<Rank>& gather : {std::vector<Rank>{0}, {0, n() / 2, 0}, {n(), n() + 1}}) {
     prove(all, "shuffle", [&](const Contract& c) {
-      return shuffle_all_reduce(n() + 2, n(), gather, c.elements, Engine::kCpu, Engine::kCpu, c.input_shift);
+      return shuffle_all_reduce(n() + 2, n(), gather, c.elements, Engine::kCpu, Engine::kCpu,
+                                c.input_shift);
     });
   }
   if (!power_of_two()) return;
-  prove(all, "halving-doubling", [](const Contract& c) { return halving_doubling_all_reduce(c, Engine::kCpu); });
-  prove(all, "recursive doubling", [](const Contract& c) { return recursive_doubling_all_reduce(c, Engine::kCpu); });
+  prove(all, "halving-doubling",
+        [](const Contract& c) { return halving_doubling_all_reduce(c, Engine::kCpu); });
+  prove(all, "recursive doubling",
+        [](const Contract& c) { return recursive_doubling_all_reduce(c, Engine::kCpu); });
 }
 
 TEST_P(EveryCollective, StarsAndMeans) {
   for (const Rank root : {0, n() / 2, n() - 1}) {
     for (const std::int64_t e : {0, 1, 97}) {
       const Contract contract = Contract::of(Kind::kReduce, n(), e, root, true);
-      EXPECT_EQ(check(*star_reduce(n(), n(), root, e, Engine::kCpu, Engine::kCpu, e), contract), Problems()) << root;
+      EXPECT_EQ(check(*star_reduce(n(), n(), root, e, Engine::kCpu, Engine::kCpu, e), contract),
+                Problems())
+          << root;
     }
   }
   for (const Kind kind : {Kind::kAllReduce, Kind::kReduce, Kind::kReduceScatter}) {
@@ -151,7 +165,8 @@ TEST_P(EveryCollective, StarsAndMeans) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Ranks, EveryCollective, testing::Values(1, 2, 3, 4, 5, 6, 7, 8, 12, 16, 17));
+INSTANTIATE_TEST_SUITE_P(Ranks, EveryCollective,
+                         testing::Values(1, 2, 3, 4, 5, 6, 7, 8, 12, 16, 17));
 
 /// Elements that the rank's steps send.
 std::int64_t sent_by(const Schedule& schedule, Rank rank) {
@@ -160,7 +175,8 @@ std::int64_t sent_by(const Schedule& schedule, Rank rank) {
     for (std::int64_t i = 0; i < schedule.steps(rank, l); ++i) {
       const Step step = schedule.step(rank, l, i);
       if (sends(step.kind))
-        sent += receives(step.kind) ? std::max(step.source.count, step.target.count) : step.source.count;
+        sent += receives(step.kind) ? std::max(step.source.count, step.target.count)
+                                    : step.source.count;
     }
   }
   return sent;
@@ -187,9 +203,12 @@ TEST(Bytes, OfHalvesAreAsManyAsARingsInFewerSteps) {
 }
 
 TEST(Bytes, OfABroadcastByHalvesAreSpreadOverTheRanks) {
-  const auto schedule = halving(Contract::of(Kind::kBroadcast, 8, 800, 3, false), Segments::kHalves, Engine::kCpu);
-  EXPECT_EQ(sent_by(*schedule, 3), 1400) << "the root sends it in halves, and then its part in the all-gather";
-  const auto tree = halving(Contract::of(Kind::kBroadcast, 8, 800, 3, false), Segments::kWhole, Engine::kCpu);
+  const auto schedule =
+      halving(Contract::of(Kind::kBroadcast, 8, 800, 3, false), Segments::kHalves, Engine::kCpu);
+  EXPECT_EQ(sent_by(*schedule, 3), 1400)
+      << "the root sends it in halves, and then its part in the all-gather";
+  const auto tree =
+      halving(Contract::of(Kind::kBroadcast, 8, 800, 3, false), Segments::kWhole, Engine::kCpu);
   EXPECT_EQ(sent_by(*tree, 3), 2400) << "three times all of it";
 }
 
@@ -208,11 +227,14 @@ TEST(OutOfPlace, OfRingsCopiesOnlyWhatARankGetsFromItself) {
   EXPECT_EQ(copied(*ring_blocks(Contract::of(Kind::kReduceScatter, 5, 100, 0, true)), 2), 0);
   EXPECT_EQ(copied(*ring_blocks(Contract::of(Kind::kAllGather, 5, 100, 0, true)), 2), 20);
   EXPECT_EQ(copied(*ring_blocks(Contract::of(Kind::kAllGather, 5, 100, 0, false)), 2), 0);
-  EXPECT_EQ(copied(*chain(Contract::of(Kind::kBroadcast, 5, 100, 1, true), {}), 1), 100) << "the root";
-  EXPECT_EQ(copied(*chain(Contract::of(Kind::kBroadcast, 5, 100, 1, true), {}), 2), 0) << "others only receive";
+  EXPECT_EQ(copied(*chain(Contract::of(Kind::kBroadcast, 5, 100, 1, true), {}), 1), 100)
+      << "the root";
+  EXPECT_EQ(copied(*chain(Contract::of(Kind::kBroadcast, 5, 100, 1, true), {}), 2), 0)
+      << "others only receive";
 }
 
-// What the checker would not have noticed while it only knew whose contributions are in an element, not which.
+// What the checker would not have noticed while it only knew whose contributions are in an element,
+// not which.
 TEST(Checker, ElementsThatComeToTheWrongPlaceAreFound) {
   const Contract contract = Contract::of(Kind::kAllToAll, 3, 30, 0, true);
   WrittenSchedule swapped = WrittenSchedule::of(*direct(contract, Engine::kCpu));

@@ -1,4 +1,5 @@
-// TensorFlow's runtime collectives: proved by the checker, and held against a slow version of the rule that they follow.
+// TensorFlow's runtime collectives: proved by the checker, and held against a slow version of the
+// rule that they follow.
 
 #include "core/algorithm/tf_ring.h"
 
@@ -26,12 +27,12 @@ std::vector<std::int32_t> shuffled(int count, Random& random) {
   return order;
 }
 
-TfRingOptions rings(TaskOrder order, const std::vector<std::int32_t>& offsets, std::int64_t elements,
-                    std::int64_t align) {
+TfRingOptions rings(TaskOrder order, const std::vector<std::int32_t>& offsets,
+                    std::int64_t elements, std::int64_t align) {
   TfRingOptions options{std::move(order), {}};
   for (const std::int32_t offset : offsets) options.subdivisions.push_back({offset});
-  options.chunk =
-      std::max<std::int64_t>(1, aligned_chunk(elements, options.order.ranks() * std::ssize(offsets), 4, align));
+  options.chunk = std::max<std::int64_t>(
+      1, aligned_chunk(elements, options.order.ranks() * std::ssize(offsets), 4, align));
   return options;
 }
 
@@ -52,17 +53,20 @@ TEST(TaskOrder, NumbersAreSortedAsTextSortsThem) {
 
 TEST(TaskOrder, ADeviceFollowsTheStrongestLinkThenTheFirstThatIsLeft) {
   // 0 is tied to 2 strongly and to 1 weakly; 2 only back to 0; nothing leads on from there.
-  const std::vector<LinkedDevice> devices{{0, {{1, 1}, {2, 5}}}, {1, {{0, 1}}}, {2, {{0, 5}}}, {3, {}}};
+  const std::vector<LinkedDevice> devices{
+      {0, {{1, 1}, {2, 5}}}, {1, {{0, 1}}}, {2, {{0, 5}}}, {3, {}}};
   EXPECT_EQ(ring_device_order(devices, ""), (std::vector<int>{0, 2, 1, 3}));
   EXPECT_EQ(ring_device_order(devices, "3,1,0,2"), (std::vector<int>{3, 1, 0, 2}));
-  for (const char* ignored : {"0,1,2", "0,1,2,2", "0,1,2,4", "0,1,2,x", "0,1,2,3,", "0,1,2,3,0", "0, 1, 2, 3"})
+  for (const char* ignored :
+       {"0,1,2", "0,1,2,2", "0,1,2,4", "0,1,2,x", "0,1,2,3,", "0,1,2,3,0", "0, 1, 2, 3"})
     EXPECT_EQ(ring_device_order(devices, ignored), (std::vector<int>{0, 2, 1, 3})) << ignored;
 }
 
 TEST(Subdivision, PositionsAndDevicesAreEachOthersInverse) {
   for (const int m : {1, 2, 3, 8}) {
     for (int offset = 1 - m; offset < m; ++offset) {
-      for (int i = 0; i < m; ++i) EXPECT_EQ(Subdivision{offset}.position_of(Subdivision{offset}.device_at(i, m), m), i);
+      for (int i = 0; i < m; ++i)
+        EXPECT_EQ(Subdivision{offset}.position_of(Subdivision{offset}.device_at(i, m), m), i);
     }
   }
 }
@@ -108,14 +112,16 @@ TEST_P(TensorFlowRuntime, RingReduceIsProved) {
     std::vector<std::vector<std::int32_t>> offsets{{0}, {0, 0, 0}};
     if (m > 1) offsets.insert(offsets.end(), {{0, -(m / 2)}, {m - 1, 1 - m, 1}});
     for (const auto& of_rings : offsets) {
-      for (const std::int64_t e :
-           {std::int64_t{0}, std::int64_t{1}, std::int64_t{n() - 1}, std::int64_t{16} * n(), std::int64_t{1001}}) {
+      for (const std::int64_t e : {std::int64_t{0}, std::int64_t{1}, std::int64_t{n() - 1},
+                                   std::int64_t{16} * n(), std::int64_t{1001}}) {
         for (const std::int64_t align : {4, 64}) {
           for (const bool out_of_place : {false, true}) {
             if (out_of_place && align == 4) continue;
             const Contract contract = Contract::of(Kind::kAllReduce, n(), e, 0, out_of_place);
-            EXPECT_EQ(check(*tf_ring_reduce(contract, rings(order, of_rings, e, align)), contract), Problems())
-                << n() << " ranks, " << m << " per worker, " << of_rings.size() << " rings, " << e << " elements";
+            EXPECT_EQ(check(*tf_ring_reduce(contract, rings(order, of_rings, e, align)), contract),
+                      Problems())
+                << n() << " ranks, " << m << " per worker, " << of_rings.size() << " rings, " << e
+                << " elements";
           }
         }
       }
@@ -128,7 +134,9 @@ TEST_P(TensorFlowRuntime, RingGatherIsProved) {
     for (const std::int64_t block : {0, 1, 41}) {
       for (const bool out_of_place : {false, true}) {
         const Contract contract = Contract::of(Kind::kAllGather, n(), block * n(), 0, out_of_place);
-        EXPECT_EQ(check(*tf_ring_gather(contract, rings(order, {0}, block, 4)), contract), Problems()) << block;
+        EXPECT_EQ(check(*tf_ring_gather(contract, rings(order, {0}, block, 4)), contract),
+                  Problems())
+            << block;
       }
     }
   }
@@ -140,7 +148,8 @@ TEST_P(TensorFlowRuntime, TreeBroadcastIsProvedFromEveryRoot) {
       for (const std::int64_t e : {0, 1, 97}) {
         for (const bool out_of_place : {false, true}) {
           const Contract contract = Contract::of(Kind::kBroadcast, n(), e, root, out_of_place);
-          EXPECT_EQ(check(*hierarchical_tree_broadcast(contract, order, Engine::kCpu), contract), Problems())
+          EXPECT_EQ(check(*hierarchical_tree_broadcast(contract, order, Engine::kCpu), contract),
+                    Problems())
               << order.per_worker() << " per worker, root " << root;
         }
       }
@@ -148,7 +157,8 @@ TEST_P(TensorFlowRuntime, TreeBroadcastIsProvedFromEveryRoot) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Ranks, TensorFlowRuntime, testing::Range(1, 18), testing::PrintToStringParamName());
+INSTANTIATE_TEST_SUITE_P(Ranks, TensorFlowRuntime, testing::Range(1, 18),
+                         testing::PrintToStringParamName());
 
 // --- fields, one by one ---
 
@@ -159,20 +169,24 @@ struct Hop {
   auto operator<=>(const Hop&) const = default;
 };
 
-/// Every chunk of a ring as TensorFlow drives it, a state machine on every rank: in pass 0 a rank receives unless it owns the
-/// chunk and sends unless the owner follows it; in pass 1 it receives unless it finished the chunk and sends unless the one
-/// that did follows it. Messages come in the order of sending, from different ranks in any. What each rank sends, in order.
+/// Every chunk of a ring as TensorFlow drives it, a state machine on every rank: in pass 0 a rank
+/// receives unless it owns the chunk and sends unless the owner follows it; in pass 1 it receives
+/// unless it finished the chunk and sends unless the one that did follows it. Messages come in the
+/// order of sending, from different ranks in any. What each rank sends, in order.
 std::vector<std::vector<Hop>> sent_by_fields(std::int64_t n, std::int64_t filled, Random& random) {
   std::vector<std::vector<Hop>> sent(static_cast<std::size_t>(n));
   std::vector<std::deque<Hop>> on_the_way(static_cast<std::size_t>(n));  // by sender
-  const auto before = [n](std::int64_t chunk, std::int64_t by) { return ((chunk - by) % n + n) % n; };
+  const auto before = [n](std::int64_t chunk, std::int64_t by) {
+    return ((chunk - by) % n + n) % n;
+  };
   const auto send = [&](int pass, std::int64_t rank, std::int64_t chunk) {
     sent[static_cast<std::size_t>(rank)].push_back({pass, static_cast<Rank>(rank), chunk});
     on_the_way[static_cast<std::size_t>(rank)].push_back({pass, static_cast<Rank>(rank), chunk});
   };
   const auto received = [&](int pass, std::int64_t rank, std::int64_t chunk) {
     if (pass == 0 && rank != before(chunk, 1)) return send(0, rank, chunk);
-    if (rank != before(chunk, 2)) send(1, rank, chunk);  // it was received in pass 1, or became final here
+    if (rank != before(chunk, 2))
+      send(1, rank, chunk);  // it was received in pass 1, or became final here
   };
   for (std::int64_t chunk = 0; chunk < filled; ++chunk) received(0, chunk, chunk);
   for (;;) {
@@ -204,12 +218,14 @@ TEST(TfRing, SendsWhatEachOfTensorFlowsFieldsSendsInTheOrderInWhichTheyCome) {
           std::vector<bool> before(static_cast<std::size_t>(n));
           for (std::int64_t i = 0; i < ring->steps(r, 1); ++i) {
             const std::int64_t chunk = ring->step(r, 1, i).source.offset / 16;
-            // A rank sends a chunk once in each pass, but the one that it finishes in the second only.
+            // A rank sends a chunk once in each pass, but the one that it finishes in the second
+            // only.
             const bool second = before[static_cast<std::size_t>(chunk)] || (r + 1) % n == chunk;
             before[static_cast<std::size_t>(chunk)] = true;
             got.push_back({second ? 1 : 0, r, chunk});
           }
-          EXPECT_EQ(got, expected[static_cast<std::size_t>(r)]) << n << " ranks, " << filled << " chunks, rank " << r;
+          EXPECT_EQ(got, expected[static_cast<std::size_t>(r)])
+              << n << " ranks, " << filled << " chunks, rank " << r;
         }
       }
     }
@@ -224,7 +240,8 @@ TEST(TfRing, EveryChunkThatHoldsAnythingMakesTwoTimesRanksMinusOneHops) {
       std::int64_t sent = 0;
       for (Rank r = 0; r < n; ++r) {
         for (const Lane lane : {1, 3}) {
-          for (std::int64_t i = 0; i < ring->steps(r, lane); ++i) sent += ring->step(r, lane, i).source.count;
+          for (std::int64_t i = 0; i < ring->steps(r, lane); ++i)
+            sent += ring->step(r, lane, i).source.count;
         }
       }
       EXPECT_EQ(sent, 2 * (n - 1) * e) << n << " ranks, " << e << " elements";
@@ -258,7 +275,8 @@ TEST(BroadcastTree, EveryoneHasOneSenderAndNobodySendsToMoreThanFour) {
         }
       }
       for (std::int32_t r = 0; r < size; ++r)
-        EXPECT_EQ(tree.receives_from(r), from[static_cast<std::size_t>(r)]) << size << ", from " << source;
+        EXPECT_EQ(tree.receives_from(r), from[static_cast<std::size_t>(r)])
+            << size << ", from " << source;
     }
   }
 }

@@ -9,7 +9,8 @@ TEST(Error, ShowsEveryProblemWithItsPlace) {
   Problems problems;
   problems.add({"a.textproto", 3, 7}, "x must be above 0 (got {})", -5);
   problems.add({}, "no place");
-  EXPECT_EQ(problems.take().value().message(), "a.textproto:3:7: x must be above 0 (got -5)\nno place");
+  EXPECT_EQ(problems.take().value().message(),
+            "a.textproto:3:7: x must be above 0 (got -5)\nno place");
 }
 
 TEST(Problems, ComeInTheOrderOfTheTextFileByFile) {
@@ -18,7 +19,8 @@ TEST(Problems, ComeInTheOrderOfTheTextFileByFile) {
   problems.add({"a", 1, 1}, "other file");
   problems.add({"b", 2, 5}, "second");
   problems.add({"b", 2, 3}, "first");
-  EXPECT_EQ(problems.take().value().message(), "b:2:3: first\nb:2:5: second\nb:9:1: late\na:1:1: other file");
+  EXPECT_EQ(problems.take().value().message(),
+            "b:2:3: first\nb:2:5: second\nb:9:1: late\na:1:1: other file");
 }
 
 TEST(Problems, ConsequencesOfAKnownProblemStaySilent) {
@@ -33,7 +35,8 @@ TEST(Problems, OnlyThePlaceThatIsKnownStaysSilent) {
   Problems problems;
   problems.ignore_later_ones_at({"a", 1, 2});
   problems.ignore_later_ones_at({"b", 1, 1});
-  for (const Location& where : std::vector<Location>{{"a", 1, 1}, {"a", 1, 2}, {"a", 2, 2}, {"b", 1, 1}, {"c", 1, 2}})
+  for (const Location& where :
+       std::vector<Location>{{"a", 1, 1}, {"a", 1, 2}, {"a", 2, 2}, {"b", 1, 1}, {"c", 1, 2}})
     problems.add(where, "wrong");
   EXPECT_EQ(problems.take().value().message(), "a:1:1: wrong\na:2:2: wrong\nc:1:2: wrong");
 }

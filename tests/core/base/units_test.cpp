@@ -26,9 +26,11 @@ TEST(TransferTime, AgreesWithWideArithmeticOnBothSidesOfTheFastPath) {
     const auto bytes = static_cast<std::int64_t>(random.next() >> (1 + random.below(62)));
     const auto rate = static_cast<std::int64_t>(1 + (random.next() >> (1 + random.below(62))));
     const Wide exact =
-        (static_cast<Wide>(bytes) * kPicosecondsPerSecond + static_cast<Wide>(rate) - 1) / static_cast<Wide>(rate);
+        (static_cast<Wide>(bytes) * kPicosecondsPerSecond + static_cast<Wide>(rate) - 1) /
+        static_cast<Wide>(rate);
     const Wide longest = static_cast<Wide>(kLongestDuration.count());
-    EXPECT_EQ(transfer_time(Bytes(bytes), Bandwidth(rate)), Time(static_cast<std::int64_t>(std::min(exact, longest))))
+    EXPECT_EQ(transfer_time(Bytes(bytes), Bandwidth(rate)),
+              Time(static_cast<std::int64_t>(std::min(exact, longest))))
         << bytes << " bytes at " << rate;
   }
 }

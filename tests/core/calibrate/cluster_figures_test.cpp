@@ -17,7 +17,8 @@ using testing::HasSubstr;
 using testing::Not;
 
 const std::string kRest =
-    " workload { variable { name: \"a\" shape: 100000 } update_ms: 0 } strategy { algorithm: \"ring\" }";
+    " workload { variable { name: \"a\" shape: 100000 } update_ms: 0 } strategy { algorithm: "
+    "\"ring\" }";
 
 Library library() { return Library(test::source_folder() + "/scenarios"); }
 
@@ -38,31 +39,35 @@ constexpr const char* kTwoHosts =
     "workers { machine: \"cpu-host\" count: 2 } network { kind: ONE_SWITCH latency_us: 9 ";
 
 TEST(ClusterFigures, AreOnePerKindAndValueHoweverManyLinksThereAre) {
-  EXPECT_THAT(names_of(figures_of("workers { machine: \"dgx1-v100\" count: 64 } network { kind: RAILS latency_us: 2 }",
-                                  " workload { variable { name: \"a\" shape: 9 } } strategy { algorithm: \"nccl\" "
-                                  "launch_us: 8 }")),
-              ElementsAre("network.latency 2", "network.bandwidth 12.5", "nvlink.latency 0.6", "nvlink.bandwidth:20 20",
-                          "nvlink.bandwidth:40 40", "pcie.latency 0.5", "pcie.bandwidth 12", "socket.latency 0.5",
-                          "socket.bandwidth 6", "gpu.reduce 263.333", "gpu.copy 395", "cpu.reduce 20.3333",
-                          "cpu.copy 30.5", "launch 8"));
+  EXPECT_THAT(
+      names_of(figures_of(
+          "workers { machine: \"dgx1-v100\" count: 64 } network { kind: RAILS latency_us: 2 }",
+          " workload { variable { name: \"a\" shape: 9 } } strategy { algorithm: \"nccl\" "
+          "launch_us: 8 }")),
+      ElementsAre("network.latency 2", "network.bandwidth 12.5", "nvlink.latency 0.6",
+                  "nvlink.bandwidth:20 20", "nvlink.bandwidth:40 40", "pcie.latency 0.5",
+                  "pcie.bandwidth 12", "socket.latency 0.5", "socket.bandwidth 6",
+                  "gpu.reduce 263.333", "gpu.copy 395", "cpu.reduce 20.3333", "cpu.copy 30.5",
+                  "launch 8"));
 }
 
 TEST(ClusterFigures, OfOneWorkerHaveNoNetwork) {
   EXPECT_THAT(names_of(figures_of("workers { machine: \"cpu-host\" }")),
-              ElementsAre("pcie.latency 0.5", "pcie.bandwidth 6", "socket.latency 0.5", "socket.bandwidth 10",
-                          "cpu.reduce 34", "cpu.copy 51"));
+              ElementsAre("pcie.latency 0.5", "pcie.bandwidth 6", "socket.latency 0.5",
+                          "socket.bandwidth 10", "cpu.reduce 34", "cpu.copy 51"));
 }
 
 TEST(ClusterFigures, OfZeroAreLeftAndSaidToBe) {
-  const ClusterFigures figures =
-      figures_of("workers { machine: \"cpu-host\" count: 2 } network { kind: ONE_SWITCH latency_us: 0 }");
+  const ClusterFigures figures = figures_of(
+      "workers { machine: \"cpu-host\" count: 2 } network { kind: ONE_SWITCH latency_us: 0 }");
   EXPECT_EQ(figures.list().front().name, "network.bandwidth");
   EXPECT_THAT(figures.notes(), testing::SizeIs(1)) << "of the latency, which stays 0";
 }
 
 /// The scenario that a cluster with these figures makes.
 Scenario with(const ClusterFigures& figures, const std::vector<FigureSource>& values) {
-  const auto scenario = read_scenario("cluster { " + figures.text(values) + " }" + kRest, "f", library());
+  const auto scenario =
+      read_scenario("cluster { " + figures.text(values) + " }" + kRest, "f", library());
   EXPECT_TRUE(scenario) << (scenario ? "" : scenario.error().message());
   return *scenario;
 }
@@ -82,13 +87,15 @@ TEST(ClusterFigures, TextsAreReadBackWithTheValuesPutIn) {
   const Part& card = machine.parts()[static_cast<std::size_t>(machine.nics()[0])];
   EXPECT_EQ(card.nic, Bandwidth(1'500'000'000));
   EXPECT_EQ(card.source, "bandwidth measured; 25 Gb/s") << "with what was said before";
-  EXPECT_THAT(figures.text(values), Not(HasSubstr("reduce_gb_per_s"))) << "what was not fitted is not written";
+  EXPECT_THAT(figures.text(values), Not(HasSubstr("reduce_gb_per_s")))
+      << "what was not fitted is not written";
 }
 
 TEST(ClusterFigures, OfTheNarrowerOfPortAndCardAreWhatIsFitted) {
   for (const bool ports_limit : {true, false}) {
     const ClusterFigures figures =
-        figures_of(std::string(kTwoHosts) + (ports_limit ? "bandwidth_gb_per_s: 2 }" : "bandwidth_gb_per_s: 4 }"));
+        figures_of(std::string(kTwoHosts) +
+                   (ports_limit ? "bandwidth_gb_per_s: 2 }" : "bandwidth_gb_per_s: 4 }"));
     std::vector<FigureSource> values;
     for (const ClusterFigure& figure : figures.list()) values.push_back({figure.before, ""});
     ASSERT_EQ(figures.list()[1].name, "network.bandwidth");
@@ -96,7 +103,8 @@ TEST(ClusterFigures, OfTheNarrowerOfPortAndCardAreWhatIsFitted) {
     for (const double fitted : {1.0, 3.5, 9.0}) {
       values[1] = {fitted, "measured"};
       const Scenario scenario = with(figures, values);
-      EXPECT_EQ(scenario.cluster->link(scenario.cluster->links() - 1).bandwidth, bandwidth_from_gb_per_s(fitted))
+      EXPECT_EQ(scenario.cluster->link(scenario.cluster->links() - 1).bandwidth,
+                bandwidth_from_gb_per_s(fitted))
           << "nothing else holds it back";
     }
   }
@@ -107,34 +115,43 @@ TEST(ClusterFigures, StructuresAreAlikeWhateverTheFiguresAre) {
   std::vector<FigureSource> values;
   for (const ClusterFigure& figure : figures.list()) values.push_back({figure.before * 1.7, "x"});
   EXPECT_EQ(figures_of(figures.text(values)).structure(), figures.structure());
-  EXPECT_EQ(figures_of("workers { machine: \"cpu-host\" count: 2 } network { kind: ONE_SWITCH latency_us: 1 "
-                       "bandwidth_gb_per_s: 1 }")
-                .structure(),
-            figures.structure());
-  EXPECT_NE(
-      figures_of("workers { machine: \"cpu-host\" count: 3 } network { kind: ONE_SWITCH latency_us: 9 }").structure(),
-      figures.structure());
-  EXPECT_NE(figures_of("workers { machine: \"cpu-host\" count: 2 } network { kind: RAILS latency_us: 9 }").structure(),
-            figures.structure());
-  EXPECT_NE(
-      figures_of("workers { machine: \"cpu-host\" count: 2 replicas: 2 } network { kind: ONE_SWITCH latency_us: 9 }")
+  EXPECT_EQ(
+      figures_of(
+          "workers { machine: \"cpu-host\" count: 2 } network { kind: ONE_SWITCH latency_us: 1 "
+          "bandwidth_gb_per_s: 1 }")
           .structure(),
       figures.structure());
+  EXPECT_NE(
+      figures_of(
+          "workers { machine: \"cpu-host\" count: 3 } network { kind: ONE_SWITCH latency_us: 9 }")
+          .structure(),
+      figures.structure());
+  EXPECT_NE(
+      figures_of("workers { machine: \"cpu-host\" count: 2 } network { kind: RAILS latency_us: 9 }")
+          .structure(),
+      figures.structure());
+  EXPECT_NE(figures_of("workers { machine: \"cpu-host\" count: 2 replicas: 2 } network { kind: "
+                       "ONE_SWITCH latency_us: 9 }")
+                .structure(),
+            figures.structure());
 }
 
 TEST(ClusterFigures, MachinesOfOneNameFromTwoFilesStayApart) {
   const test::TemporaryFolder folder;
   const auto machine = [&folder](const std::string& file, double rate) {
-    static_cast<void>(folder.write(
-        file, fmt::format("name: \"m\" device {{ name: \"cpu0\" kind: CPU memory_gb_per_s: {} }} nic {{ name: \"n\" "
-                          "bandwidth_gb_per_s: 4 }} link {{ from: \"cpu0\" to: \"n\" kind: PCIE bandwidth_gb_per_s: 6 "
-                          "latency_us: 1 }}",
-                          rate)));
+    static_cast<void>(
+        folder.write(file, fmt::format("name: \"m\" device {{ name: \"cpu0\" kind: CPU "
+                                       "memory_gb_per_s: {} }} nic {{ name: \"n\" "
+                                       "bandwidth_gb_per_s: 4 }} link {{ from: \"cpu0\" to: \"n\" "
+                                       "kind: PCIE bandwidth_gb_per_s: 6 "
+                                       "latency_us: 1 }}",
+                                       rate)));
   };
   machine("a.textproto", 30);
   machine("b.textproto", 60);
   const auto figures = ClusterFigures::of(
-      "cluster { workers { machine: \"a.textproto\" } workers { machine: \"b.textproto\" } network { "
+      "cluster { workers { machine: \"a.textproto\" } workers { machine: \"b.textproto\" } network "
+      "{ "
       "kind: ONE_SWITCH latency_us: 9 } }" +
           kRest,
       folder.file("s"), library());
@@ -143,13 +160,15 @@ TEST(ClusterFigures, MachinesOfOneNameFromTwoFilesStayApart) {
   for (const ClusterFigure& figure : figures->list()) values.push_back({figure.before, ""});
   const Scenario scenario = with(*figures, values);
   EXPECT_EQ(describe(*scenario.cluster), "1 × m + 1 × m-2, 2 CPUs");
-  EXPECT_EQ(scenario.cluster->part(scenario.cluster->replica(1)).device.memory, Bandwidth(60'000'000'000));
+  EXPECT_EQ(scenario.cluster->part(scenario.cluster->replica(1)).device.memory,
+            Bandwidth(60'000'000'000));
 }
 
 TEST(ClusterFigures, AllShippedMachinesCanBeWrittenOut) {
   for (const std::string& machine : library().names(Library::Kind::kMachine)) {
     const ClusterFigures figures =
-        figures_of("workers { machine: \"" + machine + "\" count: 2 } network { kind: ONE_SWITCH latency_us: 1 }");
+        figures_of("workers { machine: \"" + machine +
+                   "\" count: 2 } network { kind: ONE_SWITCH latency_us: 1 }");
     std::vector<FigureSource> values;
     for (const ClusterFigure& figure : figures.list()) values.push_back({figure.before, "fitted"});
     const Scenario before = with(figures, std::vector<FigureSource>(values.size()));
@@ -163,7 +182,8 @@ TEST(ClusterFigures, AllShippedMachinesCanBeWrittenOut) {
 
 TEST(ClusterFigures, AKindOfLinkIsWrittenOutAsItsFigures) {
   const ClusterFigures figures = figures_of(
-      "workers { machine: \"dgx1-v100\" count: 4 } network { kind: FAT_TREE link: \"edr\" fat_tree { workers_per_leaf: "
+      "workers { machine: \"dgx1-v100\" count: 4 } network { kind: FAT_TREE link: \"edr\" fat_tree "
+      "{ workers_per_leaf: "
       "2 "
       "spines: 2 } }");
   std::vector<FigureSource> values;
@@ -187,7 +207,8 @@ TEST(ClusterFigures, AKindOfLinkIsWrittenOutAsItsFigures) {
 
 TEST(ClusterFigures, AScenarioWithMistakesIsRefused) {
   const auto figures = ClusterFigures::of("cluster { wrokers {} }", "f", library());
-  EXPECT_THAT(figures, test::FailsWith(test::Mistake{ProblemCode::kUnknownField, "Cluster.wrokers", 1, 11}));
+  EXPECT_THAT(figures,
+              test::FailsWith(test::Mistake{ProblemCode::kUnknownField, "Cluster.wrokers", 1, 11}));
 }
 
 }  // namespace

@@ -40,7 +40,8 @@ FitProblem::Unknown unknown(double start, int family) {
 }
 
 /// Alpha and beta of a ring, and what `extra` adds to the unknowns.
-FitProblem ring_problem(double start_us, double start_gb_per_s, const std::vector<double>& measured) {
+FitProblem ring_problem(double start_us, double start_gb_per_s,
+                        const std::vector<double>& measured) {
   FitProblem problem;
   problem.unknowns = {unknown(std::log(start_us), 0), unknown(std::log(start_gb_per_s), 1)};
   problem.residuals = measured.size();
@@ -58,7 +59,8 @@ std::vector<double> measured(double us, double gb_per_s, double noise, std::uint
   Random random(seed);
   std::vector<double> times;
   for (const double bytes : sizes())
-    times.push_back(ring(std::log(us), std::log(gb_per_s), bytes) * std::exp(noise * gaussian(random) / 2));
+    times.push_back(ring(std::log(us), std::log(gb_per_s), bytes) *
+                    std::exp(noise * gaussian(random) / 2));
   return times;
 }
 
@@ -76,7 +78,8 @@ TEST(Fit, IntervalsCoverTheTruthAboutAsOftenAsTheySay) {
   int covered[2] = {0, 0};
   constexpr int kRuns = 200;
   for (int seed = 0; seed < kRuns; ++seed) {
-    const Fit result = fit(ring_problem(1, 50, measured(5, 12, 0.1, static_cast<std::uint64_t>(seed))));
+    const Fit result =
+        fit(ring_problem(1, 50, measured(5, 12, 0.1, static_cast<std::uint64_t>(seed))));
     const double truth[2] = {std::log(5.0), std::log(12.0)};
     for (int u = 0; u < 2; ++u) {
       const FittedUnknown& found = result.unknowns[static_cast<std::size_t>(u)];
@@ -118,7 +121,8 @@ TEST(Fit, OfTwoThatDoTheSameOneIsFittedAndTheOtherIsLeft) {
     std::vector<double> residuals;
     const std::vector<double> all = sizes();
     for (std::size_t i = 0; i < times.size(); ++i)
-      residuals.push_back(std::log(ring(std::log(std::exp(x[0]) + std::exp(x[2])), x[1], all[i]) / times[i]));
+      residuals.push_back(
+          std::log(ring(std::log(std::exp(x[0]) + std::exp(x[2])), x[1], all[i]) / times[i]));
     return std::optional(residuals);
   };
   const Fit result = fit(problem);
@@ -135,14 +139,16 @@ TEST(Fit, ALinkThatOnlyMustNotBeNarrowerIsBounded) {
   problem.residuals = 10;
   problem.evaluate = [](const std::vector<double>& x) {
     std::vector<double> residuals;
-    for (int i = 0; i < 10; ++i) residuals.push_back(std::log(10) - std::min(x[0], x[1]) + (i % 2 == 0 ? 0.01 : -0.01));
+    for (int i = 0; i < 10; ++i)
+      residuals.push_back(std::log(10) - std::min(x[0], x[1]) + (i % 2 == 0 ? 0.01 : -0.01));
     return std::optional(residuals);
   };
   const Fit result = fit(problem);
   std::vector<int> bounded;
   for (int u = 0; u < 2; ++u) {
     EXPECT_NEAR(std::exp(result.unknowns[static_cast<std::size_t>(u)].value), 10, 0.8) << u;
-    if (result.unknowns[static_cast<std::size_t>(u)].determination == Determination::kBounded) bounded.push_back(u);
+    if (result.unknowns[static_cast<std::size_t>(u)].determination == Determination::kBounded)
+      bounded.push_back(u);
   }
   EXPECT_EQ(bounded.size(), 1u);
   for (const double residual : result.residuals) EXPECT_LT(std::abs(residual), 0.05);
@@ -160,7 +166,8 @@ TEST(Fit, KeptUnknownsStayAndAreSaidToBe) {
 TEST(Fit, WithFewTimesFewUnknownsAreDetermined) {
   const Fit result = fit(ring_problem(4, 11, {measured(5, 12, 0, 0)[0], measured(5, 12, 0, 0)[1]}));
   int known = 0;
-  for (const FittedUnknown& u : result.unknowns) known += u.determination == Determination::kDetermined ? 1 : 0;
+  for (const FittedUnknown& u : result.unknowns)
+    known += u.determination == Determination::kDetermined ? 1 : 0;
   EXPECT_LE(known, 1) << "two times leave no degree of freedom for two unknowns";
 }
 

@@ -7,7 +7,8 @@
 namespace tutti::core {
 namespace {
 
-/// Six of a kind, of which the last takes other times: α + bytes · β, in microseconds, times that scatter by that share.
+/// Six of a kind, of which the last takes other times: α + bytes · β, in microseconds, times that
+/// scatter by that share.
 std::map<int, Samples> six(double latency, double per_byte, double odd_latency, double odd_per_byte,
                            std::int64_t shortest = 1000, double scatter = 0) {
   std::map<int, Samples> all;
@@ -22,13 +23,15 @@ std::map<int, Samples> six(double latency, double per_byte, double odd_latency, 
 }
 
 std::map<int, Standing> of(const std::map<int, Samples>& all) {
-  return standings(all, std::map<int, std::string>{{0, "x"}, {1, "x"}, {2, "x"}, {3, "x"}, {4, "x"}, {5, "x"}}, 0.5);
+  return standings(
+      all, std::map<int, std::string>{{0, "x"}, {1, "x"}, {2, "x"}, {3, "x"}, {4, "x"}, {5, "x"}},
+      0.5);
 }
 
 TEST(Standing, TellsRatesFromLatencies) {
   for (const auto& [odd_latency, odd_per_byte] :
-       {std::pair{10.0, 0.002}, std::pair{10.0, 0.0005}, std::pair{30.0, 0.001}, std::pair{2.0, 0.001},
-        std::pair{25.0, 0.003}, std::pair{4.0, 0.0002}}) {
+       {std::pair{10.0, 0.002}, std::pair{10.0, 0.0005}, std::pair{30.0, 0.001},
+        std::pair{2.0, 0.001}, std::pair{25.0, 0.003}, std::pair{4.0, 0.0002}}) {
     const auto all = of(six(10, 0.001, odd_latency, odd_per_byte));
     EXPECT_NEAR(all.at(5).slower, odd_per_byte / 0.001, 1e-9);
     EXPECT_NEAR(all.at(5).later().value(), odd_latency / 10, 1e-9);
@@ -60,7 +63,8 @@ TEST(Standing, IsNotKnownOfOneLengthOrOfWhatIsAlone) {
   EXPECT_TRUE(of(all).empty());
   all[1][{1, 4000}] = {12};
   EXPECT_EQ(of(all).size(), 2u);
-  EXPECT_TRUE(standings(all, std::map<int, std::string>{{0, "x"}, {1, "y"}}, 0.25).empty()) << "stated to differ";
+  EXPECT_TRUE(standings(all, std::map<int, std::string>{{0, "x"}, {1, "y"}}, 0.25).empty())
+      << "stated to differ";
 }
 
 }  // namespace

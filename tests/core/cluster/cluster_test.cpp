@@ -44,7 +44,8 @@ TEST(Cluster, NumbersItsLinksWorkerByWorkerAndFindsThemAgain) {
 TEST(Cluster, WithoutANetworkItsCardsHaveNoPorts) {
   const Cluster cluster({{machine("dgx1-v100"), 1}}, 8, std::nullopt);
   EXPECT_EQ(cluster.links(), static_cast<LinkId>(cluster.machine(0).links().size()));
-  for (LinkId id = 0; id < cluster.links(); ++id) EXPECT_NE(cluster.link(id).kind, LinkKind::kNetwork);
+  for (LinkId id = 0; id < cluster.links(); ++id)
+    EXPECT_NE(cluster.link(id).kind, LinkKind::kNetwork);
 }
 
 TEST(Cluster, RoutesOverTheNetworkThroughTheNearestCards) {
@@ -58,11 +59,13 @@ TEST(Cluster, RoutesOverTheNetworkThroughTheNearestCards) {
 TEST(Cluster, StagedRoutesStopInHostMemoryOnBothSides) {
   const Cluster cluster = two_kinds();
   EXPECT_EQ(way(cluster, cluster.replica(3), cluster.replica(14), Staging::kViaHost),
-            "w0/gpu3 w0/plx1 w0/cpu0 | w0/plx0 w0/nic0 network w1/nic0 w1/plx0 w1/cpu0 | w1/cpu1 w1/plx3 w1/gpu6");
+            "w0/gpu3 w0/plx1 w0/cpu0 | w0/plx0 w0/nic0 network w1/nic0 w1/plx0 w1/cpu0 | w1/cpu1 "
+            "w1/plx3 w1/gpu6");
   EXPECT_EQ(way(cluster, cluster.host(0), cluster.replica(8), Staging::kViaHost),
             "w0/cpu0 w0/plx0 w0/nic0 network w1/nic0 w1/plx0 w1/cpu0 | w1/plx0 w1/gpu0")
       << "a CPU's own messages are in host memory already";
-  EXPECT_EQ(way(cluster, cluster.replica(0), cluster.replica(1), Staging::kViaHost), "w0/gpu0 w0/gpu1")
+  EXPECT_EQ(way(cluster, cluster.replica(0), cluster.replica(1), Staging::kViaHost),
+            "w0/gpu0 w0/gpu1")
       << "inside a worker nothing is staged";
 }
 
@@ -74,10 +77,12 @@ TEST(Cluster, OnRailsTheSendersCardDecides) {
 }
 
 TEST(Cluster, ThePortsLimitAndTheLatencyAreSplitOverBothDirections) {
-  const Cluster cluster({{machine("dgx1-v100"), 2}}, 8,
-                        Network{Network::Kind::kOneSwitch, Bandwidth(3'125'000'000), Time(1001), ""});
+  const Cluster cluster(
+      {{machine("dgx1-v100"), 2}}, 8,
+      Network{Network::Kind::kOneSwitch, Bandwidth(3'125'000'000), Time(1001), ""});
   std::vector<Hop> route;
-  ASSERT_TRUE(cluster.append_route(cluster.replica(0), cluster.replica(8), Staging::kDirect, route));
+  ASSERT_TRUE(
+      cluster.append_route(cluster.replica(0), cluster.replica(8), Staging::kDirect, route));
   Time latency;
   for (const Hop& hop : route) {
     if (hop.kind != LinkKind::kNetwork) continue;

@@ -21,12 +21,15 @@ struct Size {
   int globals;
 };
 
-/// Canonical ones (as many links as there are other groups), fuller, emptier and trunked ones, one group, one router.
+/// Canonical ones (as many links as there are other groups), fuller, emptier and trunked ones, one
+/// group, one router.
 constexpr Size kSizes[] = {{72, 2, 4, 2}, {36, 1, 4, 2}, {40, 2, 4, 2}, {7, 1, 1, 6},
                            {24, 2, 3, 4}, {6, 1, 3, 1},  {5, 5, 1, 1},  {12, 1, 2, 5}};
 
 Dragonfly fly(const Size& s, PathChoice choice = {}) {
-  return {s.workers, {s.per_router, s.routers, s.globals, kLocal, kGlobal, nanoseconds(100), nanoseconds(300)}, choice};
+  return {s.workers,
+          {s.per_router, s.routers, s.globals, kLocal, kGlobal, nanoseconds(100), nanoseconds(300)},
+          choice};
 }
 
 std::vector<std::int64_t> route(const Fabric& fabric, std::int64_t from, std::int64_t to) {
@@ -49,9 +52,11 @@ TEST(Dragonfly, RoutesLeadThereOverAtMostTwoLocalLinksAndOneGlobal) {
           kinds += link.bandwidth == kGlobal ? 'G' : 'L';
         }
         ASSERT_EQ(at, fabric.switch_of({b, 0}));
-        const bool same_group = fabric.switch_of({a, 0}) / size.routers == fabric.switch_of({b, 0}) / size.routers;
-        const std::set<std::string> allowed =
-            same_group ? std::set<std::string>{"", "L"} : std::set<std::string>{"G", "LG", "GL", "LGL"};
+        const bool same_group =
+            fabric.switch_of({a, 0}) / size.routers == fabric.switch_of({b, 0}) / size.routers;
+        const std::set<std::string> allowed = same_group
+                                                  ? std::set<std::string>{"", "L"}
+                                                  : std::set<std::string>{"G", "LG", "GL", "LGL"};
         EXPECT_TRUE(allowed.contains(kinds)) << kinds;
       }
     }
@@ -89,22 +94,26 @@ TEST(Dragonfly, EveryTwoGroupsHaveAsManyLinksAndEveryLinkItsReverse) {
         EXPECT_LE(++ports[fabric.link(id).from], size.globals);
       }
     }
-    for (std::int32_t id = 0; id < fabric.switches(); ++id) EXPECT_EQ(fabric.find(fabric.name(id)), id);
+    for (std::int32_t id = 0; id < fabric.switches(); ++id)
+      EXPECT_EQ(fabric.find(fabric.name(id)), id);
     EXPECT_FALSE(fabric.find("g0r99"));
     EXPECT_FALSE(fabric.find("g00r0"));
     EXPECT_FALSE(fabric.find("network"));
   }
 }
 
-/// The slow obvious way: try every local, global and local link in turn, and take the only walk that arrives.
-std::vector<std::int64_t> by_search(const Dragonfly& fabric, int routers, std::int32_t from, std::int32_t to) {
+/// The slow obvious way: try every local, global and local link in turn, and take the only walk
+/// that arrives.
+std::vector<std::int64_t> by_search(const Dragonfly& fabric, int routers, std::int32_t from,
+                                    std::int32_t to) {
   if (from == to) return {};
   std::vector<std::vector<std::int64_t>> walks;
   const auto is_global = [&](std::int64_t id) {
     return fabric.link(id).from / routers != fabric.link(id).to / routers;
   };
   for (std::int64_t id = 0; id < fabric.links(); ++id) {
-    if (!is_global(id) && fabric.link(id).from == from && fabric.link(id).to == to) walks.push_back({id});
+    if (!is_global(id) && fabric.link(id).from == from && fabric.link(id).to == to)
+      walks.push_back({id});
   }
   for (std::int64_t g = 0; g < fabric.links(); ++g) {
     if (!is_global(g) || from / routers == to / routers) continue;
@@ -136,8 +145,8 @@ TEST(Dragonfly, AllToAllLoadsItsLinksAsASearchOverAllWalksDoes) {
   for (std::int64_t a = 0; a < size.workers; ++a) {
     for (std::int64_t b = 0; b < size.workers; ++b) {
       for (const std::int64_t id : route(fabric, a, b)) ++load[id];
-      for (const std::int64_t id :
-           by_search(fabric, size.routers, static_cast<std::int32_t>(a), static_cast<std::int32_t>(b)))
+      for (const std::int64_t id : by_search(fabric, size.routers, static_cast<std::int32_t>(a),
+                                             static_cast<std::int32_t>(b)))
         ++expected[id];
     }
   }
@@ -162,7 +171,8 @@ TEST(Dragonfly, SeveralLinksOfTwoGroupsAreAllUsed) {
     }
   }
   EXPECT_EQ(used.size(), 4u * 3 * 4);
-  EXPECT_EQ(fabric.domains().outward, Bandwidth(12 * kGlobal.count())) << "each group has twelve links to others";
+  EXPECT_EQ(fabric.domains().outward, Bandwidth(12 * kGlobal.count()))
+      << "each group has twelve links to others";
   EXPECT_EQ(fabric.domains().workers, 6);
 }
 
@@ -172,7 +182,8 @@ TEST(Cluster, OnADragonflyNamesItsRouters) {
   ASSERT_TRUE(cluster->append_route({0, 0}, {71, 0}, Staging::kDirect, hops));
   std::string way;
   for (const Hop& hop : hops) way += cluster->part_name(hop.to) + " ";
-  // Group 8 is the last of group 0's eight neighbours: on its last router; from there group 0 is the first.
+  // Group 8 is the last of group 0's eight neighbours: on its last router; from there group 0 is
+  // the first.
   EXPECT_EQ(way, "w0/nic0 g0r0 g0r3 g8r0 g8r3 w71/nic0 w71/cpu0 ");
 }
 

@@ -60,10 +60,12 @@ TEST(FatTree, EveryLinkIsNumberedOnceAndFoundByItsSwitches) {
   }
   EXPECT_TRUE(fabric.links_between(0, 1).empty()) << "leaves are not joined";
   EXPECT_TRUE(fabric.links_between(4, 5).empty()) << "nor spines";
-  for (std::int32_t id = 0; id < fabric.switches(); ++id) EXPECT_EQ(fabric.find(fabric.name(id)), id);
+  for (std::int32_t id = 0; id < fabric.switches(); ++id)
+    EXPECT_EQ(fabric.find(fabric.name(id)), id);
   EXPECT_EQ(fabric.name(3), "leaf3");
   EXPECT_EQ(fabric.name(4), "spine0");
-  for (const char* wrong : {"leaf4", "spine3", "leaf", "leaf01", "leaf-1", "w0/nic0", "network", "leaf1x", ""})
+  for (const char* wrong :
+       {"leaf4", "spine3", "leaf", "leaf01", "leaf-1", "w0/nic0", "network", "leaf1x", ""})
     EXPECT_FALSE(fabric.find(wrong)) << wrong;
 }
 
@@ -75,11 +77,13 @@ TEST(FatTree, OnRailsCardsOfOneIndexMeetOnTheLeafOfTheirRail) {
   EXPECT_NE(fabric.switch_of({0, 1}), fabric.switch_of({0, 2}));
   EXPECT_EQ(route(fabric, {0, 1}, {3, 1}).size(), 0u);
   EXPECT_EQ(route(fabric, {0, 1}, {0, 2}).size(), 2u) << "another rail, over a spine";
-  EXPECT_EQ(fabric.domains().outward, Bandwidth(3 * 2 * kUplink.count())) << "four workers have three leaves";
+  EXPECT_EQ(fabric.domains().outward, Bandwidth(3 * 2 * kUplink.count()))
+      << "four workers have three leaves";
 }
 
-/// Every card of a leaf sends to every card of all others: by the receiver's number spine s carries those that are s
-/// modulo the spines, so with as many cards as divide evenly every link carries the same.
+/// Every card of a leaf sends to every card of all others: by the receiver's number spine s carries
+/// those that are s modulo the spines, so with as many cards as divide evenly every link carries
+/// the same.
 TEST(FatTree, AllToAllByDestinationLoadsEveryLinkAlike) {
   const FatTree fabric = tree(24, 4, 2, {PathChoice::Rule::kDestination, 0, 1});
   std::map<std::int64_t, std::int64_t> load;
@@ -92,7 +96,8 @@ TEST(FatTree, AllToAllByDestinationLoadsEveryLinkAlike) {
   for (const auto& [id, messages] : load) EXPECT_EQ(messages, 4 * 20 / 2) << id;
 }
 
-/// A hash is no more even than chance: of n ways over s spines each gets n/s, give or take five standard deviations.
+/// A hash is no more even than chance: of n ways over s spines each gets n/s, give or take five
+/// standard deviations.
 TEST(FatTree, AllToAllByHashSpreadsLikeChanceAndAnotherSeedSpreadsOtherwise) {
   const auto loads = [](std::uint64_t seed) {
     const FatTree fabric = tree(64, 16, 4, {PathChoice::Rule::kHash, seed, 1});
@@ -107,7 +112,8 @@ TEST(FatTree, AllToAllByHashSpreadsLikeChanceAndAnotherSeedSpreadsOtherwise) {
   const auto load = loads(0);
   EXPECT_EQ(load.size(), 32u);
   const double ways = 16 * 48, mean = ways / 4, deviation = std::sqrt(ways * 0.25 * 0.75);
-  for (const auto& [id, messages] : load) EXPECT_NEAR(static_cast<double>(messages), mean, 5 * deviation);
+  for (const auto& [id, messages] : load)
+    EXPECT_NEAR(static_cast<double>(messages), mean, 5 * deviation);
   EXPECT_EQ(load, loads(0)) << "always the same";
   EXPECT_NE(load, loads(1));
 }
@@ -118,7 +124,9 @@ TEST(FatTree, ACardPairAlwaysTakesTheSameWayAndItsReverseMayTakeAnother) {
   for (std::int64_t a = 0; a < 8; ++a) {
     for (std::int64_t b = 8; b < 64; ++b) {
       EXPECT_EQ(route(fabric, {a, 0}, {b, 0}), route(fabric, {a, 0}, {b, 0}));
-      const auto spine = [&](Card from, Card to) { return fabric.link(route(fabric, from, to).front()).to; };
+      const auto spine = [&](Card from, Card to) {
+        return fabric.link(route(fabric, from, to).front()).to;
+      };
       alike += spine({a, 0}, {b, 0}) == spine({b, 0}, {a, 0}) ? 1 : 0;
     }
   }

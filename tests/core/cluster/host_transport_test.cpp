@@ -19,8 +19,8 @@ TEST(HostTransport, EveryFigureHasARangeAroundItAndASource) {
 }
 
 TEST(HostTransport, EveryLibraryHasFigures) {
-  for (const HostLibrary library : {HostLibrary::kGrpc, HostLibrary::kSockets, HostLibrary::kGloo, HostLibrary::kMpi,
-                                    HostLibrary::kNccl, HostLibrary::kPsLite}) {
+  for (const HostLibrary library : {HostLibrary::kGrpc, HostLibrary::kSockets, HostLibrary::kGloo,
+                                    HostLibrary::kMpi, HostLibrary::kNccl, HostLibrary::kPsLite}) {
     const auto made = host_transport(library, {});
     ASSERT_TRUE(made);
     EXPECT_TRUE(made->receive.costs());
@@ -54,14 +54,17 @@ TEST(HostTransport, AnOverlaySlowsThreads) {
             host_transport(HostLibrary::kNccl, {})->receive.thread.count());
 }
 
-/// SOURCE: 569, 363, 202, 142 and 106 MB/s for 128 to 1024 MB over loopback, tensorflow/tensorflow issue 6116.
+/// SOURCE: 569, 363, 202, 142 and 106 MB/s for 128 to 1024 MB over loopback, tensorflow/tensorflow
+/// issue 6116.
 TEST(HostTransport, TheGrpcOfOldTensorFlowIsQuadratic) {
   HostTransportSettings settings;
   settings.receive_us_per_mb2 = 8.5;
   const HostEndpoint receive = host_transport(HostLibrary::kGrpc, settings)->receive;
-  const std::pair<std::int64_t, double> published[] = {{128, 569}, {256, 363}, {512, 202}, {768, 142}, {1024, 106}};
+  const std::pair<std::int64_t, double> published[] = {
+      {128, 569}, {256, 363}, {512, 202}, {768, 142}, {1024, 106}};
   for (const auto& [megabytes, mb_per_s] : published) {
-    const double seconds = static_cast<double>(receive.moving(Bytes(megabytes * 1'000'000)).count()) / 1e12;
+    const double seconds =
+        static_cast<double>(receive.moving(Bytes(megabytes * 1'000'000)).count()) / 1e12;
     EXPECT_NEAR(static_cast<double>(megabytes) / seconds / mb_per_s, 1, 0.05) << megabytes;
   }
   // The first fully connected layer of VGG-16 under TensorFlow 1.3.

@@ -16,7 +16,8 @@ namespace {
 using testing::ElementsAre;
 
 std::shared_ptr<const Machine> shipped(const std::string& name) {
-  const auto machine = load_machine(test::source_folder() + "/scenarios/machines/" + name + ".textproto");
+  const auto machine =
+      load_machine(test::source_folder() + "/scenarios/machines/" + name + ".textproto");
   EXPECT_TRUE(machine) << (machine ? "" : machine.error().message());
   return machine ? *machine : nullptr;
 }
@@ -33,14 +34,16 @@ std::string way(const Machine& m, const std::string& from, const std::string& to
   if (!route) return "none";
   std::string text = from;
   for (const int l : *route)
-    text += " " + m.parts()[static_cast<std::size_t>(m.links()[static_cast<std::size_t>(l)].to)].name;
+    text +=
+        " " + m.parts()[static_cast<std::size_t>(m.links()[static_cast<std::size_t>(l)].to)].name;
   return text;
 }
 
 TEST(Route, TakesTheWidestWayThenTheShortest) {
   const auto m = shipped("dgx1-v100");
   EXPECT_EQ(way(*m, "gpu0", "gpu3"), "gpu0 gpu3") << "NVLink";
-  EXPECT_EQ(way(*m, "gpu0", "gpu5"), "gpu0 plx0 cpu0 cpu1 plx2 gpu5") << "no NVLink, and GPUs pass nothing on";
+  EXPECT_EQ(way(*m, "gpu0", "gpu5"), "gpu0 plx0 cpu0 cpu1 plx2 gpu5")
+      << "no NVLink, and GPUs pass nothing on";
   EXPECT_EQ(way(*m, "gpu0", "cpu0"), "gpu0 plx0 cpu0");
   EXPECT_EQ(way(*m, "gpu7", "nic3"), "gpu7 plx3 nic3");
   EXPECT_EQ(way(*m, "gpu2", "gpu2"), "gpu2");
@@ -49,7 +52,8 @@ TEST(Route, TakesTheWidestWayThenTheShortest) {
 }
 
 /// The narrowest link of the best way, by trying every way.
-Bandwidth widest_by_search(const Machine& m, int at, int to, std::vector<bool>& seen, Bandwidth so_far) {
+Bandwidth widest_by_search(const Machine& m, int at, int to, std::vector<bool>& seen,
+                           Bandwidth so_far) {
   if (at == to) return so_far;
   const PartKind kind = m.parts()[static_cast<std::size_t>(at)].kind;
   const bool first = std::count(seen.begin(), seen.end(), true) == 0;
@@ -71,13 +75,19 @@ TEST(Route, IsAsWideAsAnExhaustiveSearchFinds) {
     for (std::size_t i = 0; i < parts.size(); ++i) {
       parts[i].name = "p" + std::to_string(i);
       parts[i].kind =
-          i < 3 ? PartKind::kGpu : (i < 5 ? PartKind::kPcieSwitch : (i == 5 ? PartKind::kCpu : PartKind::kNic));
+          i < 3 ? PartKind::kGpu
+                : (i < 5 ? PartKind::kPcieSwitch : (i == 5 ? PartKind::kCpu : PartKind::kNic));
     }
     std::vector<MachineLink> links;
     for (int i = 0; i < 7; ++i) {
       for (int j = 0; j < 7; ++j) {
         if (i != j && random.below(3) == 0)
-          links.push_back({i, j, LinkKind::kPcie, Bandwidth(static_cast<std::int64_t>(1 + random.below(4))), {}, ""});
+          links.push_back({i,
+                           j,
+                           LinkKind::kPcie,
+                           Bandwidth(static_cast<std::int64_t>(1 + random.below(4))),
+                           {},
+                           ""});
       }
     }
     const Machine m("random", parts, links, {}, {});
@@ -85,8 +95,8 @@ TEST(Route, IsAsWideAsAnExhaustiveSearchFinds) {
       for (int to = 0; to < 7; ++to) {
         if (from == to) continue;
         std::vector<bool> seen(7, false);
-        const Bandwidth widest =
-            widest_by_search(m, from, to, seen, Bandwidth(std::numeric_limits<std::int64_t>::max()));
+        const Bandwidth widest = widest_by_search(
+            m, from, to, seen, Bandwidth(std::numeric_limits<std::int64_t>::max()));
         const auto route = m.route(from, to);
         ASSERT_EQ(route.has_value(), widest.count() > 0);
         if (!route) continue;
@@ -113,7 +123,8 @@ TEST(NearestNic, IsTheOneBehindTheSameSwitchAndEqualOnesTakeTurns) {
   const auto a100 = shipped("dgx-a100");
   nics.clear();
   for (const int gpu : a100->gpus()) nics.push_back(a100->nearest_nic(gpu));
-  EXPECT_THAT(nics, ElementsAre(0, 1, 2, 3, 4, 5, 6, 7)) << "two cards per switch, two GPUs: one each";
+  EXPECT_THAT(nics, ElementsAre(0, 1, 2, 3, 4, 5, 6, 7))
+      << "two cards per switch, two GPUs: one each";
 }
 
 TEST(ExpandName, SpellsRangesOut) {
@@ -129,28 +140,31 @@ TEST(LoadMachine, SaysWhichEndLeadsNowhereAndStopsWhereNobodyReadsOn) {
   std::ofstream out(path);
   out << "name: \"m\" device { name: \"gpu[0-99]\" kind: GPU memory_gb_per_s: 1 }\n";
   for (int i = 0; i < 1000; ++i)
-    out << "link { from: \"gpu[0-99]\" to: \"gqu7\" kind: PCIE bandwidth_gb_per_s: 1 latency_us: 0 }\n";
+    out << "link { from: \"gpu[0-99]\" to: \"gqu7\" kind: PCIE bandwidth_gb_per_s: 1 latency_us: 0 "
+           "}\n";
   out.close();
   const auto machine = load_machine(path);
   ASSERT_FALSE(machine);
   const std::vector<Problem>& problems = machine.error().problems();
   ASSERT_EQ(problems.size(), 201u);
-  EXPECT_EQ(
-      to_string(problems[0]),
-      path +
-          ":2:30: link \"gpu[0-99]\"–\"gqu7\": to \"gqu7\" leads nowhere: machine \"m\" has no such part; did you "
-          "mean \"gpu7\"?");
+  EXPECT_EQ(to_string(problems[0]), path +
+                                        ":2:30: link \"gpu[0-99]\"–\"gqu7\": to \"gqu7\" leads "
+                                        "nowhere: machine \"m\" has no such part; did you "
+                                        "mean \"gpu7\"?");
 }
 
 TEST(LinkRates, FollowFromGenerationAndLanes) {
   const auto machine = [](const std::string& link) {
     return read_machine(
-        "name: \"m\" device { name: \"gpu[0-1]\" kind: GPU memory_gb_per_s: 1 } link { from: \"gpu0\" to: \"gpu1\" "
+        "name: \"m\" device { name: \"gpu[0-1]\" kind: GPU memory_gb_per_s: 1 } link { from: "
+        "\"gpu0\" to: \"gpu1\" "
         "latency_us: 1 " +
             link + "}",
         "m");
   };
-  const auto rate = [&](const std::string& link) { return to_gb_per_s((*machine(link))->links().front().bandwidth); };
+  const auto rate = [&](const std::string& link) {
+    return to_gb_per_s((*machine(link))->links().front().bandwidth);
+  };
   EXPECT_EQ(rate("kind: NVLINK generation: 4 lanes: 18"), 370.8) << "NCCL's rate of H100";
   EXPECT_EQ(rate("kind: NVLINK generation: 1"), 18) << "one link";
   EXPECT_EQ(rate("kind: PCIE generation: 5"), 48) << "16 lanes";
@@ -165,7 +179,8 @@ TEST(LinkRates, FollowFromGenerationAndLanes) {
   EXPECT_THAT(problem("kind: NVLINK generation: 6"), ElementsAre("invalid Link.generation"));
   EXPECT_THAT(problem("kind: PCIE generation: 7"), ElementsAre("invalid Link.generation"));
   EXPECT_THAT(problem("kind: SOCKET generation: 1"), ElementsAre("invalid Link.generation"));
-  EXPECT_THAT(problem("kind: NVLINK lanes: 6 bandwidth_gb_per_s: 6"), ElementsAre("unused Link.lanes"));
+  EXPECT_THAT(problem("kind: NVLINK lanes: 6 bandwidth_gb_per_s: 6"),
+              ElementsAre("unused Link.lanes"));
   EXPECT_THAT(problem("kind: PCIE generation: 3 lanes: 33"), ElementsAre("too-large Link.lanes"));
   EXPECT_THAT(problem("kind: PCIE"), ElementsAre("missing Link.bandwidth_gb_per_s"));
 }

@@ -41,7 +41,8 @@ TEST(Partition, AcrossItsGroupsMeetEachOfThemOnce) {
     const Partition across = p.across();
     for (std::int64_t g = 0; g < across.groups(); ++g) {
       std::set<std::int64_t> met;
-      for (std::int64_t i = 0; i < across.group_size(); ++i) met.insert(p.place(across.replica({g, i})).group);
+      for (std::int64_t i = 0; i < across.group_size(); ++i)
+        met.insert(p.place(across.replica({g, i})).group);
       EXPECT_EQ(static_cast<std::int64_t>(met.size()), p.groups());
     }
   }
@@ -56,12 +57,13 @@ TEST(Partition, KnowsHowManyOfAGroupAreOnAWorker) {
         std::map<std::int64_t, std::int64_t> on;
         for (std::int64_t i = 0; i < p.group_size(); ++i) ++on[p.replica({g, i}) / per_worker];
         for (const auto& [worker, count] : on)
-          EXPECT_EQ(count, claimed) << p.size << " by " << p.stride << (p.is_across ? " across" : "") << ", "
-                                    << per_worker;
+          EXPECT_EQ(count, claimed) << p.size << " by " << p.stride
+                                    << (p.is_across ? " across" : "") << ", " << per_worker;
       }
     }
   }
-  EXPECT_EQ((Partition{32, 8, 1, false}.per_worker(8)), 8) << "tensor parallelism of whole machines";
+  EXPECT_EQ((Partition{32, 8, 1, false}.per_worker(8)), 8)
+      << "tensor parallelism of whole machines";
   EXPECT_EQ((Partition{32, 8, 1, true}.per_worker(8)), 1) << "… and the data parallelism beside it";
   EXPECT_EQ((Partition{32, 4, 1, true}.per_worker(8)), 2);
 }

@@ -1,4 +1,5 @@
-// The machines that come with Tutti: what vendors say of a machine as a whole must come out of its parts and links.
+// The machines that come with Tutti: what vendors say of a machine as a whole must come out of its
+// parts and links.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -14,17 +15,23 @@ namespace tutti::core {
 namespace {
 
 std::shared_ptr<const Machine> shipped(const std::string& name) {
-  const auto machine = load_machine(test::source_folder() + "/scenarios/machines/" + name + ".textproto");
+  const auto machine =
+      load_machine(test::source_folder() + "/scenarios/machines/" + name + ".textproto");
   EXPECT_TRUE(machine) << (machine ? "" : machine.error().message());
   return machine ? *machine : nullptr;
 }
 
-std::vector<std::string> all() { return Library(test::source_folder() + "/scenarios").names(Library::Kind::kMachine); }
+std::vector<std::string> all() {
+  return Library(test::source_folder() + "/scenarios").names(Library::Kind::kMachine);
+}
 
 const Part& part(const Machine& m, int index) { return m.parts()[static_cast<std::size_t>(index)]; }
-const MachineLink& link(const Machine& m, int index) { return m.links()[static_cast<std::size_t>(index)]; }
+const MachineLink& link(const Machine& m, int index) {
+  return m.links()[static_cast<std::size_t>(index)];
+}
 
-/// What all NVLinks between GPUs, or from GPUs to switches, carry both ways, as vendors count, of those that `counts` says.
+/// What all NVLinks between GPUs, or from GPUs to switches, carry both ways, as vendors count, of
+/// those that `counts` says.
 template <class Counts>
 double nvlink_gb_per_s(const Machine& m, const Counts& counts) {
   double sum = 0;
@@ -40,7 +47,8 @@ struct Facts {
   double network;         ///< Gb/s per direction, all cards
 };
 
-/// SOURCE: NVIDIA's data sheets of the GPUs (NVLink) and systems, AWS's list of instance types (network).
+/// SOURCE: NVIDIA's data sheets of the GPUs (NVLink) and systems, AWS's list of instance types
+/// (network).
 const std::map<std::string, Facts>& facts() {
   static const std::map<std::string, Facts> kFacts{
       {"cpu-host", {0, 0, 25}},
@@ -78,7 +86,8 @@ TEST(ShippedMachines, HaveTheNvlinksAndCardsThatVendorsState) {
         return (l.from == gpu || l.to == gpu) && part(*m, l.from).kind != PartKind::kCpu &&
                part(*m, l.to).kind != PartKind::kCpu;
       };
-      EXPECT_DOUBLE_EQ(nvlink_gb_per_s(*m, of_gpu), known->second.nvlink_per_gpu) << name << " " << part(*m, gpu).name;
+      EXPECT_DOUBLE_EQ(nvlink_gb_per_s(*m, of_gpu), known->second.nvlink_per_gpu)
+          << name << " " << part(*m, gpu).name;
     }
     double network = 0;
     for (const int nic : m->nics()) network += 8 * to_gb_per_s(part(*m, nic).nic);
@@ -100,7 +109,9 @@ TEST(ShippedMachines, HaveTheBisectionThatVendorsState) {
   EXPECT_EQ(bisection("dgx1-p100", false), 4 * 2 * 20) << "GPU i to i + 4";
   EXPECT_EQ(bisection("dgx1-v100", false), 6 * 2 * 25) << "the same by one and two links";
   const auto nvl72 = shipped("gb200-nvl72");
-  const auto to_switch = [&](const MachineLink& l) { return part(*nvl72, l.to).kind == PartKind::kNvswitch; };
+  const auto to_switch = [&](const MachineLink& l) {
+    return part(*nvl72, l.to).kind == PartKind::kNvswitch;
+  };
   EXPECT_NEAR(2 * nvlink_gb_per_s(*nvl72, to_switch), 130e3, 0.5e3) << "NVIDIA: 130 TB/s";
 }
 
@@ -126,8 +137,8 @@ TEST(ShippedMachines, JoinEveryPairOfDevicesAndEveryDeviceToACard) {
 }
 
 TEST(ShippedMachines, WithSwitchedNvlinksSendFromGpuToGpuOverThemAlone) {
-  for (const std::string name :
-       {"dgx2", "dgx-a100", "hgx-h100", "hgx-h200", "dgx-b200", "gb200-nvl72", "ec2-p4d-24xlarge", "ec2-p5-48xlarge"}) {
+  for (const std::string name : {"dgx2", "dgx-a100", "hgx-h100", "hgx-h200", "dgx-b200",
+                                 "gb200-nvl72", "ec2-p4d-24xlarge", "ec2-p5-48xlarge"}) {
     const auto m = shipped(name);
     for (const int from : m->gpus()) {
       for (const int to : m->gpus()) {
@@ -146,7 +157,8 @@ TEST(ShippedMachines, GiveEveryCardToAsManyGpus) {
     if (m->gpus().size() < m->nics().size() || m->nics().size() < 2) continue;
     std::map<int, std::size_t> gpus;
     for (const int gpu : m->gpus()) ++gpus[m->nearest_nic(gpu)];
-    for (const auto& [nic, count] : gpus) EXPECT_EQ(count, m->gpus().size() / m->nics().size()) << name << " " << nic;
+    for (const auto& [nic, count] : gpus)
+      EXPECT_EQ(count, m->gpus().size() / m->nics().size()) << name << " " << nic;
     EXPECT_EQ(gpus.size(), m->nics().size()) << name;
   }
 }
@@ -156,7 +168,8 @@ TEST(ShippedMachines, PromiseNoMorePayloadThanTheirLanesCarry) {
     const auto m = shipped(name);
     for (const MachineLink& l : m->links()) {
       if (l.nominal.count() == 0) continue;
-      const double share = static_cast<double>(l.bandwidth.count()) / static_cast<double>(l.nominal.count());
+      const double share =
+          static_cast<double>(l.bandwidth.count()) / static_cast<double>(l.nominal.count());
       EXPECT_GT(share, 0.7) << name;
       EXPECT_LT(share, 1) << name;
     }
@@ -168,7 +181,8 @@ TEST(ShippedMachines, LoadAndStateASourceForEveryFigure) {
     const auto m = shipped(name);
     ASSERT_TRUE(m) << name;
     EXPECT_EQ(m->name(), name) << "a machine is found by its file's name";
-    for (const Part& part : m->parts()) EXPECT_FALSE(part.source.empty()) << name << " " << part.name;
+    for (const Part& part : m->parts())
+      EXPECT_FALSE(part.source.empty()) << name << " " << part.name;
     for (const MachineLink& link : m->links()) EXPECT_FALSE(link.source.empty()) << name;
     for (const int gpu : m->gpus()) EXPECT_GE(m->nearest_nic(gpu), 0) << name;
   }
@@ -191,7 +205,8 @@ TEST_P(HybridCubeMesh, RingsFollowItsNvlinks) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Machines, HybridCubeMesh,
-                         testing::Values("dgx1-p100", "dgx1-v100", "ec2-p3-16xlarge", "ec2-p3dn-24xlarge"),
+                         testing::Values("dgx1-p100", "dgx1-v100", "ec2-p3-16xlarge",
+                                         "ec2-p3dn-24xlarge"),
                          [](const auto& i) {
                            std::string name = i.param;
                            std::replace(name.begin(), name.end(), '-', '_');
@@ -202,7 +217,8 @@ TEST(Dgx1WithP100, ItsRingsUseEveryNvlinkOncePerDirection) {
   const auto m = shipped("dgx1-p100");
   std::map<std::pair<int, int>, int> used;
   for (const RingOrder& ring : m->rings_inside()) {
-    for (std::size_t i = 0; i < 8; ++i) used[{ring.gpus[i], ring.gpus[(i + 1) % 8]}] += ring.channels;
+    for (std::size_t i = 0; i < 8; ++i)
+      used[{ring.gpus[i], ring.gpus[(i + 1) % 8]}] += ring.channels;
   }
   EXPECT_EQ(used.size(), 32u) << "8 GPUs with 4 NVLinks each";
   for (const auto& [pair, times] : used) EXPECT_EQ(times, 1);

@@ -17,9 +17,12 @@ TfConfig good(const std::string& text) {
   return config.value_or(TfConfig());
 }
 
-ClusterSpec cluster_of(const std::string& jobs) { return good(R"({"cluster": )" + jobs + "}").cluster; }
+ClusterSpec cluster_of(const std::string& jobs) {
+  return good(R"({"cluster": )" + jobs + "}").cluster;
+}
 
-const char* const kAll = R"({"chief": ["a:1"], "worker": ["b:2", "c:3"], "ps": ["d:4", "e:5"], "evaluator": ["f:6"]})";
+const char* const kAll =
+    R"({"chief": ["a:1"], "worker": ["b:2", "c:3"], "ps": ["d:4", "e:5"], "evaluator": ["f:6"]})";
 
 TEST(TfConfig, MayBeEmpty) {
   const TfConfig config = good("{}");
@@ -29,12 +32,14 @@ TEST(TfConfig, MayBeEmpty) {
 }
 
 TEST(TfConfig, TasksAreListsOrAddressesByIndex) {
-  const ClusterSpec cluster = cluster_of(R"({"sparse": {"3": "s3:2222", "0": "s0:2222"}, "worker": ["w:1"]})");
+  const ClusterSpec cluster =
+      cluster_of(R"({"sparse": {"3": "s3:2222", "0": "s0:2222"}, "worker": ["w:1"]})");
   EXPECT_EQ(cluster.tasks("sparse"), 2);
   EXPECT_EQ(cluster.address("sparse", 3), "s3:2222");
   EXPECT_FALSE(cluster.address("sparse", 2));
-  EXPECT_THAT(cluster.addresses("sparse"), ElementsAre(Optional(std::string("s0:2222")), std::nullopt, std::nullopt,
-                                                       Optional(std::string("s3:2222"))));
+  EXPECT_THAT(cluster.addresses("sparse"),
+              ElementsAre(Optional(std::string("s0:2222")), std::nullopt, std::nullopt,
+                          Optional(std::string("s3:2222"))));
   EXPECT_EQ(cluster.tasks("nobody"), 0);
 }
 
@@ -44,10 +49,12 @@ TEST(TfConfig, AnIndexMayBeInQuotesAndNullIsNothing) {
 }
 
 TEST(TfConfig, WhatIsWrongIsToldAtItsPlace) {
-  const auto wrong = [](const std::string& text, const std::string& mark, ProblemCode code, const std::string& field) {
+  const auto wrong = [](const std::string& text, const std::string& mark, ProblemCode code,
+                        const std::string& field) {
     test::Mistake mistake = test::at(text, mark, code, field);
     mistake.file = "TF_CONFIG";
-    EXPECT_THAT(read_tf_config(text, "TF_CONFIG"), test::FailsWithAll(std::vector{mistake})) << text;
+    EXPECT_THAT(read_tf_config(text, "TF_CONFIG"), test::FailsWithAll(std::vector{mistake}))
+        << text;
   };
   using enum ProblemCode;
   wrong("{", "{^", kSyntax, "");
@@ -56,7 +63,8 @@ TEST(TfConfig, WhatIsWrongIsToldAtItsPlace) {
   wrong(R"({"cluster": {"worker": 5}})", "5", kWrongType, "cluster");
   wrong(R"({"cluster": {"worker": {"x": "a:1"}}})", "\"a:1", kWrongType, "cluster");
   for (const char* address : {"\"a\"", "\":1\"", "\"a:\"", "\"a:99999\"", "7", "null"}) {
-    wrong(fmt::format(R"({{"cluster": {{"worker": [{}]}}}})", address), "[^", kWrongType, "cluster");
+    wrong(fmt::format(R"({{"cluster": {{"worker": [{}]}}}})", address), "[^", kWrongType,
+          "cluster");
   }
   wrong(R"({"task": 7})", "7", kWrongType, "task");
   wrong(R"({"task": {"type": [7]}})", "[", kWrongType, "type");
@@ -75,12 +83,13 @@ TEST(TfConfig, ANumberIsATypeByItsDigits) {
 
 TEST(TfConfig, ValidationFindsTasksThatCannotBe) {
   const ClusterSpec all = cluster_of(kAll);
-  for (const TfConfigTask& task :
-       {TfConfigTask{"chief", 0}, TfConfigTask{"worker", 1}, TfConfigTask{"ps", 1}, TfConfigTask{"evaluator", 0}})
+  for (const TfConfigTask& task : {TfConfigTask{"chief", 0}, TfConfigTask{"worker", 1},
+                                   TfConfigTask{"ps", 1}, TfConfigTask{"evaluator", 0}})
     EXPECT_TRUE(validate(all, task)) << task.type;
   EXPECT_FALSE(validate(all, {"worker", 2}));
   EXPECT_FALSE(validate(all, {"master", 0})) << "no type of a task";
-  EXPECT_FALSE(validate(cluster_of(R"({"master": ["a:1"]})"), {"master", 0})) << "though there is one";
+  EXPECT_FALSE(validate(cluster_of(R"({"master": ["a:1"]})"), {"master", 0}))
+      << "though there is one";
   EXPECT_FALSE(validate(cluster_of(R"({"worker": ["a:1"]})"), {"chief", 0}));
   EXPECT_TRUE(validate(cluster_of(R"({"chief": ["a:1"]})")));
   EXPECT_FALSE(validate(cluster_of(R"({"chief": ["a:1", "b:2"]})")));
@@ -111,8 +120,8 @@ TEST(TfConfig, TheChiefIsFirstAndWorkerZeroWhereThereIsNone) {
 }
 
 TEST(TfConfig, SessionsConnectToTheirTask) {
-  TfConfig config =
-      good(R"({"cluster": {"ps": ["p:1"], "worker": ["a:1", "b:2"]}, "task": {"type": "ps", "index": 0}})");
+  TfConfig config = good(
+      R"({"cluster": {"ps": ["p:1"], "worker": ["a:1", "b:2"]}, "task": {"type": "ps", "index": 0}})");
   EXPECT_EQ(session_master(config, config.task()), "p:1");
   EXPECT_EQ(session_master(config, TfConfigTask{"worker", 1}), "b:2");
   EXPECT_FALSE(session_master(config, TfConfigTask{"worker", 2}));
@@ -121,7 +130,8 @@ TEST(TfConfig, SessionsConnectToTheirTask) {
   EXPECT_EQ(session_master(config, TfConfigTask{"worker", 1}), "grpc://b:2");
   config.session_master = "here:9";
   EXPECT_EQ(session_master(config, std::nullopt), "here:9");
-  EXPECT_EQ(session_master(good(R"({"cluster": {"worker": ["a:1"]}})"), std::nullopt), "") << "one task is by itself";
+  EXPECT_EQ(session_master(good(R"({"cluster": {"worker": ["a:1"]}})"), std::nullopt), "")
+      << "one task is by itself";
 }
 
 }  // namespace

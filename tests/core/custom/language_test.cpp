@@ -13,7 +13,9 @@ using test::algorithm_of;
 using test::placed;
 
 /// An all-reduce of one chunk whose lane does `body`.
-std::string with_lane(const std::string& body) { return "collective all_reduce\nchunks 4\nlane {\n" + body + "\n}\n"; }
+std::string with_lane(const std::string& body) {
+  return "collective all_reduce\nchunks 4\nlane {\n" + body + "\n}\n";
+}
 
 /// What is wrong with a text for 8 ranks on 2 nodes.
 std::string wrong(const std::string& text, const std::vector<AlgorithmParameter>& set = {}) {
@@ -22,7 +24,8 @@ std::string wrong(const std::string& text, const std::vector<AlgorithmParameter>
   return placed(problems);
 }
 
-std::shared_ptr<const Schedule> made(const std::string& text, AlgorithmShape shape, std::int64_t elements) {
+std::shared_ptr<const Schedule> made(const std::string& text, AlgorithmShape shape,
+                                     std::int64_t elements) {
   Problems problems;
   const auto algorithm = algorithm_of(text, shape, problems);
   EXPECT_EQ(placed(problems), "") << text;
@@ -49,8 +52,9 @@ TEST(Language, ReportsMistakesOfSyntaxWhereTheyAre) {
 }
 
 TEST(Language, GoesOnAfterAMistake) {
-  EXPECT_EQ(wrong(with_lane("send data[0] rank + 1\nreceive data[0] rank - 1\nsend data[1] to rank + 1")),
-            "4:14 syntax\n5:17 syntax");
+  EXPECT_EQ(
+      wrong(with_lane("send data[0] rank + 1\nreceive data[0] rank - 1\nsend data[1] to rank + 1")),
+      "4:14 syntax\n5:17 syntax");
 }
 
 TEST(Language, ReportsNamesThatMeanNothing) {
@@ -81,17 +85,23 @@ TEST(Language, RefusesDivisionByZeroBeforeAnythingRuns) {
 TEST(Language, RefusesWhatBecomesTooLarge) {
   EXPECT_EQ(wrong(with_lane("send data[power(2, 61)] to rank + 1")), "4:11 too-large");
   EXPECT_EQ(wrong(with_lane("send data[power(power(2, 40), 40)] to rank + 1")), "4:11 too-large");
-  EXPECT_EQ(wrong(with_lane("send data[1000000000000 * 1000000000000] to rank + 1")), "4:25 too-large");
+  EXPECT_EQ(wrong(with_lane("send data[1000000000000 * 1000000000000] to rank + 1")),
+            "4:25 too-large");
   EXPECT_EQ(wrong(with_lane("send data[99999999999999999999] to rank + 1")), "4:11 too-large");
-  EXPECT_EQ(wrong(with_lane("for i from 1 to 1000000000000 { send data[0] to rank + 1 }")), "3:1 too-large");
-  EXPECT_EQ(wrong(with_lane("for i from 1 to 1000000 { for j from 1 to 1000000 { send data[0] to rank + 1 } }")),
+  EXPECT_EQ(wrong(with_lane("for i from 1 to 1000000000000 { send data[0] to rank + 1 }")),
             "3:1 too-large");
-  EXPECT_EQ(wrong(with_lane("for i from 1 to 1000000 { for j from 1 to i { send data[0] to rank + 1 } }")),
+  EXPECT_EQ(
+      wrong(with_lane(
+          "for i from 1 to 1000000 { for j from 1 to 1000000 { send data[0] to rank + 1 } }")),
+      "3:1 too-large");
+  EXPECT_EQ(wrong(with_lane(
+                "for i from 1 to 1000000 { for j from 1 to i { send data[0] to rank + 1 } }")),
             "3:1 too-large\n4:1 too-large");
   EXPECT_EQ(wrong("collective all_reduce chunks 0 lane { }"), "1:30 too-small");
   EXPECT_EQ(wrong("collective all_reduce chunks rank lane { }"), "1:30 invalid");
   EXPECT_EQ(wrong("collective all_reduce chunks 1 scratch 1000 lane { }"), "1:40 too-large");
-  EXPECT_EQ(wrong("collective all_reduce chunks 1 lane a for l from 1 to 1000 { } lane b for l from 1 to 1000 { }"),
+  EXPECT_EQ(wrong("collective all_reduce chunks 1 lane a for l from 1 to 1000 { } lane b for l "
+                  "from 1 to 1000 { }"),
             "1:64 too-large");
   EXPECT_EQ(wrong("collective all_gather chunks 3 lane { }"), "1:30 conflict");
 }
@@ -109,18 +119,21 @@ TEST(Language, RefusesDeepNestingInPlaceOfOverflowing) {
     choices += "if rank == 1 then 1 else ";
     elses += "if rank == 1 { } else ";
   }
-  for (const std::string& body : {loops, "send data[" + brackets, "send data[" + signs + "1] to rank + 1", choices,
-                                  elses, "send data[not " + signs + "1]"}) {
+  for (const std::string& body :
+       {loops, "send data[" + brackets, "send data[" + signs + "1] to rank + 1", choices, elses,
+        "send data[not " + signs + "1]"}) {
     EXPECT_NE(wrong(with_lane(body)), "") << body.substr(0, 20);
   }
 }
 
 TEST(Language, BoundsFunctionsThatCallEachOtherTwice) {
   std::string text = "let f0(x) = x + 1\n";
-  for (int i = 1; i <= 31; ++i) text += fmt::format("let f{}(x) = f{}(x) + f{}(x + 1)\n", i, i - 1, i - 1);
+  for (int i = 1; i <= 31; ++i)
+    text += fmt::format("let f{}(x) = f{}(x) + f{}(x + 1)\n", i, i - 1, i - 1);
   EXPECT_NE(wrong(text + "let y = f31(rank)\n" + with_lane("")), "");
   std::string doubled = "let x0 = rank\n";
-  for (int i = 1; i <= 50; ++i) doubled += fmt::format("let x{} = max(x{}, x{})\n", i, i - 1, i - 1);
+  for (int i = 1; i <= 50; ++i)
+    doubled += fmt::format("let x{} = max(x{}, x{})\n", i, i - 1, i - 1);
   EXPECT_NE(wrong(doubled + with_lane("send data[x50] to rank + 1")), "");
 }
 
@@ -135,7 +148,8 @@ TEST(Language, KeepsInputsAsTheyAre) {
 }
 
 TEST(Language, SaysWhatBreaksAPromisedSymmetry) {
-  EXPECT_EQ(wrong("symmetry shift\n" + with_lane("if rank == 0 { send data[0] to rank + 1 }")), "5:1 conflict");
+  EXPECT_EQ(wrong("symmetry shift\n" + with_lane("if rank == 0 { send data[0] to rank + 1 }")),
+            "5:1 conflict");
   EXPECT_EQ(wrong("symmetry shift\n" + with_lane("send data[0] to 3")), "5:17 conflict");
   EXPECT_EQ(wrong("symmetry exchange\n" + with_lane("send data[0] to rank + 1")), "5:17 conflict");
   EXPECT_EQ(wrong("symmetry shift\n" + with_lane("if gpu == 0 { send data[0] to rank + 4 }")), "");
@@ -153,11 +167,15 @@ TEST(Language, ParametersHaveDefaultsAndValues) {
       "for i from 1 to slices { send data[i] to rank + 1 receive data[i] from rank - 1 } }";
   Problems problems;
   EXPECT_EQ(algorithm_of(text, {4, 1, 0}, problems)->schedule(8, 0, Engine::kCpu)->steps(0, 0), 4);
-  EXPECT_EQ(algorithm_of(text, {4, 1, 0}, problems, {{"slices", 5}})->schedule(8, 0, Engine::kCpu)->steps(0, 0), 10);
+  EXPECT_EQ(algorithm_of(text, {4, 1, 0}, problems, {{"slices", 5}})
+                ->schedule(8, 0, Engine::kCpu)
+                ->steps(0, 0),
+            10);
 }
 
 TEST(Language, NumbersOfRanksAndChunksWrapAround) {
-  const auto schedule = made(with_lane("send data[-1] to rank - 1\nreceive data[9] from rank + 9"), {8, 4, 0}, 40);
+  const auto schedule =
+      made(with_lane("send data[-1] to rank - 1\nreceive data[9] from rank + 9"), {8, 4, 0}, 40);
   EXPECT_EQ(schedule->step(0, 0, 0).source.offset, 30);
   EXPECT_EQ(schedule->step(0, 0, 0).to.rank(0, 8), 7);
   EXPECT_EQ(schedule->step(7, 0, 1).from.rank(7, 8), 0);
@@ -175,9 +193,10 @@ TEST(Language, RangesEndWhereTheirBufferDoes) {
 }
 
 TEST(Language, RoundsWithDifferentNumbersOfStepsAreCounted) {
-  const auto schedule = made(with_lane("for i from 1 to 4 { for j from 1 to i { send data[j] to rank + i } }\n"
-                                       "for i from 4 down to 1 { if i % 2 == rank % 2 { copy data[i] to data[0] } }"),
-                             {8, 4, 0}, 8);
+  const auto schedule =
+      made(with_lane("for i from 1 to 4 { for j from 1 to i { send data[j] to rank + i } }\n"
+                     "for i from 4 down to 1 { if i % 2 == rank % 2 { copy data[i] to data[0] } }"),
+           {8, 4, 0}, 8);
   ASSERT_EQ(schedule->steps(0, 0), 12);
   std::vector<int> peers;
   for (int i = 0; i < 10; ++i) peers.push_back(schedule->step(0, 0, i).to.rank(0, 8));
@@ -187,8 +206,10 @@ TEST(Language, RoundsWithDifferentNumbersOfStepsAreCounted) {
 TEST(Language, WaitsForMarksOfOtherLanes) {
   const std::string text =
       "collective all_reduce chunks 4\n"
-      "lane first { for c from 0 to 3 { send data[c] to rank + 1 receive data[c] from rank - 1 mark seen } }\n"
-      "lane second { for c from 0 to 3 { wait for seen[c] copy data[c] to data[c + 1] } wait for lane first }\n";
+      "lane first { for c from 0 to 3 { send data[c] to rank + 1 receive data[c] from rank - 1 "
+      "mark seen } }\n"
+      "lane second { for c from 0 to 3 { wait for seen[c] copy data[c] to data[c + 1] } wait for "
+      "lane first }\n";
   const auto schedule = made(text, {4, 1, 0}, 8);
   ASSERT_EQ(schedule->steps(0, 1), 5);
   for (int c = 0; c < 4; ++c) {
@@ -197,13 +218,15 @@ TEST(Language, WaitsForMarksOfOtherLanes) {
   }
   EXPECT_EQ(schedule->step(0, 1, 4).kind, StepKind::kNop);
   EXPECT_EQ(schedule->step(0, 1, 4).wait.count, 8);
-  EXPECT_EQ(wrong("collective all_reduce chunks 4 lane a { for c from 0 to 3 { mark m } } lane b { wait for m }"),
+  EXPECT_EQ(wrong("collective all_reduce chunks 4 lane a { for c from 0 to 3 { mark m } } lane b { "
+                  "wait for m }"),
             "1:81 wrong-type");
 }
 
 TEST(Language, EmptyChunksMoveNothing) {
-  const auto schedule =
-      made(with_lane("for i from 0 to 3 { send data[i] to rank + 1 receive data[i] from rank - 1 }"), {4, 1, 0}, 2);
+  const auto schedule = made(
+      with_lane("for i from 0 to 3 { send data[i] to rank + 1 receive data[i] from rank - 1 }"),
+      {4, 1, 0}, 2);
   EXPECT_EQ(schedule->step(0, 0, 0).kind, StepKind::kSend);
   EXPECT_EQ(schedule->step(0, 0, 4).kind, StepKind::kNop);
   EXPECT_EQ(schedule->step(0, 0, 7).kind, StepKind::kNop);
@@ -211,20 +234,25 @@ TEST(Language, EmptyChunksMoveNothing) {
 
 TEST(Language, DeadlocksAndReadsBeforeWritesAreFoundByTheChecker) {
   const auto first_of = [](const std::string& text) {
-    const std::vector<Violation> violations = check(*made(text, {4, 1, 0}, 8), Contract::all_reduce(4, 8));
+    const std::vector<Violation> violations =
+        check(*made(text, {4, 1, 0}, 8), Contract::all_reduce(4, 8));
     return violations.empty() ? ViolationKind::kCount : violations.front().kind;
   };
-  EXPECT_EQ(first_of(with_lane("receive data[0] from rank - 1\nsend data[0] to rank + 1")), ViolationKind::kDeadlock);
-  EXPECT_EQ(first_of("collective all_reduce chunks 1 scratch 1 lane { copy scratch[0] to data[0] }"),
-            ViolationKind::kNeverWritten);
-  EXPECT_EQ(first_of("collective all_reduce chunks 1 lane a { wait for lane b } lane b { wait for lane a }"),
+  EXPECT_EQ(first_of(with_lane("receive data[0] from rank - 1\nsend data[0] to rank + 1")),
             ViolationKind::kDeadlock);
+  EXPECT_EQ(
+      first_of("collective all_reduce chunks 1 scratch 1 lane { copy scratch[0] to data[0] }"),
+      ViolationKind::kNeverWritten);
+  EXPECT_EQ(
+      first_of(
+          "collective all_reduce chunks 1 lane a { wait for lane b } lane b { wait for lane a }"),
+      ViolationKind::kDeadlock);
 }
 
 TEST(Language, StepsKnowTheirPlaceInTheText) {
   Problems problems;
-  const auto algorithm =
-      algorithm_of(with_lane("send data[0] to rank + 1\n  receive data[0] from rank - 1"), {4, 1, 0}, problems);
+  const auto algorithm = algorithm_of(
+      with_lane("send data[0] to rank + 1\n  receive data[0] from rank - 1"), {4, 1, 0}, problems);
   EXPECT_EQ(algorithm->place_of(1, 0, 1)->line, 5);
   EXPECT_EQ(algorithm->place_of(1, 0, 1)->column, 3);
   EXPECT_FALSE(algorithm->place_of(1, 0, 2));

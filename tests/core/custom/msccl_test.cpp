@@ -1,4 +1,5 @@
-// MSCCL's XML: what is written can be read again and is the same; what it does not have, or Tutti has not, is refused by name.
+// MSCCL's XML: what is written can be read again and is the same; what it does not have, or Tutti
+// has not, is refused by name.
 
 #include <gtest/gtest.h>
 
@@ -27,19 +28,24 @@ std::string wrong(const std::string& text, std::int32_t ranks = 2) {
 /// Two GPUs that exchange their halves of the sum.
 std::string pair(const std::string& head = "", const std::string& steps = "") {
   std::string text = fmt::format(
-      "<algo name=\"pair\" proto=\"Simple\" nchannels=\"1\" nchunksperloop=\"2\" ngpus=\"2\" coll=\"allreduce\" "
+      "<algo name=\"pair\" proto=\"Simple\" nchannels=\"1\" nchunksperloop=\"2\" ngpus=\"2\" "
+      "coll=\"allreduce\" "
       "inplace=\"1\"{}>\n",
       head);
   for (int gpu = 0; gpu < 2; ++gpu) {
     const int other = 1 - gpu;
     text += fmt::format(
-        "<gpu id=\"{}\" i_chunks=\"2\" o_chunks=\"0\" s_chunks=\"0\"><tb id=\"0\" send=\"{}\" recv=\"{}\" chan=\"0\">\n"
-        "<step s=\"0\" type=\"s\" srcbuf=\"i\" srcoff=\"{}\" dstbuf=\"i\" dstoff=\"{}\" cnt=\"1\" depid=\"-1\" "
+        "<gpu id=\"{}\" i_chunks=\"2\" o_chunks=\"0\" s_chunks=\"0\"><tb id=\"0\" send=\"{}\" "
+        "recv=\"{}\" chan=\"0\">\n"
+        "<step s=\"0\" type=\"s\" srcbuf=\"i\" srcoff=\"{}\" dstbuf=\"i\" dstoff=\"{}\" cnt=\"1\" "
+        "depid=\"-1\" "
         "deps=\"-1\" "
         "hasdep=\"0\"/>\n"
-        "<step s=\"1\" type=\"rrcs\" srcbuf=\"i\" srcoff=\"{}\" dstbuf=\"i\" dstoff=\"{}\" cnt=\"1\" depid=\"-1\" "
+        "<step s=\"1\" type=\"rrcs\" srcbuf=\"i\" srcoff=\"{}\" dstbuf=\"i\" dstoff=\"{}\" "
+        "cnt=\"1\" depid=\"-1\" "
         "deps=\"-1\" hasdep=\"0\"/>\n"
-        "<step s=\"2\" type=\"r\" srcbuf=\"i\" srcoff=\"{}\" dstbuf=\"i\" dstoff=\"{}\" cnt=\"1\" depid=\"-1\" "
+        "<step s=\"2\" type=\"r\" srcbuf=\"i\" srcoff=\"{}\" dstbuf=\"i\" dstoff=\"{}\" cnt=\"1\" "
+        "depid=\"-1\" "
         "deps=\"-1\" "
         "hasdep=\"0\"/>\n{}</tb></gpu>\n",
         gpu, other, other, gpu, gpu, other, other, gpu, gpu, gpu == 0 ? steps : "");
@@ -52,7 +58,8 @@ TEST(Msccl, IsReadAndProved) {
   const auto algorithm = algorithm_of(pair(), {2, 1, 0}, problems);
   ASSERT_EQ(placed(problems), "");
   for (const std::int64_t elements : {0, 2, 100})
-    EXPECT_EQ(check(*algorithm->schedule(elements, 0, Engine::kKernel), Contract::all_reduce(2, elements)),
+    EXPECT_EQ(check(*algorithm->schedule(elements, 0, Engine::kKernel),
+                    Contract::all_reduce(2, elements)),
               std::vector<Violation>());
   EXPECT_EQ(algorithm->padded(7), 8);
   EXPECT_EQ(algorithm->place_of(1, 0, 2)->line, 10);
@@ -68,11 +75,14 @@ TEST(Msccl, WhatIsWrongIsToldByNameAndPlace) {
   EXPECT_EQ(with("<op/>"), "6:2 unsupported op");
   EXPECT_EQ(with("<step s=\"3\" type=\"reduce\"/>"), "6:2 unknown-name step.type");
   EXPECT_EQ(with("<step s=\"5\" type=\"nop\"/>"), "6:2 conflict step.s");
-  EXPECT_EQ(with("<step s=\"3\" type=\"nop\" depid=\"4\" deps=\"0\"/>"), "6:2 unknown-name step.depid");
+  EXPECT_EQ(with("<step s=\"3\" type=\"nop\" depid=\"4\" deps=\"0\"/>"),
+            "6:2 unknown-name step.depid");
   EXPECT_EQ(with("<step s=\"3\" type=\"nop\" depid=\"0\" deps=\"9\"/>"), "6:2 conflict step.deps");
-  EXPECT_EQ(with("<step s=\"3\" type=\"cpy\" srcbuf=\"x\" srcoff=\"0\" dstbuf=\"i\" dstoff=\"0\" cnt=\"1\"/>"),
+  EXPECT_EQ(with("<step s=\"3\" type=\"cpy\" srcbuf=\"x\" srcoff=\"0\" dstbuf=\"i\" dstoff=\"0\" "
+                 "cnt=\"1\"/>"),
             "6:2 unknown-name step.srcbuf");
-  EXPECT_EQ(with("<step s=\"3\" type=\"cpy\" srcbuf=\"i\" srcoff=\"1\" dstbuf=\"s\" dstoff=\"0\" cnt=\"2\"/>"),
+  EXPECT_EQ(with("<step s=\"3\" type=\"cpy\" srcbuf=\"i\" srcoff=\"1\" dstbuf=\"s\" dstoff=\"0\" "
+                 "cnt=\"2\"/>"),
             "6:2 too-large step.srcoff\n6:2 too-large step.dstoff");
 }
 
@@ -89,8 +99,8 @@ void expect_read_again(const Schedule& schedule, const Contract& contract, bool 
   const auto again = algorithm_of(*text, {schedule.ranks(), 1, 0}, problems);
   ASSERT_EQ(placed(problems), "") << *text;
   for (const std::int64_t factor : {1, 3}) {
-    Contract larger =
-        Contract::of(contract.kind, schedule.ranks(), contract.elements * factor, 0, contract.input_shift > 0);
+    Contract larger = Contract::of(contract.kind, schedule.ranks(), contract.elements * factor, 0,
+                                   contract.input_shift > 0);
     EXPECT_EQ(check(*again->schedule(larger.elements, larger.input_shift, Engine::kKernel), larger),
               std::vector<Violation>());
   }
@@ -131,8 +141,10 @@ TEST(Msccl, WhatIsWrittenIsReadAgain) {
       const auto algorithm = algorithm_of(test::text_of_algorithm(name), {ranks, 2, 0}, problems);
       if (!algorithm) continue;
       const bool out = !can_be_in_place(algorithm->kind());
-      const auto contract = Contract::of(algorithm->kind(), ranks, *algorithm->even_elements(), 0, out);
-      const auto schedule = algorithm->schedule(contract.elements, contract.input_shift, Engine::kKernel);
+      const auto contract =
+          Contract::of(algorithm->kind(), ranks, *algorithm->even_elements(), 0, out);
+      const auto schedule =
+          algorithm->schedule(contract.elements, contract.input_shift, Engine::kKernel);
       const bool one_peer_each_way = name == "ring" || name == "bidirectional_ring";
       expect_read_again(*schedule, contract, one_peer_each_way);
     }
@@ -144,8 +156,10 @@ TEST(Msccl, BuiltInAlgorithmsAreReadAgain) {
   options.lanes = {RingPath{4, {0, 1, 2, 3}}, RingPath{4, {3, 1, 0, 2}}};
   expect_read_again(*ring_all_reduce(8, 16, options), Contract::all_reduce(8, 16), true);
   options.input_shift = 16;
-  expect_read_again(*ring_all_reduce(8, 16, options), Contract::of(CollectiveKind::kAllReduce, 8, 16, 0, true), true);
-  expect_read_again(*recursive_doubling_all_reduce(8, 1, Engine::kKernel), Contract::all_reduce(8, 1), false);
+  expect_read_again(*ring_all_reduce(8, 16, options),
+                    Contract::of(CollectiveKind::kAllReduce, 8, 16, 0, true), true);
+  expect_read_again(*recursive_doubling_all_reduce(8, 1, Engine::kKernel),
+                    Contract::all_reduce(8, 1), false);
 }
 
 TEST(Msccl, WhatItDoesNotHaveIsRefused) {

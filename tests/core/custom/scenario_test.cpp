@@ -14,9 +14,11 @@ using test::at;
 using test::FailsWith;
 using Kind = Library::Kind;
 
-std::string scenario_with(const std::string& strategy, int workers = 4, const std::string& elements = "65536") {
+std::string scenario_with(const std::string& strategy, int workers = 4,
+                          const std::string& elements = "65536") {
   return fmt::format(
-      "cluster {{ workers {{ machine: \"dgx-a100\" count: {} }} network {{ kind: RAILS latency_us: 2 }} }}\n"
+      "cluster {{ workers {{ machine: \"dgx-a100\" count: {} }} network {{ kind: RAILS latency_us: "
+      "2 }} }}\n"
       "workload {{ variable {{ name: \"buffer\" shape: {} }} update_ms: 0 }}\n"
       "strategy {{ {} }}\n"
       "run {{ steps: 1 }}\n",
@@ -26,7 +28,8 @@ std::string scenario_with(const std::string& strategy, int workers = 4, const st
 /// A text that is in the scenario's folder, and the shipped files.
 Expected<Scenario> read_with(const std::string& scenario, const std::string& algorithm) {
   const Library shipped(test::source_folder() + "/scenarios");
-  std::vector<Library::File> files{{Kind::kAlgorithm, "a.tutti-algorithm", "a.tutti-algorithm", algorithm}};
+  std::vector<Library::File> files{
+      {Kind::kAlgorithm, "a.tutti-algorithm", "a.tutti-algorithm", algorithm}};
   if (const auto machine = shipped.read(Kind::kMachine, "dgx-a100", ""); machine && *machine)
     files.push_back(**machine);
   return read_scenario(scenario, "s.textproto", Library(files));
@@ -52,10 +55,12 @@ TEST(CustomInScenario, IsRefusedWhereItDoesNotFit) {
   };
   fails("algorithm: \"ring\" " + kOurs, "\"ring\"", ProblemCode::kConflict, "Strategy.algorithm");
   fails("custom { }", "custom ^{", ProblemCode::kMissing, "Custom.file");
-  fails("custom { file: \"b.tutti-algorithm\" }", "\"b.tutti", ProblemCode::kUnknownName, "Custom.file");
-  fails("custom { file: \"a.tutti-algorithm\" set: \"slices\" }", "\"slices\"", ProblemCode::kInvalid, "Custom.set");
-  fails("custom { file: \"a.tutti-algorithm\" set: \"slices=2\" }", "\"slices=2\"", ProblemCode::kUnknownName,
-        "Custom.set");
+  fails("custom { file: \"b.tutti-algorithm\" }", "\"b.tutti", ProblemCode::kUnknownName,
+        "Custom.file");
+  fails("custom { file: \"a.tutti-algorithm\" set: \"slices\" }", "\"slices\"",
+        ProblemCode::kInvalid, "Custom.set");
+  fails("custom { file: \"a.tutti-algorithm\" set: \"slices=2\" }", "\"slices=2\"",
+        ProblemCode::kUnknownName, "Custom.set");
   fails("collective: ALL_GATHER " + kOurs, "custom ^{", ProblemCode::kConflict, "Strategy.custom");
   fails("shards: 2 " + kOurs, "2 custom", ProblemCode::kConflict, "Strategy.shards");
   fails("root: 2 " + kOurs, "2 custom", ProblemCode::kUnused, "Strategy.root");
@@ -67,8 +72,10 @@ TEST(CustomInScenario, MistakesOfItsFileHaveTheirPlaceThere) {
     return scenario ? "" : test::placed(scenario.error().problems());
   };
   EXPECT_EQ(wrong("collective all_reduce chunks 1 lane { send data[0] }"), "1:52 syntax");
-  EXPECT_EQ(wrong("collective all_reduce chunks 1 lane { send data[0] to 8 / rank }"), "1:57 invalid");
-  EXPECT_EQ(wrong("require ranks == 3 \"three\" collective all_reduce chunks 1 lane { }"), "1:1 conflict");
+  EXPECT_EQ(wrong("collective all_reduce chunks 1 lane { send data[0] to 8 / rank }"),
+            "1:57 invalid");
+  EXPECT_EQ(wrong("require ranks == 3 \"three\" collective all_reduce chunks 1 lane { }"),
+            "1:1 conflict");
 }
 
 TEST(CustomInScenario, TakesTheCollectiveOfItsFile) {
@@ -89,16 +96,18 @@ std::optional<Time> simulated(const Scenario& scenario, Folds folds) {
 
 TEST(CustomInScenario, TheRingTakesAsLongAsTheBuiltInOne) {
   for (const char* elements : {"65536", "1000", "7"}) {
-    const auto built_in = read_with(scenario_with("algorithm: \"ring\" merging: CONCAT", 4, elements), "");
-    const auto written =
-        read_with(scenario_with(kOurs + " merging: CONCAT", 4, elements), test::text_of_algorithm("ring"));
+    const auto built_in =
+        read_with(scenario_with("algorithm: \"ring\" merging: CONCAT", 4, elements), "");
+    const auto written = read_with(scenario_with(kOurs + " merging: CONCAT", 4, elements),
+                                   test::text_of_algorithm("ring"));
     ASSERT_TRUE(built_in && written);
     EXPECT_EQ(simulated(*built_in, Folds::kNever), simulated(*written, Folds::kNever)) << elements;
   }
 }
 
 TEST(CustomInScenario, OneWorkerStandsForAllToTheSameTime) {
-  for (const char* name : {"ring", "torus_2d", "hierarchical_overlap", "bidirectional_ring", "rabenseifner"}) {
+  for (const char* name :
+       {"ring", "torus_2d", "hierarchical_overlap", "bidirectional_ring", "rabenseifner"}) {
     const auto scenario = read_with(scenario_with(kOurs, 8), test::text_of_algorithm(name));
     ASSERT_TRUE(scenario) << scenario.error().message();
     EXPECT_EQ(simulated(*scenario, Folds::kAlways), simulated(*scenario, Folds::kNever)) << name;
@@ -118,15 +127,17 @@ TEST(CustomInScenario, WrongAlgorithmsAreNotSimulated) {
   EXPECT_EQ(refused("collective all_reduce chunks 1\nlane {\n  receive data[0] from rank - 1\n"
                     "  send data[0] to rank + 1\n}"),
             "3:3 invalid Custom");
-  EXPECT_EQ(refused("collective all_reduce chunks 1 scratch 1\nlane {\n  copy scratch[0] to data[0]\n}"),
-            "3:3 invalid Custom");
+  EXPECT_EQ(
+      refused("collective all_reduce chunks 1 scratch 1\nlane {\n  copy scratch[0] to data[0]\n}"),
+      "3:3 invalid Custom");
 }
 
 TEST(CustomInScenario, AStandstillTooLargeToProveIsAnErrorOfTheRun) {
-  const auto scenario = read_with(scenario_with(kOurs),
-                                  "collective all_reduce chunks 1 lane {\n"
-                                  "for i from 1 to 5000 { send data[0] to rank + 1 receive data[0] from rank - 1 }\n"
-                                  "receive data[0] from rank - 1\n}");
+  const auto scenario =
+      read_with(scenario_with(kOurs),
+                "collective all_reduce chunks 1 lane {\n"
+                "for i from 1 to 5000 { send data[0] to rank + 1 receive data[0] from rank - 1 }\n"
+                "receive data[0] from rank - 1\n}");
   ASSERT_TRUE(scenario) << scenario.error().message();
   Summary summary;
   const auto ran = sim::Simulator(Folds::kNever).run(*scenario, {}, {}, summary);

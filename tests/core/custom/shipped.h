@@ -25,7 +25,8 @@ inline const std::vector<std::string>& shipped_algorithms() {
 }
 
 inline std::string text_of_algorithm(const std::string& name) {
-  auto text = core::read_text_file(source_folder() + "/scenarios/algorithms/" + name + ".tutti-algorithm");
+  auto text =
+      core::read_text_file(source_folder() + "/scenarios/algorithms/" + name + ".tutti-algorithm");
   EXPECT_TRUE(text) << name;
   return text ? *text : "";
 }
@@ -40,13 +41,15 @@ inline std::shared_ptr<const core::CustomAlgorithm> algorithm_of(
 
 /// Its schedule with inputs in place, or out of place with a copy of them first if it needs one.
 inline std::shared_ptr<const core::Schedule> schedule_of(const core::CustomAlgorithm& algorithm,
-                                                         const core::Contract& contract, core::Engine engine) {
+                                                         const core::Contract& contract,
+                                                         core::Engine engine) {
   const std::int64_t shift = contract.input_shift;
   if (shift == 0 || algorithm.reads_inputs() || algorithm.shape().ranks == 1)
     return algorithm.schedule(contract.elements, shift, engine);
-  return core::in_stages({algorithm.shape().ranks, 1, false}, contract.elements,
-                         {{core::StageScope::kEveryone, core::copy_inputs_of(contract, engine)},
-                          {core::StageScope::kEveryone, algorithm.schedule(contract.elements, 0, engine)}});
+  return core::in_stages(
+      {algorithm.shape().ranks, 1, false}, contract.elements,
+      {{core::StageScope::kEveryone, core::copy_inputs_of(contract, engine)},
+       {core::StageScope::kEveryone, algorithm.schedule(contract.elements, 0, engine)}});
 }
 
 }  // namespace tutti::test

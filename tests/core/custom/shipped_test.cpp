@@ -1,4 +1,5 @@
-// The algorithms that come with Tutti: proved, compared with those that are built in, and what they state of themselves.
+// The algorithms that come with Tutti: proved, compared with those that are built in, and what they
+// state of themselves.
 
 #include <gtest/gtest.h>
 
@@ -30,7 +31,8 @@ std::vector<AlgorithmShape> shapes() {
 }
 
 /// Algorithms that need a power of two say so.
-std::shared_ptr<const CustomAlgorithm> shipped(const std::string& name, const AlgorithmShape& shape) {
+std::shared_ptr<const CustomAlgorithm> shipped(const std::string& name,
+                                               const AlgorithmShape& shape) {
   Problems problems;
   auto algorithm = algorithm_of(text_of_algorithm(name), shape, problems);
   const bool power_of_two = std::has_single_bit(static_cast<std::uint32_t>(shape.ranks));
@@ -56,7 +58,8 @@ TEST_P(Shipped, IsProvedForManyRanksAndElementsInAndOutOfPlace) {
         const Contract contract = Contract::of(kind, n, elements, shape.root, out_of_place);
         const auto schedule = schedule_of(*algorithm, contract, Engine::kKernel);
         EXPECT_EQ(check(*schedule, contract), std::vector<Violation>())
-            << n << " ranks, " << shape.per_node << " per node, " << elements << " elements, " << out_of_place;
+            << n << " ranks, " << shape.per_node << " per node, " << elements << " elements, "
+            << out_of_place;
         ++proved;
       }
     }
@@ -64,16 +67,20 @@ TEST_P(Shipped, IsProvedForManyRanksAndElementsInAndOutOfPlace) {
   EXPECT_GT(proved, 50);
 }
 
-std::string peers_of(const Step& step, Rank rank, const Schedule& schedule, int shift, bool exchange, int per_node) {
+std::string peers_of(const Step& step, Rank rank, const Schedule& schedule, int shift,
+                     bool exchange, int per_node) {
   const std::int32_t ranks = schedule.ranks();
   const auto renumbered = [&](Rank r) {
     const Rank node = exchange ? r / per_node ^ shift : (r / per_node + shift) % (ranks / per_node);
     return node * per_node + r % per_node;
   };
-  std::string text = fmt::format("{} {} {} wait {} {}", static_cast<int>(step.kind), step.source.count,
-                                 step.target.count, step.wait.lane, step.wait.count);
-  if (receives(step.kind)) text += fmt::format(" from {}/{}", renumbered(step.from.rank(rank, ranks)), step.from.lane);
-  if (sends(step.kind)) text += fmt::format(" to {}/{}", renumbered(step.to.rank(rank, ranks)), step.to.lane);
+  std::string text =
+      fmt::format("{} {} {} wait {} {}", static_cast<int>(step.kind), step.source.count,
+                  step.target.count, step.wait.lane, step.wait.count);
+  if (receives(step.kind))
+    text += fmt::format(" from {}/{}", renumbered(step.from.rank(rank, ranks)), step.from.lane);
+  if (sends(step.kind))
+    text += fmt::format(" to {}/{}", renumbered(step.to.rank(rank, ranks)), step.to.lane);
   return text;
 }
 
@@ -90,13 +97,16 @@ TEST_P(Shipped, IsTheSameToAllWorkersWhereItSaysSo) {
       const int nodes = shape.ranks / shape.per_node;
       for (int d = 0; d < nodes; ++d) {
         for (Rank rank = 0; rank < shape.ranks; ++rank) {
-          const Rank node = exchange ? rank / shape.per_node ^ d : (rank / shape.per_node + d) % nodes;
+          const Rank node =
+              exchange ? rank / shape.per_node ^ d : (rank / shape.per_node + d) % nodes;
           const Rank other = node * shape.per_node + rank % shape.per_node;
           for (Lane lane = 0; lane < schedule->lanes(rank); ++lane) {
             ASSERT_EQ(schedule->steps(rank, lane), schedule->steps(other, lane));
             for (std::int64_t i = 0; i < schedule->steps(rank, lane); ++i) {
-              ASSERT_EQ(peers_of(schedule->step(rank, lane, i), rank, *schedule, d, exchange, shape.per_node),
-                        peers_of(schedule->step(other, lane, i), other, *schedule, 0, exchange, shape.per_node))
+              ASSERT_EQ(peers_of(schedule->step(rank, lane, i), rank, *schedule, d, exchange,
+                                 shape.per_node),
+                        peers_of(schedule->step(other, lane, i), other, *schedule, 0, exchange,
+                                 shape.per_node))
                   << GetParam() << ": rank " << rank << " of " << shape.ranks << ", step " << i;
             }
           }
@@ -121,7 +131,8 @@ TEST_P(Shipped, StepsThatAreCalledAlikeAre) {
           ASSERT_LE(alike.end, schedule->steps(rank, lane));
           for (std::int64_t j = i + alike.period; j < alike.end; ++j) {
             ASSERT_EQ(peers_of(schedule->step(rank, lane, j), rank, *schedule, 0, false, 1),
-                      peers_of(schedule->step(rank, lane, j - alike.period), rank, *schedule, 0, false, 1))
+                      peers_of(schedule->step(rank, lane, j - alike.period), rank, *schedule, 0,
+                               false, 1))
                 << shape.ranks << " ranks, step " << j;
           }
         }
@@ -140,7 +151,9 @@ TEST_P(Shipped, VisitsAllWays) {
         std::map<std::pair<Rank, Lane>, int> visited;
         std::map<std::pair<Rank, Lane>, int> all;
         const auto note = [&](std::map<std::pair<Rank, Lane>, int>& ways) {
-          return [&ways, &shape, rank](const Step& step) { ways[{step.to.rank(rank, shape.ranks), step.to.lane}] = 1; };
+          return [&ways, &shape, rank](const Step& step) {
+            ways[{step.to.rank(rank, shape.ranks), step.to.lane}] = 1;
+          };
         };
         schedule->visit_ways(rank, lane, note(visited));
         schedule->Schedule::visit_ways(rank, lane, note(all));
@@ -162,7 +175,8 @@ void expect_same_steps(const Schedule& built_in, const Schedule& written) {
       for (std::int64_t i = 0; i < built_in.steps(rank, lane); ++i) {
         const Step a = built_in.step(rank, lane, i);
         const Step b = written.step(rank, lane, i);
-        EXPECT_EQ(peers_of(a, rank, built_in, 0, false, 1), peers_of(b, rank, written, 0, false, 1)) << i;
+        EXPECT_EQ(peers_of(a, rank, built_in, 0, false, 1), peers_of(b, rank, written, 0, false, 1))
+            << i;
         if (a.kind != StepKind::kReceive && a.kind != StepKind::kReceiveSend) {
           EXPECT_EQ(a.source, b.source) << i;
         }
@@ -187,7 +201,8 @@ TEST(ShippedRing, IsTheBuiltInRingStepForStep) {
       for (const std::int64_t shift : {std::int64_t{0}, elements}) {
         RingOptions options;
         options.input_shift = shift;
-        expect_same_steps(*ring_all_reduce(n, elements, options), *ring->schedule(elements, shift, Engine::kKernel));
+        expect_same_steps(*ring_all_reduce(n, elements, options),
+                          *ring->schedule(elements, shift, Engine::kKernel));
       }
     }
   }
@@ -217,7 +232,9 @@ TEST(ShippedRing, OverAMillionRanksIsAFunctionToo) {
 TEST(ShippedWrongRing, IsFoundToBeWrong) {
   for (const std::int32_t n : {2, 3, 4, 8}) {
     const auto ring = shipped("wrong_ring", {n, 1, 0});
-    EXPECT_FALSE(check(*ring->schedule(97, 0, Engine::kKernel), Contract::all_reduce(n, 97)).empty()) << n;
+    EXPECT_FALSE(
+        check(*ring->schedule(97, 0, Engine::kKernel), Contract::all_reduce(n, 97)).empty())
+        << n;
   }
 }
 

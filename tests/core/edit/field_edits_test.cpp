@@ -40,7 +40,8 @@ FieldPath path(const std::string& written) {
   std::istringstream steps(written);
   for (std::string step; std::getline(steps, step, '.');) {
     const auto bracket = step.find('[');
-    path.push_back({step.substr(0, bracket), bracket == std::string::npos ? 0 : std::stoi(step.substr(bracket + 1))});
+    path.push_back({step.substr(0, bracket),
+                    bracket == std::string::npos ? 0 : std::stoi(step.substr(bracket + 1))});
   }
   return path;
 }
@@ -61,21 +62,26 @@ std::string removed(const std::string& text, const std::string& field) {
 
 TEST(FieldEdits, AValueChangesAtItsPlaceAndNothingElseDoes) {
   const std::string text =
-      "# why\nrun { steps: 3  # a few\n  seed:7 ; }\nworkload{model:'a' \"b\" batch:32layer_times:\"x\"}\n";
+      "# why\nrun { steps: 3  # a few\n  seed:7 ; }\nworkload{model:'a' \"b\" "
+      "batch:32layer_times:\"x\"}\n";
   EXPECT_EQ(set(text, "run.steps", "12"),
-            "# why\nrun { steps: 12  # a few\n  seed:7 ; }\nworkload{model:'a' \"b\" batch:32layer_times:\"x\"}\n");
+            "# why\nrun { steps: 12  # a few\n  seed:7 ; }\nworkload{model:'a' \"b\" "
+            "batch:32layer_times:\"x\"}\n");
   EXPECT_EQ(set(text, "run.steps", "3"), text);
   EXPECT_EQ(set(text, "workload.model", "ab"), text) << "it says so already";
-  EXPECT_EQ(
-      set(text, "workload.model", "c\"\\\n"),
-      "# why\nrun { steps: 3  # a few\n  seed:7 ; }\nworkload{model:\"c\\\"\\\\\\n\" batch:32layer_times:\"x\"}\n");
+  EXPECT_EQ(set(text, "workload.model", "c\"\\\n"),
+            "# why\nrun { steps: 3  # a few\n  seed:7 ; }\nworkload{model:\"c\\\"\\\\\\n\" "
+            "batch:32layer_times:\"x\"}\n");
   EXPECT_EQ(set(text, "workload.batch", "64"),
-            "# why\nrun { steps: 3  # a few\n  seed:7 ; }\nworkload{model:'a' \"b\" batch:64 layer_times:\"x\"}\n");
+            "# why\nrun { steps: 3  # a few\n  seed:7 ; }\nworkload{model:'a' \"b\" batch:64 "
+            "layer_times:\"x\"}\n");
 }
 
 TEST(FieldEdits, WhatIsNoValueIsWrongAtItsPlaceOnly) {
-  for (const std::string typed : {"} strategy {", "# remark", "12 13", "\"", "\\", "-", "[1]", "1.2.3", "0x", "true"}) {
-    for (const char* const form : {"run { steps: 3 seed: 1 }", "{\"run\": {\"steps\": 3, \"seed\": 1}}"}) {
+  for (const std::string typed :
+       {"} strategy {", "# remark", "12 13", "\"", "\\", "-", "[1]", "1.2.3", "0x", "true"}) {
+    for (const char* const form :
+         {"run { steps: 3 seed: 1 }", "{\"run\": {\"steps\": 3, \"seed\": 1}}"}) {
       const std::string text = set(form, "run.steps", typed);
       const ScenarioText now(text, schema());
       EXPECT_FALSE(now.broken()) << text;
@@ -101,13 +107,15 @@ TEST(FieldEdits, NewFieldsStandWhereTheOthersDo) {
       {"run {\n    steps: 1;  # one\n  # more\n}\n", "run.seed", "2",
        "run {\n    steps: 1;  # one\n    seed: 2\n  # more\n}\n"},
       {"run { steps: 1\n}\n", "run.seed", "2", "run { steps: 1\n  seed: 2\n}\n"},
-      {"run {\r\n  steps: 1\r\n}\r\n", "run.seed", "2", "run {\r\n  steps: 1\r\n  seed: 2\r\n}\r\n"},
+      {"run {\r\n  steps: 1\r\n}\r\n", "run.seed", "2",
+       "run {\r\n  steps: 1\r\n  seed: 2\r\n}\r\n"},
       {"cluster { }\n", "cluster.network.kind", "RAILS", "cluster { network { kind: RAILS } }\n"},
       {"", "cluster.workers.machine", "m", "cluster { workers { machine: \"m\" } }\n"},
       {"{\"run\": {\"steps\": 1}}", "run.seed", "2", "{\"run\": {\"steps\": 1, \"seed\": 2}}"},
       {"{\n  \"run\": {\n    \"steps\": 1\n  }\n}", "strategy.reduction", "MEAN",
        "{\n  \"run\": {\n    \"steps\": 1\n  },\n  \"strategy\": {\"reduction\": \"MEAN\"}\n}"},
-      {"{}", "cluster.workers.machine", "m", "{\"cluster\": {\"workers\": [{\"machine\": \"m\"}]}}"},
+      {"{}", "cluster.workers.machine", "m",
+       "{\"cluster\": {\"workers\": [{\"machine\": \"m\"}]}}"},
       {"{\"run\": {\"steps\": null}}", "run.steps", "2", "{\"run\": {\"steps\": 2}}"},
       {"{\"run\": {\"computeJitterPercent\": 1}}", "run.compute_jitter_percent", "2",
        "{\"run\": {\"computeJitterPercent\": 2}}"},
@@ -116,7 +124,8 @@ TEST(FieldEdits, NewFieldsStandWhereTheOthersDo) {
 }
 
 TEST(FieldEdits, ElementsComeAndGo) {
-  EXPECT_EQ(add("cluster {\n  workers { machine: \"a\" }  # first\n  network { }\n}\n", "cluster.workers"),
+  EXPECT_EQ(add("cluster {\n  workers { machine: \"a\" }  # first\n  network { }\n}\n",
+                "cluster.workers"),
             "cluster {\n  workers { machine: \"a\" }  # first\n  workers {}\n  network { }\n}\n");
   EXPECT_EQ(set("cluster {\n  workers {}\n}\n", "cluster.workers.machine", "a"),
             "cluster {\n  workers { machine: \"a\" }\n}\n");
@@ -130,9 +139,11 @@ TEST(FieldEdits, ElementsComeAndGo) {
             "workload { variable { shape: [2, 4] } }");
   EXPECT_EQ(removed("workload { variable { shape: [2, 3, 4] } }", "workload.variable.shape[0]"),
             "workload { variable { shape: [3, 4] } }");
-  EXPECT_EQ(removed("workload { variable { name: \"v\" shape: [2] } }", "workload.variable.shape[0]"),
-            "workload { variable { name: \"v\" } }");
-  EXPECT_EQ(removed("workload { variable { shape: [2, # two\n 3, # three\n 4] } }", "workload.variable.shape[1]"),
+  EXPECT_EQ(
+      removed("workload { variable { name: \"v\" shape: [2] } }", "workload.variable.shape[0]"),
+      "workload { variable { name: \"v\" } }");
+  EXPECT_EQ(removed("workload { variable { shape: [2, # two\n 3, # three\n 4] } }",
+                    "workload.variable.shape[1]"),
             "workload { variable { shape: [2 # two\n , # three\n 4] } }");
   EXPECT_EQ(removed("{\"cluster\": {\"workers\": [{}, {\"count\": 2}]}}", "cluster.workers[0]"),
             "{\"cluster\": {\"workers\": [{\"count\": 2}]}}");
@@ -143,14 +154,19 @@ TEST(FieldEdits, ElementsComeAndGo) {
 
 TEST(FieldEdits, WhatGoesTakesItsLineAndLeavesTheRemarks) {
   EXPECT_EQ(removed("run {\n  steps: 1\n  seed: 2\n}\n", "run.steps"), "run {\n  seed: 2\n}\n");
-  EXPECT_EQ(removed("run {\n  steps: 1;  # one\n  seed: 2\n}\n", "run.steps"), "run {\n  # one\n  seed: 2\n}\n");
+  EXPECT_EQ(removed("run {\n  steps: 1;  # one\n  seed: 2\n}\n", "run.steps"),
+            "run {\n  # one\n  seed: 2\n}\n");
   EXPECT_EQ(removed("run { steps: 1, seed: 2 }\n", "run.steps"), "run { seed: 2 }\n");
   EXPECT_EQ(removed("run { steps: 1 seed: 2 }\n", "run.seed"), "run { steps: 1 }\n");
   EXPECT_EQ(removed("name: \"a\"\nrun { }", "run"), "name: \"a\"\n");
-  EXPECT_EQ(removed("{\"run\": {\"steps\": 1, \"seed\": 2}}", "run.steps"), "{\"run\": {\"seed\": 2}}");
-  EXPECT_EQ(removed("{\"run\": {\"steps\": 1, \"seed\": 2}}", "run.seed"), "{\"run\": {\"steps\": 1}}");
-  EXPECT_EQ(removed("{\n  \"name\": \"a\",\n  \"run\": {}\n}\n", "run"), "{\n  \"name\": \"a\"\n}\n");
-  EXPECT_EQ(removed("{\n  \"run\": {},\n  \"name\": \"a\"\n}\n", "run"), "{\n  \"name\": \"a\"\n}\n");
+  EXPECT_EQ(removed("{\"run\": {\"steps\": 1, \"seed\": 2}}", "run.steps"),
+            "{\"run\": {\"seed\": 2}}");
+  EXPECT_EQ(removed("{\"run\": {\"steps\": 1, \"seed\": 2}}", "run.seed"),
+            "{\"run\": {\"steps\": 1}}");
+  EXPECT_EQ(removed("{\n  \"name\": \"a\",\n  \"run\": {}\n}\n", "run"),
+            "{\n  \"name\": \"a\"\n}\n");
+  EXPECT_EQ(removed("{\n  \"run\": {},\n  \"name\": \"a\"\n}\n", "run"),
+            "{\n  \"name\": \"a\"\n}\n");
   EXPECT_EQ(set("run {\n  steps: 1\n}\n", "run.steps", ""), "run {\n}\n");
 }
 
@@ -159,25 +175,29 @@ TEST(FieldEdits, ABrokenTextIsNotEditedByField) {
     return set_field(ScenarioText(text, schema()), path(field), "2");
   };
   using enum ProblemCode;
-  EXPECT_THAT(why("name: \"a\"\nrun { steps: 1", "run.steps"), FailsWith(Mistake{kSyntax, "", 2, 5}));
+  EXPECT_THAT(why("name: \"a\"\nrun { steps: 1", "run.steps"),
+              FailsWith(Mistake{kSyntax, "", 2, 5}));
   EXPECT_THAT(why("{\"run\": }", "run.steps"), FailsWith(Mistake{kSyntax, "", 1, 9}));
   EXPECT_THAT(why("name: \"\xff\"", "run.steps"), FailsWith(Mistake{kSyntax, "", 1, 8}));
   for (const char* field : {"run.stepps", "run", "cluster.workers[3].count"})
     EXPECT_THAT(why("", field), FailsWith(Mistake{kUnknownField, field})) << field;
-  EXPECT_THAT(remove_field(ScenarioText("", schema()), path("run")), FailsWith(Mistake{kUnknownField, "run"}));
+  EXPECT_THAT(remove_field(ScenarioText("", schema()), path("run")),
+              FailsWith(Mistake{kUnknownField, "run"}));
 }
 
 TEST(FieldEdits, OfAOneofOneFieldIsWritten) {
   google::protobuf::FileDescriptorSet files;
   ASSERT_TRUE(google::protobuf::TextFormat::ParseFromString(
-      "file { name: 'x.proto' syntax: 'proto3' message_type { name: 'M' oneof_decl { name: 'which' } "
+      "file { name: 'x.proto' syntax: 'proto3' message_type { name: 'M' oneof_decl { name: 'which' "
+      "} "
       "field { name: 'a' number: 1 type: TYPE_INT32 label: LABEL_OPTIONAL } "
       "field { name: 'b' number: 2 type: TYPE_INT32 label: LABEL_OPTIONAL oneof_index: 0 } "
       "field { name: 'c' number: 3 type: TYPE_STRING label: LABEL_OPTIONAL oneof_index: 0 } } }",
       &files));
   const auto own = Schema::read(files.SerializeAsString(), "M");
   ASSERT_TRUE(own);
-  const auto set_own = [&](const std::string& text, const std::string& field, const std::string& typed) {
+  const auto set_own = [&](const std::string& text, const std::string& field,
+                           const std::string& typed) {
     return with_edits(text, *set_field(ScenarioText(text, *own), path(field), typed));
   };
   EXPECT_EQ(own->root().find("b")->one_of, "which");
@@ -189,9 +209,12 @@ TEST(FieldEdits, OfAOneofOneFieldIsWritten) {
 
 TEST(ScenarioText, FindsTheFieldAtAPlace) {
   const std::string text =
-      "cluster { workers { count: 2 } workers { count: 3 } }\nworkload { variable { shape: [4, 5] } }";
+      "cluster { workers { count: 2 } workers { count: 3 } }\nworkload { variable { shape: [4, 5] "
+      "} }";
   const ScenarioText scenario(text, schema());
-  const auto at = [&](const std::string& what) { return to_string(scenario.path_at(text.find(what))); };
+  const auto at = [&](const std::string& what) {
+    return to_string(scenario.path_at(text.find(what)));
+  };
   EXPECT_EQ(at("cluster"), "cluster");
   EXPECT_EQ(at("3"), "cluster.workers[1].count");
   EXPECT_EQ(at("5"), "workload.variable.shape[1]");
@@ -235,19 +258,26 @@ class Mirror {
     };
     switch (field.cpp_type()) {
       case Field::CPPTYPE_INT32:
-        return put(std::stoi(typed), &Reflection::SetInt32, &Reflection::SetRepeatedInt32, &Reflection::AddInt32);
+        return put(std::stoi(typed), &Reflection::SetInt32, &Reflection::SetRepeatedInt32,
+                   &Reflection::AddInt32);
       case Field::CPPTYPE_INT64:
-        return put(std::stol(typed), &Reflection::SetInt64, &Reflection::SetRepeatedInt64, &Reflection::AddInt64);
+        return put(std::stol(typed), &Reflection::SetInt64, &Reflection::SetRepeatedInt64,
+                   &Reflection::AddInt64);
       case Field::CPPTYPE_UINT64:
-        return put(std::stoul(typed), &Reflection::SetUInt64, &Reflection::SetRepeatedUInt64, &Reflection::AddUInt64);
+        return put(std::stoul(typed), &Reflection::SetUInt64, &Reflection::SetRepeatedUInt64,
+                   &Reflection::AddUInt64);
       case Field::CPPTYPE_DOUBLE:
-        return put(std::stod(typed), &Reflection::SetDouble, &Reflection::SetRepeatedDouble, &Reflection::AddDouble);
+        return put(std::stod(typed), &Reflection::SetDouble, &Reflection::SetRepeatedDouble,
+                   &Reflection::AddDouble);
       case Field::CPPTYPE_BOOL:
-        return put(typed == "true", &Reflection::SetBool, &Reflection::SetRepeatedBool, &Reflection::AddBool);
+        return put(typed == "true", &Reflection::SetBool, &Reflection::SetRepeatedBool,
+                   &Reflection::AddBool);
       case Field::CPPTYPE_ENUM:
-        return put(field.enum_type()->FindValueByName(typed), &Reflection::SetEnum, &Reflection::SetRepeatedEnum,
-                   &Reflection::AddEnum);
-      default: return put(typed, &Reflection::SetString, &Reflection::SetRepeatedString, &Reflection::AddString);
+        return put(field.enum_type()->FindValueByName(typed), &Reflection::SetEnum,
+                   &Reflection::SetRepeatedEnum, &Reflection::AddEnum);
+      default:
+        return put(typed, &Reflection::SetString, &Reflection::SetRepeatedString,
+                   &Reflection::AddString);
     }
   }
   void add_message(const FieldPath& path) {
@@ -290,7 +320,8 @@ class Mirror {
 std::string random_value(const FieldType& field, Random& random) {
   switch (field.kind) {
     case FieldType::Kind::kWhole: return std::to_string(random.below(1000));
-    case FieldType::Kind::kNumber: return std::to_string(random.below(1000)) + (random.below(2) == 0 ? "" : ".25");
+    case FieldType::Kind::kNumber:
+      return std::to_string(random.below(1000)) + (random.below(2) == 0 ? "" : ".25");
     case FieldType::Kind::kYesNo: return random.below(2) == 0 ? "true" : "false";
     case FieldType::Kind::kChoice: return field.choices[random.below(field.choices.size())].name;
     default: {
@@ -310,7 +341,8 @@ FieldPath random_path(const ScenarioText& text, Random& random) {
     const FieldType& field = message->fields[random.below(message->fields.size())];
     path.push_back({field.name, 0});
     if (field.repeated)
-      path.back().index = static_cast<int>(random.below(static_cast<std::uint64_t>(text.count(path)) + 1));
+      path.back().index =
+          static_cast<int>(random.below(static_cast<std::uint64_t>(text.count(path)) + 1));
     if (!field.message || field.message->fields.empty() || random.below(4) == 0) return path;
     message = field.message;
   }
@@ -373,12 +405,15 @@ void edit_randomly(std::string text, std::uint64_t seed, bool with_remarks) {
                                                            << mirrored.DebugString();
     if (with_remarks) {
       std::string outside = text;
-      for (const FieldPath& one : gone) {  // those inside of it go too; of a oneof one field is written
+      for (const FieldPath& one :
+           gone) {  // those inside of it go too; of a oneof one field is written
         const auto inside = scenario.range(*scenario.find(one));
         outside = text.substr(0, inside.from) + "\n" + text.substr(inside.to);
       }
       ASSERT_LE(gone.size(), 1U);
-      ASSERT_EQ(remarks(after), remarks(outside)) << to_string(field) << "\n" << text << "\n=====\n" << after;
+      ASSERT_EQ(remarks(after), remarks(outside)) << to_string(field) << "\n"
+                                                  << text << "\n=====\n"
+                                                  << after;
     }
     text = after;
   }
@@ -413,7 +448,8 @@ std::string with_remarks(const std::string& text) {
 
 TEST(FieldEdits, TextAndMessageAgreeAfterAnyEditsOfTheShippedScenarios) {
   std::uint64_t seed = 0;
-  for (const fs::directory_entry& entry : fs::directory_iterator(fs::path(test::source_folder()) / "scenarios")) {
+  for (const fs::directory_entry& entry :
+       fs::directory_iterator(fs::path(test::source_folder()) / "scenarios")) {
     if (entry.path().extension() != ".textproto") continue;
     const std::string text = file_text(entry.path());
     for (int i = 0; i < 12; ++i) edit_randomly(text, ++seed, false);
@@ -425,7 +461,8 @@ TEST(FieldEdits, TextAndMessageAgreeAfterAnyEditsOfTheShippedScenarios) {
 
 TEST(FieldEdits, TextAndMessageAgreeAfterAnyEditsOfEveryFormOfText) {
   std::uint64_t seed = 1000;
-  for (const fs::directory_entry& entry : fs::directory_iterator(fs::path(test::source_folder()) / "scenarios")) {
+  for (const fs::directory_entry& entry :
+       fs::directory_iterator(fs::path(test::source_folder()) / "scenarios")) {
     if (entry.path().extension() != ".textproto") continue;
     proto::Scenario message;
     ASSERT_TRUE(google::protobuf::TextFormat::ParseFromString(file_text(entry.path()), &message));

@@ -29,7 +29,8 @@ const Library& library() {
   return shipped;
 }
 
-Expected<Scenario> read_with(const std::vector<std::string>& written, const std::string& text = kText) {
+Expected<Scenario> read_with(const std::vector<std::string>& written,
+                             const std::string& text = kText) {
   std::vector<Override> overrides;
   for (const std::string& one : written) {
     auto parsed = parse_override("--set", one);
@@ -39,7 +40,8 @@ Expected<Scenario> read_with(const std::vector<std::string>& written, const std:
   return read_scenario(text, "mine.textproto", library(), overrides);
 }
 
-std::vector<std::string> error_of(const std::vector<std::string>& written, const std::string& text = kText) {
+std::vector<std::string> error_of(const std::vector<std::string>& written,
+                                  const std::string& text = kText) {
   return test::kinds_of(read_with(written, text));
 }
 
@@ -52,16 +54,19 @@ TEST(Overrides, ChangeAddAndRemoveFields) {
   EXPECT_EQ(scenario->strategy.algorithm, BaseAlgorithm::kPsgpu);
   EXPECT_FALSE(scenario->strategy.bytes_per_pack);
   EXPECT_EQ(scenario->run.steps, 7);
-  EXPECT_THAT(scenario->text, HasSubstr("# a remark")) << "the text is what a run sends to its workers";
+  EXPECT_THAT(scenario->text, HasSubstr("# a remark"))
+      << "the text is what a run sends to its workers";
   EXPECT_TRUE(read_scenario(scenario->text, "again", library()));
 }
 
 TEST(Overrides, MessagesComeWithTheirDefaultsAndGo) {
-  const auto mirrored = read_with({"cluster.workers.count=1", "cluster.network=", "strategy.mirrored={}",
-                                   "strategy.algorithm=", "strategy.bytes_per_pack="});
+  const auto mirrored =
+      read_with({"cluster.workers.count=1", "cluster.network=", "strategy.mirrored={}",
+                 "strategy.algorithm=", "strategy.bytes_per_pack="});
   ASSERT_TRUE(mirrored) << mirrored.error().message();
   EXPECT_TRUE(mirrored->strategy.distribution_name.starts_with("MirroredStrategy"));
-  const auto gone = read_with({"strategy.mirrored={}", "strategy.mirrored=", "strategy.algorithm=ring"});
+  const auto gone =
+      read_with({"strategy.mirrored={}", "strategy.mirrored=", "strategy.algorithm=ring"});
   ASSERT_TRUE(gone) << gone.error().message();
   EXPECT_EQ(gone->strategy.algorithm, BaseAlgorithm::kRing);
   const auto kept = read_with({"cluster.workers.count=4", "cluster.workers={}"});
@@ -75,11 +80,12 @@ TEST(Overrides, TheLastOneHolds) {
 }
 
 TEST(Overrides, TakeElementsByIndexAndAddTheNextOne) {
-  const auto scenario =
-      read_with({"cluster.workers[1].machine=dgx1-v100", "cluster.workers[1].count=3", "cluster.workers[0].count=1"});
+  const auto scenario = read_with({"cluster.workers[1].machine=dgx1-v100",
+                                   "cluster.workers[1].count=3", "cluster.workers[0].count=1"});
   ASSERT_TRUE(scenario) << scenario.error().message();
   EXPECT_EQ(scenario->cluster->workers(), 4);
-  EXPECT_THAT(error_of({"cluster.workers[3].count=1"}), ElementsAre("unknown-field cluster.workers[3].count"));
+  EXPECT_THAT(error_of({"cluster.workers[3].count=1"}),
+              ElementsAre("unknown-field cluster.workers[3].count"));
 }
 
 TEST(Overrides, WorkOnJsonToo) {
@@ -98,11 +104,12 @@ TEST(Overrides, WhatIsWrongWithThemIsSaidOfThem) {
   EXPECT_THAT(error_of({"strategy.shards.many=4"}), ElementsAre("wrong-type --set"));
   EXPECT_THAT(error_of({"strategy=ring"}), ElementsAre("wrong-type --set"));
   EXPECT_THAT(error_of({"strategy.shards[2]=4"}), ElementsAre("wrong-type --set"));
-  for (const char* index : {"cluster.workers[].count=1", "cluster.workers[x].count=1", "cluster.workers[-1].count=1",
-                            "cluster.workers[1.count=1"})
+  for (const char* index : {"cluster.workers[].count=1", "cluster.workers[x].count=1",
+                            "cluster.workers[-1].count=1", "cluster.workers[1.count=1"})
     EXPECT_THAT(error_of({index}), ElementsAre("syntax --set")) << index;
   // They have no place in the file; each begins with what was written.
-  const auto of_override = [](const std::string& written, ProblemCode code, const std::string& field) {
+  const auto of_override = [](const std::string& written, ProblemCode code,
+                              const std::string& field) {
     const auto read = read_with({written});
     EXPECT_THAT(read, FailsWith(Mistake{code, field})) << written;
     EXPECT_EQ(read.error().problems().front().text.find("--set " + written + ": "), 0U) << written;
@@ -115,7 +122,8 @@ TEST(Overrides, WhatIsWrongWithThemIsSaidOfThem) {
 TEST(Overrides, OtherProblemsAreAtTheirPlacesInTheFile) {
   std::string text = kText;
   text.replace(text.find("backward_ms: 2"), 14, "backward_ms: -");
-  EXPECT_THAT(read_with({}, text), FailsWith(at(text, "backward_ms: - ^}", ProblemCode::kSyntax, "")));
+  EXPECT_THAT(read_with({}, text),
+              FailsWith(at(text, "backward_ms: - ^}", ProblemCode::kSyntax, "")));
   text = kText;
   text.replace(text.find("bytes_per_pack: 1000"), 20, "bytes_per_pack: -1  ");
   Mistake one = at(text, "bytes_per_pack: ^-1", ProblemCode::kTooSmall, "Strategy.bytes_per_pack");
@@ -127,24 +135,28 @@ TEST(Overrides, OtherProblemsAreAtTheirPlacesInTheFile) {
 
 TEST(Overrides, ABrokenTextIsToldAsItIs) {
   const std::string broken = "cluster { workers {";
-  EXPECT_EQ(read_with({"run.steps=1"}, broken).error().message(), read_with({}, broken).error().message());
+  EXPECT_EQ(read_with({"run.steps=1"}, broken).error().message(),
+            read_with({}, broken).error().message());
 }
 
 TEST(Overrides, TfConfigSaysHowManyWorkers) {
-  const auto config =
-      read_tf_config(R"({"cluster": {"chief": ["a:1"], "worker": ["b:1", "c:1"], "ps": ["d:1"]}})", "TF_CONFIG");
+  const auto config = read_tf_config(
+      R"({"cluster": {"chief": ["a:1"], "worker": ["b:1", "c:1"], "ps": ["d:1"]}})", "TF_CONFIG");
   ASSERT_TRUE(config);
   const auto scenario = read_scenario(kText, "mine", library(), workers_of(config->cluster, kText));
   ASSERT_TRUE(scenario) << scenario.error().message();
   EXPECT_EQ(scenario->cluster->workers(), 3);
   EXPECT_TRUE(check_workers(config->cluster, *scenario));
   const auto as_written = read_scenario(kText, "mine", library());
-  EXPECT_THAT(test::kinds_of(check_workers(config->cluster, *as_written)), ElementsAre("conflict Workers.count"));
+  EXPECT_THAT(test::kinds_of(check_workers(config->cluster, *as_written)),
+              ElementsAre("conflict Workers.count"));
   const auto served =
-      read_with({"cluster.workers[1].machine=cpu-host", "cluster.workers[1].count=3", "cluster.workers[1].server=true",
-                 "strategy.parameter_server={}", "strategy.algorithm=", "strategy.bytes_per_pack="});
+      read_with({"cluster.workers[1].machine=cpu-host", "cluster.workers[1].count=3",
+                 "cluster.workers[1].server=true", "strategy.parameter_server={}",
+                 "strategy.algorithm=", "strategy.bytes_per_pack="});
   ASSERT_TRUE(served) << served.error().message();
-  const auto by_config = read_scenario(served->text, "mine", library(), workers_of(config->cluster, served->text));
+  const auto by_config =
+      read_scenario(served->text, "mine", library(), workers_of(config->cluster, served->text));
   ASSERT_TRUE(by_config) << by_config.error().message();
   EXPECT_EQ(by_config->cluster->workers(), 3 + 1);
   EXPECT_EQ(by_config->cluster->servers(), 1);

@@ -56,7 +56,8 @@ TEST(Schema, EveryFieldThatHoldsAFigureSaysWhatItMeans) {
             "ring and nccl: SCOPED_ALLOCATOR, as TensorFlow does; everything else: CONCAT");
   EXPECT_EQ(field(schema, {"strategy", "reduction"}).otherwise, "SUM");
   EXPECT_EQ(field(schema, {"workload", "update_ms"}).otherwise,
-            "5 passes over the variables at the device's memory bandwidth (momentum: read weight, gradient and "
+            "5 passes over the variables at the device's memory bandwidth (momentum: read weight, "
+            "gradient and "
             "momentum, write weight and momentum)");
   EXPECT_FALSE(field(schema, {"cluster", "machine", "device"}).help.empty())
       << "a field without a comment has that of its message";

@@ -15,7 +15,8 @@ std::vector<std::string> values(const std::string& written) {
   const auto axis = parse_axis("--over", written);
   EXPECT_TRUE(axis) << (axis ? "" : axis.error().message());
   std::vector<std::string> all;
-  for (const auto& row : axis ? axis->rows : std::vector<std::vector<std::string>>()) all.push_back(row.front());
+  for (const auto& row : axis ? axis->rows : std::vector<std::vector<std::string>>())
+    all.push_back(row.front());
   return all;
 }
 
@@ -23,9 +24,11 @@ TEST(Axis, IsAListOfValues) {
   EXPECT_THAT(values("strategy.shards=1,2,8"), ElementsAre("1", "2", "8"));
   EXPECT_THAT(values("strategy.algorithm=ring,nccl/pscpu"), ElementsAre("ring", "nccl/pscpu"));
   EXPECT_THAT(values("strategy.launch=SERIAL,CONCURRENT"), ElementsAre("SERIAL", "CONCURRENT"));
-  EXPECT_THAT(values("strategy.shards=2,1,2"), ElementsAre("2", "1")) << "what comes again is left out";
+  EXPECT_THAT(values("strategy.shards=2,1,2"), ElementsAre("2", "1"))
+      << "what comes again is left out";
   EXPECT_THAT(values("strategy.shards=,2"), ElementsAre("", "2")) << "nothing: not written";
-  EXPECT_THAT(values("strategy.tensorflow.multi_worker_all_reduce.all_reduce_spec.text=\"[('xring', 2)]\",nccl"),
+  EXPECT_THAT(values("strategy.tensorflow.multi_worker_all_reduce.all_reduce_spec.text=\"[('xring',"
+                     " 2)]\",nccl"),
               ElementsAre("[('xring', 2)]", "nccl"));
 }
 
@@ -39,12 +42,14 @@ TEST(Axis, RangesAreGeometricOrLinearAndHoldTheirEnds) {
       << "whole numbers that come again are left out";
   EXPECT_THAT(values("strategy.bytes_per_pack=0,64KiB..1MiB*4,25MB"),
               ElementsAre("0", "65536", "262144", "1048576", "25000000"));
-  EXPECT_EQ(values("strategy.bytes_per_pack=1KiB..1GiB*1.1").size(), 146u) << "ln(2^20)/ln(1.1) = 145.4, and the first";
+  EXPECT_EQ(values("strategy.bytes_per_pack=1KiB..1GiB*1.1").size(), 146u)
+      << "ln(2^20)/ln(1.1) = 145.4, and the first";
 }
 
 TEST(Axis, SaysWhatIsWrongWithIt) {
   const auto wrong = [](const std::string& written, const std::string& code) {
-    EXPECT_THAT(test::kinds_of(parse_axis("--over", written)), ElementsAre(code + " --over")) << written;
+    EXPECT_THAT(test::kinds_of(parse_axis("--over", written)), ElementsAre(code + " --over"))
+        << written;
   };
   wrong("strategy.shards", "syntax");
   wrong("=1", "syntax");
@@ -76,13 +81,14 @@ TEST(Points, AreATableOfFieldsThatVaryTogether) {
               test::FailsWith(Mistake{ProblemCode::kMissing, "", 0, 0, "p.csv"}));
   EXPECT_THAT(read_points("strategy.shards\n1\nx\n", "p.csv"),
               test::FailsWith(Mistake{ProblemCode::kWrongType, "strategy.shards", 3, 1, "p.csv"}));
-  EXPECT_THAT(read_points("strategy.shard\n1\n", "p.csv"),
-              test::FailsWith(Mistake{ProblemCode::kUnknownField, "strategy.shard", 1, 1, "p.csv"}));
+  EXPECT_THAT(
+      read_points("strategy.shard\n1\n", "p.csv"),
+      test::FailsWith(Mistake{ProblemCode::kUnknownField, "strategy.shard", 1, 1, "p.csv"}));
 }
 
 TEST(Space, VisitsEveryCombinationOnceTheLastAxisFastest) {
-  const auto space =
-      Space::of({*parse_axis("", "strategy.shards=1,2"), *parse_axis("", "strategy.bytes_per_pack=0,5,7")});
+  const auto space = Space::of(
+      {*parse_axis("", "strategy.shards=1,2"), *parse_axis("", "strategy.bytes_per_pack=0,5,7")});
   ASSERT_TRUE(space);
   EXPECT_EQ(space->size(), 6);
   std::vector<std::string> visited;
@@ -95,9 +101,11 @@ TEST(Space, VisitsEveryCombinationOnceTheLastAxisFastest) {
 }
 
 TEST(Space, RefusesAFieldTwiceAndTooManyPoints) {
-  const auto twice = Space::of({*parse_axis("", "strategy.shards=1,2"), *parse_axis("", "strategy.shards=3")});
+  const auto twice =
+      Space::of({*parse_axis("", "strategy.shards=1,2"), *parse_axis("", "strategy.shards=3")});
   EXPECT_THAT(test::kinds_of(twice), ElementsAre("duplicate --over"));
-  const auto many = Space::of({*parse_axis("", "run.seed=1..10000+1"), *parse_axis("", "strategy.shards=1..10000+1")});
+  const auto many = Space::of(
+      {*parse_axis("", "run.seed=1..10000+1"), *parse_axis("", "strategy.shards=1..10000+1")});
   EXPECT_THAT(test::kinds_of(many), ElementsAre("too-large --over"));
 }
 

@@ -28,12 +28,13 @@ SweepInfo info() {
   made.scenario_file = kFile;
   made.scenario_text = text();
   made.set = {"workload.batch=64"};
-  made.axes = {*parse_axis("", "strategy.bytes_per_pack=,4MiB,64MiB"), *parse_axis("", "strategy.shards=1,2"),
-               *parse_axis("", "run.seed=0,5")};
+  made.axes = {*parse_axis("", "strategy.bytes_per_pack=,4MiB,64MiB"),
+               *parse_axis("", "strategy.shards=1,2"), *parse_axis("", "run.seed=0,5")};
   return made;
 }
 
-Scenario at(const SweepInfo& sweep, const Space& space, std::int64_t point, const std::string& also = "") {
+Scenario at(const SweepInfo& sweep, const Space& space, std::int64_t point,
+            const std::string& also = "") {
   const Library library(test::source_folder() + "/scenarios");
   std::vector<Override> changes{*parse_override("", "workload.batch=64")};
   for (Override& change : space.overrides(point)) changes.push_back(change);
@@ -99,7 +100,8 @@ TEST(JoinedRun, TakesTheStepTimeOfTheTimeline) {
     TimelineWriter writer(file);
     ASSERT_TRUE(sim::Simulator().run(at(sweep, *space, 3), {}, {}, writer));
   }
-  EXPECT_THAT(test::kinds_of(joined_run(sweep, *space, folder.file("simulated.tutti"))), ElementsAre("wrong-type"));
+  EXPECT_THAT(test::kinds_of(joined_run(sweep, *space, folder.file("simulated.tutti"))),
+              ElementsAre("wrong-type"));
   const auto run = joined_run(sweep, *space, path);
   ASSERT_TRUE(run) << run.error().message();
   EXPECT_EQ(run->point, 3);
@@ -114,7 +116,8 @@ TEST(SweepStore, KeepsWhatWasMeasured) {
   auto store = SweepStore::resume(path, info());
   ASSERT_TRUE(store);
   EXPECT_TRUE(store->measured()->empty());
-  const SweepStore::Measured first{2, Time(5'000), "a.tutti", "real"}, other{2, Time(6'000), "b.tutti", "real"};
+  const SweepStore::Measured first{2, Time(5'000), "a.tutti", "real"},
+      other{2, Time(6'000), "b.tutti", "real"};
   ASSERT_TRUE(store->add_measured({1, Time(1), "a.tutti", "x"}));
   ASSERT_TRUE(store->add_measured(first)) << "another one of that file takes its place";
   ASSERT_TRUE(store->add_measured(other));

@@ -38,14 +38,15 @@ TEST(Kriging, ExpectsTheImprovementThatItsGuessMeans) {
     constexpr int kSteps = 20000;
     for (int i = 0; i < kSteps; ++i) {
       const double z = -8 + 16 * (i + 0.5) / kSteps;
-      sum += std::max(0.0, 0.3 - (guess.mean + z * guess.deviation)) * std::exp(-z * z / 2) / std::sqrt(2 * M_PI) * 16 /
-             kSteps;
+      sum += std::max(0.0, 0.3 - (guess.mean + z * guess.deviation)) * std::exp(-z * z / 2) /
+             std::sqrt(2 * M_PI) * 16 / kSteps;
     }
     EXPECT_NEAR(kriging.expected_improvement({x, 1}, 0.3), sum, 1e-6);
   }
 }
 
-/// Of functions that are drawn from a smooth family, two standard deviations hold what they should in most cases.
+/// Of functions that are drawn from a smooth family, two standard deviations hold what they should
+/// in most cases.
 TEST(Kriging, IsAsSureAsItMayBe) {
   Random random(5);
   int inside = 0, all = 0;

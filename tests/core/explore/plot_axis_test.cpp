@@ -6,7 +6,8 @@ namespace tutti::core {
 namespace {
 
 TEST(PlotAxis, LogarithmicPlacesAreEvenlyApartForEvenFactors) {
-  const PlotAxis axis = PlotAxis::of_values({"1024", "2048", "4096", "", "0", "1048576"}, true, Scale::kAuto);
+  const PlotAxis axis =
+      PlotAxis::of_values({"1024", "2048", "4096", "", "0", "1048576"}, true, Scale::kAuto);
   EXPECT_TRUE(axis.logarithmic());
   EXPECT_NEAR(axis.place(1) - axis.place(0), axis.place(2) - axis.place(1), 1e-12);
   EXPECT_LT(axis.place(3), axis.place(0)) << "not set, and 0, have places of their own";

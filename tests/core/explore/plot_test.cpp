@@ -17,7 +17,8 @@ using testing::Not;
 
 Space space() {
   return *Space::of({*parse_axis("", "strategy.bytes_per_pack=0,1MiB..16MiB*2"),
-                     *parse_axis("", "strategy.algorithm=ring,nccl"), *parse_axis("", "strategy.shards=1,2")});
+                     *parse_axis("", "strategy.algorithm=ring,nccl"),
+                     *parse_axis("", "strategy.shards=1,2")});
 }
 
 /// Milliseconds that tell the point: 100 · size + 10 · algorithm + shards.
@@ -35,7 +36,8 @@ std::vector<std::optional<Outcome>> outcomes(const Space& space) {
 
 TEST(SweepPlot, IsTheBestOfWhatIsNotDrawn) {
   const Space all = space();
-  const auto plot = plot_of(all, outcomes(all), "t", {"strategy.bytes_per_pack", "strategy.algorithm", "step_time"});
+  const auto plot = plot_of(all, outcomes(all), "t",
+                            {"strategy.bytes_per_pack", "strategy.algorithm", "step_time"});
   ASSERT_TRUE(plot);
   ASSERT_EQ(plot->curves.size(), 3u);
   EXPECT_EQ(plot->curves[0].name, "ring");
@@ -67,9 +69,11 @@ TEST(SweepPlot, SaysWhatCannotBeDrawn) {
   };
   EXPECT_THAT(why({"strategy.algoritm", "", "step_time"}), ElementsAre("unknown-name --x"));
   EXPECT_THAT(why({"", "strategy.algoritm", "step_time"}), ElementsAre("unknown-name --by"));
-  EXPECT_THAT(why({"strategy.algorithm", "strategy.algorithm", "step_time"}), ElementsAre("conflict --by"));
+  EXPECT_THAT(why({"strategy.algorithm", "strategy.algorithm", "step_time"}),
+              ElementsAre("conflict --by"));
   EXPECT_THAT(why({"", "", "price"}), ElementsAre("unknown-name --cost"));
-  EXPECT_THAT(test::kinds_of(plot_of(all, std::vector<std::optional<Outcome>>(24), "t", {})), ElementsAre("missing"));
+  EXPECT_THAT(test::kinds_of(plot_of(all, std::vector<std::optional<Outcome>>(24), "t", {})),
+              ElementsAre("missing"));
 }
 
 TEST(SweepPlot, HasWhatWasMeasuredAsDots) {
@@ -82,14 +86,17 @@ TEST(SweepPlot, HasWhatWasMeasuredAsDots) {
   EXPECT_EQ(plot->curves.back().y[2], std::nullopt);
   using test::Mistake;
   EXPECT_THAT(add_measured(*plot, "strategy.bytes_per_pack,ms\n5,7\n", "m.csv"),
-              test::FailsWith(Mistake{ProblemCode::kUnknownName, "strategy.bytes_per_pack", 2, 1, "m.csv"}));
-  EXPECT_THAT(add_measured(*plot, "size,ms\n5,7\n", "m.csv"),
-              test::FailsWith(Mistake{ProblemCode::kMissing, "strategy.bytes_per_pack", 0, 0, "m.csv"}));
+              test::FailsWith(
+                  Mistake{ProblemCode::kUnknownName, "strategy.bytes_per_pack", 2, 1, "m.csv"}));
+  EXPECT_THAT(
+      add_measured(*plot, "size,ms\n5,7\n", "m.csv"),
+      test::FailsWith(Mistake{ProblemCode::kMissing, "strategy.bytes_per_pack", 0, 0, "m.csv"}));
   EXPECT_THAT(add_measured(*plot, "strategy.bytes_per_pack,s\n5,7\n", "m.csv"),
               test::FailsWith(Mistake{ProblemCode::kMissing, "ms", 0, 0, "m.csv"}));
 }
 
-std::vector<double> attributes(const std::string& svg, const std::string& element, const std::string& name) {
+std::vector<double> attributes(const std::string& svg, const std::string& element,
+                               const std::string& name) {
   const std::regex pattern("<" + element + "[^>]* " + name + "=\"([-0-9.]+)\"");
   std::vector<double> values;
   for (std::sregex_iterator it(svg.begin(), svg.end(), pattern), end; it != end; ++it)
@@ -103,7 +110,8 @@ TEST(Plot, PutsSizesByTheirLogarithmsAndZeroToTheLeft) {
   plot.bytes = true;
   plot.curves = {{"a", {4.0, 3.0, 2.0, 1.0}}};
   const std::string svg = to_svg(plot);
-  const std::vector<double> x = attributes(svg, "circle", "cx"), y = attributes(svg, "circle", "cy");
+  const std::vector<double> x = attributes(svg, "circle", "cx"),
+                            y = attributes(svg, "circle", "cy");
   ASSERT_EQ(x.size(), 4u);
   EXPECT_LT(x[0], x[1]);
   EXPECT_NEAR((x[3] - x[1]) / (x[2] - x[1]), 4, 0.01) << "16 is four doublings";

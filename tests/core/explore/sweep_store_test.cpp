@@ -53,7 +53,8 @@ TEST(SweepStore, GivesBackWhatWasPutIn) {
   EXPECT_EQ(store->space().size(), 4);
   EXPECT_EQ(store->space().values(1), (std::vector<std::string>{"1", "nccl", "SERIAL"}));
   std::vector<std::pair<std::int64_t, Outcome>> rows;
-  ASSERT_TRUE(store->each([&](std::int64_t point, const Outcome& o) { rows.emplace_back(point, o); }));
+  ASSERT_TRUE(
+      store->each([&](std::int64_t point, const Outcome& o) { rows.emplace_back(point, o); }));
   ASSERT_EQ(rows.size(), 2u);
   EXPECT_EQ(rows[0].first, 0);
   EXPECT_EQ(rows[0].second, refused);
@@ -71,7 +72,8 @@ TEST(Outcome, IsTheSameBehindItsText) {
     EXPECT_EQ(outcome_from_text(to_text(one)), one);
     // No beginning of it is taken for a whole one, but where only the message is cut.
     const std::string text = to_text(one);
-    for (std::size_t size = 0; size <= text.find('\n'); ++size) EXPECT_FALSE(outcome_from_text(text.substr(0, size)));
+    for (std::size_t size = 0; size <= text.find('\n'); ++size)
+      EXPECT_FALSE(outcome_from_text(text.substr(0, size)));
   }
   EXPECT_FALSE(outcome_from_text("7 0 0 0 1 2 3 4 5 6 7 8 9\n"));
   EXPECT_FALSE(outcome_from_text("x"));
@@ -94,7 +96,8 @@ TEST(SweepStore, GoesOnOnlyWithTheSameSweep) {
   EXPECT_THAT(why([](SweepInfo& i) { i.scenario_text += "#"; }), ElementsAre("conflict Scenario"));
   EXPECT_THAT(why([](SweepInfo& i) { i.set.clear(); }), ElementsAre("conflict --set"));
   EXPECT_THAT(why([](SweepInfo& i) { i.axes.pop_back(); }), ElementsAre("conflict --over"));
-  EXPECT_THAT(why([](SweepInfo& i) { i.axes[0].rows.push_back({"3"}); }), ElementsAre("conflict --over"));
+  EXPECT_THAT(why([](SweepInfo& i) { i.axes[0].rows.push_back({"3"}); }),
+              ElementsAre("conflict --over"));
 }
 
 TEST(SweepStore, RefusesFilesThatChangedInBetween) {
@@ -102,14 +105,16 @@ TEST(SweepStore, RefusesFilesThatChangedInBetween) {
   auto store = SweepStore::resume(folder.file("a.sweep"), info());
   ASSERT_TRUE(store->remember({Library::Kind::kModel, "m", "m.csv", "text"}));
   ASSERT_TRUE(store->remember({Library::Kind::kModel, "m", "m.csv", "text"}));
-  ASSERT_TRUE(store->remember({Library::Kind::kMachine, "m", "m.textproto", "other"})) << "of another kind";
-  EXPECT_THAT(test::kinds_of(store->remember({Library::Kind::kModel, "m", "m.csv", "new"})), ElementsAre("conflict"));
+  ASSERT_TRUE(store->remember({Library::Kind::kMachine, "m", "m.textproto", "other"}))
+      << "of another kind";
+  EXPECT_THAT(test::kinds_of(store->remember({Library::Kind::kModel, "m", "m.csv", "new"})),
+              ElementsAre("conflict"));
 }
 
 TEST(SweepStore, RefusesFilesThatAreSomethingElse) {
   const test::TemporaryFolder folder;
-  const std::string text =
-      folder.write("notes.txt", "these are notes, and long enough to be no header of a database at all, surely");
+  const std::string text = folder.write(
+      "notes.txt", "these are notes, and long enough to be no header of a database at all, surely");
   EXPECT_THAT(test::kinds_of(SweepStore::resume(text, info())), ElementsAre("wrong-type"));
   const auto missing = SweepStore::open(folder.file("missing"));
   ASSERT_FALSE(missing);
@@ -124,7 +129,8 @@ TEST(SweepStore, RefusesFilesThatAreSomethingElse) {
   EXPECT_THAT(test::kinds_of(SweepStore::open(other)), ElementsAre("wrong-type"));
 }
 
-/// What a kill may leave: the beginning of the file, up to any length. It is refused or gone on with, and nothing else happens.
+/// What a kill may leave: the beginning of the file, up to any length. It is refused or gone on
+/// with, and nothing else happens.
 TEST(SweepStore, SurvivesBeingCutAnywhere) {
   const test::TemporaryFolder folder;
   const std::string path = folder.file("whole.sweep");

@@ -1,5 +1,6 @@
-// The tuner on 12 grids of which every point is known (tests/reference/grids, tools/tuner_grids.sh): how near it comes to the best with
-// one in twenty evaluations. tools/tuner_table.sh prints what this finds.
+// The tuner on 12 grids of which every point is known (tests/reference/grids,
+// tools/tuner_grids.sh): how near it comes to the best with one in twenty evaluations.
+// tools/tuner_table.sh prints what this finds.
 
 #include <gtest/gtest.h>
 
@@ -30,7 +31,8 @@ Grid read(const std::filesystem::path& path) {
   std::ifstream file(path);
   const std::string over = "# over: ";
   for (std::string line; std::getline(file, line);) {
-    if (line.starts_with(over)) grid.axes.push_back(*parse_axis("--over", line.substr(over.size())));
+    if (line.starts_with(over))
+      grid.axes.push_back(*parse_axis("--over", line.substr(over.size())));
     if (line.starts_with('#')) continue;
     std::istringstream words(line);
     for (std::string word; words >> word;)
@@ -41,7 +43,8 @@ Grid read(const std::filesystem::path& path) {
 
 std::vector<Grid> grids() {
   std::vector<Grid> all;
-  for (const auto& entry : std::filesystem::directory_iterator(test::source_folder() + "/tests/reference/grids")) {
+  for (const auto& entry :
+       std::filesystem::directory_iterator(test::source_folder() + "/tests/reference/grids")) {
     if (entry.path().extension() == ".txt") all.push_back(read(entry.path()));
   }
   std::sort(all.begin(), all.end(), [](const Grid& a, const Grid& b) { return a.name < b.name; });
@@ -54,7 +57,8 @@ TEST(TunerGrids, ComesWithinOnePercentOfTheBestWithOneInTwentyEvaluations) {
   const std::vector<Grid> all = grids();
   EXPECT_EQ(all.size(), 12u);
   if (table) {
-    std::cout << "| grid | points | best | evaluations, median (most) | above the best, median (worst) | random "
+    std::cout << "| grid | points | best | evaluations, median (most) | above the best, median "
+                 "(worst) | random "
                  "search, median (worst) |\n"
                  "|---|---:|---:|---:|---:|---:|\n";
   }
@@ -71,7 +75,8 @@ TEST(TunerGrids, ComesWithinOnePercentOfTheBestWithOneInTwentyEvaluations) {
     for (std::size_t seed = 0; seed < seeds; ++seed) {
       Tuner tuner(*space, {allowed, static_cast<std::uint64_t>(seed)});
       for (auto points = tuner.next(); !points.empty(); points = tuner.next()) {
-        for (const std::int64_t point : points) tuner.tell(point, grid.ns[static_cast<std::size_t>(point)]);
+        for (const std::int64_t point : points)
+          tuner.tell(point, grid.ns[static_cast<std::size_t>(point)]);
       }
       ASSERT_TRUE(tuner.best());
       above.push_back(*grid.ns[static_cast<std::size_t>(*tuner.best())] / best - 1);
@@ -90,10 +95,11 @@ TEST(TunerGrids, ComesWithinOnePercentOfTheBestWithOneInTwentyEvaluations) {
     std::sort(by_chance.begin(), by_chance.end());
     std::sort(evaluations.begin(), evaluations.end());
     if (table) {
-      std::cout << fmt::format("| {} | {} | {:.2f} ms | {} ({}) | {:.2f} % ({:.2f} %) | {:.2f} % ({:.2f} %) |\n",
-                               grid.name, space->size(), best / 1e6, evaluations[seeds / 2], evaluations.back(),
-                               100 * above[seeds / 2], 100 * above.back(), 100 * by_chance[seeds / 2],
-                               100 * by_chance.back());
+      std::cout << fmt::format(
+          "| {} | {} | {:.2f} ms | {} ({}) | {:.2f} % ({:.2f} %) | {:.2f} % ({:.2f} %) |\n",
+          grid.name, space->size(), best / 1e6, evaluations[seeds / 2], evaluations.back(),
+          100 * above[seeds / 2], 100 * above.back(), 100 * by_chance[seeds / 2],
+          100 * by_chance.back());
     }
   }
 }

@@ -29,7 +29,8 @@ std::optional<double> cost(const Space& space, std::int64_t point) {
 
 double exhaustive(const Space& space) {
   double least = 1e9;
-  for (std::int64_t p = 0; p < space.size(); ++p) least = std::min(least, cost(space, p).value_or(1e9));
+  for (std::int64_t p = 0; p < space.size(); ++p)
+    least = std::min(least, cost(space, p).value_or(1e9));
   return least;
 }
 
@@ -95,11 +96,12 @@ TEST(Tuner, AsksForNoPointTwiceAndGoesTheSameWayAgain) {
 }
 
 TEST(Tuner, TriesEverythingWhereThereIsLittle) {
-  const Space few =
-      *Space::of({*parse_axis("", "strategy.bytes_per_pack=1,2,4"), *parse_axis("", "strategy.algorithm=ring,nccl"),
-                  *parse_axis("", "strategy.shards=1,2")});
+  const Space few = *Space::of({*parse_axis("", "strategy.bytes_per_pack=1,2,4"),
+                                *parse_axis("", "strategy.algorithm=ring,nccl"),
+                                *parse_axis("", "strategy.shards=1,2")});
   const Search found = search(few, 100, 0);
-  EXPECT_EQ(std::set<std::int64_t>(found.asked.begin(), found.asked.end()).size(), found.asked.size());
+  EXPECT_EQ(std::set<std::int64_t>(found.asked.begin(), found.asked.end()).size(),
+            found.asked.size());
   EXPECT_LE(found.asked.size(), 12u);
   EXPECT_EQ(found.best, exhaustive(few));
 }
@@ -109,7 +111,8 @@ TEST(Tuner, EndsWhereNothingCanBeBetter) {
   Tuner tuner(all, {400, 0, 0.002, 1.5});
   std::int64_t asked = 0;
   for (auto points = tuner.next(); !points.empty(); points = tuner.next()) {
-    for (const std::int64_t point : points) ++asked, tuner.tell(point, std::max(1.5, cost(all, point).value_or(3)));
+    for (const std::int64_t point : points)
+      ++asked, tuner.tell(point, std::max(1.5, cost(all, point).value_or(3)));
   }
   EXPECT_LT(asked, 100) << "the design finds what costs the least possible";
   EXPECT_EQ(tuner.promised(), 0);

@@ -91,7 +91,8 @@ TEST(ScaledDecimal, IsExact) {
   EXPECT_EQ(scaled_decimal("-0.5", 3), -500);
   EXPECT_EQ(scaled_decimal("12.3456", 3), 12345);
   EXPECT_EQ(scaled_decimal("1.5e3", 0), 1500);
-  for (const char* wrong : {"", "-", "1.2.3", "nan", "Infinity", "9e99", "99999999999999999999", "12a"})
+  for (const char* wrong :
+       {"", "-", "1.2.3", "nan", "Infinity", "9e99", "99999999999999999999", "12a"})
     EXPECT_EQ(scaled_decimal(wrong, 3), std::nullopt) << wrong;
 }
 

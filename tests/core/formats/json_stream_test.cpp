@@ -1,4 +1,5 @@
-// The pull parser: what it reads is what is there, wherever buffers end, and whatever is cut off has a place.
+// The pull parser: what it reads is what is there, wherever buffers end, and whatever is cut off
+// has a place.
 
 #include "core/formats/json_stream.h"
 
@@ -51,14 +52,16 @@ std::string flat(JsonStream& in) {
 }
 
 constexpr std::string_view kText =
-    "{\"name\": \"a \\\"quoted\\\" \\u00e9 name\", \"ts\": 12.5, \"nested\": {\"list\": [1, [2, 3], {}, []], \"t\": "
+    "{\"name\": \"a \\\"quoted\\\" \\u00e9 name\", \"ts\": 12.5, \"nested\": {\"list\": [1, [2, "
+    "3], {}, []], \"t\": "
     "true},\n"
     " \"empty\": \"\", \"skipped\": {\"]}\": \"}\\\\\"}, \"last\": -Infinity}";
 
 TEST(JsonStream, ReadsTheSameWhereverBuffersEnd) {
   const std::string whole =
       "{name:a \"quoted\" é "
-      "name,ts:12.5,nested:{list:[1,[2,3,],{},[],],t:true,},empty:,skipped:{]}:}\\,},last:-Infinity,}";
+      "name,ts:12.5,nested:{list:[1,[2,3,],{},[],],t:true,},empty:,skipped:{]}:}\\,},last:-"
+      "Infinity,}";
   for (std::size_t piece = 1; piece <= kText.size(); ++piece) {
     for (const std::size_t buffer : {std::size_t{64}, std::size_t{97}, std::size_t{4096}}) {
       SlowInput input(kText, piece);
@@ -96,13 +99,14 @@ TEST(JsonStream, EveryTextThatIsCutOffIsAnErrorAtItsEnd) {
     EXPECT_EQ(problem.kind.code, ProblemCode::kSyntax);
     const std::size_t newline = kText.find('\n');
     EXPECT_EQ(problem.where.line, length > newline ? 2 : 1);
-    EXPECT_EQ(problem.where.column, static_cast<int>(length > newline ? length - newline : length + 1));
+    EXPECT_EQ(problem.where.column,
+              static_cast<int>(length > newline ? length - newline : length + 1));
   }
 }
 
 TEST(JsonStream, MistakesAreErrorsAndNotTheEnd) {
-  for (const char* text :
-       {"{\"a\" 1}", "{a: 1}", "[1 2]", "{\"a\": 1 \"b\": 2}", "[1, }", "{\"a\": [1}}", "@", "[\"\\u12g4\"]"}) {
+  for (const char* text : {"{\"a\" 1}", "{a: 1}", "[1 2]", "{\"a\": 1 \"b\": 2}", "[1, }",
+                           "{\"a\": [1}}", "@", "[\"\\u12g4\"]"}) {
     SlowInput input(text, 3);
     JsonStream in(input, "t");
     flat(in);

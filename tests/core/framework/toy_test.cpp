@@ -1,5 +1,6 @@
-// A framework that Tutti does not have, added by its folder (toy/), its schema file and the one line that registers it: scenarios that
-// name it are read, complained of at their places, planned, simulated, edited, searched and turned into settings.
+// A framework that Tutti does not have, added by its folder (toy/), its schema file and the one
+// line that registers it: scenarios that name it are read, complained of at their places, planned,
+// simulated, edited, searched and turned into settings.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -28,9 +29,11 @@ const core::Library& library() {
 std::string text_of(const std::string& strategy) {
   std::string variables;
   for (const char* name : {"a", "b", "c", "d", "e"})
-    variables += fmt::format("variable {{ name: \"{}\" shape: 100 forward_ms: 1 backward_ms: 1 }} ", name);
+    variables +=
+        fmt::format("variable {{ name: \"{}\" shape: 100 forward_ms: 1 backward_ms: 1 }} ", name);
   return fmt::format(
-      "cluster {{ workers {{ machine: \"dgx1-v100\" count: 2 }} network {{ kind: ONE_SWITCH latency_us: 1 }} }}\n"
+      "cluster {{ workers {{ machine: \"dgx1-v100\" count: 2 }} network {{ kind: ONE_SWITCH "
+      "latency_us: 1 }} }}\n"
       "workload {{ {}}}\n"
       "strategy {{ {} }}\n",
       variables, strategy);
@@ -56,7 +59,8 @@ class ToyFrameworkTest : public testing::Test {
     std::vector<std::string> list;
     const auto scenario = read(strategy);
     if (scenario) return list;
-    for (const core::Problem& problem : scenario.error().problems()) list.push_back(to_string(problem.where));
+    for (const core::Problem& problem : scenario.error().problems())
+      list.push_back(to_string(problem.where));
     return list;
   }
 };
@@ -72,7 +76,8 @@ TEST_F(ToyFrameworkTest, IsReadAndPacks) {
   EXPECT_THAT(packs, ElementsAre(ElementsAre(4, 3), ElementsAre(2, 1), ElementsAre(0)));
   EXPECT_EQ(s.plan.packs[1].after, 0) << "in one stream";
   EXPECT_EQ(s.plan.update, core::Update::kPerPack);
-  EXPECT_EQ(good("algorithm: \"ring\" toy { gradients_per_pack: 2 }").plan.update, core::Update::kAfterAll);
+  EXPECT_EQ(good("algorithm: \"ring\" toy { gradients_per_pack: 2 }").plan.update,
+            core::Update::kAfterAll);
   EXPECT_THAT(describe(s.strategy), testing::HasSubstr("packs of Toy, 2 gradients each"));
   EXPECT_THAT(s.plan.notes.codes(), ElementsAre("toy.by-number"));
 }
@@ -81,27 +86,35 @@ TEST_F(ToyFrameworkTest, IsSimulated) {
   core::RecordOptions record;
   record.level = core::RecordLevel::kNone;
   core::Summary summary;
-  ASSERT_TRUE(sim::Simulator().run(good("algorithm: \"ring\" toy { gradients_per_pack: 3 }"), record, {}, summary));
+  ASSERT_TRUE(sim::Simulator().run(good("algorithm: \"ring\" toy { gradients_per_pack: 3 }"),
+                                   record, {}, summary));
   EXPECT_THAT(summary.last_packs(), SizeIs(2));
 }
 
 TEST_F(ToyFrameworkTest, ComplainsAtThePlaces) {
-  EXPECT_THAT(places("algorithm: \"ring\" toy { gradients_per_pack: 0 }"), ElementsAre("f:3:56")) << "while it is read";
+  EXPECT_THAT(places("algorithm: \"ring\" toy { gradients_per_pack: 0 }"), ElementsAre("f:3:56"))
+      << "while it is read";
   EXPECT_THAT(places("algorithm: \"ring\" toy { }"), ElementsAre("f:3:34"));
-  EXPECT_THAT(places("algorithm: \"ring\" toy { gradients_per_pack: 1 most_workers: 1 }"), ElementsAre("f:3:72"))
+  EXPECT_THAT(places("algorithm: \"ring\" toy { gradients_per_pack: 1 most_workers: 1 }"),
+              ElementsAre("f:3:72"))
       << "while it is lowered";
-  EXPECT_THAT(places("algorithm: \"ring\" toy { per_pack: 1 }"), ElementsAre("f:3:34", "f:3:36")) << "no such field";
-  EXPECT_THAT(places("algorithm: \"ring\" toy { gradients_per_pack: 1 } num_packs: 2"), ElementsAre("f:3:71"));
-  EXPECT_THAT(places("algorithm: \"ring\" toy { gradients_per_pack: 1 } horovod { }"), ElementsAre("f:3:68"))
+  EXPECT_THAT(places("algorithm: \"ring\" toy { per_pack: 1 }"), ElementsAre("f:3:34", "f:3:36"))
+      << "no such field";
+  EXPECT_THAT(places("algorithm: \"ring\" toy { gradients_per_pack: 1 } num_packs: 2"),
+              ElementsAre("f:3:71"));
+  EXPECT_THAT(places("algorithm: \"ring\" toy { gradients_per_pack: 1 } horovod { }"),
+              ElementsAre("f:3:68"))
       << "of two frameworks";
-  EXPECT_THAT(places("algorithm: \"ring\" toy { gradients_per_pack: 1 } toy { gradients_per_pack: 1 }"), SizeIs(1));
+  EXPECT_THAT(
+      places("algorithm: \"ring\" toy { gradients_per_pack: 1 } toy { gradients_per_pack: 1 }"),
+      SizeIs(1));
 }
 
 TEST_F(ToyFrameworkTest, IsEditedSearchedAndTurnedIntoSettings) {
   const auto change = core::parse_override("--set", "strategy.toy.gradients_per_pack=5");
   ASSERT_TRUE(change) << change.error().message();
-  const auto changed =
-      core::read_scenario(text_of("algorithm: \"ring\" toy { gradients_per_pack: 2 }"), "f", library(), {*change});
+  const auto changed = core::read_scenario(
+      text_of("algorithm: \"ring\" toy { gradients_per_pack: 2 }"), "f", library(), {*change});
   ASSERT_TRUE(changed) << changed.error().message();
   EXPECT_THAT(changed->plan.packs, SizeIs(1));
   EXPECT_FALSE(core::parse_override("--set", "strategy.toy.gradients=5"));
@@ -110,10 +123,12 @@ TEST_F(ToyFrameworkTest, IsEditedSearchedAndTurnedIntoSettings) {
 
   const auto axes = core::usual_axes(*changed);
   ASSERT_TRUE(axes) << axes.error().message();
-  EXPECT_THAT(*axes, ElementsAre(testing::Field(&core::Axis::fields, ElementsAre("strategy.toy.gradients_per_pack"))));
+  EXPECT_THAT(*axes, ElementsAre(testing::Field(&core::Axis::fields,
+                                                ElementsAre("strategy.toy.gradients_per_pack"))));
 
   const core::Snippets snippets = core::snippets_of(*changed, library());
-  EXPECT_THAT(snippets.list, ElementsAre(testing::Field(&core::Snippet::text, "toy --per-pack=5\n")));
+  EXPECT_THAT(snippets.list,
+              ElementsAre(testing::Field(&core::Snippet::text, "toy --per-pack=5\n")));
 }
 
 }  // namespace

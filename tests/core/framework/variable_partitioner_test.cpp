@@ -30,7 +30,8 @@ core::Variable variable(std::vector<std::int64_t> shape) {
 }
 
 TEST(VariablePartitioner, FixedSizeIsLimitedByTheSide) {
-  EXPECT_EQ(parts_of({FixedSize{2}, 0}, variable({10, 3})), 2);  // the example of FixedShardsPartitioner
+  EXPECT_EQ(parts_of({FixedSize{2}, 0}, variable({10, 3})),
+            2);  // the example of FixedShardsPartitioner
   EXPECT_EQ(parts_of({FixedSize{8}, 1}, variable({10, 3})), 3);
   EXPECT_EQ(parts_of({FixedSize{8}, 0}, variable({})), 1) << "a scalar";
   EXPECT_EQ(parts_of({FixedSize{8}, 0}, variable({0, 3})), 1) << "nothing";
@@ -42,7 +43,8 @@ TEST(VariablePartitioner, MinMaxIsLimitedByBytes) {
   EXPECT_EQ(parts_of({MinMaxVariable{10, 256 << 10}, 0}, variable({1024, 1024})), 10);
   EXPECT_EQ(parts_of({MinMaxVariable{}, 0}, variable({1024, 1024})), 1) << "TensorFlow's defaults";
   EXPECT_EQ(parts_of({MinMaxVariable{100, 256 << 10}, 0}, variable({4, 1 << 20})), 4) << "the side";
-  EXPECT_EQ(parts_of({MinMaxVariable{100, 256 << 10}, 0}, variable({10})), 1) << "less than one slice";
+  EXPECT_EQ(parts_of({MinMaxVariable{100, 256 << 10}, 0}, variable({10})), 1)
+      << "less than one slice";
   EXPECT_EQ(parts_of({MinMaxVariable{100, 1000}, 0}, variable({251})), 2) << "rounded up";
 }
 
@@ -62,28 +64,35 @@ TEST(VariablePartitioner, AxisSizeTakesWholeSlices) {
   EXPECT_EQ(parts(65'536, 5), 1);
 }
 
-core::Expected<core::Scenario> scenario_of(const std::string& partitioner, const std::string& workload,
+core::Expected<core::Scenario> scenario_of(const std::string& partitioner,
+                                           const std::string& workload,
                                            const std::string& more = "", int workers = 2) {
   return core::read_scenario(
-      fmt::format("cluster {{ workers {{ machine: \"m\" count: {} }} workers {{ machine: \"m\" count: 2 server: true "
+      fmt::format("cluster {{ workers {{ machine: \"m\" count: {} }} workers {{ machine: \"m\" "
+                  "count: 2 server: true "
                   "}} network "
-                  "{{ kind: ONE_SWITCH latency_us: 5 bandwidth_gb_per_s: 1 }} machine {{ name: \"m\" device {{ name: "
-                  "\"cpu0\" kind: CPU memory_gb_per_s: 50 }} nic {{ name: \"nic0\" bandwidth_gb_per_s: 10 }} link {{ "
-                  "from: \"cpu0\" to: \"nic0\" kind: PCIE bandwidth_gb_per_s: 10 latency_us: 0.5 }} }} }}\nworkload {{ "
-                  "{} }}\nstrategy {{ tensorflow {{ parameter_server {{ variable_partitioner {{ {} }} {} }} }} }}\n",
+                  "{{ kind: ONE_SWITCH latency_us: 5 bandwidth_gb_per_s: 1 }} machine {{ name: "
+                  "\"m\" device {{ name: "
+                  "\"cpu0\" kind: CPU memory_gb_per_s: 50 }} nic {{ name: \"nic0\" "
+                  "bandwidth_gb_per_s: 10 }} link {{ "
+                  "from: \"cpu0\" to: \"nic0\" kind: PCIE bandwidth_gb_per_s: 10 latency_us: 0.5 "
+                  "}} }} }}\nworkload {{ "
+                  "{} }}\nstrategy {{ tensorflow {{ parameter_server {{ variable_partitioner {{ {} "
+                  "}} {} }} }} }}\n",
                   workers, workload, partitioner, more),
       "f", core::Library(std::vector<core::Library::File>()));
 }
 
-core::Scenario valid(const std::string& partitioner, const std::string& workload, const std::string& more = "",
-                     int workers = 2) {
+core::Scenario valid(const std::string& partitioner, const std::string& workload,
+                     const std::string& more = "", int workers = 2) {
   auto scenario = scenario_of(partitioner, workload, more, workers);
   if (!scenario) throw std::runtime_error(scenario.error().message());
   return std::move(*scenario);
 }
 
 constexpr const char* kLarge =
-    "variable { name: \"a\" shape: 7 shape: 100 forward_ms: 1 backward_ms: 1 } variable { name: \"s\" } variable { "
+    "variable { name: \"a\" shape: 7 shape: 100 forward_ms: 1 backward_ms: 1 } variable { name: "
+    "\"s\" } variable { "
     "name: "
     "\"b\" shape: 3 forward_ms: 2 backward_ms: 2 }";
 
@@ -95,17 +104,20 @@ TEST(VariablePartitioner, PartsTakeThePlaceOfTheirVariable) {
     names.push_back(v.name);
     elements.push_back(v.elements);
   }
-  EXPECT_THAT(names, ElementsAre("a/part_0", "a/part_1", "a/part_2", "s", "b/part_0", "b/part_1", "b/part_2"));
+  EXPECT_THAT(names, ElementsAre("a/part_0", "a/part_1", "a/part_2", "s", "b/part_0", "b/part_1",
+                                 "b/part_2"));
   EXPECT_THAT(elements, ElementsAre(300, 200, 200, 1, 1, 1, 1));
   std::vector<std::vector<int>> segments;
-  for (const core::BackwardSegment& segment : s.workload.segments) segments.push_back(segment.variables);
+  for (const core::BackwardSegment& segment : s.workload.segments)
+    segments.push_back(segment.variables);
   EXPECT_THAT(segments.back(), ElementsAre(0, 1, 2));
   EXPECT_THAT(segments.front(), ElementsAre(4, 5, 6));
   EXPECT_EQ(s.plan.packs.size(), 14u) << "each is read and pushed";
   EXPECT_EQ(s.workload.bytes(), valid("min_max_variable {}", kLarge).workload.bytes());
 }
 
-/// Parts are variables to the servers: they lie on one after the other, and bytes that one server had are divided.
+/// Parts are variables to the servers: they lie on one after the other, and bytes that one server
+/// had are divided.
 TEST(VariablePartitioner, ServersShareOneLargeVariable) {
   constexpr int kWorkers = 6;
   const std::string one = "variable { name: \"v\" shape: 1000000 forward_ms: 1 backward_ms: 1 }";
@@ -123,14 +135,16 @@ TEST(VariablePartitioner, ServersShareOneLargeVariable) {
     EXPECT_TRUE(sim::Simulator().run(s, {}, {}, summary));
     return core::to_ms(summary.step_time());
   };
-  // Six workers read 4 MB each at 1 GB/s and push as much meanwhile: 24 ms by one port, 12 ms by two.
+  // Six workers read 4 MB each at 1 GB/s and push as much meanwhile: 24 ms by one port, 12 ms by
+  // two.
   EXPECT_LT(step(halves), 0.75 * step(whole));
 }
 
 TEST(VariablePartitioner, RowsAreSpreadOverTheParts) {
-  const core::Scenario s = valid("fixed_size { num_shards: 4 }",
-                                 "variable { name: \"e\" shape: 1000 shape: 16 forward_ms: 1 backward_ms: 1 } "
-                                 "sparse_gradient { variable: \"e\" rows_per_step: 10 }");
+  const core::Scenario s =
+      valid("fixed_size { num_shards: 4 }",
+            "variable { name: \"e\" shape: 1000 shape: 16 forward_ms: 1 backward_ms: 1 } "
+            "sparse_gradient { variable: \"e\" rows_per_step: 10 }");
   ASSERT_EQ(s.workload.gradients.size(), 4u);
   for (const core::Variable& v : s.workload.gradients) {
     ASSERT_TRUE(v.slices);
@@ -144,21 +158,25 @@ TEST(VariablePartitioner, RefusesWhatTensorFlowRefuses) {
   };
   EXPECT_THAT(refused(""), ElementsAre("missing VariablePartitioner"));
   EXPECT_THAT(refused("fixed_size {}"), ElementsAre("missing FixedSizePartitioner.num_shards"));
-  EXPECT_THAT(refused("fixed_size { num_shards: 0 }"), ElementsAre("too-small FixedSizePartitioner.num_shards"));
-  EXPECT_THAT(refused("fixed_size { num_shards: 2 axis: -1 }"), ElementsAre("too-small FixedSizePartitioner.axis"));
+  EXPECT_THAT(refused("fixed_size { num_shards: 0 }"),
+              ElementsAre("too-small FixedSizePartitioner.num_shards"));
+  EXPECT_THAT(refused("fixed_size { num_shards: 2 axis: -1 }"),
+              ElementsAre("too-small FixedSizePartitioner.axis"));
   EXPECT_THAT(refused("fixed_size { num_shards: 2 axis: 1 }"),
               ElementsAre("conflict ParameterServerStrategy.variable_partitioner"));
   EXPECT_THAT(refused("min_max_variable { min_slice_bytes: 0 }"),
               ElementsAre("too-small MinMaxVariablePartitioner.min_slice_bytes"));
-  EXPECT_THAT(refused("variable_axis_size {}"), ElementsAre("missing VariableAxisSizePartitioner.max_shard_bytes"));
+  EXPECT_THAT(refused("variable_axis_size {}"),
+              ElementsAre("missing VariableAxisSizePartitioner.max_shard_bytes"));
   EXPECT_THAT(refused("variable_axis_size { max_shard_bytes: 8 max_shards: 0 }"),
               ElementsAre("too-small VariableAxisSizePartitioner.max_shards"));
-  EXPECT_THAT(refused("fixed_size { num_shards: 100000 }", "variable { name: \"v\" shape: 100000 forward_ms: 1 }"),
+  EXPECT_THAT(refused("fixed_size { num_shards: 100000 }",
+                      "variable { name: \"v\" shape: 100000 forward_ms: 1 }"),
               ElementsAre("too-large ParameterServerStrategy.variable_partitioner"));
-  EXPECT_THAT(
-      refused("fixed_size { num_shards: 2 axis: 1 }",
-              "variable { name: \"e\" shape: 10 shape: 16 } sparse_gradient { variable: \"e\" rows_per_step: 1 }"),
-      ElementsAre("unsupported ParameterServerStrategy.variable_partitioner"));
+  EXPECT_THAT(refused("fixed_size { num_shards: 2 axis: 1 }",
+                      "variable { name: \"e\" shape: 10 shape: 16 } sparse_gradient { variable: "
+                      "\"e\" rows_per_step: 1 }"),
+              ElementsAre("unsupported ParameterServerStrategy.variable_partitioner"));
 }
 
 }  // namespace

@@ -17,7 +17,8 @@ using testing::IsEmpty;
 using Look = StepGraph::Look;
 using Kind = StepGraph::Arrow::Kind;
 
-Task computation(ComputeKind kind, std::int64_t row, std::int32_t pack = -1, std::int32_t segment = -1) {
+Task computation(ComputeKind kind, std::int64_t row, std::int32_t pack = -1,
+                 std::int32_t segment = -1) {
   Task task;
   task.kind = Task::Kind::kCompute;
   task.compute = kind;
@@ -76,7 +77,8 @@ Program step(std::int32_t packs) {
 
 TaskTimes times_of(const Program& program, Time of_pack) {
   const Durations durations{{{Time(100)}, {Time(10)}, {Time(1)}}};
-  return times_by_durations(program, durations, {Bandwidth(1), Bandwidth(1)}, [=](const Task&) { return of_pack; });
+  return times_by_durations(program, durations, {Bandwidth(1), Bandwidth(1)},
+                            [=](const Task&) { return of_pack; });
 }
 
 TEST(TimesByDurations, AreThoseOfAStreamAndCollectivesThatDoNotWaitForEachOther) {
@@ -117,16 +119,17 @@ TEST(StepGraph, EveryTaskOfASmallStepIsABox) {
     titles.push_back(box.title);
     if (box.on_path) on_path.push_back(box.look);
   }
-  EXPECT_THAT(titles, ElementsAre("forward", "backward", "pack 0", "backward", "pack 1", "update", "update",
-                                  "end of the step"));
-  EXPECT_THAT(on_path,
-              ElementsAre(Look::kForward, Look::kBackward, Look::kBackward, Look::kPack, Look::kUpdate, Look::kEnd));
+  EXPECT_THAT(titles, ElementsAre("forward", "backward", "pack 0", "backward", "pack 1", "update",
+                                  "update", "end of the step"));
+  EXPECT_THAT(on_path, ElementsAre(Look::kForward, Look::kBackward, Look::kBackward, Look::kPack,
+                                   Look::kUpdate, Look::kEnd));
   // Both updates wait for the backward pass; the stream says for the second what the first says.
   std::vector<std::pair<int, int>> edges, stream;
   for (const StepGraph::Arrow& arrow : graph.arrows)
     (arrow.kind == Kind::kStream ? stream : edges).emplace_back(arrow.from, arrow.to);
-  EXPECT_THAT(edges, testing::UnorderedElementsAre(std::pair(0, 1), std::pair(1, 2), std::pair(1, 3), std::pair(3, 4),
-                                                   std::pair(3, 5), std::pair(2, 5), std::pair(4, 6), std::pair(6, 7)));
+  EXPECT_THAT(edges, testing::UnorderedElementsAre(
+                         std::pair(0, 1), std::pair(1, 2), std::pair(1, 3), std::pair(3, 4),
+                         std::pair(3, 5), std::pair(2, 5), std::pair(4, 6), std::pair(6, 7)));
   EXPECT_THAT(stream, ElementsAre(std::pair(5, 6)));
 }
 
@@ -147,7 +150,8 @@ TEST(StepGraph, HundredsOfPacksAreAFewBoxesThatSayWhatTheyStandFor) {
   EXPECT_EQ(tasks[Look::kPack], 500);
   EXPECT_EQ(tasks[Look::kUpdate], 500);
   EXPECT_THAT(graph.captions, testing::Contains(HasSubstr("1501 tasks are drawn as")));
-  for (const StepGraph::Arrow& arrow : graph.arrows) EXPECT_LT(arrow.from, arrow.to) << "no packs alternate here";
+  for (const StepGraph::Arrow& arrow : graph.arrows)
+    EXPECT_LT(arrow.from, arrow.to) << "no packs alternate here";
 }
 
 TEST(StepGraph, TasksThatAlternateAreTwoBoxesInTurnAndBlocksAreFramed) {
@@ -175,8 +179,9 @@ TEST(StepGraph, TasksThatAlternateAreTwoBoxesInTurnAndBlocksAreFramed) {
   EXPECT_EQ(graph.boxes[1].time.busy, Time(7 * 3 * 10));
   EXPECT_EQ(graph.boxes[2].title, "all_reduce ×3");
   EXPECT_EQ(graph.boxes[1].row, graph.boxes[2].row);
-  const auto in_turn = std::find_if(graph.arrows.begin(), graph.arrows.end(),
-                                    [](const StepGraph::Arrow& a) { return a.kind == Kind::kInTurn; });
+  const auto in_turn =
+      std::find_if(graph.arrows.begin(), graph.arrows.end(),
+                   [](const StepGraph::Arrow& a) { return a.kind == Kind::kInTurn; });
   ASSERT_NE(in_turn, graph.arrows.end());
   EXPECT_EQ(std::pair(in_turn->from, in_turn->to), std::pair(1, 2));
   ASSERT_EQ(graph.frames.size(), 1u);
@@ -186,7 +191,8 @@ TEST(StepGraph, TasksThatAlternateAreTwoBoxesInTurnAndBlocksAreFramed) {
 
 // --- times of a simulated step ---
 
-Span span(std::int32_t kind, std::int64_t start, std::int64_t end, std::int32_t pack = -1, std::int64_t index = 0) {
+Span span(std::int32_t kind, std::int64_t start, std::int64_t end, std::int32_t pack = -1,
+          std::int64_t index = 0) {
   Span span;
   span.kind = kind;
   span.start = Time(start);
@@ -196,7 +202,8 @@ Span span(std::int32_t kind, std::int64_t start, std::int64_t end, std::int32_t 
   span.step = 1;
   return span;
 }
-PathPiece piece(std::int32_t kind, const char* device, std::int64_t start, std::int64_t end, std::int32_t pack = -1) {
+PathPiece piece(std::int32_t kind, const char* device, std::int64_t start, std::int64_t end,
+                std::int32_t pack = -1) {
   PathPiece piece;
   piece.kind = kind;
   piece.device = device;
@@ -207,7 +214,8 @@ PathPiece piece(std::int32_t kind, const char* device, std::int64_t start, std::
 }
 
 TEST(StepSpans, AreGivenToTasksByTheirLabelsOnTheDeviceOfTheCriticalPath) {
-  constexpr std::int32_t kForward = SpanKind::kFirstCompute, kBackward = kForward + 1, kUpdate = kForward + 4;
+  constexpr std::int32_t kForward = SpanKind::kFirstCompute, kBackward = kForward + 1,
+                         kUpdate = kForward + 4;
   StepSpans spans;
   EXPECT_FALSE(spans.complete());
   spans.track({0, TrackKind::kCompute, 0, "gpu0"});

@@ -1,5 +1,6 @@
-// Small traces in the shape of each format, written for these tests: what is in them is known, so all of it is checked. The traces of
-// the profiler are of two steps of three layers with four gradients in two packs (tests/data/traces).
+// Small traces in the shape of each format, written for these tests: what is in them is known, so
+// all of it is checked. The traces of the profiler are of two steps of three layers with four
+// gradients in two packs (tests/data/traces).
 
 #include "core/import/import.h"
 
@@ -136,8 +137,9 @@ TEST(Kineto, RanksAreJoinedOnOneClock) {
 TEST(Kineto, ARankThatIsThereTwiceIsRefused) {
   MeasuredRun run;
   ASSERT_TRUE(import_file(TraceFormat::kKineto, folder() + "kineto_rank0.json", run));
-  EXPECT_THAT(test::kinds_of(import_file(TraceFormat::kKineto, folder() + "kineto_rank0.json", run)),
-              ElementsAre("duplicate distributedInfo.rank"));
+  EXPECT_THAT(
+      test::kinds_of(import_file(TraceFormat::kKineto, folder() + "kineto_rank0.json", run)),
+      ElementsAre("duplicate distributedInfo.rank"));
 }
 
 TEST(ScenarioOfRun, SimulatesWhatWasMeasured) {
@@ -146,7 +148,8 @@ TEST(ScenarioOfRun, SimulatesWhatWasMeasured) {
   ASSERT_TRUE(fit_gradients(model, {}));
   const auto made = scenario_of_run(run, model, "mine", {});
   ASSERT_TRUE(made);
-  const auto scenario = read_scenario(made->text, "mine.textproto", Library(test::source_folder() + "/scenarios"));
+  const auto scenario =
+      read_scenario(made->text, "mine.textproto", Library(test::source_folder() + "/scenarios"));
   ASSERT_TRUE(scenario) << scenario.error().message();
   EXPECT_EQ(scenario->cluster->replicas(), 2);
   ASSERT_EQ(scenario->plan.packs.size(), 2u);
@@ -159,7 +162,8 @@ TEST(ScenarioOfRun, AsksForWhatNoTraceSays) {
   MeasuredRun run = imported({"kineto_rocm.json"});
   run.world_size = 4;
   StepModel model = step_model(run);
-  EXPECT_THAT(test::kinds_of(scenario_of_run(run, model, "x", {})), ElementsAre("missing --machine", "missing --link"));
+  EXPECT_THAT(test::kinds_of(scenario_of_run(run, model, "x", {})),
+              ElementsAre("missing --machine", "missing --link"));
   run = imported({"kineto_old.json"});
   model = step_model(run);
   EXPECT_THAT(test::kinds_of(fit_gradients(model, {})), ElementsAre("missing --model"));
@@ -183,7 +187,8 @@ TEST(ScenarioOfRun, TakesSizesOfAModelThatFits) {
   EXPECT_EQ(model.gradients[3].elements, 300'000);
   // One that was asked for must fit; without any, packs are variables.
   model = step_model(run);
-  EXPECT_THAT(test::kinds_of(fit_gradients(model, {"", {}, "", {other}, true})), ElementsAre("conflict --model"));
+  EXPECT_THAT(test::kinds_of(fit_gradients(model, {"", {}, "", {other}, true})),
+              ElementsAre("conflict --model"));
   ASSERT_TRUE(fit_gradients(model, {"", {}, "", {other}, false}));
   ASSERT_EQ(model.gradients.size(), 2u);
   EXPECT_EQ(model.gradients[1].elements, 300'256);
@@ -235,7 +240,8 @@ TEST(Inspector, WithoutVerboseThereIsNoTimeline) {
   EXPECT_EQ(run.ranks[0].collectives[0].bytes, 2 * 2'097'152);
   std::ostringstream out;
   TimelineWriter writer(out);
-  EXPECT_THAT(test::kinds_of(write_timeline(run, step_model(run), "t", writer)), ElementsAre("missing"));
+  EXPECT_THAT(test::kinds_of(write_timeline(run, step_model(run), "t", writer)),
+              ElementsAre("missing"));
 }
 
 TEST(NcclLog, ChoicesBelongToTheirCalls) {
@@ -309,7 +315,7 @@ TEST(Nsys, ProcessesAreRanksAndPayloadsAreSizes) {
   EXPECT_EQ(parse_nccl_tests(*log, "log").value()[0].rows[0].out_of_place->us, 395);
 }
 
-// ---------------------------------------------------------------------------------------------------- hostile
+// ---------------------------------------------------------------------------------------- hostile
 
 /// Whatever the bytes are: a run or an error that has a place; and then all that is made of it.
 void import_anything(TraceFormat format, const std::string& bytes) {

@@ -21,7 +21,8 @@ struct Case {
     workload.gradients.emplace_back().elements = 8;
     workload.gradients.emplace_back().elements = 8;
     workload.segments = {{"b", {1}}, {"a", {0}}};
-    workload.times = {{Time(10), {Time(6), Time(2)}, Time(1)}, {Time(30), {Time(4), Time(40)}, Time(1)}};
+    workload.times = {{Time(10), {Time(6), Time(2)}, Time(1)},
+                      {Time(30), {Time(4), Time(40)}, Time(1)}};
     plan = *make_plan(workload, Strategy::for_algorithm(BaseAlgorithm::kRing), *cluster);
     PlannedExchange exchange{0, {}, plan.packs.front().collective};
     exchange.exchange.per_backward = 2;

@@ -69,7 +69,8 @@ TEST_F(PlanTest, BytesPerPackTakesTheLastCreatedFirstAndPadsTo64Bytes) {
   const Plan p = plan(gradients({75, 2, 2, 50, 15, 12}));  // bytes 300 8 8 200 60 48
   EXPECT_THAT(variables(p), ElementsAre(ElementsAre(5, 4), ElementsAre(3), ElementsAre(2, 1, 0)));
   EXPECT_EQ(p.packs[0].payload.members[1].offset, 16) << "48 bytes and 16 of padding";
-  EXPECT_EQ(p.collective(p.packs[0]).bytes(), Bytes(128)) << "the padding behind the last travels too";
+  EXPECT_EQ(p.collective(p.packs[0]).bytes(), Bytes(128))
+      << "the padding behind the last travels too";
   EXPECT_EQ(p.collective(p.packs[1]).bytes(), Bytes(200)) << "a gradient alone is not padded";
   EXPECT_EQ(p.packs[0].copied_in, Bytes());
 }
@@ -81,7 +82,8 @@ TEST_F(PlanTest, PaddedPacksCutEvenlyOverReplicasAndRings) {
   const Plan p = plan(gradients({75, 2, 1, 50, 15, 12}));
   for (const Pack& pack : p.packs) {
     EXPECT_EQ(p.collective(pack).elements % (4 * 3), 0);
-    EXPECT_TRUE(p.collective(pack).schedule->same_everywhere(Renumbering::kShift, 1)) << p.collective(pack).elements;
+    EXPECT_TRUE(p.collective(pack).schedule->same_everywhere(Renumbering::kShift, 1))
+        << p.collective(pack).elements;
   }
   EXPECT_EQ(p.collective(p.packs[1]).elements, 60) << "50 and no more than it takes";
   EXPECT_EQ(p.packs[1].payload.members[0].count, 50);
@@ -90,7 +92,8 @@ TEST_F(PlanTest, PaddedPacksCutEvenlyOverReplicasAndRings) {
   strategy_.pad_packs = true;
   EXPECT_EQ(plan(gradients({7})).collectives[0].first.elements, 8);
   strategy_.collective = CollectiveKind::kReduceScatter;
-  EXPECT_EQ(plan(gradients({7})).collectives[0].first.elements, 8) << "which gives everybody an equal block";
+  EXPECT_EQ(plan(gradients({7})).collectives[0].first.elements, 8)
+      << "which gives everybody an equal block";
 }
 
 TEST_F(PlanTest, PacksOfConvertedGradientsAreCountedInWhatTravels) {
@@ -98,10 +101,12 @@ TEST_F(PlanTest, PacksOfConvertedGradientsAreCountedInWhatTravels) {
   strategy_.merging = Merging::kConcat;
   strategy_.compression = Compression{DataType::kFloat16, false};
   const Plan p = plan(gradients({10, 20, 30, 40}));  // 20, 40, 60, 80 bytes in float16
-  EXPECT_THAT(variables(p), ElementsAre(ElementsAre(3, 2), ElementsAre(1, 0))) << "closed at 140 bytes, not at 160";
+  EXPECT_THAT(variables(p), ElementsAre(ElementsAre(3, 2), ElementsAre(1, 0)))
+      << "closed at 140 bytes, not at 160";
   EXPECT_EQ(p.collective(p.packs[0]).bytes(), Bytes(140));
   EXPECT_EQ(p.packs[0].copied_in, Bytes(140));
-  EXPECT_EQ(p.packs[0].converted_in, Bytes()) << "its gradients were converted when they were ready";
+  EXPECT_EQ(p.packs[0].converted_in, Bytes())
+      << "its gradients were converted when they were ready";
   EXPECT_EQ(p.packs[0].converted_out, Bytes(70 * (2 + 4)));
 }
 
@@ -113,13 +118,15 @@ TEST_F(PlanTest, PacksThatAreConvertedAreCountedAsTheyWere) {
   EXPECT_EQ(p.collective(p.packs[0]).bytes(), Bytes(80));
   EXPECT_EQ(p.packs[0].converted_in, Bytes(40 * (4 + 2)));
   EXPECT_EQ(p.packs[0].converted_out, Bytes(40 * (4 + 2)));
-  EXPECT_EQ(p.collective(p.packs[2]).elements, (128 + 64) / 4) << "as laid out before, padding included";
+  EXPECT_EQ(p.collective(p.packs[2]).elements, (128 + 64) / 4)
+      << "as laid out before, padding included";
   EXPECT_EQ(p.packs[2].converted_in, Bytes(48 * 6));
 }
 
 TEST_F(PlanTest, WhatNeedsNoConversionIsSaid) {
   strategy_.compression = Compression{DataType::kFloat16, false};
-  const Plan p = plan(gradients({10, 20, 30}, {DataType::kInt32, DataType::kFloat16, DataType::kFloat64}));
+  const Plan p =
+      plan(gradients({10, 20, 30}, {DataType::kInt32, DataType::kFloat16, DataType::kFloat64}));
   EXPECT_EQ(p.collective(p.packs[0]).bytes(), Bytes(40));
   EXPECT_EQ(p.packs[0].converted_out, Bytes());
   EXPECT_EQ(p.packs[1].converted_out, Bytes());
@@ -162,7 +169,8 @@ TEST_F(PlanTest, MorePacksThanElementsLeaveSomeEmpty) {
 
 TEST_F(PlanTest, NumPacksNeedsOneType) {
   strategy_.num_packs = 2;
-  const auto p = make_plan(gradients({1, 1}, {DataType::kFloat32, DataType::kFloat16}), strategy_, *cluster_);
+  const auto p =
+      make_plan(gradients({1, 1}, {DataType::kFloat32, DataType::kFloat16}), strategy_, *cluster_);
   ASSERT_FALSE(p);
   EXPECT_EQ(p.error().field, "num_packs");
 }
@@ -180,7 +188,8 @@ TEST_F(PlanTest, MergeScopeCountsConsecutiveUnits) {
   EXPECT_THAT(variables(plan(gradients({1, 1, 1, 1, 1}))),
               ElementsAre(ElementsAre(0, 1), ElementsAre(2, 3), ElementsAre(4)));
   strategy_.agg_small_grads_max_bytes = Bytes(4);
-  EXPECT_THAT(variables(plan(gradients({1, 1, 9, 9, 9}))), ElementsAre(ElementsAre(0, 1, 2), ElementsAre(3, 4)))
+  EXPECT_THAT(variables(plan(gradients({1, 1, 9, 9, 9}))),
+              ElementsAre(ElementsAre(0, 1, 2), ElementsAre(3, 4)))
       << "a run counts as one unit";
 }
 
@@ -195,9 +204,11 @@ TEST_F(PlanTest, MergingCanBeOffOrByCopies) {
   EXPECT_EQ(p.packs[0].copied_out, Bytes(24));
 }
 
-/// ScopedAllocator grouping of the golden cases: "Group ops don't all have same type" stops the merging.
+/// ScopedAllocator grouping of the golden cases: "Group ops don't all have same type" stops the
+/// merging.
 TEST_F(PlanTest, TypesThatMixInOnePackStopTheScopedAllocatorInAll) {
-  const std::vector<DataType> types{DataType::kFloat32, DataType::kFloat32, DataType::kFloat32, DataType::kFloat16};
+  const std::vector<DataType> types{DataType::kFloat32, DataType::kFloat32, DataType::kFloat32,
+                                    DataType::kFloat16};
   strategy_.bytes_per_pack = Bytes(4);  // last-created first: 2 and 4 bytes, then the others
   const Workload workload = gradients({1, 1, 1, 1}, types);
   const Plan p = plan(workload);
@@ -233,11 +244,17 @@ TEST_F(PlanTest, EveryElementTravelsExactlyOnceWhateverThePacking) {
     for (std::uint64_t i = 1 + random.below(30); i > 0; --i)
       sizes.push_back(static_cast<std::int64_t>(random.below(200)));
     sizes.push_back(1);
-    strategy_ = Strategy::for_algorithm(random.below(2) == 0 ? BaseAlgorithm::kRing : BaseAlgorithm::kPscpu);
+    strategy_ = Strategy::for_algorithm(random.below(2) == 0 ? BaseAlgorithm::kRing
+                                                             : BaseAlgorithm::kPscpu);
     switch (random.below(5)) {
-      case 0: strategy_.bytes_per_pack = Bytes(static_cast<std::int64_t>(random.below(1500))); break;
+      case 0:
+        strategy_.bytes_per_pack = Bytes(static_cast<std::int64_t>(random.below(1500)));
+        break;
       case 1: strategy_.num_packs = 1 + static_cast<int>(random.below(9)); break;
-      case 2: strategy_.agg_small_grads_max_bytes = Bytes(1 + static_cast<std::int64_t>(random.below(500))); break;
+      case 2:
+        strategy_.agg_small_grads_max_bytes =
+            Bytes(1 + static_cast<std::int64_t>(random.below(500)));
+        break;
       case 3: strategy_.all_reduce_merge_scope = 1 + static_cast<int>(random.below(8)); break;
       default: break;
     }
@@ -245,7 +262,8 @@ TEST_F(PlanTest, EveryElementTravelsExactlyOnceWhateverThePacking) {
     const Workload w = gradients(sizes);
     const Plan p = plan(w);
     std::vector<std::vector<int>> times(sizes.size());
-    for (std::size_t v = 0; v < sizes.size(); ++v) times[v].assign(static_cast<std::size_t>(sizes[v]), 0);
+    for (std::size_t v = 0; v < sizes.size(); ++v)
+      times[v].assign(static_cast<std::size_t>(sizes[v]), 0);
     for (const Pack& pack : p.packs) {
       std::int64_t free_from = 0;
       for (const Member& m : pack.payload.members) {

@@ -22,8 +22,9 @@ using testing::IsEmpty;
 using testing::Not;
 
 std::shared_ptr<const Cluster> gpu_cluster(int workers, int gpus) {
-  return std::make_shared<const Cluster>(std::vector<WorkerGroup>{{test::switch_machine(gpus), workers}}, gpus,
-                                         Network{Network::Kind::kOneSwitch, std::nullopt, microseconds(1), "test"});
+  return std::make_shared<const Cluster>(
+      std::vector<WorkerGroup>{{test::switch_machine(gpus), workers}}, gpus,
+      Network{Network::Kind::kOneSwitch, std::nullopt, microseconds(1), "test"});
 }
 
 /// Float32 vectors of so many elements, in creation order.
@@ -48,9 +49,9 @@ Strategy by_spec(std::string_view text, LimitUnit unit = LimitUnit::kElements) {
   spec.api = read->api;
   spec.limit_unit = unit;
   Strategy strategy = Strategy::for_algorithm(
-      spec.entries.empty()
-          ? AlgorithmChoice(BaseAlgorithm::kPscpu, BaseAlgorithm::kPscpu)
-          : spec.entries.back().algorithm.value_or(AlgorithmChoice(BaseAlgorithm::kPscpu, BaseAlgorithm::kPscpu)));
+      spec.entries.empty() ? AlgorithmChoice(BaseAlgorithm::kPscpu, BaseAlgorithm::kPscpu)
+                           : spec.entries.back().algorithm.value_or(
+                                 AlgorithmChoice(BaseAlgorithm::kPscpu, BaseAlgorithm::kPscpu)));
   strategy.spec = std::move(spec);
   return strategy;
 }
@@ -91,8 +92,10 @@ std::set<Rank> adding_ranks(const Collective& c) {
 
 TEST(SpecPlan, EveryGradientGoesByTheEntryThatTakesIt) {
   const auto cluster = gpu_cluster(2, 2);
-  const Plan p = planned(gradients({10, 1000, 20, 2000}), by_spec("[('pscpu',1,100),('xring',2,-1)]"), *cluster);
-  EXPECT_THAT(variables(p), ElementsAre(ElementsAre(0), ElementsAre(2), ElementsAre(1), ElementsAre(3)));
+  const Plan p = planned(gradients({10, 1000, 20, 2000}),
+                         by_spec("[('pscpu',1,100),('xring',2,-1)]"), *cluster);
+  EXPECT_THAT(variables(p),
+              ElementsAre(ElementsAre(0), ElementsAre(2), ElementsAre(1), ElementsAre(3)));
   EXPECT_THAT(entries(p), ElementsAre(0, 0, 1, 1));
   EXPECT_THAT(p.entry_of_gradient, ElementsAre(0, 1, 0, 1));
   EXPECT_EQ(p.collective(p.packs[0]).schedule->ranks(), 6) << "the workers' CPUs add";
@@ -108,7 +111,8 @@ TEST(SpecPlan, PacksOfEachEntryTakeTurnsByThemselves) {
   EXPECT_THAT(turns, ElementsAre(0, 1, 2, 0, 1));
   EXPECT_THAT(adding_ranks(p.collective(p.packs[0])), ElementsAre(4));
   EXPECT_THAT(adding_ranks(p.collective(p.packs[2])), ElementsAre(6));
-  EXPECT_THAT(adding_ranks(p.collective(p.packs[3])), ElementsAre(4, 6)) << "the first group of two, not the fourth";
+  EXPECT_THAT(adding_ranks(p.collective(p.packs[3])), ElementsAre(4, 6))
+      << "the first group of two, not the fourth";
   EXPECT_THAT(adding_ranks(p.collective(p.packs[4])), ElementsAre(5, 7));
 }
 
@@ -118,7 +122,8 @@ TEST(SpecPlan, PackingHappensInsideEachEntry) {
   strategy.num_packs = 2;
   const Plan cut = planned(gradients({10, 1000, 21, 2000}), strategy, *cluster);
   EXPECT_THAT(entries(cut), ElementsAre(0, 0, 1, 1));
-  EXPECT_THAT(variables(cut), ElementsAre(ElementsAre(0, 2), ElementsAre(2), ElementsAre(1, 3), ElementsAre(3)));
+  EXPECT_THAT(variables(cut),
+              ElementsAre(ElementsAre(0, 2), ElementsAre(2), ElementsAre(1, 3), ElementsAre(3)));
   EXPECT_EQ(cut.collective(cut.packs[0]).elements, 15);
   EXPECT_EQ(cut.collective(cut.packs[1]).elements, 16);
   strategy.num_packs = 0;
@@ -127,7 +132,8 @@ TEST(SpecPlan, PackingHappensInsideEachEntry) {
   EXPECT_THAT(variables(small), ElementsAre(ElementsAre(0, 2, 3, 4), ElementsAre(1)))
       << "neighbours among those that the entry takes";
   strategy.num_packs = 1;
-  EXPECT_EQ(planned(gradients({10, 1000, 20}), strategy, *cluster).packs.size(), 2u) << "num_packs goes first";
+  EXPECT_EQ(planned(gradients({10, 1000, 20}), strategy, *cluster).packs.size(), 2u)
+      << "num_packs goes first";
 }
 
 TEST(SpecPlan, RunsOfSmallGradientsHoldTwoMoreUnlessTheyAreToBeExact) {
@@ -137,7 +143,8 @@ TEST(SpecPlan, RunsOfSmallGradientsHoldTwoMoreUnlessTheyAreToBeExact) {
   strategy.agg_small_grads_max_group = 3;
   const auto sizes = [&] {
     std::vector<std::size_t> members;
-    for (const Pack& pack : planned(gradients(std::vector<std::int64_t>(10, 5)), strategy, *cluster).packs)
+    for (const Pack& pack :
+         planned(gradients(std::vector<std::int64_t>(10, 5)), strategy, *cluster).packs)
       members.push_back(pack.payload.members.size());
     return members;
   };
@@ -148,18 +155,21 @@ TEST(SpecPlan, RunsOfSmallGradientsHoldTwoMoreUnlessTheyAreToBeExact) {
 
 TEST(SpecPlan, NcclsPacksFormOneChainAcrossEntries) {
   const auto cluster = gpu_cluster(1, 2);
-  const Plan p = planned(gradients({10, 1000, 20, 500, 2000}), by_spec("nccl:100:xring:600:nccl"), *cluster);
+  const Plan p =
+      planned(gradients({10, 1000, 20, 500, 2000}), by_spec("nccl:100:xring:600:nccl"), *cluster);
   EXPECT_THAT(entries(p), ElementsAre(0, 0, 1, 2, 2));
   std::map<int, int> after;  // by the one variable of a pack
   for (const Pack& pack : p.packs) {
-    const int before = pack.after < 0 ? -1 : p.packs[static_cast<std::size_t>(pack.after)].payload.members[0].variable;
+    const int before =
+        pack.after < 0 ? -1
+                       : p.packs[static_cast<std::size_t>(pack.after)].payload.members[0].variable;
     after[pack.payload.members[0].variable] = before;
   }
   EXPECT_EQ(after, (std::map<int, int>{{4, -1}, {2, 4}, {1, 2}, {0, 1}, {3, -1}}));
 }
 
-/// The value that goes across is GPU 0's, and TensorFlow releases it once all GPUs of the worker have theirs: that is a message of
-/// nothing from every other GPU.
+/// The value that goes across is GPU 0's, and TensorFlow releases it once all GPUs of the worker
+/// have theirs: that is a message of nothing from every other GPU.
 TEST(SpecPlan, WhatGoesAcrossWorkersWaitsForAllGpusOfTheWorker) {
   for (const char* name : {"nccl/xring", "nccl/rechd", "nccl/pscpu"}) {
     for (const auto& [workers, told] : std::vector<std::pair<int, int>>{{1, 0}, {2, 2 * 3}}) {
@@ -173,7 +183,8 @@ TEST(SpecPlan, WhatGoesAcrossWorkersWaitsForAllGpusOfTheWorker) {
             const Step step = schedule.step(r, l, i);
             if (step.kind != StepKind::kSend || step.source.count > 0) continue;
             ++signals;
-            EXPECT_EQ(step.to.rank(r, schedule.ranks()), r / 4 * 4) << "the first GPU of its worker";
+            EXPECT_EQ(step.to.rank(r, schedule.ranks()), r / 4 * 4)
+                << "the first GPU of its worker";
           }
         }
       }
@@ -190,7 +201,8 @@ TEST(SpecPlan, NotesTellWhereTensorFlowDiffers) {
   const auto notes = [&](const Strategy& s) { return planned(w, s, *cluster).notes.codes(); };
   const auto texts = [&](const Strategy& s) { return planned(w, s, *cluster).notes.texts(); };
   for (const auto& [limit, moved] : {std::pair(100, " 0 of 4 "), std::pair(60, " 1 of 4 ")}) {
-    const Strategy s = by_spec(fmt::format("[('pscpu',1,{}),('xring',1,-1)]", limit), LimitUnit::kBytes);
+    const Strategy s =
+        by_spec(fmt::format("[('pscpu',1,{}),('xring',1,-1)]", limit), LimitUnit::kBytes);
     EXPECT_THAT(notes(s), Contains("spec.limits-in-bytes"));
     EXPECT_THAT(texts(s), Contains(HasSubstr(moved))) << "would go by another entry";
   }
@@ -213,7 +225,8 @@ TEST(SpecPlan, ResultsByEntryWantVariablesOfOneShape) {
   const auto refused = make_plan(gradients({10, 1000, 20, 2000}), strategy, *cluster);
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().field, "all_reduce_spec");
-  EXPECT_TRUE(make_plan(gradients({10, 20, 1000}), strategy, *cluster)) << "they come in order anyway";
+  EXPECT_TRUE(make_plan(gradients({10, 20, 1000}), strategy, *cluster))
+      << "they come in order anyway";
 }
 
 TEST(SpecPlan, TakenLiterallyTensorFlowsOwnLimitsHold) {
@@ -230,7 +243,8 @@ TEST(SpecPlan, TakenLiterallyTensorFlowsOwnLimitsHold) {
   const std::string conflict = "conflict all_reduce_spec";
   EXPECT_EQ(error("[('nccl/rechd',1,-1)]", {10, 21}), conflict) << "21 elements cannot be halved";
   EXPECT_EQ(error("'nccl'", {10}), conflict);
-  EXPECT_EQ(error("[('nccl/xring',1,1000),('xring',1,10)]", {5000}), conflict) << "no entry takes them";
+  EXPECT_EQ(error("[('nccl/xring',1,1000),('xring',1,10)]", {5000}), conflict)
+      << "no entry takes them";
   EXPECT_EQ(error("[('nccl/xring',1,5000),('xring',1,10)]", {5000}), "");
   EXPECT_EQ(error("[('rechd',1,5),('xring',1,-1)]", {10}), "") << "a name that no gradient meets";
   EXPECT_EQ(error("[('rechd',1,50),('xring',1,-1)]", {10}), conflict);
@@ -244,22 +258,23 @@ TEST(SpecPlan, TakenLiterallyTensorFlowsOwnLimitsHold) {
 TEST(TensorFlowSpec, PiecesOfARingArePadded) {
   for (const Data& c : golden_cases("xring.padded_split")) {
     SCOPED_TRACE(test::golden_name(c));
-    const std::int64_t elements = c["input"]["elements"].number(), pieces = c["input"]["pieces"].number();
+    const std::int64_t elements = c["input"]["elements"].number(),
+                       pieces = c["input"]["pieces"].number();
     const std::int64_t padded = padded_for_xring(elements, pieces, 1);
     EXPECT_EQ(padded - elements, c["expected"]["pad_elements"].number());
     EXPECT_EQ(padded / pieces, c["expected"]["piece_elements"].number());
     // … and travel, one piece per message.
-    const Collective made =
-        make_all_reduce(*test::plain_cluster(static_cast<int>(pieces)), Strategy::for_algorithm(BaseAlgorithm::kXring),
-                        DataType::kFloat32, elements, 0);
+    const Collective made = make_all_reduce(*test::plain_cluster(static_cast<int>(pieces)),
+                                            Strategy::for_algorithm(BaseAlgorithm::kXring),
+                                            DataType::kFloat32, elements, 0);
     EXPECT_EQ(made.elements, padded);
     EXPECT_EQ(made.schedule->step(0, 0, 0).source.count, c["expected"]["piece_elements"].number());
     EXPECT_THAT(check(*made.schedule, made.contract()), IsEmpty());
   }
 }
 
-/// Two scalars on each device d, d and d + 1, as TensorFlow's test has them: every device ends with what the test
-/// asserts, by schedules that are proved to add every contribution once.
+/// Two scalars on each device d, d and d + 1, as TensorFlow's test has them: every device ends with
+/// what the test asserts, by schedules that are proved to add every contribution once.
 TEST(TensorFlowSpec, TheMatrixOfItsTestSumsAndAverages) {
   for (const Data& c : golden_cases("MultiWorkerAllReduce.reduce")) {
     SCOPED_TRACE(test::golden_name(c));
@@ -270,7 +285,8 @@ TEST(TensorFlowSpec, TheMatrixOfItsTestSumsAndAverages) {
     ASSERT_EQ(c["expected"]["MEAN"].text(), "(n-1)/2 and (n+1)/2");
     const std::vector<std::int64_t> sums{n * (n - 1) / 2, n * (n + 1) / 2};
     for (const char* text : {"('pscpu/pscpu',2,-1)", "[('pscpu/pscpu',2,100),('xring',2,-1)]"}) {
-      for (const auto& [num_packs, agg] : std::vector<std::pair<int, int>>{{0, 0}, {1, 0}, {0, 100}}) {
+      for (const auto& [num_packs, agg] :
+           std::vector<std::pair<int, int>>{{0, 0}, {1, 0}, {0, 100}}) {
         Strategy strategy = by_spec(text);
         strategy.num_packs = num_packs;
         strategy.agg_small_grads_max_bytes = Bytes(agg);
@@ -298,9 +314,10 @@ TEST(TensorFlowSpec, TheMatrixOfItsTestSumsAndAverages) {
             }
           }
           for (std::size_t v = 0; v < 2; ++v) {
-            const double expected =
-                static_cast<double>(sums[v]) / (reduction == Reduction::kMean ? static_cast<double>(n) : 1);
-            EXPECT_DOUBLE_EQ(result[v], expected) << text << ", num_packs " << num_packs << ", agg " << agg;
+            const double expected = static_cast<double>(sums[v]) /
+                                    (reduction == Reduction::kMean ? static_cast<double>(n) : 1);
+            EXPECT_DOUBLE_EQ(result[v], expected)
+                << text << ", num_packs " << num_packs << ", agg " << agg;
           }
         }
       }
@@ -319,15 +336,17 @@ TEST(TensorFlowSpec, NothingToReduceIsRefused) {
   }
 }
 
-/// TensorFlow's builder takes any list of gather devices for the first stage, and refuses all but one per worker. Here that is
-/// what a schedule is made of.
+/// TensorFlow's builder takes any list of gather devices for the first stage, and refuses all but
+/// one per worker. Here that is what a schedule is made of.
 TEST(TensorFlowSpec, EveryWorkersCpuGathersInTheFirstStageOfPscpuPscpu) {
   for (const Data& c : golden_cases("pscpu/pscpu.build")) {
     SCOPED_TRACE(test::golden_name(c));
     const auto workers = static_cast<int>(c["input"]["num_workers"].number());
     ASSERT_NE(c["input"]["first_gather_devices"].number(), workers);
-    const Plan plan = planned(gradients({30}), by_spec("('pscpu/pscpu', 2)"), *gpu_cluster(workers, 2));
-    EXPECT_EQ(adding_ranks(plan.collective(plan.packs[0])).size(), static_cast<std::size_t>(workers));
+    const Plan plan =
+        planned(gradients({30}), by_spec("('pscpu/pscpu', 2)"), *gpu_cluster(workers, 2));
+    EXPECT_EQ(adding_ranks(plan.collective(plan.packs[0])).size(),
+              static_cast<std::size_t>(workers));
   }
 }
 
@@ -347,10 +366,13 @@ TEST(TensorFlowSpec, SecondStageOfPscpuPscpuInTfCnnBenchmarks) {
           for (std::int64_t i = 0; i < plan.collective(pack).schedule->steps(r, l); ++i)
             adds += plan.collective(pack).schedule->step(r, l, i).kind == StepKind::kReduce ? 1 : 0;
         }
-        if (adds > 1) second.push_back("w" + std::to_string(plan.collective(pack).group.device(r).worker) + "/cpu:0");
+        if (adds > 1)
+          second.push_back("w" + std::to_string(plan.collective(pack).group.device(r).worker) +
+                           "/cpu:0");
       }
       std::vector<std::string> expected;
-      for (const Data& name : c["expected"]["second_gather_devices"].items()) expected.push_back(name.text());
+      for (const Data& name : c["expected"]["second_gather_devices"].items())
+        expected.push_back(name.text());
       EXPECT_EQ(second, expected);
     }
     Strategy contrib = by_spec(text);

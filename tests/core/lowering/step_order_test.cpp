@@ -22,7 +22,8 @@ class Recorded : public StepActions {
 
   void compute(const ComputeTask& task) override {
     const int which = std::max(task.index, task.pack);
-    log.push_back(std::string(to_string(task.kind)) + (which >= 0 ? " " + std::to_string(which) : ""));
+    log.push_back(std::string(to_string(task.kind)) +
+                  (which >= 0 ? " " + std::to_string(which) : ""));
     queue.push_back(task);
   }
   void pack_ready(int pack) override { log.push_back("ready " + std::to_string(pack)); }
@@ -77,7 +78,8 @@ class StepOrder : public testing::Test {
 };
 
 TEST_F(StepOrder, PacksStartWhenTheirGradientsAreReadyAndUpdatesFollowTheBackwardPass) {
-  StepPlayer& d = make(Strategy::for_algorithm(BaseAlgorithm::kRing));  // packs 0, 1, 2 hold a, b, c
+  StepPlayer& d =
+      make(Strategy::for_algorithm(BaseAlgorithm::kRing));  // packs 0, 1, 2 hold a, b, c
   d.begin_step(1'000'000, actions_);
   EXPECT_THAT(actions_.take(), ElementsAre("forward"));
   EXPECT_THAT(actions_.next(d), ElementsAre("backward 0"));
@@ -100,7 +102,8 @@ TEST_F(StepOrder, GradientsLeaveInTheLastMicroBatchOnly) {
   times_.accumulate = {Time(7), Time(8), Time(9)};
   StepPlayer& d = make(Strategy::for_algorithm(BaseAlgorithm::kRing));
   d.begin_step(1'000'000, actions_);
-  for (const char* const next : {"forward", "backward 0", "backward 1", "backward 2", "forward", "backward 0"}) {
+  for (const char* const next :
+       {"forward", "backward 0", "backward 1", "backward 2", "forward", "backward 0"}) {
     EXPECT_THAT(actions_.take(), ElementsAre(next));
     d.compute_done(actions_.queue.front(), actions_);
     actions_.queue.pop_front();
@@ -122,7 +125,8 @@ TEST_F(StepOrder, GradientsAreConvertedBehindTheirSegmentsAndBackBeforeTheirUpda
   actions_.next(d);
   actions_.take();
   EXPECT_THAT(actions_.next(d), ElementsAre("convert to send 0"));
-  EXPECT_EQ(actions_.queue.front().duration, nanoseconds(150)) << "100 elements, 4 bytes read and 2 written, at 4 GB/s";
+  EXPECT_EQ(actions_.queue.front().duration, nanoseconds(150))
+      << "100 elements, 4 bytes read and 2 written, at 4 GB/s";
   EXPECT_THAT(actions_.next(d), ElementsAre("backward 1"));
   EXPECT_THAT(actions_.next(d), ElementsAre("convert to send 1"));
   EXPECT_THAT(actions_.next(d), ElementsAre("backward 2"));
@@ -190,7 +194,8 @@ TEST_F(StepOrder, NumPacksWaitsForEverythingOnBothEnds) {
   d.begin_step(1'000'000, actions_);
   for (int i = 0; i < 3; ++i) actions_.next(d);
   actions_.take();
-  EXPECT_THAT(actions_.next(d), ElementsAre("ready 0", "copy into pack 0", "ready 1", "copy into pack 1"));
+  EXPECT_THAT(actions_.next(d),
+              ElementsAre("ready 0", "copy into pack 0", "ready 1", "copy into pack 1"));
   actions_.next(d);
   actions_.next(d);
   d.pack_done(1, actions_);
@@ -262,11 +267,13 @@ TEST_F(StepOrder, EntriesConcatenateAndAreUnpackedByThemselves) {
   r.take();
   EXPECT_THAT(r.next(player), ElementsAre("backward 0")) << "forward";
   EXPECT_THAT(r.next(player), ElementsAre("backward 1")) << "c is ready, and b is not";
-  EXPECT_THAT(r.next(player), ElementsAre("ready 2", "copy into pack 2", "ready 3", "copy into pack 3", "backward 2"))
+  EXPECT_THAT(r.next(player), ElementsAre("ready 2", "copy into pack 2", "ready 3",
+                                          "copy into pack 3", "backward 2"))
       << "b and c, whatever a does";
   EXPECT_THAT(r.next(player), ElementsAre("launch 2"));
   EXPECT_THAT(r.next(player), ElementsAre("launch 3"));
-  EXPECT_THAT(r.next(player), ElementsAre("ready 0", "copy into pack 0", "ready 1", "copy into pack 1"));
+  EXPECT_THAT(r.next(player),
+              ElementsAre("ready 0", "copy into pack 0", "ready 1", "copy into pack 1"));
   r.next(player);
   EXPECT_THAT(r.next(player), ElementsAre("launch 1"));
   player.pack_done(3, r);

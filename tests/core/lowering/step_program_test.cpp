@@ -26,11 +26,13 @@
 namespace tutti::core {
 namespace {
 
-/// A plan with a collective that packs and exchanges can have. Nothing here looks into it but the checker of debug builds.
+/// A plan with a collective that packs and exchanges can have. Nothing here looks into it but the
+/// checker of debug builds.
 Plan empty_plan() {
   static const std::shared_ptr<const Cluster> cluster = test::plain_cluster(2);
   Plan plan;
-  plan.add({make_all_reduce(*cluster, Strategy::for_algorithm(BaseAlgorithm::kRing), DataType::kFloat32, 1, 0)});
+  plan.add({make_all_reduce(*cluster, Strategy::for_algorithm(BaseAlgorithm::kRing),
+                            DataType::kFloat32, 1, 0)});
   return plan;
 }
 Pack empty_pack() {
@@ -40,8 +42,8 @@ Pack empty_pack() {
 }
 PlannedExchange empty_exchange() { return {0, {}, 0}; }
 
-/// StepPrograms of debug builds refuse plans that may deadlock. Kinds of device cut their passes at different places, so exchanges
-/// come in different orders there.
+/// StepPrograms of debug builds refuse plans that may deadlock. Kinds of device cut their passes at
+/// different places, so exchanges come in different orders there.
 #if !defined(NDEBUG) || defined(TUTTI_SANITIZED)
 constexpr bool kChecksPlans = true;
 #else
@@ -71,7 +73,8 @@ class Generator {
     if (one_in(4)) c.plan.checkpoint_every = static_cast<std::int32_t>(1 + below(3));
     for (std::uint64_t n = c.plan.checkpoint_every > 0 ? 1 + below(3) : 0; n > 0; --n)
       c.plan.packs.emplace_back(empty_pack()).phase = PackPhase::kCheckpoint;
-    for (std::uint64_t groups = 1 + below(2); groups > 0; --groups) c.workload.times.push_back(times(c.workload));
+    for (std::uint64_t groups = 1 + below(2); groups > 0; --groups)
+      c.workload.times.push_back(times(c.workload));
     if (one_in(3)) exchanges(c.plan);
     return c;
   }
@@ -119,7 +122,8 @@ class Generator {
       if (one_in(3)) continue;
       Pack& pack = c.plan.packs.emplace_back(empty_pack());
       pack.phase = PackPhase::kRead;
-      pack.payload.members.push_back({v, 0, c.workload.gradients[static_cast<std::size_t>(v)].elements});
+      pack.payload.members.push_back(
+          {v, 0, c.workload.gradients[static_cast<std::size_t>(v)].elements});
       if (one_in(2)) pack.after = static_cast<int>(c.plan.packs.size()) - 2;
     }
   }
@@ -135,23 +139,27 @@ class Generator {
     while (!left.empty()) {
       Pack pack = empty_pack();
       pack.needs_all_gradients = needs_all;
-      pack.entry =
-          c.plan.entry_of_gradient.empty() ? 0 : c.plan.entry_of_gradient[static_cast<std::size_t>(left.back())];
+      pack.entry = c.plan.entry_of_gradient.empty()
+                       ? 0
+                       : c.plan.entry_of_gradient[static_cast<std::size_t>(left.back())];
       const auto take = [&](std::size_t i) {
-        pack.payload.members.push_back({left[i], 0, c.workload.gradients[static_cast<std::size_t>(left[i])].elements});
+        pack.payload.members.push_back(
+            {left[i], 0, c.workload.gradients[static_cast<std::size_t>(left[i])].elements});
         left.erase(left.begin() + static_cast<std::ptrdiff_t>(i));
       };
       take(left.size() - 1);
       while (!left.empty() && one_in(2)) {
         const std::size_t i = below(left.size());
-        if (!needs_all || entries == 1 || c.plan.entry_of_gradient[static_cast<std::size_t>(left[i])] == pack.entry)
+        if (!needs_all || entries == 1 ||
+            c.plan.entry_of_gradient[static_cast<std::size_t>(left[i])] == pack.entry)
           take(i);
       }
       if (!needs_all && !left.empty() && one_in(4)) pack.also_needs = left.back();
       bytes(c, pack);
       if (const int before = static_cast<int>(c.plan.packs.size());
           before > 0 && !c.plan.computation_waits && one_in(2)) {
-        const int after = one_in(2) ? before - 1 : static_cast<int>(below(static_cast<std::uint64_t>(before)));
+        const int after =
+            one_in(2) ? before - 1 : static_cast<int>(below(static_cast<std::uint64_t>(before)));
         pack.after = after;
       }
       c.plan.packs.push_back(pack);
@@ -164,7 +172,9 @@ class Generator {
     }
   }
   void bytes(const Case& c, Pack& pack) {
-    const auto some = [this] { return Bytes(one_in(2) ? 0 : static_cast<std::int64_t>(below(5000))); };
+    const auto some = [this] {
+      return Bytes(one_in(2) ? 0 : static_cast<std::int64_t>(below(5000)));
+    };
     pack.copied_in = some();
     pack.copied_out = some();
     if (!c.plan.compression) return;
@@ -193,8 +203,8 @@ class Recorded : public StepActions {
   bool ended = false;
 
   void compute(const ComputeTask& t) override {
-    log.push_back(fmt::format("{} of {} ps, segment {}, pack {}, {} ppm", to_string(t.kind), t.duration.count(),
-                              t.index, t.pack, t.compute_bound_ppm));
+    log.push_back(fmt::format("{} of {} ps, segment {}, pack {}, {} ppm", to_string(t.kind),
+                              t.duration.count(), t.index, t.pack, t.compute_bound_ppm));
     stream.push_back(t);
   }
   void pack_ready(int pack) override { log.push_back(fmt::format("ready {}", pack)); }
@@ -210,7 +220,9 @@ class Recorded : public StepActions {
     log.push_back("end");
     ended = true;
   }
-  [[nodiscard]] std::size_t in_flight() const { return (stream.empty() ? 0 : 1) + packs.size() + exchanges.size(); }
+  [[nodiscard]] std::size_t in_flight() const {
+    return (stream.empty() ? 0 : 1) + packs.size() + exchanges.size();
+  }
 
   void complete(std::size_t which, const Plan& plan, StepPlayer& player) {
     if (!stream.empty() && which-- == 0) {
@@ -225,8 +237,8 @@ class Recorded : public StepActions {
     };
     if (which < packs.size()) {
       // No replica is done with a pull before the push that it answers.
-      const auto push =
-          std::find(packs.begin(), packs.end(), plan.packs[static_cast<std::size_t>(packs[which])].answers);
+      const auto push = std::find(packs.begin(), packs.end(),
+                                  plan.packs[static_cast<std::size_t>(packs[which])].answers);
       if (push != packs.end()) which = static_cast<std::size_t>(push - packs.begin());
       return player.pack_done(take(packs, which), *this);
     }
@@ -240,7 +252,9 @@ std::vector<std::string> features(const Case& c) {
   const auto add_if = [&](bool has, const char* name) {
     if (has) all.emplace_back(name);
   };
-  const auto any = [&](const auto& is) { return std::any_of(c.plan.packs.begin(), c.plan.packs.end(), is); };
+  const auto any = [&](const auto& is) {
+    return std::any_of(c.plan.packs.begin(), c.plan.packs.end(), is);
+  };
   add_if(c.workload.micro_batches > 2, "repeated passes");
   add_if(c.workload.micro_batches > 2 && !c.plan.exchanges.empty(), "exchanges in repeated passes");
   add_if(c.plan.computation_waits, "computation waits");
@@ -260,7 +274,8 @@ std::vector<std::string> features(const Case& c) {
   return all;
 }
 
-/// Runs three steps of the case on every kind of device, with random completions. Answers all calls, or nothing if it stood still.
+/// Runs three steps of the case on every kind of device, with random completions. Answers all
+/// calls, or nothing if it stood still.
 std::optional<std::string> calls_of(Generator& random, const Case& c) {
   const StepPrograms programs(c.workload, c.plan);
   std::string calls;
@@ -268,8 +283,9 @@ std::optional<std::string> calls_of(Generator& random, const Case& c) {
     StepPlayer player(programs, g, c.device);
     Recorded actions;
     for (int step = 0; step < 3; ++step) {
-      const std::int64_t pace =
-          random.one_in(3) ? 1'000'000 : static_cast<std::int64_t>(500'000 + random.below(1'000'000));
+      const std::int64_t pace = random.one_in(3)
+                                    ? 1'000'000
+                                    : static_cast<std::int64_t>(500'000 + random.below(1'000'000));
       actions.ended = false;
       player.begin_step(pace, actions);
       while (!actions.ended) {
@@ -299,8 +315,9 @@ std::string recorded(const std::vector<std::string>& cases) {
   return text;
 }
 
-/// The calls were written down when they were held, one by one, against the state machine that ran training steps before there
-/// were task graphs. TUTTI_UPDATE_EXPECTED writes them again, where the order of a step is meant to change.
+/// The calls were written down when they were held, one by one, against the state machine that ran
+/// training steps before there were task graphs. TUTTI_UPDATE_EXPECTED writes them again, where the
+/// order of a step is meant to change.
 TEST(StepProgram, MakesTheCallsThatWereWrittenDown) {
   constexpr std::uint64_t kCases = 6'000;
   const std::string file = test::source_folder() + "/tests/core/lowering/step_calls.txt";
@@ -323,7 +340,9 @@ TEST(StepProgram, MakesTheCallsThatWereWrittenDown) {
   if (std::getenv("TUTTI_UPDATE_EXPECTED") != nullptr && !kChecksPlans) std::ofstream(file) << ours;
   std::ifstream in(file);
   const std::string theirs(std::istreambuf_iterator<char>(in), {});
-  const auto checked = [](const std::string& text) { return kChecksPlans ? text.substr(0, text.find("\n\n")) : text; };
+  const auto checked = [](const std::string& text) {
+    return kChecksPlans ? text.substr(0, text.find("\n\n")) : text;
+  };
   EXPECT_EQ(checked(ours), checked(theirs));
 }
 

@@ -13,7 +13,8 @@ using testing::SizeIs;
 
 /// nccl-tests 2.13 to 2.17.
 constexpr const char* kModern =
-    "# nThread 1 nGpus 4 minBytes 1024 maxBytes 4194304 step: 4096(factor) warmup iters: 5 iters: 20 agg iters: 1 "
+    "# nThread 1 nGpus 4 minBytes 1024 maxBytes 4194304 step: 4096(factor) warmup iters: 5 iters: "
+    "20 agg iters: 1 "
     "validation: 1 graph: 0\n"
     "#\n"
     "# Using devices\n"
@@ -22,27 +23,36 @@ constexpr const char* kModern =
     "#  Rank  2 Group  0 Pid  12345 on      node0 device  2 [0x47] NVIDIA A100\n"
     "#  Rank  3 Group  0 Pid  12345 on      node0 device  3 [0x4e] NVIDIA A100\n"
     "#\n"
-    "#                                                              out-of-place                       in-place\n"
-    "#       size         count      type   redop    root     time   algbw   busbw #wrong     time   algbw   busbw "
+    "#                                                              out-of-place                   "
+    "    in-place\n"
+    "#       size         count      type   redop    root     time   algbw   busbw #wrong     time "
+    "  algbw   busbw "
     "#wrong\n"
-    "#        (B)    (elements)                               (us)  (GB/s)  (GB/s)            (us)  (GB/s)  (GB/s)\n"
-    "        1024           256     float     sum      -1    21.36    0.05    0.07      0    20.99    0.05    0.07     "
+    "#        (B)    (elements)                               (us)  (GB/s)  (GB/s)            (us) "
+    " (GB/s)  (GB/s)\n"
+    "        1024           256     float     sum      -1    21.36    0.05    0.07      0    20.99 "
+    "   0.05    0.07     "
     " "
     "0\n"
-    "     4194304       1048576     float     sum      -1    83.20   50.41   75.62      0    82.10   51.09   76.63    "
+    "     4194304       1048576     float     sum      -1    83.20   50.41   75.62      0    82.10 "
+    "  51.09   76.63    "
     "N/A\n"
     "# Out of bounds values : 0 OK\n"
     "# Avg bus bandwidth    : 38.1\n";
 
 /// Before 2.10: no root, "error" for "#wrong"; another tool's line between the rows; one half only.
 constexpr const char* kOld =
-    "# nThread 8 nGpus 1 minBytes 64 maxBytes 64 step: 2(factor) warmup iters: 2 iters: 5 validation: 0 \n"
+    "# nThread 8 nGpus 1 minBytes 64 maxBytes 64 step: 2(factor) warmup iters: 2 iters: 5 "
+    "validation: 0 \n"
     "# Using devices\n"
     "#   Rank  0 Pid 519864 on oneflow-27 device  0 [0x0f] NVIDIA GeForce RTX 3090\n"
     "#   Rank  1 Pid 519864 on oneflow-27 device  1 [0x10] NVIDIA GeForce RTX 3090\n"
-    "#                                                       out-of-place                       in-place          \n"
-    "#       size         count      type   redop     time   algbw   busbw  error     time   algbw   busbw  error\n"
-    "#        (B)    (elements)                       (us)  (GB/s)  (GB/s)            (us)  (GB/s)  (GB/s)       \n"
+    "#                                                       out-of-place                       "
+    "in-place          \n"
+    "#       size         count      type   redop     time   algbw   busbw  error     time   algbw "
+    "  busbw  error\n"
+    "#        (B)    (elements)                       (us)  (GB/s)  (GB/s)            (us)  (GB/s) "
+    " (GB/s)       \n"
     "hostname:3442:3442 [0] NCCL INFO Launch mode Parallel\n"
     "           0             0   float     sum    35.20    0.00    0.00    N/A\n"
     "          64            16     float     sum    55.57    0.00    0.00    N/A\n";
@@ -63,8 +73,10 @@ std::vector<NcclTestsTable> parsed(const std::string& text) {
 }
 
 /// The text as a file "log" has this mistake, and no other.
-void expect_refused(const std::string& text, const std::string& mark, ProblemCode code, const std::string& field) {
-  EXPECT_THAT(parse_nccl_tests(text, "log"), test::FailsWithAll(std::vector{test::at(text, mark, code, field)}))
+void expect_refused(const std::string& text, const std::string& mark, ProblemCode code,
+                    const std::string& field) {
+  EXPECT_THAT(parse_nccl_tests(text, "log"),
+              test::FailsWithAll(std::vector{test::at(text, mark, code, field)}))
       << text;
 }
 
@@ -129,10 +141,12 @@ TEST(NcclTests, ReadsColumnsByTheirTitles) {
   // 2.19: statistics behind each half; a collective's name.
   const auto tables = parsed(
       "# Collective test starting: /opt/all_reduce_perf\n"
-      "# size count type redop root time algbw busbw #wrong i_min i_max i_p99 i_cv% time algbw busbw #wrong i_min "
+      "# size count type redop root time algbw busbw #wrong i_min i_max i_p99 i_cv% time algbw "
+      "busbw #wrong i_min "
       "i_max "
       "i_p99 i_cv%\n"
-      "4194304 1048576 bfloat16 sum -1 100.0 41.94 62.91 2 90 120 119 1.0 50.0 83.89 125.8 0 40 60 59 1.0 2026-01-01 "
+      "4194304 1048576 bfloat16 sum -1 100.0 41.94 62.91 2 90 120 119 1.0 50.0 83.89 125.8 0 40 60 "
+      "59 1.0 2026-01-01 "
       "10:00:00\n");
   ASSERT_THAT(tables, SizeIs(1));
   EXPECT_EQ(tables[0].collective, "all_reduce");
@@ -175,14 +189,17 @@ TEST(NcclTests, ReadsTheJsonOfTuttiPerf) {
 TEST(NcclTests, WhatWasPrintedIsReadBack) {
   Random random(7);
   for (int table = 0; table < 50; ++table) {
-    std::string text = "# size count type redop root time algbw busbw #wrong time algbw busbw #wrong\n";
+    std::string text =
+        "# size count type redop root time algbw busbw #wrong time algbw busbw #wrong\n";
     std::vector<std::pair<std::int64_t, double>> rows;
     for (int r = 0; r < 20; ++r) {
-      const auto elements = static_cast<std::int64_t>(1 + random.below(std::uint64_t{1} << (1 + r)));
+      const auto elements =
+          static_cast<std::int64_t>(1 + random.below(std::uint64_t{1} << (1 + r)));
       const double us = static_cast<double>(1 + random.below(10'000'000)) / 100;
       const double algbw = static_cast<double>(8 * elements) / us / 1e3;
-      text += fmt::format("{:>12} {:>12} double sum -1 {:7.2f} {:6.2f} {:6.2f} 0 {:7.2f} {:6.2f} {:6.2f} 0\n",
-                          8 * elements, elements, us, algbw, algbw * 1.5, us, algbw, algbw * 1.5);
+      text += fmt::format(
+          "{:>12} {:>12} double sum -1 {:7.2f} {:6.2f} {:6.2f} 0 {:7.2f} {:6.2f} {:6.2f} 0\n",
+          8 * elements, elements, us, algbw, algbw * 1.5, us, algbw, algbw * 1.5);
       rows.emplace_back(8 * elements, us);
     }
     const auto tables = parsed(text);
@@ -238,12 +255,14 @@ TEST(NcclTests, RowsThatAreCutOffAreRefusedWhereTheyEnd) {
   for (std::size_t length = row + 40; length < row + 75; ++length) {
     const auto cut = parse_nccl_tests(text.substr(0, length), "log");
     ASSERT_FALSE(cut) << length;
-    // Cut inside a number it is a number still; then its columns contradict each other, or the rest is missing.
+    // Cut inside a number it is a number still; then its columns contradict each other, or the rest
+    // is missing.
     for (const Problem& problem : cut.error().problems()) {
       EXPECT_EQ(problem.where.line, 13) << length;
-      EXPECT_THAT(problem.kind, testing::AnyOf(ProblemKind{ProblemCode::kMissing, "out-of-place time"},
-                                               ProblemKind{ProblemCode::kMissing, "in-place time"},
-                                               ProblemKind{ProblemCode::kConflict, "algbw"}))
+      EXPECT_THAT(problem.kind,
+                  testing::AnyOf(ProblemKind{ProblemCode::kMissing, "out-of-place time"},
+                                 ProblemKind{ProblemCode::kMissing, "in-place time"},
+                                 ProblemKind{ProblemCode::kConflict, "algbw"}))
           << length;
     }
   }
@@ -256,17 +275,21 @@ TEST(NcclTests, NumbersThatAreNoneAreRefusedAtTheirPlace) {
   expect_refused(titles + "1024 256 float sum -1 nan 0.05 0.07 0\n", "nan", kWrongType, "time");
   expect_refused(titles + "1024 256 float sum -1 -3 0.05 0.07 0\n", "-3", kTooSmall, "time");
   expect_refused(titles + "1024 256 float sum -1 0.00 0.05 0.07 0\n", "1024", kTooSmall, "time");
-  expect_refused(titles + "99999999999999999999 256 float sum -1 1 1 1 0\n", "9999", kTooLarge, "size");
-  expect_refused(titles + "1048576 262144 float sum -1 10 1.05 2.1 0\n", "1048576", kConflict, "algbw");
+  expect_refused(titles + "99999999999999999999 256 float sum -1 1 1 1 0\n", "9999", kTooLarge,
+                 "size");
+  expect_refused(titles + "1048576 262144 float sum -1 10 1.05 2.1 0\n", "1048576", kConflict,
+                 "algbw");
   expect_refused(R"({"results": [{"size": "x", "count": 3}]})", "\"x\"", kWrongType, "size");
   expect_refused(R"({"results": [{"count": 3}]})", "{\"count", kMissing, "size");
   expect_refused("{\"results\": [", "[^", kSyntax, "");
 }
 
 TEST(NcclTests, FilesWithoutATableAreRefused) {
-  for (const std::string text : {"", "hello\n", "# size count type\n1 2 float\n", "{}", "{\"results\": 3}",
-                                 "# size count type redop root time algbw busbw #wrong\n"}) {
-    EXPECT_THAT(parse_nccl_tests(text, "log"), test::FailsWithAll(std::vector{test::Mistake{ProblemCode::kMissing}}))
+  for (const std::string text :
+       {"", "hello\n", "# size count type\n1 2 float\n", "{}", "{\"results\": 3}",
+        "# size count type redop root time algbw busbw #wrong\n"}) {
+    EXPECT_THAT(parse_nccl_tests(text, "log"),
+                test::FailsWithAll(std::vector{test::Mistake{ProblemCode::kMissing}}))
         << text;
   }
 }
@@ -274,7 +297,8 @@ TEST(NcclTests, FilesWithoutATableAreRefused) {
 TEST(NcclTests, TablesOfSomethingElseAreToldFromAnAllReduce) {
   const NcclTestsTable table = parsed(kModern).front();
   EXPECT_TRUE(check_collective(table, 4));
-  const auto against = [](const NcclTestsTable& one, std::int64_t ranks, const test::Mistake& mistake) {
+  const auto against = [](const NcclTestsTable& one, std::int64_t ranks,
+                          const test::Mistake& mistake) {
     EXPECT_THAT(check_collective(one, ranks), test::FailsWithAll(std::vector{mistake}));
   };
   using enum ProblemCode;

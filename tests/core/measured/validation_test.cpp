@@ -99,13 +99,19 @@ TEST(NcclTables, ThatCannotBeModelledSayWhy) {
     change(f);
     return refusal(f);
   };
-  EXPECT_THAT(with([](TableFacts& f) { f.gpu_model = "MI300X"; }), ElementsAre("unsupported gpu_model"));
-  EXPECT_THAT(with([](TableFacts& f) { f.gpu_model = "Voodoo 2"; }), ElementsAre("unknown-name gpu_model"));
+  EXPECT_THAT(with([](TableFacts& f) { f.gpu_model = "MI300X"; }),
+              ElementsAre("unsupported gpu_model"));
+  EXPECT_THAT(with([](TableFacts& f) { f.gpu_model = "Voodoo 2"; }),
+              ElementsAre("unknown-name gpu_model"));
   EXPECT_THAT(with([](TableFacts& f) { f.ranks = 7; }), ElementsAre("conflict n_ranks"));
-  EXPECT_THAT(with([](TableFacts& f) { f.version = "2.4.8"; }), ElementsAre("unsupported nccl_version"));
-  EXPECT_THAT(with([](TableFacts& f) { f.link_gb_per_s = 0; }), ElementsAre("invalid link_gbytes_dir"));
-  EXPECT_THAT(with([](TableFacts& f) { f.links_per_gpu = 100'000'000'000; }), ElementsAre("invalid links_per_gpu"));
-  EXPECT_THAT(with([](TableFacts& f) { f.nics_per_node = 100'000'000'000; }), ElementsAre("too-large nics_per_node"));
+  EXPECT_THAT(with([](TableFacts& f) { f.version = "2.4.8"; }),
+              ElementsAre("unsupported nccl_version"));
+  EXPECT_THAT(with([](TableFacts& f) { f.link_gb_per_s = 0; }),
+              ElementsAre("invalid link_gbytes_dir"));
+  EXPECT_THAT(with([](TableFacts& f) { f.links_per_gpu = 100'000'000'000; }),
+              ElementsAre("invalid links_per_gpu"));
+  EXPECT_THAT(with([](TableFacts& f) { f.nics_per_node = 100'000'000'000; }),
+              ElementsAre("too-large nics_per_node"));
   EXPECT_THAT(with([](TableFacts& f) {
                 f.nodes = 2;
                 f.ranks = 16;
@@ -138,7 +144,8 @@ CollectiveTable scaled(TableFacts f, double times, std::size_t rows) {
   const auto model = TableModel::of(table);
   EXPECT_TRUE(model);
   std::vector<double> us;
-  for (std::size_t r = 0; r < rows; ++r) us.push_back(model->predict(r, Parameters::initial()).us());
+  for (std::size_t r = 0; r < rows; ++r)
+    us.push_back(model->predict(r, Parameters::initial()).us());
   for (std::size_t r = 0; r < rows; ++r) table.rows[r].us = us[r] * times;
   return table;
 }
@@ -167,7 +174,8 @@ TEST(NcclValidation, EveryConfigWeighsTheSameAndOutliersNothing) {
   EXPECT_NEAR(made.overall.median, 0, 1e-9);
   EXPECT_NEAR(made.overall.p90, 1, 1e-9);
   EXPECT_NEAR(made.overall_bands.coverage, 0.5, 1e-9) << "all of a, nothing of b";
-  // Of the 29 rows of a six are below 64 KiB, three more below 1 MiB, six more below 64 MiB: the 15th is in the middle.
+  // Of the 29 rows of a six are below 64 KiB, three more below 1 MiB, six more below 64 MiB: the
+  // 15th is in the middle.
   EXPECT_NEAR(made.tables[0].bands.width, 4, 1e-9);
   EXPECT_EQ(made.tables[0].bands.coverage, 1);
   EXPECT_NEAR(made.tables[1].bands.width, 2, 1e-9);
@@ -200,8 +208,9 @@ TEST(NcclValidation, TablesThatAreGivenCorrectTheOthersOfTheirSystem) {
   EXPECT_EQ(made->tables[0].about, (ProblemKind{ProblemCode::kUnused, "table_id"}));
   EXPECT_EQ(made->tables[2].about, (ProblemKind{ProblemCode::kUnused, "system"}));
   EXPECT_NEAR(made->tables[2].quality.median, 0, 1e-9) << "predicted as without a calibration";
-  EXPECT_THAT(test::kinds_of(validate(tables, figures, ErrorBands(), {{"gone"}, Spread::initial()})),
-              ElementsAre("unknown-name --calibrate-on"));
+  EXPECT_THAT(
+      test::kinds_of(validate(tables, figures, ErrorBands(), {{"gone"}, Spread::initial()})),
+      ElementsAre("unknown-name --calibrate-on"));
 }
 
 TEST(NcclQuality, CoverageIsTheShareInsideAndWidthTheMedianRatio) {
@@ -249,7 +258,9 @@ TEST(NcclQuality, QuantilesAreThoseOfRowsWrittenOutByWeight) {
   std::sort(listed.begin(), listed.end());
   const Quality q = errors.quality();
   EXPECT_EQ(q.median, listed[(listed.size() + 1) / 2 - 1]);
-  EXPECT_EQ(q.p90, listed[static_cast<std::size_t>(std::ceil(0.9 * static_cast<double>(listed.size()))) - 1]);
+  EXPECT_EQ(
+      q.p90,
+      listed[static_cast<std::size_t>(std::ceil(0.9 * static_cast<double>(listed.size()))) - 1]);
 }
 
 /// The reason quotes the first row that cannot be read.
@@ -274,8 +285,8 @@ class CollectiveTables : public testing::Test {
 };
 
 TEST_F(CollectiveTables, AreReadWithTheirFacts) {
-  const auto loaded = load_collective_tables(write("t.csv", "table_id,size_bytes,time_us\na,32,5.5\na,64,60\n"),
-                                             write("m.json", kMeta));
+  const auto loaded = load_collective_tables(
+      write("t.csv", "table_id,size_bytes,time_us\na,32,5.5\na,64,60\n"), write("m.json", kMeta));
   ASSERT_TRUE(loaded) << loaded.error().message();
   ASSERT_EQ(loaded->size(), 1U);
   const CollectiveTable& table = loaded->front();
@@ -298,7 +309,8 @@ TEST_F(CollectiveTables, MistakesAreNamedWithTheirPlace) {
   EXPECT_THAT(load("table_id,size_bytes,time_us\n", "{}"),
               FailsWith(in("m.json", {ProblemCode::kWrongType, "", 1, 1})));
   const std::string open = "table_id,size_bytes,time_us\na,32,\"5\n";
-  EXPECT_THAT(load(open, kMeta), FailsWith(in("t.csv", test::at(open, "\"5", ProblemCode::kSyntax, ""))));
+  EXPECT_THAT(load(open, kMeta),
+              FailsWith(in("t.csv", test::at(open, "\"5", ProblemCode::kSyntax, ""))));
 }
 
 TEST_F(CollectiveTables, LinesWithOtherCellsThanTheHeaderAreToldAndTheRestIsRead) {
@@ -309,7 +321,8 @@ TEST_F(CollectiveTables, LinesWithOtherCellsThanTheHeaderAreToldAndTheRestIsRead
   ASSERT_EQ(loaded->size(), 2U);
   EXPECT_EQ((*loaded)[0].rows.size(), 2U);
   ASSERT_EQ((*loaded)[0].unread.size(), 2U);
-  EXPECT_TRUE(test::is((*loaded)[0].unread[0], {ProblemCode::kSyntax, "", 3, 1, folder_.path() + "/t.csv"}));
+  EXPECT_TRUE(test::is((*loaded)[0].unread[0],
+                       {ProblemCode::kSyntax, "", 3, 1, folder_.path() + "/t.csv"}));
   EXPECT_EQ((*loaded)[0].unread[1].where.line, 4);
   // Nobody knows whose this one is.
   EXPECT_EQ((*loaded)[1].facts.table_id, "");
@@ -318,7 +331,8 @@ TEST_F(CollectiveTables, LinesWithOtherCellsThanTheHeaderAreToldAndTheRestIsRead
   const Validation made = validate(*loaded, Parameters::initial(), {});
   EXPECT_EQ(made.rows, 4U);
   EXPECT_EQ(made.other_rows, 1U);
-  EXPECT_EQ(made.tables[0].about, (ProblemKind{ProblemCode::kUnsupported, "intra"})) << "its record comes first";
+  EXPECT_EQ(made.tables[0].about, (ProblemKind{ProblemCode::kUnsupported, "intra"}))
+      << "its record comes first";
   EXPECT_EQ(made.tables[1].about, (ProblemKind{ProblemCode::kMissing, "table_id"}));
   for (const ValidatedTable& table : made.tables) EXPECT_TRUE(names_an_unread_row(table));
 }
@@ -326,12 +340,15 @@ TEST_F(CollectiveTables, LinesWithOtherCellsThanTheHeaderAreToldAndTheRestIsRead
 TEST_F(CollectiveTables, RecordsThatCannotBeTakenAreReasonsAndNoRefusal) {
   const auto loaded = load_collective_tables(
       write("t.csv", "table_id,size_bytes,time_us\na,32,5.5\ntwice,32,5\ntwice,32,6\n"),
-      write("m.json", std::string(kMeta, std::strlen(kMeta) - 1) +
-                          R"(,{"collective": "broadcast"},{"table_id": "twice", "healthy": true},{"table_id": "twice"},
+      write(
+          "m.json",
+          std::string(kMeta, std::strlen(kMeta) - 1) +
+              R"(,{"collective": "broadcast"},{"table_id": "twice", "healthy": true},{"table_id": "twice"},
                               {"table_id": "empty", "collective": "reduce", "gpu_model": "A100", "healthy": true}])"));
   ASSERT_TRUE(loaded) << loaded.error().message();
   ASSERT_EQ(loaded->size(), 4U);
-  const auto in_meta = [&](std::size_t table, ProblemCode code, const std::string& field, int line) {
+  const auto in_meta = [&](std::size_t table, ProblemCode code, const std::string& field,
+                           int line) {
     for (const Problem& problem : (*loaded)[table].problems) {
       if (problem.kind == ProblemKind{code, field} && problem.where.line == line &&
           problem.where.file == folder_.path() + "/m.json")
@@ -351,7 +368,9 @@ TEST_F(CollectiveTables, RecordsThatCannotBeTakenAreReasonsAndNoRefusal) {
 
 TEST_F(CollectiveTables, WhatIsWrongWithOneTableOrRowStaysThere) {
   const auto loaded = load_collective_tables(
-      write("t.csv", "table_id,size_bytes,time_us\na,32,5.5\na,64,slow\na,0,7\nlost,32,5\nhalf,32,5\nodd,32,5\n"),
+      write("t.csv",
+            "table_id,size_bytes,time_us\na,32,5.5\na,64,slow\na,0,7\nlost,32,5\nhalf,32,5\nodd,32,"
+            "5\n"),
       write("m.json", std::string(kMeta, std::strlen(kMeta) - 1) +
                           R"(, {"table_id": "half", "healthy": true, "n_ranks": 2},
                               {"table_id": "odd", "collective": "reduce", "gpu_model": "A100", "healthy": true, "nodes": "two"}])"));
@@ -364,13 +383,16 @@ TEST_F(CollectiveTables, WhatIsWrongWithOneTableOrRowStaysThere) {
   EXPECT_EQ((*loaded)[0].unread[1].kind, (ProblemKind{ProblemCode::kTooSmall, "size_bytes"}));
   EXPECT_EQ((*loaded)[1].problems.front().kind, (ProblemKind{ProblemCode::kMissing, "collective"}));
   EXPECT_EQ((*loaded)[2].problems.front().kind, (ProblemKind{ProblemCode::kWrongType, "nodes"}));
-  EXPECT_EQ((*loaded)[3].problems.front().kind, (ProblemKind{ProblemCode::kUnknownName, "table_id"}));
+  EXPECT_EQ((*loaded)[3].problems.front().kind,
+            (ProblemKind{ProblemCode::kUnknownName, "table_id"}));
   const Validation made = validate(*loaded, Parameters::initial(), {});
   EXPECT_EQ(made.rows, 5U);  // of healthy tables; nobody says that "lost" is
   EXPECT_EQ(made.overall.rows, 0U);
   ASSERT_EQ(made.tables.size(), 4U);
-  for (const ValidatedTable& table : made.tables) EXPECT_FALSE(table.reason.empty()) << table.table->facts.table_id;
-  EXPECT_EQ(made.tables[0].about, (ProblemKind{ProblemCode::kUnsupported, "intra"})) << "its record comes first";
+  for (const ValidatedTable& table : made.tables)
+    EXPECT_FALSE(table.reason.empty()) << table.table->facts.table_id;
+  EXPECT_EQ(made.tables[0].about, (ProblemKind{ProblemCode::kUnsupported, "intra"}))
+      << "its record comes first";
   EXPECT_TRUE(names_an_unread_row(made.tables[0]));
 }
 

@@ -1,5 +1,6 @@
-// Collectives of the releases before 2.10 (and of later ones in which channels take turns): every primitive and every tree against what their own code says (tests/reference/nccl/steps-before-2.10.txt,
-// steps-2.10-to-2.17.txt), and every schedule proved.
+// Collectives of the releases before 2.10 (and of later ones in which channels take turns): every
+// primitive and every tree against what their own code says
+// (tests/reference/nccl/steps-before-2.10.txt, steps-2.10-to-2.17.txt), and every schedule proved.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -41,7 +42,8 @@ std::vector<std::string> split(const std::string& text, char at) {
 
 Version version(const std::string& text) { return *parse_version(text); }
 
-/// GPUs in the orders of the reference: of trees by their index, of rings of three 0, 2, 1 in the second channel.
+/// GPUs in the orders of the reference: of trees by their index, of rings of three 0, 2, 1 in the
+/// second channel.
 Communicator in_order(int nodes, int gpus, Version of, bool tree) {
   Communicator comm = hopper(nodes, gpus, of);
   std::vector<int> order(static_cast<std::size_t>(gpus));
@@ -60,20 +62,23 @@ Communicator in_order(int nodes, int gpus, Version of, bool tree) {
 
 std::string text(StepKind kind, const std::string& from, const std::string& to, std::int64_t offset,
                  std::int64_t count) {
-  return fmt::format("{} {}>{} {}+{}", static_cast<int>(kind), from, to, count > 0 ? offset : 0, count);
+  return fmt::format("{} {}>{} {}+{}", static_cast<int>(kind), from, to, count > 0 ? offset : 0,
+                     count);
 }
 
 /// A primitive with several peers is a step for each.
 std::vector<std::string> steps_of(const std::string& primitive, bool tree) {
   const auto parts = split(primitive + ":end", ':');
   const auto from = split(parts[2], ','), to = split(parts[3], ',');
-  const std::int64_t offset = std::stoll(parts[1]), count = std::stoll(parts[1].substr(parts[1].find('+') + 1));
+  const std::int64_t offset = std::stoll(parts[1]),
+                     count = std::stoll(parts[1].substr(parts[1].find('+') + 1));
   std::vector<std::string> steps;
   const auto add = [&](StepKind kind, const std::string& whence, const std::string& whither) {
     steps.push_back(text(kind, whence, whither, offset, count));
   };
   const std::string& what = parts[0];
-  const bool adds = what.find('a') != std::string::npos, sends = what.find('s') != std::string::npos;
+  const bool adds = what.find('a') != std::string::npos,
+             sends = what.find('s') != std::string::npos;
   if (what == "racs" && !tree) {
     add(StepKind::kReceiveReduceCopySend, from[0], to[0]);
   } else if (what == "ras") {
@@ -111,8 +116,8 @@ std::vector<std::string> steps_of(const Schedule& schedule, Rank rank, Lane lane
     const auto peer = [&](bool has, const Peer& of) {
       return has ? fmt::format("{}", of.rank(rank, schedule.ranks())) : std::string();
     };
-    steps.push_back(text(step.kind, peer(receives(step.kind), step.from), peer(sends(step.kind), step.to),
-                         step.target.offset, count));
+    steps.push_back(text(step.kind, peer(receives(step.kind), step.from),
+                         peer(sends(step.kind), step.to), step.target.offset, count));
   }
   return steps;
 }
@@ -135,14 +140,16 @@ struct Case {
       for (const std::string& step : steps_of(primitive, tree)) expected.push_back(step);
     }
     for (const auto& schedule : schedules)
-      EXPECT_EQ(steps_of(*schedule, rank, divided ? 2 * channel + down : channel, slices), expected) << head << "\n"
-                                                                                                     << line;
+      EXPECT_EQ(steps_of(*schedule, rank, divided ? 2 * channel + down : channel, slices), expected)
+          << head << "\n"
+          << line;
   }
   void compare_trees(const std::string& line) const {
     for (const Communicator& comm : comms) {
       const int channel = line[0] - '0';
       std::string made = fmt::format("{}", channel);
-      for (const TreePlace& place : connect_channel(comm.graphs, comm.nodes, channel, comm.version).tree)
+      for (const TreePlace& place :
+           connect_channel(comm.graphs, comm.nodes, channel, comm.version).tree)
         made += fmt::format(" {}/{}", place.up, fmt::join(place.down, ","));
       EXPECT_EQ(made, line) << head;
     }
@@ -153,23 +160,28 @@ Case read_steps(std::istringstream& words) {
   std::string collective, algorithm, protocol, releases;
   int nodes = 0, gpus = 0, channels = 0, threads = 0, root = 0;
   std::int64_t count = 0;
-  words >> collective >> algorithm >> protocol >> nodes >> gpus >> channels >> threads >> count >> root >> releases;
-  const auto kind = named<CollectiveKind>(collective, {{"all_reduce", CollectiveKind::kAllReduce},
-                                                       {"all_gather", CollectiveKind::kAllGather},
-                                                       {"reduce_scatter", CollectiveKind::kReduceScatter},
-                                                       {"broadcast", CollectiveKind::kBroadcast},
-                                                       {"reduce", CollectiveKind::kReduce}});
-  const auto by =
-      named<Protocol>(protocol, {{"ll", Protocol::kLl}, {"ll128", Protocol::kLl128}, {"simple", Protocol::kSimple}});
+  words >> collective >> algorithm >> protocol >> nodes >> gpus >> channels >> threads >> count >>
+      root >> releases;
+  const auto kind =
+      named<CollectiveKind>(collective, {{"all_reduce", CollectiveKind::kAllReduce},
+                                         {"all_gather", CollectiveKind::kAllGather},
+                                         {"reduce_scatter", CollectiveKind::kReduceScatter},
+                                         {"broadcast", CollectiveKind::kBroadcast},
+                                         {"reduce", CollectiveKind::kReduce}});
+  const auto by = named<Protocol>(
+      protocol,
+      {{"ll", Protocol::kLl}, {"ll128", Protocol::kLl128}, {"simple", Protocol::kSimple}});
   Case made;
   made.tree = algorithm == "tree";
   made.slices = !made.tree && by == Protocol::kSimple && !has_root(kind) ? 2 : 1;
-  made.divided = made.tree && (by == Protocol::kLl128 || version(split(releases, ',').front()) >= Version{2, 10, 0});
+  made.divided = made.tree && (by == Protocol::kLl128 ||
+                               version(split(releases, ',').front()) >= Version{2, 10, 0});
   const std::int64_t elements = count * (has_blocks(kind) ? nodes * gpus : 1);
   for (const std::string& release : split(releases, ',')) {
     made.comms.push_back(in_order(nodes, gpus, version(release), made.tree));
     const Choice choice{made.tree ? Algorithm::kTree : Algorithm::kRing, by, channels, threads, 0};
-    const auto schedule = lower(made.comms.back(), {kind, choice, DataType::kFloat32, elements, elements, root});
+    const auto schedule =
+        lower(made.comms.back(), {kind, choice, DataType::kFloat32, elements, elements, root});
     EXPECT_TRUE(schedule);
     if (schedule) made.schedules.push_back(*schedule);
   }
@@ -216,7 +228,8 @@ TEST(Before2_20, PrimitivesAreThoseOfNcclsOwnCode) {
   EXPECT_EQ(compare_with("steps-2.10-to-2.17.txt"), std::pair(38, 0));
 }
 
-// By hand from connectRings of 2.19.4, which knows nothing of crossing cards, and ncclTopoPostset of 2.20.5, 2.21.5, 2.25.1 and 2.26.2.
+// By hand from connectRings of 2.19.4, which knows nothing of crossing cards, and ncclTopoPostset
+// of 2.20.5, 2.21.5, 2.25.1 and 2.26.2.
 TEST(Connect, RingsOfOddNodesAreExchangedSince2_20) {
   Graphs graphs;
   graphs.ring.channels = graphs.tree.channels = 2;
@@ -240,13 +253,13 @@ TEST(Connect, RingsOfOddNodesAreExchangedSince2_20) {
 
 TEST(Before2_10, EverythingIsProved) {
   for (const Version of : {Version{2, 6, 4}, Version{2, 9, 9}}) {
-    for (const auto& [nodes, gpus] :
-         {std::pair(1, 2), std::pair(1, 8), std::pair(2, 4), std::pair(3, 2), std::pair(5, 1), std::pair(6, 3)}) {
+    for (const auto& [nodes, gpus] : {std::pair(1, 2), std::pair(1, 8), std::pair(2, 4),
+                                      std::pair(3, 2), std::pair(5, 1), std::pair(6, 3)}) {
       const Communicator comm = hopper(nodes, gpus, of);
       for (const Protocol protocol : {Protocol::kLl, Protocol::kLl128, Protocol::kSimple}) {
-        for (const CollectiveKind kind :
-             {CollectiveKind::kAllReduce, CollectiveKind::kAllGather, CollectiveKind::kReduceScatter,
-              CollectiveKind::kBroadcast, CollectiveKind::kReduce}) {
+        for (const CollectiveKind kind : {CollectiveKind::kAllReduce, CollectiveKind::kAllGather,
+                                          CollectiveKind::kReduceScatter,
+                                          CollectiveKind::kBroadcast, CollectiveKind::kReduce}) {
           const std::int64_t blocks = has_blocks(kind) ? comm.ranks : 1;
           for (const Algorithm algorithm : {Algorithm::kRing, Algorithm::kTree}) {
             if (algorithm == Algorithm::kTree && kind != CollectiveKind::kAllReduce) continue;
@@ -267,16 +280,20 @@ TEST(Before2_10, EverythingIsProved) {
 }
 
 TEST(Before2_10, TreesComeDownWhenAllHasGoneUp) {
-  // By Simple one thread block: all chunks up, then all down. By LL128 others come down meanwhile, except at the root, which sends each sum down before it adds the next.
+  // By Simple one thread block: all chunks up, then all down. By LL128 others come down meanwhile,
+  // except at the root, which sends each sum down before it adds the next.
   const auto first_of = [](Protocol protocol) {
     const Communicator comm = hopper(1, 4, {2, 8, 4});
-    const auto schedule = lower(
-        comm,
-        {CollectiveKind::kAllReduce, {Algorithm::kTree, protocol, 1, 576, 0}, DataType::kFloat32, 1 << 22, 1 << 22});
+    const auto schedule = lower(comm, {CollectiveKind::kAllReduce,
+                                       {Algorithm::kTree, protocol, 1, 576, 0},
+                                       DataType::kFloat32,
+                                       1 << 22,
+                                       1 << 22});
     EXPECT_TRUE(schedule);
     for (Rank rank = 0; rank < 4; ++rank) {
       const Step first = (*schedule)->step(rank, 0, 0), second = (*schedule)->step(rank, 0, 1);
-      if (first.kind == StepKind::kReceiveReduce) return std::pair((*schedule)->lanes(rank), second.kind);
+      if (first.kind == StepKind::kReceiveReduce)
+        return std::pair((*schedule)->lanes(rank), second.kind);
     }
     return std::pair(Lane{0}, StepKind::kNop);
   };

@@ -20,7 +20,8 @@ namespace {
 using test::Mistake;
 
 /// A ring all-reduce of 8 GPUs: 10 us of launch, 10 of hops, and bytes at 100 GB/s.
-TimedPoint ring(std::int64_t bytes, CollectiveKind kind = CollectiveKind::kAllReduce, int nodes = 1) {
+TimedPoint ring(std::int64_t bytes, CollectiveKind kind = CollectiveKind::kAllReduce,
+                int nodes = 1) {
   TimedPoint made;
   made.kind = kind;
   made.algorithm = Algorithm::kRing;
@@ -68,7 +69,9 @@ TEST(TimeProcess, CorrectsOtherSizesAndCollectivesByThePartThatIsOff) {
 
 TEST(TimeProcess, IsSurerWhereItWasMeasured) {
   const TimeProcess process(table({1, 1, 1, 1}), Spread::initial());
-  const auto narrowed = [&](const TimedPoint& at) { return process.at(at).sd / process.at(at).sd_before; };
+  const auto narrowed = [&](const TimedPoint& at) {
+    return process.at(at).sd / process.at(at).sd_before;
+  };
   EXPECT_LT(narrowed(ring(1 << 12)), 0.6);
   EXPECT_LT(narrowed(ring(1 << 12)), narrowed(ring(1 << 12, CollectiveKind::kAllGather)));
   EXPECT_LT(narrowed(ring(1 << 12, CollectiveKind::kAllGather)),
@@ -80,7 +83,8 @@ TEST(TimeProcess, MoreRowsNeverMakeItLessSure) {
   const std::vector<MeasuredPoint> rows = table({1, 1, 1, 1});
   double before = TimeProcess({}, Spread::initial()).at(ring(1 << 16)).sd;
   for (std::size_t n = 1; n <= rows.size(); ++n) {
-    const TimeProcess process({rows.begin(), rows.begin() + static_cast<std::ptrdiff_t>(n)}, Spread::initial());
+    const TimeProcess process({rows.begin(), rows.begin() + static_cast<std::ptrdiff_t>(n)},
+                              Spread::initial());
     EXPECT_LE(process.at(ring(1 << 16)).sd, before * (1 + 1e-9)) << n;
     before = process.at(ring(1 << 16)).sd;
   }
@@ -158,7 +162,8 @@ TEST(CalibrationFile, IsReadAsItWasWritten) {
   EXPECT_EQ(read->tables()[0].rows.size(), calibration().tables()[0].rows.size());
   EXPECT_EQ(read->system().nvlinks, 18);
   const ErrorBand cold{0.7, 1.5};
-  const auto before = calibration().correct(ring(1 << 12), cold), after = read->correct(ring(1 << 12), cold);
+  const auto before = calibration().correct(ring(1 << 12), cold),
+             after = read->correct(ring(1 << 12), cold);
   EXPECT_NEAR(after.factor, before.factor, 1e-4);
   EXPECT_NEAR(after.band.high, before.band.high, 1e-4);
   EXPECT_GT(after.factor, 1.2);
@@ -170,15 +175,17 @@ TEST(CalibrationFile, MistakesAreReportedAtTheirPlaces) {
   const auto kinds = [](const std::string& text) {
     return test::kinds_of(read_calibration(text, "mine.calibration", Spread::initial()));
   };
-  EXPECT_THAT(kinds(""), testing::ElementsAre("missing Calibration.figures", "missing Calibration.system",
-                                              "missing Calibration.table"));
+  EXPECT_THAT(kinds(""),
+              testing::ElementsAre("missing Calibration.figures", "missing Calibration.system",
+                                   "missing Calibration.table"));
   const std::string good = text_of(calibration(), "");
   const auto with = [&](const std::string& from, const std::string& to) {
     std::string text = good;
     text.replace(text.find(from), from.size(), to);
     return kinds(text);
   };
-  EXPECT_THAT(with("gpu: \"hopper\"", "gpu: \"gopher\""), testing::ElementsAre("unknown-name CalibratedSystem.gpu"));
+  EXPECT_THAT(with("gpu: \"hopper\"", "gpu: \"gopher\""),
+              testing::ElementsAre("unknown-name CalibratedSystem.gpu"));
   EXPECT_THAT(with("gpus: 8", "gpus: 1"), testing::ElementsAre("too-small MeasuredTable.gpus"));
   EXPECT_THAT(with("gpus: 8", "gpus: 0"),
               testing::ElementsAre("too-small MeasuredTable.gpus", "too-small MeasuredTable.gpus"));
@@ -186,13 +193,17 @@ TEST(CalibrationFile, MistakesAreReportedAtTheirPlaces) {
               testing::ElementsAre("unknown-name MeasuredTable.collective"));
   EXPECT_THAT(with("version: \"2.21.5\"", "version: \"two\""),
               testing::ElementsAre("unknown-name MeasuredTable.version"));
-  EXPECT_THAT(with("driving: \"thread_per_gpu\"", ""), testing::ElementsAre("missing MeasuredTable.driving"));
-  EXPECT_THAT(with("bytes: 1024", "bytes: 0"), testing::ElementsAre("too-small MeasuredTime.bytes"));
-  EXPECT_THAT(with("launch_us: 10", "launch_us: -10"), testing::ElementsAre("too-small MeasuredTime.launch_us"));
+  EXPECT_THAT(with("driving: \"thread_per_gpu\"", ""),
+              testing::ElementsAre("missing MeasuredTable.driving"));
+  EXPECT_THAT(with("bytes: 1024", "bytes: 0"),
+              testing::ElementsAre("too-small MeasuredTime.bytes"));
+  EXPECT_THAT(with("launch_us: 10", "launch_us: -10"),
+              testing::ElementsAre("too-small MeasuredTime.launch_us"));
   EXPECT_THAT(with("protocol: \"LL\"", "protocol: \"HTTP\""),
               testing::ElementsAre("unknown-name MeasuredTime.protocol"));
   EXPECT_THAT(with("nodes: 1", "nodes: 99999999999"), testing::Not(testing::IsEmpty()));
-  EXPECT_THAT(with("nodes: 1", "noodles: 1"), testing::ElementsAre("unknown-field MeasuredTable.noodles"));
+  EXPECT_THAT(with("nodes: 1", "noodles: 1"),
+              testing::ElementsAre("unknown-field MeasuredTable.noodles"));
 }
 
 TEST(Calibration, IsOfOneKindOfMachinesAndOneSetOfFigures) {

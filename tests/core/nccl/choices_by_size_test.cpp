@@ -23,10 +23,12 @@ constexpr std::int64_t kLargest = std::numeric_limits<std::int64_t>::max();
 Communicator communicator_of(const std::string& machine, int nodes, const std::string& version) {
   const Library library(test::source_folder() + "/scenarios");
   const auto read = read_scenario(
-      fmt::format("cluster {{ workers {{ machine: \"{}\" count: {} }} network {{ kind: ONE_SWITCH link: \"hdr\" }} }}\n"
-                  "workload {{ variable {{ name: \"a\" shape: 1000 }} forward_ms: 1 backward_ms: 2 }}\n"
-                  "strategy {{ algorithm: \"nccl\" nccl {{ version: \"{}\" }} }}",
-                  machine, nodes, version),
+      fmt::format(
+          "cluster {{ workers {{ machine: \"{}\" count: {} }} network {{ kind: ONE_SWITCH link: "
+          "\"hdr\" }} }}\n"
+          "workload {{ variable {{ name: \"a\" shape: 1000 }} forward_ms: 1 backward_ms: 2 }}\n"
+          "strategy {{ algorithm: \"nccl\" nccl {{ version: \"{}\" }} }}",
+          machine, nodes, version),
       "s.textproto", library);
   EXPECT_TRUE(read) << (read ? "" : read.error().message());
   return *read->plan.collective(read->plan.packs.front()).nccl->communicator;
@@ -35,9 +37,9 @@ Communicator communicator_of(const std::string& machine, int nodes, const std::s
 TEST(ChoicesBySize, SayWhatIsChosenAtEverySize) {
   Random random(5);
   for (const auto& [machine, nodes, version] :
-       {std::tuple("dgx1-v100", 2, "2.28.9"), std::tuple("dgx-a100", 3, "2.28.9"), std::tuple("hgx-h100", 1, "2.28.9"),
-        std::tuple("hgx-h100", 16, "2.21.5"), std::tuple("pcie4-a100", 1, "2.7.8"),
-        std::tuple("dgx-a100", 2, "2.17.1")}) {
+       {std::tuple("dgx1-v100", 2, "2.28.9"), std::tuple("dgx-a100", 3, "2.28.9"),
+        std::tuple("hgx-h100", 1, "2.28.9"), std::tuple("hgx-h100", 16, "2.21.5"),
+        std::tuple("pcie4-a100", 1, "2.7.8"), std::tuple("dgx-a100", 2, "2.17.1")}) {
     const Communicator communicator = communicator_of(machine, nodes, version);
     const Model model = tune(communicator, Settings());
     for (std::size_t f = 0; f < kFunctions; ++f) {

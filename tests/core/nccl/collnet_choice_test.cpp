@@ -1,4 +1,5 @@
-// Networks that reduce: when NCCL takes them, what it reckons with (by hand after src/graph/tuning.cc of 2.28.9), and its graphs beside the search.
+// Networks that reduce: when NCCL takes them, what it reckons with (by hand after
+// src/graph/tuning.cc of 2.28.9), and its graphs beside the search.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -24,7 +25,8 @@ System reducing(int nodes, int gpus = 8) {
   return s;
 }
 
-Communicator hopper_nodes(int nodes, Version version = kDefaultVersion, const Settings& settings = on()) {
+Communicator hopper_nodes(int nodes, Version version = kDefaultVersion,
+                          const Settings& settings = on()) {
   const auto comm = uniform_communicator(reducing(nodes), version, settings);
   EXPECT_TRUE(comm) << comm.error().message();
   return comm.value_or(Communicator());
@@ -33,23 +35,27 @@ Communicator hopper_nodes(int nodes, Version version = kDefaultVersion, const Se
 const char* why_not(const Communicator& comm, const Settings& settings, const Operation& operation,
                     Algorithm algorithm) {
   for (const Candidate& one : candidates(comm, tune(comm, settings), operation)) {
-    if (one.algorithm == algorithm && one.protocol == Protocol::kSimple) return one.off ? one.off : "";
+    if (one.algorithm == algorithm && one.protocol == Protocol::kSimple)
+      return one.off ? one.off : "";
   }
   return "no such candidate";
 }
 
-constexpr Algorithm kByNetwork[] = {Algorithm::kCollNetDirect, Algorithm::kCollNetChain, Algorithm::kNvls};
+constexpr Algorithm kByNetwork[] = {Algorithm::kCollNetDirect, Algorithm::kCollNetChain,
+                                    Algorithm::kNvls};
 
 TEST(CollNetChoice, EstimatesAreThoseOfItsCostModel) {
   const Communicator comm = hopper_nodes(8);
   const Model model = tune(comm, on());
-  const auto expect = [&](Function function, Algorithm algorithm, float latency_us, float gb_per_s) {
+  const auto expect = [&](Function function, Algorithm algorithm, float latency_us,
+                          float gb_per_s) {
     const Entry& entry = model.entry(function, algorithm, Protocol::kSimple);
     EXPECT_EQ(entry.off, nullptr) << entry.off;
     EXPECT_FLOAT_EQ(entry.latency_us, latency_us) << to_string(algorithm) << to_string(function);
     EXPECT_FLOAT_EQ(entry.bandwidth, gb_per_s) << to_string(algorithm) << to_string(function);
   };
-  // 8 channels of 48 GB/s. Direct: a card for every GPU, 85 % on Hopper, half of that; 2 (3.7 + 7 · 0.4) + 31 us.
+  // 8 channels of 48 GB/s. Direct: a card for every GPU, 85 % on Hopper, half of that; 2 (3.7 + 7 ·
+  // 0.4) + 31 us.
   expect(Function::kAllReduce, Algorithm::kCollNetDirect, 44.0F, 8 * 48 * 0.85F / 2);
   // Chain: half; 2 · 7 · 2.8 + 30 us.
   expect(Function::kAllReduce, Algorithm::kCollNetChain, 69.2F, 8 * 48 / 2.0F);
@@ -75,7 +81,8 @@ TEST(CollNetChoice, TakesTheNetworkWhereItIsThere) {
     EXPECT_STREQ(why_not(with, on(), operation, algorithm), "");
     EXPECT_STRNE(why_not(without, {}, operation, algorithm), "");
     EXPECT_STRNE(why_not(without, on(), operation, algorithm), "");
-    EXPECT_STRNE(why_not(without, {}, operation, algorithm), why_not(without, on(), operation, algorithm))
+    EXPECT_STRNE(why_not(without, {}, operation, algorithm),
+                 why_not(without, on(), operation, algorithm))
         << "what is set comes first, then what the network is";
   }
 }
@@ -86,7 +93,8 @@ TEST(CollNetChoice, WantsNodesAndFewGpusEach) {
   EXPECT_FALSE(hopper_nodes(3, kDefaultVersion, four).collnet);
   EXPECT_TRUE(hopper_nodes(4, kDefaultVersion, four).collnet);
   EXPECT_FALSE(hopper_nodes(1).collnet);
-  // More than 8 GPUs a node: until 2.22 nothing, until 2.27 no direct, since then neither of CollNet's own.
+  // More than 8 GPUs a node: until 2.22 nothing, until 2.27 no direct, since then neither of
+  // CollNet's own.
   System wide = reducing(2, 16);
   for (const auto& [version, direct, chain] :
        {std::tuple(Version{2, 21, 5}, false, false), std::tuple(Version{2, 26, 2}, false, true),
@@ -94,8 +102,10 @@ TEST(CollNetChoice, WantsNodesAndFewGpusEach) {
     const auto comm = uniform_communicator(wide, version, on());
     ASSERT_TRUE(comm);
     const Operation operation{Function::kAllReduce, 1 << 20};
-    EXPECT_EQ(*why_not(*comm, on(), operation, Algorithm::kCollNetDirect) == 0, direct) << to_string(version);
-    EXPECT_EQ(*why_not(*comm, on(), operation, Algorithm::kCollNetChain) == 0, chain) << to_string(version);
+    EXPECT_EQ(*why_not(*comm, on(), operation, Algorithm::kCollNetDirect) == 0, direct)
+        << to_string(version);
+    EXPECT_EQ(*why_not(*comm, on(), operation, Algorithm::kCollNetChain) == 0, chain)
+        << to_string(version);
   }
 }
 
@@ -107,7 +117,8 @@ TEST(CollNetChoice, AddsWhatSharpAdds) {
   ASSERT_TRUE(hdr);
   const auto adds = [](const Communicator& comm, ElementType type, Reduction reduction,
                        Function function = Function::kAllReduce) {
-    return *why_not(comm, on(), {function, 1 << 20, type, reduction}, Algorithm::kCollNetDirect) == 0;
+    return *why_not(comm, on(), {function, 1 << 20, type, reduction}, Algorithm::kCollNetDirect) ==
+           0;
   };
   for (const ElementType type :
        {ElementType::kFloat16, ElementType::kFloat32, ElementType::kFloat64, ElementType::kInt64}) {
@@ -148,15 +159,16 @@ TEST(CollNetChoice, GraphsAreThoseOfTheSearch) {
     int cards;
     Inside inside = Inside::kNvswitch;
   };
-  constexpr One kAll[] = {{"dgx1v", 8, GpuGeneration::kVolta, 70, 6, 25, 12, 12.5, 4, Inside::kCubeMesh},
-                          {"dgx2", 16, GpuGeneration::kVolta, 70, 6, 25, 12, 12.5, 8},
-                          {"dgxa100", 8, GpuGeneration::kAmpere, 80, 12, 25, 24, 25, 8},
-                          {"dgxa100", 4, GpuGeneration::kAmpere, 80, 12, 25, 24, 25, 4},
-                          {"p4d", 8, GpuGeneration::kAmpere, 80, 12, 25, 24, 12.5, 4},
-                          {"hgxh100", 8, GpuGeneration::kHopper, 90, 18, 25, 48, 50, 8},
-                          {"hgxh100", 4, GpuGeneration::kHopper, 90, 18, 25, 48, 50, 4},
-                          {"hgxh100", 1, GpuGeneration::kHopper, 90, 18, 25, 48, 50, 1, Inside::kAlone},
-                          {"dgxb200", 8, GpuGeneration::kBlackwell, 100, 18, 50, 48, 50, 8}};
+  constexpr One kAll[] = {
+      {"dgx1v", 8, GpuGeneration::kVolta, 70, 6, 25, 12, 12.5, 4, Inside::kCubeMesh},
+      {"dgx2", 16, GpuGeneration::kVolta, 70, 6, 25, 12, 12.5, 8},
+      {"dgxa100", 8, GpuGeneration::kAmpere, 80, 12, 25, 24, 25, 8},
+      {"dgxa100", 4, GpuGeneration::kAmpere, 80, 12, 25, 24, 25, 4},
+      {"p4d", 8, GpuGeneration::kAmpere, 80, 12, 25, 24, 12.5, 4},
+      {"hgxh100", 8, GpuGeneration::kHopper, 90, 18, 25, 48, 50, 8},
+      {"hgxh100", 4, GpuGeneration::kHopper, 90, 18, 25, 48, 50, 4},
+      {"hgxh100", 1, GpuGeneration::kHopper, 90, 18, 25, 48, 50, 1, Inside::kAlone},
+      {"dgxb200", 8, GpuGeneration::kBlackwell, 100, 18, 50, 48, 50, 8}};
   for (const One& one : kAll) {
     SCOPED_TRACE(std::string(one.topology) + " " + std::to_string(one.gpus));
     Topology topology = test::first_gpus(test::topology(one.topology), one.gpus);

@@ -1,4 +1,5 @@
-// CollNet: proved with the switch as what adds, and bytes on NVLink and to the switch against what the algorithms have to move.
+// CollNet: proved with the switch as what adds, and bytes on NVLink and to the switch against what
+// the algorithms have to move.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -17,7 +18,8 @@ namespace {
 
 using test::hopper;
 
-LoweringRequest request(Algorithm algorithm, std::int64_t elements, std::int64_t planned, int channels = 2) {
+LoweringRequest request(Algorithm algorithm, std::int64_t elements, std::int64_t planned,
+                        int channels = 2) {
   return {CollectiveKind::kAllReduce,
           {algorithm, Protocol::kSimple, channels, 640, 0},
           DataType::kFloat32,
@@ -45,16 +47,18 @@ Communicator with_heads(int nodes, int gpus, int heads, Version version = kDefau
 TEST(CollNet, IsProved) {
   for (const Version version : {Version{2, 18, 3}, Version{2, 21, 5}, kDefaultVersion}) {
     for (const auto& [nodes, gpus, heads] :
-         {std::tuple(2, 1, 1), std::tuple(2, 8, 8), std::tuple(3, 4, 2), std::tuple(4, 3, 1), std::tuple(5, 2, 2)}) {
+         {std::tuple(2, 1, 1), std::tuple(2, 8, 8), std::tuple(3, 4, 2), std::tuple(4, 3, 1),
+          std::tuple(5, 2, 2)}) {
       const Communicator comm = with_heads(nodes, gpus, heads, version);
       for (const Algorithm algorithm : {Algorithm::kCollNetDirect, Algorithm::kCollNetChain}) {
         for (const std::int64_t elements : {1, 67, 2003}) {
           for (const std::int64_t planned : {elements, std::int64_t{30'000'000}}) {
             const auto schedule = lower(comm, request(algorithm, elements, planned));
             ASSERT_TRUE(schedule) << schedule.error().message();
-            EXPECT_EQ(check(**schedule, Contract::all_reduce(comm.ranks, elements)), std::vector<Violation>())
-                << to_string(algorithm) << " " << nodes << " x " << gpus << ", " << heads << " heads, " << elements
-                << " for " << planned;
+            EXPECT_EQ(check(**schedule, Contract::all_reduce(comm.ranks, elements)),
+                      std::vector<Violation>())
+                << to_string(algorithm) << " " << nodes << " x " << gpus << ", " << heads
+                << " heads, " << elements << " for " << planned;
           }
         }
       }
@@ -85,13 +89,15 @@ std::vector<Moved> moved(const Schedule& schedule) {
 TEST(CollNet, DirectSpreadsChunksOverHeads) {
   // Four GPUs, two heads: a loop of two channels is four chunks, so that this divides evenly.
   const std::int64_t elements = 4 * 32768 / 4 * 100;
-  const auto schedule = lower(with_heads(3, 4, 2), request(Algorithm::kCollNetDirect, elements, elements));
+  const auto schedule =
+      lower(with_heads(3, 4, 2), request(Algorithm::kCollNetDirect, elements, elements));
   ASSERT_TRUE(schedule);
   const std::vector<Moved> all = moved(**schedule);
   for (Rank rank = 0; rank < 12; ++rank) {
     const Moved& here = all[static_cast<std::size_t>(rank)];
     const bool head = rank % 4 < 2;
-    // To the heads: all, or what is the other head's. From a head: the sums of its half to three GPUs.
+    // To the heads: all, or what is the other head's. From a head: the sums of its half to three
+    // GPUs.
     EXPECT_EQ(here.inside, head ? elements / 2 + 3 * elements / 2 : elements);
     EXPECT_EQ(here.added, head ? elements / 2 : 0);
   }
@@ -118,7 +124,8 @@ TEST(CollNet, ChunksShrinkWithTheirNumber) {
   const auto of = [&](Algorithm algorithm, std::int64_t part) {
     return chunks_of(comm, Function::kAllReduce, algorithm, Protocol::kSimple, part, 4).chunk * 4;
   };
-  // Direct: 8 heads' chunks at once, two levels: 512 KiB from 128 of them on, 128 KiB from 16, else 32.
+  // Direct: 8 heads' chunks at once, two levels: 512 KiB from 128 of them on, 128 KiB from 16,
+  // else 32.
   EXPECT_EQ(of(Algorithm::kCollNetDirect, std::int64_t{128} * 8 * 524288), 524288);
   EXPECT_EQ(of(Algorithm::kCollNetDirect, std::int64_t{16} * 8 * 131072), 131072);
   EXPECT_EQ(of(Algorithm::kCollNetDirect, std::int64_t{16} * 8 * 65536), 65536);
@@ -133,8 +140,8 @@ TEST(CollNet, ChunksShrinkWithTheirNumber) {
 /// `gpus` of each node that all are heads, on switches that multicast if they are several.
 Communicator all_heads(int nodes, int gpus) { return with_heads(nodes, gpus, gpus); }
 
-LoweringRequest of(CollectiveKind kind, Algorithm algorithm, std::int64_t elements, std::int64_t planned,
-                   int channels = 2) {
+LoweringRequest of(CollectiveKind kind, Algorithm algorithm, std::int64_t elements,
+                   std::int64_t planned, int channels = 2) {
   LoweringRequest made = request(algorithm, elements, planned, channels);
   made.kind = kind;
   return made;
@@ -150,14 +157,15 @@ TEST(CollNet, HeadsAreSpreadWhateverTheMachinesOrders) {
     const auto counted = uniform_communicator(s, kDefaultVersion, on);
     ASSERT_TRUE(counted);
     // A machine's file may have but one order.
-    for (const auto& inside :
-         {std::vector<std::vector<int>>{}, std::vector<std::vector<int>>{{3, 2, 1, 0, 7, 6, 5, 4}}}) {
+    for (const auto& inside : {std::vector<std::vector<int>>{},
+                               std::vector<std::vector<int>>{{3, 2, 1, 0, 7, 6, 5, 4}}}) {
       const Communicator comm = with_orders(*counted, inside);
       const std::vector<int> heads = collnet_heads(comm);
       ASSERT_EQ(std::ssize(heads), cards);
       for (int h = 0; h < cards; ++h) EXPECT_EQ(heads[static_cast<std::size_t>(h)], h * 8 / cards);
       std::set<int> ends;
-      for (const GraphChannel& chain : comm.graphs.collnet_chain.orders) ends.insert(chain.gpus.front());
+      for (const GraphChannel& chain : comm.graphs.collnet_chain.orders)
+        ends.insert(chain.gpus.front());
       EXPECT_EQ(std::ssize(ends), std::min<std::ptrdiff_t>(8, comm.graphs.collnet_chain.channels));
     }
   }
@@ -165,13 +173,15 @@ TEST(CollNet, HeadsAreSpreadWhateverTheMachinesOrders) {
 
 TEST(CollNet, NvlsOfSeveralNodesIsProved) {
   for (const Version version : {Version{2, 18, 3}, Version{2, 21, 5}, kDefaultVersion}) {
-    for (const auto& [nodes, gpus] : {std::pair(2, 2), std::pair(2, 8), std::pair(3, 4), std::pair(5, 3)}) {
+    for (const auto& [nodes, gpus] :
+         {std::pair(2, 2), std::pair(2, 8), std::pair(3, 4), std::pair(5, 3)}) {
       const Communicator comm = hopper(nodes, gpus, version);
       for (const std::int64_t elements : {1, 67, 503}) {
         for (const std::int64_t planned : {elements, std::int64_t{30'000'000}}) {
           const auto schedule = lower(comm, request(Algorithm::kNvls, elements, planned));
           ASSERT_TRUE(schedule) << schedule.error().message();
-          EXPECT_EQ(check(**schedule, Contract::all_reduce(comm.ranks, elements)), std::vector<Violation>())
+          EXPECT_EQ(check(**schedule, Contract::all_reduce(comm.ranks, elements)),
+                    std::vector<Violation>())
               << nodes << " x " << gpus << ", " << elements << " for " << planned;
         }
       }
@@ -181,24 +191,28 @@ TEST(CollNet, NvlsOfSeveralNodesIsProved) {
 
 TEST(CollNet, BlocksAreProved) {
   for (const Algorithm algorithm : {Algorithm::kCollNetDirect, Algorithm::kNvls}) {
-    for (const auto& [nodes, gpus] : {std::pair(2, 1), std::pair(2, 5), std::pair(3, 4), std::pair(5, 2)}) {
+    for (const auto& [nodes, gpus] :
+         {std::pair(2, 1), std::pair(2, 5), std::pair(3, 4), std::pair(5, 2)}) {
       if (algorithm == Algorithm::kNvls && gpus == 1) continue;
       const Communicator comm = all_heads(nodes, gpus);
       for (const std::int64_t each : {1, 7, 101}) {
         for (const std::int64_t planned : {each, std::int64_t{3'000'000}}) {
           for (const int channels : {1, 3}) {
             const std::int64_t all = each * comm.ranks;
-            const auto gather =
-                lower(comm, of(CollectiveKind::kAllGather, algorithm, all, planned * comm.ranks, channels));
-            const auto scatter =
-                lower(comm, of(CollectiveKind::kReduceScatter, algorithm, all, planned * comm.ranks, channels));
+            const auto gather = lower(comm, of(CollectiveKind::kAllGather, algorithm, all,
+                                               planned * comm.ranks, channels));
+            const auto scatter = lower(comm, of(CollectiveKind::kReduceScatter, algorithm, all,
+                                                planned * comm.ranks, channels));
             ASSERT_TRUE(gather && scatter);
-            const std::string where = fmt::format("{} {} x {}, blocks of {} for {}, {} channels", to_string(algorithm),
-                                                  nodes, gpus, each, planned, channels);
-            EXPECT_EQ(check(**gather, Contract::of(CollectiveKind::kAllGather, comm.ranks, all, 0, false)),
+            const std::string where =
+                fmt::format("{} {} x {}, blocks of {} for {}, {} channels", to_string(algorithm),
+                            nodes, gpus, each, planned, channels);
+            EXPECT_EQ(check(**gather,
+                            Contract::of(CollectiveKind::kAllGather, comm.ranks, all, 0, false)),
                       std::vector<Violation>())
                 << where;
-            EXPECT_EQ(check(**scatter, Contract::of(CollectiveKind::kReduceScatter, comm.ranks, all, 0, false)),
+            EXPECT_EQ(check(**scatter, Contract::of(CollectiveKind::kReduceScatter, comm.ranks, all,
+                                                    0, false)),
                       std::vector<Violation>())
                 << where;
           }
@@ -208,7 +222,8 @@ TEST(CollNet, BlocksAreProved) {
   }
 }
 
-/// Elements that leave a rank by kind of way: to GPUs of its node one by one, multicast in it, added by its switch, sent to and added by the network.
+/// Elements that leave a rank by kind of way: to GPUs of its node one by one, multicast in it,
+/// added by its switch, sent to and added by the network.
 struct Ways {
   std::int64_t inside = 0, multicast = 0, added_inside = 0, to_network = 0, added = 0;
 };
@@ -218,8 +233,10 @@ Ways ways(const Schedule& schedule, Rank rank, int gpus) {
     for (std::int64_t i = 0; i < schedule.steps(rank, lane); ++i) {
       const Step step = schedule.step(rank, lane, i);
       const bool between_nodes = step.group.stride == gpus;
-      if (step.kind == StepKind::kSwitchReduce) (between_nodes ? made.added : made.added_inside) += step.source.count;
-      if (step.kind == StepKind::kMulticast) (between_nodes ? made.to_network : made.multicast) += step.source.count;
+      if (step.kind == StepKind::kSwitchReduce)
+        (between_nodes ? made.added : made.added_inside) += step.source.count;
+      if (step.kind == StepKind::kMulticast)
+        (between_nodes ? made.to_network : made.multicast) += step.source.count;
       if (step.kind == StepKind::kSend) made.inside += step.source.count;
     }
   }
@@ -246,25 +263,30 @@ TEST(CollNet, BytesAreThoseCountedByHand) {
     EXPECT_EQ(reduced.inside, 0);
     EXPECT_EQ(reduced.to_network, 0);
 
-    const Ways gathered = ways(*lowered(CollectiveKind::kAllGather, Algorithm::kCollNetDirect), rank, kGpus);
+    const Ways gathered =
+        ways(*lowered(CollectiveKind::kAllGather, Algorithm::kCollNetDirect), rank, kGpus);
     EXPECT_EQ(gathered.to_network, b);                     // its own, once
     EXPECT_EQ(gathered.inside, kNodes * b * (kGpus - 1));  // its rail, to each of its node
-    const Ways by_switch = ways(*lowered(CollectiveKind::kAllGather, Algorithm::kNvls), rank, kGpus);
+    const Ways by_switch =
+        ways(*lowered(CollectiveKind::kAllGather, Algorithm::kNvls), rank, kGpus);
     EXPECT_EQ(by_switch.to_network, b);
     EXPECT_EQ(by_switch.multicast, kNodes * b);
     EXPECT_EQ(by_switch.inside, 0);
 
-    const Ways scattered = ways(*lowered(CollectiveKind::kReduceScatter, Algorithm::kCollNetDirect), rank, kGpus);
+    const Ways scattered =
+        ways(*lowered(CollectiveKind::kReduceScatter, Algorithm::kCollNetDirect), rank, kGpus);
     EXPECT_EQ(scattered.inside, kNodes * b * (kGpus - 1));  // to the heads of the other rails
     EXPECT_EQ(scattered.added, b);                          // the network adds what is its own
-    const Ways added = ways(*lowered(CollectiveKind::kReduceScatter, Algorithm::kNvls), rank, kGpus);
+    const Ways added =
+        ways(*lowered(CollectiveKind::kReduceScatter, Algorithm::kNvls), rank, kGpus);
     EXPECT_EQ(added.added_inside, kNodes * b);
     EXPECT_EQ(added.added, b);
     EXPECT_EQ(added.inside, 0);
   }
 }
 
-// By hand, after calcCollChunking of 2.28.9: NCCL's estimate for NVLS is 195 GB/s by 8 cards of 50 GB/s (tuning), 96 by cards of 25.
+// By hand, after calcCollChunking of 2.28.9: NCCL's estimate for NVLS is 195 GB/s by 8 cards of 50
+// GB/s (tuning), 96 by cards of 25.
 TEST(CollNet, NvlsChunksAreSmallByASlowNetwork) {
   const auto chunk = [](double card, std::int64_t part) {
     System s = test::hopper_system(8, 8);
@@ -273,7 +295,9 @@ TEST(CollNet, NvlsChunksAreSmallByASlowNetwork) {
     Settings on;
     on.collnet = true;
     const Communicator comm = test::communicator(s, kDefaultVersion, on);
-    return chunks_of(comm, Function::kAllReduce, Algorithm::kNvls, Protocol::kSimple, part, 4).chunk * 4;
+    return chunks_of(comm, Function::kAllReduce, Algorithm::kNvls, Protocol::kSimple, part, 4)
+               .chunk *
+           4;
   };
   const std::int64_t large = std::int64_t{1} << 30;
   EXPECT_EQ(chunk(50, large), 131072);
@@ -286,11 +310,14 @@ TEST(CollNet, WhatIsNotLoweredSaysSo) {
   const auto one = lower(hopper(1, 8), request(Algorithm::kCollNetDirect, 64, 64));
   EXPECT_THAT(test::kinds_of(one), testing::ElementsAre("unsupported"));
   EXPECT_TRUE(lower(hopper(2, 8), request(Algorithm::kCollNetDirect, 64, 64))) << "but over two";
-  const auto few = lower(with_heads(2, 8, 4), of(CollectiveKind::kAllGather, Algorithm::kCollNetDirect, 64, 64));
+  const auto few =
+      lower(with_heads(2, 8, 4), of(CollectiveKind::kAllGather, Algorithm::kCollNetDirect, 64, 64));
   EXPECT_THAT(test::kinds_of(few), testing::ElementsAre("unsupported"));
-  EXPECT_TRUE(lower(hopper(2, 8), of(CollectiveKind::kAllGather, Algorithm::kCollNetDirect, 64, 64)))
+  EXPECT_TRUE(
+      lower(hopper(2, 8), of(CollectiveKind::kAllGather, Algorithm::kCollNetDirect, 64, 64)))
       << "but with a head at each GPU";
-  const auto chain = lower(hopper(2, 8), of(CollectiveKind::kReduceScatter, Algorithm::kCollNetChain, 64, 64));
+  const auto chain =
+      lower(hopper(2, 8), of(CollectiveKind::kReduceScatter, Algorithm::kCollNetChain, 64, 64));
   EXPECT_THAT(test::kinds_of(chain), testing::ElementsAre("unsupported"));
 }
 

@@ -24,15 +24,16 @@ inline core::nccl::System hopper_system(int nodes, int gpus) {
   return s;
 }
 
-inline core::nccl::Communicator communicator(const core::nccl::System& system,
-                                             core::nccl::Version version = core::nccl::kDefaultVersion,
-                                             const core::nccl::Settings& settings = {}) {
+inline core::nccl::Communicator communicator(
+    const core::nccl::System& system, core::nccl::Version version = core::nccl::kDefaultVersion,
+    const core::nccl::Settings& settings = {}) {
   const auto comm = uniform_communicator(system, version, settings);
   EXPECT_TRUE(comm) << (comm ? "" : comm.error().message());
   return with_orders(*comm, {});
 }
 
-inline core::nccl::Communicator hopper(int nodes, int gpus, core::nccl::Version version = core::nccl::kDefaultVersion) {
+inline core::nccl::Communicator hopper(int nodes, int gpus,
+                                       core::nccl::Version version = core::nccl::kDefaultVersion) {
   return communicator(hopper_system(nodes, gpus), version);
 }
 

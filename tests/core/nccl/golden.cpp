@@ -12,7 +12,8 @@ namespace {
 using core::nccl::PathType;
 
 PathType path_type(const std::string& name) {
-  constexpr std::array kNames = {"LOC", "NVL", "NVB", "C2C", "PIX", "PXB", "P2C", "PXN", "PHB", "SYS", "NET", "DIS"};
+  constexpr std::array kNames = {"LOC", "NVL", "NVB", "C2C", "PIX", "PXB",
+                                 "P2C", "PXN", "PHB", "SYS", "NET", "DIS"};
   for (std::size_t i = 0; i < kNames.size(); ++i) {
     if (name == kNames[i]) return static_cast<PathType>(i);
   }
@@ -31,8 +32,9 @@ core::nccl::Graph graph(const Data& one) {
   graph.type_inter = path_type(one["typeInter"].text());
   graph.same_channels = one["sameChannels"].number() != 0;
   for (const Data& channel : one["channels"].items()) {
-    graph.orders.push_back(
-        {channel["gpus"].ints(), channel.has("net") ? channel["net"].numbers() : std::vector<std::int64_t>()});
+    graph.orders.push_back({channel["gpus"].ints(), channel.has("net")
+                                                        ? channel["net"].numbers()
+                                                        : std::vector<std::int64_t>()});
   }
   return graph;
 }

@@ -62,8 +62,10 @@ TEST(GraphFile, WhatIsWrittenIsReadAgain) {
       for (std::size_t i = 0; i < written.size(); ++i) {
         const Graph& a = written[i];
         const Graph& b = (*read)[i];
-        EXPECT_EQ(std::tie(a.id, a.pattern, a.cross_nic, a.channels, a.type_intra, a.type_inter, a.same_channels),
-                  std::tie(b.id, b.pattern, b.cross_nic, b.channels, b.type_intra, b.type_inter, b.same_channels));
+        EXPECT_EQ(std::tie(a.id, a.pattern, a.cross_nic, a.channels, a.type_intra, a.type_inter,
+                           a.same_channels),
+                  std::tie(b.id, b.pattern, b.cross_nic, b.channels, b.type_intra, b.type_inter,
+                           b.same_channels));
         EXPECT_NEAR(a.bw_intra, b.bw_intra, 1e-4) << "six digits are written";
         EXPECT_NEAR(a.bw_inter, b.bw_inter, 1e-4);
         ASSERT_EQ(a.orders.size(), b.orders.size());
@@ -80,27 +82,34 @@ TEST(GraphFile, NamesDevicesAsNcclDoes) {
   const auto found = search_graphs(test::topology("gb200_nvl8"), 2);
   ASSERT_TRUE(found);
   const std::string text = write_graphs(std::vector<Graph>{found->graphs.ring}, found->node);
-  EXPECT_THAT(text, HasSubstr("<graph id=\"0\" pattern=\"4\" crossnic=\"0\" nchannels=\"8\" speedintra=\"48\" "
-                              "speedinter=\"48\" latencyinter=\"0\" typeintra=\"NVL\" typeinter=\"P2C\" "
-                              "samechannels=\"0\">"));
+  EXPECT_THAT(
+      text,
+      HasSubstr("<graph id=\"0\" pattern=\"4\" crossnic=\"0\" nchannels=\"8\" speedintra=\"48\" "
+                "speedinter=\"48\" latencyinter=\"0\" typeintra=\"NVL\" typeinter=\"P2C\" "
+                "samechannels=\"0\">"));
   EXPECT_THAT(text, HasSubstr("<net dev=\"0\"/>"));
-  EXPECT_THAT(text, HasSubstr("<gpu dev=\"0x100000000000003\"/>")) << "the second host's fourth GPU";
+  EXPECT_THAT(text, HasSubstr("<gpu dev=\"0x100000000000003\"/>"))
+      << "the second host's fourth GPU";
 }
 
 TEST(GraphFile, SaysWhatIsWrong) {
-  const auto wrong = [](const std::string& text, const std::string& mark, ProblemCode code, const std::string& field) {
+  const auto wrong = [](const std::string& text, const std::string& mark, ProblemCode code,
+                        const std::string& field) {
     EXPECT_THAT(read_graphs(text, "g.xml"), test::FailsWith(test::at(text, mark, code, field)));
   };
-  const auto changed = [&](const std::string& from, const std::string& to, const std::string& mark, ProblemCode code,
-                           const std::string& field) { wrong(test::replaced(kOld, from, to), mark, code, field); };
+  const auto changed = [&](const std::string& from, const std::string& to, const std::string& mark,
+                           ProblemCode code, const std::string& field) {
+    wrong(test::replaced(kOld, from, to), mark, code, field);
+  };
   wrong("<graphs version=\"1\"/>", "graphs", ProblemCode::kMissing, "graph");
   const std::string first = "<^graph id", second = "</graph>\n  <^graph id";
   changed("pattern=\"4\"", "pattern=\"7\"", first, ProblemCode::kTooLarge, "graph.pattern");
-  changed("typeintra=\"SYS\"", "typeintra=\"FAR\"", first, ProblemCode::kUnknownName, "graph.typeintra");
+  changed("typeintra=\"SYS\"", "typeintra=\"FAR\"", first, ProblemCode::kUnknownName,
+          "graph.typeintra");
   changed("nchannels=\"2\"", "nchannels=\"3\"", first, ProblemCode::kConflict, "graph.nchannels");
   changed("id=\"3\"", "id=\"0\"", second, ProblemCode::kDuplicate, "graph.id");
-  changed("<gpu dev=\"10\"/>", "<gpu dev=\"2\"/>", "<gpu dev=\"2\"/>\n      <^gpu dev=\"2\"", ProblemCode::kDuplicate,
-          "gpu.dev");
+  changed("<gpu dev=\"10\"/>", "<gpu dev=\"2\"/>", "<gpu dev=\"2\"/>\n      <^gpu dev=\"2\"",
+          ProblemCode::kDuplicate, "gpu.dev");
   changed("speedintra=\"12\"", "", first, ProblemCode::kMissing, "graph.speedintra");
 }
 

@@ -1,4 +1,5 @@
-// Kinds of machine under variables that change paths: what is searched on a machine's own drawing is what NCCL's search finds on the topology that NCCL wrote down.
+// Kinds of machine under variables that change paths: what is searched on a machine's own drawing
+// is what NCCL's search finds on the topology that NCCL wrote down.
 
 #include "core/nccl/machine_communicator.h"
 
@@ -48,13 +49,14 @@ Settings settings(const std::string& variables, Version version = kDefaultVersio
 
 Expected<OnMachines> known(const std::string& machine, int nodes, const std::string& variables,
                            Version version = kDefaultVersion) {
-  return on_machines(*shipped(machine), system(machine, nodes), "infiniband", "--network", settings(variables, version),
-                     version);
+  return on_machines(*shipped(machine), system(machine, nodes), "infiniband", "--network",
+                     settings(variables, version), version);
 }
 
 std::string told(const Graph& g) {
-  return fmt::format("{} {} channels {}/{} GB/s, {}/{}, cross {}", static_cast<int>(g.pattern), g.channels, g.bw_intra,
-                     g.bw_inter, to_string(g.type_intra), to_string(g.type_inter), g.cross_nic);
+  return fmt::format("{} {} channels {}/{} GB/s, {}/{}, cross {}", static_cast<int>(g.pattern),
+                     g.channels, g.bw_intra, g.bw_inter, to_string(g.type_intra),
+                     to_string(g.type_inter), g.cross_nic);
 }
 
 struct Pair {
@@ -65,12 +67,14 @@ struct Pair {
 class PathVariables : public testing::TestWithParam<Pair> {};
 
 TEST_P(PathVariables, FindWhatIsFoundOnTheTopologyThatNcclWroteDown) {
-  for (const char* variable : {"NCCL_CROSS_NIC=0", "NCCL_CROSS_NIC=1", "NCCL_P2P_DISABLE=1", "NCCL_SHM_DISABLE=1",
-                               "NCCL_NET_GDR_LEVEL=LOC", "NCCL_PXN_DISABLE=1", "NCCL_NET_DISABLE_INTRA=1"}) {
+  for (const char* variable :
+       {"NCCL_CROSS_NIC=0", "NCCL_CROSS_NIC=1", "NCCL_P2P_DISABLE=1", "NCCL_SHM_DISABLE=1",
+        "NCCL_NET_GDR_LEVEL=LOC", "NCCL_PXN_DISABLE=1", "NCCL_NET_DISABLE_INTRA=1"}) {
     for (const int nodes : {1, 2, 4}) {
       SCOPED_TRACE(fmt::format("{} {} × {}", variable, nodes, GetParam().machine));
       const auto search = search_settings(settings(variable));
-      const auto drawn = topology_of(*shipped(GetParam().machine), system(GetParam().machine, nodes));
+      const auto drawn =
+          topology_of(*shipped(GetParam().machine), system(GetParam().machine, nodes));
       ASSERT_TRUE(drawn) << drawn.error().message();
       const auto ours = search_graphs(*drawn, nodes, *search);
       const auto written = search_graphs(test::topology(GetParam().topology), nodes, *search);
@@ -85,12 +89,15 @@ TEST_P(PathVariables, FindWhatIsFoundOnTheTopologyThatNcclWroteDown) {
 
 INSTANTIATE_TEST_SUITE_P(Machines, PathVariables,
                          testing::Values(Pair{"hgx-h100", "hgxh100"}, Pair{"dgx-a100", "dgxa100"},
-                                         Pair{"dgx1-v100", "dgx1v"}, Pair{"dgx-b200", "dgxb200"}, Pair{"dgx2", "dgx2"},
-                                         Pair{"pcie4-a100", "a100pcie4_nvbridge"}, Pair{"ec2-p4d-24xlarge", "p4d"}),
+                                         Pair{"dgx1-v100", "dgx1v"}, Pair{"dgx-b200", "dgxb200"},
+                                         Pair{"dgx2", "dgx2"},
+                                         Pair{"pcie4-a100", "a100pcie4_nvbridge"},
+                                         Pair{"ec2-p4d-24xlarge", "p4d"}),
                          [](const auto& one) { return std::string(one.param.topology); });
 
 TEST(OnMachines, WithoutPeerAccessAMachineFallsApartWhereItsCardsAreFasterThanItsSockets) {
-  // Two GPUs and two cards on each of four PCIe switches: 25 GB/s of a card are more than 16 between sockets.
+  // Two GPUs and two cards on each of four PCIe switches: 25 GB/s of a card are more than 16
+  // between sockets.
   const auto found = known("dgx-a100", 2, "NCCL_P2P_DISABLE=1");
   ASSERT_TRUE(found) << found.error().message();
   EXPECT_EQ(found->system.nodes, 8);
@@ -119,13 +126,15 @@ TEST(OnMachines, WithoutVerbsTheyTalkBySockets) {
   ASSERT_TRUE(found) << found.error().message();
   EXPECT_EQ(found->system.transport, Transport::kTcp);
   EXPECT_FALSE(found->system.gpudirect);
-  EXPECT_EQ(found->communicator.graphs.ring.type_inter, PathType::kPhb) << "through the host's memory";
+  EXPECT_EQ(found->communicator.graphs.ring.type_inter, PathType::kPhb)
+      << "through the host's memory";
 }
 
 TEST(OnMachines, ALevelOfGpudirectSaysWhetherCardsReachGpus) {
   EXPECT_FALSE(known("hgx-h100", 2, "NCCL_NET_GDR_LEVEL=LOC")->system.gpudirect);
   EXPECT_TRUE(known("hgx-h100", 2, "NCCL_NET_GDR_LEVEL=PIX")->system.gpudirect);
-  EXPECT_FALSE(known("pcie4-a100", 2, "NCCL_NET_GDR_LEVEL=PXB")->system.gpudirect) << "its cards hang on the CPUs";
+  EXPECT_FALSE(known("pcie4-a100", 2, "NCCL_NET_GDR_LEVEL=PXB")->system.gpudirect)
+      << "its cards hang on the CPUs";
   EXPECT_TRUE(known("pcie4-a100", 2, "NCCL_NET_GDR_LEVEL=PHB")->system.gpudirect);
 }
 
@@ -133,11 +142,13 @@ TEST(OnMachines, ALevelOfGpudirectSaysWhetherCardsReachGpus) {
 // the default is 0, and only 1 counts); src/transport/net.cc, canConnect (since 2.12.7).
 
 TEST(NetDisableIntra, KeepsAMachineTogetherWhoseCardsAreFasterThanItsSockets) {
-  // Each socket of the box has a switch with four GPUs and a card of 25 GB/s; the sockets are joined by 22.
+  // Each socket of the box has a switch with four GPUs and a card of 25 GB/s; the sockets are
+  // joined by 22.
   const std::string search = "NCCL_CROSS_NIC=2 ";
   for (const int nodes : {1, 2}) {
     EXPECT_EQ(known("pcie-l40s", nodes, search)->communicator.nodes, 2 * nodes);
-    EXPECT_EQ(known("pcie-l40s", nodes, search + "NCCL_NET_DISABLE_INTRA=0")->communicator.nodes, 2 * nodes);
+    EXPECT_EQ(known("pcie-l40s", nodes, search + "NCCL_NET_DISABLE_INTRA=0")->communicator.nodes,
+              2 * nodes);
     const auto together = known("pcie-l40s", nodes, "NCCL_NET_DISABLE_INTRA=1");
     ASSERT_TRUE(together) << together.error().message();
     EXPECT_EQ(together->communicator.nodes, nodes);
@@ -146,29 +157,35 @@ TEST(NetDisableIntra, KeepsAMachineTogetherWhoseCardsAreFasterThanItsSockets) {
   }
   const auto without_peers = known("dgx-a100", 2, "NCCL_P2P_DISABLE=1 NCCL_NET_DISABLE_INTRA=1");
   ASSERT_TRUE(without_peers) << without_peers.error().message();
-  EXPECT_EQ(without_peers->communicator.nodes, 2) << "through the hosts' memory rather than 4 nodes each";
+  EXPECT_EQ(without_peers->communicator.nodes, 2)
+      << "through the hosts' memory rather than 4 nodes each";
   EXPECT_EQ(without_peers->system.gpus, 8);
 }
 
 TEST(NetDisableIntra, FindsWhatNcclFoundWithItOnEightL40s) {
-  // As NCCL 2.28.9 found with it (tests/reference/nccl/machines_test.cpp, EightL40sBehindTwoSwitches).
+  // As NCCL 2.28.9 found with it (tests/reference/nccl/machines_test.cpp,
+  // EightL40sBehindTwoSwitches).
   const auto one = known("pcie-l40s", 1, "NCCL_NET_DISABLE_INTRA=1");
   const auto two = known("pcie-l40s", 2, "NCCL_NET_DISABLE_INTRA=1");
   ASSERT_TRUE(one && two);
   const Graph& ring = one->communicator.graphs.ring;
-  EXPECT_EQ(fmt::format("{}x{:g} {}", ring.channels, ring.bw_intra, to_string(ring.type_intra)), "1x20 SYS");
+  EXPECT_EQ(fmt::format("{}x{:g} {}", ring.channels, ring.bw_intra, to_string(ring.type_intra)),
+            "1x20 SYS");
   const Graph& rings = two->communicator.graphs.ring;
-  EXPECT_EQ(fmt::format("{}x{:g} {}/{} x{}", rings.channels, rings.bw_intra, to_string(rings.type_intra),
-                        to_string(rings.type_inter), rings.cross_nic),
+  EXPECT_EQ(fmt::format("{}x{:g} {}/{} x{}", rings.channels, rings.bw_intra,
+                        to_string(rings.type_intra), to_string(rings.type_inter), rings.cross_nic),
             "2x12 SYS/SYS x2");
 }
 
 TEST(NetDisableIntra, ChangesNothingWhereGpusReachEachOtherWithoutTheNetwork) {
   for (const char* machine : {"hgx-h100", "dgx-a100", "dgx1-v100"}) {
-    const auto usual = known(machine, 2, "NCCL_CROSS_NIC=2"), with = known(machine, 2, "NCCL_NET_DISABLE_INTRA=1");
+    const auto usual = known(machine, 2, "NCCL_CROSS_NIC=2"),
+               with = known(machine, 2, "NCCL_NET_DISABLE_INTRA=1");
     ASSERT_TRUE(usual && with);
-    EXPECT_EQ(told(with->communicator.graphs.ring), told(usual->communicator.graphs.ring)) << machine;
-    EXPECT_EQ(told(with->communicator.graphs.tree), told(usual->communicator.graphs.tree)) << machine;
+    EXPECT_EQ(told(with->communicator.graphs.ring), told(usual->communicator.graphs.ring))
+        << machine;
+    EXPECT_EQ(told(with->communicator.graphs.tree), told(usual->communicator.graphs.tree))
+        << machine;
     EXPECT_EQ(with->communicator.nodes, 2) << machine;
   }
 }
@@ -176,11 +193,14 @@ TEST(NetDisableIntra, ChangesNothingWhereGpusReachEachOtherWithoutTheNetwork) {
 TEST(NetDisableIntra, LeavesNoWayBetweenGpusThatOnlyTheNetworkJoins) {
   const std::string alone = "NCCL_P2P_DISABLE=1 NCCL_SHM_DISABLE=1";
   EXPECT_TRUE(known("hgx-h100", 1, alone));
-  for (const Version version : {Version{2, 12, 12}, Version{2, 13, 4}, Version{2, 14, 3}, kDefaultVersion}) {
+  for (const Version version :
+       {Version{2, 12, 12}, Version{2, 13, 4}, Version{2, 14, 3}, kDefaultVersion}) {
     const auto none = known("hgx-h100", 1, alone + " NCCL_NET_DISABLE_INTRA=1", version);
-    EXPECT_THAT(test::kinds_of(none), testing::ElementsAre("conflict NCCL_NET_DISABLE_INTRA")) << to_string(version);
+    EXPECT_THAT(test::kinds_of(none), testing::ElementsAre("conflict NCCL_NET_DISABLE_INTRA"))
+        << to_string(version);
   }
-  EXPECT_TRUE(known("hgx-h100", 1, alone + " NCCL_NET_DISABLE_INTRA=1", {2, 11, 4})) << "which does not have it";
+  EXPECT_TRUE(known("hgx-h100", 1, alone + " NCCL_NET_DISABLE_INTRA=1", {2, 11, 4}))
+      << "which does not have it";
 }
 
 TEST(NetDisableIntra, BelongsToTheReleasesThatHaveIt) {
@@ -188,7 +208,8 @@ TEST(NetDisableIntra, BelongsToTheReleasesThatHaveIt) {
   EXPECT_EQ(known("dgx-a100", 1, "NCCL_P2P_DISABLE=1", {2, 14, 3})->communicator.nodes, 4);
   EXPECT_EQ(known("dgx-a100", 1, "NCCL_P2P_DISABLE=1", {2, 13, 4})->communicator.nodes, 1);
   EXPECT_THAT(settings("NCCL_NET_DISABLE_INTRA=1").notes, testing::IsEmpty());
-  EXPECT_THAT(settings("NCCL_NET_DISABLE_INTRA=1").of_the_search(), testing::ElementsAre("NCCL_NET_DISABLE_INTRA"));
+  EXPECT_THAT(settings("NCCL_NET_DISABLE_INTRA=1").of_the_search(),
+              testing::ElementsAre("NCCL_NET_DISABLE_INTRA"));
   EXPECT_THAT(settings("NCCL_NET_DISABLE_INTRA=0").of_the_search(), testing::IsEmpty());
   EXPECT_THAT(settings("NCCL_NET_DISABLE_INTRA=1", {2, 13, 4}).notes, testing::SizeIs(1));
   EXPECT_THAT(settings("NCCL_NET_DISABLE_INTRA=1", {2, 11, 4}).notes, testing::SizeIs(1));

@@ -1,4 +1,5 @@
-// What NCCL makes of numbers that users set, after getNthreads, ncclLoadParam and computeBuffSizes of its source.
+// What NCCL makes of numbers that users set, after getNthreads, ncclLoadParam and computeBuffSizes
+// of its source.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -32,16 +33,19 @@ TEST(NumberSettings, ThreadsAreWholeWarpsBetweenBounds) {
   const auto taken = [](const std::string& name, const std::string& value, std::int64_t threads,
                         const std::string& note) {
     const Settings settings = set(name, value);
-    EXPECT_EQ(name == "NCCL_NTHREADS" ? settings.threads : settings.ll128_threads, threads) << value;
+    EXPECT_EQ(name == "NCCL_NTHREADS" ? settings.threads : settings.ll128_threads, threads)
+        << value;
     EXPECT_THAT(settings.notes, ElementsAre(note));
   };
   taken("NCCL_NTHREADS", "100", 512, "NCCL_NTHREADS=100 is no multiple of 32: NCCL takes 512");
   taken("NCCL_NTHREADS", "1024", 512, "NCCL_NTHREADS=1024 is above 512: NCCL takes 512");
   taken("NCCL_NTHREADS", "32", 64, "NCCL_NTHREADS=32 is below 64: NCCL takes 64");
   taken("NCCL_LL128_NTHREADS", "128", 160, "NCCL_LL128_NTHREADS=128 is below 160: NCCL takes 160");
-  taken("NCCL_LL128_NTHREADS", "1024", 640, "NCCL_LL128_NTHREADS=1024 is above 640: NCCL takes 640");
+  taken("NCCL_LL128_NTHREADS", "1024", 640,
+        "NCCL_LL128_NTHREADS=1024 is above 640: NCCL takes 640");
   taken("NCCL_NTHREADS", "0x100", 256, "NCCL_NTHREADS=0x100: NCCL reads 256");
-  taken("NCCL_NTHREADS", "1k", 512, "NCCL_NTHREADS=1k, which NCCL reads as 1, is no multiple of 32: NCCL takes 512");
+  taken("NCCL_NTHREADS", "1k", 512,
+        "NCCL_NTHREADS=1k, which NCCL reads as 1, is no multiple of 32: NCCL takes 512");
   // 32 bits of it are kept.
   taken("NCCL_NTHREADS", "4294967552", 256, "NCCL_NTHREADS=4294967552: NCCL reads 256");
 }
@@ -65,7 +69,8 @@ TEST(NumberSettings, BuffersAreTakenUnchecked) {
   for (const char* little : {"4M", "0", "-1", "4095"})
     EXPECT_THAT(refused("NCCL_BUFFSIZE", little), ElementsAre("too-small NCCL_BUFFSIZE")) << little;
   EXPECT_THAT(refused("NCCL_BUFFSIZE", "4096"), IsEmpty());
-  EXPECT_THAT(refused("NCCL_BUFFSIZE", "4294967296"), ElementsAre("too-large NCCL_BUFFSIZE")) << "beyond 32 bits";
+  EXPECT_THAT(refused("NCCL_BUFFSIZE", "4294967296"), ElementsAre("too-large NCCL_BUFFSIZE"))
+      << "beyond 32 bits";
   EXPECT_THAT(refused("NCCL_LL128_BUFFSIZE", "8192"), ElementsAre("too-small NCCL_LL128_BUFFSIZE"));
   EXPECT_THAT(refused("NCCL_LL128_BUFFSIZE", "16384"), IsEmpty());
   EXPECT_EQ(set("NCCL_LL128_BUFFSIZE", "8192", {2, 21, 5}).ll128_buffer_bytes, 8192);

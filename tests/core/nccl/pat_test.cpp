@@ -1,4 +1,5 @@
-// PAT: proved between all numbers of ranks, and messages and bytes of every dimension against the binomial trees that it is made of.
+// PAT: proved between all numbers of ranks, and messages and bytes of every dimension against the
+// binomial trees that it is made of.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -20,16 +21,23 @@ namespace {
 
 using test::hopper;
 
-LoweringRequest request(CollectiveKind kind, std::int64_t elements, std::int64_t planned, int channels = 2) {
-  return {kind, {Algorithm::kPat, Protocol::kSimple, channels, 640, 0}, DataType::kFloat32, elements, planned, 0};
+LoweringRequest request(CollectiveKind kind, std::int64_t elements, std::int64_t planned,
+                        int channels = 2) {
+  return {kind,
+          {Algorithm::kPat, Protocol::kSimple, channels, 640, 0},
+          DataType::kFloat32,
+          elements,
+          planned,
+          0};
 }
 
 void prove(int ranks, const LoweringRequest& request, Version version = kDefaultVersion) {
   const auto schedule = lower(hopper(ranks, 1, version), request);
   ASSERT_TRUE(schedule) << schedule.error().message();
-  EXPECT_EQ(check(**schedule, Contract::of(request.kind, ranks, request.elements, 0, false)), std::vector<Violation>())
-      << to_string(request.kind) << " between " << ranks << " ranks, " << request.elements << " for "
-      << request.planned;
+  EXPECT_EQ(check(**schedule, Contract::of(request.kind, ranks, request.elements, 0, false)),
+            std::vector<Violation>())
+      << to_string(request.kind) << " between " << ranks << " ranks, " << request.elements
+      << " for " << request.planned;
 }
 
 TEST(Pat, IsProvedForAllNumbersOfRanksBefore2_26) {
@@ -44,7 +52,8 @@ TEST(Pat, IsProvedForAllNumbersOfRanksBefore2_26) {
 TEST(Pat, IsProvedForAllNumbersOfRanks) {
   for (const CollectiveKind kind : {CollectiveKind::kAllGather, CollectiveKind::kReduceScatter}) {
     for (const int ranks : {2, 3, 4, 5, 6, 7, 8, 9, 11, 13, 16, 17, 24, 31, 33}) {
-      // So small that everything is aggregated, in between, and chunks that fill a slot each, in several loops.
+      // So small that everything is aggregated, in between, and chunks that fill a slot each, in
+      // several loops.
       for (const std::int64_t block : {3, 9'000, 40'000, 3'000'000})
         prove(ranks, request(kind, 3 * ranks, block * ranks));
     }
@@ -56,8 +65,11 @@ TEST(Pat, IsProvedForAllNumbersOfRanks) {
 std::string text(const PatStep& step) {
   std::string line = fmt::format("{} ", step.ahead);
   for (const PatStep::Place* place : {&step.from, &step.to})
-    line += place->dimension < 0 ? "- " : fmt::format("{}.{}.{} ", place->dimension, place->message, place->place);
-  return line + (step.fresh ? "f" : "") + (step.from_through ? "t" : "") + (step.to_complete ? "c" : "");
+    line += place->dimension < 0
+                ? "- "
+                : fmt::format("{}.{}.{} ", place->dimension, place->message, place->place);
+  return line + (step.fresh ? "f" : "") + (step.from_through ? "t" : "") +
+         (step.to_complete ? "c" : "");
 }
 
 using OrderOf = PatOrder (*)(int, std::int64_t, std::int64_t);
@@ -104,7 +116,8 @@ TEST(Pat, IsTheSameBefore2_26BetweenPowersOfTwo) {
       const PatOrder now = pat_reduce_scatter(ranks, 524288, part);
       const PatOrder before = pat_reduce_scatter_before_2_26(ranks, 524288, part);
       ASSERT_EQ(now.steps.size(), before.steps.size());
-      for (std::size_t i = 0; i < now.steps.size(); ++i) EXPECT_EQ(text(now.steps[i]), text(before.steps[i]));
+      for (std::size_t i = 0; i < now.steps.size(); ++i)
+        EXPECT_EQ(text(now.steps[i]), text(before.steps[i]));
     }
   }
 }
@@ -133,14 +146,16 @@ std::map<int, Sent> sent(const PatOrder& order) {
 }
 
 TEST(Pat, EveryDimensionCarriesItsBinomialTree) {
-  // Between 2^k ranks blocks go by dimension d at half as many ranks as by d - 1: n / 2^(d + 1), n - 1 in all.
+  // Between 2^k ranks blocks go by dimension d at half as many ranks as by d - 1: n / 2^(d + 1),
+  // n - 1 in all.
   for (const int ranks : {2, 4, 8, 16, 64, 256}) {
     for (const auto order : {pat_all_gather, pat_reduce_scatter}) {
       for (const std::int64_t part : {4, 20'000, 1 << 20}) {
         const PatOrder found = order(ranks, 524288, part);
         int all = 0;
         for (const auto& [dimension, here] : sent(found)) {
-          EXPECT_EQ(here.blocks, ranks >> (dimension + 1)) << ranks << " ranks, dimension " << dimension;
+          EXPECT_EQ(here.blocks, ranks >> (dimension + 1))
+              << ranks << " ranks, dimension " << dimension;
           EXPECT_EQ(here.messages, (here.blocks + found.per_message - 1) / found.per_message);
           all += here.blocks;
         }
@@ -183,7 +198,8 @@ TEST(Pat, SendsAndTakesAllMessagesOfAnyNumberOfRanks) {
 }
 
 TEST(Pat, ARealSizeHasNcclsLoops) {
-  // 64 MiB from each of 8 over 4 channels: 16 MiB of each block by a channel, in chunks of 512 KiB; 32 loops, of which a rank sends 4, 2 and 1 blocks along the dimensions.
+  // 64 MiB from each of 8 over 4 channels: 16 MiB of each block by a channel, in chunks of 512 KiB;
+  // 32 loops, of which a rank sends 4, 2 and 1 blocks along the dimensions.
   const auto schedule = lower(hopper(8, 1), request(CollectiveKind::kAllGather, 8 << 24, 0, 4));
   ASSERT_TRUE(schedule);
   EXPECT_EQ((*schedule)->lanes(0), 4 * (1 + 2 * 3));

@@ -18,21 +18,28 @@ SearchSettings with(std::string_view name, std::string_view value) {
   return settings;
 }
 
-PathType gpus(const Paths& paths, int a, int b) { return paths.between(NodeKind::kGpu, a, NodeKind::kGpu, b).type; }
-PathType to_net(const Paths& paths, int g, int n) { return paths.between(NodeKind::kGpu, g, NodeKind::kNet, n).type; }
+PathType gpus(const Paths& paths, int a, int b) {
+  return paths.between(NodeKind::kGpu, a, NodeKind::kGpu, b).type;
+}
+PathType to_net(const Paths& paths, int g, int n) {
+  return paths.between(NodeKind::kGpu, g, NodeKind::kNet, n).type;
+}
 
 TEST(NcclPaths, OfADgx1) {
   const Topology t = test::topology("dgx1v");
   const Paths paths(t, {});
   EXPECT_EQ(gpus(paths, 0, 1), PathType::kNvl);
-  EXPECT_FLOAT_EQ(paths.between(NodeKind::kGpu, 0, NodeKind::kGpu, 3).gb_per_s, 40) << "two NVLinks";
+  EXPECT_FLOAT_EQ(paths.between(NodeKind::kGpu, 0, NodeKind::kGpu, 3).gb_per_s, 40)
+      << "two NVLinks";
   EXPECT_EQ(gpus(paths, 0, 5), PathType::kNvb) << "by way of GPU 1 or 4";
   EXPECT_EQ(paths.between(NodeKind::kGpu, 0, NodeKind::kGpu, 5).links.size(), 2U);
   EXPECT_EQ(to_net(paths, 0, 0), PathType::kPix);
   EXPECT_EQ(to_net(paths, 0, 1), PathType::kPxn) << "by way of GPU 2 rather than through the CPU";
-  EXPECT_EQ(paths.between(NodeKind::kNet, 1, NodeKind::kGpu, 0).type, PathType::kPhb) << "receiving goes straight";
+  EXPECT_EQ(paths.between(NodeKind::kNet, 1, NodeKind::kGpu, 0).type, PathType::kPhb)
+      << "receiving goes straight";
   SearchSettings without = with("NCCL_NVB_DISABLE", "1");
-  EXPECT_EQ(gpus(Paths(t, without), 0, 5), PathType::kNet) << "12 GB/s by the cards rather than 6 between the sockets";
+  EXPECT_EQ(gpus(Paths(t, without), 0, 5), PathType::kNet)
+      << "12 GB/s by the cards rather than 6 between the sockets";
   ASSERT_TRUE(set(without, "NCCL_NET_DISABLE_INTRA", "1"));
   EXPECT_EQ(gpus(Paths(t, without), 0, 5), PathType::kSys);
   EXPECT_EQ(to_net(Paths(t, with("NCCL_PXN_DISABLE", "1")), 0, 1), PathType::kPhb);
@@ -43,7 +50,8 @@ TEST(NcclPaths, OverPcieAlone) {
   const Paths paths(t, {});
   EXPECT_EQ(gpus(paths, 0, 1), PathType::kPhb);
   EXPECT_EQ(gpus(paths, 0, 4), PathType::kSys);
-  EXPECT_FLOAT_EQ(paths.between(NodeKind::kGpu, 0, NodeKind::kGpu, 4).gb_per_s, 16) << "AMD's sockets";
+  EXPECT_FLOAT_EQ(paths.between(NodeKind::kGpu, 0, NodeKind::kGpu, 4).gb_per_s, 16)
+      << "AMD's sockets";
   EXPECT_EQ(to_net(paths, 0, 0), PathType::kPhb);
   EXPECT_EQ(to_net(paths, 4, 0), PathType::kSys);
 }

@@ -1,4 +1,5 @@
-// Laws of the search: whatever it finds, on whatever machine, can be laid over that machine's links.
+// Laws of the search: whatever it finds, on whatever machine, can be laid over that machine's
+// links.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -26,7 +27,8 @@ class Load {
   void gpus(int from_rank, int to_rank, double gb_per_s) {
     const int from = place(from_rank), to = place(to_rank);
     const Path& path = paths_.between(NodeKind::kGpu, from, NodeKind::kGpu, to);
-    const bool intel = path.type == PathType::kPhb && topology_.node(NodeKind::kCpu, 0).cpu.vendor == CpuVendor::kIntel;
+    const bool intel = path.type == PathType::kPhb &&
+                       topology_.node(NodeKind::kCpu, 0).cpu.vendor == CpuVendor::kIntel;
     for (const int l : path.links) {
       const bool pcie = topology_.links[static_cast<std::size_t>(l)].kind == Wire::kPci;
       taken_[static_cast<std::size_t>(l)] += intel && pcie ? gb_per_s * 6 / 5 : gb_per_s;
@@ -39,7 +41,8 @@ class Load {
     add(paths_.between(NodeKind::kGpu, place(rank), NodeKind::kNet, net(id)), gb_per_s);
   }
   void expect_to_fit() const {
-    for (std::size_t l = 0; l < taken_.size(); ++l) EXPECT_LE(taken_[l], topology_.links[l].gb_per_s + 0.01) << l;
+    for (std::size_t l = 0; l < taken_.size(); ++l)
+      EXPECT_LE(taken_[l], topology_.links[l].gb_per_s + 0.01) << l;
   }
 
  private:
@@ -67,7 +70,8 @@ class Load {
 void lay(const Graph& graph, bool over_nodes, Load& load) {
   for (const GraphChannel& channel : graph.orders) {
     const auto& gpus = channel.gpus;
-    for (std::size_t i = 0; i + 1 < gpus.size(); ++i) load.gpus(gpus[i], gpus[i + 1], graph.bw_intra);
+    for (std::size_t i = 0; i + 1 < gpus.size(); ++i)
+      load.gpus(gpus[i], gpus[i + 1], graph.bw_intra);
     if (graph.pattern == Pattern::kRing && !over_nodes && gpus.size() > 1)
       load.gpus(gpus.back(), gpus.front(), graph.bw_intra);
     if (!over_nodes) continue;
@@ -103,8 +107,10 @@ TEST(NcclSearch, ChannelsVisitEveryGpuOnceAndFitTheLinks) {
       }
       EXPECT_EQ(found->graphs.tree.channels, found->graphs.ring.channels);
       std::set<int> heads;
-      for (const GraphChannel& channel : found->graphs.nvls.orders) heads.insert(channel.gpus.front());
-      EXPECT_EQ(heads.size(), found->graphs.nvls.orders.size()) << "every GPU heads one NVLS channel at most";
+      for (const GraphChannel& channel : found->graphs.nvls.orders)
+        heads.insert(channel.gpus.front());
+      EXPECT_EQ(heads.size(), found->graphs.nvls.orders.size())
+          << "every GPU heads one NVLS channel at most";
     }
   }
 }
@@ -123,7 +129,8 @@ TEST(NcclSearch, TreesOverNodesReachEveryRankOnce) {
           roots += tree[r].up < 0 ? 1 : 0;
           for (const int child : tree[r].down) {
             if (child < 0) continue;
-            EXPECT_EQ(tree[static_cast<std::size_t>(child)].up, static_cast<int>(r)) << "they know each other";
+            EXPECT_EQ(tree[static_cast<std::size_t>(child)].up, static_cast<int>(r))
+                << "they know each other";
           }
           if (tree[r].up < 0) continue;
           const auto& siblings = tree[static_cast<std::size_t>(tree[r].up)].down;
@@ -145,7 +152,8 @@ TEST(NcclSearch, RanksAreNamesAlone) {
   const std::string text = test::topology_text("dgx1v");
   std::string renamed = text;
   for (int g = 0; g < 8; ++g)
-    renamed = test::replaced(renamed, fmt::format("rank=\"{}\"", g), fmt::format("rank=\"new{}\"", 7 - g));
+    renamed = test::replaced(renamed, fmt::format("rank=\"{}\"", g),
+                             fmt::format("rank=\"new{}\"", 7 - g));
   renamed = test::replaced(renamed, "rank=\"new", "rank=\"");
   for (const int nodes : {1, 2}) {
     const auto one = search_graphs(test::topology_of(text), nodes);
@@ -164,7 +172,8 @@ TEST(NcclSearch, ASettingThatForbidsSomethingDoesNot) {
   ASSERT_TRUE(set(settings, "NCCL_CROSS_NIC", "0"));
   const auto found = search_graphs(test::topology("hgxh100"), 2, settings);
   ASSERT_TRUE(found);
-  for (const GraphChannel& channel : found->graphs.ring.orders) EXPECT_EQ(channel.nets[0], channel.nets[1]);
+  for (const GraphChannel& channel : found->graphs.ring.orders)
+    EXPECT_EQ(channel.nets[0], channel.nets[1]);
   ASSERT_TRUE(set(settings, "NCCL_NVLS_ENABLE", "0"));
   EXPECT_EQ(search_graphs(test::topology("hgxh100"), 1, settings)->graphs.nvls.channels, 0);
 }
@@ -177,19 +186,22 @@ TEST(NcclSearch, CollNetIsBySuchCardsAlone) {
   ASSERT_TRUE(without);
   EXPECT_EQ(without->graphs.collnet_chain.channels, 0);
   EXPECT_EQ(without->graphs.collnet_direct.channels, 0);
-  const auto with =
-      search_graphs(test::topology_of(test::replaced(text, "gdr=\"1\"/>", "gdr=\"1\" coll=\"1\"/>")), 2, settings);
+  const auto with = search_graphs(
+      test::topology_of(test::replaced(text, "gdr=\"1\"/>", "gdr=\"1\" coll=\"1\"/>")), 2,
+      settings);
   ASSERT_TRUE(with);
   EXPECT_EQ(with->graphs.collnet_chain.channels, with->graphs.ring.channels);
   std::set<int> heads;
-  for (const GraphChannel& channel : with->graphs.collnet_direct.orders) heads.insert(channel.gpus.front());
+  for (const GraphChannel& channel : with->graphs.collnet_direct.orders)
+    heads.insert(channel.gpus.front());
   EXPECT_EQ(static_cast<int>(heads.size()), with->graphs.collnet_direct.channels);
   EXPECT_GT(with->graphs.collnet_direct.channels, 0);
 }
 
 TEST(NcclSearch, RefusesWhatCannotBe) {
   std::string text = test::topology_text("dgxa100");
-  for (int n = 0; n < 8; ++n) text = test::replaced(text, fmt::format(" dev=\"{}\" latency", n), " latency");
+  for (int n = 0; n < 8; ++n)
+    text = test::replaced(text, fmt::format(" dev=\"{}\" latency", n), " latency");
   EXPECT_TRUE(search_graphs(test::topology_of(text), 1));
   const auto several = search_graphs(test::topology_of(text), 2);
   EXPECT_THAT(test::kinds_of(several), testing::ElementsAre("missing net"));

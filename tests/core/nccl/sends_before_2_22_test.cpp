@@ -1,4 +1,5 @@
-// Sends and receives of 2.7 to 2.21: what every channel does in every batch, with parts and chunks, against what the schedulers of those releases say (tests/reference/nccl/sends-before-2.22.txt).
+// Sends and receives of 2.7 to 2.21: what every channel does in every batch, with parts and chunks,
+// against what the schedulers of those releases say (tests/reference/nccl/sends-before-2.22.txt).
 
 #include <gtest/gtest.h>
 
@@ -36,7 +37,8 @@ class AllToAll {
     std::vector<std::string> lines;
     for (auto& [where, entries] : batches) {
       std::sort(entries.begin(), entries.end());
-      lines.push_back(fmt::format("{} {} {} {}", rank, where.first, where.second, fmt::join(entries, " ")));
+      lines.push_back(
+          fmt::format("{} {} {} {}", rank, where.first, where.second, fmt::join(entries, " ")));
     }
     return lines;
   }
@@ -49,12 +51,13 @@ class AllToAll {
     return p2p_portions(comm_, bytes_, from / gpus != to / gpus, from == to);
   }
   [[nodiscard]] std::string text(Rank rank, const P2pDealt& one) const {
-    const Rank peer = one.sends ? rounds_.sends_to(rank, one.round) : rounds_.receives_from(rank, one.round);
+    const Rank peer =
+        one.sends ? rounds_.sends_to(rank, one.round) : rounds_.receives_from(rank, one.round);
     const P2pPortions of = portions(rank, peer);
     const P2pPortions::Bounds part = of.bounds(bytes_, one.part);
     const std::int64_t chunk = one.part + 1 == of.parts ? of.last_chunk : of.chunk;
-    return fmt::format("{}{}:{}+{}/{}", one.sends ? 'S' : 'R', peer, part.begin, part.end - part.begin,
-                       peer == rank ? 0 : chunk);
+    return fmt::format("{}{}:{}+{}/{}", one.sends ? 'S' : 'R', peer, part.begin,
+                       part.end - part.begin, peer == rank ? 0 : chunk);
   }
 
   Communicator comm_;
@@ -80,7 +83,8 @@ std::vector<AllToAll> read_case(std::istringstream& words) {
 }
 
 /// Of a case, rank by rank.
-void compare(const std::vector<AllToAll>& of, const std::vector<std::string>& lines, const std::string& head) {
+void compare(const std::vector<AllToAll>& of, const std::vector<std::string>& lines,
+             const std::string& head) {
   std::map<Rank, std::vector<std::string>> by_rank;
   for (const std::string& line : lines) by_rank[std::stoi(line)].push_back(line);
   for (const auto& [rank, expected] : by_rank) {

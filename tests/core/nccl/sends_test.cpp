@@ -1,5 +1,6 @@
-// NCCL's sends and receives: their order and portions against NCCL's own words and cases worked out from its source, every schedule proved, and bytes on every way against
-// what all-to-all, gather, scatter and send-receive have to move.
+// NCCL's sends and receives: their order and portions against NCCL's own words and cases worked out
+// from its source, every schedule proved, and bytes on every way against what all-to-all, gather,
+// scatter and send-receive have to move.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -19,12 +20,15 @@ using test::communicator;
 using test::hopper;
 using test::hopper_system;
 
-LoweringRequest request(CollectiveKind kind, std::int64_t elements, std::int64_t planned = 0, Rank root = 0) {
+LoweringRequest request(CollectiveKind kind, std::int64_t elements, std::int64_t planned = 0,
+                        Rank root = 0) {
   return {kind, {}, DataType::kFloat32, elements, planned, root};
 }
 
 /// The channel of a part of what rank 0 sends in a round.
-int channel(const P2pRounds& rounds, int round, int part) { return rounds.channel(0, rounds.sends_to(0, round), part); }
+int channel(const P2pRounds& rounds, int round, int part) {
+  return rounds.channel(0, rounds.sends_to(0, round), part);
+}
 
 std::vector<int> deltas(const P2pRounds& rounds) {
   std::vector<int> deltas;
@@ -33,15 +37,17 @@ std::vector<int> deltas(const P2pRounds& rounds) {
 }
 
 TEST(P2pRounds, GoThroughDeltasAsNcclsCommentSays) {
-  EXPECT_EQ(deltas(P2pRounds(hopper(16, 1))), (std::vector<int>{0, 1, 3, 6, 10, 15, 5, 12, 4, 13, 7, 2, 14, 11, 9, 8}));
+  EXPECT_EQ(deltas(P2pRounds(hopper(16, 1))),
+            (std::vector<int>{0, 1, 3, 6, 10, 15, 5, 12, 4, 13, 7, 2, 14, 11, 9, 8}));
 }
 
 TEST(P2pRounds, EveryoneMeetsEveryoneOnceAndIsMet) {
-  for (const Version version :
-       {Version{2, 7, 8}, Version{2, 11, 4}, Version{2, 12, 12}, Version{2, 17, 1}, Version{2, 18, 3},
-        Version{2, 21, 5}, Version{2, 22, 3}, Version{2, 28, 3}, kDefaultVersion}) {
-    for (const auto& [nodes, gpus] : {std::pair(1, 7), std::pair(3, 1), std::pair(3, 8), std::pair(5, 6),
-                                      std::pair(12, 2), std::pair(13, 1), std::pair(18, 1)}) {
+  for (const Version version : {Version{2, 7, 8}, Version{2, 11, 4}, Version{2, 12, 12},
+                                Version{2, 17, 1}, Version{2, 18, 3}, Version{2, 21, 5},
+                                Version{2, 22, 3}, Version{2, 28, 3}, kDefaultVersion}) {
+    for (const auto& [nodes, gpus] :
+         {std::pair(1, 7), std::pair(3, 1), std::pair(3, 8), std::pair(5, 6), std::pair(12, 2),
+          std::pair(13, 1), std::pair(18, 1)}) {
       const P2pRounds rounds(hopper(nodes, gpus, version));
       for (Rank rank = 0; rank < nodes * gpus; ++rank) {
         std::vector<bool> met(static_cast<std::size_t>(nodes * gpus));
@@ -59,7 +65,8 @@ TEST(P2pRounds, EveryoneMeetsEveryoneOnceAndIsMet) {
   }
 }
 
-// By hand from initTransportsRank of 2.21.5 ("schedule delta 0, +1, -1, +2, -2", from both sides), and ncclChannelCompute.
+// By hand from initTransportsRank of 2.21.5 ("schedule delta 0, +1, -1, +2, -2", from both sides),
+// and ncclChannelCompute.
 TEST(P2pRounds, GoOutwardsBefore2_22) {
   const P2pRounds rounds(hopper(8, 1, {2, 21, 5}));
   EXPECT_EQ(deltas(rounds), (std::vector<int>{0, 4, 1, 7, 3, 5, 2, 6}));
@@ -68,19 +75,22 @@ TEST(P2pRounds, GoOutwardsBefore2_22) {
   EXPECT_EQ(channel(rounds, 6, 0), 1);
 }
 
-// By hand from ncclGroupEnd of 2.7.8 and 2.8.4, which know no nodes, and initTransportsRank of 2.18.6.
+// By hand from ncclGroupEnd of 2.7.8 and 2.8.4, which know no nodes, and initTransportsRank
+// of 2.18.6.
 TEST(P2pRounds, GoByRanksBefore2_12AndHaveRoundsWithoutPeersOf2_18To2_21) {
   EXPECT_EQ(deltas(P2pRounds(hopper(2, 3, {2, 7, 8}))), (std::vector<int>{0, 1, 2, 3, 4, 5}));
   EXPECT_EQ(deltas(P2pRounds(hopper(2, 3, {2, 8, 4}))), (std::vector<int>{0, 3, 1, 5, 2, 4}));
   EXPECT_EQ(deltas(P2pRounds(hopper(2, 3, {2, 17, 1}))), (std::vector<int>{0, 1, 2, 3, 4, 5}));
-  // A node of three has four rounds: rank 0 has nobody to send to in the last, and rank 1 in the third.
+  // A node of three has four rounds: rank 0 has nobody to send to in the last, and rank 1 in the
+  // third.
   const P2pRounds rounds(hopper(2, 3, {2, 18, 6}));
   EXPECT_EQ(deltas(rounds), (std::vector<int>{0, 1, 2, -1, 3, 4, 5, -1}));
   EXPECT_EQ(rounds.sends_to(1, 2), P2pRounds::kNobody);
   EXPECT_EQ(rounds.sends_to(1, 3), 0);
 }
 
-// By hand from ncclChannelCompute of 2.12.12 and ncclTopoComputeP2pChannels: parts are far apart there, not rounds.
+// By hand from ncclChannelCompute of 2.12.12 and ncclTopoComputeP2pChannels: parts are far apart
+// there, not rounds.
 TEST(P2pRounds, PutPartsFarApartBefore2_13) {
   const Communicator comm = hopper(1, 8, {2, 12, 12});
   ASSERT_EQ(comm.p2p.channels, 32);
@@ -115,18 +125,21 @@ void expect(const P2pPortions& found, int parts, std::int64_t chunk, bool ll) {
   EXPECT_EQ(found.ll, ll);
 }
 
-// By hand from addP2pToPlan of 2.28.9. Two nodes of 8: 16 channels, 2 to a peer, of which 16 ranks take one as long as it does.
+// By hand from addP2pToPlan of 2.28.9. Two nodes of 8: 16 channels, 2 to a peer, of which 16 ranks
+// take one as long as it does.
 TEST(P2pPortions, AreThoseOfNccl) {
   const Communicator far = hopper(2, 8);
   ASSERT_EQ(far.p2p.channels, 16);
   ASSERT_EQ(far.p2p.per_peer, 2);
-  expect(p2p_portions(far, 65536, true, false), 1, 32768, false);     // under a step of 128 KiB: a quarter
+  expect(p2p_portions(far, 65536, true, false), 1, 32768,
+         false);  // under a step of 128 KiB: a quarter
   expect(p2p_portions(far, 131072, true, false), 1, 65536, false);    // under eight: half
   expect(p2p_portions(far, 262144, true, false), 2, 65536, false);    // more than a step each
   expect(p2p_portions(far, 1 << 24, true, false), 2, 131072, false);  // no more than two
   expect(p2p_portions(far, 32768, false, false), 1, 32768, true);     // LL up to 16 KiB a channel
   expect(p2p_portions(far, 32769, false, false), 1, 131072, false);
-  // One node: 32 channels, all of them to a peer if it comes to that; 4 let all 8 ranks have their own.
+  // One node: 32 channels, all of them to a peer if it comes to that; 4 let all 8 ranks have their
+  // own.
   const Communicator near = hopper(1, 8);
   ASSERT_EQ(near.p2p.channels, 32);
   ASSERT_EQ(near.p2p.per_peer, 32);
@@ -138,12 +151,14 @@ TEST(P2pPortions, AreThoseOfNccl) {
   expect(p2p_portions(near, 4096, false, true), 1, 524288, false);
 }
 
-// By hand from calcP2pChunkSize and ncclProxyComputeP2p of 2.21.5: parts are whole 64 KiB, and each goes by its own size.
+// By hand from calcP2pChunkSize and ncclProxyComputeP2p of 2.21.5: parts are whole 64 KiB, and each
+// goes by its own size.
 TEST(P2pPortions, OfPartsThatGoByTheirOwnSizeBefore2_22) {
   const Communicator far = hopper(2, 8, {2, 21, 5});
   ASSERT_EQ(far.p2p.per_peer, 2);
   const P2pPortions two = p2p_portions(far, 150'000, true, false);
-  expect(two, 2, 65536, false);  // 150000 B are more than a step: two of 75000, whole 64 KiB of which are 128
+  expect(two, 2, 65536,
+         false);  // 150000 B are more than a step: two of 75000, whole 64 KiB of which are 128
   EXPECT_EQ(two.part, 131072);
   EXPECT_EQ(two.last_chunk, 32768);
   const P2pPortions one = p2p_portions(far, 16384, false, false);
@@ -156,7 +171,8 @@ TEST(P2pPortions, OfPartsThatGoByTheirOwnSizeBefore2_22) {
   EXPECT_EQ(rest.last_chunk, 32768);
 }
 
-// By hand from scheduleP2pTasksToPlan of 2.19.3: over the network two channels however many ranks there are, and parts of whole 16 KiB; in one node ranks leave each other channels.
+// By hand from scheduleP2pTasksToPlan of 2.19.3: over the network two channels however many ranks
+// there are, and parts of whole 16 KiB; in one node ranks leave each other channels.
 TEST(P2pPortions, DoNotGoByRanksOverTheNetworkBefore2_20) {
   const Communicator far = hopper(16, 8, {2, 19, 3});
   ASSERT_EQ(far.p2p.per_peer, 2);
@@ -171,7 +187,8 @@ TEST(P2pPortions, DoNotGoByRanksOverTheNetworkBefore2_20) {
   EXPECT_EQ(p2p_portions(near, std::int64_t{1} << 30, false, false).parts, 16);
 }
 
-// By hand from ncclGroupEnd of 2.7.8, getP2pChunkSize of 2.8.4 and 2.12.12 and the kernels: parts are whole slots of 512 KiB, of 2.7 four of them, and chunks a quarter of one.
+// By hand from ncclGroupEnd of 2.7.8, getP2pChunkSize of 2.8.4 and 2.12.12 and the kernels: parts
+// are whole slots of 512 KiB, of 2.7 four of them, and chunks a quarter of one.
 TEST(P2pPortions, OfWholeSlotsBefore2_13) {
   const auto sizes = [](Version version, std::int64_t bytes, bool far) {
     return p2p_portions(hopper(far ? 2 : 1, 8, version), bytes, far, false);
@@ -185,7 +202,8 @@ TEST(P2pPortions, OfWholeSlotsBefore2_13) {
   expect(sizes({2, 8, 4}, 1 << 23, false), 4, 131072, false);
   expect(sizes({2, 8, 4}, 1 << 24, false), 8, 131072, false);
   expect(sizes({2, 8, 4}, 1 << 28, false), 16, 131072, false);
-  // One channel over the network; what is less than eight chunks goes in halves, less than one in quarters, since 2.9.
+  // One channel over the network; what is less than eight chunks goes in halves, less than one in
+  // quarters, since 2.9.
   ASSERT_EQ(hopper(2, 8, {2, 11, 4}).p2p.per_peer, 1);
   expect(sizes({2, 8, 4}, 65536, true), 1, 131072, false);
   expect(sizes({2, 9, 9}, 65536, true), 1, 32768, false);
@@ -194,7 +212,8 @@ TEST(P2pPortions, OfWholeSlotsBefore2_13) {
   ASSERT_EQ(hopper(2, 8, {2, 12, 12}).p2p.per_peer, 2);
 }
 
-// … and from scheduleP2pTasksToPlan of 2.13.4, 2.14.3 and 2.16.5, whose parts are whole eighths of a chunk.
+// … and from scheduleP2pTasksToPlan of 2.13.4, 2.14.3 and 2.16.5, whose parts are whole eighths of
+// a chunk.
 TEST(P2pPortions, OfEighthsOfAChunkSince2_13) {
   expect(p2p_portions(hopper(1, 8, {2, 13, 4}), 16384, false, false), 1, 524288, false);
   expect(p2p_portions(hopper(1, 8, {2, 14, 3}), 16384, false, false), 1, 32768, true);
@@ -210,9 +229,10 @@ TEST(P2pPortions, OfEighthsOfAChunkSince2_13) {
 }
 
 TEST(P2pPortions, PartsFollowEachOtherAndAreTheWhole) {
-  for (const Version version :
-       {Version{2, 7, 8}, Version{2, 8, 4}, Version{2, 13, 4}, Version{2, 19, 3}, Version{2, 21, 5}, kDefaultVersion}) {
-    for (const Communicator& comm : {hopper(1, 8, version), hopper(3, 8, version), hopper(9, 2, version)}) {
+  for (const Version version : {Version{2, 7, 8}, Version{2, 8, 4}, Version{2, 13, 4},
+                                Version{2, 19, 3}, Version{2, 21, 5}, kDefaultVersion}) {
+    for (const Communicator& comm :
+         {hopper(1, 8, version), hopper(3, 8, version), hopper(9, 2, version)}) {
       for (const std::int64_t bytes : {0, 4, 4096, 4100, 70'000, 1'000'000, 123'456'788}) {
         for (const bool far : {false, true}) {
           const P2pPortions portions = p2p_portions(comm, bytes, far, false);
@@ -231,12 +251,13 @@ TEST(P2pPortions, PartsFollowEachOtherAndAreTheWhole) {
   }
 }
 
-constexpr Version kReleases[] = {{2, 7, 8},  {2, 8, 4},  {2, 11, 4}, {2, 12, 12}, {2, 13, 4},     {2, 17, 1},
-                                 {2, 18, 6}, {2, 20, 5}, {2, 22, 3}, {2, 28, 3},  kDefaultVersion};
+constexpr Version kReleases[] = {{2, 7, 8},  {2, 8, 4},  {2, 11, 4},     {2, 12, 12},
+                                 {2, 13, 4}, {2, 17, 1}, {2, 18, 6},     {2, 20, 5},
+                                 {2, 22, 3}, {2, 28, 3}, kDefaultVersion};
 
 void prove_all(const Communicator& comm, std::initializer_list<std::int64_t> all_planned) {
-  for (const CollectiveKind kind :
-       {CollectiveKind::kAllToAll, CollectiveKind::kGather, CollectiveKind::kScatter, CollectiveKind::kSendReceive}) {
+  for (const CollectiveKind kind : {CollectiveKind::kAllToAll, CollectiveKind::kGather,
+                                    CollectiveKind::kScatter, CollectiveKind::kSendReceive}) {
     const std::int64_t ranks = has_blocks(kind) ? comm.ranks : 1;
     for (const std::int64_t planned : all_planned)
       prove(comm, request(kind, 13 * ranks, planned * ranks, has_root(kind) ? comm.ranks / 2 : 0));
@@ -245,7 +266,8 @@ void prove_all(const Communicator& comm, std::initializer_list<std::int64_t> all
 
 TEST(Sends, AreProved) {
   for (const Version version : kReleases) {
-    for (const auto& [nodes, gpus] : {std::pair(1, 2), std::pair(2, 3), std::pair(5, 1), std::pair(1, 7)})
+    for (const auto& [nodes, gpus] :
+         {std::pair(1, 2), std::pair(2, 3), std::pair(5, 1), std::pair(1, 7)})
       prove_all(hopper(nodes, gpus, version), {0, 400'000});
   }
   for (const Version version : {Version{2, 11, 4}, Version{2, 20, 5}, kDefaultVersion}) {
@@ -255,9 +277,10 @@ TEST(Sends, AreProved) {
 }
 
 TEST(Sends, ManyRoundsToAChannelAreBatchesThatWait) {
-  // 40 nodes of one GPU over 4 channels: ten rounds to a channel, of which eight go at once; of 2.28.9 those of an epoch of eight.
-  for (const Version version :
-       {Version{2, 7, 8}, Version{2, 8, 4}, Version{2, 17, 1}, Version{2, 21, 5}, Version{2, 27, 3}, kDefaultVersion}) {
+  // 40 nodes of one GPU over 4 channels: ten rounds to a channel, of which eight go at once;
+  // of 2.28.9 those of an epoch of eight.
+  for (const Version version : {Version{2, 7, 8}, Version{2, 8, 4}, Version{2, 17, 1},
+                                Version{2, 21, 5}, Version{2, 27, 3}, kDefaultVersion}) {
     const Communicator comm = hopper(40, 1, version);
     ASSERT_EQ(comm.p2p.channels, 4);
     prove(comm, request(CollectiveKind::kAllToAll, 40, 0));
@@ -265,7 +288,8 @@ TEST(Sends, ManyRoundsToAChannelAreBatchesThatWait) {
     bool waits = false;
     for (Lane lane = 0; lane < (*schedule)->lanes(0); ++lane) {
       for (std::int64_t i = 0; i < (*schedule)->steps(0, lane); ++i)
-        waits = waits || (sends((*schedule)->step(0, lane, i).kind) && (*schedule)->step(0, lane, i).wait.lane >= 0);
+        waits = waits || (sends((*schedule)->step(0, lane, i).kind) &&
+                          (*schedule)->step(0, lane, i).wait.lane >= 0);
     }
     EXPECT_TRUE(waits) << to_string(version);
   }
@@ -278,7 +302,8 @@ std::map<std::pair<Rank, Rank>, std::int64_t> sent(const Schedule& schedule) {
     for (Lane lane = 0; lane < schedule.lanes(rank); ++lane) {
       for (std::int64_t i = 0; i < schedule.steps(rank, lane); ++i) {
         const Step step = schedule.step(rank, lane, i);
-        if (sends(step.kind)) elements[{rank, step.to.rank(rank, schedule.ranks())}] += step.source.count;
+        if (sends(step.kind))
+          elements[{rank, step.to.rank(rank, schedule.ranks())}] += step.source.count;
       }
     }
   }
@@ -288,7 +313,8 @@ std::map<std::pair<Rank, Rank>, std::int64_t> sent(const Schedule& schedule) {
 TEST(Sends, AllToAllGoesByTheReceiversRail) {
   const int nodes = 3, gpus = 4;
   const std::int64_t block = 50'000;
-  const auto schedule = lower(hopper(nodes, gpus), request(CollectiveKind::kAllToAll, nodes * gpus * block));
+  const auto schedule =
+      lower(hopper(nodes, gpus), request(CollectiveKind::kAllToAll, nodes * gpus * block));
   ASSERT_TRUE(schedule);
   const auto bytes = sent(**schedule);
   for (Rank from = 0; from < nodes * gpus; ++from) {
@@ -296,7 +322,8 @@ TEST(Sends, AllToAllGoesByTheReceiversRail) {
       if (from == to) continue;
       const auto found = bytes.find({from, to});
       const std::int64_t elements = found == bytes.end() ? 0 : found->second;
-      // Between nodes GPUs of one rail alone speak, for all of their node; inside everyone gives each also what is for that one's rail elsewhere.
+      // Between nodes GPUs of one rail alone speak, for all of their node; inside everyone gives
+      // each also what is for that one's rail elsewhere.
       if (from / gpus != to / gpus) {
         EXPECT_EQ(elements, from % gpus == to % gpus ? gpus * block : 0) << from << " to " << to;
       } else {

@@ -1,4 +1,5 @@
-// The time of all-reduces, all-gathers and reduce-scatters that the network's switches reduce: laws of what they carry, closed forms by hand, and published tables.
+// The time of all-reduces, all-gathers and reduce-scatters that the network's switches reduce: laws
+// of what they carry, closed forms by hand, and published tables.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -17,7 +18,8 @@
 namespace tutti::core::nccl {
 namespace {
 
-constexpr Algorithm kByNetwork[] = {Algorithm::kCollNetDirect, Algorithm::kCollNetChain, Algorithm::kNvls};
+constexpr Algorithm kByNetwork[] = {Algorithm::kCollNetDirect, Algorithm::kCollNetChain,
+                                    Algorithm::kNvls};
 
 Parameters shipped() {
   const auto loaded = Parameters::load(test::source_folder() + "/scenarios");
@@ -41,17 +43,20 @@ Prediction predicted(const System& s, Algorithm algorithm, Function function, st
                      const Parameters& parameters = shipped()) {
   const auto comm = uniform_communicator(s, kDefaultVersion, on());
   EXPECT_TRUE(comm);
-  return predict(s, *comm, {function, bytes}, {algorithm, Protocol::kSimple, comm->channels, 640, 0}, parameters);
+  return predict(s, *comm, {function, bytes},
+                 {algorithm, Protocol::kSimple, comm->channels, 640, 0}, parameters);
 }
 
 TEST(SharpTime, CardsCarryHalfOfWhatARingsDoBetweenManyNodes) {
   const std::int64_t bytes = std::int64_t{1} << 32;
   for (const int nodes : {2, 8, 64, 1024}) {
     const double n = nodes * 8;
-    const double ring = predicted(reducing(nodes), Algorithm::kRing, Function::kAllReduce, bytes).cards.bytes;
+    const double ring =
+        predicted(reducing(nodes), Algorithm::kRing, Function::kAllReduce, bytes).cards.bytes;
     EXPECT_DOUBLE_EQ(ring, 2 * (n - 1) / n * static_cast<double>(bytes));
     for (const Algorithm algorithm : kByNetwork) {
-      const double sharp = predicted(reducing(nodes), algorithm, Function::kAllReduce, bytes).cards.bytes;
+      const double sharp =
+          predicted(reducing(nodes), algorithm, Function::kAllReduce, bytes).cards.bytes;
       EXPECT_DOUBLE_EQ(sharp, static_cast<double>(bytes)) << to_string(algorithm);
       EXPECT_NEAR(sharp / ring, 0.5, 0.04) << nodes;
     }
@@ -61,7 +66,9 @@ TEST(SharpTime, CardsCarryHalfOfWhatARingsDoBetweenManyNodes) {
 TEST(SharpTime, OfSmallMessagesGrowsByALevelOfSwitchesAlone) {
   const Parameters p = shipped();
   for (const Algorithm algorithm : kByNetwork) {
-    const auto us = [&](int nodes) { return predicted(reducing(nodes), algorithm, Function::kAllReduce, 8, p).us(); };
+    const auto us = [&](int nodes) {
+      return predicted(reducing(nodes), algorithm, Function::kAllReduce, 8, p).us();
+    };
     EXPECT_DOUBLE_EQ(us(2), us(32)) << to_string(algorithm);  // all below one switch
     EXPECT_NEAR(us(33) - us(32), p.of(SharpFigure::kLevel), 1e-3);
     EXPECT_NEAR(us(1025) - us(32), 2 * p.of(SharpFigure::kLevel), 1e-3);
@@ -75,13 +82,16 @@ TEST(SharpTime, OfSmallMessagesGrowsByALevelOfSwitchesAlone) {
 TEST(SharpTime, IsNeverLessThanWhatTheCardsCarry) {
   const Parameters p = shipped();
   for (const Algorithm algorithm : kByNetwork) {
-    for (const Function function : {Function::kAllReduce, Function::kAllGather, Function::kReduceScatter}) {
+    for (const Function function :
+         {Function::kAllReduce, Function::kAllGather, Function::kReduceScatter}) {
       if (algorithm == Algorithm::kCollNetChain && function != Function::kAllReduce) continue;
       double before = 0;
       for (std::int64_t bytes = 1 << 13; bytes <= std::int64_t{1} << 33; bytes *= 2) {
         const Prediction made = predicted(reducing(4), algorithm, function, bytes, p);
-        const double moved = static_cast<double>(bytes) * (function == Function::kAllGather ? 3.0 / 4 : 1);
-        EXPECT_GE(made.us(), moved / (8 * 50 * p.of(SharpFigure::kShare)) / 1e3) << to_string(algorithm) << bytes;
+        const double moved =
+            static_cast<double>(bytes) * (function == Function::kAllGather ? 3.0 / 4 : 1);
+        EXPECT_GE(made.us(), moved / (8 * 50 * p.of(SharpFigure::kShare)) / 1e3)
+            << to_string(algorithm) << bytes;
         EXPECT_DOUBLE_EQ(made.cards.bytes, moved);
         EXPECT_GE(std::min({made.launch, made.hops, made.fill, made.transfer}), 0);
         EXPECT_GE(made.us(), before * 0.9);  // chunks shrink at some sizes
@@ -91,8 +101,9 @@ TEST(SharpTime, IsNeverLessThanWhatTheCardsCarry) {
   }
 }
 
-// With links that are free the cards alone are left: S / (8 · 50 · share). With cards that are free CollNetDirect's NVLinks carry 2 · 7/8 S of 8 heads,
-// CollNetChain's 2 S, and NVLS' multicast (1 + 1/8) S.
+// With links that are free the cards alone are left: S / (8 · 50 · share). With cards that are free
+// CollNetDirect's NVLinks carry 2 · 7/8 S of 8 heads, CollNetChain's 2 S, and NVLS' multicast (1 +
+// 1/8) S.
 TEST(SharpTime, OfLongMessagesIsTheNarrowestWay) {
   const double bytes = static_cast<double>(std::int64_t{1} << 36);
   const Parameters p = shipped();
@@ -110,7 +121,8 @@ TEST(SharpTime, OfLongMessagesIsTheNarrowestWay) {
     };
     EXPECT_NEAR(us(slow).us(), bytes / (8 * p.of(SharpFigure::kShare)) / 1e3, 0.01 * us(slow).us());
     EXPECT_STRNE(us(slow).narrowest, us(fast).narrowest);
-    EXPECT_NEAR(us(fast).links.us, inside[a] / 1e3, 1e-4 * us(fast).links.us) << to_string(kByNetwork[a]);
+    EXPECT_NEAR(us(fast).links.us, inside[a] / 1e3, 1e-4 * us(fast).links.us)
+        << to_string(kByNetwork[a]);
     EXPECT_GE(us(fast).us(), us(fast).links.us);
   }
 }
@@ -129,10 +141,13 @@ TEST(SharpTime, FiguresArePublishedNotFitted) {
 
 // --- published tables (tests/reference/nccl/README.md) ---
 
-std::string reference(const std::string& name) { return test::source_folder() + "/tests/reference/nccl/" + name; }
+std::string reference(const std::string& name) {
+  return test::source_folder() + "/tests/reference/nccl/" + name;
+}
 
 /// Measured times over predicted ones, by bytes.
-std::vector<std::pair<std::int64_t, double>> ratios(const std::string& log, const System& s, const Communicator& comm,
+std::vector<std::pair<std::int64_t, double>> ratios(const std::string& log, const System& s,
+                                                    const Communicator& comm,
                                                     const Settings& settings) {
   const auto tables = load_nccl_tests(reference(log));
   EXPECT_TRUE(tables && tables->size() == 1) << log;
@@ -142,16 +157,19 @@ std::vector<std::pair<std::int64_t, double>> ratios(const std::string& log, cons
     const Operation operation{Function::kAllReduce, row.bytes};
     const auto choice = choose(comm, tune(comm, settings), operation);
     EXPECT_TRUE(choice && by_network(choice->algorithm, comm.nodes)) << row.bytes;
-    made.emplace_back(row.bytes, row.out_of_place->us / predict(s, comm, operation, *choice, p).us());
+    made.emplace_back(row.bytes,
+                      row.out_of_place->us / predict(s, comm, operation, *choice, p).us());
   }
   return made;
 }
 
-// None of the tables taught the model: figures of SHARP are others' (above), those of GPUs from tables without.
+// None of the tables taught the model: figures of SHARP are others' (above), those of GPUs from
+// tables without.
 TEST(SharpTime, LiesNearAPublishedTableOfH100) {
   const System s = reducing(12);
   const Version version{2, 18, 1};
-  const auto settings = read_settings({{"NCCL_COLLNET_ENABLE", "1"}, {"NCCL_ALGO", "COLLNETCHAIN"}}, version);
+  const auto settings =
+      read_settings({{"NCCL_COLLNET_ENABLE", "1"}, {"NCCL_ALGO", "COLLNETCHAIN"}}, version);
   const auto comm = uniform_communicator(s, version, *settings);
   ASSERT_TRUE(comm);
   const auto made = ratios("sharp-h100.log", s, *comm, *settings);

@@ -27,7 +27,8 @@ Parameters shipped() {
 
 System machine(const std::string& name, int nodes, std::optional<int> gpus = {},
                const std::optional<std::string>& network = {}) {
-  const auto loaded = load_machine(test::source_folder() + "/scenarios/machines/" + name + ".textproto");
+  const auto loaded =
+      load_machine(test::source_folder() + "/scenarios/machines/" + name + ".textproto");
   EXPECT_TRUE(loaded) << loaded.error().message();
   const auto system = system_of(**loaded, nodes, gpus, network);
   EXPECT_TRUE(system) << system.error().message();
@@ -45,12 +46,13 @@ struct OnMachines {
   int nodes;
 };
 
-constexpr OnMachines kSetups[] = {{"dgx1-v100", 1}, {"dgx1-v100", 4},       {"dgx2", 1},     {"dgx-a100", 1},
-                                  {"dgx-a100", 2},  {"dgx-a100", 32},       {"hgx-h100", 1}, {"hgx-h100", 2},
-                                  {"hgx-h100", 16}, {"dgx-b200", 1},        {"dgx-b200", 4}, {"gb200-nvl72", 1},
-                                  {"pcie-l40s", 1}, {"ec2-p4d-24xlarge", 8}};
+constexpr OnMachines kSetups[] = {
+    {"dgx1-v100", 1}, {"dgx1-v100", 4},   {"dgx2", 1},      {"dgx-a100", 1},        {"dgx-a100", 2},
+    {"dgx-a100", 32}, {"hgx-h100", 1},    {"hgx-h100", 2},  {"hgx-h100", 16},       {"dgx-b200", 1},
+    {"dgx-b200", 4},  {"gb200-nvl72", 1}, {"pcie-l40s", 1}, {"ec2-p4d-24xlarge", 8}};
 
-/// Least bytes that some GPU has to send for a collective of `bytes`: all but NVLS, where the switch adds.
+/// Least bytes that some GPU has to send for a collective of `bytes`: all but NVLS, where the
+/// switch adds.
 double least_sent(Function function, double bytes, int ranks) {
   switch (function) {
     case Function::kAllReduce: return bytes;  // NVLS: every GPU sends its buffer once
@@ -67,17 +69,20 @@ TEST(NcclTime, IsNeverLessThanTheLinksTakeByTheirDataSheet) {
     const Communicator comm = communicator(s);
     const Model model = tune(comm, {});
     const double out_of_gpu = s.card ? s.pcie_gb_per_s : s.nvlink_of_gpu();
-    for (const Function function : {Function::kAllReduce, Function::kAllGather, Function::kReduceScatter,
-                                    Function::kBroadcast, Function::kReduce}) {
+    for (const Function function :
+         {Function::kAllReduce, Function::kAllGather, Function::kReduceScatter,
+          Function::kBroadcast, Function::kReduce}) {
       for (std::int64_t bytes = 8; bytes <= std::int64_t{1} << 34; bytes *= 4) {
         const auto choice = choose(comm, model, {function, bytes});
         ASSERT_TRUE(choice);
         const double us = predict(s, comm, {function, bytes}, *choice, parameters).us();
-        const double least = least_sent(function, static_cast<double>(bytes), comm.ranks) / out_of_gpu / 1e3;
+        const double least =
+            least_sent(function, static_cast<double>(bytes), comm.ranks) / out_of_gpu / 1e3;
         EXPECT_GE(us, least) << setup.machine << setup.nodes << to_string(function) << bytes;
         if (s.nodes == 1 || function != Function::kAllReduce) continue;
         // What a node has of the sum has to leave it.
-        EXPECT_GE(us, static_cast<double>(bytes) / (s.nics * s.nic_gb_per_s) / 1e3) << setup.machine << setup.nodes;
+        EXPECT_GE(us, static_cast<double>(bytes) / (s.nics * s.nic_gb_per_s) / 1e3)
+            << setup.machine << setup.nodes;
       }
     }
   }
@@ -105,17 +110,20 @@ TEST(NcclTime, GrowsWithTheBytesOfOneAndTheSameChoice) {
 }
 
 TEST(NcclTime, OfLargeRingsIsWhatTheNarrowestCarries) {
-  // Two nodes of A100, rings: 2(n-1)/n of the buffer leave every node once; nothing else counts at 64 GiB.
+  // Two nodes of A100, rings: 2(n-1)/n of the buffer leave every node once; nothing else counts at
+  // 64 GiB.
   const Parameters parameters = shipped();
   const System s = machine("dgx-a100", 2);
   const Communicator comm = communicator(s);
   const std::int64_t bytes = std::int64_t{1} << 36;
-  const Prediction made = predict(s, comm, {Function::kAllReduce, bytes},
-                                  {Algorithm::kRing, Protocol::kSimple, comm.channels, 544, 0}, parameters);
+  const Prediction made =
+      predict(s, comm, {Function::kAllReduce, bytes},
+              {Algorithm::kRing, Protocol::kSimple, comm.channels, 544, 0}, parameters);
   const double cards = 8 * 25 * parameters.of(Transport::kInfiniband, NetFigure::kShare);
   const double closed = static_cast<double>(bytes) * 2 * 15 / 16 / cards / 1e3;
   EXPECT_GE(made.us(), closed);
-  EXPECT_LE(made.us(), 1.2 * closed) << made.narrowest;  // links that are nearly as narrow add a little
+  EXPECT_LE(made.us(), 1.2 * closed)
+      << made.narrowest;  // links that are nearly as narrow add a little
 }
 
 TEST(NcclTime, HopsOfATreeGrowWithTheLogarithmOfTheNodesAndThoseOfARingWithTheirNumber) {
@@ -123,7 +131,9 @@ TEST(NcclTime, HopsOfATreeGrowWithTheLogarithmOfTheNodesAndThoseOfARingWithTheir
   const auto hops = [&](Algorithm algorithm, int nodes) {
     const System s = machine("hgx-h100", nodes);
     const Communicator comm = communicator(s);
-    return predict(s, comm, {Function::kAllReduce, 1024}, {algorithm, Protocol::kLl, 1, 640, 0}, parameters).hops;
+    return predict(s, comm, {Function::kAllReduce, 1024}, {algorithm, Protocol::kLl, 1, 640, 0},
+                   parameters)
+        .hops;
   };
   const double level = 2 * parameters.of(Transport::kInfiniband, NetFigure::kHopLl);
   EXPECT_NEAR(hops(Algorithm::kTree, 16) - hops(Algorithm::kTree, 8), level, 1e-9);
@@ -137,27 +147,29 @@ TEST(NcclTime, SmallerBuffersFillAPipelineSooner) {
   const auto fill = [&](const std::string& variable, const std::string& bytes, Protocol protocol) {
     const auto settings = read_settings({{variable, bytes}}, kDefaultVersion);
     const auto comm = uniform_communicator(s, kDefaultVersion, settings.value());
-    return predict(s, *comm, {Function::kAllReduce, 1 << 30}, {Algorithm::kTree, protocol, 16, 640, 0}, parameters)
+    return predict(s, *comm, {Function::kAllReduce, 1 << 30},
+                   {Algorithm::kTree, protocol, 16, 640, 0}, parameters)
         .fill;
   };
   EXPECT_NEAR(fill("NCCL_BUFFSIZE", "4194304", Protocol::kSimple),
               2 * fill("NCCL_BUFFSIZE", "2097152", Protocol::kSimple), 1e-6);
-  EXPECT_NEAR(fill("NCCL_LL_BUFFSIZE", "524288", Protocol::kLl), 4 * fill("NCCL_LL_BUFFSIZE", "131072", Protocol::kLl),
-              1e-6);
+  EXPECT_NEAR(fill("NCCL_LL_BUFFSIZE", "524288", Protocol::kLl),
+              4 * fill("NCCL_LL_BUFFSIZE", "131072", Protocol::kLl), 1e-6);
 }
 
 /// The shipped figures with one of them changed.
 Parameters with(const std::string& name, double value) {
   Parameters changed = shipped();
-  const auto found =
-      std::find_if(changed.all().begin(), changed.all().end(), [&](const Parameter& p) { return p.name == name; });
+  const auto found = std::find_if(changed.all().begin(), changed.all().end(),
+                                  [&](const Parameter& p) { return p.name == name; });
   EXPECT_NE(found, changed.all().end()) << name;
   if (found != changed.all().end()) found->value = value;
   return changed;
 }
 
 TEST(NcclTime, OfLargeRingsInANodeIsWhatLinksCarryAndWhatIsCopiedInBetween) {
-  // Of n steps that a ring takes for a piece, the links wait in one: (n-1)/n of an all-gather's buffer by them, 1/n by the GPU itself.
+  // Of n steps that a ring takes for a piece, the links wait in one: (n-1)/n of an all-gather's
+  // buffer by them, 1/n by the GPU itself.
   const Parameters parameters = shipped();
   const double links = 12 * 25 * parameters.of(GpuGeneration::kAmpere, GpuFigure::kNvlinkShare);
   const double copy = parameters.of(GpuGeneration::kAmpere, GpuFigure::kCopy);
@@ -172,14 +184,17 @@ TEST(NcclTime, OfLargeRingsInANodeIsWhatLinksCarryAndWhatIsCopiedInBetween) {
 }
 
 TEST(NcclTime, OfPartsOfACubeMeshIsWhatTheLinksOfTheirRingsCarry) {
-  // SOURCE: bus bandwidth of 256 MiB on the first GPUs of eight V100, VIA-Research/vTrain. Five are joined by way of a sixth GPU's links, and lose by it.
-  constexpr std::pair<int, double> kMeasured[] = {{2, 22.5}, {3, 45.1}, {4, 85.3}, {6, 45.6}, {7, 87.0}, {8, 133.6}};
+  // SOURCE: bus bandwidth of 256 MiB on the first GPUs of eight V100, VIA-Research/vTrain. Five are
+  // joined by way of a sixth GPU's links, and lose by it.
+  constexpr std::pair<int, double> kMeasured[] = {{2, 22.5}, {3, 45.1}, {4, 85.3},
+                                                  {6, 45.6}, {7, 87.0}, {8, 133.6}};
   const Parameters parameters = shipped();
   for (const auto& [gpus, gb_per_s] : kMeasured) {
     const System s = machine("dgx1-v100", 1, gpus);
     const Communicator comm = communicator(s);
-    const Prediction made = predict(s, comm, {Function::kAllReduce, 1 << 28},
-                                    {Algorithm::kRing, Protocol::kSimple, comm.channels, 544, 0}, parameters);
+    const Prediction made =
+        predict(s, comm, {Function::kAllReduce, 1 << 28},
+                {Algorithm::kRing, Protocol::kSimple, comm.channels, 544, 0}, parameters);
     const double bus = (1 << 28) * 2.0 * (gpus - 1) / gpus / made.us() / 1e3;
     EXPECT_NEAR(bus / gb_per_s, 1, 0.12) << gpus;
   }
@@ -189,16 +204,19 @@ TEST(NcclTime, IsNotLessThanTheHostTakesToIssueTheOperation) {
   const auto us = [](Driving driving, int nodes, std::int64_t bytes, double issue) {
     System s = machine("hgx-h100", nodes);
     s.driving = driving;
-    return predict(s, communicator(s), {Function::kAllReduce, bytes}, {Algorithm::kRing, Protocol::kLl, 1, 512, 0},
-                   with("host.issue", issue))
+    return predict(s, communicator(s), {Function::kAllReduce, bytes},
+                   {Algorithm::kRing, Protocol::kLl, 1, 512, 0}, with("host.issue", issue))
         .us();
   };
   for (const int nodes : {1, 2}) {
-    EXPECT_NEAR(us(Driving::kOneThread, nodes, 8, 1000), 8000, 1);  // for the eight GPUs of its node
+    EXPECT_NEAR(us(Driving::kOneThread, nodes, 8, 1000), 8000,
+                1);  // for the eight GPUs of its node
     EXPECT_NEAR(us(Driving::kThreadPerGpu, nodes, 8, 1000), 1000, 1);
     EXPECT_NEAR(us(Driving::kProcessPerGpu, nodes, 8, 1000), 1000, 1);
   }
-  const auto process = [&](std::int64_t bytes, double issue) { return us(Driving::kProcessPerGpu, 1, bytes, issue); };
+  const auto process = [&](std::int64_t bytes, double issue) {
+    return us(Driving::kProcessPerGpu, 1, bytes, issue);
+  };
   EXPECT_NEAR(process(8, 1), process(8, 0.5), 1);  // hidden behind the kernel
   EXPECT_NEAR(process(1 << 28, 100) / process(1 << 28, 1), 1, 0.01);
 }
@@ -207,7 +225,9 @@ TEST(NcclTime, MessagesOfThreadsOfAProcessWaitForEachOther) {
   const auto us = [](Driving driving, int gpus, double message) {
     System s = machine("hgx-h100", 1, gpus);
     s.driving = driving;
-    return predict_sends(s, communicator(s), CollectiveKind::kAllToAll, 1024, with("since_2_22.message", message)).us();
+    return predict_sends(s, communicator(s), CollectiveKind::kAllToAll, 1024,
+                         with("since_2_22.message", message))
+        .us();
   };
   EXPECT_NEAR(us(Driving::kProcessPerGpu, 8, 1000), 7 * 1000, 10);
   EXPECT_NEAR(us(Driving::kThreadPerGpu, 8, 1000), 8 * 7 * 1000, 10);
@@ -231,7 +251,8 @@ TEST(NcclTime, SmallMessagesInANodeGoByLl) {
 TEST(NcclTime, LongMessagesFirstAskWhereTheyGo) {
   const System s = machine("hgx-h100", 8);
   const auto hops = [&](std::int64_t bytes, double rendezvous) {
-    return predict(s, communicator(s), {Function::kAllReduce, bytes}, {Algorithm::kTree, Protocol::kLl, 1, 512, 0},
+    return predict(s, communicator(s), {Function::kAllReduce, bytes},
+                   {Algorithm::kTree, Protocol::kLl, 1, 512, 0},
                    with("verbs.rendezvous", rendezvous))
         .hops;
   };
@@ -252,10 +273,12 @@ System polaris(int nodes, Matching matching) {
 }
 
 TEST(NcclTime, ACpuThatMatchesMessagesTakesTheSameForEachOfThem) {
-  // A gathering ring of 8 nodes of 4 sends 31 messages over each link between nodes; on 2 nodes 7. Polaris took 40 and 190 us more (fi_cxi's software match mode).
+  // A gathering ring of 8 nodes of 4 sends 31 messages over each link between nodes; on 2 nodes 7.
+  // Polaris took 40 and 190 us more (fi_cxi's software match mode).
   const auto us = [](int nodes, Matching matching, double each) {
     const System s = polaris(nodes, matching);
-    return predict(s, communicator(s), {Function::kAllGather, 1024}, {Algorithm::kRing, Protocol::kLl, 1, 512, 0},
+    return predict(s, communicator(s), {Function::kAllGather, 1024},
+                   {Algorithm::kRing, Protocol::kLl, 1, 512, 0},
                    with("slingshot.rendezvous", each));
   };
   EXPECT_NEAR(us(8, Matching::kByCpu, 1000).us() / 31e3, 1, 0.05);
@@ -269,8 +292,8 @@ TEST(NcclTime, ACpuThatMatchesMessagesTakesTheSameForEachOfThem) {
 TEST(NcclTime, WhereTheDriverCopiesEveryHopOfATreeTakesLonger) {
   const auto hops = [](Matching matching, double each) {
     const System s = polaris(8, matching);
-    return predict(s, communicator(s), {Function::kAllReduce, 1024}, {Algorithm::kTree, Protocol::kLl, 1, 512, 0},
-                   with("slingshot.rendezvous", each))
+    return predict(s, communicator(s), {Function::kAllReduce, 1024},
+                   {Algorithm::kTree, Protocol::kLl, 1, 512, 0}, with("slingshot.rendezvous", each))
         .hops;
   };
   EXPECT_NEAR(hops(Matching::kByCpuSlowly, 9) - hops(Matching::kByCpuSlowly, 1), 6 * 8, 1e-9);
@@ -301,10 +324,12 @@ TEST(NcclTime, ARacksMulticastCarriesItsOwnShareAndWaitsForAllHeads) {
     return predict(s, communicator(s), {Function::kAllReduce, std::int64_t{1} << 34},
                    {Algorithm::kNvls, Protocol::kSimple, 16, 640, 0}, with(figure, value));
   };
-  EXPECT_NEAR(made(rack, "blackwell.rack_share", 0.25).links.us / made(rack, "blackwell.rack_share", 0.5).links.us, 2,
-              1e-9);
+  EXPECT_NEAR(made(rack, "blackwell.rack_share", 0.25).links.us /
+                  made(rack, "blackwell.rack_share", 0.5).links.us,
+              2, 1e-9);
   const System node = machine("dgx-b200", 1);
-  EXPECT_EQ(made(node, "blackwell.rack_share", 0.25).us(), made(node, "blackwell.rack_share", 0.5).us());
+  EXPECT_EQ(made(node, "blackwell.rack_share", 0.25).us(),
+            made(node, "blackwell.rack_share", 0.5).us());
   const int heads = communicator(rack).graphs.nvls.channels;
   EXPECT_NEAR(made(rack, "blackwell.nvls_latency", 50).hops, 50.0 * std::max(8, heads) / 8, 1e-9);
 }
@@ -314,8 +339,8 @@ TEST(NcclTime, EverySendAndReceiveHasATime) {
   for (const OnMachines& setup : kSetups) {
     const System s = machine(setup.machine, setup.nodes);
     const Communicator comm = communicator(s);
-    for (const CollectiveKind kind :
-         {CollectiveKind::kAllToAll, CollectiveKind::kGather, CollectiveKind::kScatter, CollectiveKind::kSendReceive}) {
+    for (const CollectiveKind kind : {CollectiveKind::kAllToAll, CollectiveKind::kGather,
+                                      CollectiveKind::kScatter, CollectiveKind::kSendReceive}) {
       double before = 0;
       for (std::int64_t bytes = 1 << 14; bytes <= std::int64_t{1} << 33; bytes *= 2) {
         const double us = predict_sends(s, comm, kind, bytes, parameters).us();
@@ -346,7 +371,8 @@ TEST(NcclMachines, AreReadAsNcclSeesThem) {
 
 std::vector<std::string> refusal(const std::string& name, int nodes, std::optional<int> gpus,
                                  const std::optional<std::string>& network) {
-  const auto loaded = load_machine(test::source_folder() + "/scenarios/machines/" + name + ".textproto");
+  const auto loaded =
+      load_machine(test::source_folder() + "/scenarios/machines/" + name + ".textproto");
   return test::kinds_of(system_of(**loaded, nodes, gpus, network));
 }
 
@@ -372,14 +398,17 @@ TEST(NcclParameters, OfTheShippedFileSurviveBeingWrittenAndRead) {
   EXPECT_EQ(Parameters::initial().all().size(), parameters.all().size());
 }
 
-/// What is wrong with the shipped figures where `from` is `to`: with the line of `from`, or the file's.
+/// What is wrong with the shipped figures where `from` is `to`: with the line of `from`, or the
+/// file's.
 std::vector<std::string> broken(const std::string& from, const std::string& to) {
   std::string text = Parameters::initial().to_csv();
   const auto at = text.find(from);
   EXPECT_NE(at, std::string::npos) << from;
   text.replace(at, from.size(), to);
   const auto parsed = Parameters::parse(text, "mine.csv");
-  const int line = static_cast<int>(std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(at), '\n')) + 1;
+  const int line = static_cast<int>(std::count(
+                       text.begin(), text.begin() + static_cast<std::ptrdiff_t>(at), '\n')) +
+                   1;
   std::vector<std::string> kinds = test::kinds_of(parsed);
   for (std::size_t i = 0; i < kinds.size(); ++i) {
     const int where = parsed.error().problems()[i].where.line;
@@ -389,13 +418,15 @@ std::vector<std::string> broken(const std::string& from, const std::string& to) 
 }
 
 TEST(NcclParameters, MistakesAreNamed) {
-  EXPECT_THAT(broken("hopper.hop_ll,0.6", "hopper.hop_ll,fast"), ElementsAre("wrong-type value here"));
+  EXPECT_THAT(broken("hopper.hop_ll,0.6", "hopper.hop_ll,fast"),
+              ElementsAre("wrong-type value here"));
   EXPECT_THAT(broken("hopper.hop_ll,0.6", "hopper.hop_ll,-1"), ElementsAre("too-small value here"));
   EXPECT_THAT(broken("hopper.hop_ll,", "hopper.hip_ll,"),
               ElementsAre("missing hopper.hop_ll", "unknown-name name here"));
   EXPECT_THAT(broken("hopper.hop_ll,", "volta.hop_ll,"),
               ElementsAre("missing hopper.hop_ll", "duplicate volta.hop_ll here"));
-  EXPECT_THAT(broken("hopper.hop_ll,0.6,us", "hopper.hop_ll,0.6,ms"), ElementsAre("conflict unit here"));
+  EXPECT_THAT(broken("hopper.hop_ll,0.6,us", "hopper.hop_ll,0.6,ms"),
+              ElementsAre("conflict unit here"));
   EXPECT_THAT(broken("name,value", "name,worth"), ElementsAre("missing value here"));
 }
 
@@ -405,7 +436,8 @@ TEST(NcclErrorBands, HoldTheirPredictionsAndAreRead) {
   for (const int nodes : {1, 2, 64}) {
     for (std::int64_t bytes = 8; bytes < std::int64_t{1} << 35; bytes *= 8) {
       for (const KnownFrom network : {KnownFrom::kSeveral, KnownFrom::kOne, KnownFrom::kNone}) {
-        const ErrorBand band = bands->of(nodes, bytes, {network, Driving::kProcessPerGpu, CollectiveKind::kAllReduce});
+        const ErrorBand band =
+            bands->of(nodes, bytes, {network, Driving::kProcessPerGpu, CollectiveKind::kAllReduce});
         EXPECT_LT(band.low, 1.0);
         EXPECT_GT(band.high, 1.0);
       }
@@ -413,11 +445,13 @@ TEST(NcclErrorBands, HoldTheirPredictionsAndAreRead) {
   }
   EXPECT_EQ(ErrorBands::parse(bands->to_csv(), "again")->to_csv(), bands->to_csv());
   const std::string text =
-      "part,name,low,high,widen\none node,below 64 KiB,1,2,1\none node,below 64 KiB,2,1,1\ndriving,by nobody,1,1,1\n";
-  const std::vector<test::Mistake> mistakes{{ProblemCode::kMissing, ""},
-                                            test::at(text, ",2,1\n^one node", ProblemCode::kDuplicate, "part"),
-                                            test::at(text, "KiB,^2,1,1", ProblemCode::kConflict, "low"),
-                                            test::at(text, "driving", ProblemCode::kUnknownName, "part")};
+      "part,name,low,high,widen\none node,below 64 KiB,1,2,1\none node,below 64 "
+      "KiB,2,1,1\ndriving,by nobody,1,1,1\n";
+  const std::vector<test::Mistake> mistakes{
+      {ProblemCode::kMissing, ""},
+      test::at(text, ",2,1\n^one node", ProblemCode::kDuplicate, "part"),
+      test::at(text, "KiB,^2,1,1", ProblemCode::kConflict, "low"),
+      test::at(text, "driving", ProblemCode::kUnknownName, "part")};
   EXPECT_THAT(ErrorBands::parse(text, "mine.csv"), test::FailsWithAll(mistakes));
 }
 
@@ -430,7 +464,9 @@ TEST(NcclErrorBands, FactsMoveTheirEndsAsLogarithms) {
   EXPECT_NEAR(bands.of(2, 8, facts).low, std::pow(0.5, 8), 1e-12);
   EXPECT_NEAR(bands.of(2, 8, facts).high, std::pow(4.0, 8), 1e-6);
   EXPECT_EQ(bands.of(2, 8, {}).high, 4);
-  EXPECT_EQ(bands.of(2, 8, {KnownFrom::kSeveral, Driving::kProcessPerGpu, CollectiveKind::kGather}).high, 16);
+  EXPECT_EQ(
+      bands.of(2, 8, {KnownFrom::kSeveral, Driving::kProcessPerGpu, CollectiveKind::kGather}).high,
+      16);
 }
 
 TEST(NcclErrorBands, KnowFromHowManySystemsANetworkIsKnown) {

@@ -65,12 +65,17 @@ TEST(TopologyFile, SaysWhatTheMachineIsMadeOf) {
 TEST(TopologyFile, LinksCarryWhatNcclPlansWith) {
   const Topology t = test::topology_of(kSmall);
   EXPECT_FLOAT_EQ(rate(t, t.node(NodeKind::kGpu, 0), NodeKind::kNvs), 18 * 20.6F);
-  EXPECT_FLOAT_EQ(rate(t, t.node(NodeKind::kGpu, 1), NodeKind::kNvs), 9 * 20.6F) << "links to two targets are added";
-  EXPECT_FLOAT_EQ(rate(t, t.node(NodeKind::kGpu, 0), NodeKind::kPci), 12) << "8 lanes of generation 4";
-  EXPECT_FLOAT_EQ(rate(t, t.node(NodeKind::kGpu, 1), NodeKind::kPci), 6) << "16 of generation 2, as old kernels say it";
+  EXPECT_FLOAT_EQ(rate(t, t.node(NodeKind::kGpu, 1), NodeKind::kNvs), 9 * 20.6F)
+      << "links to two targets are added";
+  EXPECT_FLOAT_EQ(rate(t, t.node(NodeKind::kGpu, 0), NodeKind::kPci), 12)
+      << "8 lanes of generation 4";
+  EXPECT_FLOAT_EQ(rate(t, t.node(NodeKind::kGpu, 1), NodeKind::kPci), 6)
+      << "16 of generation 2, as old kernels say it";
   EXPECT_FLOAT_EQ(rate(t, t.node(NodeKind::kNet, 0), NodeKind::kNic), 50);
-  EXPECT_FLOAT_EQ(rate(t, t.node(NodeKind::kNet, 1), NodeKind::kNic), 1.25F) << "10 Gb/s where the speed is not known";
-  EXPECT_FLOAT_EQ(rate(t, t.node(NodeKind::kNic, 1), NodeKind::kCpu), 5000) << "a card that is no PCI device";
+  EXPECT_FLOAT_EQ(rate(t, t.node(NodeKind::kNet, 1), NodeKind::kNic), 1.25F)
+      << "10 Gb/s where the speed is not known";
+  EXPECT_FLOAT_EQ(rate(t, t.node(NodeKind::kNic, 1), NodeKind::kCpu), 5000)
+      << "a card that is no PCI device";
 }
 
 TEST(TopologyFile, EveryLinkHasOneBack) {
@@ -86,7 +91,8 @@ TEST(TopologyFile, EveryLinkHasOneBack) {
 }
 
 TEST(TopologyFile, WithoutRanksAllGpusAreTakenInTheOrderOfTheirNumbers) {
-  const Topology t = test::topology_of(replaced(replaced(kSmall, "rank=\"3\"", ""), "rank='1'", ""));
+  const Topology t =
+      test::topology_of(replaced(replaced(kSmall, "rank=\"3\"", ""), "rank='1'", ""));
   EXPECT_EQ(t.node(NodeKind::kGpu, 0).gpu.rank, 0);
   EXPECT_EQ(t.node(NodeKind::kGpu, 1).gpu.rank, 1);
   EXPECT_EQ(test::topology_of(replaced(kSmall, "rank=\"3\"", "")).count(NodeKind::kGpu), 1)
@@ -111,49 +117,61 @@ TEST(TopologyFile, TellsOfABridgeWhoseOtherEndIsNotThere) {
 }
 
 TEST(TopologyFile, BroadcomsSwitchesOfTwoLevelsAreOne) {
-  const char* const ids = R"(vendor="0x1000" device="0xc010" subsystem_vendor="0x1000" subsystem_device="0xa096")";
-  std::string text =
-      replaced(kSmall, "<pci busid=\"0000:10:00.0\"", fmt::format("<pci busid=\"0000:10:00.0\" {}", ids));
-  text = replaced(text, "<pci busid=\"0000:18:00.0\"",
-                  fmt::format("<pci busid=\"0000:17:00.0\" class=\"0x060400\" {} link_speed=\"32.0 GT/s PCIe\" "
-                              "link_width=\"16\"><pci busid=\"0000:18:00.0\"",
-                              ids));
-  text = replaced(text, "speed=\"400000\"/></nic>\n      </pci>", "speed=\"400000\"/></nic>\n      </pci></pci>");
+  const char* const ids =
+      R"(vendor="0x1000" device="0xc010" subsystem_vendor="0x1000" subsystem_device="0xa096")";
+  std::string text = replaced(kSmall, "<pci busid=\"0000:10:00.0\"",
+                              fmt::format("<pci busid=\"0000:10:00.0\" {}", ids));
+  text = replaced(
+      text, "<pci busid=\"0000:18:00.0\"",
+      fmt::format("<pci busid=\"0000:17:00.0\" class=\"0x060400\" {} link_speed=\"32.0 GT/s PCIe\" "
+                  "link_width=\"16\"><pci busid=\"0000:18:00.0\"",
+                  ids));
+  text = replaced(text, "speed=\"400000\"/></nic>\n      </pci>",
+                  "speed=\"400000\"/></nic>\n      </pci></pci>");
   const Topology t = test::topology_of(text);
   EXPECT_EQ(t.count(NodeKind::kPci), 1);
-  EXPECT_FLOAT_EQ(rate(t, t.node(NodeKind::kNic, 0), NodeKind::kPci), 48) << "the card hangs on the upper one";
+  EXPECT_FLOAT_EQ(rate(t, t.node(NodeKind::kNic, 0), NodeKind::kPci), 48)
+      << "the card hangs on the upper one";
 }
 
 TEST(TopologyFile, SaysWhereItIsWrong) {
-  const auto wrong = [](const std::string& text, const std::string& mark, ProblemCode code, const std::string& field) {
+  const auto wrong = [](const std::string& text, const std::string& mark, ProblemCode code,
+                        const std::string& field) {
     EXPECT_THAT(read_topology(text, "t.xml"), FailsWith(at(text, mark, code, field)));
   };
-  const auto changed = [&](const std::string& from, const std::string& to, const std::string& mark, ProblemCode code,
-                           const std::string& field) { wrong(replaced(kSmall, from, to), mark, code, field); };
+  const auto changed = [&](const std::string& from, const std::string& to, const std::string& mark,
+                           ProblemCode code, const std::string& field) {
+    wrong(replaced(kSmall, from, to), mark, code, field);
+  };
   wrong("", "", ProblemCode::kSyntax, "");
   wrong("<system version=\"1\"><cpu>", "<cpu^>", ProblemCode::kSyntax, "");
   wrong("<graphs version=\"1\"/>", "graphs", ProblemCode::kUnknownName, "graphs");
   wrong("<system version=\"2\"/>", "system", ProblemCode::kUnsupported, "system.version");
-  wrong("<system version=\"1\"><cpu numaid=\"0\"><pci busid=\"0000:00:16.0\"/></cpu></system>", "system",
-        ProblemCode::kMissing, "gpu");
+  wrong("<system version=\"1\"><cpu numaid=\"0\"><pci busid=\"0000:00:16.0\"/></cpu></system>",
+        "system", ProblemCode::kMissing, "gpu");
   const std::string gpu = "<^gpu", system = "<^system";
   changed("sm=\"90\" rank=\"3\"", "rank=\"3\"", gpu, ProblemCode::kMissing, "gpu.sm");
-  changed("sm=\"90\" rank=\"3\"", "sm=\"ninety\" rank=\"3\"", gpu, ProblemCode::kWrongType, "gpu.sm");
+  changed("sm=\"90\" rank=\"3\"", "sm=\"ninety\" rank=\"3\"", gpu, ProblemCode::kWrongType,
+          "gpu.sm");
   changed("sm=\"90\" rank=\"3\"", "sm=\"9\" rank=\"3\"", gpu, ProblemCode::kTooSmall, "gpu.sm");
   changed("sm=\"90\" rank=\"3\"", "sm=\"10000\" rank=\"3\"", gpu, ProblemCode::kTooLarge, "gpu.sm");
   changed("rank=\"3\"", "rank=\"1\"", system, ProblemCode::kDuplicate, "gpu.rank");
   changed("gpu dev=\"1\"", "gpu dev=\"0\"", system, ProblemCode::kDuplicate, "gpu.dev");
   changed("busid=\"0000:12:00.0\"", "busid=\"0000:11:00.0\" class=\"0x030200\" ",
-          "<^pci busid=\"0000:11:00.0\" class=\"0x030200\"  ", ProblemCode::kDuplicate, "pci.busid");
+          "<^pci busid=\"0000:11:00.0\" class=\"0x030200\"  ", ProblemCode::kDuplicate,
+          "pci.busid");
   changed("0000:12:00.0", "-", "<^pci busid=\"-\"", ProblemCode::kWrongType, "pci.busid");
-  changed("dev=\"1\" speed", "dev=\"0\" speed", "<^net name=\"eth0\"", ProblemCode::kDuplicate, "net.dev");
+  changed("dev=\"1\" speed", "dev=\"0\" speed", "<^net name=\"eth0\"", ProblemCode::kDuplicate,
+          "net.dev");
   changed("count=\"18\"", "count=\"0\"", "<^nvlink", ProblemCode::kTooSmall, "nvlink.count");
   changed("target=\"fffffff:ffff:ff\" count=\"18\" tclass=\"0x068000\"",
-          "target=\"0000:12:00.0\" count=\"18\" tclass=\"0x030200\"", system, ProblemCode::kMissing, "nvlink");
+          "target=\"0000:12:00.0\" count=\"18\" tclass=\"0x030200\"", system, ProblemCode::kMissing,
+          "nvlink");
   std::string deep = "<system version=\"1\">";
   for (int i = 0; i < 200; ++i) deep += "<cpu numaid=\"0\">";
   for (int i = 0; i < 200; ++i) deep += "</cpu>";
-  EXPECT_THAT(read_topology(deep + "</system>", "t.xml"), FailsWith(test::Mistake{ProblemCode::kTooLarge, ""}));
+  EXPECT_THAT(read_topology(deep + "</system>", "t.xml"),
+              FailsWith(test::Mistake{ProblemCode::kTooLarge, ""}));
 }
 
 }  // namespace

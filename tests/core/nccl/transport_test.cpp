@@ -1,4 +1,5 @@
-// What carries messages between machines: files state it, NCCL's times follow it, and no prose is asked.
+// What carries messages between machines: files state it, NCCL's times follow it, and no prose is
+// asked.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -34,12 +35,21 @@ const Library& library() {
 
 /// What every shipped kind of link is.
 const std::map<std::string, Transport>& shipped_links() {
-  static const std::map<std::string, Transport> kLinks{
-      {"edr", Transport::kInfiniband},   {"hdr", Transport::kInfiniband},    {"ndr", Transport::kInfiniband},
-      {"roce-100", Transport::kRoce},    {"roce-200", Transport::kRoce},     {"roce-400", Transport::kRoce},
-      {"efa", Transport::kEfa},          {"efa-v2", Transport::kEfa},        {"ena", Transport::kTcp},
-      {"ethernet-1", Transport::kTcp},   {"ethernet-10", Transport::kTcp},   {"ethernet-25", Transport::kTcp},
-      {"ethernet-100", Transport::kTcp}, {"slingshot-10", Transport::kRoce}, {"slingshot-11", Transport::kSlingshot}};
+  static const std::map<std::string, Transport> kLinks{{"edr", Transport::kInfiniband},
+                                                       {"hdr", Transport::kInfiniband},
+                                                       {"ndr", Transport::kInfiniband},
+                                                       {"roce-100", Transport::kRoce},
+                                                       {"roce-200", Transport::kRoce},
+                                                       {"roce-400", Transport::kRoce},
+                                                       {"efa", Transport::kEfa},
+                                                       {"efa-v2", Transport::kEfa},
+                                                       {"ena", Transport::kTcp},
+                                                       {"ethernet-1", Transport::kTcp},
+                                                       {"ethernet-10", Transport::kTcp},
+                                                       {"ethernet-25", Transport::kTcp},
+                                                       {"ethernet-100", Transport::kTcp},
+                                                       {"slingshot-10", Transport::kRoce},
+                                                       {"slingshot-11", Transport::kSlingshot}};
   return kLinks;
 }
 
@@ -54,11 +64,12 @@ struct Case {
 /// An all-reduce of 1 GiB by NCCL.
 Expected<Scenario> scenario(const Case& setup) {
   return read_scenario(
-      fmt::format(
-          "cluster {{ workers {{ machine: \"{}\" count: {} }} network {{ kind: ONE_SWITCH {} }} {} }} workload {{ "
-          "variable {{ name: \"v\" shape: 268435456 }} forward_ms: 0 update_ms: 0 }} strategy {{ algorithm: "
-          "\"nccl\" nccl {{ {} }} }}",
-          setup.machine, setup.nodes, setup.network, setup.own_machine, setup.nccl),
+      fmt::format("cluster {{ workers {{ machine: \"{}\" count: {} }} network {{ kind: ONE_SWITCH "
+                  "{} }} {} }} workload {{ "
+                  "variable {{ name: \"v\" shape: 268435456 }} forward_ms: 0 update_ms: 0 }} "
+                  "strategy {{ algorithm: "
+                  "\"nccl\" nccl {{ {} }} }}",
+                  setup.machine, setup.nodes, setup.network, setup.own_machine, setup.nccl),
       "s", library());
 }
 
@@ -105,7 +116,8 @@ TEST(TransportOfFiles, IsStatedByEveryCardOfAShippedMachine) {
     const auto machine = read_machine((*file)->text, (*file)->path);
     ASSERT_TRUE(machine) << machine.error().message();
     for (const int nic : (*machine)->nics())
-      EXPECT_NE((*machine)->parts()[static_cast<std::size_t>(nic)].transport, Transport::kNone) << name;
+      EXPECT_NE((*machine)->parts()[static_cast<std::size_t>(nic)].transport, Transport::kNone)
+          << name;
   }
 }
 
@@ -123,12 +135,15 @@ TEST(TransportOfFiles, OfEveryShippedKindOfLinkGivesTheTimesOfThatNetwork) {
     if (transport != Transport::kTcp) {
       EXPECT_NE(own, us({by_link, "network: \"tcp\""})) << link;
     }
-    EXPECT_EQ(notes({by_link, ""}), notes({by_link, fmt::format("network: \"{}\"", to_string(transport))})) << link;
+    EXPECT_EQ(notes({by_link, ""}),
+              notes({by_link, fmt::format("network: \"{}\"", to_string(transport))}))
+        << link;
   }
 }
 
-/// SOURCE: 92 % of 10 GbE (HKBU-HPML/ddl-benchmarks); 4 to 6 GB/s with 4 x 8 V100 on 100 Gb/s TCP (NVIDIA/nccl issue 450);
-/// 1.85 to 2.06 GB/s over one socket, 3.8 with eight threads on 32 Gb/s (issue 209).
+/// SOURCE: 92 % of 10 GbE (HKBU-HPML/ddl-benchmarks); 4 to 6 GB/s with 4 x 8 V100 on 100 Gb/s TCP
+/// (NVIDIA/nccl issue 450); 1.85 to 2.06 GB/s over one socket, 3.8 with eight threads on 32 Gb/s
+/// (issue 209).
 TEST(TransportOfFiles, OverSocketsFillsTenGigabitsAndNotAHundred) {
   const auto gb_per_s = [](const Case& setup, int ranks) {
     return 2.0 * (ranks - 1) / ranks * 1073.741824e3 / us(setup);
@@ -169,18 +184,22 @@ TEST(TransportOfFiles, IsNotReadOutOfProse) {
   const double infiniband = us({"latency_us: 2", "network: \"infiniband\""});
   EXPECT_EQ(us({prose + "transport: INFINIBAND", ""}), infiniband);
   EXPECT_EQ(us({prose, ""}), infiniband) << "as the machine's cards state";
-  EXPECT_EQ(us({"link: \"ethernet-100\" transport: TCPXO", ""}), us({"link: \"ethernet-100\"", "network: \"tcpxo\""}))
+  EXPECT_EQ(us({"link: \"ethernet-100\" transport: TCPXO", ""}),
+            us({"link: \"ethernet-100\"", "network: \"tcpxo\""}))
       << "the network's own statement goes before its link's";
 }
 
 TEST(TransportOfFiles, IsTheCardsWhereTheNetworkStatesNoneAndANoteSaysSo) {
   EXPECT_EQ(us({"latency_us: 2", "", "ec2-p4d-24xlarge", 4}),
             us({"latency_us: 2", "network: \"efa\"", "ec2-p4d-24xlarge", 4}));
-  EXPECT_THAT(notes({"latency_us: 2", "", "ec2-p4d-24xlarge", 4}),
-              testing::Contains(
-                  AllOf(HasSubstr("states a transport; NCCL's times take efa"), HasSubstr("network { transport: … }"),
-                        HasSubstr("INFINIBAND, ROCE, EFA, EFA_WITHOUT_RDMA, SLINGSHOT, TCPX, TCPXO, TCP"))));
-  for (const Case& stated : {Case{"latency_us: 2 transport: EFA", ""}, Case{"latency_us: 2", "network: \"efa\""}})
+  EXPECT_THAT(
+      notes({"latency_us: 2", "", "ec2-p4d-24xlarge", 4}),
+      testing::Contains(AllOf(
+          HasSubstr("states a transport; NCCL's times take efa"),
+          HasSubstr("network { transport: … }"),
+          HasSubstr("INFINIBAND, ROCE, EFA, EFA_WITHOUT_RDMA, SLINGSHOT, TCPX, TCPXO, TCP"))));
+  for (const Case& stated :
+       {Case{"latency_us: 2 transport: EFA", ""}, Case{"latency_us: 2", "network: \"efa\""}})
     EXPECT_EQ(notes(stated).size() + 1, notes({"latency_us: 2", "", "ec2-p4d-24xlarge", 4}).size());
 }
 
@@ -190,15 +209,18 @@ TEST(TransportOfFiles, ThatNobodyStatesIsNotGuessed) {
   text = "machine { " + test::replaced(text, "name: \"dgx-a100\"", "name: \"mine\"") + "\n}";
   const Case bare{"latency_us: 2", "", "mine", 2, text};
   EXPECT_EQ(us(bare), 0);
-  EXPECT_THAT(notes(bare), ElementsAre(AllOf(HasSubstr("nic0 does not state its transport; say nic { transport: … }"),
-                                             HasSubstr("INFINIBAND, ROCE,"), HasSubstr("strategy.nccl.network"),
-                                             HasSubstr("simulated as rings"))));
+  EXPECT_THAT(
+      notes(bare),
+      ElementsAre(AllOf(HasSubstr("nic0 does not state its transport; say nic { transport: … }"),
+                        HasSubstr("INFINIBAND, ROCE,"), HasSubstr("strategy.nccl.network"),
+                        HasSubstr("simulated as rings"))));
   EXPECT_GT(us({"latency_us: 2 transport: INFINIBAND", "", "mine", 2, text}), 0);
 }
 
 TEST(TransportOfFiles, OfEfaIsWithoutRdmaWhereCardsStateItAndBetweenOlderGpus) {
   const auto on = [](const std::string& machine, const std::string& network) {
-    return us({"latency_us: 2", network.empty() ? "" : fmt::format("network: \"{}\"", network), machine, 4});
+    return us({"latency_us: 2", network.empty() ? "" : fmt::format("network: \"{}\"", network),
+               machine, 4});
   };
   EXPECT_EQ(on("ec2-p3dn-24xlarge", ""), on("ec2-p3dn-24xlarge", "efa"));
   EXPECT_EQ(on("ec2-p3dn-24xlarge", ""), on("ec2-p3dn-24xlarge", "efa_without_rdma"));
@@ -221,17 +243,20 @@ TEST(TransportOfFiles, IsWrittenOfTopologies) {
   const auto file = library().read(Library::Kind::kMachine, "dgx-a100", "");
   const auto like = read_machine((*file)->text, (*file)->path);
   const auto text = [&](const std::string& topology, const std::string& link) {
-    return *nccl::cluster_text(test::topology(topology), {"mine", "t.xml", 2, link, "dgx-a100"}, **like, {});
+    return *nccl::cluster_text(test::topology(topology), {"mine", "t.xml", 2, link, "dgx-a100"},
+                               **like, {});
   };
   const std::string dgx = text("dgxa100", "");
-  EXPECT_THAT(dgx, AllOf(HasSubstr("network { kind: ONE_SWITCH latency_us: 1.5 transport: INFINIBAND "),
-                         HasSubstr("bandwidth_gb_per_s: 25 transport: INFINIBAND source: \"mlx5")));
-  EXPECT_THAT(text("dgxa100", "roce-200"), HasSubstr("network { kind: ONE_SWITCH link: \"roce-200\" }"));
+  EXPECT_THAT(dgx,
+              AllOf(HasSubstr("network { kind: ONE_SWITCH latency_us: 1.5 transport: INFINIBAND "),
+                    HasSubstr("bandwidth_gb_per_s: 25 transport: INFINIBAND source: \"mlx5")));
+  EXPECT_THAT(text("dgxa100", "roce-200"),
+              HasSubstr("network { kind: ONE_SWITCH link: \"roce-200\" }"));
   EXPECT_THAT(text("p4d", ""), AllOf(HasSubstr("transport: EFA source"), Not(HasSubstr("mlx5"))));
-  const auto read =
-      read_scenario("cluster { " + dgx + " } workload { variable { name: \"v\" shape: 100 } forward_ms: 0 " +
-                        "update_ms: 0 } strategy { algorithm: \"nccl\" }",
-                    "s", library());
+  const auto read = read_scenario(
+      "cluster { " + dgx + " } workload { variable { name: \"v\" shape: 100 } forward_ms: 0 " +
+          "update_ms: 0 } strategy { algorithm: \"nccl\" }",
+      "s", library());
   ASSERT_TRUE(read) << read.error().message();
   EXPECT_THAT(read->why_rings, IsEmpty()) << "NCCL's times are known of what is imported";
 }

@@ -87,7 +87,8 @@ TEST(NcclTuning, ThreadsAndThresholdsAreThoseOfNccl) {
       const auto thresholds = one["threadThresholds"][algorithm].numbers();
       for (std::size_t p = 0; p < kProtocols; ++p) {
         EXPECT_EQ(model.most_threads[a][p], threads[p]) << one["case"].text() << algorithm << p;
-        EXPECT_EQ(model.thread_thresholds[a][p], thresholds[p]) << one["case"].text() << algorithm << p;
+        EXPECT_EQ(model.thread_thresholds[a][p], thresholds[p])
+            << one["case"].text() << algorithm << p;
       }
     }
   }
@@ -104,7 +105,8 @@ TEST(NcclTuning, ChoosesWhatNcclChoosesForAllCasesSizesAndCollectives) {
         const Operation operation{static_cast<Function>(f), cells[0].number()};
         const auto chosen = choose(comm, model, operation);
         ASSERT_TRUE(chosen);
-        const std::string what = one["case"].text() + " " + std::string(kFunctionNames[f]) + " " + cells[0].text();
+        const std::string what =
+            one["case"].text() + " " + std::string(kFunctionNames[f]) + " " + cells[0].text();
         EXPECT_EQ(name(chosen->algorithm, chosen->protocol), cells[1].text()) << what;
         EXPECT_EQ(chosen->channels, cells[3].number()) << what;
         EXPECT_EQ(chosen->threads, cells[4].number()) << what;
@@ -137,7 +139,8 @@ TEST(NcclChannels, AreNoMoreAndNoLessThanTheUserSays) {
   EXPECT_EQ(comm.nvls_channels, 0);
 }
 
-/// The table of an example: candidates' latency, bandwidth and time, by hand from the published formulas.
+/// The table of an example: candidates' latency, bandwidth and time, by hand from the published
+/// formulas.
 void expect_candidates(const Communicator& comm, const Operation& operation,
                        const std::map<std::string, std::array<double, 3>>& expected) {
   std::size_t had = 0;
@@ -193,9 +196,11 @@ TEST(NcclTuning, SumsOf8BitFloatsOverManyRanksAvoidRings) {
 TEST(NcclTuning, NvlsAddsFloatsButTakesNoMaximumOfThem) {
   const Communicator comm = communicator_of(nccl_case("hgxh100-n1"));
   EXPECT_EQ(choice(comm, {Function::kAllReduce, 1 << 28}).algorithm, Algorithm::kNvls);
-  EXPECT_EQ(choice(comm, {Function::kAllReduce, 1 << 28, ElementType::kFloat32, Reduction::kMax}).algorithm,
+  EXPECT_EQ(choice(comm, {Function::kAllReduce, 1 << 28, ElementType::kFloat32, Reduction::kMax})
+                .algorithm,
             Algorithm::kRing);
-  EXPECT_EQ(choice(comm, {Function::kAllReduce, 1 << 28, ElementType::kFloat16, Reduction::kMax}).algorithm,
+  EXPECT_EQ(choice(comm, {Function::kAllReduce, 1 << 28, ElementType::kFloat16, Reduction::kMax})
+                .algorithm,
             Algorithm::kNvls);
 }
 
@@ -235,7 +240,8 @@ TEST(NcclSettings, WhereNothingIsLeftNewVersionsFailAndOldOnesTakeRings) {
   const Settings settings = settings_of({{"NCCL_ALGO", "Tree"}});
   const auto refused = choose(comm, tune(comm, settings), operation);
   EXPECT_THAT(test::kinds_of(refused), ElementsAre("conflict NCCL_ALGO"));
-  for (const Version version : {Version{2, 10, 3}, Version{2, 18, 3}, Version{2, 21, 5}, Version{2, 23, 4}}) {
+  for (const Version version :
+       {Version{2, 10, 3}, Version{2, 18, 3}, Version{2, 21, 5}, Version{2, 23, 4}}) {
     comm.version = version;
     EXPECT_EQ(choice(comm, operation, settings).algorithm, Algorithm::kRing) << to_string(version);
   }
@@ -246,8 +252,10 @@ TEST(NcclSettings, ThreadsAreNoMoreThanAskedFor) {
   const Operation large{Function::kAllGather, 1 << 28};
   EXPECT_EQ(choice(comm, large).threads, 544);
   EXPECT_EQ(choice(comm, large, settings_of({{"NCCL_NTHREADS", "256"}})).threads, 288);
-  EXPECT_EQ(choice(comm, large, settings_of({{"NCCL_NTHREADS", "100"}})).threads, 544);  // no multiple of 32
-  EXPECT_EQ(choice(comm, large, settings_of({{"NCCL_NTHREADS", "32"}})).threads, 96);    // 64 at least
+  EXPECT_EQ(choice(comm, large, settings_of({{"NCCL_NTHREADS", "100"}})).threads,
+            544);  // no multiple of 32
+  EXPECT_EQ(choice(comm, large, settings_of({{"NCCL_NTHREADS", "32"}})).threads,
+            96);  // 64 at least
 }
 
 TEST(NcclSettings, MistakesAreNamed) {
@@ -256,10 +264,12 @@ TEST(NcclSettings, MistakesAreNamed) {
   EXPECT_THAT(refusal({{"NCCL_ALGO", "ring;tree"}}), ElementsAre("syntax NCCL_ALGO"));
   EXPECT_THAT(refusal({{"NCCL_ALGO", "ring;allreduce:tree"}}), testing::IsEmpty());
   EXPECT_THAT(refusal({{"NCCL_ALGO", "reduceall:tree"}}), ElementsAre("unknown-name NCCL_ALGO"));
-  EXPECT_THAT(refusal({{"NCCL_MAX_NCHANNELS", "many"}}), ElementsAre("wrong-type NCCL_MAX_NCHANNELS"));
+  EXPECT_THAT(refusal({{"NCCL_MAX_NCHANNELS", "many"}}),
+              ElementsAre("wrong-type NCCL_MAX_NCHANNELS"));
   EXPECT_THAT(refusal({{"NCCL_MAX_NCHANNELS", "0"}}), ElementsAre("too-small NCCL_MAX_NCHANNELS"));
   EXPECT_THAT(refusal({{"NCCL_P2P_DISABLE", "yes"}}), ElementsAre("wrong-type NCCL_P2P_DISABLE"));
-  EXPECT_THAT(refusal({{"NCCL_THREAD_THRESHOLDS", "1 2 3 4 5 6 7"}}), ElementsAre("syntax NCCL_THREAD_THRESHOLDS"));
+  EXPECT_THAT(refusal({{"NCCL_THREAD_THRESHOLDS", "1 2 3 4 5 6 7"}}),
+              ElementsAre("syntax NCCL_THREAD_THRESHOLDS"));
   EXPECT_THAT(refusal({{"NCCL_DEBUG", "INFO"}}), ElementsAre("unknown-name NCCL_DEBUG"));
   // Before 2.24 nobody minded.
   EXPECT_THAT(refusal({{"NCCL_ALGO", "rnig,ring"}}, {2, 21, 5}), testing::IsEmpty());
@@ -273,7 +283,8 @@ TEST(NcclVersions, AreReadAsPeopleWriteThem) {
   EXPECT_EQ(read("2.22.3+cuda12.6"), (Version{2, 22, 3}));
   EXPECT_GT(read("2.18"), (Version{2, 18, 6}));
   EXPECT_LT(read("2.18"), (Version{2, 19, 0}));
-  for (const char* wrong : {"", "two", "2", "2.", "2.4.8", "2.x", "RCCL"}) EXPECT_FALSE(parse_version(wrong)) << wrong;
+  for (const char* wrong : {"", "two", "2", "2.", "2.4.8", "2.x", "RCCL"})
+    EXPECT_FALSE(parse_version(wrong)) << wrong;
 }
 
 Communicator h100() { return communicator_of(nccl_case("hgxh100-n1")); }
@@ -316,8 +327,9 @@ TEST(NcclGroups, WhatIsFourTimesAsLargeOrOfAnotherKindGoesByItself) {
   std::vector<std::vector<std::size_t>> parts;
   for (const Aggregate& one : aggregate(group, h100())) parts.push_back(one.tasks);
   // All-gathers only move bytes, so their types do not part them.
-  EXPECT_THAT(parts, testing::UnorderedElementsAre(std::vector<std::size_t>{1, 2}, std::vector<std::size_t>{0},
-                                                   std::vector<std::size_t>{3}, std::vector<std::size_t>{4, 5}));
+  EXPECT_THAT(parts, testing::UnorderedElementsAre(
+                         std::vector<std::size_t>{1, 2}, std::vector<std::size_t>{0},
+                         std::vector<std::size_t>{3}, std::vector<std::size_t>{4, 5}));
 }
 
 }  // namespace

@@ -76,11 +76,13 @@ void expect_same(const Graph& ours, const Graph& theirs, const std::string& what
 TEST_P(UniformGraphs, AreThoseOfNcclsSearch) {
   const Case& one = GetParam();
   const Communicator theirs = communicator_of(nccl_case(one.name));
-  const auto ours = uniform_communicator(machine(one.machine, one.nodes, one.gpus), kDefaultVersion, {});
+  const auto ours =
+      uniform_communicator(machine(one.machine, one.nodes, one.gpus), kDefaultVersion, {});
   ASSERT_TRUE(ours) << ours.error().message();
   expect_same(ours->graphs.ring, theirs.graphs.ring, "ring");
   expect_same(ours->graphs.tree, theirs.graphs.tree, "tree");
-  EXPECT_EQ(ours->graphs.tree.pattern == Pattern::kTree, theirs.graphs.tree.pattern == Pattern::kTree);
+  EXPECT_EQ(ours->graphs.tree.pattern == Pattern::kTree,
+            theirs.graphs.tree.pattern == Pattern::kTree);
   expect_same(ours->graphs.nvls, theirs.graphs.nvls, "nvls");
   EXPECT_EQ(ours->channels, theirs.channels);
   EXPECT_EQ(ours->nvls_channels, theirs.nvls_channels);
@@ -89,24 +91,25 @@ TEST_P(UniformGraphs, AreThoseOfNcclsSearch) {
   EXPECT_EQ(ours->p2p.per_peer, nccl_case(one.name)["p2pnChannelsPerPeer"].number());
 }
 
-INSTANTIATE_TEST_SUITE_P(Golden, UniformGraphs,
-                         testing::Values(Case{"dgx1v-n1", "dgx1v", 1, 8}, Case{"dgx1v-n2", "dgx1v", 2, 8},
-                                         Case{"dgx2-n1", "dgx2", 1, 16}, Case{"dgx2-n4", "dgx2", 4, 16},
-                                         Case{"dgxa100-n1", "dgxa100", 1, 8}, Case{"dgxa100-n4", "dgxa100", 4, 8},
-                                         Case{"dgxa100-n1-g2", "dgxa100", 1, 2}, Case{"dgxa100-n1-g4", "dgxa100", 1, 4},
-                                         Case{"dgxa100-n2-g1", "dgxa100", 2, 1}, Case{"dgxa100-n2-g4", "dgxa100", 2, 4},
-                                         Case{"p4d-n2", "p4d", 2, 8}, Case{"hgxh100-n1", "hgxh100", 1, 8},
-                                         Case{"hgxh100-n2", "hgxh100", 2, 8}, Case{"hgxh100-n16", "hgxh100", 16, 8},
-                                         Case{"hgxh100-n1-g2", "hgxh100", 1, 2}, Case{"hgxh100-n1-g4", "hgxh100", 1, 4},
-                                         Case{"hgxh100-n4-g1", "hgxh100", 4, 1}, Case{"hgxh100-n2-g4", "hgxh100", 2, 4},
-                                         Case{"dgxb200-n1", "dgxb200", 1, 8}, Case{"dgxb200-n4", "dgxb200", 4, 8},
-                                         Case{"dgxb200-n1-g2", "dgxb200", 1, 2}, Case{"dgxb200-n4-g1", "dgxb200", 4, 1},
-                                         Case{"gb200_nvl8-n1", "gb200", 1, 8}, Case{"gb200_nvl8-n2", "gb200", 2, 8}),
-                         [](const auto& one) {
-                           std::string name = one.param.name;
-                           std::replace(name.begin(), name.end(), '-', '_');
-                           return name;
-                         });
+INSTANTIATE_TEST_SUITE_P(
+    Golden, UniformGraphs,
+    testing::Values(Case{"dgx1v-n1", "dgx1v", 1, 8}, Case{"dgx1v-n2", "dgx1v", 2, 8},
+                    Case{"dgx2-n1", "dgx2", 1, 16}, Case{"dgx2-n4", "dgx2", 4, 16},
+                    Case{"dgxa100-n1", "dgxa100", 1, 8}, Case{"dgxa100-n4", "dgxa100", 4, 8},
+                    Case{"dgxa100-n1-g2", "dgxa100", 1, 2}, Case{"dgxa100-n1-g4", "dgxa100", 1, 4},
+                    Case{"dgxa100-n2-g1", "dgxa100", 2, 1}, Case{"dgxa100-n2-g4", "dgxa100", 2, 4},
+                    Case{"p4d-n2", "p4d", 2, 8}, Case{"hgxh100-n1", "hgxh100", 1, 8},
+                    Case{"hgxh100-n2", "hgxh100", 2, 8}, Case{"hgxh100-n16", "hgxh100", 16, 8},
+                    Case{"hgxh100-n1-g2", "hgxh100", 1, 2}, Case{"hgxh100-n1-g4", "hgxh100", 1, 4},
+                    Case{"hgxh100-n4-g1", "hgxh100", 4, 1}, Case{"hgxh100-n2-g4", "hgxh100", 2, 4},
+                    Case{"dgxb200-n1", "dgxb200", 1, 8}, Case{"dgxb200-n4", "dgxb200", 4, 8},
+                    Case{"dgxb200-n1-g2", "dgxb200", 1, 2}, Case{"dgxb200-n4-g1", "dgxb200", 4, 1},
+                    Case{"gb200_nvl8-n1", "gb200", 1, 8}, Case{"gb200_nvl8-n2", "gb200", 2, 8}),
+    [](const auto& one) {
+      std::string name = one.param.name;
+      std::replace(name.begin(), name.end(), '-', '_');
+      return name;
+    });
 
 TEST(UniformGraphs, OfACubeMeshTheFirstGpusAreSearched) {
   for (int gpus = 2; gpus <= 8; ++gpus) {
@@ -127,7 +130,8 @@ TEST(UniformGraphs, OfACubeMeshTheFirstGpusAreSearched) {
 TEST(UniformGraphs, PartOfACubeMeshOnSeveralNodesIsRefused) {
   const auto refused = uniform_communicator(machine("dgx1v", 2, 4), kDefaultVersion, {});
   EXPECT_THAT(test::kinds_of(refused), testing::ElementsAre("unsupported"));
-  EXPECT_TRUE(uniform_communicator(machine("dgx1v", 2, 8), kDefaultVersion, {})) << "the whole mesh";
+  EXPECT_TRUE(uniform_communicator(machine("dgx1v", 2, 8), kDefaultVersion, {}))
+      << "the whole mesh";
 }
 
 }  // namespace

@@ -34,7 +34,8 @@ std::map<std::pair<std::string, std::string>, Answers> of_nccl(const std::string
   std::map<std::pair<std::string, std::string>, Answers> all;
   for (const CsvTable::Row& row : table.rows) {
     const auto& cells = row.cells;
-    Figures& figures = all[{cells[0].text, cells[1].text}][{cells[2].text, cells[3].text, cells[4].text}];
+    Figures& figures =
+        all[{cells[0].text, cells[1].text}][{cells[2].text, cells[3].text, cells[4].text}];
     for (std::size_t i = 0; i < figures.size(); ++i) figures[i] = std::stod(cells[5 + i].text);
   }
   return all;
@@ -45,10 +46,12 @@ Answers ours(const Communicator& comm, const Settings& settings = {}) {
   const Model model = tune(comm, settings);
   for (std::size_t f = 0; f < kFunctions; ++f) {
     for (std::size_t size = 0; size < kSizes.size(); ++size) {
-      for (const Candidate& one : candidates(comm, model, {static_cast<Function>(f), kSizes[size]})) {
+      for (const Candidate& one :
+           candidates(comm, model, {static_cast<Function>(f), kSizes[size]})) {
         if (one.off) continue;
-        Figures& figures = answers[{std::string(kFunctionNames[f]), std::string(to_string(one.algorithm)),
-                                    std::string(to_string(one.protocol))}];
+        Figures& figures =
+            answers[{std::string(kFunctionNames[f]), std::string(to_string(one.algorithm)),
+                     std::string(to_string(one.protocol))}];
         const Entry& entry = model.entry(static_cast<Function>(f), one.algorithm, one.protocol);
         figures[0] = entry.latency_us;
         figures[1] = entry.bandwidth;
@@ -60,7 +63,8 @@ Answers ours(const Communicator& comm, const Settings& settings = {}) {
 }
 
 /// How many figures were compared.
-int expect_same(const Answers& ours, const Answers::key_type& cell, const Figures& theirs, const std::string& where) {
+int expect_same(const Answers& ours, const Answers::key_type& cell, const Figures& theirs,
+                const std::string& where) {
   const auto& [function, algorithm, protocol] = cell;
   const std::string what = where + " " + function + " " + algorithm + "/" + protocol;
   const auto found = ours.find(cell);
@@ -107,7 +111,8 @@ Graph graph(Pattern pattern, int channels, float bw_intra, float bw_inter) {
 /// The machines of collnet-by-version.csv.
 Communicator reducing(const std::string& name) {
   Communicator comm;
-  const auto set = [&](int nodes, int gpus, int compute_capability, bool nvswitch, int channels, int heads) {
+  const auto set = [&](int nodes, int gpus, int compute_capability, bool nvswitch, int channels,
+                       int heads) {
     comm.nodes = nodes;
     comm.ranks = nodes * gpus;
     comm.compute_capability = comm.most_compute_capability = compute_capability;
@@ -116,34 +121,42 @@ Communicator reducing(const std::string& name) {
     comm.collnet_heads = heads;
     comm.collnet = true;
   };
-  const auto graphs = [&](const Graph& ring, const Graph& tree, const Graph& chain, const Graph& direct) {
+  const auto graphs = [&](const Graph& ring, const Graph& tree, const Graph& chain,
+                          const Graph& direct) {
     comm.graphs.ring = ring;
     comm.graphs.tree = tree;
     comm.graphs.collnet_chain = chain;
     comm.graphs.collnet_direct = direct;
   };
-  constexpr Pattern kRing = Pattern::kRing, kBalanced = Pattern::kBalancedTree, kTree = Pattern::kTree;
+  constexpr Pattern kRing = Pattern::kRing, kBalanced = Pattern::kBalancedTree,
+                    kTree = Pattern::kTree;
   constexpr Pattern kDirect = Pattern::kCollnetDirect;
   if (name == "dgx1v-n4") {
     set(4, 8, 70, false, 12, 4);
-    graphs(graph(kRing, 4, 12, 12), graph(kBalanced, 4, 20, 12), graph(kTree, 4, 20, 10), graph(kDirect, 4, 20, 10));
+    graphs(graph(kRing, 4, 12, 12), graph(kBalanced, 4, 20, 12), graph(kTree, 4, 20, 10),
+           graph(kDirect, 4, 20, 10));
   } else if (name == "dgxa100-n4") {
     set(4, 8, 80, true, 24, 8);
-    graphs(graph(kRing, 8, 24, 24), graph(kBalanced, 8, 30, 24), graph(kTree, 8, 30, 24), graph(kDirect, 8, 48, 24));
+    graphs(graph(kRing, 8, 24, 24), graph(kBalanced, 8, 30, 24), graph(kTree, 8, 30, 24),
+           graph(kDirect, 8, 48, 24));
   } else if (name == "dgxa100-n4-4cards") {
     set(4, 8, 80, true, 12, 4);
-    graphs(graph(kRing, 4, 24, 24), graph(kBalanced, 4, 48, 24), graph(kTree, 4, 48, 24), graph(kDirect, 4, 48, 24));
+    graphs(graph(kRing, 4, 24, 24), graph(kBalanced, 4, 48, 24), graph(kTree, 4, 48, 24),
+           graph(kDirect, 4, 48, 24));
   } else if (name == "hgxh100-n8-g4") {
     set(8, 4, 90, true, 24, 4);
-    graphs(graph(kRing, 8, 24, 24), graph(kTree, 8, 48, 24), graph(kTree, 8, 48, 24), graph(kDirect, 4, 48, 48));
+    graphs(graph(kRing, 8, 24, 24), graph(kTree, 8, 48, 24), graph(kTree, 8, 48, 24),
+           graph(kDirect, 4, 48, 48));
     comm.graphs.nvls = graph(Pattern::kNvls, 4, 48, 48);
   } else if (name == "dgxb200-n8") {
     set(8, 8, 100, true, 24, 8);
-    graphs(graph(kRing, 8, 48, 48), graph(kTree, 8, 96, 48), graph(kTree, 8, 96, 48), graph(kDirect, 8, 96, 48));
+    graphs(graph(kRing, 8, 48, 48), graph(kTree, 8, 96, 48), graph(kTree, 8, 96, 48),
+           graph(kDirect, 8, 96, 48));
     comm.graphs.nvls = graph(Pattern::kNvls, 8, 48, 48);
   } else {
     set(name == "hgxh100-n2" ? 2 : 8, 8, 90, true, 16, 8);
-    graphs(graph(kRing, 8, 48, 48), graph(kTree, 8, 48, 48), graph(kTree, 8, 48, 48), graph(kDirect, 8, 48, 48));
+    graphs(graph(kRing, 8, 48, 48), graph(kTree, 8, 48, 48), graph(kTree, 8, 48, 48),
+           graph(kDirect, 8, 48, 48));
     comm.graphs.nvls = graph(Pattern::kNvls, 8, 40, 48);
   }
   comm.cpu = name.starts_with("dgxa100") ? HostCpu::kAmd : HostCpu::kIntel;
@@ -152,7 +165,8 @@ Communicator reducing(const std::string& name) {
   return comm;
 }
 
-/// What its cost model has, but a release keeps from being chosen: NVLS of blocks between nodes until 2.27 (src/enqueue.cc), NVLS between nodes in 2.17.
+/// What its cost model has, but a release keeps from being chosen: NVLS of blocks between nodes
+/// until 2.27 (src/enqueue.cc), NVLS between nodes in 2.17.
 bool kept_out(const Version& version, const std::string& function, const std::string& algorithm) {
   if (algorithm != "NVLS") return false;
   return version < Version{2, 18, 0} || (function != "AllReduce" && version < Version{2, 27, 3});
@@ -179,8 +193,8 @@ TEST(NcclVersions, FiguresOfNetworksThatReduceAreThoseOfEveryRelease) {
       answers.erase(cell);
     }
     for (const auto& [cell, figures] : answers)
-      ADD_FAILURE() << key.first << " " << key.second << " " << std::get<0>(cell) << " " << std::get<1>(cell) << " "
-                    << std::get<2>(cell) << " is too many";
+      ADD_FAILURE() << key.first << " " << key.second << " " << std::get<0>(cell) << " "
+                    << std::get<1>(cell) << " " << std::get<2>(cell) << " is too many";
   }
   EXPECT_EQ(versions.size(), 25U);
   EXPECT_GT(compared, 2'500);

@@ -39,10 +39,11 @@ TEST(DdpBuckets, TheFirstHasACapOfItsOwn) {
   EXPECT_EQ(ddp({10, 10, 10, 10, 10}, 1, 80), (Buckets{{0}, {1, 2}, {3, 4}}));
 }
 
-// What torch._C._compute_bucket_assignment_by_size answers for these six parameters of a stack of linear layers, with limits of
-// 1 MiB each (PyTorch 2.2.2).
+// What torch._C._compute_bucket_assignment_by_size answers for these six parameters of a stack of
+// linear layers, with limits of 1 MiB each (PyTorch 2.2.2).
 TEST(DdpBuckets, AreThoseOfPyTorch) {
-  EXPECT_EQ(ddp({262144, 512, 262144, 512, 262144, 512}, 1 << 20, 1 << 20), (Buckets{{0}, {1, 2}, {3, 4}, {5}}));
+  EXPECT_EQ(ddp({262144, 512, 262144, 512, 262144, 512}, 1 << 20, 1 << 20),
+            (Buckets{{0}, {1, 2}, {3, 4}, {5}}));
 }
 
 TEST(DdpBuckets, EveryTypeFillsItsOwnAndThoseLeftOpenCloseAtTheEnd) {
@@ -64,8 +65,10 @@ TEST(DeepSpeedBuckets, AreNeverAboveTheLimitButForOneGradient) {
 TEST(MegatronBuckets, AreClosedAtSoManyElementsOrMore) {
   EXPECT_EQ(buckets_of_megatron(floats({4, 4, 4, 2}), 8), (Buckets{{0, 1}, {2, 3}}));
   EXPECT_EQ(buckets_of_megatron(floats({4, 4, 4, 2}), 9), (Buckets{{0, 1, 2}, {3}}));
-  EXPECT_EQ(buckets_of_megatron(floats({3, 3, 3}), 1), (Buckets{{0}, {1}, {2}})) << "bucket_size=True";
-  const std::vector<BucketGradient> mixed{{4, DataType::kFloat16}, {4, DataType::kFloat32}, {4, DataType::kFloat16}};
+  EXPECT_EQ(buckets_of_megatron(floats({3, 3, 3}), 1), (Buckets{{0}, {1}, {2}}))
+      << "bucket_size=True";
+  const std::vector<BucketGradient> mixed{
+      {4, DataType::kFloat16}, {4, DataType::kFloat32}, {4, DataType::kFloat16}};
   EXPECT_EQ(buckets_of_megatron(mixed, 100), (Buckets{{0, 2}, {1}})) << "a buffer per type";
 }
 
@@ -90,8 +93,9 @@ TEST(EveryBucketRule, PutsEveryGradientInOneBucketOfItsType) {
       g = {static_cast<std::int64_t>(random.below(1000)),
            random.below(4) == 0 ? DataType::kFloat16 : DataType::kFloat32};
     const auto limit = static_cast<std::int64_t>(1 + random.below(3000));
-    for (const Buckets& buckets : {buckets_of_ddp(gradients, Bytes(limit / 4 + 1), Bytes(limit)),
-                                   buckets_of_deepspeed(gradients, limit), buckets_of_megatron(gradients, limit)}) {
+    for (const Buckets& buckets :
+         {buckets_of_ddp(gradients, Bytes(limit / 4 + 1), Bytes(limit)),
+          buckets_of_deepspeed(gradients, limit), buckets_of_megatron(gradients, limit)}) {
       std::vector<int> all;
       for (const std::vector<int>& bucket : buckets) {
         ASSERT_FALSE(bucket.empty());

@@ -1,4 +1,5 @@
-// Every packing case collected from TensorFlow's sources and tests, each with its own source (tests/reference/tensorflow).
+// Every packing case collected from TensorFlow's sources and tests, each with its own source
+// (tests/reference/tensorflow).
 
 #include <gtest/gtest.h>
 
@@ -33,7 +34,8 @@ TEST(TensorFlowPacking, BytesPerPack) {
     SCOPED_TRACE(test::golden_name(c));
     std::vector<std::optional<Bytes>> sizes;
     if (c["input"].has("tensor_bytes")) {
-      for (const std::int64_t b : c["input"]["tensor_bytes"].numbers()) sizes.emplace_back(Bytes(b));
+      for (const std::int64_t b : c["input"]["tensor_bytes"].numbers())
+        sizes.emplace_back(Bytes(b));
     } else {
       for (const Data& shape : c["input"]["shapes"].items()) {
         std::int64_t elements = 1;
@@ -64,8 +66,9 @@ TEST(TensorFlowPacking, BytesPerPack) {
 TEST(TensorFlowPacking, NumPacks) {
   for (const Data& c : golden_cases("num_packs (ConcatAndSplitPacker)")) {
     SCOPED_TRACE(test::golden_name(c));
-    EXPECT_EQ(concat_and_split(c["input"]["total_elements"].number(), c["input"]["num_packs"].number()),
-              c["expected"]["pack_elements"].numbers());
+    EXPECT_EQ(
+        concat_and_split(c["input"]["total_elements"].number(), c["input"]["num_packs"].number()),
+        c["expected"]["pack_elements"].numbers());
   }
 }
 
@@ -75,9 +78,11 @@ TEST(TensorFlowPacking, NumPacksOfTensorFlow21CountsTensors) {
     std::vector<std::int64_t> expected;
     for (const Data& chunk : c["expected"]["chunks_before_reversal"].items())
       expected.push_back(static_cast<std::int64_t>(chunk.items().size()));
-    EXPECT_EQ(chunk_by_count(c["input"]["num_tensors"].number(), c["input"]["num_packs"].number()), expected);
+    EXPECT_EQ(chunk_by_count(c["input"]["num_tensors"].number(), c["input"]["num_packs"].number()),
+              expected);
   }
-  EXPECT_EQ(chunk_by_count(2, 5), std::vector<std::int64_t>{2}) << "fewer tensors than packs: one chunk";
+  EXPECT_EQ(chunk_by_count(2, 5), std::vector<std::int64_t>{2})
+      << "fewer tensors than packs: one chunk";
 }
 
 TEST(TensorFlowPacking, AggregateSmallGradients) {
@@ -92,7 +97,8 @@ TEST(TensorFlowPacking, AggregateSmallGradients) {
     std::vector<SmallGradient> gradients;
     for (const std::int64_t e : c["input"]["float32_tensor_elements"].numbers())
       gradients.push_back({e, DataType::kFloat32});
-    EXPECT_EQ(aggregate_small(gradients, Bytes(c["input"]["max_bytes"].number()), c["input"]["max_group"].number()),
+    EXPECT_EQ(aggregate_small(gradients, Bytes(c["input"]["max_bytes"].number()),
+                              c["input"]["max_group"].number()),
               lists(c["expected"]["reduced_units_as_input_indices"]));
   }
 }
@@ -126,12 +132,14 @@ TEST(TensorFlowPacking, PackRange) {
   }
 }
 
-/// Unpacking puts every gradient back where it came from: what is packed plus what is not is everything, once.
+/// Unpacking puts every gradient back where it came from: what is packed plus what is not is
+/// everything, once.
 TEST(TensorFlowPacking, UnpackSmallTensors) {
   for (const Data& c : golden_cases("unpack_small_tensors")) {
     SCOPED_TRACE(test::golden_name(c));
     // Gradients 0, 1, 3 and 4 are small; 2 and 5 are not.
-    const std::vector<SmallGradient> gradients{{1, {}}, {1, {}}, {999, {}}, {1, {}}, {1, {}}, {999, {}}};
+    const std::vector<SmallGradient> gradients{{1, {}}, {1, {}}, {999, {}},
+                                               {1, {}}, {1, {}}, {999, {}}};
     std::vector<SmallGradient> typed = gradients;
     for (SmallGradient& g : typed) g.type = DataType::kFloat32;
     const auto units = aggregate_small(typed, Bytes(40), 10);
@@ -143,7 +151,8 @@ TEST(TensorFlowPacking, UnpackSmallTensors) {
       for (const int i : unit) restored[static_cast<std::size_t>(i)] = "v" + std::to_string(i);
     }
     std::vector<std::string> expected;
-    for (const Data& name : c["expected"]["restored_order"].items()) expected.push_back(name.text());
+    for (const Data& name : c["expected"]["restored_order"].items())
+      expected.push_back(name.text());
     EXPECT_EQ(restored, expected);
   }
 }
@@ -167,7 +176,8 @@ TEST(TensorFlowPacking, HelperDevicesAreDealtStrided) {
     const std::vector<Data> devices = c["input"]["devices"].items();
     std::vector<std::vector<std::string>> got, expected;
     for (const std::vector<int>& group :
-         group_devices(static_cast<int>(devices.size()), static_cast<int>(c["input"]["group_size"].number()))) {
+         group_devices(static_cast<int>(devices.size()),
+                       static_cast<int>(c["input"]["group_size"].number()))) {
       got.emplace_back();
       for (const int d : group) got.back().push_back(devices[static_cast<std::size_t>(d)].text());
     }
@@ -205,15 +215,17 @@ TEST(TensorFlowPacking, HalvingDoublingOwnership) {
 TEST(TensorFlowPacking, HalvingDoublingNeedsAPowerOfTwo) {
   for (const Data& c : golden_cases("rechd.build")) {
     const auto cluster = test::plain_cluster(static_cast<int>(c["input"]["devices"].number()));
-    const auto problems = problems_of(Strategy::for_algorithm(BaseAlgorithm::kHalvingDoubling), *cluster);
+    const auto problems =
+        problems_of(Strategy::for_algorithm(BaseAlgorithm::kHalvingDoubling), *cluster);
     ASSERT_EQ(problems.size(), 1u) << c["id"].text();
     EXPECT_EQ(problems[0].code, ProblemCode::kConflict);
     EXPECT_EQ(problems[0].field, "algorithm");
   }
 }
 
-/// Which rank sends to which in each of the rotated rings. The collective orders replicas worker by worker with the
-/// machine's own order inside, so cases with another order inside ("gpu_perm") are compared through the ring itself.
+/// Which rank sends to which in each of the rotated rings. The collective orders replicas worker by
+/// worker with the machine's own order inside, so cases with another order inside ("gpu_perm") are
+/// compared through the ring itself.
 TEST(TensorFlowPacking, RotatedRings) {
   for (const Data& c : golden_cases("xring.ring_permutations")) {
     SCOPED_TRACE(test::golden_name(c));
@@ -239,7 +251,8 @@ TEST(TensorFlowPacking, RotatedRings) {
       for (Rank r = 0; r < n; ++r) {
         const Step last = n == 1 ? Step{} : schedule->step(r, lane, schedule->steps(r, lane) - 1);
         const Rank predecessor = n == 1 ? 0 : last.from.rank(r, n);
-        EXPECT_EQ(predecessor, expected[static_cast<std::size_t>(lane)][static_cast<std::size_t>(r)])
+        EXPECT_EQ(predecessor,
+                  expected[static_cast<std::size_t>(lane)][static_cast<std::size_t>(r)])
             << "ring " << lane << ", rank " << r;
       }
     }

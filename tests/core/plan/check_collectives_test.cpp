@@ -44,7 +44,8 @@ Program chain(const std::vector<Task>& tasks) {
   return std::move(builder).build(end);
 }
 
-std::vector<PlanProblem> problems(const std::vector<const Program*>& programs, bool one_at_a_time = true) {
+std::vector<PlanProblem> problems(const std::vector<const Program*>& programs,
+                                  bool one_at_a_time = true) {
   PlanView view;
   std::vector<std::int32_t> all;
   for (std::size_t r = 0; r < programs.size(); ++r) {
@@ -52,7 +53,9 @@ std::vector<PlanProblem> problems(const std::vector<const Program*>& programs, b
     all.push_back(static_cast<std::int32_t>(r));
   }
   view.communicators = {{"one", all, one_at_a_time}, {"other", all, one_at_a_time}};
-  view.use = [](std::int32_t, const Task& task) { return PlanView::Use{task.index < 100 ? 0 : 1, task.index}; };
+  view.use = [](std::int32_t, const Task& task) {
+    return PlanView::Use{task.index < 100 ? 0 : 1, task.index};
+  };
   return problems_of(view);
 }
 
@@ -63,7 +66,8 @@ auto problem(Code code, std::int32_t role, std::int32_t collective) {
 
 TEST(CheckCollectives, FindsNothingWhereAllRanksDoTheSame) {
   const Program a = chain({collective(1), computation(), collective(2), collective(101)});
-  const Program b = chain({computation(), collective(1), collective(2), computation(), collective(101)});
+  const Program b =
+      chain({computation(), collective(1), collective(2), computation(), collective(101)});
   EXPECT_THAT(problems({&a, &b, &a}), IsEmpty());
 }
 
@@ -71,8 +75,8 @@ TEST(CheckCollectives, FindsWhatIsWrongWithAProgramOfARole) {
   const Program good = chain({collective(1)});
   Program bad = good;
   bad.end = kNoTask;
-  EXPECT_THAT(problems({&good, &bad}),
-              ElementsAre(AllOf(Field(&PlanProblem::code, Code::kNoEnd), Field(&PlanProblem::role, 1))));
+  EXPECT_THAT(problems({&good, &bad}), ElementsAre(AllOf(Field(&PlanProblem::code, Code::kNoEnd),
+                                                         Field(&PlanProblem::role, 1))));
 }
 
 TEST(CheckCollectives, FindsARankThatNeverTakesPart) {
@@ -131,7 +135,8 @@ TEST(CheckCollectives, FindsAnotherOrderOnACommunicator) {
   // No collective waits for another: only the communicator is blocked.
   const auto launched = [](std::int32_t first, std::int32_t second) {
     ProgramBuilder b;
-    const TaskId before = b.add(computation()), one = b.add(collective(first)), two = b.add(collective(second));
+    const TaskId before = b.add(computation()), one = b.add(collective(first)),
+                 two = b.add(collective(second));
     const TaskId end = b.add({});
     b.edge(before, one), b.edge(before, two), b.edge(one, end), b.edge(two, end);
     return std::move(b).build(end);
@@ -141,19 +146,24 @@ TEST(CheckCollectives, FindsAnotherOrderOnACommunicator) {
   EXPECT_THAT(problems({&a, &b}, false), IsEmpty()) << "matched by keys, and both are launched";
   const Program across = launched(101, 1);
   const Program the_other_way = launched(1, 101);
-  EXPECT_THAT(problems({&across, &the_other_way}), IsEmpty()) << "communicators do not wait for each other";
+  EXPECT_THAT(problems({&across, &the_other_way}), IsEmpty())
+      << "communicators do not wait for each other";
 }
 
 TEST(CheckCollectives, FindsACircleThroughTwoCommunicators) {
-  const Program a = chain({collective(1), collective(101)}), b = chain({collective(101), collective(1)});
+  const Program a = chain({collective(1), collective(101)}),
+                b = chain({collective(101), collective(1)});
   for (const bool one_at_a_time : {true, false})
-    EXPECT_THAT(problems({&a, &b}, one_at_a_time), ElementsAre(Field(&PlanProblem::code, Code::kDeadlock)));
+    EXPECT_THAT(problems({&a, &b}, one_at_a_time),
+                ElementsAre(Field(&PlanProblem::code, Code::kDeadlock)));
 }
 
 TEST(CheckCollectives, FindsACircleOfThreeRanks) {
   // Each rank takes part in two of three collectives, one after the other.
-  const Program a = chain({collective(0), collective(1)}), b = chain({collective(1), collective(2)}),
-                c = chain({collective(2), collective(0)}), other = chain({collective(0), collective(2)});
+  const Program a = chain({collective(0), collective(1)}),
+                b = chain({collective(1), collective(2)}),
+                c = chain({collective(2), collective(0)}),
+                other = chain({collective(0), collective(2)});
   const auto of = [&](const Program& third) {
     PlanView view;
     view.roles = {{&a, "a"}, {&b, "b"}, {&third, "c"}};

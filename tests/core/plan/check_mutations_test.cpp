@@ -165,7 +165,8 @@ class Author {
     // What came before has to be complete: nothing but the entry waits for anything outside.
     const TaskId before = add(d, Task::Kind::kMark, cursor);
     for (TaskId t = 0; t < before; ++t) {
-      if (task(d, t).kind == Task::Kind::kCommunicate && task(d, t).number_stride == 0) d.edges.emplace_back(t, before);
+      if (task(d, t).kind == Task::Kind::kCommunicate && task(d, t).number_stride == 0)
+        d.edges.emplace_back(t, before);
     }
     const TaskId entry = add(d, Task::Kind::kCompute, before);
     const TaskId one = launch(entry, true);
@@ -253,7 +254,8 @@ class TwoRanks {
     Durations durations;
     Runner runner;
     std::deque<TaskId> stream;
-    std::vector<std::vector<Launched>> launched = std::vector<std::vector<Launched>>(kCommunicators);
+    std::vector<std::vector<Launched>> launched =
+        std::vector<std::vector<Launched>>(kCommunicators);
     std::vector<TaskId> finished;
     std::set<TaskId> in_flight;
     bool ended = false;
@@ -337,8 +339,8 @@ TEST(CheckMutations, EveryEdgeBackIsFound) {
     } while (from != to && !draft.waits(from, to));
     draft.edges.emplace_back(from, to);
     const auto found = problems(good, draft.program());
-    ASSERT_TRUE(
-        std::any_of(found.begin(), found.end(), [](const PlanProblem& p) { return p.code == PlanProblemCode::kCycle; }))
+    ASSERT_TRUE(std::any_of(found.begin(), found.end(),
+                            [](const PlanProblem& p) { return p.code == PlanProblemCode::kCycle; }))
         << "draft " << seed << ": " << from << " to " << to << all_texts(found);
   }
 }
@@ -352,11 +354,14 @@ TEST(CheckMutations, EverySwapOfTwoCollectivesOnOneRankIsFound) {
     std::vector<TaskId> collectives;
     for (TaskId t = 0; t < draft.end(); ++t) {
       const Task& task = draft.tasks[static_cast<std::size_t>(t)];
-      if (task.kind == Task::Kind::kCommunicate && task.index < kOneAtATime) collectives.push_back(t);
+      if (task.kind == Task::Kind::kCommunicate && task.index < kOneAtATime)
+        collectives.push_back(t);
     }
     if (collectives.size() < 2) continue;
-    Task& one = draft.tasks[static_cast<std::size_t>(collectives[author.below(collectives.size())])];
-    Task& other = draft.tasks[static_cast<std::size_t>(collectives[author.below(collectives.size())])];
+    Task& one =
+        draft.tasks[static_cast<std::size_t>(collectives[author.below(collectives.size())])];
+    Task& other =
+        draft.tasks[static_cast<std::size_t>(collectives[author.below(collectives.size())])];
     if (&one == &other) continue;
     std::swap(one.pack, other.pack);
     std::swap(one.index, other.index);
@@ -364,7 +369,8 @@ TEST(CheckMutations, EverySwapOfTwoCollectivesOnOneRankIsFound) {
     // Collectives of different communicators that nothing waits for may be launched in any order.
     const Program bad = draft.program();
     if (one.index != other.index && !goes_wrong(good, bad, 20)) continue;
-    ASSERT_FALSE(problems(good, bad).empty()) << "draft " << seed << ": packs " << one.pack << " and " << other.pack;
+    ASSERT_FALSE(problems(good, bad).empty())
+        << "draft " << seed << ": packs " << one.pack << " and " << other.pack;
   }
   EXPECT_GT(swaps, 1000);
 }
@@ -389,7 +395,8 @@ TEST(CheckMutations, EveryCollectiveThatOneRankLeavesOutIsFound) {
     }
     task.number_stride = task.kind == Task::Kind::kMark ? 0 : task.number_stride;
     const auto found = problems(good, draft.program());
-    ASSERT_TRUE(std::any_of(found.begin(), found.end(), [&](const PlanProblem& p) { return p.code == expected; }))
+    ASSERT_TRUE(std::any_of(found.begin(), found.end(),
+                            [&](const PlanProblem& p) { return p.code == expected; }))
         << "draft " << seed << all_texts(found);
   }
   EXPECT_GT(mutants, 200);
@@ -403,7 +410,8 @@ TEST(CheckMutations, EveryLostEdgeThatMattersIsFound) {
     Author author(seed);
     Draft draft = author.draft();
     const Program good = draft.program();
-    draft.edges.erase(draft.edges.begin() + static_cast<std::ptrdiff_t>(author.below(draft.edges.size())));
+    draft.edges.erase(draft.edges.begin() +
+                      static_cast<std::ptrdiff_t>(author.below(draft.edges.size())));
     const Program bad = draft.program();
     ++lost;
     const auto found = problems(good, bad);
@@ -415,7 +423,8 @@ TEST(CheckMutations, EveryLostEdgeThatMattersIsFound) {
     const Program again = draft.program();
     const auto wrong_on_both = goes_wrong(bad, again, 20);
     matter += wrong_on_both ? 1 : 0;
-    ASSERT_TRUE(!wrong_on_both || !problems(bad, again).empty()) << "draft " << seed << ": " << *wrong_on_both;
+    ASSERT_TRUE(!wrong_on_both || !problems(bad, again).empty())
+        << "draft " << seed << ": " << *wrong_on_both;
   }
   EXPECT_GT(matter, 300) << "of " << lost;
   EXPECT_GE(found_mistakes, matter / 2);

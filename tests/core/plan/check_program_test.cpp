@@ -30,7 +30,8 @@ Task opening(std::int32_t hold) {
   return task;
 }
 
-ProgramBuilder with(const std::vector<Task>& tasks, const std::vector<std::pair<TaskId, TaskId>>& edges) {
+ProgramBuilder with(const std::vector<Task>& tasks,
+                    const std::vector<std::pair<TaskId, TaskId>>& edges) {
   ProgramBuilder builder;
   for (const Task& task : tasks) builder.add(task);
   for (const auto& [from, to] : edges) builder.edge(from, to);
@@ -39,7 +40,9 @@ ProgramBuilder with(const std::vector<Task>& tasks, const std::vector<std::pair<
 std::vector<PlanProblem> problems(ProgramBuilder builder, TaskId end) {
   return problems_of(std::move(builder).build_unchecked(end));
 }
-auto problem(Code code, TaskId task) { return AllOf(Field(&PlanProblem::code, code), Field(&PlanProblem::task, task)); }
+auto problem(Code code, TaskId task) {
+  return AllOf(Field(&PlanProblem::code, code), Field(&PlanProblem::task, task));
+}
 
 TEST(CheckProgram, FindsNothingInAProgramThatEnds) {
   EXPECT_THAT(problems(with({plain(), plain()}, {{0, 1}}), 1), IsEmpty());
@@ -49,17 +52,20 @@ TEST(CheckProgram, NamesATaskOfACycle) {
   const auto found = problems(with({plain(), plain(), plain()}, {{0, 1}, {1, 0}, {1, 2}}), 2);
   ASSERT_THAT(found, ElementsAre(Field(&PlanProblem::code, Code::kCycle)));
   EXPECT_LT(found[0].task, 2) << "not one that only waits for the cycle";
-  EXPECT_THAT(problems(with({plain(), plain()}, {{0, 0}, {0, 1}}), 1), ElementsAre(problem(Code::kCycle, 0)));
+  EXPECT_THAT(problems(with({plain(), plain()}, {{0, 0}, {0, 1}}), 1),
+              ElementsAre(problem(Code::kCycle, 0)));
 }
 
 TEST(CheckProgram, AHoldThatWaitsForWhatItHoldsIsACycle) {
   auto builder = with({held(0), opening(0), plain()}, {{0, 1}, {1, 2}});
   builder.add_hold();
-  EXPECT_THAT(problems(std::move(builder), 2), ElementsAre(Field(&PlanProblem::code, Code::kCycle)));
+  EXPECT_THAT(problems(std::move(builder), 2),
+              ElementsAre(Field(&PlanProblem::code, Code::kCycle)));
 }
 
 TEST(CheckProgram, NamesWhatTheEndDoesNotWaitFor) {
-  EXPECT_THAT(problems(with({plain(), plain(), plain()}, {{0, 2}}), 2), ElementsAre(problem(Code::kNotAwaited, 1)));
+  EXPECT_THAT(problems(with({plain(), plain(), plain()}, {{0, 2}}), 2),
+              ElementsAre(problem(Code::kNotAwaited, 1)));
 }
 
 TEST(CheckProgram, NamesPackAndIndexOfTheTask) {
@@ -89,20 +95,22 @@ TEST(CheckProgram, EveryHoldHasOneOpener) {
 TEST(CheckProgram, NothingIsSkippedInEveryStep) {
   Task never;
   never.every_steps = 0;
-  EXPECT_THAT(problems(with({never, plain()}, {{0, 1}}), 1), ElementsAre(problem(Code::kNeverTakesPart, 0)));
+  EXPECT_THAT(problems(with({never, plain()}, {{0, 1}}), 1),
+              ElementsAre(problem(Code::kNeverTakesPart, 0)));
 }
 
 TEST(CheckProgram, OnlyBlocksHaveIterationsToNumberBy) {
   Task numbered;
   numbered.kind = Task::Kind::kCommunicate;
   numbered.number_stride = 1;
-  EXPECT_THAT(problems(with({numbered, plain()}, {{0, 1}}), 1), ElementsAre(problem(Code::kNumberOutsideBlock, 0)));
+  EXPECT_THAT(problems(with({numbered, plain()}, {{0, 1}}), 1),
+              ElementsAre(problem(Code::kNumberOutsideBlock, 0)));
 }
 
 // --- blocks: tasks 1 to 3 of 0 to 4 ---
 
-std::vector<PlanProblem> of_block(const std::vector<std::pair<TaskId, TaskId>>& edges, std::int32_t repeat = 2,
-                                  Task second = plain()) {
+std::vector<PlanProblem> of_block(const std::vector<std::pair<TaskId, TaskId>>& edges,
+                                  std::int32_t repeat = 2, Task second = plain()) {
   ProgramBuilder builder = with({plain(), plain(), second, plain()}, {});
   builder.add_hold();
   builder.repeat_since(1, repeat);
@@ -114,11 +122,14 @@ const std::vector<std::pair<TaskId, TaskId>> kChain{{0, 1}, {1, 2}, {2, 3}, {3, 
 
 TEST(CheckProgram, ABlockHasOneEntryAndOneExitThatWaitsForAllOfIt) {
   EXPECT_THAT(of_block(kChain), IsEmpty());
-  EXPECT_THAT(of_block({{0, 1}, {0, 2}, {1, 3}, {2, 3}, {3, 4}}), ElementsAre(problem(Code::kBlockEnteredBeside, 2)));
-  EXPECT_THAT(of_block({{0, 1}, {1, 3}, {2, 3}, {3, 4}}), ElementsAre(problem(Code::kBlockEnteredBeside, 2)))
+  EXPECT_THAT(of_block({{0, 1}, {0, 2}, {1, 3}, {2, 3}, {3, 4}}),
+              ElementsAre(problem(Code::kBlockEnteredBeside, 2)));
+  EXPECT_THAT(of_block({{0, 1}, {1, 3}, {2, 3}, {3, 4}}),
+              ElementsAre(problem(Code::kBlockEnteredBeside, 2)))
       << "a task without predecessors would run in the first iteration alone";
-  EXPECT_THAT(of_block({{0, 1}, {1, 2}, {1, 3}, {2, 4}, {3, 4}}),
-              ElementsAre(problem(Code::kOutlastsIteration, 2), problem(Code::kBlockLeftBeside, 2)));
+  EXPECT_THAT(
+      of_block({{0, 1}, {1, 2}, {1, 3}, {2, 4}, {3, 4}}),
+      ElementsAre(problem(Code::kOutlastsIteration, 2), problem(Code::kBlockLeftBeside, 2)));
 }
 
 TEST(CheckProgram, ABlockRunsAtLeastOnce) {
@@ -153,7 +164,8 @@ TEST(CheckProgram, SurvivesDamageAnywhere) {
   shared.kind = Task::Kind::kCompute;
   shared.cost = {TaskCost::Kind::kShares, 0, {0, 1}};
   const auto good = [&] {
-    ProgramBuilder builder = with({opening(0), held(0), shared, plain()}, {{0, 1}, {0, 2}, {1, 2}, {2, 3}});
+    ProgramBuilder builder =
+        with({opening(0), held(0), shared, plain()}, {{0, 1}, {0, 2}, {1, 2}, {2, 3}});
     builder.add_hold();
     builder.add_shares({{0, 1}});
     builder.repeat_since(3, 2);

@@ -34,7 +34,8 @@ class Recorded : public Host {
   bool ended = false;
 
   void compute(TaskId id, const Task& t, Time duration, std::int64_t bound) override {
-    log.push_back(fmt::format("compute {} {} {} {} {}", id, label_of(t), t.every_steps, duration.count(), bound));
+    log.push_back(fmt::format("compute {} {} {} {} {}", id, label_of(t), t.every_steps,
+                              duration.count(), bound));
     in_flight.push_back(id);
   }
   void communicate(TaskId id, const Task& t, std::int64_t number) override {
@@ -77,8 +78,10 @@ class Generator {
     // The end waits for what nobody waits for, and for some others.
     const TaskId end = b.add({});
     for (TaskId t = 0; t < end; ++t) {
-      const bool may_lead_out = block_of_[static_cast<std::size_t>(t)] < 0 || exits_[static_cast<std::size_t>(t)];
-      if (!has_successor_[static_cast<std::size_t>(t)] || (may_lead_out && one_in(6))) b.edge(t, end);
+      const bool may_lead_out =
+          block_of_[static_cast<std::size_t>(t)] < 0 || exits_[static_cast<std::size_t>(t)];
+      if (!has_successor_[static_cast<std::size_t>(t)] || (may_lead_out && one_in(6)))
+        b.edge(t, end);
     }
     return std::move(b).build(end);
   }
@@ -102,7 +105,8 @@ class Generator {
     const bool row = t.cost.kind == TaskCost::Kind::kTime || t.cost.kind == TaskCost::Kind::kShares;
     t.cost.value = static_cast<std::int64_t>(below(row ? 3 : 100'000));
     if (t.cost.kind == TaskCost::Kind::kShares) {
-      const auto from = static_cast<std::int64_t>(below(500)), to = from + static_cast<std::int64_t>(below(500));
+      const auto from = static_cast<std::int64_t>(below(500)),
+                 to = from + static_cast<std::int64_t>(below(500));
       t.cost.shares = b.add_shares({{from, to}, {to, to + 1}});
     }
     if (t.kind != Task::Kind::kCompute) t.cost = {};
@@ -110,8 +114,8 @@ class Generator {
     if (t.kind != Task::Kind::kMark) t.reported = false;
     if (t.kind != Task::Kind::kCompute) t.compute = ComputeKind::kForward;
     const auto hold = static_cast<std::int32_t>(below(3));
-    if (!in_block && hold < static_cast<std::int32_t>(opened_.size()) && opened_[static_cast<std::size_t>(hold)] &&
-        one_in(2))
+    if (!in_block && hold < static_cast<std::int32_t>(opened_.size()) &&
+        opened_[static_cast<std::size_t>(hold)] && one_in(2))
       t.hold = hold;
     if (!in_block && t.hold < 0 && one_in(5)) open_one(b, t);
     const TaskId id = b.add(t);
@@ -120,7 +124,8 @@ class Generator {
     exits_.push_back(false);
     std::vector<TaskId> from;
     for (TaskId p = first; p < id; ++p) {
-      if (in_block || block_of_[static_cast<std::size_t>(p)] < 0 || exits_[static_cast<std::size_t>(p)])
+      if (in_block || block_of_[static_cast<std::size_t>(p)] < 0 ||
+          exits_[static_cast<std::size_t>(p)])
         from.push_back(p);
     }
     for (; predecessors > 0 && !from.empty(); --predecessors) {
@@ -148,7 +153,8 @@ class Generator {
     const TaskId entry = add_task(b, true, 0, 0);
     for (TaskId p = 0; p < entry; ++p) {
       if (!one_in(3)) continue;
-      if (block_of_[static_cast<std::size_t>(p)] < 0 || exits_[static_cast<std::size_t>(p)]) link(b, p, entry);
+      if (block_of_[static_cast<std::size_t>(p)] < 0 || exits_[static_cast<std::size_t>(p)])
+        link(b, p, entry);
     }
     for (std::uint64_t n = below(5); n > 0; --n) add_task(b, true, 1 + below(2), entry);
     const TaskId exit = add_task(b, true, 0, entry);
@@ -172,8 +178,9 @@ std::string difference(Runner& ours, Other& other, std::uint64_t seed, int steps
   Random random(seed);
   Recorded a, b;
   for (int step = 0; step < steps; ++step) {
-    const std::int64_t pace =
-        random.below(2) == 0 ? 1'000'000 : 400'000 + static_cast<std::int64_t>(random.below(2'000'000));
+    const std::int64_t pace = random.below(2) == 0
+                                  ? 1'000'000
+                                  : 400'000 + static_cast<std::int64_t>(random.below(2'000'000));
     a.ended = b.ended = false;
     ours.begin_step(pace, a);
     other.begin_step(pace, b);
@@ -187,7 +194,8 @@ std::string difference(Runner& ours, Other& other, std::uint64_t seed, int steps
       other.done(id, b);
     }
     if (a.log != b.log)
-      return fmt::format("step {}: {} against {}", step, testing::PrintToString(a.log), testing::PrintToString(b.log));
+      return fmt::format("step {}: {} against {}", step, testing::PrintToString(a.log),
+                         testing::PrintToString(b.log));
     if (!a.ended) return fmt::format("step {} does not end", step);
   }
   return "";
@@ -200,7 +208,10 @@ TEST(ColumnRunner, MakesEveryCallOfTheRunnerInItsOrder) {
     const Program program = Generator(seed).make();
     ASSERT_TRUE(has_forward_edges(program)) << seed;
     blocks += program.blocks.empty() ? 0 : 1;
-    holds += std::any_of(program.tasks.begin(), program.tasks.end(), [](const Task& t) { return t.hold >= 0; }) ? 1 : 0;
+    holds += std::any_of(program.tasks.begin(), program.tasks.end(),
+                         [](const Task& t) { return t.hold >= 0; })
+                 ? 1
+                 : 0;
     const OwnedColumns owned(program);
     ASSERT_TRUE(problems_of(owned.columns(), 3).empty())
         << seed << ": " << problems_of(owned.columns(), 3).front().text;
@@ -282,7 +293,9 @@ std::string content(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
   return {std::istreambuf_iterator<char>(file), {}};
 }
-void write(const std::string& path, const std::string& text) { std::ofstream(path, std::ios::binary) << text; }
+void write(const std::string& path, const std::string& text) {
+  std::ofstream(path, std::ios::binary) << text;
+}
 
 /// Opens a file and, if that is possible, runs a step. Returns true if it was opened.
 bool opens_and_ends(const std::string& path) {
@@ -313,7 +326,8 @@ TEST(ProgramFile, IsRefusedOrRunsToItsEndWhateverIsDamaged) {
     ASSERT_TRUE(opens_and_ends(path)) << seed;
     for (int i = 0; i < 100; ++i) {
       std::string bad = good;
-      constexpr std::int64_t kValues[] = {-1, 0, 1, 2, 1'000'000, -1'000'000'007, INT64_MAX, INT64_MIN};
+      constexpr std::int64_t kValues[] = {-1,        0,        1, 2, 1'000'000, -1'000'000'007,
+                                          INT64_MAX, INT64_MIN};
       const std::int64_t value = kValues[random.below(8)];
       const std::size_t width = random.below(3) == 0 ? 8 : random.below(2) == 0 ? 4 : 1;
       std::memcpy(bad.data() + random.below(bad.size() - width + 1), &value, width);
@@ -334,17 +348,21 @@ TEST(ProgramFile, IsRefusedIfItIsCutOff) {
     write(path, good.substr(0, length));
     ASSERT_FALSE(opens_and_ends(path)) << length << " of " << good.size();
   }
-  for (const std::string& no_file : {folder.file("nothing"), folder.path(), std::string("/dev/null")})
+  for (const std::string& no_file :
+       {folder.file("nothing"), folder.path(), std::string("/dev/null")})
     EXPECT_FALSE(ProgramFile::open(no_file, 3)) << no_file;
 }
 
 /// 0 computes, 1 opens a hold, 2 is held, 3 to 5 are a block, 6 is the end.
 struct Broken {
-  std::vector<std::uint8_t> kinds = std::vector<std::uint8_t>(7, static_cast<std::uint8_t>(Task::Kind::kMark));
+  std::vector<std::uint8_t> kinds =
+      std::vector<std::uint8_t>(7, static_cast<std::uint8_t>(Task::Kind::kMark));
   std::vector<std::int32_t> predecessors{0, 1, 1, 1, 1, 1, 2}, successors{1, 2, 3, 6, 4, 5, 6};
-  std::vector<std::int64_t> edges_end{1, 3, 4, 5, 6, 7, 7}, values = std::vector<std::int64_t>(7, 0);
+  std::vector<std::int64_t> edges_end{1, 3, 4, 5, 6, 7, 7},
+      values = std::vector<std::int64_t>(7, 0);
   std::vector<std::int32_t> holds = std::vector<std::int32_t>(7, -1), opens = holds,
-                            strides = std::vector<std::int32_t>(7, 0), every = std::vector<std::int32_t>(7, 1);
+                            strides = std::vector<std::int32_t>(7, 0),
+                            every = std::vector<std::int32_t>(7, 1);
   std::vector<TaskId> roots{0};
   std::vector<Block> blocks{{{3, 3}, 3, 5, 2, {}}};
   std::vector<Share> shares{{0, 1}};
@@ -400,12 +418,14 @@ TEST(CheckColumns, FindsEachKindOfMistake) {
          b.predecessors[6] = 1;
        }},
       {"no opener", Code::kHoldNeverOpened, [](Broken& b) { b.opens[1] = -1; }},
-      {"an opener that comes later", Code::kHoldNeverOpened, [](Broken& b) { std::swap(b.opens[1], b.opens[6]); }},
+      {"an opener that comes later", Code::kHoldNeverOpened,
+       [](Broken& b) { std::swap(b.opens[1], b.opens[6]); }},
       {"two openers", Code::kHoldOpenedTwice, [](Broken& b) { b.opens[0] = 0; }},
       {"never", Code::kNeverTakesPart, [](Broken& b) { b.every[1] = 0; }},
       {"numbers outside of blocks", Code::kNumberOutsideBlock, [](Broken& b) { b.strides[1] = 1; }},
       {"a block without end", Code::kBlockNeverEnds, [](Broken& b) { b.blocks[0].repeat = 0; }},
-      {"blocks that overlap", Code::kBlocksOverlap, [](Broken& b) { b.blocks.push_back(b.blocks[0]); }},
+      {"blocks that overlap", Code::kBlocksOverlap,
+       [](Broken& b) { b.blocks.push_back(b.blocks[0]); }},
       {"a way into a block", Code::kBlockEnteredBeside,
        [](Broken& b) { b.successors[3] = 4, b.predecessors = {0, 1, 1, 1, 2, 1, 1}; }},
       {"a way out of a block", Code::kBlockLeftBeside,

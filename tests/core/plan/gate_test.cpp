@@ -28,8 +28,10 @@ std::vector<std::string> shown(const std::vector<GateDecision>& decisions) {
   std::vector<std::string> all;
   for (const GateDecision& d : decisions) {
     const std::string who =
-        d.replicas == 0 ? "nobody" : fmt::format("{}-{}", d.first_replica, d.first_replica + d.replicas - 1);
-    all.push_back(fmt::format("{}: step {}, items {}", who, d.batch->step, fmt::join(d.batch->items, " ")));
+        d.replicas == 0 ? "nobody"
+                        : fmt::format("{}-{}", d.first_replica, d.first_replica + d.replicas - 1);
+    all.push_back(
+        fmt::format("{}: step {}, items {}", who, d.batch->step, fmt::join(d.batch->items, " ")));
   }
   return all;
 }
@@ -60,7 +62,8 @@ bool can_be_remembered(Gate& gate) {
 
 /// Items of 40, 40, 8 and 40 bytes: of variables 0, 1, 1, 2.
 TEST(CreditGate, TakesTheLowestPriorityAndPassesOverWhatIsTooLarge) {
-  CreditGate gate(items_of({{Bytes(40), 0}, {Bytes(40), 1}, {Bytes(8), 2}, {Bytes(40), 3}}), Bytes(48), {5, 1});
+  CreditGate gate(items_of({{Bytes(40), 0}, {Bytes(40), 1}, {Bytes(8), 2}, {Bytes(40), 3}}),
+                  Bytes(48), {5, 1});
   const auto ready = [&](int item) { return shown(gate.ready({5, 0, item}, Time())); };
   const auto done = [&](int item) { return shown(gate.done({5, 0, item})); };
   EXPECT_THAT(ready(3), ElementsAre("5-5: step 0, items 3")) << "40 of 48";
@@ -81,7 +84,8 @@ TEST(CreditGate, WaitsForAllReplicasOfTheWorker) {
   EXPECT_THAT(gate.ready({6, 1, 0}, Time()), IsEmpty());
 }
 
-/// Between steps everything is as it was; with something in flight it is not, and nothing may be remembered.
+/// Between steps everything is as it was; with something in flight it is not, and nothing may be
+/// remembered.
 TEST(CreditGate, CanBeRememberedBetweenSteps) {
   CreditGate gate(items_of({{Bytes(4), 0}, {Bytes(4), 1}}), Bytes(4), {0, 1});
   EXPECT_TRUE(can_be_remembered(gate));
@@ -100,12 +104,14 @@ TEST(CreditGate, CanBeRememberedBetweenSteps) {
 
 // --- cycles ---
 
-CycleGate::Options cycles(std::int64_t cycle, std::optional<Time> idle, std::int64_t threshold = 0) {
+CycleGate::Options cycles(std::int64_t cycle, std::optional<Time> idle,
+                          std::int64_t threshold = 0) {
   return {Bytes(threshold), true, Time(cycle), idle};
 }
 
-/// Item 4 is ready on both replicas before item 5 is. But replica 1 reported item 5 in the cycle before, so that the coordinator
-/// has it complete with replica 0's requests, and item 4 only with those of replica 1. The next step keeps that order.
+/// Item 4 is ready on both replicas before item 5 is. But replica 1 reported item 5 in the cycle
+/// before, so that the coordinator has it complete with replica 0's requests, and item 4 only with
+/// those of replica 1. The next step keeps that order.
 TEST(CycleGate, TheCoordinatorReadsOneRankAfterTheOther) {
   std::vector<GateItem> all(6, {Bytes(1)});
   for (const int other : {0, 1, 2, 3}) all[static_cast<std::size_t>(other)].passes = false;
@@ -142,11 +148,13 @@ TEST(CycleGate, RoundsBeginOneAfterTheOther) {
   EXPECT_THAT(first.numbers, ElementsAre(1, -1, 0, 0, 0, 0));
   gate.ready({0, 0, 1}, Time(41));
   EXPECT_EQ(gate.next_round(Time(41)), std::nullopt) << "not before this one is over";
-  EXPECT_THAT(shown(gate.end_round(first, Time(65))), ElementsAre("0-0: step 0, items 0")) << "what was ready then";
+  EXPECT_THAT(shown(gate.end_round(first, Time(65))), ElementsAre("0-0: step 0, items 0"))
+      << "what was ready then";
   EXPECT_EQ(gate.next_round(Time(65)), Time(65));
 }
 
-/// Every replica has one stream: it starts a batch when it is done with the one before. A batch that nobody starts is decided all the same.
+/// Every replica has one stream: it starts a batch when it is done with the one before. A batch
+/// that nobody starts is decided all the same.
 TEST(CycleGate, AReplicaCarriesOutOneBatchAtATime) {
   CycleGate gate(items_of({{Bytes(3)}, {Bytes(3)}, {Bytes(3)}}), cycles(10, Time(0), 6), {4, 2});
   for (const std::int64_t replica : {4, 5}) {
@@ -184,8 +192,10 @@ Requests random_requests(Random& random, std::int64_t replicas, int items, int s
   for (int step = 0; step < steps; ++step) {
     for (std::int64_t r = 0; r < replicas; ++r) {
       std::vector<std::int64_t> times;
-      for (int i = 0; i < items; ++i) times.push_back(all.end + static_cast<std::int64_t>(random.below(120)));
-      for (int i = 0; i < items; ++i) all.by_time.push_back({times[static_cast<std::size_t>(i)], {r, step, i}});
+      for (int i = 0; i < items; ++i)
+        times.push_back(all.end + static_cast<std::int64_t>(random.below(120)));
+      for (int i = 0; i < items; ++i)
+        all.by_time.push_back({times[static_cast<std::size_t>(i)], {r, step, i}});
     }
     all.end += 400;
   }
@@ -219,7 +229,8 @@ void note(Decided& all, std::int64_t began, const std::vector<GateDecision>& dec
 }
 
 /// One gate hears of all replicas, and rounds in which nothing is ready are left out.
-Decided one_process(const GateItems& items, bool cached, const Requests& requests, std::int64_t replicas) {
+Decided one_process(const GateItems& items, bool cached, const Requests& requests,
+                    std::int64_t replicas) {
   CycleGate gate(items, {Bytes(100), cached, Time(kCycle), Time(kAgreement)}, {0, replicas});
   Decided all;
   std::optional<Time> due;
@@ -242,13 +253,15 @@ Decided one_process(const GateItems& items, bool cached, const Requests& request
   return all;
 }
 
-/// A gate for each process hears of its own replicas; all hold every round, and agree on the least of their numbers.
-Decided several_processes(const GateItems& items, bool cached, const Requests& requests, std::int64_t replicas,
-                          std::int64_t per_process) {
+/// A gate for each process hears of its own replicas; all hold every round, and agree on the least
+/// of their numbers.
+Decided several_processes(const GateItems& items, bool cached, const Requests& requests,
+                          std::int64_t replicas, std::int64_t per_process) {
   std::vector<std::unique_ptr<CycleGate>> gates;
   for (std::int64_t first = 0; first < replicas; first += per_process)
     gates.push_back(std::make_unique<CycleGate>(
-        items, CycleGate::Options{Bytes(100), cached, Time(kCycle), std::nullopt}, GateMembers{first, per_process}));
+        items, CycleGate::Options{Bytes(100), cached, Time(kCycle), std::nullopt},
+        GateMembers{first, per_process}));
   Decided all;
   std::size_t next = 0;
   for (std::int64_t began = 0; began < requests.end + 1000;) {
@@ -257,7 +270,8 @@ Decided several_processes(const GateItems& items, bool cached, const Requests& r
       gates[static_cast<std::size_t>(request.replica / per_process)]->ready(request, Time(at));
     }
     GateProposal least = gates.front()->begin_round(Time(began));
-    for (std::size_t g = 1; g < gates.size(); ++g) least = least_of(least, gates[g]->begin_round(Time(began)));
+    for (std::size_t g = 1; g < gates.size(); ++g)
+      least = least_of(least, gates[g]->begin_round(Time(began)));
     const Time over(began + kAgreement);
     std::int64_t next_begins = 0;
     for (std::size_t g = 0; g < gates.size(); ++g) {
@@ -274,18 +288,23 @@ Decided several_processes(const GateItems& items, bool cached, const Requests& r
   return all;
 }
 
-/// A simulation and a real run ask the same gate: one that knows everything, or one in each process that agrees with the others.
+/// A simulation and a real run ask the same gate: one that knows everything, or one in each process
+/// that agrees with the others.
 TEST(CycleGate, ProcessesThatAgreeDecideAsOneThatKnowsAllReplicas) {
   Random random(11);
-  const GateItems items =
-      items_of({{Bytes(40), 0, 1}, {Bytes(50), 0, 2}, {Bytes(30), 0, 1}, {Bytes(20), 0, 2}, {Bytes(120), 0, 1}});
+  const GateItems items = items_of({{Bytes(40), 0, 1},
+                                    {Bytes(50), 0, 2},
+                                    {Bytes(30), 0, 1},
+                                    {Bytes(20), 0, 2},
+                                    {Bytes(120), 0, 1}});
   std::size_t batches = 0, fused = 0;
   for (int i = 0; i < 60; ++i) {
     const Requests requests = random_requests(random, 6, 5, 4);
     const bool cached = i % 2 == 0;
     const Decided one = one_process(items, cached, requests, 6);
     for (const std::int64_t per_process : {1, 2, 3, 6})
-      ASSERT_EQ(several_processes(items, cached, requests, 6, per_process), one) << i << ", " << per_process;
+      ASSERT_EQ(several_processes(items, cached, requests, 6, per_process), one)
+          << i << ", " << per_process;
     for (const auto& [began, batch] : one) fused += batch.items.size() > 1 ? 1 : 0;
     batches += one.size();
   }
@@ -356,7 +375,8 @@ class StalenessGate : public Gate {
     const std::int32_t least = *std::min_element(ended_.begin(), ended_.end());
     while (!waiting_.empty() && waiting_.begin()->first <= least + bound_) {
       started.push_back(
-          {waiting_.begin()->second, 1, std::make_shared<const GateBatch>(GateBatch{waiting_.begin()->first, {0}})});
+          {waiting_.begin()->second, 1,
+           std::make_shared<const GateBatch>(GateBatch{waiting_.begin()->first, {0}})});
       waiting_.erase(waiting_.begin());
     }
     return started;
@@ -373,7 +393,8 @@ TEST(Gate, HoldsABarrierAndABoundOfStaleness) {
     while (!gate.ready({0, begun, 0}, Time()).empty()) gate.done({0, begun++, 0});
     EXPECT_EQ(begun, bound + 1) << "ahead of replica 1, which has ended none";
     EXPECT_THAT(shown(gate.ready({1, 0, 0}, Time())), ElementsAre("1-1: step 0, items 0"));
-    EXPECT_THAT(shown(gate.done({1, 0, 0})), ElementsAre(fmt::format("0-0: step {}, items 0", begun)));
+    EXPECT_THAT(shown(gate.done({1, 0, 0})),
+                ElementsAre(fmt::format("0-0: step {}, items 0", begun)));
   }
 }
 

@@ -18,7 +18,8 @@ class Recorded : public Host {
   std::vector<std::string> log;
 
   void compute(TaskId, const Task& t, Time duration, std::int64_t) override {
-    log.push_back("compute " + std::to_string(t.index) + " for " + std::to_string(duration.count()));
+    log.push_back("compute " + std::to_string(t.index) + " for " +
+                  std::to_string(duration.count()));
   }
   void communicate(TaskId, const Task& t, std::int64_t number) override {
     log.push_back("communicate " + std::to_string(t.index) + " as " + std::to_string(number));
@@ -76,7 +77,8 @@ TEST(Runner, FollowsEachEdgeToItsEndBeforeTheNext) {
 
 TEST(Runner, StartsATaskWhenTheLastOfItsPredecessorsIsComplete) {
   ProgramBuilder b;
-  const TaskId one = b.add(compute(1)), two = b.add(communicate(2)), both = b.add(mark(3)), end = b.add(mark(4));
+  const TaskId one = b.add(compute(1)), two = b.add(communicate(2)), both = b.add(mark(3)),
+               end = b.add(mark(4));
   b.edge(one, both);
   b.edge(two, both);
   b.edge(both, end);
@@ -85,7 +87,8 @@ TEST(Runner, StartsATaskWhenTheLastOfItsPredecessorsIsComplete) {
   Recorded host;
   for (const auto& order : {std::pair(one, two), std::pair(two, one)}) {
     runner.begin_step(1'000'000, host);
-    EXPECT_THAT(host.take(), ElementsAre("compute 1 for 100", "communicate 2 as 0")) << "roots in their order";
+    EXPECT_THAT(host.take(), ElementsAre("compute 1 for 100", "communicate 2 as 0"))
+        << "roots in their order";
     runner.done(order.first, host);
     EXPECT_THAT(host.take(), IsEmpty());
     runner.done(order.second, host);
@@ -96,7 +99,8 @@ TEST(Runner, StartsATaskWhenTheLastOfItsPredecessorsIsComplete) {
 TEST(Runner, StartsHeldTasksInTheOrderOfTheirArrivalBeforeTheSuccessorsOfTheirOpener) {
   ProgramBuilder b;
   const std::int32_t hold = b.add_hold();
-  const TaskId one = b.add(communicate(1)), two = b.add(communicate(2)), three = b.add(communicate(3));
+  const TaskId one = b.add(communicate(1)), two = b.add(communicate(2)),
+               three = b.add(communicate(3));
   Task opening = compute(4);
   opening.opens = hold;
   const TaskId opener = b.add(opening);
@@ -197,8 +201,8 @@ TEST(Runner, CostsAreScaledByThePaceCopiedAtARateOrSharedExactly) {
   Runner runner(program, durations(), device());
   Recorded host;
   runner.begin_step(2'000'000, host);
-  EXPECT_THAT(host.take(), ElementsAre("compute 0 for 200", "compute 0 for 5000", "compute 0 for 1500",
-                                       "compute 0 for 4", "compute 0 for 10"))
+  EXPECT_THAT(host.take(), ElementsAre("compute 0 for 200", "compute 0 for 5000",
+                                       "compute 0 for 1500", "compute 0 for 4", "compute 0 for 10"))
       << "14 in thirds: 4, 5, 5";
 }
 

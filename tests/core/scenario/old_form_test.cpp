@@ -1,5 +1,6 @@
-// Scenarios of the form before strategy { tensorflow { … } }: every row of the table gives the same messages, and the same plan, as what
-// is written today; errors stand where the author wrote what they are about.
+// Scenarios of the form before strategy { tensorflow { … } }: every row of the table gives the same
+// messages, and the same plan, as what is written today; errors stand where the author wrote what
+// they are about.
 
 #include "core/scenario/old_form.h"
 
@@ -43,7 +44,8 @@ std::string message_of(const std::string& text) {
 std::string nested(const std::string& path, const std::string& value) {
   std::vector<std::string> parts = parts_of(path);
   std::string text = parts.back() + value;
-  for (parts.pop_back(); !parts.empty(); parts.pop_back()) text = parts.back() + " { " + text + " }";
+  for (parts.pop_back(); !parts.empty(); parts.pop_back())
+    text = parts.back() + " { " + text + " }";
   return text;
 }
 
@@ -80,11 +82,13 @@ Pair strategy_of(const MovedField& row) {
   if (beside.empty()) return {was + value, nested(now, value)};
   if (now.empty()) {
     const std::string other =
-        beside + (beside == "bytes_per_pack" || beside == "agg_small_grads_max_bytes" ? ": 7" : " {}");
+        beside +
+        (beside == "bytes_per_pack" || beside == "agg_small_grads_max_bytes" ? ": 7" : " {}");
     return {other + " " + was + ": 0", other};
   }
   static const std::map<std::string, Pair> around{
-      {"tensorflow.multi_worker_mirrored", {"communication_options {}", "communication_options {}"}},
+      {"tensorflow.multi_worker_mirrored",
+       {"communication_options {}", "communication_options {}"}},
       {"tensorflow.multi_worker_all_reduce", {"all_reduce_spec {}", "all_reduce_spec {}"}},
       {"tensorflow.tf_cnn_benchmarks",
        {"tf_cnn_benchmarks { variable_update: REPLICATED }", "variable_update: REPLICATED"}}};
@@ -93,14 +97,17 @@ Pair strategy_of(const MovedField& row) {
   return {there.old_form + " " + was + value, nested(beside, " { " + inside + " }")};
 }
 
-std::string scenario_with(const std::string& strategy) { return "strategy { launch_us: 1 " + strategy + " }\n"; }
+std::string scenario_with(const std::string& strategy) {
+  return "strategy { launch_us: 1 " + strategy + " }\n";
+}
 
 TEST(OldForm, EveryRowGivesTheMessagesOfTodaysForm) {
   for (const MovedField& row : moved_fields()) {
     SCOPED_TRACE(fmt::format("{} beside \"{}\"", row.was, row.beside));
     ASSERT_FALSE(value_of(row.was).empty()) << "give value_of() a value of the new row";
     const Pair strategy = strategy_of(row);
-    EXPECT_EQ(message_of(scenario_with(strategy.old_form)), message_of(scenario_with(strategy.now)));
+    EXPECT_EQ(message_of(scenario_with(strategy.old_form)),
+              message_of(scenario_with(strategy.now)));
   }
 }
 
@@ -110,10 +117,12 @@ TEST(OldForm, EveryRowIsConvertedToTextOfTheSameMessagesOnce) {
     const Pair strategy = strategy_of(row);
     EXPECT_FALSE(convert_text(scenario_with(strategy.now)));
     for (const std::string& text :
-         {scenario_with(strategy.old_form), "strategy {\n  " + strategy.old_form + "\n  launch_us: 1\n}\n"}) {
+         {scenario_with(strategy.old_form),
+          "strategy {\n  " + strategy.old_form + "\n  launch_us: 1\n}\n"}) {
       const auto converted = convert_text(text);
       ASSERT_TRUE(converted) << text;
-      EXPECT_EQ(message_of(converted->text), message_of(scenario_with(strategy.now))) << converted->text;
+      EXPECT_EQ(message_of(converted->text), message_of(scenario_with(strategy.now)))
+          << converted->text;
       EXPECT_EQ(converted->origins.size(), converted->text.size());
       EXPECT_FALSE(convert_text(converted->text)) << converted->text;
       EXPECT_TRUE(say_the_same(text, converted->text));
@@ -124,10 +133,12 @@ TEST(OldForm, EveryRowIsConvertedToTextOfTheSameMessagesOnce) {
 
 TEST(OldForm, JsonToo) {
   const std::string old_form =
-      "{\"strategy\": {\"reduction\": \"MEAN\", \"allReduceSpec\": {\"text\": \"xring\"}, \"num_packs\": 2, "
+      "{\"strategy\": {\"reduction\": \"MEAN\", \"allReduceSpec\": {\"text\": \"xring\"}, "
+      "\"num_packs\": 2, "
       "\"mirrored\": null}}";
   const std::string now =
-      "{\"strategy\": {\"reduction\": \"MEAN\", \"tensorflow\": {\"multi_worker_all_reduce\": {\"all_reduce_spec\": "
+      "{\"strategy\": {\"reduction\": \"MEAN\", \"tensorflow\": {\"multi_worker_all_reduce\": "
+      "{\"all_reduce_spec\": "
       "{\"text\": \"xring\"}, \"num_packs\": 2}}}}";
   EXPECT_EQ(message_of(old_form), message_of(now));
   const auto converted = convert_text(old_form);
@@ -139,10 +150,12 @@ TEST(OldForm, JsonToo) {
 // --- whole scenarios ---
 
 const std::string kSixteen =
-    "cluster { workers { machine: \"dgx1-v100\" count: 2 } network { kind: ONE_SWITCH latency_us: 1 } }\n";
+    "cluster { workers { machine: \"dgx1-v100\" count: 2 } network { kind: ONE_SWITCH latency_us: "
+    "1 } }\n";
 const std::string kEight = "cluster { workers { machine: \"dgx1-v100\" } }\n";
 const std::string kModel =
-    "workload { variable { name: \"a\" shape: 1000 } variable { name: \"b\" shape: 77 } variable { name: \"c\" shape: "
+    "workload { variable { name: \"a\" shape: 1000 } variable { name: \"b\" shape: 77 } variable { "
+    "name: \"c\" shape: "
     "9 "
     "} }\n";
 
@@ -155,29 +168,43 @@ TEST(OldForm, PlansAreTheSame) {
   struct Case {
     std::string cluster, old_form, now;
   };
-  for (
-      const Case& c : std::vector<Case>{
-          {kSixteen, "num_packs: 2 collective_all_reduce { generation: TF_2_1 }",
-           "tensorflow { multi_worker_mirrored { collective_all_reduce { generation: TF_2_1 num_packs: 2 } } }"},
-          {kSixteen, "collective_all_reduce { generation: TF_1_15 } all_reduce_merge_scope: 2",
-           "tensorflow { multi_worker_mirrored { collective_all_reduce { generation: TF_1_15 all_reduce_merge_scope: 2 "
-           "} } }"},
-          {kSixteen, "communication_options { bytes_per_pack: 400 } hints { implementation: NCCL } shards: 1",
-           "tensorflow { multi_worker_mirrored { communication_options { bytes_per_pack: 400 } hints { implementation: "
-           "NCCL } } } shards: 1"},
-          {kSixteen, "agg_small_grads_max_bytes: 400 all_reduce_spec { text: \"pscpu\" } agg_small_grads_max_group: 1",
-           "tensorflow { multi_worker_all_reduce { all_reduce_spec { text: \"pscpu\" } agg_small_grads_max_bytes: 400 "
-           "agg_small_grads_max_group: 1 } }"},
-          {kSixteen, "tf_cnn_benchmarks { variable_update: COLLECTIVE_ALL_REDUCE } shards: 2 num_packs: 2",
-           "tensorflow { tf_cnn_benchmarks { variable_update: COLLECTIVE_ALL_REDUCE shards: 2 gradient_repacking: 2 } "
-           "}"},
-          {kEight, "all_reduce_spec { text: \"nccl\" } tf_cnn_benchmarks { variable_update: REPLICATED }",
-           "tensorflow { tf_cnn_benchmarks { variable_update: REPLICATED all_reduce_spec { text: \"nccl\" } } }"},
-          {kEight, "mirrored { cross_device_ops: HIERARCHICAL_COPY_ALL_REDUCE num_packs: 2 }",
-           "tensorflow { mirrored { cross_device_ops: HIERARCHICAL_COPY_ALL_REDUCE num_packs: 2 } }"}}) {
+  for (const Case& c : std::vector<Case>{
+           {kSixteen, "num_packs: 2 collective_all_reduce { generation: TF_2_1 }",
+            "tensorflow { multi_worker_mirrored { collective_all_reduce { generation: TF_2_1 "
+            "num_packs: 2 } } }"},
+           {kSixteen, "collective_all_reduce { generation: TF_1_15 } all_reduce_merge_scope: 2",
+            "tensorflow { multi_worker_mirrored { collective_all_reduce { generation: TF_1_15 "
+            "all_reduce_merge_scope: 2 "
+            "} } }"},
+           {kSixteen,
+            "communication_options { bytes_per_pack: 400 } hints { implementation: NCCL } shards: "
+            "1",
+            "tensorflow { multi_worker_mirrored { communication_options { bytes_per_pack: 400 } "
+            "hints { implementation: "
+            "NCCL } } } shards: 1"},
+           {kSixteen,
+            "agg_small_grads_max_bytes: 400 all_reduce_spec { text: \"pscpu\" } "
+            "agg_small_grads_max_group: 1",
+            "tensorflow { multi_worker_all_reduce { all_reduce_spec { text: \"pscpu\" } "
+            "agg_small_grads_max_bytes: 400 "
+            "agg_small_grads_max_group: 1 } }"},
+           {kSixteen,
+            "tf_cnn_benchmarks { variable_update: COLLECTIVE_ALL_REDUCE } shards: 2 num_packs: 2",
+            "tensorflow { tf_cnn_benchmarks { variable_update: COLLECTIVE_ALL_REDUCE shards: 2 "
+            "gradient_repacking: 2 } "
+            "}"},
+           {kEight,
+            "all_reduce_spec { text: \"nccl\" } tf_cnn_benchmarks { variable_update: REPLICATED }",
+            "tensorflow { tf_cnn_benchmarks { variable_update: REPLICATED all_reduce_spec { text: "
+            "\"nccl\" } } }"},
+           {kEight, "mirrored { cross_device_ops: HIERARCHICAL_COPY_ALL_REDUCE num_packs: 2 }",
+            "tensorflow { mirrored { cross_device_ops: HIERARCHICAL_COPY_ALL_REDUCE num_packs: 2 } "
+            "}"}}) {
     SCOPED_TRACE(c.old_form);
-    const auto before = read_scenario(c.cluster + kModel + "strategy { " + c.old_form + " }\n", "f", library());
-    const auto now = read_scenario(c.cluster + kModel + "strategy { " + c.now + " }\n", "f", library());
+    const auto before =
+        read_scenario(c.cluster + kModel + "strategy { " + c.old_form + " }\n", "f", library());
+    const auto now =
+        read_scenario(c.cluster + kModel + "strategy { " + c.now + " }\n", "f", library());
     ASSERT_TRUE(before) << before.error().message();
     ASSERT_TRUE(now) << now.error().message();
     EXPECT_EQ(plan_digest(*before), plan_digest(*now));
@@ -190,19 +217,25 @@ TEST(OldForm, ErrorsStandWhereTheTextHasThem) {
   const auto fails = [](const std::string& strategy, const std::string& mark, ProblemCode code,
                         const std::string& field) {
     const std::string text = kSixteen + kModel + "strategy {\n  " + strategy + "\n}\n";
-    EXPECT_THAT(read_scenario(text, "f", library()), FailsWith(at(text, mark, code, field))) << strategy;
+    EXPECT_THAT(read_scenario(text, "f", library()), FailsWith(at(text, mark, code, field)))
+        << strategy;
     // Overrides are applied to today's form, whose text has other lines.
-    const auto changed = read_scenario(text, "f", library(), {*parse_override("--set", "run.steps=2")});
+    const auto changed =
+        read_scenario(text, "f", library(), {*parse_override("--set", "run.steps=2")});
     EXPECT_THAT(changed, FailsWith(at(text, mark, code, field))) << strategy;
   };
-  fails("launch_us: 3\n  mirrored {\n    cross_device_ops: BOGUS\n  }", "BOGUS", ProblemCode::kUnknownName,
-        "MirroredStrategy.cross_device_ops");
-  fails("communication_options {\n    bytes_per_pack: -1\n  }\n  hints {}", "-1", ProblemCode::kTooSmall,
-        "CommunicationOptions.bytes_per_pack");
-  fails("algorithm: \"ring\"\n  hints {}", "\"ring\"", ProblemCode::kConflict, "Strategy.algorithm");
-  fails("hints {}\n  pytorch_ddp {}", "pytorch_ddp", ProblemCode::kConflict, "Strategy.pytorch_ddp");
-  fails("mirrored {}\n  central_storage {}", "central_storage", ProblemCode::kConflict, "TensorFlow.central_storage");
-  fails("num_packs: -1\n  all_reduce_spec {}", "-1", ProblemCode::kTooSmall, "MultiWorkerAllReduce.num_packs");
+  fails("launch_us: 3\n  mirrored {\n    cross_device_ops: BOGUS\n  }", "BOGUS",
+        ProblemCode::kUnknownName, "MirroredStrategy.cross_device_ops");
+  fails("communication_options {\n    bytes_per_pack: -1\n  }\n  hints {}", "-1",
+        ProblemCode::kTooSmall, "CommunicationOptions.bytes_per_pack");
+  fails("algorithm: \"ring\"\n  hints {}", "\"ring\"", ProblemCode::kConflict,
+        "Strategy.algorithm");
+  fails("hints {}\n  pytorch_ddp {}", "pytorch_ddp", ProblemCode::kConflict,
+        "Strategy.pytorch_ddp");
+  fails("mirrored {}\n  central_storage {}", "central_storage", ProblemCode::kConflict,
+        "TensorFlow.central_storage");
+  fails("num_packs: -1\n  all_reduce_spec {}", "-1", ProblemCode::kTooSmall,
+        "MultiWorkerAllReduce.num_packs");
 }
 
 TEST(OldForm, OverridesByOlderNamesChangeTextsOfEitherForm) {
@@ -213,20 +246,25 @@ TEST(OldForm, OverridesByOlderNamesChangeTextsOfEitherForm) {
       EXPECT_TRUE(parsed) << one;
       if (parsed) overrides.push_back(std::move(*parsed));
     }
-    const auto scenario = read_scenario(kEight + kModel + "strategy { " + strategy + " }\n", "f", library(), overrides);
+    const auto scenario = read_scenario(kEight + kModel + "strategy { " + strategy + " }\n", "f",
+                                        library(), overrides);
     EXPECT_TRUE(scenario) << scenario.error().message();
     return scenario ? plan_digest(*scenario) : 0;
   };
   const std::uint64_t two = plan("tensorflow { mirrored { num_packs: 2 } }", {});
   EXPECT_NE(two, plan("tensorflow { mirrored {} }", {}));
-  for (const char* text : {"mirrored {}", "tensorflow { mirrored {} }", "central_storage {}", "algorithm: \"nccl\""}) {
-    for (const char* name : {"strategy.mirrored.num_packs=2", "strategy.tensorflow.mirrored.num_packs=2"})
+  for (const char* text :
+       {"mirrored {}", "tensorflow { mirrored {} }", "central_storage {}", "algorithm: \"nccl\""}) {
+    for (const char* name :
+         {"strategy.mirrored.num_packs=2", "strategy.tensorflow.mirrored.num_packs=2"})
       EXPECT_EQ(plan(text, {name, "strategy.algorithm="}), two) << text << name;
   }
-  const std::uint64_t spec =
-      plan("tensorflow { multi_worker_all_reduce { all_reduce_spec { text: \"xring\" } num_packs: 3 } }", {});
-  for (const char* text : {"all_reduce_spec { text: \"xring\" }",
-                           "tensorflow { multi_worker_all_reduce { all_reduce_spec { text: \"xring\" } } }"})
+  const std::uint64_t spec = plan(
+      "tensorflow { multi_worker_all_reduce { all_reduce_spec { text: \"xring\" } num_packs: 3 } }",
+      {});
+  for (const char* text :
+       {"all_reduce_spec { text: \"xring\" }",
+        "tensorflow { multi_worker_all_reduce { all_reduce_spec { text: \"xring\" } } }"})
     EXPECT_EQ(plan(text, {"strategy.num_packs=3"}), spec) << text;
   const std::uint64_t ring = plan("algorithm: \"ring\"", {});
   for (const char* text : {"mirrored {}", "tensorflow { mirrored {} }"})
@@ -246,18 +284,21 @@ TEST(OldForm, AnOverrideReplacesWhatItExcludesButNoOtherOverride) {
   EXPECT_FALSE(with({"strategy.bytes_per_pack=7", "strategy.num_packs=2"}));
   EXPECT_TRUE(with({"strategy.bytes_per_pack=7", "strategy.num_packs=0"})) << "0 packs say nothing";
   EXPECT_TRUE(with({"strategy.num_packs=0", "strategy.bytes_per_pack=7"}));
-  EXPECT_TRUE(with({"strategy.bytes_per_pack=7", "strategy.bytes_per_pack=", "strategy.num_packs=2"}));
+  EXPECT_TRUE(
+      with({"strategy.bytes_per_pack=7", "strategy.bytes_per_pack=", "strategy.num_packs=2"}));
 }
 
 TEST(OldForm, WarningsNameFieldsPlacesAndLinesToWrite) {
   EXPECT_THAT(old_form_warning("strategy { algorithm: \"ring\" num_packs: 2 }", "f"), IsEmpty());
-  EXPECT_THAT(old_form_warning("strategy {", "f"), IsEmpty()) << "what is broken is told by who reads it";
+  EXPECT_THAT(old_form_warning("strategy {", "f"), IsEmpty())
+      << "what is broken is told by who reads it";
   const std::string text = "strategy {\n  all_reduce_spec {}  # mine\n  num_packs: 2\n}\n";
   EXPECT_THAT(old_form_warning(text, "f"),
               AllOf(HasSubstr("f:2:3: warning: strategy.all_reduce_spec is "
                               "strategy.tensorflow.multi_worker_all_reduce.all_reduce_spec now"),
                     HasSubstr("f:3:3: warning: strategy.num_packs is"),
-                    HasSubstr("  tensorflow {\n    multi_worker_all_reduce {\n      all_reduce_spec {}  # mine\n      "
+                    HasSubstr("  tensorflow {\n    multi_worker_all_reduce {\n      "
+                              "all_reduce_spec {}  # mine\n      "
                               "num_packs: 2\n")));
 }
 

@@ -1,9 +1,10 @@
-// Every field of every message of the schemas, with values of the wrong type and with values at the ends of the right
-// type, in scenarios that are right otherwise. The schemas themselves say which fields there are (reflection), so a new
-// field is tried without anyone thinking of it; a new message has to be put into one of the scenarios below.
+// Every field of every message of the schemas, with values of the wrong type and with values at the
+// ends of the right type, in scenarios that are right otherwise. The schemas themselves say which
+// fields there are (reflection), so a new field is tried without anyone thinking of it; a new
+// message has to be put into one of the scenarios below.
 //
-// A scenario is printed with one field per line, and the value to try in place of what the field held. A value of the
-// wrong type is an error on its line; no value ends the program.
+// A scenario is printed with one field per line, and the value to try in place of what the field
+// held. A value of the wrong type is an error on its line; no value ends the program.
 
 #include <gmock/gmock.h>
 #include <google/protobuf/descriptor.h>
@@ -53,22 +54,28 @@ const std::string kOneSwitch = "kind: ONE_SWITCH latency_us: 1";
 const std::string kNetworks[] = {
     kOneSwitch + " bandwidth_gb_per_s: 1 connection_gb_per_s: 0.5 source: \"s\"",
     "kind: RAILS link: \"l\"",
-    "kind: FAT_TREE latency_us: 1 switch_us: 0.5 path_seed: 3 fat_tree { workers_per_leaf: 4 spines: 2 "
+    "kind: FAT_TREE latency_us: 1 switch_us: 0.5 path_seed: 3 fat_tree { workers_per_leaf: 4 "
+    "spines: 2 "
     "oversubscription: 2 }",
-    "kind: FAT_TREE link: \"l\" path_choice: DESTINATION fat_tree { workers_per_leaf: 4 spines: 2 uplink_gb_per_s: 1 "
+    "kind: FAT_TREE link: \"l\" path_choice: DESTINATION fat_tree { workers_per_leaf: 4 spines: 2 "
+    "uplink_gb_per_s: 1 "
     "rails: true }",
-    "kind: DRAGONFLY latency_us: 1 switch_us: 0.5 dragonfly { workers_per_router: 2 routers_per_group: 3 "
+    "kind: DRAGONFLY latency_us: 1 switch_us: 0.5 dragonfly { workers_per_router: 2 "
+    "routers_per_group: 3 "
     "global_links_per_router: 3 local_gb_per_s: 1 global_gb_per_s: 1 global_us: 1 }",
     "kind: DRAGONFLY link: \"l\" dragonfly { routers_per_group: 4 global_links_per_router: 2 }",
     kOneSwitch +
-        " transport: TCP host_transport { library: GRPC send_us_per_message: 1 receive_us_per_message: 2 "
-        "thread_gb_per_s: 1 threads: 2 host_gb_per_s: 3 receive_us_per_mb2: 4 overlay: IPIP overlay_factor: 2 "
+        " transport: TCP host_transport { library: GRPC send_us_per_message: 1 "
+        "receive_us_per_message: 2 "
+        "thread_gb_per_s: 1 threads: 2 host_gb_per_s: 3 receive_us_per_mb2: 4 overlay: IPIP "
+        "overlay_factor: 2 "
         "pod_per_gpu: true }",
 };
 const std::string kWorkers = "workers { machine: \"m\" count: 24 }";
 const std::string kOneWorker = "workers { machine: \"m\" }";
 const std::string kServers =
-    "workers { machine: \"m\" count: 24 replicas: 1 } workers { machine: \"m\" count: 2 server: true }";
+    "workers { machine: \"m\" count: 24 replicas: 1 } workers { machine: \"m\" count: 2 server: "
+    "true }";
 const std::string kVariables = R"(
   variable { name: "a" shape: [30, 5] data_type: FLOAT32 forward_ms: 1 backward_ms: 2 }
   variable { name: "b" shape: 7 forward_ms: 1 backward_ms: 2 })";
@@ -84,7 +91,8 @@ struct Case {
 
   [[nodiscard]] std::string text() const {
     return fmt::format(
-        "cluster {{ {} network {{ {} }} machine {{ {} }} }} workload {{ {} }} strategy {{ {} }} run {{ steps: 2 {} }} "
+        "cluster {{ {} network {{ {} }} machine {{ {} }} }} workload {{ {} }} strategy {{ {} }} "
+        "run {{ steps: 2 {} }} "
         "{}",
         cluster, network, kMachine, workload, strategy, run, rest);
   }
@@ -97,63 +105,93 @@ struct Tried {
 };
 
 std::vector<Tried> all_tried() {
-  std::vector<Tried> all{{{}, "cluster"},
-                         {{.cluster = kServers, .strategy = "tensorflow { parameter_server { } }"}, "cluster"}};
-  for (const std::string& network : kNetworks) all.push_back({{.network = network}, "cluster.network"});
-  all.push_back({{.cluster = kWorkers + " calibrated { least_bytes: 4 most_bytes: 400 workers: 2 }"}, "cluster"});
-
-  const char* const times = " batch: 4 forward_ms: 1 backward_ms: 2 update_ms: 1 micro_batches: 2 accumulate_ms: 1";
-  all.push_back({{.workload = kVariables + times + " gradient_type: FLOAT16 compute_bound_percent: 50",
-                  .rest = "name: \"n\" description: \"d\""},
-                 ""});
+  std::vector<Tried> all{
+      {{}, "cluster"},
+      {{.cluster = kServers, .strategy = "tensorflow { parameter_server { } }"}, "cluster"}};
+  for (const std::string& network : kNetworks)
+    all.push_back({{.network = network}, "cluster.network"});
   all.push_back(
-      {{.workload = "model: \"model.csv\" layer_times: \"times.csv\" batch: 4 flops_efficiency: 0.5"}, "workload"});
-  all.push_back({{.workload = kVariables + R"( sparse_gradient { variable: "a" rows_per_step: 3 index_type: INT32 }
+      {{.cluster = kWorkers + " calibrated { least_bytes: 4 most_bytes: 400 workers: 2 }"},
+       "cluster"});
+
+  const char* const times =
+      " batch: 4 forward_ms: 1 backward_ms: 2 update_ms: 1 micro_batches: 2 accumulate_ms: 1";
+  all.push_back(
+      {{.workload = kVariables + times + " gradient_type: FLOAT16 compute_bound_percent: 50",
+        .rest = "name: \"n\" description: \"d\""},
+       ""});
+  all.push_back(
+      {{.workload =
+            "model: \"model.csv\" layer_times: \"times.csv\" batch: 4 flops_efficiency: 0.5"},
+       "workload"});
+  all.push_back(
+      {{.workload =
+            kVariables + R"( sparse_gradient { variable: "a" rows_per_step: 3 index_type: INT32 }
                     on_read { name: "r" shape: 3 data_type: FLOAT32 aggregation: MEAN count: 2 })",
-                  .strategy = "tensorflow { multi_worker_mirrored { communication_options { implementation: RING } } }",
-                  .run = "checkpoint_every: 2"},
-                 "workload"});
+        .strategy = "tensorflow { multi_worker_mirrored { communication_options { implementation: "
+                    "RING } } }",
+        .run = "checkpoint_every: 2"},
+       "workload"});
   for (const char* strategy :
-       {"algorithm: \"ring\" shards: 2 bytes_per_pack: 100 merging: CONCAT launch: SERIAL reduction: MEAN update: "
-        "AFTER_ALL staging: DIRECT launch_us: 1 pad_packs: true compression { type: FLOAT16 of: PACKS }",
-        "algorithm: \"ring\" collective: BROADCAST root: 3", "custom { file: \"a.tutti-algorithm\" set: \"slices=3\" }",
+       {"algorithm: \"ring\" shards: 2 bytes_per_pack: 100 merging: CONCAT launch: SERIAL "
+        "reduction: MEAN update: "
+        "AFTER_ALL staging: DIRECT launch_us: 1 pad_packs: true compression { type: FLOAT16 of: "
+        "PACKS }",
+        "algorithm: \"ring\" collective: BROADCAST root: 3",
+        "custom { file: \"a.tutti-algorithm\" set: \"slices=3\" }",
         "algorithm: \"ring\" agg_small_grads_max_bytes: 100 agg_small_grads_max_group: 3 "
         "agg_small_grads_exact_group: true all_reduce_merge_scope: 1",
         "algorithm: \"pscpu/pscpu\" shards: 2 num_packs: 3",
-        "algorithm: \"nccl\" channels: 2 nccl { version: \"2.21.5\" set: \"NCCL_ALGO=Ring\" network: \"infiniband\" }",
-        "algorithm: \"tf_ring\" tf_ring { subdiv_offsets: [0, 1] align_bytes: 32 task_order: BY_NUMBER gpu_ring_order: "
+        "algorithm: \"nccl\" channels: 2 nccl { version: \"2.21.5\" set: \"NCCL_ALGO=Ring\" "
+        "network: \"infiniband\" }",
+        "algorithm: \"tf_ring\" tf_ring { subdiv_offsets: [0, 1] align_bytes: 32 task_order: "
+        "BY_NUMBER gpu_ring_order: "
         "\"1,0\" }",
-        "tensorflow { multi_worker_mirrored { communication_options { bytes_per_pack: 100 timeout_seconds: 9 "
-        "implementation: RING } hints { bytes_per_pack: 50 } collective_all_reduce { generation: TF_2_4 eager: true "
+        "tensorflow { multi_worker_mirrored { communication_options { bytes_per_pack: 100 "
+        "timeout_seconds: 9 "
+        "implementation: RING } hints { bytes_per_pack: 50 } collective_all_reduce { generation: "
+        "TF_2_4 eager: true "
         "experimental_aggregate_gradients: false } } }",
-        "tensorflow { multi_worker_all_reduce { all_reduce_spec { entry { algorithm: \"pscpu\" shards: 2 limit: 100 } "
-        "entry { algorithm: \"xring\" } limit_unit: ELEMENTS result_order: RESTORED validation: STRICT } } }",
-        "tensorflow { multi_worker_all_reduce { all_reduce_spec { text: \"pscpu:2k:xring\" api: TF_CNN_BENCHMARKS } } "
+        "tensorflow { multi_worker_all_reduce { all_reduce_spec { entry { algorithm: \"pscpu\" "
+        "shards: 2 limit: 100 } "
+        "entry { algorithm: \"xring\" } limit_unit: ELEMENTS result_order: RESTORED validation: "
+        "STRICT } } }",
+        "tensorflow { multi_worker_all_reduce { all_reduce_spec { text: \"pscpu:2k:xring\" api: "
+        "TF_CNN_BENCHMARKS } } "
         "}",
-        "algorithm: \"ring\" pytorch_ddp { bucket_cap_mb: 1 first_bucket_bytes: 100 gradient_as_bucket_view: true }",
+        "algorithm: \"ring\" pytorch_ddp { bucket_cap_mb: 1 first_bucket_bytes: 100 "
+        "gradient_as_bucket_view: true }",
         "algorithm: \"ring\" deepspeed { reduce_bucket_size: 100 overlap_comm: true }",
         "algorithm: \"ring\" megatron { overlap_grad_reduce: true ddp_bucket_size: 100 }",
         "algorithm: \"ring\" horovod { fusion_threshold: 100 cycle_time_ms: 1 cache_capacity: 9 }",
-        "byteps { partition_bytes: 4096 scheduling_credit: 2 key_hash_fn: NAIVE servers_on_workers: 2 }",
-        "tensorflow { tf_cnn_benchmarks { variable_update: DISTRIBUTED_REPLICATED servers_on_workers: 2 } }"}) {
+        "byteps { partition_bytes: 4096 scheduling_credit: 2 key_hash_fn: NAIVE "
+        "servers_on_workers: 2 }",
+        "tensorflow { tf_cnn_benchmarks { variable_update: DISTRIBUTED_REPLICATED "
+        "servers_on_workers: 2 } }"}) {
     all.push_back({{.strategy = strategy}, "strategy"});
   }
   const auto of_one = [](const std::string& workers, const std::string& strategy) {
     return Tried{{.cluster = workers, .strategy = strategy}, "strategy"};
   };
   all.push_back(of_one("workers { machine: \"m\" replicas: 1 }", "tensorflow { one_device { } }"));
+  all.push_back(of_one(
+      kOneWorker,
+      "tensorflow { mirrored { cross_device_ops: NCCL_ALL_REDUCE num_packs: 2 tf_1_15: true } }"));
   all.push_back(
-      of_one(kOneWorker, "tensorflow { mirrored { cross_device_ops: NCCL_ALL_REDUCE num_packs: 2 tf_1_15: true } }"));
-  all.push_back(of_one(kOneWorker, "algorithm: \"reduction_to_one_device\" reduce_to_device: \"gpu1\""));
+      of_one(kOneWorker, "algorithm: \"reduction_to_one_device\" reduce_to_device: \"gpu1\""));
   all.push_back(of_one(kOneWorker, "tensorflow { central_storage { } }"));
-  all.push_back(of_one(kOneWorker, "tensorflow { tf_cnn_benchmarks { local_parameter_device: CPU } }"));
   all.push_back(
-      of_one(kServers, "tensorflow { parameter_server { placement: GREEDY_BY_BYTES variable_read_cache: CPU } }"));
-  for (const char* rule :
-       {"fixed_size { num_shards: 2 axis: 0 }", "min_max_variable { max_partitions: 3 min_slice_bytes: 8 axis: 0 }",
-        "variable_axis_size { max_shard_bytes: 8 max_shards: 2 axis: 0 }"})
+      of_one(kOneWorker, "tensorflow { tf_cnn_benchmarks { local_parameter_device: CPU } }"));
+  all.push_back(of_one(
+      kServers,
+      "tensorflow { parameter_server { placement: GREEDY_BY_BYTES variable_read_cache: CPU } }"));
+  for (const char* rule : {"fixed_size { num_shards: 2 axis: 0 }",
+                           "min_max_variable { max_partitions: 3 min_slice_bytes: 8 axis: 0 }",
+                           "variable_axis_size { max_shard_bytes: 8 max_shards: 2 axis: 0 }"})
     all.push_back(
-        of_one(kServers, fmt::format("tensorflow {{ parameter_server {{ variable_partitioner {{ {} }} }} }}", rule)));
+        of_one(kServers,
+               fmt::format("tensorflow {{ parameter_server {{ variable_partitioner {{ {} }} }} }}",
+                           rule)));
   all.push_back(of_one(kServers, "tensorflow { tf_cnn_benchmarks { cross_replica_sync: true } }"));
 
   all.push_back({{.rest = R"(conditions {
@@ -162,12 +200,14 @@ std::vector<Tried> all_tried() {
       background { where: PORTS share: 0.5 burst_ms: 1 pause_ms: 1 }
       compute_noise { distribution: EXPONENTIAL mean_percent: 1 } gone { worker: 3 from_ms: 9 } })"},
                  "conditions"});
-  for (const char* noise : {"PARETO mean_percent: 1 tail_index: 2", "BERNOULLI mean_percent: 1 probability_percent: 5"})
+  for (const char* noise :
+       {"PARETO mean_percent: 1 tail_index: 2", "BERNOULLI mean_percent: 1 probability_percent: 5"})
     all.push_back(
-        {{.rest = fmt::format("conditions {{ compute_noise {{ distribution: {} }} }}", noise)}, "conditions"});
-  all.push_back(
-      {{.network = kNetworks[4], .rest = "conditions { background { from: \"g0r0\" to: \"g0r1\" share: 0.5 } }"},
-       "conditions"});
+        {{.rest = fmt::format("conditions {{ compute_noise {{ distribution: {} }} }}", noise)},
+         "conditions"});
+  all.push_back({{.network = kNetworks[4],
+                  .rest = "conditions { background { from: \"g0r0\" to: \"g0r1\" share: 0.5 } }"},
+                 "conditions"});
   all.push_back({{.rest = R"(communicator {
       name: "t" size: 2 stride: 1 splits_model: true algorithm: "ring" launch_us: 1
       exchange { collective: ALL_REDUCE bytes: 8 type: FLOAT32 per_forward: 1 per_backward: 2 overlaps: true } })"},
@@ -202,14 +242,15 @@ class Printer {
     const Reflection& reflection = *message.GetReflection();
     int first = 0;
     if (&message == substitute_.message && &field == substitute_.field) {
-      const std::string name = std::string(static_cast<std::size_t>(indent), ' ') + field.name() + ": ";
+      const std::string name =
+          std::string(static_cast<std::size_t>(indent), ' ') + field.name() + ": ";
       line = lines_ + 1;
       column = static_cast<int>(name.size()) + 1;
       add(name + substitute_.value);
       first = 1;
     }
-    const int count =
-        field.is_repeated() ? reflection.FieldSize(message, &field) : (reflection.HasField(message, &field) ? 1 : 0);
+    const int count = field.is_repeated() ? reflection.FieldSize(message, &field)
+                                          : (reflection.HasField(message, &field) ? 1 : 0);
     for (int i = first; i < count; ++i) {
       const std::string name = std::string(static_cast<std::size_t>(indent), ' ') + field.name();
       if (field.cpp_type() == FieldDescriptor::CPPTYPE_MESSAGE) {
@@ -220,7 +261,8 @@ class Printer {
         add(std::string(static_cast<std::size_t>(indent), ' ') + "}");
       } else {
         std::string value;
-        google::protobuf::TextFormat::PrintFieldValueToString(message, &field, field.is_repeated() ? i : -1, &value);
+        google::protobuf::TextFormat::PrintFieldValueToString(message, &field,
+                                                              field.is_repeated() ? i : -1, &value);
         add(name + ": " + value);
       }
     }
@@ -245,16 +287,22 @@ std::vector<std::string> of_wrong_type(const FieldDescriptor& field) {
     case FieldDescriptor::CPPTYPE_INT64:
     case FieldDescriptor::CPPTYPE_UINT32:
     case FieldDescriptor::CPPTYPE_UINT64:
-      values = {"3.5", "\"many\"", "\"\"", "{ }", "true", "nan", "-inf", "1e300", "99999999999999999999", "--5"};
+      values = {
+          "3.5", "\"many\"", "\"\"", "{ }", "true", "nan", "-inf", "1e300", "99999999999999999999",
+          "--5"};
       break;
     case FieldDescriptor::CPPTYPE_DOUBLE:
     case FieldDescriptor::CPPTYPE_FLOAT:
       values = {"\"fast\"", "\"\"", "{ }", "true", "nan", "inf", "-inf", "\"NaN\"", "1e400"};
       break;
     case FieldDescriptor::CPPTYPE_BOOL: values = {"1", "0.5", "\"true\"", "{ }", "maybe"}; break;
-    case FieldDescriptor::CPPTYPE_ENUM: values = {"NO_SUCH_NAME", "\"\"", "1", "3.5", "{ }", "true"}; break;
+    case FieldDescriptor::CPPTYPE_ENUM:
+      values = {"NO_SUCH_NAME", "\"\"", "1", "3.5", "{ }", "true"};
+      break;
     case FieldDescriptor::CPPTYPE_STRING: values = {"5", "-3.5", "true", "WORD", "{ }"}; break;
-    case FieldDescriptor::CPPTYPE_MESSAGE: values = {"5", "\"text\"", "WORD", "{ no_such_field: 1 }"}; break;
+    case FieldDescriptor::CPPTYPE_MESSAGE:
+      values = {"5", "\"text\"", "WORD", "{ no_such_field: 1 }"};
+      break;
   }
   const std::size_t scalars = values.size();
   for (std::size_t i = 0; i < scalars; ++i) values.push_back("[" + values[i] + "]");
@@ -267,7 +315,14 @@ std::vector<std::string> at_the_ends(const FieldDescriptor& field) {
   switch (field.cpp_type()) {
     case FieldDescriptor::CPPTYPE_INT32: return {"0", "-1", "1", "7", "2147483647", "-2147483648"};
     case FieldDescriptor::CPPTYPE_INT64:
-      return {"0", "-1", "1", "7", "2147483647", "70368744177664", "9223372036854775807", "-9223372036854775808"};
+      return {"0",
+              "-1",
+              "1",
+              "7",
+              "2147483647",
+              "70368744177664",
+              "9223372036854775807",
+              "-9223372036854775808"};
     case FieldDescriptor::CPPTYPE_UINT32: return {"0", "4294967295"};
     case FieldDescriptor::CPPTYPE_UINT64: return {"0", "18446744073709551615"};
     case FieldDescriptor::CPPTYPE_DOUBLE:
@@ -276,12 +331,18 @@ std::vector<std::string> at_the_ends(const FieldDescriptor& field) {
     case FieldDescriptor::CPPTYPE_BOOL: return {"true", "false"};
     case FieldDescriptor::CPPTYPE_ENUM: {
       std::vector<std::string> names;
-      for (int i = 0; i < field.enum_type()->value_count(); ++i) names.push_back(field.enum_type()->value(i)->name());
+      for (int i = 0; i < field.enum_type()->value_count(); ++i)
+        names.push_back(field.enum_type()->value(i)->name());
       return names;
     }
     case FieldDescriptor::CPPTYPE_STRING:
-      return {
-          "\"\"", "\"x\"", "\"/\"", "\"[0-\"", "\"gpu[0-4095]\"", "\"a b\\n\"", "\"" + std::string(5000, 'y') + "\""};
+      return {"\"\"",
+              "\"x\"",
+              "\"/\"",
+              "\"[0-\"",
+              "\"gpu[0-4095]\"",
+              "\"a b\\n\"",
+              "\"" + std::string(5000, 'y') + "\""};
     case FieldDescriptor::CPPTYPE_MESSAGE: return {"{ }"};
   }
   return {};
@@ -306,7 +367,8 @@ class Walk {
     for (int i = 0; i < type.field_count(); ++i) {
       const FieldDescriptor& field = *type.field(i);
       if (!name.empty() && field.name() != name) continue;
-      for (const std::string& value : excluded(message, field) ? std::vector<std::string>() : values_(field))
+      for (const std::string& value :
+           excluded(message, field) ? std::vector<std::string>() : values_(field))
         try_({&message, &field, value});
       for (const Message* inside : messages_of(message, field)) walk(*inside, rest);
     }
@@ -318,11 +380,13 @@ class Walk {
   /// Another field of its `oneof` is there, which is what the error would be about.
   static bool excluded(const Message& message, const FieldDescriptor& field) {
     const auto* const one_of = field.real_containing_oneof();
-    const auto* const there = one_of ? message.GetReflection()->GetOneofFieldDescriptor(message, one_of) : nullptr;
+    const auto* const there =
+        one_of ? message.GetReflection()->GetOneofFieldDescriptor(message, one_of) : nullptr;
     return there && there != &field;
   }
 
-  static std::vector<const Message*> messages_of(const Message& message, const FieldDescriptor& field) {
+  static std::vector<const Message*> messages_of(const Message& message,
+                                                 const FieldDescriptor& field) {
     const Reflection& reflection = *message.GetReflection();
     std::vector<const Message*> messages;
     if (field.cpp_type() != FieldDescriptor::CPPTYPE_MESSAGE) return messages;
@@ -348,7 +412,9 @@ class ShowsWhatAborts {
   static void reading(std::string text) { text_ = std::move(text); }
 
  private:
-  static void show(int) { [[maybe_unused]] const auto written = ::write(STDERR_FILENO, text_.data(), text_.size()); }
+  static void show(int) {
+    [[maybe_unused]] const auto written = ::write(STDERR_FILENO, text_.data(), text_.size());
+  }
   static inline std::string text_;
   void (*before_)(int);
 };
@@ -362,10 +428,12 @@ Library library_with(Library::Kind kind = Library::Kind::kModel, const std::stri
       {Library::Kind::kLink, "l", "l.textproto", kLink},
       {Library::Kind::kCluster, "c.textproto", "c.textproto", ""},
       {Library::Kind::kAlgorithm, "a.tutti-algorithm", "a.tutti-algorithm",
-       "parameter slices = 2 collective all_reduce chunks 1 lane { send data[0] to rank + 1 receive data[0] from rank "
+       "parameter slices = 2 collective all_reduce chunks 1 lane { send data[0] to rank + 1 "
+       "receive data[0] from rank "
        "- 1 }"},
       {Library::Kind::kModel, "model.csv", "model.csv",
-       "name,shape,type,layer,forward_flops,backward_flops,forward_us,backward_us\na,30x5,float32,0,1e6,2e6,1,2\n"
+       "name,shape,type,layer,forward_flops,backward_flops,forward_us,backward_us\na,30x5,float32,"
+       "0,1e6,2e6,1,2\n"
        "b,7,float32,1,1e6,2e6,1,2\n"},
       {Library::Kind::kLayerTimes, "times.csv", "times.csv",
        "# batch: 4\nlayer,forward_us,backward_us,variables\none,1,2,a\ntwo,1,2,b\n"}};
@@ -390,7 +458,8 @@ M message_of(const std::string& text) {
 class WrongValues : public testing::Test {
  protected:
   /// Values of the wrong type are refused where they stand; anything else has a place.
-  void try_all(const Message& message, const std::string& file, const Read& read, const std::string& under = "") {
+  void try_all(const Message& message, const std::string& file, const Read& read,
+               const std::string& under = "") {
     Substitute nothing{};
     Printer whole(nothing);
     whole.print(message);
@@ -405,10 +474,13 @@ class WrongValues : public testing::Test {
         return;
       }
       for (const Problem& problem : scenario.error().problems()) {
-        if (problem.where.file == file && problem.where.line == place.line && problem.where.column >= place.column)
+        if (problem.where.file == file && problem.where.line == place.line &&
+            problem.where.column >= place.column)
           return;
       }
-      ADD_FAILURE() << "no problem at " << to_string(place) << " but\n" << scenario.error().message() << "\n" << text;
+      ADD_FAILURE() << "no problem at " << to_string(place) << " but\n"
+                    << scenario.error().message() << "\n"
+                    << text;
     };
     Walk types(of_wrong_type, wrong_type);
     types.walk(message, under);
@@ -459,20 +531,24 @@ void collect(const Descriptor& type, std::set<const Descriptor*>& types) {
 
 TEST_F(WrongValues, InAnyFieldOfAScenarioAreErrorsWhereTheyStand) {
   const Library library = library_with();
-  const Read read = [&library](const std::string& text) { return read_scenario(text, "s", library); };
+  const Read read = [&library](const std::string& text) {
+    return read_scenario(text, "s", library);
+  };
   for (const Tried& one : all_tried()) {
     const auto message = message_of<proto::Scenario>(one.scenario.text());
     try_all(message, "s", read, one.under);
   }
   std::set<const Descriptor*> all;
   collect(*proto::Scenario::descriptor(), all);
-  for (const Descriptor* type : all) EXPECT_TRUE(seen.contains(type)) << type->full_name() << " is in no scenario here";
+  for (const Descriptor* type : all)
+    EXPECT_TRUE(seen.contains(type)) << type->full_name() << " is in no scenario here";
   EXPECT_GT(tried, 10'000);
 }
 
 TEST_F(WrongValues, InAnyFieldOfAMachineFileAreErrorsOfThatFile) {
-  const std::string scenario = fmt::format("cluster {{ {} network {{ {} }} }} workload {{ {} }} strategy {{ {} }}",
-                                           kWorkers, kNetworks[4], kVariables, kRing);
+  const std::string scenario =
+      fmt::format("cluster {{ {} network {{ {} }} }} workload {{ {} }} strategy {{ {} }}", kWorkers,
+                  kNetworks[4], kVariables, kRing);
   try_all(message_of<proto::Machine>(kMachine), "m.textproto", [&](const std::string& text) {
     return read_scenario(scenario, "s", library_with(Library::Kind::kMachine, text));
   });
@@ -486,8 +562,8 @@ TEST_F(WrongValues, InAnyFieldOfAKindOfLinkAreErrorsOfThatFile) {
 }
 
 TEST_F(WrongValues, InAnyFieldOfAClusterFileAreErrorsOfThatFile) {
-  const std::string scenario =
-      fmt::format("cluster {{ file: \"c.textproto\" }} workload {{ {} }} strategy {{ {} }}", kVariables, kRing);
+  const std::string scenario = fmt::format(
+      "cluster {{ file: \"c.textproto\" }} workload {{ {} }} strategy {{ {} }}", kVariables, kRing);
   for (const std::string& network : kNetworks) {
     const std::string cluster = fmt::format("{} network {{ {} }}", kWorkers, network);
     try_all(message_of<proto::Cluster>(cluster), "c.textproto", [&](const std::string& text) {
@@ -498,28 +574,35 @@ TEST_F(WrongValues, InAnyFieldOfAClusterFileAreErrorsOfThatFile) {
 
 /// Columns of models and profiles, which are no messages.
 TEST_F(WrongValues, InAnyCellOfAModelOrAProfileAreErrorsWhereTheyStand) {
-  const Case scenario{.workload = "model: \"model.csv\" layer_times: \"times.csv\" flops_efficiency: 0.5"};
+  const Case scenario{.workload =
+                          "model: \"model.csv\" layer_times: \"times.csv\" flops_efficiency: 0.5"};
   const auto try_cells = [&](Library::Kind kind, const std::string& file, const std::string& head,
-                             const std::vector<std::string>& cells, const std::vector<std::size_t>& numbers) {
+                             const std::vector<std::string>& cells,
+                             const std::vector<std::size_t>& numbers) {
     for (const std::size_t wrong : numbers) {
-      for (const char* value : {"many", "nan", "inf", "-1", "1e300", "{}", "--5", "\"", "1x", "3.5.5"}) {
+      for (const char* value :
+           {"many", "nan", "inf", "-1", "1e300", "{}", "--5", "\"", "1x", "3.5.5"}) {
         std::string row;
         for (std::size_t i = 0; i < cells.size(); ++i)
           row += (i > 0 ? "," : "") + (i == wrong ? std::string(value) : cells[i]);
         const auto line = static_cast<int>(std::count(head.begin(), head.end(), '\n')) + 1;
-        const auto read = read_scenario(scenario.text(), "s", library_with(kind, head + row + "\n"));
+        const auto read =
+            read_scenario(scenario.text(), "s", library_with(kind, head + row + "\n"));
         ASSERT_FALSE(read) << head << row;
         const Problem& first = read.error().problems().front();
-        EXPECT_EQ(std::tie(first.where.file, first.where.line), std::tie(file, line)) << to_string(first) << "\n"
-                                                                                      << row;
+        EXPECT_EQ(std::tie(first.where.file, first.where.line), std::tie(file, line))
+            << to_string(first) << "\n"
+            << row;
         EXPECT_GT(first.where.column, 0) << row;
       }
     }
   };
   try_cells(Library::Kind::kModel, "model.csv",
-            "name,shape,type,layer,forward_flops,backward_flops,forward_us,backward_us\nb,7,float32,1,1e6,2e6,1,2\n",
+            "name,shape,type,layer,forward_flops,backward_flops,forward_us,backward_us\nb,7,"
+            "float32,1,1e6,2e6,1,2\n",
             {"a", "30x5", "float32", "0", "1e6", "2e6", "1", "2"}, {1, 2, 3, 4, 5, 6, 7});
-  try_cells(Library::Kind::kLayerTimes, "times.csv", "# batch: 4\nlayer,forward_us,backward_us,variables\ntwo,1,2,b\n",
+  try_cells(Library::Kind::kLayerTimes, "times.csv",
+            "# batch: 4\nlayer,forward_us,backward_us,variables\ntwo,1,2,b\n",
             {"one", "1", "2", "a"}, {1, 2});
 }
 

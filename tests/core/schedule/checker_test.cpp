@@ -23,7 +23,9 @@ constexpr std::int64_t kElements = 11;
 WrittenSchedule sound() { return WrittenSchedule::of(*ring_all_reduce(kRanks, kElements)); }
 
 std::vector<Step>& steps(WrittenSchedule& schedule, Rank rank, Lane lane = 0) {
-  return schedule.written()[static_cast<std::size_t>(rank)].lanes[static_cast<std::size_t>(lane)].steps;
+  return schedule.written()[static_cast<std::size_t>(rank)]
+      .lanes[static_cast<std::size_t>(lane)]
+      .steps;
 }
 
 /// The first thing that is wrong, without its words: they may be written anew.
@@ -130,8 +132,8 @@ TEST(Checker, SeesLanesThatDoNotExist) {
 
 TEST(Checker, SeesARaceBetweenLanes) {
   // The answers of a gather rank must wait for its sum.
-  WrittenSchedule s =
-      WrittenSchedule::of(*shuffle_all_reduce(kRanks, kRanks, {0}, kElements, Engine::kCpu, Engine::kCpu));
+  WrittenSchedule s = WrittenSchedule::of(
+      *shuffle_all_reduce(kRanks, kRanks, {0}, kElements, Engine::kCpu, Engine::kCpu));
   EXPECT_THAT(violations_of(s), IsEmpty());
   for (auto& lane : s.written()[0].lanes) {
     for (Step& step : lane.steps) step.wait = {};
@@ -156,9 +158,11 @@ TEST(Checker, LooksAtBuffersOfAnySize) {
   EXPECT_THAT(check(*ring, Contract::all_reduce(4, kElementsOfATerabyte)), IsEmpty());
   WrittenSchedule broken = WrittenSchedule::of(*ring);
   --steps(broken, 0)[0].source.count;
-  EXPECT_EQ(check(broken, Contract::all_reduce(4, kElementsOfATerabyte)).front(),
-            (Violation{Kind::kLength, 1, 0, 1, 0, 0, -1,
-                       "rank 1 lane 0 step 1: expects 68719476736 elements, rank 0 lane 0 sent 68719476735"}));
+  EXPECT_EQ(
+      check(broken, Contract::all_reduce(4, kElementsOfATerabyte)).front(),
+      (Violation{
+          Kind::kLength, 1, 0, 1, 0, 0, -1,
+          "rank 1 lane 0 step 1: expects 68719476736 elements, rank 0 lane 0 sent 68719476735"}));
 }
 
 }  // namespace

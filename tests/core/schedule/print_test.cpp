@@ -37,24 +37,27 @@ TEST(Print, ShowsARingOfThree) {
 }
 
 TEST(Print, ShowsWaitsArrivalsAndSums) {
-  EXPECT_EQ(print(*shuffle_all_reduce(3, 2, {2}, 5, Engine::kCopyEngine, Engine::kCpu), name),
-            "rank 0 (gpu0)\n"
-            "  lane 0 (copy engine)\n"
-            "      0  send                     data[0..5) → rank 2 lane 0\n"
-            "      1  receive                  data[0..5) ← rank 2 lane 1\n"
-            "rank 1 (gpu1)\n"
-            "  lane 0 (copy engine)\n"
-            "      0  send                     data[0..5) → rank 2 lane 0\n"
-            "      1  receive                  data[0..5) ← rank 2 lane 2\n"
-            "rank 2 (gpu2), scratch 15 elements\n"
-            "  lane 0 (cpu)\n"
-            "      0  receive-any              scratch[0..5) + 5 · slot ← anyone\n"
-            "      1  receive-any              scratch[0..5) + 5 · slot ← anyone\n"
-            "      2  reduce                   scratch[10..15) = 2 ranges from scratch[0..5) on, every 5\n"
-            "  lane 1 (cpu)\n"
-            "      0  send                     scratch[10..15) → rank 0 lane 0  after 3 steps of lane 0\n"
-            "  lane 2 (cpu)\n"
-            "      0  send                     scratch[10..15) → rank 1 lane 0  after 3 steps of lane 0\n");
+  EXPECT_EQ(
+      print(*shuffle_all_reduce(3, 2, {2}, 5, Engine::kCopyEngine, Engine::kCpu), name),
+      "rank 0 (gpu0)\n"
+      "  lane 0 (copy engine)\n"
+      "      0  send                     data[0..5) → rank 2 lane 0\n"
+      "      1  receive                  data[0..5) ← rank 2 lane 1\n"
+      "rank 1 (gpu1)\n"
+      "  lane 0 (copy engine)\n"
+      "      0  send                     data[0..5) → rank 2 lane 0\n"
+      "      1  receive                  data[0..5) ← rank 2 lane 2\n"
+      "rank 2 (gpu2), scratch 15 elements\n"
+      "  lane 0 (cpu)\n"
+      "      0  receive-any              scratch[0..5) + 5 · slot ← anyone\n"
+      "      1  receive-any              scratch[0..5) + 5 · slot ← anyone\n"
+      "      2  reduce                   scratch[10..15) = 2 ranges from scratch[0..5) on, every "
+      "5\n"
+      "  lane 1 (cpu)\n"
+      "      0  send                     scratch[10..15) → rank 0 lane 0  after 3 steps of lane 0\n"
+      "  lane 2 (cpu)\n"
+      "      0  send                     scratch[10..15) → rank 1 lane 0  after 3 steps of lane "
+      "0\n");
 }
 
 TEST(WrittenSchedule, HoldsWhatTheFunctionAnswers) {

@@ -1,5 +1,5 @@
-// What schedules know of themselves. Whoever says that it is the same everywhere is: every worker's steps, renumbered, are those
-// of the worker that it becomes.
+// What schedules know of themselves. Whoever says that it is the same everywhere is: every worker's
+// steps, renumbered, are those of the worker that it becomes.
 
 #include <gtest/gtest.h>
 
@@ -16,14 +16,17 @@ namespace {
 using Found = std::pair<AlgorithmChoice, CollectiveKind>;
 
 constexpr AlgorithmChoice kNcclRing(BaseAlgorithm::kNccl, BaseAlgorithm::kRing);
-constexpr AlgorithmChoice kNcclHalvingDoubling(BaseAlgorithm::kNccl, BaseAlgorithm::kHalvingDoubling);
-constexpr AlgorithmChoice kNcclRecursiveDoubling(BaseAlgorithm::kNccl, BaseAlgorithm::kRecursiveDoubling);
+constexpr AlgorithmChoice kNcclHalvingDoubling(BaseAlgorithm::kNccl,
+                                               BaseAlgorithm::kHalvingDoubling);
+constexpr AlgorithmChoice kNcclRecursiveDoubling(BaseAlgorithm::kNccl,
+                                                 BaseAlgorithm::kRecursiveDoubling);
 
 /// Workers that are so many, with so many GPUs each and a CPU.
 std::shared_ptr<const Cluster> cluster_of(int workers, int gpus) {
   Network network;
   network.latency = microseconds(1);
-  return std::make_shared<Cluster>(std::vector<WorkerGroup>{{test::switch_machine(gpus), workers}}, gpus, network);
+  return std::make_shared<Cluster>(std::vector<WorkerGroup>{{test::switch_machine(gpus), workers}},
+                                   gpus, network);
 }
 
 struct Case {
@@ -33,8 +36,9 @@ struct Case {
   std::int64_t elements = 0;
 
   [[nodiscard]] std::string text() const {
-    return std::string(to_string(strategy.collective)) + " by " + std::string(to_string(strategy.algorithm)) + ", " +
-           std::to_string(workers) + " x " + std::to_string(gpus) + ", " + std::to_string(elements) + " elements" +
+    return std::string(to_string(strategy.collective)) + " by " +
+           std::string(to_string(strategy.algorithm)) + ", " + std::to_string(workers) + " x " +
+           std::to_string(gpus) + ", " + std::to_string(elements) + " elements" +
            (strategy.out_of_place ? ", out of place" : "");
   }
 };
@@ -42,7 +46,8 @@ struct Case {
 /// What a step of rank `rank` becomes when workers are renumbered by `d`.
 class Renumbered {
  public:
-  Renumbered(Renumbering by, int workers, int gpus, int d) : by_(by), workers_(workers), gpus_(gpus), d_(d) {}
+  Renumbered(Renumbering by, int workers, int gpus, int d)
+      : by_(by), workers_(workers), gpus_(gpus), d_(d) {}
 
   [[nodiscard]] Rank rank(Rank r) const {
     const Rank replicas = workers_ * gpus_;
@@ -50,7 +55,9 @@ class Renumbered {
   }
 
  private:
-  [[nodiscard]] int worker(int w) const { return by_ == Renumbering::kShift ? (w + d_) % workers_ : w ^ d_; }
+  [[nodiscard]] int worker(int w) const {
+    return by_ == Renumbering::kShift ? (w + d_) % workers_ : w ^ d_;
+  }
 
   Renumbering by_;
   int workers_, gpus_, d_;
@@ -58,10 +65,10 @@ class Renumbered {
 
 /// All of a step that times may depend on, with its peers as `as` has them.
 std::string seen(const Step& step, Rank rank, std::int32_t ranks, const Renumbered& as) {
-  std::string text = std::to_string(static_cast<int>(step.kind)) + " " + std::to_string(step.source.count) + " " +
-                     std::to_string(step.target.count) + " " + std::to_string(step.inputs) +
-                     (step.accumulate ? "+" : "") + " wait " + std::to_string(step.wait.lane) + " " +
-                     std::to_string(step.wait.count);
+  std::string text = std::to_string(static_cast<int>(step.kind)) + " " +
+                     std::to_string(step.source.count) + " " + std::to_string(step.target.count) +
+                     " " + std::to_string(step.inputs) + (step.accumulate ? "+" : "") + " wait " +
+                     std::to_string(step.wait.lane) + " " + std::to_string(step.wait.count);
   const auto peer = [&](const Peer& p) {
     return " " + std::to_string(as.rank(p.rank(rank, ranks))) + "/" + std::to_string(p.lane);
   };
@@ -78,13 +85,15 @@ void expect_same(const Schedule& schedule, Renumbering by, const Case& c) {
       const Rank to = other.rank(r);
       ASSERT_EQ(schedule.lanes(r), schedule.lanes(to)) << c.text();
       for (Lane l = 0; l < schedule.lanes(r); ++l) {
-        ASSERT_EQ(schedule.steps(r, l), schedule.steps(to, l)) << c.text() << ", rank " << r << ", lane " << l;
+        ASSERT_EQ(schedule.steps(r, l), schedule.steps(to, l))
+            << c.text() << ", rank " << r << ", lane " << l;
         ASSERT_EQ(schedule.credits(r, l), schedule.credits(to, l)) << c.text();
         ASSERT_EQ(schedule.engine(r, l), schedule.engine(to, l)) << c.text();
         for (std::int64_t i = 0; i < schedule.steps(r, l); ++i) {
           ASSERT_EQ(seen(schedule.step(r, l, i), r, schedule.ranks(), other),
                     seen(schedule.step(to, l, i), to, schedule.ranks(), same))
-              << c.text() << ", rank " << r << " becomes " << to << ", lane " << l << ", step " << i;
+              << c.text() << ", rank " << r << " becomes " << to << ", lane " << l << ", step "
+              << i;
         }
       }
     }
@@ -99,7 +108,8 @@ std::vector<Case> cases() {
       for (const int workers : {2, 3, 4, 8}) {
         for (const int gpus : {1, 2, 3, 4}) {
           for (const std::int64_t elements :
-               {std::int64_t{0}, std::int64_t{workers * gpus}, std::int64_t{96} * workers * gpus, std::int64_t{97}}) {
+               {std::int64_t{0}, std::int64_t{workers * gpus}, std::int64_t{96} * workers * gpus,
+                std::int64_t{97}}) {
             Case c{workers, gpus, Strategy::for_algorithm(algorithm), elements};
             c.strategy.collective = kind;
             c.strategy.out_of_place = !can_be_in_place(kind);
@@ -118,9 +128,11 @@ TEST(Renumbering, LeavesEverythingAsItIsWhereSchedulesSayThatTheyAreTheSameEvery
   std::map<Found, int> found;
   for (const Case& c : cases()) {
     const auto cluster = cluster_of(c.workers, c.gpus);
-    const Collective collective = make_collective(*cluster, c.strategy, DataType::kFloat32, c.elements, 0);
+    const Collective collective =
+        make_collective(*cluster, c.strategy, DataType::kFloat32, c.elements, 0);
     for (const Renumbering by : {Renumbering::kShift, Renumbering::kExchange}) {
-      if (by == Renumbering::kExchange && !std::has_single_bit(static_cast<unsigned>(c.workers))) continue;
+      if (by == Renumbering::kExchange && !std::has_single_bit(static_cast<unsigned>(c.workers)))
+        continue;
       if (!collective.schedule->same_everywhere(by, c.gpus)) continue;
       ++found[{c.strategy.algorithm, c.strategy.collective}];
       expect_same(*collective.schedule, by, c);
@@ -130,25 +142,30 @@ TEST(Renumbering, LeavesEverythingAsItIsWhereSchedulesSayThatTheyAreTheSameEvery
   // Those that are, and know it; what has a root or a server is not.
   using Kind = CollectiveKind;
   for (const auto& known :
-       {Found(BaseAlgorithm::kRing, Kind::kAllReduce), Found(BaseAlgorithm::kRing, Kind::kAllGather),
-        Found(BaseAlgorithm::kRing, Kind::kReduceScatter), Found(BaseAlgorithm::kRing, Kind::kSendReceive),
-        Found(BaseAlgorithm::kNccl, Kind::kAllReduce), Found(BaseAlgorithm::kNccl, Kind::kSendReceive),
+       {Found(BaseAlgorithm::kRing, Kind::kAllReduce),
+        Found(BaseAlgorithm::kRing, Kind::kAllGather),
+        Found(BaseAlgorithm::kRing, Kind::kReduceScatter),
+        Found(BaseAlgorithm::kRing, Kind::kSendReceive),
+        Found(BaseAlgorithm::kNccl, Kind::kAllReduce),
+        Found(BaseAlgorithm::kNccl, Kind::kSendReceive),
         Found(BaseAlgorithm::kHalvingDoubling, Kind::kAllReduce),
         Found(BaseAlgorithm::kHalvingDoubling, Kind::kAllGather),
-        Found(BaseAlgorithm::kRecursiveDoubling, Kind::kAllReduce), Found(kNcclRing, Kind::kAllReduce),
-        Found(kNcclHalvingDoubling, Kind::kAllReduce), Found(kNcclRecursiveDoubling, Kind::kAllReduce)}) {
+        Found(BaseAlgorithm::kRecursiveDoubling, Kind::kAllReduce),
+        Found(kNcclRing, Kind::kAllReduce), Found(kNcclHalvingDoubling, Kind::kAllReduce),
+        Found(kNcclRecursiveDoubling, Kind::kAllReduce)}) {
     EXPECT_GT(found[known], 4) << to_string(known.first) << ", " << to_string(known.second);
   }
   for (const auto& [known, times] : found)
-    EXPECT_TRUE(times == 0 || !has_root(known.second)) << to_string(known.first) << ", " << to_string(known.second);
+    EXPECT_TRUE(times == 0 || !has_root(known.second))
+        << to_string(known.first) << ", " << to_string(known.second);
   EXPECT_EQ((found[{BaseAlgorithm::kPscpu, Kind::kAllReduce}]), 0);
 }
 
 TEST(Renumbering, IsNoticedByUnequalChunks) {
   const auto cluster = cluster_of(4, 2);
-  for (const AlgorithmChoice algorithm :
-       std::initializer_list<AlgorithmChoice>{BaseAlgorithm::kRing, BaseAlgorithm::kNccl,
-                                              BaseAlgorithm::kHalvingDoubling, kNcclRing, kNcclHalvingDoubling}) {
+  for (const AlgorithmChoice algorithm : std::initializer_list<AlgorithmChoice>{
+           BaseAlgorithm::kRing, BaseAlgorithm::kNccl, BaseAlgorithm::kHalvingDoubling, kNcclRing,
+           kNcclHalvingDoubling}) {
     const Strategy strategy = Strategy::for_algorithm(algorithm);
     const Collective uneven = make_all_reduce(*cluster, strategy, DataType::kFloat32, 801, 0);
     for (const Renumbering by : {Renumbering::kShift, Renumbering::kExchange})
@@ -156,12 +173,14 @@ TEST(Renumbering, IsNoticedByUnequalChunks) {
   }
 }
 
-/// Whoever says that steps are alike says it truly; rings and what is composed of them know it of nearly all of theirs.
+/// Whoever says that steps are alike says it truly; rings and what is composed of them know it of
+/// nearly all of theirs.
 TEST(AlikeSteps, DoWhatThoseAPeriodBeforeDo) {
   std::map<AlgorithmChoice, int> found;
   for (const Case& c : cases()) {
     const auto cluster = cluster_of(c.workers, c.gpus);
-    const Collective collective = make_collective(*cluster, c.strategy, DataType::kFloat32, c.elements, 0);
+    const Collective collective =
+        make_collective(*cluster, c.strategy, DataType::kFloat32, c.elements, 0);
     const Schedule& schedule = *collective.schedule;
     const Renumbered same(Renumbering::kShift, c.workers, c.gpus, 0);
     for (Rank r = 0; r < schedule.ranks(); ++r) {
@@ -182,8 +201,8 @@ TEST(AlikeSteps, DoWhatThoseAPeriodBeforeDo) {
       }
     }
   }
-  for (const AlgorithmChoice algorithm :
-       std::initializer_list<AlgorithmChoice>{BaseAlgorithm::kRing, BaseAlgorithm::kNccl, kNcclRing})
+  for (const AlgorithmChoice algorithm : std::initializer_list<AlgorithmChoice>{
+           BaseAlgorithm::kRing, BaseAlgorithm::kNccl, kNcclRing})
     EXPECT_GT(found[algorithm], 1000) << to_string(algorithm);
 }
 

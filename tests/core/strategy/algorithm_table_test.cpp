@@ -17,7 +17,8 @@ namespace {
 
 std::vector<BaseAlgorithm> base_algorithms() {
   std::vector<BaseAlgorithm> all;
-  for (int i = 0; i <= static_cast<int>(BaseAlgorithm::kOnServers); ++i) all.push_back(static_cast<BaseAlgorithm>(i));
+  for (int i = 0; i <= static_cast<int>(BaseAlgorithm::kOnServers); ++i)
+    all.push_back(static_cast<BaseAlgorithm>(i));
   return all;
 }
 
@@ -25,21 +26,26 @@ std::shared_ptr<const Cluster> cluster_of(int workers, int gpus) {
   if (gpus == 0) return test::plain_cluster(workers);
   Network network;
   network.latency = microseconds(1);
-  return std::make_shared<Cluster>(std::vector<WorkerGroup>{{test::switch_machine(gpus), workers}}, gpus, network);
+  return std::make_shared<Cluster>(std::vector<WorkerGroup>{{test::switch_machine(gpus), workers}},
+                                   gpus, network);
 }
 
 bool complains_about(const std::vector<StrategyProblem>& problems, const std::string& field) {
-  return std::any_of(problems.begin(), problems.end(), [&](const StrategyProblem& p) { return p.field == field; });
+  return std::any_of(problems.begin(), problems.end(),
+                     [&](const StrategyProblem& p) { return p.field == field; });
 }
 
 TEST(AlgorithmTable, EveryNameIsReadAsWhatItIsShownBy) {
-  for (const AlgorithmChoice algorithm : algorithms()) EXPECT_EQ(parse_algorithm(to_string(algorithm)), algorithm);
+  for (const AlgorithmChoice algorithm : algorithms())
+    EXPECT_EQ(parse_algorithm(to_string(algorithm)), algorithm);
   const auto names = algorithm_names();
   EXPECT_EQ(std::set<std::string>(names.begin(), names.end()).size(), names.size());
   for (const std::string& name : names) EXPECT_TRUE(parse_algorithm(name)) << name;
   EXPECT_EQ(parse_algorithm("rechd"), BaseAlgorithm::kHalvingDoubling);
-  EXPECT_EQ(parse_algorithm("nccl/rechd"), AlgorithmChoice(BaseAlgorithm::kNccl, BaseAlgorithm::kHalvingDoubling));
-  for (const char* none : {"", "/", "rings", "nccl/", "/ring", "nccl/ring/ring", "variables on servers"})
+  EXPECT_EQ(parse_algorithm("nccl/rechd"),
+            AlgorithmChoice(BaseAlgorithm::kNccl, BaseAlgorithm::kHalvingDoubling));
+  for (const char* none :
+       {"", "/", "rings", "nccl/", "/ring", "nccl/ring/ring", "variables on servers"})
     EXPECT_FALSE(parse_algorithm(none)) << none;
 }
 
@@ -74,10 +80,11 @@ TEST(AlgorithmTable, CombinationsExistOrAreRefusedWithThoseThatDo) {
       }
     }
   }
-  EXPECT_EQ(existing,
-            (std::set<std::string>{"nccl/ring", "nccl/xring", "nccl/halving_doubling", "nccl/recursive_doubling",
-                                   "nccl/double_tree", "nccl/pscpu", "pscpu/pscpu"}));
-  for (const char* unknown : {"ring", "nccl", "nccl/rings", "rings/nccl", "nccl/nccl/ring", "nccl/nccl/pscpu"})
+  EXPECT_EQ(existing, (std::set<std::string>{"nccl/ring", "nccl/xring", "nccl/halving_doubling",
+                                             "nccl/recursive_doubling", "nccl/double_tree",
+                                             "nccl/pscpu", "pscpu/pscpu"}));
+  for (const char* unknown :
+       {"ring", "nccl", "nccl/rings", "rings/nccl", "nccl/nccl/ring", "nccl/nccl/pscpu"})
     EXPECT_FALSE(why_no_combination(unknown)) << unknown;
 }
 
@@ -100,7 +107,8 @@ TEST(AlgorithmTable, CombinationsHaveWhatTheirHalvesHave) {
   EXPECT_EQ(Strategy::for_algorithm(BaseAlgorithm::kNccl).staging, Staging::kDirect);
   for (const AlgorithmTraits& one : all_traits()) {
     if (!one.algorithm.inside) continue;
-    EXPECT_TRUE(one.needs_gpus() && !one.works_in_groups && !one.supports(CollectiveKind::kAllGather, true))
+    EXPECT_TRUE(one.needs_gpus() && !one.works_in_groups &&
+                !one.supports(CollectiveKind::kAllGather, true))
         << one.name;
     EXPECT_EQ(one.merging, Merging::kConcat) << one.name;
     EXPECT_EQ(one.launch, Launch::kConcurrent) << one.name;
@@ -128,19 +136,23 @@ TEST(AlgorithmTable, SaysWhatCanBeMade) {
             << one.name << " " << to_string(kind) << " " << workers << " x " << gpus;
         if (!problems.empty()) continue;
         const std::int64_t elements = 24 * 7;
-        const Collective collective = make_collective(*cluster, strategy, DataType::kFloat32, elements, 0);
+        const Collective collective =
+            make_collective(*cluster, strategy, DataType::kFloat32, elements, 0);
         EXPECT_EQ(check(*collective.schedule, collective.contract()), std::vector<Violation>())
             << one.name << " " << to_string(kind);
         ++made;
       }
       Strategy two = Strategy::for_algorithm(one.algorithm);
       two.shards = 2;
-      const bool room = one.shards != ShardLimit::kReplicasOfWorker || cluster->replicas_per_worker() >= 2;
-      EXPECT_EQ(!complains_about(problems_of(two, *cluster), "shards"), one.shards != ShardLimit::kNoShards && room)
+      const bool room =
+          one.shards != ShardLimit::kReplicasOfWorker || cluster->replicas_per_worker() >= 2;
+      EXPECT_EQ(!complains_about(problems_of(two, *cluster), "shards"),
+                one.shards != ShardLimit::kNoShards && room)
           << one.name << " " << workers << " x " << gpus;
       Strategy channels = Strategy::for_algorithm(one.algorithm);
       channels.channels = 2;
-      EXPECT_EQ(!complains_about(problems_of(channels, *cluster), "channels"), one.channels) << one.name;
+      EXPECT_EQ(!complains_about(problems_of(channels, *cluster), "channels"), one.channels)
+          << one.name;
     }
   }
   EXPECT_GT(made, 150);

@@ -73,7 +73,8 @@ TEST(TensorFlowSpec, PythonIsCompletedAsMultiWorkerAllReduceCompletesIt) {
     spec.limit_unit = LimitUnit::kElements;
     spec.validation = SpecValidation::kLiteral;
     EXPECT_TRUE(problems_of(spec).empty());
-    EXPECT_THAT(entries_of(spec, float32(c["input"]["tensor_elements"].numbers())), ElementsAre(-1));
+    EXPECT_THAT(entries_of(spec, float32(c["input"]["tensor_elements"].numbers())),
+                ElementsAre(-1));
   }
 }
 
@@ -95,15 +96,19 @@ TEST(TensorFlowSpec, TextIsReadAsTfCnnBenchmarksReadIt) {
 TEST(TensorFlowSpec, TheExampleOfItsDocumentation) {
   const auto read = parse_spec("pscpu:2k:pscpu#2:64k:xring");
   ASSERT_TRUE(read);
-  EXPECT_THAT(tuples(read->entries),
-              ElementsAre(Tuple{"pscpu", 1, 2048}, Tuple{"pscpu", 2, 65536}, Tuple{"xring", 1, -1}));
+  EXPECT_THAT(tuples(read->entries), ElementsAre(Tuple{"pscpu", 1, 2048}, Tuple{"pscpu", 2, 65536},
+                                                 Tuple{"xring", 1, -1}));
   EXPECT_THAT(read->places, ElementsAre(0u, 9u, 21u));
   EXPECT_EQ(to_text(spec_of("pscpu:2k:pscpu#2:64k:xring")), "pscpu:2048:pscpu#2:65536:xring");
 }
 
 TEST(TensorFlowSpec, SuffixesArePowersOf1024) {
-  for (const auto& [text, limit] : std::vector<std::pair<std::string, std::int64_t>>{
-           {"1K", 1 << 10}, {"3M", 3 << 20}, {"2G", std::int64_t{2} << 30}, {"1T", std::int64_t{1} << 40}, {"7", 7}}) {
+  for (const auto& [text, limit] :
+       std::vector<std::pair<std::string, std::int64_t>>{{"1K", 1 << 10},
+                                                         {"3M", 3 << 20},
+                                                         {"2G", std::int64_t{2} << 30},
+                                                         {"1T", std::int64_t{1} << 40},
+                                                         {"7", 7}}) {
     EXPECT_EQ(spec_of("nccl:" + text + ":xring").entries[0].limit, limit) << text;
   }
 }
@@ -152,7 +157,8 @@ TEST(TensorFlowSpec, NamesThatTensorFlowDoesNotReduceByAreRefused) {
     const auto problems = problems_of(spec);
     ASSERT_EQ(problems.size(), 1u);
     EXPECT_EQ(problems[0].field, "algorithm");
-    EXPECT_EQ(problems[0].code, name == "rechd" ? ProblemCode::kUnsupported : ProblemCode::kUnknownName);
+    EXPECT_EQ(problems[0].code,
+              name == "rechd" ? ProblemCode::kUnsupported : ProblemCode::kUnknownName);
   }
   EXPECT_EQ(spec_algorithm_names().size(), 8u);
 }
@@ -172,7 +178,8 @@ TEST(TensorFlowSpec, ResultsComeEntryByEntry) {
     SCOPED_TRACE(test::golden_name(c));
     AllReduceSpec spec = spec_of(c["input"]["all_reduce_spec"].text());
     spec.limit_unit = LimitUnit::kElements;
-    const auto entries = entries_of(spec, float32(c["input"]["tensor_elements_in_input_order"].numbers()));
+    const auto entries =
+        entries_of(spec, float32(c["input"]["tensor_elements_in_input_order"].numbers()));
     EXPECT_EQ(result_order(entries), c["expected"]["result_list_corresponds_to_inputs"].ints());
   }
 }
@@ -183,7 +190,8 @@ TEST(AllReduceSpec, EntriesHaveTheDefaultsOfTheirAlgorithm) {
   Strategy strategy = Strategy::for_algorithm(BaseAlgorithm::kXring);
   strategy.spec = spec_of("nccl#3:1k:pscpu#2:64k:xring#4");
   strategy.channels = 5;
-  const Strategy nccl = for_entry(strategy, 0), pscpu = for_entry(strategy, 1), xring = for_entry(strategy, 2);
+  const Strategy nccl = for_entry(strategy, 0), pscpu = for_entry(strategy, 1),
+                 xring = for_entry(strategy, 2);
   EXPECT_EQ(nccl.staging, Staging::kDirect);
   EXPECT_EQ(nccl.launch, Launch::kSerial);
   EXPECT_EQ(nccl.shards, 1) << "TensorFlow ignores them";
@@ -200,12 +208,14 @@ TEST(AllReduceSpec, EntriesHaveTheDefaultsOfTheirAlgorithm) {
 }
 
 TEST(AllReduceSpec, TheUsualOneNeedsTwoWorkers) {
-  Strategy strategy = Strategy::for_algorithm(AlgorithmChoice(BaseAlgorithm::kPscpu, BaseAlgorithm::kPscpu));
+  Strategy strategy =
+      Strategy::for_algorithm(AlgorithmChoice(BaseAlgorithm::kPscpu, BaseAlgorithm::kPscpu));
   strategy.spec = AllReduceSpec::usual();
   EXPECT_EQ(to_text(*strategy.spec), "pscpu/pscpu#2");
   const auto gpus = [](int workers) {
-    return std::make_shared<const Cluster>(std::vector<WorkerGroup>{{test::switch_machine(2), workers}}, 2,
-                                           Network{Network::Kind::kOneSwitch, std::nullopt, microseconds(1), "test"});
+    return std::make_shared<const Cluster>(
+        std::vector<WorkerGroup>{{test::switch_machine(2), workers}}, 2,
+        Network{Network::Kind::kOneSwitch, std::nullopt, microseconds(1), "test"});
   };
   EXPECT_TRUE(problems_on(strategy, 0, *gpus(2)).empty());
   const auto problems = problems_on(strategy, 0, *gpus(1));
@@ -217,7 +227,8 @@ TEST(AllReduceSpec, TheUsualOneNeedsTwoWorkers) {
 TEST(TensorFlowSpec, XringNeedsTwoTensors) {
   for (const Data& c : golden_cases("xring.build")) {
     SCOPED_TRACE(test::golden_name(c));
-    const auto cluster = test::plain_cluster(static_cast<int>(c["input"]["input_tensors"].number()));
+    const auto cluster =
+        test::plain_cluster(static_cast<int>(c["input"]["input_tensors"].number()));
     const auto problems = problems_of(Strategy::for_algorithm(BaseAlgorithm::kXring), *cluster);
     ASSERT_EQ(problems.size(), 1u);
     EXPECT_EQ(problems[0].field, "algorithm");

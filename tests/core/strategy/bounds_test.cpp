@@ -20,10 +20,12 @@ TEST(AllReduceBound, IsTheRingsShareForAlikeDevicesOnOneSwitch) {
   const test::PlainRates rates = fast_links();
   for (const int n : {2, 3, 16, 1000}) {
     const auto cluster = test::plain_cluster(n, rates);
-    const Time expected = transfer_time(Bytes(std::int64_t{200'000'000} * (n - 1) / n), rates.link) + rates.latency;
+    const Time expected =
+        transfer_time(Bytes(std::int64_t{200'000'000} * (n - 1) / n), rates.link) + rates.latency;
     const Time bound = all_reduce_bound(*cluster, Bytes(100'000'000)).time;
     EXPECT_LE(bound, expected + nanoseconds(1));
-    EXPECT_GE(bound, expected - nanoseconds(200)) << n << ": rounding of 2(n-1)/n and the bound's own margin only";
+    EXPECT_GE(bound, expected - nanoseconds(200))
+        << n << ": rounding of 2(n-1)/n and the bound's own margin only";
   }
 }
 
@@ -56,16 +58,22 @@ TEST(AllReduceBound, ASwitchThatAddsHalvesIt) {
     const Cluster cluster({{test::switch_machine(8, {}, adds), 1}}, 8, std::nullopt);
     return all_reduce_bound(cluster, Bytes(100'000'000));
   };
-  EXPECT_LT(bound_with(true).time.count(), 0.75 * static_cast<double>(bound_with(false).time.count()));
+  EXPECT_LT(bound_with(true).time.count(),
+            0.75 * static_cast<double>(bound_with(false).time.count()));
   EXPECT_FALSE(bound_with(true).reason.empty());
 }
 
 TEST(AllReduceBound, SeesTheNetworkOfManyGpus) {
-  const auto machine = *load_machine(test::source_folder() + "/scenarios/machines/dgx1-v100.textproto");
-  const Cluster cluster({{machine, 16}}, 8, Network{Network::Kind::kOneSwitch, std::nullopt, microseconds(1), ""});
+  const auto machine =
+      *load_machine(test::source_folder() + "/scenarios/machines/dgx1-v100.textproto");
+  const Cluster cluster({{machine, 16}}, 8,
+                        Network{Network::Kind::kOneSwitch, std::nullopt, microseconds(1), ""});
   const Bound bound = all_reduce_bound(cluster, Bytes(1'000'000'000));
-  EXPECT_NE(bound.reason, all_reduce_bound(Cluster({{machine, 1}}, 8, std::nullopt), Bytes(1'000'000'000)).reason);
-  EXPECT_NEAR(to_ms(bound.time), 2 * 15.0 / 16 * 1000 / 50, 0.01) << "1 GB over 4 x 12.5 GB/s per worker";
+  EXPECT_NE(
+      bound.reason,
+      all_reduce_bound(Cluster({{machine, 1}}, 8, std::nullopt), Bytes(1'000'000'000)).reason);
+  EXPECT_NEAR(to_ms(bound.time), 2 * 15.0 / 16 * 1000 / 50, 0.01)
+      << "1 GB over 4 x 12.5 GB/s per worker";
 }
 
 TEST(StepBound, AddsWhatIsStillToBeSentAfterTheLastGradients) {

@@ -14,8 +14,9 @@ using test::Data;
 using test::golden_cases;
 
 std::shared_ptr<const Cluster> gpu_cluster(int workers, int gpus) {
-  return std::make_shared<const Cluster>(std::vector<WorkerGroup>{{test::switch_machine(gpus), workers}}, gpus,
-                                         Network{Network::Kind::kOneSwitch, std::nullopt, microseconds(1), "test"});
+  return std::make_shared<const Cluster>(
+      std::vector<WorkerGroup>{{test::switch_machine(gpus), workers}}, gpus,
+      Network{Network::Kind::kOneSwitch, std::nullopt, microseconds(1), "test"});
 }
 
 Strategy strategy(AlgorithmChoice algorithm, int shards = 1) {
@@ -50,9 +51,10 @@ TEST(TensorFlowPacking, GatherGpusOfPsgpu) {
                                      static_cast<int>(c["input"]["gpus_per_worker"].number()));
     int index = 0;
     for (const Data& group : c["expected"]["groups"].items()) {
-      const Collective collective =
-          make_all_reduce(*cluster, strategy(BaseAlgorithm::kPsgpu, static_cast<int>(c["input"]["shards"].number())),
-                          DataType::kFloat32, 1000, index++);
+      const Collective collective = make_all_reduce(
+          *cluster,
+          strategy(BaseAlgorithm::kPsgpu, static_cast<int>(c["input"]["shards"].number())),
+          DataType::kFloat32, 1000, index++);
       std::set<std::string> got, expected;
       for (const Rank r : adding_ranks(collective)) got.insert(tensorflow_name(collective, r));
       for (const Data& name : group.items()) expected.insert(name.text());
@@ -63,25 +65,29 @@ TEST(TensorFlowPacking, GatherGpusOfPsgpu) {
 
 TEST(TensorFlowPacking, SecondStageOfHierarchicalShuffles) {
   const std::vector<std::pair<std::vector<Data>, AlgorithmChoice>> features{
-      {golden_cases("pscpu/pscpu.second_stage"), AlgorithmChoice(BaseAlgorithm::kPscpu, BaseAlgorithm::kPscpu)},
-      {golden_cases("nccl/pscpu.second_stage"), AlgorithmChoice(BaseAlgorithm::kNccl, BaseAlgorithm::kPscpu)}};
+      {golden_cases("pscpu/pscpu.second_stage"),
+       AlgorithmChoice(BaseAlgorithm::kPscpu, BaseAlgorithm::kPscpu)},
+      {golden_cases("nccl/pscpu.second_stage"),
+       AlgorithmChoice(BaseAlgorithm::kNccl, BaseAlgorithm::kPscpu)}};
   for (const auto& [cases, algorithm] : features) {
     for (const Data& c : cases) {
       SCOPED_TRACE(test::golden_name(c));
       const auto workers = static_cast<int>(c["input"]["workers"].number());
       const auto cluster = gpu_cluster(workers, 2);
       for (const int index : {0, 1}) {
-        const Collective collective =
-            make_all_reduce(*cluster, strategy(algorithm, static_cast<int>(c["input"]["shards"].number())),
-                            DataType::kFloat32, 1000, index);
+        const Collective collective = make_all_reduce(
+            *cluster, strategy(algorithm, static_cast<int>(c["input"]["shards"].number())),
+            DataType::kFloat32, 1000, index);
         std::multiset<std::string> adding;
         for (const Rank r : adding_ranks(collective)) adding.insert(tensorflow_name(collective, r));
         // pscpu/pscpu adds on every CPU once in its first stage.
         if (algorithm == AlgorithmChoice(BaseAlgorithm::kPscpu, BaseAlgorithm::kPscpu)) {
-          for (int w = 0; w < workers; ++w) adding.erase(adding.find("w" + std::to_string(w) + "/cpu:0"));
+          for (int w = 0; w < workers; ++w)
+            adding.erase(adding.find("w" + std::to_string(w) + "/cpu:0"));
         }
         std::multiset<std::string> expected;
-        for (const Data& name : c["expected"]["second_gather_devices"].items()) expected.insert(name.text());
+        for (const Data& name : c["expected"]["second_gather_devices"].items())
+          expected.insert(name.text());
         EXPECT_EQ(adding, expected) << "pack " << index << ": the same devices for every pack";
       }
     }
@@ -91,7 +97,8 @@ TEST(TensorFlowPacking, SecondStageOfHierarchicalShuffles) {
 TEST(Pscpu, PacksTakeTurnsAtTheWorkersCpus) {
   const auto cluster = gpu_cluster(4, 1);
   const auto summing_at = [&](int index) {
-    return adding_ranks(make_all_reduce(*cluster, strategy(BaseAlgorithm::kPscpu, 2), DataType::kFloat32, 1000, index));
+    return adding_ranks(make_all_reduce(*cluster, strategy(BaseAlgorithm::kPscpu, 2),
+                                        DataType::kFloat32, 1000, index));
   };
   EXPECT_EQ(summing_at(0), (std::vector<Rank>{4, 6})) << "groups are strided: CPUs 0 and 2";
   EXPECT_EQ(summing_at(1), (std::vector<Rank>{5, 7}));
@@ -126,8 +133,8 @@ TEST(Nccl, ChannelsLeaveAndEnterWorkersAtDifferentGpus) {
 }
 
 TEST(Collective, EveryAlgorithmIsProvedOnEveryShapeOfCluster) {
-  for (const auto& [workers, gpus] :
-       std::vector<std::pair<int, int>>{{1, 1}, {1, 2}, {1, 4}, {2, 1}, {2, 3}, {3, 2}, {4, 4}, {5, 1}}) {
+  for (const auto& [workers, gpus] : std::vector<std::pair<int, int>>{
+           {1, 1}, {1, 2}, {1, 4}, {2, 1}, {2, 3}, {3, 2}, {4, 4}, {5, 1}}) {
     const auto cluster = gpu_cluster(workers, gpus);
     for (const std::string& name : algorithm_names()) {
       for (const int shards : {1, 2, 3}) {
@@ -135,12 +142,14 @@ TEST(Collective, EveryAlgorithmIsProvedOnEveryShapeOfCluster) {
           Strategy s = strategy(*parse_algorithm(name), shards);
           s.reduction = reduction;
           if (!problems_of(s, *cluster).empty()) continue;
-          for (const std::int64_t elements : {std::int64_t{1}, std::int64_t{workers} * gpus - 1, std::int64_t{1009}}) {
+          for (const std::int64_t elements :
+               {std::int64_t{1}, std::int64_t{workers} * gpus - 1, std::int64_t{1009}}) {
             for (const int index : {0, 1}) {
-              const Collective c = make_all_reduce(*cluster, s, DataType::kFloat32, elements, index);
+              const Collective c =
+                  make_all_reduce(*cluster, s, DataType::kFloat32, elements, index);
               EXPECT_EQ(check(*c.schedule, c.contract()), std::vector<Violation>())
-                  << name << ", " << shards << " shards, " << workers << " x " << gpus << ", " << elements
-                  << " elements, pack " << index;
+                  << name << ", " << shards << " shards, " << workers << " x " << gpus << ", "
+                  << elements << " elements, pack " << index;
             }
           }
         }

@@ -31,7 +31,8 @@ TEST(FixedPoint, LogarithmAndPowerAreThoseOfTheLibrary) {
         << x;
     const std::uint64_t e = random.next() >> (19 + random.below(30));
     const long double expected = 65536.0L * std::exp2(static_cast<long double>(e) / 4294967296.0L);
-    EXPECT_NEAR(static_cast<double>(exp2_fixed(e)), static_cast<double>(std::min(expected, 0x1p62L)),
+    EXPECT_NEAR(static_cast<double>(exp2_fixed(e)),
+                static_cast<double>(std::min(expected, 0x1p62L)),
                 1 + 1e-9 * static_cast<double>(expected))
         << e;
   }
@@ -49,7 +50,8 @@ TEST(Noise, IsNoneWithoutKindOrMean) {
 }
 
 TEST(Noise, NeverMakesFasterAndMakesSlowerByTheMean) {
-  for (const Noise::Kind kind : {Noise::Kind::kExponential, Noise::Kind::kPareto, Noise::Kind::kBernoulli}) {
+  for (const Noise::Kind kind :
+       {Noise::Kind::kExponential, Noise::Kind::kPareto, Noise::Kind::kBernoulli}) {
     double sum = 0;
     for (std::int64_t replica = 0; replica < 50; ++replica) {
       for (std::int32_t step = 0; step < kSteps; ++step) {
@@ -58,7 +60,8 @@ TEST(Noise, NeverMakesFasterAndMakesSlowerByTheMean) {
         sum += static_cast<double>(pace - 1'000'000);
       }
     }
-    EXPECT_NEAR(sum / (50.0 * kSteps), static_cast<double>(kMean), 0.02 * kMean) << static_cast<int>(kind);
+    EXPECT_NEAR(sum / (50.0 * kSteps), static_cast<double>(kMean), 0.02 * kMean)
+        << static_cast<int>(kind);
   }
 }
 
@@ -67,33 +70,40 @@ double last_of(const Noise& n, std::int64_t replicas) {
   double sum = 0;
   for (std::int32_t step = 0; step < kSteps; ++step) {
     std::int64_t last = 0;
-    for (std::int64_t r = 0; r < replicas; ++r) last = std::max(last, noisy_pace(n, 77, r, step) - 1'000'000);
+    for (std::int64_t r = 0; r < replicas; ++r)
+      last = std::max(last, noisy_pace(n, 77, r, step) - 1'000'000);
     sum += static_cast<double>(last);
   }
   return sum / kSteps;
 }
 
-/// Agarwal, Garg and Vishnoi's point: what everyone waits for grows with the logarithm, or with a power, of their number.
+/// Agarwal, Garg and Vishnoi's point: what everyone waits for grows with the logarithm, or with a
+/// power, of their number.
 TEST(Noise, TheLastOfManyIsAsLateAsTheoryHasIt) {
   for (const std::int64_t n : {1, 2, 8, 64, 256}) {
     double harmonic = 0;
     for (std::int64_t i = 1; i <= n; ++i) harmonic += 1.0 / static_cast<double>(i);
     EXPECT_NEAR(last_of(noise(Noise::Kind::kExponential), n) / (kMean * harmonic), 1, 0.04) << n;
 
-    // The largest of n Pareto draws: least · Γ(n + 1) Γ(1 - 1/a) / Γ(n + 1 - 1/a), least = mean (a - 1) / a.
+    // The largest of n Pareto draws: least · Γ(n + 1) Γ(1 - 1/a) / Γ(n + 1 - 1/a),
+    // least = mean (a - 1) / a.
     const double a = 3;
     const auto count = static_cast<double>(n);
-    const double largest = std::exp(std::lgamma(count + 1) + std::lgamma(1 - 1 / a) - std::lgamma(count + 1 - 1 / a));
-    EXPECT_NEAR(last_of(noise(Noise::Kind::kPareto), n) / (kMean * (a - 1) / a * largest), 1, 0.06) << n;
+    const double largest =
+        std::exp(std::lgamma(count + 1) + std::lgamma(1 - 1 / a) - std::lgamma(count + 1 - 1 / a));
+    EXPECT_NEAR(last_of(noise(Noise::Kind::kPareto), n) / (kMean * (a - 1) / a * largest), 1, 0.06)
+        << n;
 
     const double hit = 1 - std::pow(0.95, count);
-    EXPECT_NEAR(last_of(noise(Noise::Kind::kBernoulli), n) / (kMean / 0.05 * hit), 1, n == 1 ? 0.2 : 0.08) << n;
+    EXPECT_NEAR(last_of(noise(Noise::Kind::kBernoulli), n) / (kMean / 0.05 * hit), 1,
+                n == 1 ? 0.2 : 0.08)
+        << n;
   }
 }
 
 TEST(Noise, OfOneReplicaAndStepTellsNothingOfTheNextOnes) {
-  const Noise n =
-      noise(Noise::Kind::kBernoulli);  // hit or not: shared hits of neighbours are as rare as they should be
+  const Noise n = noise(Noise::Kind::kBernoulli);  // hit or not: shared hits of neighbours are as
+                                                   // rare as they should be
   const auto hit = [&](std::uint64_t seed, std::int64_t replica, std::int32_t step) {
     return noisy_pace(n, seed, replica, step) > 1'000'000 ? 1 : 0;
   };
@@ -106,7 +116,8 @@ TEST(Noise, OfOneReplicaAndStepTellsNothingOfTheNextOnes) {
     both_seeds += hit(1, r, s) * hit(2, r, s);
   }
   const double expected = kDraws * 0.05 * 0.05;
-  for (const int both : {both_steps, both_replicas, both_seeds}) EXPECT_NEAR(both, expected, 5 * std::sqrt(expected));
+  for (const int both : {both_steps, both_replicas, both_seeds})
+    EXPECT_NEAR(both, expected, 5 * std::sqrt(expected));
 }
 
 TEST(Noise, IsTheSameOnEveryMachine) {
@@ -118,7 +129,8 @@ TEST(Noise, HasAnEnd) {
   Noise wild = noise(Noise::Kind::kPareto);
   wild.mean_ppm = 10'000'000;
   wild.tail_index_milli = 1'010;
-  for (std::int32_t step = 0; step < 100'000; ++step) ASSERT_LE(noisy_pace(wild, 1, 0, step), kMostNoisy * 1'000'000);
+  for (std::int32_t step = 0; step < 100'000; ++step)
+    ASSERT_LE(noisy_pace(wild, 1, 0, step), kMostNoisy * 1'000'000);
 }
 
 }  // namespace

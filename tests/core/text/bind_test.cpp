@@ -26,12 +26,15 @@ std::string errors_of(const std::string& text) {
 
 TEST(Bind, FillsEveryKindOfField) {
   proto::Scenario message;
-  EXPECT_EQ(bind_text("name: \"n\" run { steps: 0x10 seed: 18446744073709551615 compute_jitter_percent: 1.5 "
-                      "network_model: IDEAL }\n"
-                      "workload { variable { name: \"v\" shape: [2, 3] shape: 4 } } cluster { machine { switch { "
-                      "in_switch_reduction: true } } }",
-                      message),
-            "");
+  EXPECT_EQ(
+      bind_text(
+          "name: \"n\" run { steps: 0x10 seed: 18446744073709551615 compute_jitter_percent: 1.5 "
+          "network_model: IDEAL }\n"
+          "workload { variable { name: \"v\" shape: [2, 3] shape: 4 } } cluster { machine { switch "
+          "{ "
+          "in_switch_reduction: true } } }",
+          message),
+      "");
   EXPECT_EQ(message.run().steps(), 16);
   EXPECT_EQ(message.run().seed(), 18446744073709551615u);
   EXPECT_EQ(message.run().network_model(), proto::Run::IDEAL);
@@ -41,9 +44,11 @@ TEST(Bind, FillsEveryKindOfField) {
 
 TEST(Bind, AcceptsJsonsConventions) {
   proto::Scenario message;
-  EXPECT_EQ(bind_text(R"({"run": {"seed": "123", "computeJitterPercent": 2, "networkModel": "FIFO", "steps": null}})",
-                      message),
-            "");
+  EXPECT_EQ(
+      bind_text(
+          R"({"run": {"seed": "123", "computeJitterPercent": 2, "networkModel": "FIFO", "steps": null}})",
+          message),
+      "");
   EXPECT_EQ(message.run().seed(), 123u);
   EXPECT_EQ(message.run().compute_jitter_percent(), 2);
   EXPECT_FALSE(message.run().has_steps());
@@ -59,12 +64,18 @@ TEST(Bind, AMessageIsWholeOnlyIfAllThatWasWrittenInItWasBound) {
                       sources.whole(message.cluster().network()), sources.whole(message.run()));
   };
   const std::string run = "run { steps: 2 } ";
-  EXPECT_EQ(whole(run + "cluster { network { latency_us: 1 } }"), std::tuple(true, true, true, true));
-  EXPECT_EQ(whole(run + "cluster { network { latency_us: \"x\" } }"), std::tuple(false, false, false, true));
-  EXPECT_EQ(whole(run + "cluster { network { no_such: 1 } }"), std::tuple(false, false, false, true));
-  EXPECT_EQ(whole(run + "cluster { network { latency_us: 1 latency_us: 1 } }"), std::tuple(false, false, false, true));
-  EXPECT_EQ(whole(run + "cluster { network { } workers { count: 1.5 } }"), std::tuple(false, false, true, true));
-  EXPECT_EQ(whole(run + "cluster { network { latency_us: \nkind: RAILS } }"), std::tuple(false, false, false, true))
+  EXPECT_EQ(whole(run + "cluster { network { latency_us: 1 } }"),
+            std::tuple(true, true, true, true));
+  EXPECT_EQ(whole(run + "cluster { network { latency_us: \"x\" } }"),
+            std::tuple(false, false, false, true));
+  EXPECT_EQ(whole(run + "cluster { network { no_such: 1 } }"),
+            std::tuple(false, false, false, true));
+  EXPECT_EQ(whole(run + "cluster { network { latency_us: 1 latency_us: 1 } }"),
+            std::tuple(false, false, false, true));
+  EXPECT_EQ(whole(run + "cluster { network { } workers { count: 1.5 } }"),
+            std::tuple(false, false, true, true));
+  EXPECT_EQ(whole(run + "cluster { network { latency_us: \nkind: RAILS } }"),
+            std::tuple(false, false, false, true))
       << "a field that cannot be read";
   EXPECT_EQ(whole(run + "cluster { machine { ring { gpu: [0, x] } } network { } }"),
             std::tuple(false, false, true, true));
@@ -96,10 +107,14 @@ TEST(Bind, ReportsEveryMisfitAtItsPlace) {
 
 TEST(Bind, LimitsOfWholeNumbersFitAndTheNextOnesDoNot) {
   proto::Scenario message;
-  EXPECT_EQ(bind_text("strategy { bytes_per_pack: -9223372036854775808 channels: 2147483647 }", message), "");
+  EXPECT_EQ(
+      bind_text("strategy { bytes_per_pack: -9223372036854775808 channels: 2147483647 }", message),
+      "");
   EXPECT_EQ(message.strategy().bytes_per_pack(), std::numeric_limits<std::int64_t>::min());
-  EXPECT_EQ(errors_of("strategy { bytes_per_pack: 9223372036854775808 }"), "1:28 too-large Strategy.bytes_per_pack");
-  EXPECT_EQ(errors_of("strategy { bytes_per_pack: -9223372036854775809 }"), "1:28 too-small Strategy.bytes_per_pack");
+  EXPECT_EQ(errors_of("strategy { bytes_per_pack: 9223372036854775808 }"),
+            "1:28 too-large Strategy.bytes_per_pack");
+  EXPECT_EQ(errors_of("strategy { bytes_per_pack: -9223372036854775809 }"),
+            "1:28 too-small Strategy.bytes_per_pack");
   EXPECT_EQ(errors_of("strategy { num_packs: 2147483648 }"), "1:23 too-large Strategy.num_packs");
 }
 
@@ -145,24 +160,28 @@ void fill_randomly(google::protobuf::Message& message, Random& random, int depth
         case google::protobuf::FieldDescriptor::CPPTYPE_INT64:
           add(static_cast<std::int64_t>(random.next()), &R::AddInt64, &R::SetInt64);
           break;
-        case google::protobuf::FieldDescriptor::CPPTYPE_UINT64: add(random.next(), &R::AddUInt64, &R::SetUInt64); break;
+        case google::protobuf::FieldDescriptor::CPPTYPE_UINT64:
+          add(random.next(), &R::AddUInt64, &R::SetUInt64);
+          break;
         case google::protobuf::FieldDescriptor::CPPTYPE_DOUBLE:
-          add(static_cast<double>(static_cast<std::int64_t>(random.next())) / 1e7, &R::AddDouble, &R::SetDouble);
+          add(static_cast<double>(static_cast<std::int64_t>(random.next())) / 1e7, &R::AddDouble,
+              &R::SetDouble);
           break;
         case google::protobuf::FieldDescriptor::CPPTYPE_BOOL:
           add(random.below(2) == 0, &R::AddBool, &R::SetBool);
           break;
         case google::protobuf::FieldDescriptor::CPPTYPE_STRING: {
           std::string text;
-          for (std::uint64_t c = random.below(12); c > 0; --c) text += static_cast<char>(32 + random.below(95));
+          for (std::uint64_t c = random.below(12); c > 0; --c)
+            text += static_cast<char>(32 + random.below(95));
           text += random.below(4) == 0 ? "é\n\t\"\\" : "";
           field->is_repeated() ? reflection.AddString(&message, field, text)
                                : reflection.SetString(&message, field, text);
           break;
         }
         case google::protobuf::FieldDescriptor::CPPTYPE_ENUM: {
-          const auto* value = field->enum_type()->value(
-              static_cast<int>(random.below(static_cast<std::uint64_t>(field->enum_type()->value_count()))));
+          const auto* value = field->enum_type()->value(static_cast<int>(
+              random.below(static_cast<std::uint64_t>(field->enum_type()->value_count()))));
           field->is_repeated() ? reflection.AddEnum(&message, field, value)
                                : reflection.SetEnum(&message, field, value);
           break;

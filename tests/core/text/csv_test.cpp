@@ -11,8 +11,8 @@ using test::placed;
 
 TEST(Csv, ReadsRemarksHeaderAndQuotedCells) {
   Problems problems;
-  const CsvTable table =
-      parse_csv("# batch: 128\n# just talk\nname,note\nx,\"a, \"\"b\"\"\nc\"\ny,\r\n", "f", problems);
+  const CsvTable table = parse_csv(
+      "# batch: 128\n# just talk\nname,note\nx,\"a, \"\"b\"\"\nc\"\ny,\r\n", "f", problems);
   EXPECT_TRUE(problems.empty());
   EXPECT_EQ(table.remarks.at("batch").text, "128");
   EXPECT_EQ(table.column("note"), 1);

@@ -31,7 +31,9 @@ std::string shown(const Value& value) {
 TEST(TextFormat, KeepsEveryValueAndItsPlace) {
   Problems problems;
   const Value v =
-      parse_text_format("# remark\na: 1\nb { c: \"x\" 'y' d: -inf }\ne: [1, 2.5]; f <g: YES>", "f", problems).root;
+      parse_text_format("# remark\na: 1\nb { c: \"x\" 'y' d: -inf }\ne: [1, 2.5]; f <g: YES>", "f",
+                        problems)
+          .root;
   EXPECT_EQ(placed(problems), "");
   ASSERT_EQ(v.fields.size(), 4u);
   EXPECT_EQ(v.fields[0].name, "a");
@@ -45,13 +47,17 @@ TEST(TextFormat, KeepsEveryValueAndItsPlace) {
   EXPECT_EQ(v.fields[3].value.fields[0].value.kind, Value::Kind::kIdentifier);
 }
 
-/// The text between where a value begins and ends, of every value in the text's order. Without tabs.
-void collect(const Value& value, const std::vector<std::string>& lines, std::vector<std::string>& found) {
+/// The text between where a value begins and ends, of every value in the text's order. Without
+/// tabs.
+void collect(const Value& value, const std::vector<std::string>& lines,
+             std::vector<std::string>& found) {
   std::string text;
   for (int line = value.at.line; line <= value.end.line; ++line) {
     const std::string& whole = lines[static_cast<std::size_t>(line) - 1];
-    const std::size_t from = line == value.at.line ? static_cast<std::size_t>(value.at.column) - 1 : 0;
-    const std::size_t to = line == value.end.line ? static_cast<std::size_t>(value.end.column) - 1 : whole.size();
+    const std::size_t from =
+        line == value.at.line ? static_cast<std::size_t>(value.at.column) - 1 : 0;
+    const std::size_t to =
+        line == value.end.line ? static_cast<std::size_t>(value.end.column) - 1 : whole.size();
     text += (line == value.at.line ? "" : "|") + whole.substr(from, to - from);
   }
   found.push_back(text);
@@ -69,18 +75,20 @@ TEST(TextFormat, EveryValueEndsBehindItsLastCharacter) {
   const std::string text = "a: 1;b <c: 'x'  # r\n \"é\" d: - inf >\ne: [1 , {f: 2}] g {\n} h: x";
   Problems problems;
   EXPECT_EQ(values(parse_text_format(text, "f", problems).root, text),
-            (std::vector<std::string>{"1", "<c: 'x'  # r| \"é\" d: - inf >", "'x'  # r| \"é\"", "- inf", "[1 , {f: 2}]",
-                                      "1", "{f: 2}", "2", "{|}", "x"}));
+            (std::vector<std::string>{"1", "<c: 'x'  # r| \"é\" d: - inf >", "'x'  # r| \"é\"",
+                                      "- inf", "[1 , {f: 2}]", "1", "{f: 2}", "2", "{|}", "x"}));
   EXPECT_EQ(placed(problems), "");
 }
 
 TEST(Json, EveryValueEndsBehindItsLastCharacter) {
   const std::string text =
-      "{\"a\": 1 ,\"b\":{ },\n\"c\" : [ 1, [true,null] , {\"d\": \"x\\\"y\" } ],\"e\":-1.5e3, \"f\": [ \n ]}";
+      "{\"a\": 1 ,\"b\":{ },\n\"c\" : [ 1, [true,null] , {\"d\": \"x\\\"y\" } ],\"e\":-1.5e3, "
+      "\"f\": [ \n ]}";
   Problems problems;
   EXPECT_EQ(values(parse_json(text, "f", problems).root, text),
-            (std::vector<std::string>{"1", "{ }", "[ 1, [true,null] , {\"d\": \"x\\\"y\" } ]", "1", "[true,null]",
-                                      "true", "null", "{\"d\": \"x\\\"y\" }", "\"x\\\"y\"", "-1.5e3", "[ | ]"}));
+            (std::vector<std::string>{"1", "{ }", "[ 1, [true,null] , {\"d\": \"x\\\"y\" } ]", "1",
+                                      "[true,null]", "true", "null", "{\"d\": \"x\\\"y\" }",
+                                      "\"x\\\"y\"", "-1.5e3", "[ | ]"}));
   EXPECT_EQ(placed(problems), "");
 }
 
@@ -115,12 +123,14 @@ TEST(TextFormat, AMistakeCostsNoOtherField) {
 }
 
 TEST(TextFormat, ComesToAnEndWhateverStandsThere) {
-  const std::vector<std::string> tokens{"a", "b", ":", ":", "1",  "\"s\"", "{", "}", "<", ">",    "[",
-                                        "]", ",", ";", "-", "\n", "#",     "é", "'", ".", "1.5f", "\n"};
+  const std::vector<std::string> tokens{"a", "b", ":", ":", "1",    "\"s\"", "{", "}",
+                                        "<", ">", "[", "]", ",",    ";",     "-", "\n",
+                                        "#", "é", "'", ".", "1.5f", "\n"};
   Random random(5);
   for (int round = 0; round < 20'000; ++round) {
     std::string text;
-    for (std::uint64_t n = random.below(24); n > 0; --n) text += tokens[random.below(tokens.size())] + " ";
+    for (std::uint64_t n = random.below(24); n > 0; --n)
+      text += tokens[random.below(tokens.size())] + " ";
     Problems problems;
     const Document document = parse_text_format(text, "f", problems);
     EXPECT_TRUE(!document.cut_off || !problems.empty()) << text;
@@ -159,7 +169,9 @@ TEST(TextFormat, RefusesDepthInsteadOfOverflowingTheStack) {
 TEST(Json, KeepsEveryValueAndItsPlace) {
   Problems problems;
   const Value v =
-      parse_json("{\n  \"a\": -1.5e3,\n  \"b\": [true, null, \"x\\u00e9\\/\"],\n \"c\": {}\n}", "f", problems).root;
+      parse_json("{\n  \"a\": -1.5e3,\n  \"b\": [true, null, \"x\\u00e9\\/\"],\n \"c\": {}\n}", "f",
+                 problems)
+          .root;
   EXPECT_EQ(placed(problems), "");
   ASSERT_EQ(v.fields.size(), 3u);
   EXPECT_EQ(v.fields[0].at.line, 2);
@@ -185,11 +197,12 @@ TEST(Json, RefusesDepth) {
 }
 
 TEST(Utf8, IsWhatRfc3629Says) {
-  for (const char* good : {"", "abc", "\x7f", "é", "\u0800", "\ud7ff", "\ue000", "\uffff", "\U00010000", "\U0010ffff"})
+  for (const char* good :
+       {"", "abc", "\x7f", "é", "\u0800", "\ud7ff", "\ue000", "\uffff", "\U00010000", "\U0010ffff"})
     EXPECT_EQ(valid_utf8(good), std::string_view(good).size()) << good;
-  for (const char* bad :
-       {"\x80", "\xff", "\xc0\x80", "\xc1\xbf", "\xc3", "\xc3(", "\xe0\x9f\xbf", "\xe2\x82", "\xed\xa0\x80",
-        "\xed\xbf\xbf", "\xf0\x8f\xbf\xbf", "\xf0\x90\x80", "\xf4\x90\x80\x80", "\xf5\x80\x80\x80"})
+  for (const char* bad : {"\x80", "\xff", "\xc0\x80", "\xc1\xbf", "\xc3", "\xc3(", "\xe0\x9f\xbf",
+                          "\xe2\x82", "\xed\xa0\x80", "\xed\xbf\xbf", "\xf0\x8f\xbf\xbf",
+                          "\xf0\x90\x80", "\xf4\x90\x80\x80", "\xf5\x80\x80\x80"})
     EXPECT_EQ(valid_utf8("é" + std::string(bad)), 2u);
   EXPECT_EQ(valid_utf8(std::string_view("\0x", 2)), 2u);
 }

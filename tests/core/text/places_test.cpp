@@ -37,8 +37,9 @@ TEST(Places, OfWhatWasNotWrittenAreThoseAroundIt) {
 }
 
 TEST(Places, OfSeveralAreCounted) {
-  const Places places =
-      places_of("communicator { name: \"a\" }\ncommunicator {\n  exchange: [{ bytes: 4 }, { bytes: 8 }]\n}\n");
+  const Places places = places_of(
+      "communicator { name: \"a\" }\ncommunicator {\n  exchange: [{ bytes: 4 }, { bytes: 8 "
+      "}]\n}\n");
   EXPECT_EQ(at(places, "communicator[0].name"), "f:1:22");
   EXPECT_EQ(at(places, "communicator[1].exchange[1].bytes"), "f:3:37");
   EXPECT_EQ(at(places, "communicator[1].name"), "f:2:14") << "the message around it";
@@ -56,7 +57,8 @@ TEST(Places, AreWhatComplaintsPointAt) {
   Problems problems;
   Complaints complaints(places, problems);
   EXPECT_EQ(complaints.in_range("strategy.byteps.servers_on_workers", "byteps", 9, 1, 9), 9);
-  EXPECT_EQ(complaints.in_range("strategy.byteps.servers_on_workers", "byteps", 9, 1, 4), std::nullopt);
+  EXPECT_EQ(complaints.in_range("strategy.byteps.servers_on_workers", "byteps", 9, 1, 4),
+            std::nullopt);
   ASSERT_EQ(problems.size(), 1u);
   EXPECT_EQ(test::placed(problems), "2:32 too-large BytePs.servers_on_workers");
 }

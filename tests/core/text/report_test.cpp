@@ -9,14 +9,22 @@ namespace {
 
 TEST(Report, WritesValuesAsJsonInTheUnitsOfTheirNames) {
   const std::optional<int> unknown;
-  Report report{
-      {"pack", 3}, {"time_us", Time(1'234'567)}, {"bytes", Bytes(4096)}, {"rate", bandwidth_from_gb_per_s(25)}};
-  report.add("share", Fraction{0.25}).add("text", "a \"b\"").add("done", true).add("left_out", unknown);
-  report.add("null", or_null(unknown)).add("names", std::vector<std::string>{"a", "b"}).add("", 1, "text alone");
-  EXPECT_EQ(
-      to_json(report),
-      "{\n \"pack\": 3,\n \"time_us\": 1.234567,\n \"bytes\": 4096,\n \"rate\": 25.0,\n \"share\": 0.25,\n"
-      " \"text\": \"a \\\"b\\\"\",\n \"done\": true,\n \"null\": null,\n \"names\": [\n  \"a\",\n  \"b\"\n ]\n}\n");
+  Report report{{"pack", 3},
+                {"time_us", Time(1'234'567)},
+                {"bytes", Bytes(4096)},
+                {"rate", bandwidth_from_gb_per_s(25)}};
+  report.add("share", Fraction{0.25})
+      .add("text", "a \"b\"")
+      .add("done", true)
+      .add("left_out", unknown);
+  report.add("null", or_null(unknown))
+      .add("names", std::vector<std::string>{"a", "b"})
+      .add("", 1, "text alone");
+  EXPECT_EQ(to_json(report),
+            "{\n \"pack\": 3,\n \"time_us\": 1.234567,\n \"bytes\": 4096,\n \"rate\": 25.0,\n "
+            "\"share\": 0.25,\n"
+            " \"text\": \"a \\\"b\\\"\",\n \"done\": true,\n \"null\": null,\n \"names\": [\n  "
+            "\"a\",\n  \"b\"\n ]\n}\n");
 }
 
 TEST(Report, ShowsValuesWithUnits) {
@@ -29,8 +37,14 @@ TEST(Report, ShowsValuesWithUnits) {
 }
 
 TEST(Report, NestsReportsAndListsOfThem) {
-  const Report report{{"rows", list_of(std::vector{1, 2}, [](int n) { return Report{{"n", n}}; })}, {"none", Report()}};
-  EXPECT_EQ(to_json(report), "{\n \"rows\": [\n  {\n   \"n\": 1\n  },\n  {\n   \"n\": 2\n  }\n ],\n \"none\": {}\n}\n");
+  const Report report{{"rows", list_of(std::vector{1, 2},
+                                       [](int n) {
+                                         return Report{{"n", n}};
+                                       })},
+                      {"none", Report()}};
+  EXPECT_EQ(
+      to_json(report),
+      "{\n \"rows\": [\n  {\n   \"n\": 1\n  },\n  {\n   \"n\": 2\n  }\n ],\n \"none\": {}\n}\n");
 }
 
 }  // namespace

@@ -53,14 +53,16 @@ TEST(ByteSource, WhatIsNoFileIsAnError) {
   using test::Mistake;
   EXPECT_THAT(open_byte_source("/no/such/file"),
               test::FailsWith(Mistake{ProblemCode::kMissing, "", 0, 0, "/no/such/file"}));
-  EXPECT_THAT(open_byte_source("/tmp"), test::FailsWith(Mistake{ProblemCode::kWrongType, "", 0, 0, "/tmp"}));
+  EXPECT_THAT(open_byte_source("/tmp"),
+              test::FailsWith(Mistake{ProblemCode::kWrongType, "", 0, 0, "/tmp"}));
 }
 
 TEST(ReadAhead, FromFrontToBackReadsLittleMoreThanAllOfItInFewCalls) {
   const std::string bytes = pattern(3 << 20);
   const test::CountedBytes source(bytes);
   ReadAhead ahead(source);
-  for (std::size_t at = 0; at < bytes.size(); at += 1000) ASSERT_EQ(ahead.read(at, 1000), bytes.substr(at, 1000)) << at;
+  for (std::size_t at = 0; at < bytes.size(); at += 1000)
+    ASSERT_EQ(ahead.read(at, 1000), bytes.substr(at, 1000)) << at;
   EXPECT_EQ(ahead.read(bytes.size(), 10), "");
   EXPECT_LT(source.bytes(), bytes.size() * 11 / 10);
   EXPECT_LT(source.calls(), 20);

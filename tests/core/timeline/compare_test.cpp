@@ -25,11 +25,13 @@ struct LaneSpan {
 };
 
 /// A timeline of one step on one device. `packs`: the gradient of each.
-TimelineReader timeline_of(const std::vector<LaneSpan>& spans, const std::vector<std::string>& packs = {"a", "b"}) {
+TimelineReader timeline_of(const std::vector<LaneSpan>& spans,
+                           const std::vector<std::string>& packs = {"a", "b"}) {
   std::ostringstream out;
   TimelineWriter writer(out);
   RunInfo run;
-  for (const std::string& gradient : packs) run.packs.push_back({{gradient}, Bytes(100), "float32", {}, 0, 0, {}});
+  for (const std::string& gradient : packs)
+    run.packs.push_back({{gradient}, Bytes(100), "float32", {}, 0, 0, {}});
   writer.begin(run);
   std::map<std::int32_t, std::vector<LaneSpan>> lanes;
   for (const LaneSpan& span : spans) lanes[span.lane].push_back(span);
@@ -63,8 +65,8 @@ Comparison compared(const TimelineReader& a, const TimelineReader& b) {
 }
 
 TEST(Compare, AsManyChannelsAreComparedOneByOne) {
-  const Comparison c =
-      compared(timeline_of({{0, 0, 10, 20}, {1, 0, 10, 24}}), timeline_of({{0, 0, 0, 13}, {1, 0, 0, 10}}));
+  const Comparison c = compared(timeline_of({{0, 0, 10, 20}, {1, 0, 10, 24}}),
+                                timeline_of({{0, 0, 0, 13}, {1, 0, 0, 10}}));
   ASSERT_EQ(c.kinds.size(), 1u);
   EXPECT_FALSE(c.kinds[0].together);
   EXPECT_EQ(c.kinds[0].steps, 2);
@@ -76,13 +78,17 @@ TEST(Compare, AsManyChannelsAreComparedOneByOne) {
 
 TEST(Compare, WhereAPackHasAnotherNumberOfChannelsItsChannelsAreTakenTogether) {
   // Pack 0: two lanes of steps that were predicted, four channels that ran. Pack 1: two of both.
-  const Comparison c =
-      compared(timeline_of({{0, 0, 10, 15, 0, 0},
-                            {0, 0, 20, 30, 1, 1},
-                            {1, 0, 12, 33, 0, 0},
-                            {0, 1, 40, 50, 0, 2},
-                            {1, 1, 40, 50, 0, 3}}),
-               timeline_of({{0, 0, 5, 9}, {1, 0, 6, 9}, {2, 0, 7, 9}, {3, 0, 7, 35}, {0, 1, 40, 51}, {1, 1, 40, 52}}));
+  const Comparison c = compared(timeline_of({{0, 0, 10, 15, 0, 0},
+                                             {0, 0, 20, 30, 1, 1},
+                                             {1, 0, 12, 33, 0, 0},
+                                             {0, 1, 40, 50, 0, 2},
+                                             {1, 1, 40, 50, 0, 3}}),
+                                timeline_of({{0, 0, 5, 9},
+                                             {1, 0, 6, 9},
+                                             {2, 0, 7, 9},
+                                             {3, 0, 7, 35},
+                                             {0, 1, 40, 51},
+                                             {1, 1, 40, 52}}));
   EXPECT_EQ(c.together, 1);
   EXPECT_EQ(c.most_channels_a, 2);
   EXPECT_EQ(c.most_channels_b, 4);
@@ -96,39 +102,45 @@ TEST(Compare, WhereAPackHasAnotherNumberOfChannelsItsChannelsAreTakenTogether) {
   EXPECT_EQ(c.kinds[1].time.b, microseconds(30)) << "5 to 35";
   EXPECT_EQ(c.steps_only_a + c.steps_only_b, 0) << "nothing vanishes";
   EXPECT_THAT(c.in_words(),
-              Contains(HasSubstr("of 1 packs on devices the first has up to 2 channels and the second up to 4")));
+              Contains(HasSubstr(
+                  "of 1 packs on devices the first has up to 2 channels and the second up to 4")));
 }
 
 TEST(Compare, ChannelsOfAPackThatOneAloneHasAreCounted) {
-  const TimelineReader both = timeline_of({{0, 0, 10, 15}, {0, 1, 20, 30}, {1, 1, 20, 30}, {2, 1, 20, 30}});
+  const TimelineReader both =
+      timeline_of({{0, 0, 10, 15}, {0, 1, 20, 30}, {1, 1, 20, 30}, {2, 1, 20, 30}});
   const TimelineReader one = timeline_of({{0, 0, 10, 15}});
   const Comparison more = compared(both, one);
   EXPECT_EQ(more.steps_only_a, 3);
   EXPECT_EQ(more.steps_only_b, 0);
   EXPECT_EQ(more.together, 0);
-  EXPECT_THAT(more.in_words(),
-              Contains(HasSubstr("3 steps of lanes of the first and 0 of the second are in one alone")));
+  EXPECT_THAT(
+      more.in_words(),
+      Contains(HasSubstr("3 steps of lanes of the first and 0 of the second are in one alone")));
   EXPECT_EQ(compared(one, both).steps_only_b, 3);
 }
 
 TEST(Compare, LaneStepsThatOneAloneHasOrThatAreOfAnotherKindAreCounted) {
-  const Comparison c = compared(timeline_of({{0, 0, 10, 15, 0, 0}, {0, 0, 20, 30, 1, 1}, {0, 0, 30, 31, 1, 2}}),
-                                timeline_of({{0, 0, 10, 15, 0, 0}, {0, 0, 20, 30, 2, 1}}));
+  const Comparison c =
+      compared(timeline_of({{0, 0, 10, 15, 0, 0}, {0, 0, 20, 30, 1, 1}, {0, 0, 30, 31, 1, 2}}),
+               timeline_of({{0, 0, 10, 15, 0, 0}, {0, 0, 20, 30, 2, 1}}));
   EXPECT_EQ(c.steps_joined, 1);
   EXPECT_EQ(c.steps_only_a, 2);
   EXPECT_EQ(c.steps_only_b, 1);
 }
 
 TEST(Compare, StepsAreOfTheSamePackIfItsGradientsAre) {
-  const Comparison c = compared(timeline_of({{0, 0, 10, 15}, {0, 1, 20, 30}}, {"a", "b"}),
-                                timeline_of({{0, 0, 10, 21}, {0, 1, 21, 27}, {0, 2, 30, 31}}, {"b", "a", "c"}));
+  const Comparison c =
+      compared(timeline_of({{0, 0, 10, 15}, {0, 1, 20, 30}}, {"a", "b"}),
+               timeline_of({{0, 0, 10, 21}, {0, 1, 21, 27}, {0, 2, 30, 31}}, {"b", "a", "c"}));
   ASSERT_EQ(c.kinds.size(), 1u);
   EXPECT_EQ(c.kinds[0].mean_error, microseconds(1)) << "a: 5 and 6, b: 10 and 11 µs";
   EXPECT_EQ(c.steps_only_a, 0);
   EXPECT_EQ(c.steps_only_b, 1);
 }
 
-/// Steps that take so long, each of them computing for a third of it (forward) and waiting for the rest.
+/// Steps that take so long, each of them computing for a third of it (forward) and waiting for the
+/// rest.
 Summary steps_of(const std::vector<std::int64_t>& lengths_us) {
   Summary summary;
   Time begin;
@@ -157,8 +169,10 @@ TEST(Compare, StepsAndTheirPartsAreMeansOfTheSameSteps) {
   EXPECT_EQ(c->basis_b, "step 1");
   EXPECT_EQ(steps_of({90}).steady_basis(), "the only step");
   EXPECT_FALSE(steps_of({}).steady_parts());
-  EXPECT_THAT(test::kinds_of(compare_runs(steps_of({}), steps_of({90}))), testing::ElementsAre("missing"));
-  EXPECT_THAT(test::kinds_of(compare_runs(steps_of({90}), steps_of({}))), testing::ElementsAre("missing"));
+  EXPECT_THAT(test::kinds_of(compare_runs(steps_of({}), steps_of({90}))),
+              testing::ElementsAre("missing"));
+  EXPECT_THAT(test::kinds_of(compare_runs(steps_of({90}), steps_of({}))),
+              testing::ElementsAre("missing"));
 }
 
 }  // namespace

@@ -23,26 +23,36 @@ using testing::SizeIs;
 TEST(TimelineDamage, WhatCannotBeIsDamaged) {
   ASSERT_EQ(records(reader_of(without_index(sane_blocks()))), 6u) << "every block holds one thing";
   using Spoil = std::function<void(std::vector<proto::Block>&)>;
-  const auto track = [](auto set) { return [set](auto& b) { set(*b[0].mutable_tracks()->mutable_track(0)); }; };
+  const auto track = [](auto set) {
+    return [set](auto& b) { set(*b[0].mutable_tracks()->mutable_track(0)); };
+  };
   const auto spans = [](auto set) { return [set](auto& b) { set(*b[1].mutable_spans()); }; };
   const auto steps = [](auto set) { return [set](auto& b) { set(*b[2].mutable_steps()); }; };
   const auto packs = [](auto set) { return [set](auto& b) { set(*b[3].mutable_packs()); }; };
-  const auto link = [](auto set) { return [set](auto& b) { set(*b[4].mutable_links()->mutable_link(0)); }; };
-  const auto piece = [](auto set) { return [set](auto& b) { set(*b[5].mutable_path()->mutable_piece(0)); }; };
+  const auto link = [](auto set) {
+    return [set](auto& b) { set(*b[4].mutable_links()->mutable_link(0)); };
+  };
+  const auto piece = [](auto set) {
+    return [set](auto& b) { set(*b[5].mutable_path()->mutable_piece(0)); };
+  };
   const std::vector<std::pair<const char*, Spoil>> ways{
       {"track below 0", track([](auto& t) { t.set_id(-1); })},
       {"worker below 0", track([](auto& t) { t.set_worker(-1); })},
-      {"worker + 1 overflows", track([](auto& t) { t.set_worker(std::numeric_limits<std::int32_t>::max()); })},
-      {"slot · 1000 overflows", track([](auto& t) { t.set_slot(std::numeric_limits<std::int32_t>::max()); })},
+      {"worker + 1 overflows",
+       track([](auto& t) { t.set_worker(std::numeric_limits<std::int32_t>::max()); })},
+      {"slot · 1000 overflows",
+       track([](auto& t) { t.set_slot(std::numeric_limits<std::int32_t>::max()); })},
       {"lane", track([](auto& t) { t.set_lane(-2); })},
       {"kind of track", track([](auto& t) { t.set_kind(3); })},
       {"spans of no track", spans([](auto& s) { s.set_track(-1); })},
       {"span before the run", spans([](auto& s) { s.set_start_ps(0, -1); })},
       {"span beyond the horizon", spans([](auto& s) { s.set_start_ps(0, kHuge - 3); })},
       {"negative duration", spans([](auto& s) { s.set_duration_ps(0, -1); })},
-      {"start + duration overflows", spans([](auto& s) { s.set_start_ps(0, 9), s.set_duration_ps(0, kHuge - 3); })},
+      {"start + duration overflows",
+       spans([](auto& s) { s.set_start_ps(0, 9), s.set_duration_ps(0, kHuge - 3); })},
       {"negative wait", spans([](auto& s) { s.set_wait_ps(0, -1); })},
-      {"kind of span", spans([](auto& s) { s.set_kind(0, std::numeric_limits<std::int32_t>::min()); })},
+      {"kind of span",
+       spans([](auto& s) { s.set_kind(0, std::numeric_limits<std::int32_t>::min()); })},
       {"step of span", spans([](auto& s) { s.set_step(0, -1); })},
       {"bytes of span", spans([](auto& s) { s.set_bytes(0, -1); })},
       {"peer", spans([](auto& s) { s.set_peer(0, -2); })},
@@ -51,14 +61,16 @@ TEST(TimelineDamage, WhatCannotBeIsDamaged) {
       {"step that ends before it starts", steps([](auto& s) { s.set_start_ps(0, 101); })},
       {"negative part of a step", steps([](auto& s) { s.set_exposed_ps(0, -1); })},
       {"negative wait for a core", steps([](auto& s) { s.add_core_wait_ps(-1); })},
-      {"more waits for a core than steps", steps([](auto& s) { s.add_core_wait_ps(1), s.add_core_wait_ps(1); })},
+      {"more waits for a core than steps",
+       steps([](auto& s) { s.add_core_wait_ps(1), s.add_core_wait_ps(1); })},
       {"step number", steps([](auto& s) { s.set_step(0, -1); })},
       {"time of a pack", packs([](auto& p) { p.set_end_ps(0, kHuge); })},
       {"pack number", packs([](auto& p) { p.set_pack(0, -2); })},
       {"kind of link", link([](auto& l) { l.set_kind(kLinkKinds); })},
       {"bandwidth", link([](auto& l) { l.set_bandwidth_bytes_per_s(-1); })},
       {"busy", link([](auto& l) { l.set_busy_ps(-1); })},
-      {"bins · width overflows", link([](auto& l) { l.set_bin_width_ps(kHorizon.count()), l.add_bin_bytes(1); })},
+      {"bins · width overflows",
+       link([](auto& l) { l.set_bin_width_ps(kHorizon.count()), l.add_bin_bytes(1); })},
       {"bytes in a bin", link([](auto& l) { l.set_bin_bytes(0, -1); })},
       {"bins of no link", link([](auto& l) { l.set_goes_on(true); })},
       {"piece that ends before it starts", piece([](auto& p) { p.set_start_ps(11); })},
@@ -81,7 +93,8 @@ TEST(TimelineDamage, ASteadyStateThatCannotBeIsLeftOut) {
   const auto steady = [](auto spoil) {
     proto::Block block;
     proto::SteadyState& s = *block.mutable_steady();
-    s.set_low_ps(9), s.set_step_time_ps(10), s.set_high_ps(11), s.set_first_step(8), s.set_end_step(32);
+    s.set_low_ps(9), s.set_step_time_ps(10), s.set_high_ps(11), s.set_first_step(8),
+        s.set_end_step(32);
     spoil(s);
     const TimelineReader reader = reader_of(without_index({steps_block(), block}));
     use(reader);
@@ -96,7 +109,8 @@ TEST(TimelineDamage, ASteadyStateThatCannotBeIsLeftOut) {
   EXPECT_FALSE(steady([](auto& s) { s.set_first_step(-1); }));
   EXPECT_FALSE(steady([](auto& s) { s.set_end_step(8); }));
   // Steps that are not there.
-  EXPECT_TRUE(steady([](auto& s) { s.set_first_step(1'000'000'000), s.set_end_step(2'000'000'000); }));
+  EXPECT_TRUE(
+      steady([](auto& s) { s.set_first_step(1'000'000'000), s.set_end_step(2'000'000'000); }));
 }
 
 TEST(TimelineDamage, PiecesOfThePathFollowEachOther) {
@@ -150,7 +164,8 @@ TEST(TimelineDamage, AnIndexThatNamesBytesTwiceIsNotBelieved) {
   const std::size_t steps_at = without_index({blocks[0], blocks[1]}).size();
   const auto read = [&](const std::vector<std::pair<std::size_t, int>>& entries) {
     proto::BlockIndex index;
-    for (const auto& [offset, block] : entries) add_entry(index, offset, blocks[static_cast<std::size_t>(block)]);
+    for (const auto& [offset, block] : entries)
+      add_entry(index, offset, blocks[static_cast<std::size_t>(block)]);
     return reader_of(with_index(without_index(blocks), index));
   };
   EXPECT_TRUE(read({{8, 0}, {spans_at, 1}, {steps_at, 2}}).complete());
@@ -169,8 +184,9 @@ TEST(TimelineDamage, AnIndexThatNamesBytesTwiceIsNotBelieved) {
 
 TEST(TimelineDamage, AnIndexThatPointsNowhereIsNotBelieved) {
   const std::string blocks = without_index({tracks_block(), steps_block()});
-  for (const std::uint64_t at : {std::uint64_t{0}, std::uint64_t{8}, std::uint64_t{blocks.size() + 16},
-                                 std::numeric_limits<std::uint64_t>::max()}) {
+  for (const std::uint64_t at :
+       {std::uint64_t{0}, std::uint64_t{8}, std::uint64_t{blocks.size() + 16},
+        std::numeric_limits<std::uint64_t>::max()}) {
     const TimelineReader reader = reader_of(blocks + fixed64(at) + std::string(kTimelineEnd));
     EXPECT_FALSE(reader.complete());
     EXPECT_EQ(records(reader), 2u);
@@ -211,7 +227,9 @@ TEST(TimelineDamage, LongBlocksAreNotEvenParsed) {
 TEST(TimelineDamage, ZerosAreTheEnd) {
   const std::string whole = without_index({tracks_block()});
   const TimelineReader reader = reader_of(whole + std::string(64u << 20, '\0'));
-  EXPECT_EQ(reader.damage(), fmt::format("is damaged at byte {}; what lies behind that cannot be read", whole.size()));
+  EXPECT_EQ(
+      reader.damage(),
+      fmt::format("is damaged at byte {}; what lies behind that cannot be read", whole.size()));
   EXPECT_THAT(reader.tracks(), SizeIs(1));
 }
 

@@ -28,7 +28,8 @@ TEST(TimelineDamage, BlocksThatAreDamagedAreToldAndTheOthersStay) {
     std::string bytes = whole.bytes;
     bytes.replace(whole.at[0] + inside, 4, "\xff\xff\xff\xff");
     const TimelineReader reader = reader_of(bytes);
-    EXPECT_EQ(reader.damage(), "is damaged at byte 8: 1 of its 4 blocks is not whole, and what it held is missing");
+    EXPECT_EQ(reader.damage(),
+              "is damaged at byte 8: 1 of its 4 blocks is not whole, and what it held is missing");
     EXPECT_FALSE(reader.complete());
     EXPECT_THAT(reader.tracks(), IsEmpty());
     EXPECT_THAT(reader.span_blocks(), SizeIs(1));
@@ -49,7 +50,8 @@ std::string three_lanes(int spans) {
   std::ostringstream out;
   TimelineWriter writer(out);
   writer.begin({});
-  for (TrackId t = 0; t < 3; ++t) writer.track({t, TrackKind::kLane, 0, t < 2 ? "gpu0" : "gpu1", 0, t});
+  for (TrackId t = 0; t < 3; ++t)
+    writer.track({t, TrackKind::kLane, 0, t < 2 ? "gpu0" : "gpu1", 0, t});
   for (int i = 0; i < spans; ++i) {
     for (TrackId t = 0; t < 3; ++t) {
       Span span;
@@ -81,10 +83,11 @@ TEST(TimelineDamage, OfABlockOfSpansThatIsDamagedTheRestStaysAndOneLineSaysWhatI
   std::string bytes = whole;
   spoil(bytes, of_gpu0[1]);
   const TimelineReader reader = reader_of(bytes);
-  EXPECT_EQ(reader.damage(),
-            fmt::format("is damaged at byte {}: 4096 of its 30000 spans are missing, of w0/gpu0, between "
-                        "4.10 ms and 8.19 ms",
-                        of_gpu0[1].offset));
+  EXPECT_EQ(
+      reader.damage(),
+      fmt::format("is damaged at byte {}: 4096 of its 30000 spans are missing, of w0/gpu0, between "
+                  "4.10 ms and 8.19 ms",
+                  of_gpu0[1].offset));
   EXPECT_THAT(reader.tracks(), SizeIs(3));
   EXPECT_THAT(reader.steps(), SizeIs(1));
   use(reader);
@@ -107,20 +110,24 @@ TEST(TimelineDamage, OfABlockOfSpansThatIsDamagedTheRestStaysAndOneLineSaysWhatI
   spoil(bytes, sane.span_blocks().back());
   EXPECT_THAT(reader_of(bytes).damage(), HasSubstr("spans are missing, of 2 devices, between"));
   bytes.replace(kTimelineMagic.size() + 1, 2, "\xff\xff");
-  EXPECT_THAT(reader_of(bytes).damage(), testing::AllOf(testing::StartsWith("is damaged at byte 8: 1 of its "),
-                                                        HasSubstr("; besides, "), HasSubstr("spans are missing")));
+  EXPECT_THAT(reader_of(bytes).damage(),
+              testing::AllOf(testing::StartsWith("is damaged at byte 8: 1 of its "),
+                             HasSubstr("; besides, "), HasSubstr("spans are missing")));
 }
 
 TEST(TimelineDamage, WhatIsCutOffIsNotCalledDamaged) {
   const Indexed whole = indexed();
   const auto damage_of = [](const std::string& bytes) { return reader_of(bytes).damage(); };
-  EXPECT_THAT(damage_of(whole.bytes.substr(0, whole.at[1])), HasSubstr("ends before its index: the run did not end"));
+  EXPECT_THAT(damage_of(whole.bytes.substr(0, whole.at[1])),
+              HasSubstr("ends before its index: the run did not end"));
   EXPECT_THAT(damage_of(whole.bytes.substr(0, whole.at[2] + 3)),
-              HasSubstr(fmt::format("ends before its index, in a block that begins at byte {}", whole.at[2])));
+              HasSubstr(fmt::format("ends before its index, in a block that begins at byte {}",
+                                    whole.at[2])));
   std::string index_lost = whole.bytes;
   index_lost[index_lost.size() - 9] = 'x';  // where it says that the index begins
   EXPECT_THAT(damage_of(index_lost), HasSubstr("has an index that is damaged"));
-  EXPECT_THAT(damage_of(whole.bytes.substr(0, whole.bytes.size() - 3)), HasSubstr("ends in its index"));
+  EXPECT_THAT(damage_of(whole.bytes.substr(0, whole.bytes.size() - 3)),
+              HasSubstr("ends in its index"));
   EXPECT_THAT(reader_of(index_lost).path(), SizeIs(1)) << "nothing is missing";
 }
 
@@ -129,7 +136,8 @@ TEST(TimelineDamage, WhereNothingIsWholeThereIsNoTimeline) {
   for (const std::string& bytes : {whole.bytes.substr(0, 8), whole.bytes.substr(0, 10)}) {
     const auto reader = TimelineReader::from_bytes(bytes, "t");
     ASSERT_FALSE(reader);
-    EXPECT_THAT(reader.error().message(), HasSubstr("t: nothing in this timeline is whole: the file ends before"));
+    EXPECT_THAT(reader.error().message(),
+                HasSubstr("t: nothing in this timeline is whole: the file ends before"));
   }
 }
 

@@ -20,8 +20,8 @@
 namespace tutti::core {
 namespace {
 
-/// What Perfetto insists on: begins and ends match on every track, a track is declared before it is used, interned names
-/// are told before they are used, arrows end where one began.
+/// What Perfetto insists on: begins and ends match on every track, a track is declared before it is
+/// used, interned names are told before they are used, arrows end where one began.
 TEST(Perfetto, TraceKeepsPerfettosRules) {
   const auto reader = TimelineReader::from_bytes(written(500), "t");
   std::ostringstream out;
@@ -64,7 +64,8 @@ TEST(Perfetto, TraceKeepsPerfettosRules) {
   for (const auto& block : reader->span_blocks()) {
     const auto spans = reader->read(block);
     for (const Span& span : *spans)
-      receives_that_wait += span.peer >= 0 && (span.start + span.wait).count() / 1000 > span.start.count() / 1000;
+      receives_that_wait +=
+          span.peer >= 0 && (span.start + span.wait).count() / 1000 > span.start.count() / 1000;
   }
   EXPECT_EQ(slices, 5 * 500);
   EXPECT_EQ(slices_inside, receives_that_wait) << "as far as a nanosecond shows it";
@@ -73,17 +74,19 @@ TEST(Perfetto, TraceKeepsPerfettosRules) {
   EXPECT_EQ(begun_flows.size(), 500u);
 }
 
-/// An arrow as Perfetto draws it: from a slice to a slice, each named by its track and the nanosecond of its begin.
+/// An arrow as Perfetto draws it: from a slice to a slice, each named by its track and the
+/// nanosecond of its begin.
 struct Arrow {
   std::string from, to;
   std::uint64_t from_ns = 0, to_ns = 0;
   auto operator<=>(const Arrow&) const = default;
 };
 
-/// What trace_processor makes of a trace's flows: events in order of time, equal times in the order of the file; an end
-/// closes the slice that began last; the first slice of a flow is where an arrow comes from, the earlier of two slices
-/// points to the later. SOURCE: google/perfetto, src/trace_processor: sorter/trace_sorter.h, importers/common/
-/// slice_tracker.cc and flow_tracker.cc, importers/proto/track_event_event_importer.h (MaybeParseTrackEventFlows).
+/// What trace_processor makes of a trace's flows: events in order of time, equal times in the order
+/// of the file; an end closes the slice that began last; the first slice of a flow is where an
+/// arrow comes from, the earlier of two slices points to the later. SOURCE: google/perfetto,
+/// src/trace_processor: sorter/trace_sorter.h, importers/common/ slice_tracker.cc and
+/// flow_tracker.cc, importers/proto/track_event_event_importer.h (MaybeParseTrackEventFlows).
 std::vector<Arrow> arrows(const perfetto::Trace& trace) {
   struct Slice {
     std::uint64_t track = 0;
@@ -92,10 +95,12 @@ std::vector<Arrow> arrows(const perfetto::Trace& trace) {
   std::map<std::uint64_t, std::string> rows;
   std::vector<const perfetto::TracePacket*> events;
   for (const perfetto::TracePacket& packet : trace.packet()) {
-    if (packet.has_track_descriptor()) rows[packet.track_descriptor().uuid()] = packet.track_descriptor().name();
+    if (packet.has_track_descriptor())
+      rows[packet.track_descriptor().uuid()] = packet.track_descriptor().name();
     if (packet.has_track_event()) events.push_back(&packet);
   }
-  std::stable_sort(events.begin(), events.end(), [](auto* a, auto* b) { return a->timestamp() < b->timestamp(); });
+  std::stable_sort(events.begin(), events.end(),
+                   [](auto* a, auto* b) { return a->timestamp() < b->timestamp(); });
   std::map<std::uint64_t, std::vector<Slice>> open;
   std::map<std::uint64_t, Slice> flows;
   std::vector<Arrow> drawn;
@@ -134,8 +139,8 @@ perfetto::Trace trace_of(const std::string& timeline) {
   return trace;
 }
 
-/// Picoseconds: when a lane sends, when its message begins to move, and when another lane begins to wait for it and has
-/// it.
+/// Picoseconds: when a lane sends, when its message begins to move, and when another lane begins to
+/// wait for it and has it.
 struct Message {
   std::int64_t send, moves, waits, done;
 };
@@ -145,7 +150,8 @@ std::string timeline_of(const Message& m, TrackId sender) {
   std::ostringstream out;
   TimelineWriter writer(out);
   writer.begin({});
-  for (TrackId t = 0; t < 2; ++t) writer.track({t, TrackKind::kLane, 0, "gpu0", 0, t == sender ? 0 : 1});
+  for (TrackId t = 0; t < 2; ++t)
+    writer.track({t, TrackKind::kLane, 0, "gpu0", 0, t == sender ? 0 : 1});
   Span send;
   send.kind = static_cast<std::int32_t>(StepKind::kSend);
   send.start = Time(m.send);
@@ -176,14 +182,16 @@ TEST(Perfetto, DrawsAnArrowFromEachSendToItsReceive) {
   for (const TrackId sender : {0, 1}) {
     for (const Message& m : messages) {
       const std::uint64_t arrives = static_cast<std::uint64_t>(std::max(m.moves, m.waits) / 1000);
-      EXPECT_EQ(
-          arrows(trace_of(timeline_of(m, sender))),
-          (std::vector<Arrow>{{"slot 0 lane 0", "slot 0 lane 1", static_cast<std::uint64_t>(m.send / 1000), arrives}}))
+      EXPECT_EQ(arrows(trace_of(timeline_of(m, sender))),
+                (std::vector<Arrow>{{"slot 0 lane 0", "slot 0 lane 1",
+                                     static_cast<std::uint64_t>(m.send / 1000), arrives}}))
           << m.send << ' ' << m.waits << ' ' << sender;
     }
     // Within one nanosecond nothing is before anything else.
-    EXPECT_THAT(arrows(trace_of(timeline_of({1'100, 1'200, 1'000, 1'900}, sender))), testing::SizeIs(1));
-    EXPECT_THAT(arrows(trace_of(timeline_of({5'100, 5'200, 1'000, 5'900}, sender))), testing::SizeIs(1));
+    EXPECT_THAT(arrows(trace_of(timeline_of({1'100, 1'200, 1'000, 1'900}, sender))),
+                testing::SizeIs(1));
+    EXPECT_THAT(arrows(trace_of(timeline_of({5'100, 5'200, 1'000, 5'900}, sender))),
+                testing::SizeIs(1));
   }
 }
 
@@ -193,7 +201,8 @@ TEST(Perfetto, ShowsWhenAMessageBeginsToMove) {
   std::map<std::uint64_t, std::string> names;
   for (const perfetto::TracePacket& packet : trace.packet()) {
     for (const auto& name : packet.interned_data().event_names()) names[name.iid()] = name.name();
-    if (packet.has_track_event()) events.emplace_back(names[packet.track_event().name_iid()], packet.timestamp());
+    if (packet.has_track_event())
+      events.emplace_back(names[packet.track_event().name_iid()], packet.timestamp());
   }
   EXPECT_EQ(events, (std::vector<std::pair<std::string, std::uint64_t>>{
                         {"send", 5}, {"", 9}, {"receive", 1}, {"under way", 7}, {"", 9}, {"", 9}}));
@@ -206,7 +215,8 @@ TEST(Perfetto, RowsAreInOrderHoweverManyThereAre) {
   TrackId id = 0;
   for (const char* device : {"cpu0", "gpu10", "gpu9"}) {
     writer.track({id++, TrackKind::kCompute, 0, device, 0, -1});
-    for (std::int32_t slot = 0; slot < 120; ++slot) writer.track({id++, TrackKind::kPacks, 0, device, slot, -1});
+    for (std::int32_t slot = 0; slot < 120; ++slot)
+      writer.track({id++, TrackKind::kPacks, 0, device, slot, -1});
     for (const std::int32_t slot : {99, 100, 101, 0}) {
       for (const std::int32_t lane : {1500, 0, 999, 1000})
         writer.track({id++, TrackKind::kLane, 0, device, slot, lane});
@@ -223,7 +233,8 @@ TEST(Perfetto, RowsAreInOrderHoweverManyThereAre) {
     if (!row.has_parent_uuid()) continue;
     ++rows;
     groups[row.name()] = row.uuid();
-    EXPECT_TRUE(children[row.parent_uuid()].emplace(row.sibling_order_rank(), row.name()).second) << row.name();
+    EXPECT_TRUE(children[row.parent_uuid()].emplace(row.sibling_order_rank(), row.name()).second)
+        << row.name();
   }
   EXPECT_EQ(rows, 3 * (1 + 1 + 120 + 16));
   const auto names = [](const auto& ranked) {
@@ -237,8 +248,8 @@ TEST(Perfetto, RowsAreInOrderHoweverManyThereAre) {
   for (std::size_t slot = 0; slot < 120; ++slot)
     EXPECT_EQ(of_gpu9[1 + slot], fmt::format("packs in flight, slot {}", slot));
   EXPECT_THAT(std::vector<std::string>(of_gpu9.end() - 16, of_gpu9.begin() + 121 + 5),
-              testing::ElementsAre("slot 0 lane 0", "slot 0 lane 999", "slot 0 lane 1000", "slot 0 lane 1500",
-                                   "slot 99 lane 0"));
+              testing::ElementsAre("slot 0 lane 0", "slot 0 lane 999", "slot 0 lane 1000",
+                                   "slot 0 lane 1500", "slot 99 lane 0"));
   EXPECT_EQ(of_gpu9.back(), "slot 101 lane 1500");
 }
 

@@ -40,8 +40,10 @@ TEST(Svg, NeedsSomethingToDraw) {
   TimelineWriter writer(out);
   writer.begin(made_run());
   writer.end();
-  EXPECT_THAT(test::kinds_of(export_svg(*TimelineReader::from_bytes(out.str(), "t"))), testing::ElementsAre("missing"));
-  EXPECT_THAT(*export_svg(*TimelineReader::from_bytes(written(5), "t")), HasSubstr("critical path"));
+  EXPECT_THAT(test::kinds_of(export_svg(*TimelineReader::from_bytes(out.str(), "t"))),
+              testing::ElementsAre("missing"));
+  EXPECT_THAT(*export_svg(*TimelineReader::from_bytes(written(5), "t")),
+              HasSubstr("critical path"));
 }
 
 }  // namespace

@@ -19,7 +19,8 @@ namespace {
 constexpr std::size_t kMoments = 200;
 using Moments = std::vector<bool>;
 
-/// Stretches in order of time; they may touch each other, and claim time that the one before has had.
+/// Stretches in order of time; they may touch each other, and claim time that the one before has
+/// had.
 Moments tell(Random& random, ExposedTime& step, void (ExposedTime::*what)(Time, Time)) {
   Moments moments(kMoments);
   for (std::size_t at = random.below(30); at < kMoments; at += random.below(20)) {
@@ -51,7 +52,9 @@ TEST(ExposedTime, CountsMomentsInFlightInWhichNothingIsComputed) {
 /// Whatever a replica did, also where it was ahead of the others, or behind, or its clock is off.
 TEST(StepParts, ExposedCommunicationIsPartOfCommunicationAndWithWaitingAllAddsUp) {
   Random random(5);
-  const auto some = [&random](std::uint64_t most) { return Time(static_cast<std::int64_t>(random.below(most))); };
+  const auto some = [&random](std::uint64_t most) {
+    return Time(static_cast<std::int64_t>(random.below(most)));
+  };
   Summary summary;
   Time end;
   for (int i = 0; i < 2000; ++i) {
@@ -67,7 +70,8 @@ TEST(StepParts, ExposedCommunicationIsPartOfCommunicationAndWithWaitingAllAddsUp
     const StepRecord record = step_record(i, start, end, parts);
     EXPECT_LE(record.exposed, record.communication) << i;
     EXPECT_LE(record.communication, end - start) << i;
-    for (const Time part : {record.forward, record.backward, record.other_compute, record.exposed, waiting(record)})
+    for (const Time part :
+         {record.forward, record.backward, record.other_compute, record.exposed, waiting(record)})
       EXPECT_GE(part, Time()) << i;
     const Time computed = record.forward + record.backward + record.other_compute;
     // Where clocks are off, computation may seem to take longer than the step.
@@ -80,9 +84,10 @@ TEST(StepParts, ExposedCommunicationIsPartOfCommunicationAndWithWaitingAllAddsUp
 }
 
 TEST(StepParts, AReplicaThatHasNothingInFlightWaits) {
-  // It begins 10 after the others, computes for 30, has a pack in flight for 40, and the others take 20 longer.
-  const StepRecord record =
-      step_record(0, Time(0), Time(100), {"w0/gpu0", Time(10), Time(20), Time(10), {}, Time(40), Time(40)});
+  // It begins 10 after the others, computes for 30, has a pack in flight for 40, and the others
+  // take 20 longer.
+  const StepRecord record = step_record(
+      0, Time(0), Time(100), {"w0/gpu0", Time(10), Time(20), Time(10), {}, Time(40), Time(40)});
   EXPECT_EQ(record.exposed, Time(40));
   EXPECT_EQ(record.communication, Time(40));
   EXPECT_EQ(waiting(record), Time(30));

@@ -16,7 +16,8 @@
 namespace tutti::core {
 namespace {
 
-constexpr std::int32_t kBackward = SpanKind::kFirstCompute + static_cast<std::int32_t>(ComputeKind::kBackward);
+constexpr std::int32_t kBackward =
+    SpanKind::kFirstCompute + static_cast<std::int32_t>(ComputeKind::kBackward);
 
 /// What is written of a span, and where.
 struct Written {
@@ -30,29 +31,36 @@ struct Made {
   std::vector<Written> spans;
 };
 
-/// Two workers with two devices; compute (of two micro-batches), packs and two lanes each; some spans are missing.
-/// `packs`, `layers`: names by number.
-Made made(std::uint64_t seed, const std::vector<std::string>& packs, const std::vector<std::string>& layers) {
+/// Two workers with two devices; compute (of two micro-batches), packs and two lanes each; some
+/// spans are missing. `packs`, `layers`: names by number.
+Made made(std::uint64_t seed, const std::vector<std::string>& packs,
+          const std::vector<std::string>& layers) {
   Random random(seed);
   std::ostringstream out;
   TimelineWriter writer(out);
   RunInfo run;
-  for (const std::string& gradient : packs) run.packs.push_back({{gradient}, Bytes(100), "float32", {}, 0, 0, {}});
+  for (const std::string& gradient : packs)
+    run.packs.push_back({{gradient}, Bytes(100), "float32", {}, 0, 0, {}});
   run.layers = layers;
   writer.begin(run);
   std::vector<Written> written;
   TrackId id = 0;
   for (std::int32_t place = 0; place < 16; ++place) {
     const std::int32_t row = place % 4;
-    const auto kind = row == 0 ? TrackKind::kCompute : row == 1 ? TrackKind::kPacks : TrackKind::kLane;
-    const Track track{id++, kind, place / 8, place % 8 < 4 ? "gpu0" : "gpu1", 0, row < 2 ? -1 : row - 2};
+    const auto kind = row == 0   ? TrackKind::kCompute
+                      : row == 1 ? TrackKind::kPacks
+                                 : TrackKind::kLane;
+    const Track track{
+        id++, kind, place / 8, place % 8 < 4 ? "gpu0" : "gpu1", 0, row < 2 ? -1 : row - 2};
     writer.track(track);
     Time now;
     for (std::int32_t step = 0; step < 4; ++step) {
-      const auto things = static_cast<std::int32_t>(kind == TrackKind::kCompute ? 2 * layers.size() : packs.size());
+      const auto things =
+          static_cast<std::int32_t>(kind == TrackKind::kCompute ? 2 * layers.size() : packs.size());
       std::map<std::int32_t, int> seen;
       for (std::int32_t i = 0; i < things; ++i) {
-        const std::int32_t thing = kind == TrackKind::kCompute ? i % static_cast<std::int32_t>(layers.size()) : i;
+        const std::int32_t thing =
+            kind == TrackKind::kCompute ? i % static_cast<std::int32_t>(layers.size()) : i;
         for (std::int32_t index = 0; index < (kind == TrackKind::kLane ? 3 : 1); ++index) {
           if (random.below(5) == 0) continue;
           Span span;
@@ -91,28 +99,31 @@ TEST(Join, PairsAreThoseOfLookingAtEverySpanOfBoth) {
     Found expected_lanes, expected_others;
     for (const Written& x : a.spans) {
       for (const Written& y : b.spans) {
-        const bool same_place = x.track.worker == y.track.worker && x.track.device == y.track.device &&
-                                x.track.kind == y.track.kind && x.track.lane == y.track.lane;
+        const bool same_place = x.track.worker == y.track.worker &&
+                                x.track.device == y.track.device && x.track.kind == y.track.kind &&
+                                x.track.lane == y.track.lane;
         const auto step = steps.find(x.span.step);
-        if (!same_place || step == steps.end() || step->second != y.span.step || x.span.kind != y.span.kind ||
-            x.pass != y.pass)
+        if (!same_place || step == steps.end() || step->second != y.span.step ||
+            x.span.kind != y.span.kind || x.pass != y.pass)
           continue;
-        const bool same =
-            x.track.kind == TrackKind::kCompute
-                ? layers_a[static_cast<std::size_t>(x.span.index)] == layers_b[static_cast<std::size_t>(y.span.index)]
-                : packs_a[static_cast<std::size_t>(x.span.pack)] == packs_b[static_cast<std::size_t>(y.span.pack)] &&
-                      x.span.index == y.span.index;
+        const bool same = x.track.kind == TrackKind::kCompute
+                              ? layers_a[static_cast<std::size_t>(x.span.index)] ==
+                                    layers_b[static_cast<std::size_t>(y.span.index)]
+                              : packs_a[static_cast<std::size_t>(x.span.pack)] ==
+                                        packs_b[static_cast<std::size_t>(y.span.pack)] &&
+                                    x.span.index == y.span.index;
         if (!same) continue;
         (x.track.kind == TrackKind::kLane ? expected_lanes : expected_others)
             .emplace(x.track.id, x.span.start, y.track.id, y.span.start);
       }
     }
     Found lanes, others;
-    const auto counts = join_lane_steps(a.timeline, b.timeline, steps, packs, [&](const SpanPair& pair) {
-      EXPECT_FALSE(pair.together);
-      lanes.emplace(pair.track_a, pair.a.start, pair.track_b, pair.b.start);
-      return true;
-    });
+    const auto counts =
+        join_lane_steps(a.timeline, b.timeline, steps, packs, [&](const SpanPair& pair) {
+          EXPECT_FALSE(pair.together);
+          lanes.emplace(pair.track_a, pair.a.start, pair.track_b, pair.b.start);
+          return true;
+        });
     ASSERT_TRUE(counts);
     ASSERT_TRUE(join_other_spans(a.timeline, b.timeline, steps, packs, [&](const SpanPair& pair) {
       others.emplace(pair.track_a, pair.a.start, pair.track_b, pair.b.start);
@@ -122,7 +133,8 @@ TEST(Join, PairsAreThoseOfLookingAtEverySpanOfBoth) {
     EXPECT_EQ(others, expected_others);
     // Every lane step of these training steps is in a pair, or counted.
     std::int64_t all_a = 0, all_b = 0;
-    for (const Written& x : a.spans) all_a += x.track.kind == TrackKind::kLane && steps.contains(x.span.step);
+    for (const Written& x : a.spans)
+      all_a += x.track.kind == TrackKind::kLane && steps.contains(x.span.step);
     for (const Written& y : b.spans)
       all_b += y.track.kind == TrackKind::kLane && (y.span.step == 1 || y.span.step == 2);
     EXPECT_EQ(counts->joined, std::ssize(lanes));

@@ -19,7 +19,9 @@ using google::protobuf::io::CodedOutputStream;
 std::string prefixed(const std::string& block) {
   std::uint8_t prefix[10];
   const std::uint8_t* end = CodedOutputStream::WriteVarint64ToArray(block.size(), prefix);
-  return std::string(reinterpret_cast<const char*>(prefix), static_cast<std::size_t>(end - prefix)) + block;
+  return std::string(reinterpret_cast<const char*>(prefix),
+                     static_cast<std::size_t>(end - prefix)) +
+         block;
 }
 
 std::string fixed64(std::uint64_t value) {
@@ -37,7 +39,8 @@ std::string without_index(const std::vector<proto::Block>& blocks) {
 std::string with_index(const std::string& blocks, const proto::BlockIndex& index) {
   proto::Block block;
   *block.mutable_index() = index;
-  return blocks + prefixed(block.SerializeAsString()) + fixed64(blocks.size()) + std::string(kTimelineEnd);
+  return blocks + prefixed(block.SerializeAsString()) + fixed64(blocks.size()) +
+         std::string(kTimelineEnd);
 }
 
 void add_entry(proto::BlockIndex& index, std::uint64_t offset, const proto::Block& block) {
@@ -145,12 +148,13 @@ std::vector<proto::Block> sane_blocks() {
 }
 
 std::size_t records(const TimelineReader& reader) {
-  return reader.tracks().size() + reader.span_blocks().size() + reader.steps().size() + reader.packs().size() +
-         reader.links().size() + reader.path().size();
+  return reader.tracks().size() + reader.span_blocks().size() + reader.steps().size() +
+         reader.packs().size() + reader.links().size() + reader.path().size();
 }
 
 Indexed indexed() {
-  const std::vector<proto::Block> blocks{tracks_block(), spans_block(), steps_block(), path_block()};
+  const std::vector<proto::Block> blocks{tracks_block(), spans_block(), steps_block(),
+                                         path_block()};
   Indexed made{std::string(kTimelineMagic), {}};
   proto::BlockIndex index;
   for (const proto::Block& block : blocks) {

@@ -28,15 +28,16 @@ TEST(Summary, TheSteadyStateLeavesTheFirstStepOut) {
   EXPECT_EQ(s.steady_from(), -1);
 }
 
-PathPiece piece(std::int32_t kind, const std::string& device, std::int64_t start_us, std::int64_t end_us,
-                std::int32_t pack = -1) {
+PathPiece piece(std::int32_t kind, const std::string& device, std::int64_t start_us,
+                std::int64_t end_us, std::int32_t pack = -1) {
   PathPiece p;
   p.kind = kind;
   p.device = device;
   p.start = microseconds(start_us);
   p.end = microseconds(end_us);
   p.pack = pack;
-  if (kind == SpanKind::kPackInFlight) p.parts.wire[static_cast<std::size_t>(LinkKind::kNetwork)] = p.end - p.start;
+  if (kind == SpanKind::kPackInFlight)
+    p.parts.wire[static_cast<std::size_t>(LinkKind::kNetwork)] = p.end - p.start;
   return p;
 }
 
@@ -57,12 +58,13 @@ TEST(Summary, TellsTheCriticalPathInWords) {
   s.path(piece(SpanKind::kPackInFlight, "w1/gpu0", 80, 90, 4));
   s.path(piece(compute + 4, "w1/gpu0", 90, 95, 4));
   EXPECT_EQ(s.path_in_words(),
-            (std::vector<std::string>{
-                "10.0 µs: forward pass on w0/gpu1",
-                "40.0 µs: backward pass on w0/gpu1, until \"conv1\" is done; 1.00 µs of it for copies into 1 pack",
-                "40.0 µs: 2 packs, 3 to 4 in flight, one after the other: 40.0 µs transfer over network links; "
-                "slowest link: w0/nic0→network",
-                "5.00 µs: update (pack 4) on w1/gpu0"}));
+            (std::vector<std::string>{"10.0 µs: forward pass on w0/gpu1",
+                                      "40.0 µs: backward pass on w0/gpu1, until \"conv1\" is done; "
+                                      "1.00 µs of it for copies into 1 pack",
+                                      "40.0 µs: 2 packs, 3 to 4 in flight, one after the other: "
+                                      "40.0 µs transfer over network links; "
+                                      "slowest link: w0/nic0→network",
+                                      "5.00 µs: update (pack 4) on w1/gpu0"}));
 }
 
 }  // namespace

@@ -30,25 +30,27 @@ class Transcript : public TimelineSink {
   std::string rest;
 
   void begin(const RunInfo& r) override {
-    rest += fmt::format("run {} {} {} {} {} {}\n", r.scenario, r.scenario_text, r.version, r.executor, r.steps,
-                        r.devices_in_memory);
+    rest += fmt::format("run {} {} {} {} {} {}\n", r.scenario, r.scenario_text, r.version,
+                        r.executor, r.steps, r.devices_in_memory);
     for (const RunInfo::PackInfo& p : r.packs)
-      rest += fmt::format("of {} {} {} {} {} {} {}\n", fmt::join(p.gradients, " "), p.bytes.count(), p.type, p.nccl,
-                          p.band_low, p.band_high, p.capped_at);
+      rest += fmt::format("of {} {} {} {} {} {} {}\n", fmt::join(p.gradients, " "), p.bytes.count(),
+                          p.type, p.nccl, p.band_low, p.band_high, p.capped_at);
     for (const std::string& layer : r.layers) rest += layer;
     for (const std::string& n : r.notes) rest += n;
   }
   void track(const Track& t) override {
-    rest +=
-        fmt::format("track {} {} {} {} {} {}\n", t.id, static_cast<int>(t.kind), t.worker, t.device, t.slot, t.lane);
+    rest += fmt::format("track {} {} {} {} {} {}\n", t.id, static_cast<int>(t.kind), t.worker,
+                        t.device, t.slot, t.lane);
   }
   void span(TrackId track, const Span& s) override {
-    spans[track] += fmt::format("{} {} {} {} {} {} {} {} {} {}\n", s.start.count(), s.duration.count(), s.wait.count(),
-                                s.kind, s.step, s.pack, s.index, s.bytes.count(), s.peer, s.peer_index);
+    spans[track] += fmt::format("{} {} {} {} {} {} {} {} {} {}\n", s.start.count(),
+                                s.duration.count(), s.wait.count(), s.kind, s.step, s.pack, s.index,
+                                s.bytes.count(), s.peer, s.peer_index);
   }
   void step(const StepRecord& s) override {
-    rest += fmt::format("step {} {} {} {} {} {} {} {}\n", s.step, s.start.count(), s.end.count(), s.slowest,
-                        s.exposed.count(), s.awaited, s.awaited_for.count(), s.core_wait.count());
+    rest += fmt::format("step {} {} {} {} {} {} {} {}\n", s.step, s.start.count(), s.end.count(),
+                        s.slowest, s.exposed.count(), s.awaited, s.awaited_for.count(),
+                        s.core_wait.count());
   }
   void pack(const PackRecord& p) override {
     rest += fmt::format("pack {} {} {} {}\n", p.step, p.pack, p.ready.count(), p.end.count());
@@ -58,12 +60,12 @@ class Transcript : public TimelineSink {
     for (const auto b : l.bins) rest += fmt::format(" {}", b);
   }
   void path(const PathPiece& p) override {
-    rest += fmt::format("path {} {} {} {} {} {}\n", p.kind, p.device, p.layer, p.end.count(), p.parts.total().count(),
-                        p.slowest_link);
+    rest += fmt::format("path {} {} {} {} {} {}\n", p.kind, p.device, p.layer, p.end.count(),
+                        p.parts.total().count(), p.slowest_link);
   }
   void steady(const SteadyState& s) override {
-    rest += fmt::format("steady {} {} {} {} {} {}\n", s.step_time.count(), s.low.count(), s.high.count(), s.first_step,
-                        s.end_step, s.steady);
+    rest += fmt::format("steady {} {} {} {} {} {}\n", s.step_time.count(), s.low.count(),
+                        s.high.count(), s.first_step, s.end_step, s.steady);
   }
   void note(const std::string& text) override { rest += text; }
   void end() override { rest += "end"; }
@@ -89,7 +91,8 @@ TEST(Timeline, ComesBackAsItWasWritten) {
 
 TEST(Timeline, EveryKindOfSpanComesBackAlsoOnThePath) {
   std::vector<std::int32_t> kinds{SpanKind::kPackInFlight, SpanKind::kChannel, SpanKind::kExchange};
-  for (int step = 0; step <= static_cast<int>(StepKind::kSwitchReduce); ++step) kinds.push_back(step);
+  for (int step = 0; step <= static_cast<int>(StepKind::kSwitchReduce); ++step)
+    kinds.push_back(step);
   for (int compute = 0; compute <= static_cast<int>(ComputeKind::kConvertBack); ++compute)
     kinds.push_back(SpanKind::kFirstCompute + compute);
   std::ostringstream out;
@@ -168,11 +171,13 @@ TEST(Timeline, OtherFilesAreRefused) {
   for (const char* other : {"cluster { }", ""})
     refused(TimelineReader::from_bytes(other, "t"), ProblemCode::kWrongType, "t");
   refused(TimelineReader::open("/no/such/file"), ProblemCode::kMissing, "/no/such/file");
-  for (const char* none : {"/tmp", "/dev/zero"}) refused(TimelineReader::open(none), ProblemCode::kWrongType, none);
+  for (const char* none : {"/tmp", "/dev/zero"})
+    refused(TimelineReader::open(none), ProblemCode::kWrongType, none);
 }
 
 TEST(Timeline, CostsAbout25BytesPerSpan) {
-  const double per_span = static_cast<double>(written(20'000).size() - written(0).size()) / (5 * 20'000);
+  const double per_span =
+      static_cast<double>(written(20'000).size() - written(0).size()) / (5 * 20'000);
   EXPECT_LT(per_span, 25);
 }
 

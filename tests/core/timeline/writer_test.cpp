@@ -1,4 +1,5 @@
-// What writers have to do so that no timeline of theirs is ever taken for a damaged one, whatever they are given.
+// What writers have to do so that no timeline of theirs is ever taken for a damaged one, whatever
+// they are given.
 
 #include "core/timeline/writer.h"
 
@@ -28,7 +29,8 @@ using testing::SizeIs;
 
 RunInfo with_texts(const std::string& text) {
   RunInfo run;
-  run.scenario = run.scenario_file = run.scenario_text = run.version = run.executor = run.network_model = text;
+  run.scenario = run.scenario_file = run.scenario_text = run.version = run.executor =
+      run.network_model = text;
   run.cluster = run.workload = run.strategy = run.timing = run.bound_reason = text;
   run.notes = {text};
   run.layers = {text};
@@ -59,7 +61,8 @@ std::string timeline_of(const std::string& text) {
 }
 
 TEST(TimelineTexts, MayBeAnyBytes) {
-  for (const std::string& text : {std::string("Gefäß→"), std::string("\xff\xfe/a\x80"), std::string("a\0b\x01\n", 5)}) {
+  for (const std::string& text :
+       {std::string("Gefäß→"), std::string("\xff\xfe/a\x80"), std::string("a\0b\x01\n", 5)}) {
     const TimelineReader reader = reader_of(timeline_of(text));
     ASSERT_TRUE(reader.complete());
     const RunInfo& run = reader.run();
@@ -127,7 +130,8 @@ TEST(TimelineTexts, WholeCharactersAreCutOfWhatIsTooLong) {
   EXPECT_EQ(valid_utf8(cut), cut.size());
   EXPECT_TRUE(cut.ends_with("…"));
   EXPECT_TRUE(text.starts_with(cut.substr(0, cut.size() - std::string("…").size())));
-  EXPECT_EQ(reader.run().scenario_text, text) << "the scenario is whole, so that the run can be repeated";
+  EXPECT_EQ(reader.run().scenario_text, text)
+      << "the scenario is whole, so that the run can be repeated";
 }
 
 /// The lengths of a file's blocks, the index among them.
@@ -190,7 +194,8 @@ TEST(TimelineBlocks, AreShortHoweverMuchThereIs) {
   }
   ASSERT_THAT(reader.links(), SizeIs(3'001));
   ASSERT_THAT(reader.links()[0].bins, SizeIs(200'000));
-  for (std::size_t i = 0; i < 200'000; ++i) ASSERT_EQ(reader.links()[0].bins[i], kHuge - static_cast<std::int64_t>(i));
+  for (std::size_t i = 0; i < 200'000; ++i)
+    ASSERT_EQ(reader.links()[0].bins[i], kHuge - static_cast<std::int64_t>(i));
   EXPECT_THAT(reader.links()[1].bins, ElementsAre(7));
   EXPECT_THAT(reader.path(), SizeIs(50));
 }
@@ -243,7 +248,8 @@ TEST(TimelineBlocks, WhatWasFlushedIsThereThoughNothingEnded) {
   EXPECT_THAT(reader.steps(), SizeIs(3));
 }
 
-/// Of a simulation, which nobody flushes: its file is the same each time, and if it is cut off, has steps with their spans.
+/// Of a simulation, which nobody flushes: its file is the same each time, and if it is cut off, has
+/// steps with their spans.
 TEST(TimelineBlocks, StepsFollowTheirSpans) {
   std::ostringstream out;
   TimelineWriter writer(out);

@@ -17,7 +17,13 @@ RunInfo made_run() {
   run.executor = "simulated";
   run.steps = 2;
   run.devices_in_memory = true;
-  run.packs = {{{"a", "b"}, Bytes(100), "float32", "Ring LL128, 2 channels × 640 threads", 0.5, 2, "w0/gpu0→w0/nvs"},
+  run.packs = {{{"a", "b"},
+                Bytes(100),
+                "float32",
+                "Ring LL128, 2 channels × 640 threads",
+                0.5,
+                2,
+                "w0/gpu0→w0/nvs"},
                {{"c"}, Bytes(7), "float16", {}, 0, 0, {}}};
   run.layers = {"last", "first"};
   run.notes = {"take note"};
@@ -28,7 +34,8 @@ void tell(TimelineSink& sink, int spans_per_track, std::uint64_t seed) {
   Random random(seed);
   sink.begin(made_run());
   for (TrackId t = 0; t < 5; ++t)
-    sink.track({t, static_cast<TrackKind>(t % 3), t / 2, "gpu" + std::to_string(t % 2), t, t % 3 == 2 ? 0 : -1});
+    sink.track({t, static_cast<TrackKind>(t % 3), t / 2, "gpu" + std::to_string(t % 2), t,
+                t % 3 == 2 ? 0 : -1});
   std::vector<Time> at(5);
   for (int i = 0; i < spans_per_track; ++i) {
     for (TrackId t = 0; t < 5; ++t) {
@@ -52,10 +59,16 @@ void tell(TimelineSink& sink, int spans_per_track, std::uint64_t seed) {
       sink.span(t, span);
     }
   }
-  sink.step(
-      {0, Time(0), Time(500), "w0/gpu0", Time(1), Time(2), Time(3), Time(4), Time(5), "w1/gpu1", Time(6), Time(7)});
+  sink.step({0, Time(0), Time(500), "w0/gpu0", Time(1), Time(2), Time(3), Time(4), Time(5),
+             "w1/gpu1", Time(6), Time(7)});
   sink.pack({0, 1, Time(10), Time(11), Time(12), Time(13)});
-  sink.link({"a→b", LinkKind::kNvlink, Bandwidth(1'000'000'000), Bytes(6), Time(6000), Time(1000), {1, 2, 3}});
+  sink.link({"a→b",
+             LinkKind::kNvlink,
+             Bandwidth(1'000'000'000),
+             Bytes(6),
+             Time(6000),
+             Time(1000),
+             {1, 2, 3}});
   PathPiece piece;
   piece.kind = SpanKind::kPackInFlight;
   piece.pack = 0;

@@ -43,8 +43,8 @@ TEST(ShippedModels, AreThirtyFiveAndAddUpToTheirPublishedSizes) {
     std::string line;
     while (std::getline(file, line) && !line.starts_with("# parameters: ")) {
     }
-    EXPECT_EQ(line, "# parameters: " + std::to_string(parameters) + " in " + std::to_string(model->variables.size()) +
-                        " variables")
+    EXPECT_EQ(line, "# parameters: " + std::to_string(parameters) + " in " +
+                        std::to_string(model->variables.size()) + " variables")
         << name;
   }
 }
@@ -71,17 +71,22 @@ TEST(LoadModel, ReadsCsvAndJsonAlike) {
 
 TEST(LoadModel, ReportsEveryMistakeAtItsPlace) {
   using enum ProblemCode;
-  const auto all = [](const std::vector<Mistake>& mistakes) { return test::FailsWithAll(mistakes); };
-  EXPECT_THAT(read_model("name,shape,typ\na,2x-3,\na,99999999999x99999999999,\n,1,\nb,2y3,\n", "bad.csv"),
-              all({{kMissing, "type", 1, 1},
-                   {kUnknownField, "typ", 1, 12},
-                   {kInvalid, "shape", 2, 3},
-                   {kDuplicate, "name", 3, 1},
-                   {kInvalid, "shape", 3, 3},
-                   {kMissing, "name", 4, 1},
-                   {kSyntax, "shape", 5, 3}}));
+  const auto all = [](const std::vector<Mistake>& mistakes) {
+    return test::FailsWithAll(mistakes);
+  };
   EXPECT_THAT(
-      read_model("[{\"name\": \"a\", \"type\": \"float8\", \"backward_us\": -1},\n {\"shape\": [1]}, 5]", "bad.json"),
+      read_model("name,shape,typ\na,2x-3,\na,99999999999x99999999999,\n,1,\nb,2y3,\n", "bad.csv"),
+      all({{kMissing, "type", 1, 1},
+           {kUnknownField, "typ", 1, 12},
+           {kInvalid, "shape", 2, 3},
+           {kDuplicate, "name", 3, 1},
+           {kInvalid, "shape", 3, 3},
+           {kMissing, "name", 4, 1},
+           {kSyntax, "shape", 5, 3}}));
+  EXPECT_THAT(
+      read_model(
+          "[{\"name\": \"a\", \"type\": \"float8\", \"backward_us\": -1},\n {\"shape\": [1]}, 5]",
+          "bad.json"),
       all({{kMissing, "shape", 1, 2},
            {kUnknownName, "type", 1, 24},
            {kTooSmall, "backward_us", 1, 49},
@@ -98,9 +103,11 @@ TEST(LoadModel, ReportsEveryMistakeAtItsPlace) {
 TEST(LoadModel, ColumnsThatEveryModelNeedsAreMissed) {
   using enum ProblemCode;
   EXPECT_THAT(read_model("name\na\n", "bare.csv"),
-              test::FailsWithAll(std::vector<Mistake>{{kMissing, "shape", 1, 1}, {kMissing, "type", 1, 1}}));
-  EXPECT_THAT(read_model("shape,type\n3,float32\n", "nameless.csv"),
-              test::FailsWithAll(std::vector<Mistake>{{kMissing, "name", 1, 1}, {kMissing, "name", 2, 1}}));
+              test::FailsWithAll(
+                  std::vector<Mistake>{{kMissing, "shape", 1, 1}, {kMissing, "type", 1, 1}}));
+  EXPECT_THAT(
+      read_model("shape,type\n3,float32\n", "nameless.csv"),
+      test::FailsWithAll(std::vector<Mistake>{{kMissing, "name", 1, 1}, {kMissing, "name", 2, 1}}));
 }
 
 TEST(LoadModel, ValuesOfTheWrongKindAreNotGuessedAt) {
@@ -110,26 +117,30 @@ TEST(LoadModel, ValuesOfTheWrongKindAreNotGuessedAt) {
   };
   EXPECT_TRUE(shape("[2, 3]"));
   const auto wrong = [&](const std::string& written, ProblemCode code, int column) {
-    EXPECT_THAT(shape(written), test::FailsWithAll(std::vector<Mistake>{{code, "shape", 1, column}})) << written;
+    EXPECT_THAT(shape(written),
+                test::FailsWithAll(std::vector<Mistake>{{code, "shape", 1, column}}))
+        << written;
   };
   for (const char* no_list : {"{}", "\"2x3\"", "5"}) wrong(no_list, kWrongType, 25);
   wrong("[[2, 3]]", kWrongType, 26);
   wrong("[2, \"3\"]", kWrongType, 29);
   wrong("[2.5]", kSyntax, 25);
   wrong("null", kMissing, 2);
-  EXPECT_THAT(read_model("{\"batch\": {}, \"title\": 3, \"bach\": 3, \"variables\": [\n"
-                         "{\"name\": 7, \"shape\": []},\n"
-                         "{\"name\": \"a\", \"shape\": [], \"type\": {}, \"layer\": [1]},\n"
-                         "{\"name\": \"b\", \"shape\": [], \"shape\": [3], \"layr\": [1], \"forward_us\": null}]}",
-                         "kinds.json"),
-              test::FailsWithAll(std::vector<Mistake>{{kWrongType, "batch", 1, 11},
-                                                      {kWrongType, "title", 1, 24},
-                                                      {kUnknownField, "bach", 1, 27},
-                                                      {kWrongType, "name", 2, 10},
-                                                      {kWrongType, "type", 3, 36},
-                                                      {kWrongType, "layer", 3, 49},
-                                                      {kDuplicate, "shape", 4, 28},
-                                                      {kUnknownField, "layr", 4, 42}}));
+  EXPECT_THAT(
+      read_model(
+          "{\"batch\": {}, \"title\": 3, \"bach\": 3, \"variables\": [\n"
+          "{\"name\": 7, \"shape\": []},\n"
+          "{\"name\": \"a\", \"shape\": [], \"type\": {}, \"layer\": [1]},\n"
+          "{\"name\": \"b\", \"shape\": [], \"shape\": [3], \"layr\": [1], \"forward_us\": null}]}",
+          "kinds.json"),
+      test::FailsWithAll(std::vector<Mistake>{{kWrongType, "batch", 1, 11},
+                                              {kWrongType, "title", 1, 24},
+                                              {kUnknownField, "bach", 1, 27},
+                                              {kWrongType, "name", 2, 10},
+                                              {kWrongType, "type", 3, 36},
+                                              {kWrongType, "layer", 3, 49},
+                                              {kDuplicate, "shape", 4, 28},
+                                              {kUnknownField, "layr", 4, 42}}));
 }
 
 TEST(LoadModel, TextsAreUtf8) {
@@ -143,14 +154,16 @@ TEST(LoadModel, TextsAreUtf8) {
 Cluster one_gpu(std::map<DataType, double> flops = {{DataType::kFloat32, 1e12}}) {
   Part gpu;
   gpu.name = "gpu0";
-  gpu.device = {Bandwidth(1'000'000'000), Bandwidth(333'333'333), Bandwidth(500'000'000), 1, std::move(flops)};
-  auto machine = std::make_shared<const Machine>("m", std::vector<Part>{gpu}, std::vector<MachineLink>{},
-                                                 std::vector<RingOrder>{}, std::vector<RingOrder>{});
+  gpu.device = {Bandwidth(1'000'000'000), Bandwidth(333'333'333), Bandwidth(500'000'000), 1,
+                std::move(flops)};
+  auto machine =
+      std::make_shared<const Machine>("m", std::vector<Part>{gpu}, std::vector<MachineLink>{},
+                                      std::vector<RingOrder>{}, std::vector<RingOrder>{});
   return Cluster({{machine, 1}}, 1, std::nullopt);
 }
 
-Variable variable(const std::string& name, std::int64_t elements, std::int64_t layer, double forward_flops,
-                  double backward_flops) {
+Variable variable(const std::string& name, std::int64_t elements, std::int64_t layer,
+                  double forward_flops, double backward_flops) {
   Variable v;
   v.name = name;
   v.shape = {elements};
@@ -183,7 +196,8 @@ TEST(Workload, TimesFollowFromFlopsAndTheDevicesRate) {
   ASSERT_TRUE(w) << w.error().front().text;
   // 0.5 · 10^12 operations per second: a million take 2 us, ten samples 20.
   EXPECT_EQ(w->times[0].forward, microseconds(6 * 20));
-  EXPECT_THAT(w->times[0].backward, ElementsAre(microseconds(6 * 20), microseconds(5 * 20), microseconds(2 * 20)));
+  EXPECT_THAT(w->times[0].backward,
+              ElementsAre(microseconds(6 * 20), microseconds(5 * 20), microseconds(2 * 20)));
   EXPECT_THAT(ready_together(*w), ElementsAre(ElementsAre(3), ElementsAre(1, 2), ElementsAre(0)))
       << "the last layer's gradients come first";
   EXPECT_EQ(w->times[0].update, nanoseconds(65 * 4 * 5)) << "five passes over 260 bytes at 1 GB/s";
@@ -213,14 +227,16 @@ TEST(Workload, GivenTotalsAreSharedOutInProportionAndExactly) {
   EXPECT_EQ(w->times[0].backward[0], Time(461'539)) << "6 of 13 parts";
 }
 
-/// What of a layer's time its operations take at the usual efficiency is limited by multiprocessors.
+/// What of a layer's time its operations take at the usual efficiency is limited by
+/// multiprocessors.
 TEST(Workload, WhatOperationsDoNotExplainOfALayersTimeWaitsForMemory) {
   constexpr std::int64_t kAll = 1'000'000;
   WorkloadOptions options = three_layers();
   options.batch = 10;
   const auto from_flops = make_workload(options, one_gpu());
   ASSERT_TRUE(from_flops);
-  EXPECT_EQ(from_flops->times[0].forward_compute_bound, kAll) << "times that follow from operations";
+  EXPECT_EQ(from_flops->times[0].forward_compute_bound, kAll)
+      << "times that follow from operations";
   EXPECT_THAT(from_flops->times[0].backward_compute_bound, ElementsAre(kAll, kAll, kAll));
   // 120 us of operations take 480, and 260 take 520 in proportion.
   options.forward = microseconds(480);
@@ -230,9 +246,11 @@ TEST(Workload, WhatOperationsDoNotExplainOfALayersTimeWaitsForMemory) {
   EXPECT_EQ(given->times[0].forward_compute_bound, kAll / 4);
   EXPECT_THAT(given->times[0].backward_compute_bound, ElementsAre(kAll / 2, kAll / 2, kAll / 2));
   options.batch = 1000;
-  EXPECT_EQ(make_workload(options, one_gpu())->times[0].forward_compute_bound, kAll) << "never more than all of it";
+  EXPECT_EQ(make_workload(options, one_gpu())->times[0].forward_compute_bound, kAll)
+      << "never more than all of it";
   options.batch.reset();
-  EXPECT_EQ(make_workload(options, one_gpu())->times[0].forward_compute_bound, kAll) << "operations are not known";
+  EXPECT_EQ(make_workload(options, one_gpu())->times[0].forward_compute_bound, kAll)
+      << "operations are not known";
   options.compute_bound_ppm = 300'000;
   const auto said = make_workload(options, one_gpu());
   EXPECT_EQ(said->times[0].forward_compute_bound, 300'000);
@@ -243,7 +261,8 @@ TEST(Workload, AddingGradientsWaitsForMemory) {
   WorkloadOptions options = three_layers();
   options.forward = options.backward = microseconds(130);
   options.micro_batches = 2;
-  options.accumulate = microseconds(65);  // by bytes: 30 of 65 to the first segment, 60 us of which the layer takes
+  options.accumulate =
+      microseconds(65);  // by bytes: 30 of 65 to the first segment, 60 us of which the layer takes
   const auto w = make_workload(options, one_gpu({}));
   ASSERT_TRUE(w);
   EXPECT_EQ(w->times[0].compute_bound_in_pass(0, 0), 1'000'000);
@@ -254,10 +273,12 @@ TEST(Workload, SaysWhatIsMissingForTimesFromFlops) {
   WorkloadOptions options = three_layers();
   EXPECT_EQ(make_workload(options, one_gpu()).error().front().code, ProblemCode::kMissing);
   options.batch = 1;
-  EXPECT_EQ(make_workload(options, one_gpu({})).error().front().code, ProblemCode::kUnsupported) << "no rate";
+  EXPECT_EQ(make_workload(options, one_gpu({})).error().front().code, ProblemCode::kUnsupported)
+      << "no rate";
   options.batch = 1'000'000'000;
   options.model.variables[0].backward_flops = 1e20;
-  EXPECT_EQ(make_workload(options, one_gpu()).error().front().code, ProblemCode::kTooLarge) << "days";
+  EXPECT_EQ(make_workload(options, one_gpu()).error().front().code, ProblemCode::kTooLarge)
+      << "days";
 }
 
 TEST(Workload, MeasuredLayersDecideWhenGradientsAreReady) {
@@ -273,14 +294,16 @@ TEST(Workload, MeasuredLayersDecideWhenGradientsAreReady) {
   const auto w = make_workload(options, one_gpu());
   ASSERT_TRUE(w) << w.error().front().text;
   EXPECT_EQ(w->times[0].forward, microseconds(12)) << "measured for half the batch";
-  EXPECT_THAT(w->times[0].backward, ElementsAre(microseconds(40), microseconds(10), microseconds(20)));
+  EXPECT_THAT(w->times[0].backward,
+              ElementsAre(microseconds(40), microseconds(10), microseconds(20)));
   EXPECT_THAT(ready_together(*w), ElementsAre(ElementsAre(3, 1, 2), ElementsAre(), ElementsAre(0)));
 }
 
 TEST(Workload, AProfileMustFitTheModel) {
   WorkloadOptions options = three_layers();
   const auto error_with = [&](std::vector<std::string> names) {
-    options.layer_times = LayerTimes{"p", "", GpuModel::kNone, 1, {{"l", {}, {}, std::move(names)}}};
+    options.layer_times =
+        LayerTimes{"p", "", GpuModel::kNone, 1, {{"l", {}, {}, std::move(names)}}};
     const WorkloadProblem problem = make_workload(options, one_gpu()).error().front();
     EXPECT_EQ(problem.field, "layer_times");
     return problem.code;

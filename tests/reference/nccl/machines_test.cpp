@@ -1,5 +1,6 @@
-// Machines of which the reference has figures and no file: made here of what they consist of, or of a machine's that is nearly
-// the same. The figures are what NCCL 2.28.9's own search gives for them (see topologies/README.md).
+// Machines of which the reference has figures and no file: made here of what they consist of, or of
+// a machine's that is nearly the same. The figures are what NCCL 2.28.9's own search gives for them
+// (see topologies/README.md).
 
 #include <gtest/gtest.h>
 
@@ -15,7 +16,8 @@ using core::nccl::Graph;
 using core::nccl::SearchSettings;
 using test::replaced;
 
-/// "8x48/24": channels, and what each carries inside a node and (if that is another figure) between nodes.
+/// "8x48/24": channels, and what each carries inside a node and (if that is another figure) between
+/// nodes.
 std::string rates(const Graph& graph) {
   if (graph.channels == 0) return "-";
   std::string made = fmt::format("{}x{:g}", graph.channels, graph.bw_intra);
@@ -38,7 +40,8 @@ struct Wanted {
   std::string ring, tree, nvls;
 };
 
-void expect(const std::string& xml, int nodes, const Wanted& wanted, const SearchSettings& settings = {}) {
+void expect(const std::string& xml, int nodes, const Wanted& wanted,
+            const SearchSettings& settings = {}) {
   const auto found = search_graphs(test::topology_of(xml), nodes, settings);
   ASSERT_TRUE(found) << found.error().message();
   EXPECT_EQ(ring_text(found->graphs.ring, nodes > 1), wanted.ring);
@@ -47,25 +50,33 @@ void expect(const std::string& xml, int nodes, const Wanted& wanted, const Searc
 }
 
 constexpr const char* kSkylake = R"(arch="x86_64" vendor="GenuineIntel" familyid="6" modelid="85")";
-constexpr const char* kSapphireRapids = R"(arch="x86_64" vendor="GenuineIntel" familyid="6" modelid="143")";
+constexpr const char* kSapphireRapids =
+    R"(arch="x86_64" vendor="GenuineIntel" familyid="6" modelid="143")";
 
-std::string system(const std::string& inside) { return "<system version=\"1\">" + inside + "</system>"; }
+std::string system(const std::string& inside) {
+  return "<system version=\"1\">" + inside + "</system>";
+}
 std::string cpu(int numa, const char* kind, const std::string& inside) {
   return fmt::format("<cpu numaid=\"{}\" affinity=\"\" {}>{}</cpu>", numa, kind, inside);
 }
-std::string pci(const std::string& id, const char* of_class, const char* speed, const std::string& inside) {
-  return fmt::format("<pci busid=\"0000:{}:00.0\" class=\"{}\" link_speed=\"{} GT/s PCIe\" link_width=\"16\">{}</pci>",
-                     id, of_class, speed, inside);
+std::string pci(const std::string& id, const char* of_class, const char* speed,
+                const std::string& inside) {
+  return fmt::format(
+      "<pci busid=\"0000:{}:00.0\" class=\"{}\" link_speed=\"{} GT/s PCIe\" "
+      "link_width=\"16\">{}</pci>",
+      id, of_class, speed, inside);
 }
 std::string gpu(int number, int sm, const char* speed, const std::string& links = "") {
   return pci(fmt::format("{}0", number + 1), "0x030200", speed,
-             fmt::format("<gpu dev=\"{0}\" sm=\"{1}\" rank=\"{0}\" gdr=\"1\">{2}</gpu>", number, sm, links));
+             fmt::format("<gpu dev=\"{0}\" sm=\"{1}\" rank=\"{0}\" gdr=\"1\">{2}</gpu>", number, sm,
+                         links));
 }
 std::string card(int number, int mbps, const char* speed) {
-  return pci(fmt::format("{}5", number + 1), "0x020700", speed,
-             fmt::format("<nic><net name=\"mlx5_{0}\" dev=\"{0}\" latency=\"0\" speed=\"{1}\" port=\"1\" "
-                         "guid=\"0x{2}\" maxconn=\"131072\" gdr=\"1\"/></nic>",
-                         number, mbps, 1001 + number));
+  return pci(
+      fmt::format("{}5", number + 1), "0x020700", speed,
+      fmt::format("<nic><net name=\"mlx5_{0}\" dev=\"{0}\" latency=\"0\" speed=\"{1}\" port=\"1\" "
+                  "guid=\"0x{2}\" maxconn=\"131072\" gdr=\"1\"/></nic>",
+                  number, mbps, 1001 + number));
 }
 
 TEST(NcclSearchReference, Hgxa800) {
@@ -75,16 +86,17 @@ TEST(NcclSearchReference, Hgxa800) {
 }
 
 TEST(NcclSearchReference, HgxH100WithAmd) {
-  const std::string xml =
-      replaced(test::topology_text("hgxh100"), R"(vendor="GenuineIntel" familyid="6" modelid="143")",
-               R"(vendor="AuthenticAMD" familyid="175" modelid="17")");
+  const std::string xml = replaced(test::topology_text("hgxh100"),
+                                   R"(vendor="GenuineIntel" familyid="6" modelid="143")",
+                                   R"(vendor="AuthenticAMD" familyid="175" modelid="17")");
   expect(xml, 1, {"12x30 NVL same", "12x30 p1", "8x40/60"});
   expect(xml, 2, {"8x48 NVL/PIX x2", "8x48 p3", "8x40/48"});
 }
 
 TEST(NcclSearchReference, P548xlarge) {
   // The same with EFA, whose plugin states its latency.
-  std::string xml = replaced(test::topology_text("hgxh100"), R"(vendor="GenuineIntel" familyid="6" modelid="143")",
+  std::string xml = replaced(test::topology_text("hgxh100"),
+                             R"(vendor="GenuineIntel" familyid="6" modelid="143")",
                              R"(vendor="AuthenticAMD" familyid="175" modelid="17")");
   xml = replaced(xml, "latency=\"0.000000\"", "latency=\"75.000000\"");
   expect(xml, 1, {"12x30 NVL same", "12x30 p1", "8x40/60"});
@@ -103,8 +115,9 @@ TEST(NcclSearchReference, P316xlarge) {
 }
 
 TEST(NcclSearchReference, FourT4OnTwoSockets) {
-  const std::string xml = system(cpu(0, kSkylake, gpu(0, 75, "8.0") + gpu(1, 75, "8.0") + card(0, 25'000, "8.0")) +
-                                 cpu(1, kSkylake, gpu(2, 75, "8.0") + gpu(3, 75, "8.0")));
+  const std::string xml =
+      system(cpu(0, kSkylake, gpu(0, 75, "8.0") + gpu(1, 75, "8.0") + card(0, 25'000, "8.0")) +
+             cpu(1, kSkylake, gpu(2, 75, "8.0") + gpu(3, 75, "8.0")));
   expect(xml, 1, {"1x10 SYS same", "1x10 p1", "-"});
   expect(xml, 2, {"1x3 SYS/SYS same", "1x6/3 p1", "-"});
 }
@@ -137,12 +150,13 @@ TEST(NcclSearchReference, CardsThatAreFasterThanTheSocketsSplitAHost) {
 
 TEST(NcclSearchReference, FourH100NvlInBridgedPairs) {
   const auto bridged = [](int number, const char* other) {
-    return gpu(number, 90, "32.0",
-               fmt::format(R"(<nvlink target="0000:{}:00.0" count="18" tclass="0x030200"/>)", other));
+    return gpu(
+        number, 90, "32.0",
+        fmt::format(R"(<nvlink target="0000:{}:00.0" count="18" tclass="0x030200"/>)", other));
   };
-  const std::string xml =
-      system(cpu(0, kSapphireRapids, bridged(0, "20") + bridged(1, "10") + card(0, 400'000, "32.0")) +
-             cpu(1, kSapphireRapids, bridged(2, "40") + bridged(3, "30") + card(1, 400'000, "32.0")));
+  const std::string xml = system(
+      cpu(0, kSapphireRapids, bridged(0, "20") + bridged(1, "10") + card(0, 400'000, "32.0")) +
+      cpu(1, kSapphireRapids, bridged(2, "40") + bridged(3, "30") + card(1, 400'000, "32.0")));
   expect(xml, 1, {"2x11 SYS same", "2x20 p1", "-"});
   expect(xml, 2, {"2x22 SYS/SYS x2", "2x22 p1", "-"});
 }
@@ -162,13 +176,14 @@ TEST(NcclSearchReference, Gb200Nvl72) {
   const std::size_t begin = tray.find("<cpu"), end = tray.rfind("</system>");
   std::string cpus;
   for (int host = 0; host < 18; ++host) {
-    std::string one =
-        replaced(tray.substr(begin, end - begin), "<cpu ", fmt::format("<cpu host_hash=\"{:#x}\" ", host + 1));
+    std::string one = replaced(tray.substr(begin, end - begin), "<cpu ",
+                               fmt::format("<cpu host_hash=\"{:#x}\" ", host + 1));
     // Rank 4·host + g, by way of a mark that no rank has.
     for (int g = 0; g < 4; ++g)
       one = replaced(one, fmt::format("rank=\"{}\"", g), fmt::format("rank=\"r{}\"", 4 * host + g));
     for (int n = 0; n < 4; ++n)
-      one = replaced(one, fmt::format("guid=\"0x{}\"", 1001 + n), fmt::format("guid=\"0xg{}\"", 4 * host + n));
+      one = replaced(one, fmt::format("guid=\"0x{}\"", 1001 + n),
+                     fmt::format("guid=\"0xg{}\"", 4 * host + n));
     cpus += replaced(replaced(one, "rank=\"r", "rank=\""), "guid=\"0xg", "guid=\"0x1");
   }
   const auto found = search_graphs(test::topology_of(system(cpus)), 1);

@@ -1,5 +1,5 @@
-// The search for graphs beside NCCL's own, on every machine of the reference: figures, and every channel's GPUs and cards in
-// their order.
+// The search for graphs beside NCCL's own, on every machine of the reference: figures, and every
+// channel's GPUs and cards in their order.
 
 #include <gtest/gtest.h>
 
@@ -30,22 +30,24 @@ using test::Data;
 std::string text(const Graph& graph) {
   std::string made =
       fmt::format("pattern {} cross {} channels {} bw {:.6g}/{:.6g} latency {:g} {}/{} same {}\n",
-                  static_cast<int>(graph.pattern), graph.cross_nic, graph.channels, graph.bw_intra, graph.bw_inter,
-                  graph.latency_inter, to_string(graph.type_intra), to_string(graph.type_inter), graph.same_channels);
+                  static_cast<int>(graph.pattern), graph.cross_nic, graph.channels, graph.bw_intra,
+                  graph.bw_inter, graph.latency_inter, to_string(graph.type_intra),
+                  to_string(graph.type_inter), graph.same_channels);
   for (const auto& channel : graph.orders)
     made += fmt::format("  {} by {}\n", fmt::join(channel.gpus, " "), fmt::join(channel.nets, " "));
   return made;
 }
 
 std::string text(const Data& graph) {
-  std::string made =
-      fmt::format("pattern {} cross {} channels {} bw {:.6g}/{:.6g} latency {:g} {}/{} same {}\n",
-                  graph["pattern"].number(), graph["crossNic"].number(), graph["nChannels"].number(),
-                  graph["bwIntra"].real(), graph["bwInter"].real(), graph["latencyInter"].real(),
-                  graph["typeIntra"].text(), graph["typeInter"].text(), graph["sameChannels"].number() == 1);
+  std::string made = fmt::format(
+      "pattern {} cross {} channels {} bw {:.6g}/{:.6g} latency {:g} {}/{} same {}\n",
+      graph["pattern"].number(), graph["crossNic"].number(), graph["nChannels"].number(),
+      graph["bwIntra"].real(), graph["bwInter"].real(), graph["latencyInter"].real(),
+      graph["typeIntra"].text(), graph["typeInter"].text(), graph["sameChannels"].number() == 1);
   for (const Data& channel : graph["channels"].items()) {
     const auto nets = channel.has("net") ? channel["net"].numbers() : std::vector<std::int64_t>();
-    made += fmt::format("  {} by {}\n", fmt::join(channel["gpus"].numbers(), " "), fmt::join(nets, " "));
+    made += fmt::format("  {} by {}\n", fmt::join(channel["gpus"].numbers(), " "),
+                        fmt::join(nets, " "));
   }
   return made;
 }
@@ -60,9 +62,11 @@ TEST(NcclSearchReference, FindsTheGraphsThatNcclFinds) {
   for (const Data& one : cases) {
     SCOPED_TRACE(one["case"].text());
     // To the search several nodes are several, however many.
-    const std::tuple machine(topology_name(one["case"].text()), one["ppn"].number(), one["nNodes"].number() > 1);
+    const std::tuple machine(topology_name(one["case"].text()), one["ppn"].number(),
+                             one["nNodes"].number() > 1);
     if (!searched.contains(machine)) {
-      const auto gpus = test::first_gpus(test::topology(std::get<0>(machine)), static_cast<int>(std::get<1>(machine)));
+      const auto gpus = test::first_gpus(test::topology(std::get<0>(machine)),
+                                         static_cast<int>(std::get<1>(machine)));
       const auto made = search_graphs(gpus, one["nNodes"].number());
       ASSERT_TRUE(made) << made.error().message();
       searched.emplace(machine, *made);
@@ -81,10 +85,11 @@ TEST(NcclSearchReference, FindsTheGraphsThatNcclFinds) {
 TEST(NcclSearchReference, SendsAndReceivesHaveAsManyChannelsAsNcclsDo) {
   for (const Data& one : test::nccl_cases()) {
     SCOPED_TRACE(one["case"].text());
-    const auto node =
-        test::first_gpus(test::topology(topology_name(one["case"].text())), static_cast<int>(one["ppn"].number()));
-    const auto found = point_to_point(node, SearchSettings{}, static_cast<int>(one["nRanks"].number()),
-                                      static_cast<int>(one["nChannels"].number()));
+    const auto node = test::first_gpus(test::topology(topology_name(one["case"].text())),
+                                       static_cast<int>(one["ppn"].number()));
+    const auto found =
+        point_to_point(node, SearchSettings{}, static_cast<int>(one["nRanks"].number()),
+                       static_cast<int>(one["nChannels"].number()));
     EXPECT_EQ(found.channels, one["p2pnChannels"].number());
     EXPECT_EQ(found.per_peer, one["p2pnChannelsPerPeer"].number());
   }
@@ -97,17 +102,20 @@ TEST(NcclSearchReference, RingsAndTreesGoOverTheNodesAsNcclsDo) {
     SCOPED_TRACE(one["case"].text());
     const core::nccl::Communicator comm = test::communicator_of(one);
     const auto repeated = [&](std::size_t channel) {
-      return connect_channel(comm.graphs, comm.nodes, static_cast<int>(channel) % connected_channels(comm.graphs));
+      return connect_channel(comm.graphs, comm.nodes,
+                             static_cast<int>(channel) % connected_channels(comm.graphs));
     };
     const std::vector<Data> wanted = one["rings"].items();
-    for (std::size_t c = 0; c < wanted.size(); ++c, ++rings) EXPECT_EQ(repeated(c).ring, wanted[c].ints()) << c;
+    for (std::size_t c = 0; c < wanted.size(); ++c, ++rings)
+      EXPECT_EQ(repeated(c).ring, wanted[c].ints()) << c;
     const std::vector<Data> of_ranks = one["treePerRank"].items();
     for (std::size_t r = 0; r < of_ranks.size(); ++r) {
       const std::vector<Data> of_channels = of_ranks[r].items();
       for (std::size_t c = 0; c < of_channels.size(); ++c, ++places) {
         const core::nccl::TreePlace found = repeated(c).tree[r];
         EXPECT_EQ(found.up, of_channels[c].items()[0].number()) << r << ' ' << c;
-        EXPECT_EQ(std::vector<int>(found.down.begin(), found.down.end()), of_channels[c].items()[1].ints())
+        EXPECT_EQ(std::vector<int>(found.down.begin(), found.down.end()),
+                  of_channels[c].items()[1].ints())
             << r << ' ' << c;
       }
     }
@@ -135,11 +143,12 @@ TEST(NcclSearchReference, TopologiesGiveTheCommunicatorsOfNccl) {
   std::set<std::string> seen;
   for (const Data& one : test::nccl_cases()) {
     const std::string name = one["case"].text();
-    const std::string kind =
-        fmt::format("{} {} {}", topology_name(name), one["ppn"].number(), one["nNodes"].number() > 1);
+    const std::string kind = fmt::format("{} {} {}", topology_name(name), one["ppn"].number(),
+                                         one["nNodes"].number() > 1);
     if (!seen.insert(kind).second) continue;
     SCOPED_TRACE(name);
-    const auto gpus = test::first_gpus(test::topology(topology_name(name)), static_cast<int>(one["ppn"].number()));
+    const auto gpus = test::first_gpus(test::topology(topology_name(name)),
+                                       static_cast<int>(one["ppn"].number()));
     const auto found = searched_communicator(gpus, one["nNodes"].number(), {});
     ASSERT_TRUE(found) << found.error().message();
     const core::nccl::Communicator wanted = test::communicator_of(one);
@@ -161,7 +170,8 @@ TEST(NcclSearchReference, MachinesOfOneMakeAreAlike) {
       {"hgxh20", "hgxh100"}, {"ndv4", "dgxa100"}, {"ndv5", "hgxh100"}};
   for (const auto& [one, other] : alike) {
     for (const int nodes : {1, 2}) {
-      const auto a = search_graphs(test::topology(one), nodes), b = search_graphs(test::topology(other), nodes);
+      const auto a = search_graphs(test::topology(one), nodes),
+                 b = search_graphs(test::topology(other), nodes);
       ASSERT_TRUE(a && b);
       EXPECT_EQ(text(a->graphs.ring), text(b->graphs.ring)) << one << nodes;
       EXPECT_EQ(text(a->graphs.tree), text(b->graphs.tree)) << one << nodes;

@@ -23,7 +23,9 @@ std::string text_of(const std::string& path) {
 
 }  // namespace
 
-std::string topology_text(const std::string& name) { return text_of(folder() + "/topologies/" + name + ".xml"); }
+std::string topology_text(const std::string& name) {
+  return text_of(folder() + "/topologies/" + name + ".xml");
+}
 
 core::nccl::Topology topology_of(const std::string& text) {
   const auto topology = core::nccl::read_topology(text, "test.xml");
@@ -49,7 +51,8 @@ std::vector<std::string> topology_names() {
 
 std::string replaced(std::string text, const std::string& from, const std::string& to) {
   std::size_t found = 0;
-  for (std::size_t at = text.find(from); at != std::string::npos; at = text.find(from, at + to.size())) {
+  for (std::size_t at = text.find(from); at != std::string::npos;
+       at = text.find(from, at + to.size())) {
     text.replace(at, from.size(), to);
     ++found;
   }

@@ -30,18 +30,21 @@ using core::StepKind;
 using test::Data;
 using testing::HasSubstr;
 
-core::Expected<Scenario> read(const std::string& strategy, const std::string& machines, const std::string& variables) {
-  return core::read_scenario(fmt::format("cluster {{ {} network {{ kind: ONE_SWITCH latency_us: 5 }} }}\n"
-                                         "workload {{ {} forward_ms: 1 backward_ms: 2 }}\nstrategy {{ {} }}\n",
-                                         machines, variables, strategy),
-                             "test.textproto", core::Library(test::source_folder() + "/scenarios"));
+core::Expected<Scenario> read(const std::string& strategy, const std::string& machines,
+                              const std::string& variables) {
+  return core::read_scenario(
+      fmt::format("cluster {{ {} network {{ kind: ONE_SWITCH latency_us: 5 }} }}\n"
+                  "workload {{ {} forward_ms: 1 backward_ms: 2 }}\nstrategy {{ {} }}\n",
+                  machines, variables, strategy),
+      "test.textproto", core::Library(test::source_folder() + "/scenarios"));
 }
 
 std::string workers_of(int workers, int gpus) {
   return fmt::format("workers {{ machine: \"dgx1-v100\" count: {} replicas: {} }}", workers, gpus);
 }
 
-Scenario good(const std::string& strategy, const std::string& variables, int workers = 2, int gpus = 2) {
+Scenario good(const std::string& strategy, const std::string& variables, int workers = 2,
+              int gpus = 2) {
   core::Expected<Scenario> scenario = read(strategy, workers_of(workers, gpus), variables);
   EXPECT_TRUE(scenario) << (scenario ? "" : scenario.error().message());
   return scenario ? std::move(*scenario) : Scenario{};
@@ -60,10 +63,12 @@ TEST(CollectiveAllReduceReference, NegativePacksAreRefused) {
     SCOPED_TRACE(test::golden_name(c));
     const std::int64_t bytes = c["input"]["bytes_per_pack"].number();
     for (const char* which : {"communication_options", "hints"}) {
-      const auto scenario =
-          read(fmt::format("tensorflow {{ multi_worker_mirrored {{ {} {{ bytes_per_pack: {} }} }} }}", which, bytes),
-               workers_of(2, 2), "variable { name: \"a\" shape: 4 }");
-      EXPECT_THAT(test::kinds_of(scenario), testing::ElementsAre("too-small CommunicationOptions.bytes_per_pack"))
+      const auto scenario = read(
+          fmt::format("tensorflow {{ multi_worker_mirrored {{ {} {{ bytes_per_pack: {} }} }} }}",
+                      which, bytes),
+          workers_of(2, 2), "variable { name: \"a\" shape: 4 }");
+      EXPECT_THAT(test::kinds_of(scenario),
+                  testing::ElementsAre("too-small CommunicationOptions.bytes_per_pack"))
           << which;
     }
   }
@@ -72,8 +77,8 @@ TEST(CollectiveAllReduceReference, NegativePacksAreRefused) {
 TEST(CollectiveAllReduceReference, TheCallsOptionsAreMergedIntoTheStrategys) {
   for (const Data& c : test::golden_cases("CommunicationOptions.merge")) {
     SCOPED_TRACE(test::golden_name(c));
-    const CommunicationOptions merged =
-        core::merge(options_of(c["input"]["base"].items()), options_of(c["input"]["override"].items()));
+    const CommunicationOptions merged = core::merge(options_of(c["input"]["base"].items()),
+                                                    options_of(c["input"]["override"].items()));
     EXPECT_EQ(merged, options_of(c["expected"]["merged"].items()));
   }
   EXPECT_EQ(core::merge({7, 1.5, Implementation::kNccl}, std::nullopt),
@@ -83,8 +88,9 @@ TEST(CollectiveAllReduceReference, TheCallsOptionsAreMergedIntoTheStrategys) {
 TEST(CollectiveAllReduceReference, AHintForABatch) {
   for (const Data& c : test::golden_cases("CollectiveAllReduce.hint")) {
     SCOPED_TRACE(test::golden_name(c));
-    EXPECT_EQ(to_string(core::hint_for_batch(*core::parse_implementation(c["input"]["implementation"].text()),
-                                             c["input"]["batch_size"].number())),
+    EXPECT_EQ(to_string(core::hint_for_batch(
+                  *core::parse_implementation(c["input"]["implementation"].text()),
+                  c["input"]["batch_size"].number())),
               c["expected"]["hint_passed"].text());
   }
   EXPECT_EQ(core::hint_for_batch(Implementation::kNccl, 1), Implementation::kAuto);
@@ -94,9 +100,10 @@ TEST(CollectiveAllReduceReference, WhoCarriesOutAReduction) {
   for (const Data& c : test::golden_cases("implementation selection (reduction)")) {
     SCOPED_TRACE(test::golden_name(c));
     const Data in = c["input"];
-    const auto how = core::runtime_collective(CollectiveKind::kAllReduce, in["config.collective_nccl"].text() == "true",
-                                              *core::parse_implementation(in["communication_hint"].text()),
-                                              in["NcclReduce_registered"].text() == "true");
+    const auto how = core::runtime_collective(
+        CollectiveKind::kAllReduce, in["config.collective_nccl"].text() == "true",
+        *core::parse_implementation(in["communication_hint"].text()),
+        in["NcclReduce_registered"].text() == "true");
     ASSERT_TRUE(how);
     EXPECT_EQ(to_string(*how), c["expected"]["collective"].text());
   }
@@ -106,8 +113,9 @@ TEST(CollectiveAllReduceReference, WhoCarriesOutTheOthers) {
   for (const Data& c : test::golden_cases("implementation selection")) {
     SCOPED_TRACE(test::golden_name(c));
     ASSERT_EQ(c["input"]["type"].text(), "gather");
-    const auto how = core::runtime_collective(CollectiveKind::kAllGather, true,
-                                              *core::parse_implementation(c["input"]["hint"].text()), true);
+    const auto how =
+        core::runtime_collective(CollectiveKind::kAllGather, true,
+                                 *core::parse_implementation(c["input"]["hint"].text()), true);
     ASSERT_TRUE(how);
     EXPECT_EQ(to_string(*how), c["expected"]["collective"].text());
   }
@@ -117,22 +125,27 @@ TEST(CollectiveAllReduceReference, NcclsLaunchesFollowEachOther) {
   for (const Data& c : test::golden_cases("CollectiveAllReduce.nccl_serialisation")) {
     SCOPED_TRACE(test::golden_name(c));
     std::vector<std::string> launched;
-    for (const Data& name : c["input"]["tensors_in_launch_order"].items()) launched.push_back(name.text());
+    for (const Data& name : c["input"]["tensors_in_launch_order"].items())
+      launched.push_back(name.text());
     std::string variables;  // they are handed over last-created first
     for (auto name = launched.rbegin(); name != launched.rend(); ++name)
       variables += fmt::format("variable {{ name: \"{}\" shape: 4 }} ", *name);
     const auto edges = [&](const std::string& hint) {
-      const Scenario scenario = good(fmt::format("tensorflow {{ multi_worker_mirrored {{ communication_options {{ "
-                                                 "bytes_per_pack: 1 implementation: {} }} }} }}",
-                                                 hint),
-                                     variables);
+      const Scenario scenario =
+          good(fmt::format("tensorflow {{ multi_worker_mirrored {{ communication_options {{ "
+                           "bytes_per_pack: 1 implementation: {} }} }} }}",
+                           hint),
+               variables);
       const auto name = [&](const core::Pack& pack) {
-        return scenario.workload.gradients[static_cast<std::size_t>(pack.payload.members.front().variable)].name;
+        return scenario.workload
+            .gradients[static_cast<std::size_t>(pack.payload.members.front().variable)]
+            .name;
       };
       std::vector<std::string> all;
       for (const core::Pack& pack : scenario.plan.packs) {
         if (pack.after >= 0)
-          all.push_back(name(scenario.plan.packs[static_cast<std::size_t>(pack.after)]) + "->" + name(pack));
+          all.push_back(name(scenario.plan.packs[static_cast<std::size_t>(pack.after)]) + "->" +
+                        name(pack));
       }
       return all;
     };
@@ -143,16 +156,17 @@ TEST(CollectiveAllReduceReference, NcclsLaunchesFollowEachOther) {
   }
 }
 
-/// A group is all devices of all workers, so what TensorFlow checks late is that workers have equally many.
+/// A group is all devices of all workers, so what TensorFlow checks late is that workers have
+/// equally many.
 TEST(CollectiveAllReduceReference, TheGroupIsAMultipleOfTheDevices) {
   for (const Data& c : test::golden_cases("CollectiveAllReduce.group_size")) {
     SCOPED_TRACE(test::golden_name(c));
     const auto devices = static_cast<int>(c["input"]["devices"].number());
     const auto others = static_cast<int>(c["input"]["group_size"].number()) - devices;
     ASSERT_GT(others, 0);
-    const auto scenario =
-        read("tensorflow { multi_worker_mirrored { communication_options { } } }",
-             workers_of(1, devices) + ' ' + workers_of(1, others), "variable { name: \"a\" shape: 4 }");
+    const auto scenario = read("tensorflow { multi_worker_mirrored { communication_options { } } }",
+                               workers_of(1, devices) + ' ' + workers_of(1, others),
+                               "variable { name: \"a\" shape: 4 }");
     EXPECT_THAT(test::kinds_of(scenario), testing::ElementsAre("conflict Workers.replicas"));
   }
 }
@@ -160,12 +174,13 @@ TEST(CollectiveAllReduceReference, TheGroupIsAMultipleOfTheDevices) {
 TEST(CollectiveAllReduceReference, TheMeanIsOverTheWholeGroup) {
   for (const Data& c : test::golden_cases("CollectiveAllReduce.MEAN")) {
     SCOPED_TRACE(test::golden_name(c));
-    const Scenario scenario =
-        good("tensorflow { multi_worker_mirrored { communication_options { } } } reduction: MEAN",
-             "variable { name: \"a\" shape: 100 }", static_cast<int>(c["input"]["workers"].number()),
-             static_cast<int>(c["input"]["devices_per_worker"].number()));
+    const Scenario scenario = good(
+        "tensorflow { multi_worker_mirrored { communication_options { } } } reduction: MEAN",
+        "variable { name: \"a\" shape: 100 }", static_cast<int>(c["input"]["workers"].number()),
+        static_cast<int>(c["input"]["devices_per_worker"].number()));
     ASSERT_EQ(scenario.plan.packs.size(), 1u);
-    const core::Schedule& schedule = *scenario.plan.collective(scenario.plan.packs.front()).schedule;
+    const core::Schedule& schedule =
+        *scenario.plan.collective(scenario.plan.packs.front()).schedule;
     for (Rank r = 0; r < schedule.ranks(); ++r) {
       const Lane last = schedule.lanes(r) - 1;
       const Step step = schedule.step(r, last, schedule.steps(r, last) - 1);
@@ -175,8 +190,10 @@ TEST(CollectiveAllReduceReference, TheMeanIsOverTheWholeGroup) {
   }
 }
 
-/// Carries out a schedule of sends, receives and divisions on numbers, one step after the other of whatever lane can go on.
-std::vector<std::vector<double>> run(const core::Schedule& schedule, std::vector<std::vector<double>> data) {
+/// Carries out a schedule of sends, receives and divisions on numbers, one step after the other of
+/// whatever lane can go on.
+std::vector<std::vector<double>> run(const core::Schedule& schedule,
+                                     std::vector<std::vector<double>> data) {
   std::map<std::tuple<Rank, Lane, Rank, Lane>, std::deque<std::vector<double>>> sent;
   std::map<std::pair<Rank, Lane>, std::int64_t> done;
   for (bool moved = true; std::exchange(moved, false);) {
@@ -190,7 +207,8 @@ std::vector<std::vector<double>> run(const core::Schedule& schedule, std::vector
         const auto at = own.begin() + step.target.offset;
         if (step.kind == StepKind::kSend) {
           const auto from = own.begin() + step.source.offset;
-          sent[{r, l, step.to.rank(r, schedule.ranks()), step.to.lane}].emplace_back(from, from + step.source.count);
+          sent[{r, l, step.to.rank(r, schedule.ranks()), step.to.lane}].emplace_back(
+              from, from + step.source.count);
         } else if (receives(step.kind)) {
           auto& channel = sent[{step.from.rank(r, schedule.ranks()), step.from.lane, r, l}];
           if (channel.empty()) continue;
@@ -217,17 +235,22 @@ TEST(CollectiveAllReduceReference, SumsAndMeansOfTheUpstreamTest) {
     const auto devices = static_cast<int>(c["input"]["devices_per_worker"].number());
     for (const char* reduction : {"SUM", "MEAN"}) {
       const Scenario scenario =
-          good(fmt::format("tensorflow {{ multi_worker_mirrored {{ communication_options {{ bytes_per_pack: 1 }} }} }} "
+          good(fmt::format("tensorflow {{ multi_worker_mirrored {{ communication_options {{ "
+                           "bytes_per_pack: 1 }} }} }} "
                            "reduction: {}",
                            reduction),
-               "variable { name: \"v0\" shape: 1 } variable { name: \"v1\" shape: 1 }", workers, devices);
+               "variable { name: \"v0\" shape: 1 } variable { name: \"v1\" shape: 1 }", workers,
+               devices);
       ASSERT_EQ(scenario.plan.packs.size(), 2u);
       for (const core::Pack& pack : scenario.plan.packs) {
         const int v = pack.payload.members.front().variable;
         std::vector<std::vector<double>> values;  // device d of every worker has d and d + 1
-        for (int r = 0; r < workers * devices; ++r) values.push_back({static_cast<double>(r % devices + v)});
-        const std::vector<double> expected{c["expected"][reduction].items()[static_cast<std::size_t>(v)].real()};
-        for (const std::vector<double>& result : run(*scenario.plan.collective(pack).schedule, values)) {
+        for (int r = 0; r < workers * devices; ++r)
+          values.push_back({static_cast<double>(r % devices + v)});
+        const std::vector<double> expected{
+            c["expected"][reduction].items()[static_cast<std::size_t>(v)].real()};
+        for (const std::vector<double>& result :
+             run(*scenario.plan.collective(pack).schedule, values)) {
           ASSERT_EQ(result.size(), 1u);
           EXPECT_DOUBLE_EQ(result[0], expected[0]) << reduction << " of v" << v;
         }
@@ -245,9 +268,11 @@ TEST(CollectiveAllReduceReference, TypesThatMixStopTheScopedAllocator) {
       variables += fmt::format("variable {{ name: \"v{}\" shape: 4 data_type: {} }} ", number++,
                                type.text() == "float32" ? "FLOAT32" : "FLOAT16");
     }
-    const Scenario scenario = good("tensorflow { multi_worker_mirrored { communication_options { } } }", variables);
+    const Scenario scenario =
+        good("tensorflow { multi_worker_mirrored { communication_options { } } }", variables);
     EXPECT_EQ(scenario.plan.packs.size(), static_cast<std::size_t>(number)) << "nothing is merged";
-    EXPECT_THAT(scenario.plan.notes.texts(), testing::Contains(HasSubstr(c["expected"]["message"].text())));
+    EXPECT_THAT(scenario.plan.notes.texts(),
+                testing::Contains(HasSubstr(c["expected"]["message"].text())));
   }
 }
 

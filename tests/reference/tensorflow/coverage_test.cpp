@@ -1,4 +1,5 @@
-// Every feature of golden.json is run by some test: one that loops over golden_cases() of its name (golden.h).
+// Every feature of golden.json is run by some test: one that loops over golden_cases() of its name
+// (golden.h).
 
 #include <gtest/gtest.h>
 
@@ -20,7 +21,8 @@ namespace fs = std::filesystem;
 std::set<std::string> run_features() {
   static const std::regex kCall("golden_cases\\(\\s*\"([^\"]+)\"\\s*\\)");
   std::set<std::string> run;
-  for (const fs::directory_entry& entry : fs::recursive_directory_iterator(fs::path(test::source_folder()) / "tests")) {
+  for (const fs::directory_entry& entry :
+       fs::recursive_directory_iterator(fs::path(test::source_folder()) / "tests")) {
     if (entry.path().extension() != ".cpp") continue;
     std::stringstream text;
     text << std::ifstream(entry.path()).rdbuf();

@@ -48,9 +48,11 @@ TaskOrder by_index(std::int32_t workers, std::int32_t devices) {
 
 // --- chunks ---
 
-std::vector<std::int64_t> chunk_lengths(std::int64_t elements, std::int64_t chunks, std::int64_t chunk) {
+std::vector<std::int64_t> chunk_lengths(std::int64_t elements, std::int64_t chunks,
+                                        std::int64_t chunk) {
   std::vector<std::int64_t> lengths;
-  for (std::int64_t i = 0; i < chunks; ++i) lengths.push_back(std::clamp<std::int64_t>(elements - i * chunk, 0, chunk));
+  for (std::int64_t i = 0; i < chunks; ++i)
+    lengths.push_back(std::clamp<std::int64_t>(elements - i * chunk, 0, chunk));
   return lengths;
 }
 
@@ -59,10 +61,11 @@ TEST(TensorFlowRuntimeReference, ChunksAreAligned) {
     SCOPED_TRACE(test::golden_name(c));
     const Data in = c["input"];
     const std::int64_t chunks = in["group_size"].number() * in["num_subdivs"].number();
-    const std::int64_t chunk =
-        core::aligned_chunk(in["float32_elements"].number(), chunks, 4, in["max_align_bytes"].number());
+    const std::int64_t chunk = core::aligned_chunk(in["float32_elements"].number(), chunks, 4,
+                                                   in["max_align_bytes"].number());
     EXPECT_EQ(chunk, c["expected"]["chunk_elements"].number());
-    const std::vector<std::int64_t> lengths = chunk_lengths(in["float32_elements"].number(), chunks, chunk);
+    const std::vector<std::int64_t> lengths =
+        chunk_lengths(in["float32_elements"].number(), chunks, chunk);
     const Data expected = c["expected"]["chunk_lengths"];
     if (expected.is_list()) {
       EXPECT_EQ(lengths, expected.numbers());
@@ -76,9 +79,10 @@ TEST(TensorFlowRuntimeReference, ChunksAreAligned) {
 }
 
 /// The ring of `elements` float32 among so many ranks of one task.
-std::unique_ptr<core::Schedule> ring_of(std::int32_t ranks, std::int64_t elements, std::int64_t align,
-                                        std::int64_t subdivisions = 1) {
-  core::TfRingOptions options{by_index(1, ranks), std::vector<Subdivision>(static_cast<std::size_t>(subdivisions))};
+std::unique_ptr<core::Schedule> ring_of(std::int32_t ranks, std::int64_t elements,
+                                        std::int64_t align, std::int64_t subdivisions = 1) {
+  core::TfRingOptions options{by_index(1, ranks),
+                              std::vector<Subdivision>(static_cast<std::size_t>(subdivisions))};
   options.chunk = core::aligned_chunk(elements, ranks * subdivisions, 4, align);
   return core::tf_ring_reduce(Contract::all_reduce(ranks, elements), options);
 }
@@ -86,7 +90,8 @@ std::unique_ptr<core::Schedule> ring_of(std::int32_t ranks, std::int64_t element
 template <class Visit>
 void for_all_steps(const core::Schedule& schedule, Rank rank, const Visit& visit) {
   for (Lane lane = 0; lane < schedule.lanes(rank); ++lane) {
-    for (std::int64_t i = 0; i < schedule.steps(rank, lane); ++i) visit(schedule.step(rank, lane, i));
+    for (std::int64_t i = 0; i < schedule.steps(rank, lane); ++i)
+      visit(schedule.step(rank, lane, i));
   }
 }
 
@@ -96,7 +101,8 @@ TEST(TensorFlowRuntimeReference, EmptyChunksAreNotSent) {
     const Data in = c["input"];
     const auto ranks = static_cast<std::int32_t>(in["group_size"].number());
     const std::int64_t elements = in["float32_elements"].number();
-    const auto ring = ring_of(ranks, elements, in["max_align_bytes"].number(), in["num_subdivs"].number());
+    const auto ring =
+        ring_of(ranks, elements, in["max_align_bytes"].number(), in["num_subdivs"].number());
     std::vector<std::int64_t> sent, messages;
     for (Rank r = 0; r < ranks; ++r) {
       sent.push_back(0), messages.push_back(0);
@@ -106,7 +112,8 @@ TEST(TensorFlowRuntimeReference, EmptyChunksAreNotSent) {
     }
     EXPECT_EQ(sent, c["expected"]["elements_sent_per_rank"].numbers());
     EXPECT_EQ(messages, c["expected"]["messages_sent_per_rank"].numbers());
-    const std::int64_t chunk = core::aligned_chunk(elements, ranks, 4, in["max_align_bytes"].number());
+    const std::int64_t chunk =
+        core::aligned_chunk(elements, ranks, 4, in["max_align_bytes"].number());
     EXPECT_EQ(chunk_lengths(elements, ranks, chunk), c["expected"]["chunk_lengths"].numbers());
   }
 }
@@ -117,7 +124,8 @@ TEST(TensorFlowRuntimeReference, AFieldGoesRoundTwice) {
     const auto ranks = static_cast<std::int32_t>(c["input"]["group_size"].number());
     const std::int64_t chunk = c["input"]["chunk"].number();
     const auto ring = ring_of(ranks, 100 * ranks, 4);
-    // Follow the chunk: the owner sends without having received; whoever adds to it is in the first pass.
+    // Follow the chunk: the owner sends without having received; whoever adds to it is in the first
+    // pass.
     const std::int64_t offset = 100 * chunk;
     std::vector<std::string> adding, keeping;
     Rank at = static_cast<Rank>(chunk);
@@ -129,7 +137,9 @@ TEST(TensorFlowRuntimeReference, AFieldGoesRoundTwice) {
       });
       ASSERT_FALSE(kinds.empty()) << "rank " << to;
       const bool second = hop >= ranks - 1;
-      EXPECT_EQ(std::count(kinds.begin(), kinds.end(), second ? StepKind::kReceive : StepKind::kReceiveReduce), 1);
+      EXPECT_EQ(std::count(kinds.begin(), kinds.end(),
+                           second ? StepKind::kReceive : StepKind::kReceiveReduce),
+                1);
       (second ? keeping : adding).push_back(fmt::format("rank{}->rank{}", at, to));
       if (hop == ranks - 2) {
         EXPECT_EQ(to, c["expected"]["fully_reduced_at"].number());
@@ -146,21 +156,25 @@ TEST(TensorFlowRuntimeReference, AFieldGoesRoundTwice) {
   }
 }
 
-/// Every shape of TensorFlow's own test, with a division behind it: proved, and so the mean on every device. (That a failure
-/// reaches every device is tested for all algorithms in real/faulty_transport_test.cpp.)
+/// Every shape of TensorFlow's own test, with a division behind it: proved, and so the mean on
+/// every device. (That a failure reaches every device is tested for all algorithms in
+/// real/faulty_transport_test.cpp.)
 TEST(TensorFlowRuntimeReference, RingReduceOfEveryShapeIsTheMean) {
   for (const Data& c : test::golden_cases("ring reduce")) {
     for (const Data& shape : c["input"]["workers_devices_subdivs_len"].items()) {
       const std::vector<std::int64_t> s = shape.numbers();
-      SCOPED_TRACE(fmt::format("{} workers of {} devices, {} subdivisions, {} elements", s[0], s[1], s[2], s[3]));
+      SCOPED_TRACE(fmt::format("{} workers of {} devices, {} subdivisions, {} elements", s[0], s[1],
+                               s[2], s[3]));
       Strategy strategy = Strategy::for_algorithm(BaseAlgorithm::kTfRing);
       strategy.reduction = core::Reduction::kMean;
       const std::int64_t stride = std::max<std::int64_t>(1, s[1] / s[2]);
       for (std::int64_t i = 0; i < s[2]; ++i)
-        strategy.tf_runtime.subdiv_offsets.push_back(static_cast<std::int32_t>(i % 2 == 0 ? i * stride : -i * stride));
+        strategy.tf_runtime.subdiv_offsets.push_back(
+            static_cast<std::int32_t>(i % 2 == 0 ? i * stride : -i * stride));
       const auto cluster = gpu_cluster(s[0], static_cast<int>(s[1]));
       ASSERT_TRUE(problems_of(strategy, *cluster).empty());
-      const Collective collective = make_all_reduce(*cluster, strategy, core::DataType::kFloat32, s[3], 0);
+      const Collective collective =
+          make_all_reduce(*cluster, strategy, core::DataType::kFloat32, s[3], 0);
       EXPECT_EQ(check(*collective.schedule, collective.contract()), std::vector<core::Violation>());
       std::int64_t divided = 0;
       for_all_steps(*collective.schedule, 0, [&](const Step& step) {
@@ -187,11 +201,13 @@ TEST(TensorFlowRuntimeReference, SubdivisionsTurnTheDevicesOfEveryTask) {
     for (const int offset : c["input"]["subdiv_offsets"].ints()) {
       const Subdivision subdivision{offset};
       std::vector<int>& permutation = permutations.emplace_back();
-      for (int p = 0; p < order.ranks(); ++p) permutation.push_back(order.rank(p / m, subdivision.device_at(p % m, m)));
+      for (int p = 0; p < order.ranks(); ++p)
+        permutation.push_back(order.rank(p / m, subdivision.device_at(p % m, m)));
       places.push_back(order.task(rank) * m + subdivision.position_of(order.device(rank), m));
     }
     std::vector<std::vector<int>> expected;
-    for (const Data& permutation : c["expected"]["permutations"].items()) expected.push_back(permutation.ints());
+    for (const Data& permutation : c["expected"]["permutations"].items())
+      expected.push_back(permutation.ints());
     EXPECT_EQ(permutations, expected);
     EXPECT_EQ(places, c["expected"]["subdiv_rank"].ints());
   }
@@ -203,13 +219,15 @@ TEST(TensorFlowRuntimeReference, SubdivisionsOfItsOwnAccord) {
     if (c["expected"].has("subdiv_offsets")) {  // what strategies pass
       const auto cluster = gpu_cluster(2, 8);
       std::vector<int> offsets;
-      for (const Subdivision& s : subdivisions(*cluster, {}, 1, core::Bytes(1 << 30))) offsets.push_back(s.offset);
+      for (const Subdivision& s : subdivisions(*cluster, {}, 1, core::Bytes(1 << 30)))
+        offsets.push_back(s.offset);
       EXPECT_EQ(offsets, c["expected"]["subdiv_offsets"].ints());
       continue;
     }
     const Data most = c["input"]["max_subdivs_per_device"];
-    EXPECT_EQ(core::subdivision_offsets(c["input"]["tensor_bytes"].number(), c["input"]["group_size"].number(),
-                                        c["input"]["num_tasks"].number(), most.is_null() ? 0 : most.number()),
+    EXPECT_EQ(core::subdivision_offsets(
+                  c["input"]["tensor_bytes"].number(), c["input"]["group_size"].number(),
+                  c["input"]["num_tasks"].number(), most.is_null() ? 0 : most.number()),
               c["expected"]["offsets"].ints());
   }
 }
@@ -219,7 +237,8 @@ TEST(TensorFlowRuntimeReference, TwoShardsOfTfCnnBenchmarksCollective) {
     SCOPED_TRACE(test::golden_name(c));
     const auto cluster = gpu_cluster(2, static_cast<int>(c["input"]["gpus"].number()));
     std::vector<int> offsets;
-    for (const Subdivision& s : subdivisions(*cluster, {}, static_cast<int>(c["input"]["shards"].number()), {}))
+    for (const Subdivision& s :
+         subdivisions(*cluster, {}, static_cast<int>(c["input"]["shards"].number()), {}))
       offsets.push_back(s.offset);
     EXPECT_EQ(offsets, c["expected"]["subdiv_offsets"].ints());
   }
@@ -248,10 +267,12 @@ TEST(TensorFlowRuntimeReference, DevicesFollowTheirLinksUnlessTheUserSaysOtherwi
       device.number = d;
       const auto at = std::find(chain.begin(), chain.end(), d);
       for (int peer = 0; peer < 8; ++peer) {
-        if (peer != d) device.links.push_back({peer, at + 1 != chain.end() && at[1] == peer ? 2 : 1});
+        if (peer != d)
+          device.links.push_back({peer, at + 1 != chain.end() && at[1] == peer ? 2 : 1});
       }
     }
-    const std::vector<int> got = core::ring_device_order(devices, c["input"]["gpu_ring_order"].text());
+    const std::vector<int> got =
+        core::ring_device_order(devices, c["input"]["gpu_ring_order"].text());
     EXPECT_EQ(got, c["expected"]["order"].is_list() ? c["expected"]["order"].ints() : chain);
   }
 }
@@ -259,7 +280,9 @@ TEST(TensorFlowRuntimeReference, DevicesFollowTheirLinksUnlessTheUserSaysOtherwi
 TEST(TensorFlowRuntimeReference, TasksAreSortedByTheirNames) {
   for (const Data& c : test::golden_cases("ring task order")) {
     SCOPED_TRACE(test::golden_name(c));
-    const auto task = [](const std::string& name) { return std::stoll(name.substr(name.rfind(':') + 1)); };
+    const auto task = [](const std::string& name) {
+      return std::stoll(name.substr(name.rfind(':') + 1));
+    };
     std::vector<std::int64_t> given, expected, got;
     for (const Data& name : c["input"]["tasks"].items()) given.push_back(task(name.text()));
     for (const Data& name : c["expected"]["order"].items()) expected.push_back(task(name.text()));
@@ -292,7 +315,8 @@ TEST(TensorFlowRuntimeReference, TreesOfABroadcast) {
   }
 }
 
-/// Between tasks the source and the first device of every other, then every task by itself: seen in who sends to whom.
+/// Between tasks the source and the first device of every other, then every task by itself: seen in
+/// who sends to whom.
 TEST(TensorFlowRuntimeReference, ATreeOverTasksThenOneInEach) {
   for (const Data& c : test::golden_cases("tree broadcast subdivs")) {
     SCOPED_TRACE(test::golden_name(c));
@@ -300,8 +324,10 @@ TEST(TensorFlowRuntimeReference, ATreeOverTasksThenOneInEach) {
     const auto m = per_task.front();
     const auto workers = static_cast<std::int32_t>(per_task.size());
     const auto root = static_cast<Rank>(c["input"]["source_rank"].number());
-    const Contract contract = Contract::of(CollectiveKind::kBroadcast, workers * m, 10, root, false);
-    const auto schedule = core::hierarchical_tree_broadcast(contract, by_index(workers, m), core::Engine::kCpu);
+    const Contract contract =
+        Contract::of(CollectiveKind::kBroadcast, workers * m, 10, root, false);
+    const auto schedule =
+        core::hierarchical_tree_broadcast(contract, by_index(workers, m), core::Engine::kCpu);
     std::map<Rank, Rank> sender;
     for (Rank r = 0; r < workers * m; ++r) {
       for_all_steps(*schedule, r, [&](const Step& step) {
@@ -312,7 +338,8 @@ TEST(TensorFlowRuntimeReference, ATreeOverTasksThenOneInEach) {
     const Data expected = c["expected"];
     std::vector<std::vector<int>> trees;
     if (expected.has("permutations")) {
-      for (const Data& permutation : expected["permutations"].items()) trees.push_back(permutation.ints());
+      for (const Data& permutation : expected["permutations"].items())
+        trees.push_back(permutation.ints());
     } else {
       trees.push_back(expected["inter_task_perm"].ints());
       for (int task = 0; task < workers; ++task) {
@@ -338,7 +365,8 @@ TEST(TensorFlowRuntimeReference, ATreeOverTasksThenOneInEach) {
   }
 }
 
-/// Here a broadcast has a root by its nature; what is left of the mistake is to name one that does not take part.
+/// Here a broadcast has a root by its nature; what is left of the mistake is to name one that does
+/// not take part.
 TEST(TensorFlowRuntimeReference, ABroadcastNeedsASource) {
   for (const Data& c : test::golden_cases("broadcast without sender")) {
     SCOPED_TRACE(test::golden_name(c));
@@ -368,8 +396,8 @@ TEST(TensorFlowRuntimeReference, GroupsAreKnownByTheirLocalDevices) {
       std::vector<std::string> devices;
       for (const char digit : match[3].str()) {
         if (digit == ',') continue;
-        devices.push_back(
-            fmt::format("/job:worker/replica:0/task:{}/device:{}:{}", match[1].str(), match[2].str(), digit));
+        devices.push_back(fmt::format("/job:worker/replica:0/task:{}/device:{}:{}", match[1].str(),
+                                      match[2].str(), digit));
       }
       key[name] = keys.group(devices);
     }
@@ -393,13 +421,16 @@ TEST(TensorFlowRuntimeReference, KeysBegin) {
 TEST(TensorFlowRuntimeReference, TheLargestKeyIsLaunchedFirst) {
   for (const Data& c : test::golden_cases("OrderCollectives")) {
     SCOPED_TRACE(test::golden_name(c));
-    const std::vector<std::int64_t> keys = c["input"]["concurrent_instance_keys_per_device"].numbers();
+    const std::vector<std::int64_t> keys =
+        c["input"]["concurrent_instance_keys_per_device"].numbers();
     const std::vector<int> order = core::launch_order(keys);
     for (std::size_t i = 1; i < order.size(); ++i) {
       const std::int64_t before = keys[static_cast<std::size_t>(order[i - 1])];
       const std::int64_t after = keys[static_cast<std::size_t>(order[i])];
-      EXPECT_EQ(c["expected"]["wait_for_attr"][std::to_string(after)].numbers(), std::vector<std::int64_t>{before});
-      EXPECT_EQ(c["expected"]["edges"].items()[i - 1].text(), fmt::format("{} -> {} on each device", before, after));
+      EXPECT_EQ(c["expected"]["wait_for_attr"][std::to_string(after)].numbers(),
+                std::vector<std::int64_t>{before});
+      EXPECT_EQ(c["expected"]["edges"].items()[i - 1].text(),
+                fmt::format("{} -> {} on each device", before, after));
     }
   }
 }

@@ -1,4 +1,5 @@
-// The golden cases of CrossDeviceOps on one machine, of where variables lie, and of the strategies that place them.
+// The golden cases of CrossDeviceOps on one machine, of where variables lie, and of the strategies
+// that place them.
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
@@ -33,10 +34,11 @@ std::string device_of_root(const Scenario& scenario, const core::Pack& pack) {
 
 core::Expected<Scenario> read(const std::string& workers, const std::string& strategy,
                               const std::string& variables = "variable { name: \"v\" shape: 8 }") {
-  return core::read_scenario(fmt::format("cluster {{ {} network {{ kind: ONE_SWITCH latency_us: 5 }} }}\n"
-                                         "workload {{ {} }}\nstrategy {{ {} }}\n",
-                                         workers, variables, strategy),
-                             "test.textproto", core::Library(test::source_folder() + "/scenarios"));
+  return core::read_scenario(
+      fmt::format("cluster {{ {} network {{ kind: ONE_SWITCH latency_us: 5 }} }}\n"
+                  "workload {{ {} }}\nstrategy {{ {} }}\n",
+                  workers, variables, strategy),
+      "test.textproto", core::Library(test::source_folder() + "/scenarios"));
 }
 std::string gpus(int count, int workers = 1) {
   return fmt::format("workers {{ machine: \"dgx1-v100\" count: {} replicas: {} }}", workers, count);
@@ -49,12 +51,14 @@ TEST(CrossDeviceOpsReference, NumPacks) {
     SCOPED_TRACE(test::golden_name(c));
     const bool first = c["input"]["version"].text() == "1.15";
     const std::int64_t packs = c["input"]["num_packs"].number();
-    const std::string problem = core::problem_of_num_packs(CrossDeviceOps::kNcclAllReduce, packs, !first);
-    const std::string strategy =
-        fmt::format("tensorflow {{ mirrored {{ cross_device_ops: NCCL_ALL_REDUCE num_packs: {} tf_1_15: {} }} }}",
-                    packs, first ? "true" : "false");
-    const auto scenario =
-        read(gpus(2), strategy, "variable { name: \"a\" shape: 8 } variable { name: \"b\" shape: 8 }");
+    const std::string problem =
+        core::problem_of_num_packs(CrossDeviceOps::kNcclAllReduce, packs, !first);
+    const std::string strategy = fmt::format(
+        "tensorflow {{ mirrored {{ cross_device_ops: NCCL_ALL_REDUCE num_packs: {} tf_1_15: {} }} "
+        "}}",
+        packs, first ? "true" : "false");
+    const auto scenario = read(
+        gpus(2), strategy, "variable { name: \"a\" shape: 8 } variable { name: \"b\" shape: 8 }");
     if (!c["expected"].has("error")) {
       EXPECT_EQ(problem, "");
       ASSERT_TRUE(scenario) << scenario.error().message();
@@ -62,7 +66,8 @@ TEST(CrossDeviceOpsReference, NumPacks) {
       continue;
     }
     EXPECT_EQ(problem, c["expected"]["message"].text());
-    EXPECT_THAT(test::kinds_of(scenario), testing::ElementsAre("too-small MirroredStrategy.num_packs"));
+    EXPECT_THAT(test::kinds_of(scenario),
+                testing::ElementsAre("too-small MirroredStrategy.num_packs"));
   }
   EXPECT_EQ(core::problem_of_num_packs(CrossDeviceOps::kNcclAllReduce, -1, true),
             "NCCL all-reduce requires num_packs >= 0, but -1 is specified");
@@ -78,10 +83,12 @@ TEST(CrossDeviceOpsReference, ChooseTheBest) {
     const bool nccl = !c["input"].has(flag) || c["input"][flag].text() == "true";
     EXPECT_EQ(to_string(core::choose_the_best(all_gpus, nccl)), c["expected"]["class"].text());
     // The same by a scenario, where several devices make it show.
-    const std::string workers = all_gpus ? gpus(2) : "workers { machine: \"cpu-host\" replicas: 2 }";
-    const auto scenario =
-        read(workers, fmt::format("tensorflow {{ mirrored {{ nccl_kernels: {} }} }}", nccl ? "true" : "false"),
-             "variable { name: \"a\" shape: 8 } variable { name: \"b\" shape: 8 }");
+    const std::string workers =
+        all_gpus ? gpus(2) : "workers { machine: \"cpu-host\" replicas: 2 }";
+    const auto scenario = read(
+        workers,
+        fmt::format("tensorflow {{ mirrored {{ nccl_kernels: {} }} }}", nccl ? "true" : "false"),
+        "variable { name: \"a\" shape: 8 } variable { name: \"b\" shape: 8 }");
     ASSERT_TRUE(scenario) << scenario.error().message();
     EXPECT_THAT(scenario->strategy.distribution_name, HasSubstr(c["expected"]["class"].text()));
     if (c["expected"].has("num_packs")) {
@@ -101,8 +108,8 @@ TEST(CrossDeviceOpsReference, HierarchicalCopy) {
       continue;
     }
     const Data e = c["expected"];
-    const core::CopyRoots roots =
-        core::copy_roots(core::HierarchicalCopy::Topology::kDgx1, devices, c["input"]["pack_index"].number());
+    const core::CopyRoots roots = core::copy_roots(core::HierarchicalCopy::Topology::kDgx1, devices,
+                                                   c["input"]["pack_index"].number());
     EXPECT_EQ(roots.first, e["first_root"].number());
     EXPECT_EQ(roots.first, e["final_sum_on"].number());
     EXPECT_EQ(roots.second, e["second_root"].number());
@@ -137,7 +144,8 @@ void run(const core::Schedule& schedule, std::vector<Numbers>& ranks) {
   std::map<std::pair<Rank, Lane>, std::int64_t> done;
   for (bool moved = true; std::exchange(moved, false);) {
     for (Rank r = 0; r < schedule.ranks(); ++r) {
-      ranks[static_cast<std::size_t>(r)].scratch.resize(static_cast<std::size_t>(schedule.scratch(r)));
+      ranks[static_cast<std::size_t>(r)].scratch.resize(
+          static_cast<std::size_t>(schedule.scratch(r)));
       const auto at = [&](const core::Range& range) {
         Numbers& own = ranks[static_cast<std::size_t>(r)];
         return (range.buffer == Buffer::kData ? own.data : own.scratch).begin() + range.offset;
@@ -164,7 +172,8 @@ void run(const core::Schedule& schedule, std::vector<Numbers>& ranks) {
         } else if (step.kind == StepKind::kReduce) {
           for (std::int64_t i = 0; i < step.target.count; ++i) {
             double sum = step.accumulate ? at(step.target)[i] : 0;
-            for (std::int32_t k = 0; k < step.inputs; ++k) sum += at(step.source)[k * step.stride + i];
+            for (std::int32_t k = 0; k < step.inputs; ++k)
+              sum += at(step.source)[k * step.stride + i];
             at(step.target)[i] = sum;
           }
         }
@@ -186,11 +195,14 @@ std::vector<double> flat(const Data& rows) {
 /// What every replica has in the end, by every way of reducing on one machine.
 void expect_reduced(const std::vector<std::vector<double>>& inputs, const std::string& reduction,
                     const std::vector<double>& expected) {
-  const std::string variable = fmt::format("variable {{ name: \"t\" shape: {} }}", inputs.front().size());
+  const std::string variable =
+      fmt::format("variable {{ name: \"t\" shape: {} }}", inputs.front().size());
   for (const char* ops : {"REDUCTION_TO_ONE_DEVICE", "HIERARCHICAL_COPY_ALL_REDUCE"}) {
-    const auto scenario = read(
-        gpus(static_cast<int>(inputs.size())),
-        fmt::format("tensorflow {{ mirrored {{ cross_device_ops: {} }} }} reduction: {}", ops, reduction), variable);
+    const auto scenario =
+        read(gpus(static_cast<int>(inputs.size())),
+             fmt::format("tensorflow {{ mirrored {{ cross_device_ops: {} }} }} reduction: {}", ops,
+                         reduction),
+             variable);
     ASSERT_TRUE(scenario) << scenario.error().message();
     ASSERT_EQ(scenario->plan.packs.size(), 1u);
     std::vector<Numbers> ranks;
@@ -203,7 +215,8 @@ void expect_reduced(const std::vector<std::vector<double>>& inputs, const std::s
 TEST(CrossDeviceOpsReference, DenseGradientsAreAddedUp) {
   for (const Data& c : test::golden_cases("aggregate dense")) {
     SCOPED_TRACE(test::golden_name(c));
-    expect_reduced({flat(c["input"]["t0"]), flat(c["input"]["t1"])}, "SUM", flat(c["expected"]["sum"]));
+    expect_reduced({flat(c["input"]["t0"]), flat(c["input"]["t1"])}, "SUM",
+                   flat(c["expected"]["sum"]));
   }
 }
 
@@ -233,9 +246,11 @@ TEST(VariablePlacementReference, RoundRobin) {
   for (const Data& c : test::golden_cases("replica_device_setter (default round robin)")) {
     SCOPED_TRACE(test::golden_name(c));
     const std::vector<Data> names = c["input"]["variables_in_order"].items();
-    const std::vector<int> at = placed(std::vector<std::int64_t>(names.size(), 1),
-                                       static_cast<int>(c["input"]["ps"].number()), Placement::kRoundRobin);
-    for (std::size_t v = 0; v < names.size(); ++v) EXPECT_EQ(at[v], task_of(c["expected"][names[v].text()].text()));
+    const std::vector<int> at =
+        placed(std::vector<std::int64_t>(names.size(), 1),
+               static_cast<int>(c["input"]["ps"].number()), Placement::kRoundRobin);
+    for (std::size_t v = 0; v < names.size(); ++v)
+      EXPECT_EQ(at[v], task_of(c["expected"][names[v].text()].text()));
   }
 }
 
@@ -247,7 +262,8 @@ TEST(VariablePlacementReference, WhatIsPinnedElsewhereTakesNoTurn) {
     for (const Data& one : c["input"]["order"].items()) {
       const std::string text = one.text();
       names.push_back(text.substr(0, 1));
-      const bool pinned = text.find("/job:") != std::string::npos && text.find("/job:ps") == std::string::npos;
+      const bool pinned =
+          text.find("/job:") != std::string::npos && text.find("/job:ps") == std::string::npos;
       variables.push_back({1, core::Bytes(4), pinned});
     }
     const std::vector<int> at = core::place(variables, 2, Placement::kRoundRobin);
@@ -275,7 +291,8 @@ TEST(VariablePlacementReference, GreedyByBytes) {
     const std::vector<int> at = placed(bytes, ps, Placement::kGreedyBytes);
     EXPECT_EQ(at, c["expected"]["ps_task"].ints());
     std::vector<std::int64_t> loads(static_cast<std::size_t>(ps));
-    for (std::size_t v = 0; v < bytes.size(); ++v) loads[static_cast<std::size_t>(at[v])] += bytes[v];
+    for (std::size_t v = 0; v < bytes.size(); ++v)
+      loads[static_cast<std::size_t>(at[v])] += bytes[v];
     EXPECT_EQ(loads, c["expected"]["final_loads"].numbers());
   }
 }
@@ -283,19 +300,21 @@ TEST(VariablePlacementReference, GreedyByBytes) {
 TEST(VariablePlacementReference, GreedyWithUniformLoads) {
   for (const Data& c : test::golden_cases("greedy uniform load")) {
     SCOPED_TRACE(test::golden_name(c));
-    EXPECT_EQ(
-        placed(c["input"]["loads"].numbers(), static_cast<int>(c["input"]["ps"].number()), Placement::kGreedyBytes),
-        c["expected"]["ps_task"].ints());
+    EXPECT_EQ(placed(c["input"]["loads"].numbers(), static_cast<int>(c["input"]["ps"].number()),
+                     Placement::kGreedyBytes),
+              c["expected"]["ps_task"].ints());
   }
 }
 
 TEST(VariablePlacementReference, CachesOfWhatIsRead) {
-  for (const Data& c : test::golden_cases("variable cache placement (distributed parameter_server)")) {
+  for (const Data& c :
+       test::golden_cases("variable cache placement (distributed parameter_server)")) {
     SCOPED_TRACE(test::golden_name(c));
     const std::int64_t elements = c["input"]["elements"].number();
     EXPECT_EQ(core::caches_by_load({elements}, 8),
               std::vector<int>{c["expected"]["cached_on"].text() == "cpu" ? -1 : 0});
-    EXPECT_EQ(core::caches_by_load({elements + 1, elements + 2, elements + 1}, 2), (std::vector<int>{0, 1, 0}));
+    EXPECT_EQ(core::caches_by_load({elements + 1, elements + 2, elements + 1}, 2),
+              (std::vector<int>{0, 1, 0}));
   }
 }
 
@@ -304,17 +323,20 @@ TEST(VariablePlacementReference, CopiesAreAddedUpInTurn) {
     SCOPED_TRACE(test::golden_name(c));
     std::string variables;
     const std::int64_t index = c["input"]["tensor_index"].number();
-    for (std::int64_t v = 0; v <= index; ++v) variables += fmt::format("variable {{ name: \"v{}\" shape: 8 }} ", v);
-    const auto scenario = read(gpus(static_cast<int>(c["input"]["gpus"].number())),
-                               "tensorflow { tf_cnn_benchmarks { variable_update: REPLICATED } }", variables);
+    for (std::int64_t v = 0; v <= index; ++v)
+      variables += fmt::format("variable {{ name: \"v{}\" shape: 8 }} ", v);
+    const auto scenario =
+        read(gpus(static_cast<int>(c["input"]["gpus"].number())),
+             "tensorflow { tf_cnn_benchmarks { variable_update: REPLICATED } }", variables);
     ASSERT_TRUE(scenario) << scenario.error().message();
     const core::Pack& pack = scenario->plan.packs.front();  // the last-created
     ASSERT_EQ(pack.payload.members.front().variable, index);
     const std::string device = c["expected"]["reduced_on"].text();
     EXPECT_EQ(scenario->plan.collective(pack).root, task_of(device)) << device;
-    const auto by_cpu =
-        read(gpus(8), "tensorflow { tf_cnn_benchmarks { variable_update: REPLICATED local_parameter_device: CPU } }",
-             variables);
+    const auto by_cpu = read(gpus(8),
+                             "tensorflow { tf_cnn_benchmarks { variable_update: REPLICATED "
+                             "local_parameter_device: CPU } }",
+                             variables);
     ASSERT_TRUE(by_cpu) << by_cpu.error().message();
     for (const core::Pack& p : by_cpu->plan.packs) EXPECT_EQ(device_of_root(*by_cpu, p), "w0/cpu0");
   }
@@ -329,7 +351,8 @@ TEST(VariablePlacementReference, CentralStorage) {
     for (const auto& [count, device] : {std::pair(1, "w0/gpu0"), std::pair(2, "w0/cpu0")}) {
       const auto scenario = read(gpus(count), "tensorflow { central_storage {} }");
       ASSERT_TRUE(scenario) << scenario.error().message();
-      for (const core::Pack& p : scenario->plan.packs) EXPECT_EQ(device_of_root(*scenario, p), device);
+      for (const core::Pack& p : scenario->plan.packs)
+        EXPECT_EQ(device_of_root(*scenario, p), device);
     }
   }
 }
@@ -341,13 +364,16 @@ TEST(StrategiesReference, ParameterServerStrategy) {
     SCOPED_TRACE(test::golden_name(c));
     if (c["expected"].has("message")) {
       const auto refused = read(gpus(2, 2), "tensorflow { parameter_server {} }");
-      EXPECT_THAT(test::kinds_of(refused), testing::ElementsAre("missing TensorFlow.parameter_server"));
+      EXPECT_THAT(test::kinds_of(refused),
+                  testing::ElementsAre("missing TensorFlow.parameter_server"));
       continue;
     }
-    // "Cannot reduce to another worker": nothing that a worker sums up is of another worker's replicas, or goes to one.
+    // "Cannot reduce to another worker": nothing that a worker sums up is of another worker's
+    // replicas, or goes to one.
     ASSERT_THAT(c["expected"]["message_prefix"].text(), HasSubstr("another worker"));
-    const auto scenario = read(gpus(2, 3) + " workers { machine: \"cpu-host\" count: 2 server: true }",
-                               "tensorflow { parameter_server {} }");
+    const auto scenario =
+        read(gpus(2, 3) + " workers { machine: \"cpu-host\" count: 2 server: true }",
+             "tensorflow { parameter_server {} }");
     ASSERT_TRUE(scenario) << scenario.error().message();
     ASSERT_TRUE(scenario->plan.partition);
     for (std::int64_t g = 0; g < scenario->plan.partition->groups(); ++g) {
@@ -371,11 +397,13 @@ TEST(StrategiesReference, ParameterServerStrategy) {
 TEST(StrategiesReference, ReplicatedTakesOneEntry) {
   for (const Data& c : test::golden_cases("tf_cnn_benchmarks replicated")) {
     SCOPED_TRACE(test::golden_name(c));
-    const auto refused = read(
-        gpus(4), fmt::format("tensorflow {{ tf_cnn_benchmarks {{ variable_update: REPLICATED all_reduce_spec {{ text: "
-                             "\"{}\" }} }} }}",
-                             c["input"]["spec"].text()));
-    EXPECT_THAT(test::kinds_of(refused), testing::ElementsAre("unsupported TensorFlow.tf_cnn_benchmarks"));
+    const auto refused =
+        read(gpus(4), fmt::format("tensorflow {{ tf_cnn_benchmarks {{ variable_update: REPLICATED "
+                                  "all_reduce_spec {{ text: "
+                                  "\"{}\" }} }} }}",
+                                  c["input"]["spec"].text()));
+    EXPECT_THAT(test::kinds_of(refused),
+                testing::ElementsAre("unsupported TensorFlow.tf_cnn_benchmarks"));
   }
 }
 

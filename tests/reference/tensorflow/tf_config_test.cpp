@@ -24,7 +24,8 @@ std::string json(const Value& value) {
   const auto add = [&](const std::string& part) { text += (text.empty() ? "" : ", ") + part; };
   switch (value.kind) {
     case Value::Kind::kMessage:
-      for (const Value::Field& f : value.fields) add(fmt::format("\"{}\": {}", f.name, json(f.value)));
+      for (const Value::Field& f : value.fields)
+        add(fmt::format("\"{}\": {}", f.name, json(f.value)));
       return "{" + text + "}";
     case Value::Kind::kList:
       for (const Value& item : value.items) add(json(item));
@@ -46,7 +47,8 @@ ClusterSpec cluster(const Data& jobs) {
   for (const Value::Field& job : jobs.value().fields) {
     std::int64_t index = 0;
     for (const Value& address : job.value.items) spec.jobs[job.name][index++] = address.text;
-    for (const Value::Field& task : job.value.fields) spec.jobs[job.name][std::stoll(task.name)] = task.value.text;
+    for (const Value::Field& task : job.value.fields)
+      spec.jobs[job.name][std::stoll(task.name)] = task.value.text;
   }
   return spec;
 }
@@ -61,7 +63,8 @@ TEST(TensorFlowClusterReference, TheMasterIsTheAddressOfTheTask) {
   for (const Data& c : test::golden_cases("TFConfigClusterResolver.master")) {
     SCOPED_TRACE(test::golden_name(c));
     const TfConfig config = read(json(c["input"]["TF_CONFIG"].value()));
-    const auto asked = c["input"].has("args") ? std::optional(task(c["input"]["args"])) : config.task();
+    const auto asked =
+        c["input"].has("args") ? std::optional(task(c["input"]["args"])) : config.task();
     EXPECT_EQ(core::session_master(config, asked), c["expected"]["master"].text());
   }
 }
@@ -79,12 +82,14 @@ TEST(TensorFlowClusterReference, AcceleratorsAreCountedByTask) {
     SCOPED_TRACE(test::golden_name(c));
     core::ListedDevices devices;
     for (const Value::Field& listed : c["input"]["devices"].value().fields) {
-      for (const Value& device : listed.value.items) devices[task(listed.name)].push_back(device.text);
+      for (const Value& device : listed.value.items)
+        devices[task(listed.name)].push_back(device.text);
     }
     const TfConfig config = read(fmt::format("{{\"task\": {}}}", json(c["input"]["task"].value())));
     const auto expect = [&](const Data& expected, const std::optional<TfConfigTask>& of) {
       std::map<std::string, std::int64_t> counts;
-      for (const Value::Field& type : expected.value().fields) counts[type.name] = std::stoll(type.value.text);
+      for (const Value::Field& type : expected.value().fields)
+        counts[type.name] = std::stoll(type.value.text);
       EXPECT_EQ(core::num_accelerators(config, devices, of), counts);
     };
     expect(c["expected"]["default"], std::nullopt);
@@ -95,7 +100,8 @@ TEST(TensorFlowClusterReference, AcceleratorsAreCountedByTask) {
        {"/job:worker/replica:0/task:0/device:CPU:0", "/job:worker/replica:0/task:0/device:GPU:0"}}};
   EXPECT_EQ(core::num_accelerators(read("{}"), written, TfConfigTask{"worker", 0}),
             (std::map<std::string, std::int64_t>{{"GPU", 1}}));
-  EXPECT_TRUE(core::num_accelerators(read("{}"), written).empty()) << "nobody says which task this is";
+  EXPECT_TRUE(core::num_accelerators(read("{}"), written).empty())
+      << "nobody says which task this is";
 }
 
 TEST(TensorFlowClusterReference, WithoutTfConfigThereIsNoClusterAndNoTask) {
@@ -112,7 +118,9 @@ TEST(TensorFlowClusterReference, Chiefs) {
   for (const Data& c : test::golden_cases("is_chief")) {
     SCOPED_TRACE(test::golden_name(c));
     for (const Value::Field& of : c["expected"].value().fields)
-      EXPECT_EQ(core::is_chief(cluster(c["input"]["cluster"]), task(of.name)), of.value.text == "true") << of.name;
+      EXPECT_EQ(core::is_chief(cluster(c["input"]["cluster"]), task(of.name)),
+                of.value.text == "true")
+          << of.name;
   }
 }
 
@@ -121,8 +129,10 @@ TEST(TensorFlowClusterReference, TasksThatCannotBeAreRefused) {
   for (const Data& c : test::golden_cases("validation")) {
     SCOPED_TRACE(test::golden_name(c));
     const Data in = c["input"];
-    const ClusterSpec spec = in.has("cluster") ? cluster(in["cluster"]) : ClusterSpec{{{"chief", {{0, "a:1"}}}}};
-    const TfConfigTask asked = in.has("task") ? task(in["task"]) : TfConfigTask{in["task_type"].text(), 0};
+    const ClusterSpec spec =
+        in.has("cluster") ? cluster(in["cluster"]) : ClusterSpec{{{"chief", {{0, "a:1"}}}}};
+    const TfConfigTask asked =
+        in.has("task") ? task(in["task"]) : TfConfigTask{in["task_type"].text(), 0};
     const auto valid = core::validate(spec, asked);
     ASSERT_FALSE(valid);
     EXPECT_FALSE(valid.error().empty());
@@ -134,7 +144,8 @@ TEST(TensorFlowClusterReference, WorkersAreCounted) {
     SCOPED_TRACE(test::golden_name(c));
     const ClusterSpec spec = cluster(c["input"]["cluster"]);
     if (c["expected"].has("count")) {
-      EXPECT_EQ(core::worker_count(spec, c["input"]["task_type"].text()), c["expected"]["count"].number());
+      EXPECT_EQ(core::worker_count(spec, c["input"]["task_type"].text()),
+                c["expected"]["count"].number());
       continue;
     }
     for (const Value::Field& of : c["expected"].value().fields)
@@ -154,15 +165,16 @@ TEST(TensorFlowClusterReference, AnEvaluatorHasNoLeader) {
   const ClusterSpec with_evaluator{{{"chief", {{0, "a:1"}}}, {"evaluator", {{0, "b:1"}}}}};
   for (const Data& c : test::golden_cases("collective_leader")) {
     SCOPED_TRACE(test::golden_name(c));
-    EXPECT_EQ(core::collective_leader(with_evaluator, task(c["input"]["task"])), c["expected"]["leader"].text());
+    EXPECT_EQ(core::collective_leader(with_evaluator, task(c["input"]["task"])),
+              c["expected"]["leader"].text());
   }
 }
 
 TEST(TensorFlowClusterReference, AListIsNoCluster) {
   for (const Data& c : test::golden_cases("normalize_cluster_spec")) {
     SCOPED_TRACE(test::golden_name(c));
-    const auto config =
-        core::read_tf_config(fmt::format(R"({{"cluster": {}}})", json(c["input"]["cluster"].value())), "f");
+    const auto config = core::read_tf_config(
+        fmt::format(R"({{"cluster": {}}})", json(c["input"]["cluster"].value())), "f");
     EXPECT_THAT(test::kinds_of(config), testing::ElementsAre("wrong-type cluster"));
   }
 }
@@ -191,7 +203,8 @@ TEST(TensorFlowClusterReference, TasksMayBeSparse) {
 TEST(TensorFlowClusterReference, AddressesHavePorts) {
   for (const Data& c : test::golden_cases("Server")) {
     SCOPED_TRACE(test::golden_name(c));
-    const auto config = core::read_tf_config(fmt::format(R"({{"cluster": {}}})", json(c["input"].value())), "f");
+    const auto config =
+        core::read_tf_config(fmt::format(R"({{"cluster": {}}})", json(c["input"].value())), "f");
     EXPECT_THAT(test::kinds_of(config), testing::ElementsAre("wrong-type cluster"));
   }
 }

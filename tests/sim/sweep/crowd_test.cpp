@@ -45,7 +45,8 @@ TEST(Crowd, StopsAndKeepsWhatIsDone) {
   crowd.points = first(1000);
   crowd.threads = 3;
   // The last ones take as long as it takes until somebody stops them.
-  crowd.work = [](std::int64_t point, const std::atomic<bool>& stop) -> std::optional<core::Outcome> {
+  crowd.work = [](std::int64_t point,
+                  const std::atomic<bool>& stop) -> std::optional<core::Outcome> {
     while (point >= 100 && !stop.load()) std::this_thread::yield();
     if (stop.load()) return std::nullopt;
     return of(point);
@@ -77,7 +78,8 @@ TEST(Crowd, WithNothingToDoIsDone) {
 TEST(SpreadOut, VisitsAllAndAnyBeginningIsSpreadOverThem) {
   for (const std::int64_t n : {0, 1, 2, 3, 10, 1000, 1024, 9973}) {
     const auto order = spread_out(first(n));
-    EXPECT_EQ(std::set<std::int64_t>(order.begin(), order.end()).size(), static_cast<std::size_t>(n));
+    EXPECT_EQ(std::set<std::int64_t>(order.begin(), order.end()).size(),
+              static_cast<std::size_t>(n));
     if (n < 1000) continue;
     // Of the first tenth no gap is more than five times the average.
     std::vector<std::int64_t> some(order.begin(), order.begin() + n / 10);

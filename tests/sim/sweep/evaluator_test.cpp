@@ -36,12 +36,15 @@ core::Space space(const std::vector<std::string>& axes) {
   return *core::Space::of(std::move(parsed));
 }
 
-/// What settings share changes nothing but the time that it takes: every packing field, of every framework.
+/// What settings share changes nothing but the time that it takes: every packing field, of every
+/// framework.
 TEST_F(EvaluatorTest, SharingChangesNoOutcome) {
   std::int64_t shared = 0;
   for (const std::vector<std::string>& axes : std::vector<std::vector<std::string>>{
-           {"strategy.bytes_per_pack=0,1MiB..60MiB*1.5", "strategy.algorithm=ring,pscpu", "workload.batch=16,32"},
-           {"strategy.bytes_per_pack=", "strategy.num_packs=0..6+1", "strategy.merging=CONCAT,SEPARATE"},
+           {"strategy.bytes_per_pack=0,1MiB..60MiB*1.5", "strategy.algorithm=ring,pscpu",
+            "workload.batch=16,32"},
+           {"strategy.bytes_per_pack=", "strategy.num_packs=0..6+1",
+            "strategy.merging=CONCAT,SEPARATE"},
            {"strategy.bytes_per_pack=", "strategy.agg_small_grads_max_bytes=1KiB..1MiB*4",
             "strategy.agg_small_grads_max_group=1,10,11"},
            {"strategy.bytes_per_pack=", "strategy.all_reduce_merge_scope=1,2,30,31,200",
@@ -53,11 +56,12 @@ TEST_F(EvaluatorTest, SharingChangesNoOutcome) {
            {"strategy.bytes_per_pack=", "strategy.megatron.ddp_bucket_size=10000..100000000*20",
             "strategy.megatron.overlap_grad_reduce=true,false"}}) {
     const core::Space points = space(axes);
-    Evaluator shares = evaluator(kText, Evaluator::Shares::kYes), alone = evaluator(kText, Evaluator::Shares::kNo);
+    Evaluator shares = evaluator(kText, Evaluator::Shares::kYes),
+              alone = evaluator(kText, Evaluator::Shares::kNo);
     for (std::int64_t p = 0; p < points.size(); ++p) {
       const Outcome one = *shares.at(points.overrides(p)), other = *alone.at(points.overrides(p));
-      EXPECT_EQ(one, other) << points.overrides(p)[1].said << " " << points.overrides(p).back().said << ": "
-                            << one.message << other.message;
+      EXPECT_EQ(one, other) << points.overrides(p)[1].said << " " << points.overrides(p).back().said
+                            << ": " << one.message << other.message;
     }
     EXPECT_LE(shares.simulated(), alone.simulated());
     shared += alone.simulated() - shares.simulated();
@@ -77,12 +81,14 @@ run { steps: 100 }
   one.leave_out_beyond({0, 1e12});
   EXPECT_EQ(one.at({})->status, Outcome::Status::kDone);
   // At two kilobytes a second a step takes a day: all of them are refused, and for that.
-  const auto slow = one.at({*core::parse_override("", "cluster.network.bandwidth_gb_per_s=0.000002")});
+  const auto slow =
+      one.at({*core::parse_override("", "cluster.network.bandwidth_gb_per_s=0.000002")});
   EXPECT_EQ(slow->status, Outcome::Status::kRefused);
   EXPECT_FALSE(slow->message.empty());
   EXPECT_NE(slow->message, kTooLong);
   // Trees are not alike: to simulate all of them takes more work than there may be.
-  EXPECT_EQ(one.at({*core::parse_override("", "strategy.algorithm=double_tree")})->message, kTooLong);
+  EXPECT_EQ(one.at({*core::parse_override("", "strategy.algorithm=double_tree")})->message,
+            kTooLong);
 }
 
 TEST_F(EvaluatorTest, TellsWhatIsWrongAndGoesOn) {
@@ -107,7 +113,8 @@ TEST_F(EvaluatorTest, NamesEveryFileOnce) {
   EXPECT_EQ(one.new_files().size(), 1u);
 }
 
-/// With noise a run has many steps; one that is hopeless ends with the first that shows it, and is not taken for the whole run later.
+/// With noise a run has many steps; one that is hopeless ends with the first that shows it, and is
+/// not taken for the whole run later.
 TEST_F(EvaluatorTest, EndsWhatIsHopeless) {
   const std::string text = std::string(kText) + "run { steps: 12 compute_jitter_percent: 5 }";
   Evaluator one = evaluator(text, Evaluator::Shares::kYes);

@@ -42,19 +42,23 @@ std::string interval(double log_factor, double sd) {
 /// The factor on one part of all predictions.
 Report part_report(const nccl::TimeProcess& process, std::size_t part, bool several_nodes) {
   const nccl::TimeCorrection known = process.part(part, several_nodes);
-  const auto end = [&](double sign) { return std::exp(known.log_factor + sign * kEightOfTen * known.sd); };
-  return {{"part", nccl::TimeProcess::kParts[part], "<part"},
-          {"between_nodes", several_nodes, "<where", several_nodes ? "between nodes" : "inside a node"},
-          {"factor", std::exp(known.log_factor), "factor", factor(std::exp(known.log_factor))},
-          {"low", end(-1)},
-          {"high", end(1)},
-          {"", interval(known.log_factor, known.sd), "<80 % interval"},
-          {"", interval(0, known.sd_before), "<before"}};
+  const auto end = [&](double sign) {
+    return std::exp(known.log_factor + sign * kEightOfTen * known.sd);
+  };
+  return {
+      {"part", nccl::TimeProcess::kParts[part], "<part"},
+      {"between_nodes", several_nodes, "<where", several_nodes ? "between nodes" : "inside a node"},
+      {"factor", std::exp(known.log_factor), "factor", factor(std::exp(known.log_factor))},
+      {"low", end(-1)},
+      {"high", end(1)},
+      {"", interval(known.log_factor, known.sd), "<80 % interval"},
+      {"", interval(0, known.sd_before), "<before"}};
 }
 
 std::vector<Report> parts_report(const nccl::Calibration& calibration) {
   bool near = false, far = false;
-  for (const nccl::CalibratedTable& table : calibration.tables()) (table.nodes > 1 ? far : near) = true;
+  for (const nccl::CalibratedTable& table : calibration.tables())
+    (table.nodes > 1 ? far : near) = true;
   std::vector<Report> parts;
   for (const bool several : {false, true}) {
     if (!(several ? far : near)) continue;
@@ -90,34 +94,39 @@ Report suggestion_report(const Suggestion& one) {
 }
 
 std::vector<Suggestion> best_of(const Suggestions& all) {
-  return {all.best.begin(), all.best.begin() + static_cast<std::ptrdiff_t>(std::min(all.best.size(), kSuggestions))};
+  return {all.best.begin(),
+          all.best.begin() + static_cast<std::ptrdiff_t>(std::min(all.best.size(), kSuggestions))};
 }
 
 std::string nccl_text_of(const NcclOutcome& outcome, const CalibrateOptions& options) {
   const nccl::Calibration& c = outcome.calibration;
   std::size_t rows = 0;
   for (const nccl::CalibratedTable& table : c.tables()) rows += table.rows.size();
-  std::string text = fmt::format("NCCL's times on {}, from {} measured time{} in {} table{}\n\n", c.system().cluster,
-                                 rows, rows == 1 ? "" : "s", c.tables().size(), c.tables().size() == 1 ? "" : "s");
+  std::string text = fmt::format("NCCL's times on {}, from {} measured time{} in {} table{}\n\n",
+                                 c.system().cluster, rows, rows == 1 ? "" : "s", c.tables().size(),
+                                 c.tables().size() == 1 ? "" : "s");
   std::vector<Report> tables;
   for (const nccl::CalibratedTable& table : c.tables()) tables.push_back(table_report(table));
   text += table_text(tables, 2);
   text += "\nfactors on the parts of predicted times\n" + table_text(parts_report(c), 2);
   if (outcome.suggestions) {
     std::vector<Report> next;
-    for (const Suggestion& one : best_of(*outcome.suggestions)) next.push_back(suggestion_report(one));
+    for (const Suggestion& one : best_of(*outcome.suggestions))
+      next.push_back(suggestion_report(one));
     text += fmt::format(
-        "\nwhat to measure next for {} node{}: bands are now x {:.2f} wide at the median (upper over lower end)\n",
+        "\nwhat to measure next for {} node{}: bands are now x {:.2f} wide at the median (upper "
+        "over lower end)\n",
         options.nccl.nodes, options.nccl.nodes == 1 ? "" : "s", outcome.suggestions->width);
     text += table_text(next, 2);
   }
   for (const std::string& note : outcome.notes) text += "\nnote: " + note;
   if (!outcome.notes.empty()) text += '\n';
   if (options.output.empty()) return text + "\n-o FILE writes the calibration\n";
-  return text + fmt::format(
-                    "\nwritten: {}; to use it, give --calibration {}, or set in a scenario:   cluster {{ "
-                    "nccl_calibration: \"{}\" }}\n",
-                    options.output, options.output, options.output);
+  return text +
+         fmt::format(
+             "\nwritten: {}; to use it, give --calibration {}, or set in a scenario:   cluster {{ "
+             "nccl_calibration: \"{}\" }}\n",
+             options.output, options.output, options.output);
 }
 
 std::string nccl_json_of(const NcclOutcome& outcome, const CalibrateOptions& options) {
@@ -136,8 +145,9 @@ std::string nccl_json_of(const NcclOutcome& outcome, const CalibrateOptions& opt
 }
 
 std::string head_of(const NcclOutcome& outcome) {
-  std::string text = fmt::format("# Tutti {}. Factors between NCCL's times here and the predicted ones, by part:\n#\n",
-                                 core::version());
+  std::string text = fmt::format(
+      "# Tutti {}. Factors between NCCL's times here and the predicted ones, by part:\n#\n",
+      core::version());
   const std::string table = table_text(parts_report(outcome.calibration), 2);
   for (std::size_t at = 0; at < table.size();) {
     const std::size_t end = std::min(table.find('\n', at), table.size());
@@ -148,7 +158,8 @@ std::string head_of(const NcclOutcome& outcome) {
   return text;
 }
 
-Expected<NcclOutcome> nccl_outcome_of(const CalibrateOptions& options, const Environment& environment) {
+Expected<NcclOutcome> nccl_outcome_of(const CalibrateOptions& options,
+                                      const Environment& environment) {
   const auto figures = nccl::Parameters::load(environment.library.folder());
   if (!figures) return failed(figures);
   const auto bands = nccl::ErrorBands::load(environment.library.folder());
@@ -164,7 +175,8 @@ Expected<NcclOutcome> nccl_outcome_of(const CalibrateOptions& options, const Env
     const auto subject = nccl_subject(options.nccl, options.set, environment);
     if (!subject) return failed(subject);
     if (const std::string why = before->why_not(subject->system, *figures); !why.empty())
-      return refused({ProblemCode::kConflict, "--calibration"}, "--calibration {}: {}", options.calibration, why);
+      return refused({ProblemCode::kConflict, "--calibration"}, "--calibration {}: {}",
+                     options.calibration, why);
     system = before->system();
     tables = before->tables();
   }
@@ -181,7 +193,9 @@ Expected<NcclOutcome> nccl_outcome_of(const CalibrateOptions& options, const Env
     if (!subject) return failed(subject);
     system = nccl::calibrated_system(options.nccl.cluster, subject->system);
   }
-  NcclOutcome made{nccl::Calibration(*system, digest_of(*figures), std::move(tables), *spread), std::move(notes), {}};
+  NcclOutcome made{nccl::Calibration(*system, digest_of(*figures), std::move(tables), *spread),
+                   std::move(notes),
+                   {}};
   if (!options.suggest) return made;
   auto next = suggestions(made.calibration, options, *figures, *bands, environment);
   if (!next) return failed(next);
@@ -194,15 +208,18 @@ Expected<NcclOutcome> nccl_outcome_of(const CalibrateOptions& options, const Env
 int calibrate_nccl(const CalibrateOptions& options, const Environment& environment) {
   const auto format = format_of(options.format);
   if (!format) return report(format.error());
-  for (const auto& [given, option] :
-       {std::pair(!options.scenario.empty(), "scenario"), std::pair(!options.timelines.empty(), "--run"),
-        std::pair(options.lane_steps, "--lane-steps"), std::pair(!options.keep.empty(), "--keep")}) {
+  for (const auto& [given, option] : {std::pair(!options.scenario.empty(), "scenario"),
+                                      std::pair(!options.timelines.empty(), "--run"),
+                                      std::pair(options.lane_steps, "--lane-steps"),
+                                      std::pair(!options.keep.empty(), "--keep")}) {
     if (given)
-      return refuse({ProblemCode::kConflict, option}, "{}: --cluster calibrates NCCL's times from --log alone", option);
+      return refuse({ProblemCode::kConflict, option},
+                    "{}: --cluster calibrates NCCL's times from --log alone", option);
   }
   if (options.logs.empty() && options.calibration.empty() && !options.suggest)
     return refuse({ProblemCode::kMissing, "--log"},
-                  "nothing to calibrate with; give --log FILE (the output of all_reduce_perf or another program of "
+                  "nothing to calibrate with; give --log FILE (the output of all_reduce_perf or "
+                  "another program of "
                   "nccl-tests)");
   if (options.logs.empty() && options.calibration.empty() && !options.output.empty())
     return refuse({ProblemCode::kMissing, "--log"}, "-o: without --log there is nothing to write");
@@ -220,8 +237,8 @@ int calibrate_nccl(const CalibrateOptions& options, const Environment& environme
     file->stream() << nccl::text_of(outcome->calibration, head_of(*outcome));
     kept = file->keep();
   }
-  const int printed =
-      print_out(*format == Format::kJson ? nccl_json_of(*outcome, options) : nccl_text_of(*outcome, options));
+  const int printed = print_out(*format == Format::kJson ? nccl_json_of(*outcome, options)
+                                                         : nccl_text_of(*outcome, options));
   return kept ? printed : report(kept.error());
 }
 

@@ -1,5 +1,6 @@
-// From logs of nccl-tests to the tables of a calibration. A log's head says most of what a prediction depends on; of that, who called NCCL
-// matters most: below 1 MiB a thread for all GPUs takes twice what a process for each takes.
+// From logs of nccl-tests to the tables of a calibration. A log's head says most of what a
+// prediction depends on; of that, who called NCCL matters most: below 1 MiB a thread for all GPUs
+// takes twice what a process for each takes.
 
 #include "tools/tutti/calibration/measured_tables.h"
 
@@ -28,8 +29,8 @@ namespace nccl = core::nccl;
 
 class LogReader {
  public:
-  LogReader(const CalibrateOptions& options, const nccl::Parameters& figures, const nccl::ErrorBands& bands,
-            const Environment& environment)
+  LogReader(const CalibrateOptions& options, const nccl::Parameters& figures,
+            const nccl::ErrorBands& bands, const Environment& environment)
       : options_(options), figures_(figures), bands_(bands), environment_(environment) {}
 
   Expected<MeasuredTables> read() {
@@ -41,23 +42,28 @@ class LogReader {
       }
     }
     if (made_.tables.empty())
-      return refused({ProblemCode::kMissing, "--log"}, "the logs have no row that can be used: {}", left_out());
+      return refused({ProblemCode::kMissing, "--log"}, "the logs have no row that can be used: {}",
+                     left_out());
     if (const std::string text = left_out(); !text.empty()) note(text);
     return std::move(made_);
   }
 
  private:
-  static std::string place(const core::Location& where) { return fmt::format("{}:{}", where.file, where.line); }
+  static std::string place(const core::Location& where) {
+    return fmt::format("{}:{}", where.file, where.line);
+  }
 
   void note(const std::string& text) {
-    if (std::find(made_.notes.begin(), made_.notes.end(), text) == made_.notes.end()) made_.notes.push_back(text);
+    if (std::find(made_.notes.begin(), made_.notes.end(), text) == made_.notes.end())
+      made_.notes.push_back(text);
   }
 
   [[nodiscard]] std::string left_out() const {
     std::string text;
     if (wrong_ > 0) text += fmt::format("{} rows with wrong results were left out", wrong_);
     if (types_.empty()) return text;
-    text += text.empty() ? "rows of types that are not modelled were left out:" : "; so were those of types";
+    text += text.empty() ? "rows of types that are not modelled were left out:"
+                         : "; so were those of types";
     for (const std::string& type : types_) text += " " + type;
     return text;
   }
@@ -74,17 +80,20 @@ class LogReader {
     const auto kind = core::check_collective(table, ranks);
     if (!kind) return failed(kind);
     if (table.collective.empty())
-      note(fmt::format("{} does not name its program; {} is assumed", place(table.where), to_string(*kind)));
-    nccl::CalibratedTable measured{place(table.where),
-                                   *kind,
-                                   subject->comm.nodes,
-                                   ranks / subject->comm.nodes,
-                                   subject->comm.version,
-                                   subject->system.driving,
-                                   subject->system.nodes > 1 ? subject->system.transport : core::Transport::kNone,
-                                   *variables,
-                                   {}};
-    const nccl::Predictor predictor(subject->system, subject->comm, subject->settings, figures_, bands_);
+      note(fmt::format("{} does not name its program; {} is assumed", place(table.where),
+                       to_string(*kind)));
+    nccl::CalibratedTable measured{
+        place(table.where),
+        *kind,
+        subject->comm.nodes,
+        ranks / subject->comm.nodes,
+        subject->comm.version,
+        subject->system.driving,
+        subject->system.nodes > 1 ? subject->system.transport : core::Transport::kNone,
+        *variables,
+        {}};
+    const nccl::Predictor predictor(subject->system, subject->comm, subject->settings, figures_,
+                                    bands_);
     for (const NcclTestsRow& row : table.rows) {
       if (auto added = add(row, predictor, measured); !added) return added;
     }
@@ -94,7 +103,8 @@ class LogReader {
     return {};
   }
 
-  Expected<void> add(const NcclTestsRow& row, const nccl::Predictor& predictor, nccl::CalibratedTable& table) {
+  Expected<void> add(const NcclTestsRow& row, const nccl::Predictor& predictor,
+                     nccl::CalibratedTable& table) {
     const auto& timing = row.out_of_place ? row.out_of_place : row.in_place;
     if (!timing) return {};
     if (timing->wrong > 0) {
@@ -104,15 +114,19 @@ class LogReader {
     if (row.bytes == 0) return {};  // of an empty collective nothing is predicted
     if (!(timing->us >= nccl::kLeastMeasuredUs && timing->us <= nccl::kMostMeasuredUs)) {
       return tl::make_unexpected(core::Error::request(
-          {timing->us > nccl::kMostMeasuredUs ? ProblemCode::kTooLarge : ProblemCode::kTooSmall, "time"},
-          fmt::format("a time must be from {:g} to {:g} µs (got {:g}); remove the row if the run failed there",
+          {timing->us > nccl::kMostMeasuredUs ? ProblemCode::kTooLarge : ProblemCode::kTooSmall,
+           "time"},
+          fmt::format("a time must be from {:g} to {:g} µs (got {:g}); remove the row if the run "
+                      "failed there",
                       nccl::kLeastMeasuredUs, nccl::kMostMeasuredUs, timing->us),
           row.where));
     }
     if (row.bytes < 0 || row.bytes > nccl::kMostMeasuredBytes) {
-      return tl::make_unexpected(core::Error::request(
-          {ProblemCode::kTooLarge, "size"},
-          fmt::format("a size must be from 0 to {} bytes (got {})", nccl::kMostMeasuredBytes, row.bytes), row.where));
+      return tl::make_unexpected(
+          core::Error::request({ProblemCode::kTooLarge, "size"},
+                               fmt::format("a size must be from 0 to {} bytes (got {})",
+                                           nccl::kMostMeasuredBytes, row.bytes),
+                               row.where));
     }
     const auto type = core::data_type_of_nccl_name(row.type);
     if (!type) {
@@ -123,7 +137,8 @@ class LogReader {
     if (!time) return failed(time);
     const nccl::Communicator& comm = predictor.communicator();
     table.rows.push_back(
-        {nccl::timed_point(table.kind, row.bytes, comm.ranks, comm.nodes, time->choice, time->time), timing->us, 0});
+        {nccl::timed_point(table.kind, row.bytes, comm.ranks, comm.nodes, time->choice, time->time),
+         timing->us, 0});
     return {};
   }
 
@@ -135,19 +150,20 @@ class LogReader {
       if (run.ranks_of_host == 0 || run.hosts > 100'000 || run.ranks_of_host > 1'000)
         return tl::make_unexpected(core::Error::request(
             {ProblemCode::kUnsupported, "ranks"},
-            "its hosts have different numbers of ranks; measure with the same number on each", table.where));
+            "its hosts have different numbers of ranks; measure with the same number on each",
+            table.where));
       asked.nodes = static_cast<std::int32_t>(run.hosts);
       asked.gpus = static_cast<std::int32_t>(run.ranks_of_host);
     } else {
-      note(fmt::format("{} does not list its ranks; assumed: {} node{} (--nodes)", place(table.where), asked.nodes,
-                       asked.nodes == 1 ? "" : "s"));
+      note(fmt::format("{} does not list its ranks; assumed: {} node{} (--nodes)",
+                       place(table.where), asked.nodes, asked.nodes == 1 ? "" : "s"));
     }
     if (!asked.version && !run.nccl_version.empty()) asked.version = run.nccl_version;
     if (!asked.version) {
       const nccl::KnownGpu* const gpu = nccl::find_gpu(run.device);
       asked.version = to_string(gpu == nullptr ? nccl::kDefaultVersion : gpu->usual_version);
-      note(fmt::format("{} does not state its NCCL release; assumed: {} (--nccl-version)", place(table.where),
-                       *asked.version));
+      note(fmt::format("{} does not state its NCCL release; assumed: {} (--nccl-version)",
+                       place(table.where), *asked.version));
     }
     if (!asked.driving) {
       if (const auto driving = run.driving())
@@ -165,8 +181,8 @@ class LogReader {
     const auto given = nccl_variables(options_.set);
     if (!given) return failed(given);
     for (const auto& variable : table.run.environment) {
-      const bool known =
-          std::any_of(given->begin(), given->end(), [&](const auto& one) { return one.first == variable.first; });
+      const bool known = std::any_of(given->begin(), given->end(),
+                                     [&](const auto& one) { return one.first == variable.first; });
       std::vector<std::string> unknown;
       const auto read = nccl::read_settings({variable}, nccl::kDefaultVersion, &unknown);
       if (known || !read || !unknown.empty()) continue;
@@ -175,13 +191,16 @@ class LogReader {
     return all;
   }
 
-  [[nodiscard]] Expected<void> check_gpu(const NcclTestsTable& table, const nccl::System& system) const {
+  [[nodiscard]] Expected<void> check_gpu(const NcclTestsTable& table,
+                                         const nccl::System& system) const {
     const nccl::KnownGpu* const gpu = nccl::find_gpu(table.run.device);
     if (gpu == nullptr || gpu->generation == system.generation) return {};
     return tl::make_unexpected(core::Error::request(
         {ProblemCode::kConflict, "--cluster"},
-        fmt::format("this log is of {} ({}), and {} has {} GPUs; name the machine that it was measured on",
-                    table.run.device, name_of(gpu->generation), options_.nccl.cluster, name_of(system.generation)),
+        fmt::format(
+            "this log is of {} ({}), and {} has {} GPUs; name the machine that it was measured on",
+            table.run.device, name_of(gpu->generation), options_.nccl.cluster,
+            name_of(system.generation)),
         table.where));
   }
 
@@ -196,8 +215,10 @@ class LogReader {
 
 }  // namespace
 
-Expected<MeasuredTables> measured_tables(const CalibrateOptions& options, const nccl::Parameters& figures,
-                                         const nccl::ErrorBands& bands, const Environment& environment) {
+Expected<MeasuredTables> measured_tables(const CalibrateOptions& options,
+                                         const nccl::Parameters& figures,
+                                         const nccl::ErrorBands& bands,
+                                         const Environment& environment) {
   return LogReader(options, figures, bands, environment).read();
 }
 

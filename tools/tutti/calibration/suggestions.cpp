@@ -17,28 +17,33 @@ using core::Expected;
 constexpr CollectiveKind kAsked[] = {CollectiveKind::kAllReduce,     CollectiveKind::kAllGather,
                                      CollectiveKind::kReduceScatter, CollectiveKind::kBroadcast,
                                      CollectiveKind::kAllToAll,      CollectiveKind::kSendReceive};
-constexpr std::int64_t kAskedSizes[] = {1 << 10, 1 << 14, 1 << 17, 1 << 20, 1 << 23, 1 << 26, 1 << 30};
+constexpr std::int64_t kAskedSizes[] = {1 << 10, 1 << 14, 1 << 17, 1 << 20,
+                                        1 << 23, 1 << 26, 1 << 30};
 /// Four sizes say as much as a table (docs/validation/nccl-calibration.md).
 constexpr std::int64_t kMeasuredSizes[] = {1 << 10, 1 << 17, 1 << 22, 1 << 28};
 
 /// Predictions of one number of nodes.
 class Points {
  public:
-  static Expected<Points> of(const CalibrateOptions& options, int nodes, const nccl::Parameters& figures,
-                             const nccl::ErrorBands& bands, const Environment& environment) {
+  static Expected<Points> of(const CalibrateOptions& options, int nodes,
+                             const nccl::Parameters& figures, const nccl::ErrorBands& bands,
+                             const Environment& environment) {
     NcclPerfOptions asked = options.nccl;
     asked.nodes = nodes;
     const auto subject = nccl_subject(asked, options.set, environment);
     if (!subject) return failed(subject);
-    return Points(nccl::Predictor(subject->system, subject->comm, subject->settings, figures, bands));
+    return Points(
+        nccl::Predictor(subject->system, subject->comm, subject->settings, figures, bands));
   }
 
-  [[nodiscard]] Expected<std::pair<nccl::TimedPoint, nccl::ErrorBand>> at(CollectiveKind kind,
-                                                                          std::int64_t bytes) const {
+  [[nodiscard]] Expected<std::pair<nccl::TimedPoint, nccl::ErrorBand>> at(
+      CollectiveKind kind, std::int64_t bytes) const {
     const auto time = predictor_.of(kind, bytes, core::DataType::kFloat32, core::Reduction::kSum);
     if (!time) return failed(time);
     const nccl::Communicator& comm = predictor_.communicator();
-    return std::pair(nccl::timed_point(kind, bytes, comm.ranks, comm.nodes, time->choice, time->time), time->band);
+    return std::pair(
+        nccl::timed_point(kind, bytes, comm.ranks, comm.nodes, time->choice, time->time),
+        time->band);
   }
 
  private:
@@ -48,9 +53,9 @@ class Points {
 
 }  // namespace
 
-Expected<Suggestions> suggestions(const nccl::Calibration& calibration, const CalibrateOptions& options,
-                                  const nccl::Parameters& figures, const nccl::ErrorBands& bands,
-                                  const Environment& environment) {
+Expected<Suggestions> suggestions(const nccl::Calibration& calibration,
+                                  const CalibrateOptions& options, const nccl::Parameters& figures,
+                                  const nccl::ErrorBands& bands, const Environment& environment) {
   const auto asked = Points::of(options, options.nccl.nodes, figures, bands, environment);
   if (!asked) return failed(asked);
   std::vector<std::pair<nccl::TimedPoint, nccl::ErrorBand>> targets;
@@ -64,7 +69,8 @@ Expected<Suggestions> suggestions(const nccl::Calibration& calibration, const Ca
   const auto width = [&](const nccl::TimeProcess& process) {
     std::vector<double> widths;
     for (const auto& [point, cold] : targets) {
-      const nccl::ErrorBand band = calibrated_band(point, process.at(point), cold, calibration.spread());
+      const nccl::ErrorBand band =
+          calibrated_band(point, process.at(point), cold, calibration.spread());
       widths.push_back(std::log(band.high / band.low));
     }
     return std::exp(core::median(widths));
@@ -84,9 +90,11 @@ Expected<Suggestions> suggestions(const nccl::Calibration& calibration, const Ca
       for (const std::int64_t bytes : kMeasuredSizes) {
         const auto point = points->at(kind, bytes);
         if (!point) return failed(point);
-        rows.push_back({point->first, point->first.us() * std::exp(known.at(point->first).log_factor), table});
+        rows.push_back(
+            {point->first, point->first.us() * std::exp(known.at(point->first).log_factor), table});
       }
-      made.best.push_back({kind, n, width(nccl::TimeProcess(rows, calibration.spread(), rows.size()))});
+      made.best.push_back(
+          {kind, n, width(nccl::TimeProcess(rows, calibration.spread(), rows.size()))});
     }
   }
   std::stable_sort(made.best.begin(), made.best.end(),

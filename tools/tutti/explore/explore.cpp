@@ -10,7 +10,8 @@ namespace tutti::tools {
 
 using core::Expected;
 
-Expected<std::vector<core::Axis>> axes_of(const std::string& points, const std::vector<std::string>& over) {
+Expected<std::vector<core::Axis>> axes_of(const std::string& points,
+                                          const std::vector<std::string>& over) {
   std::vector<core::Axis> axes;
   if (!points.empty()) {
     const auto text = core::read_text_file(points, core::TextSource::kAnything);

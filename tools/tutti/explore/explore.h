@@ -10,7 +10,8 @@ namespace tutti::tools {
 
 /// Returns the axes of --points and --over, in this order. ERRORS (requests): the file; as
 /// parse_axis() and read_points().
-core::Expected<std::vector<core::Axis>> axes_of(const std::string& points, const std::vector<std::string>& over);
+core::Expected<std::vector<core::Axis>> axes_of(const std::string& points,
+                                                const std::vector<std::string>& over);
 /// Returns `asked`, or the number of cores if it is 0.
 int threads_of(int asked);
 

@@ -65,17 +65,19 @@ Expected<void> run_window(std::vector<std::string> words) {
     return all;
   };
   pid_t child = 0;
-  const int started = ::posix_spawn(&child, words.front().c_str(), nullptr, nullptr, pointers(words).data(),
-                                    pointers(environment).data());
+  const int started = ::posix_spawn(&child, words.front().c_str(), nullptr, nullptr,
+                                    pointers(words).data(), pointers(environment).data());
   if (started != 0)
-    return tl::make_unexpected(Error::run(
-        {core::ProblemCode::kSystem}, fmt::format("{} cannot be started: {}", words.front(), std::strerror(started))));
+    return tl::make_unexpected(
+        Error::run({core::ProblemCode::kSystem},
+                   fmt::format("{} cannot be started: {}", words.front(), std::strerror(started))));
   int status = 0;
   while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
   }
   if (WIFEXITED(status) && WEXITSTATUS(status) == 0) return {};
   return tl::make_unexpected(
-      Error::run({core::ProblemCode::kSystem}, "the plot cannot be drawn as a PNG; write it as an .svg instead"));
+      Error::run({core::ProblemCode::kSystem},
+                 "the plot cannot be drawn as a PNG; write it as an .svg instead"));
 }
 
 }  // namespace
@@ -83,25 +85,26 @@ Expected<void> run_window(std::vector<std::string> words) {
 Expected<void> check_plot(const std::string& path) {
   if (path.empty() || path == "-" || path.ends_with(".svg")) return {};
   if (!is_png(path)) {
-    return refused({ProblemCode::kUnknownName, "--plot"}, "--plot {}: expected the name of an .svg or a .png file",
-                   path);
+    return refused({ProblemCode::kUnknownName, "--plot"},
+                   "--plot {}: expected the name of an .svg or a .png file", path);
   }
   if (::access(window_program().c_str(), X_OK) == 0) return {};
-  return refused(
-      {ProblemCode::kUnsupported, "--plot"},
-      "--plot {}: a PNG is drawn by the window's program, which is not here ({}); name an .svg file, or install "
-      "Qt 6 (tools/install_packages.sh window) and build again",
-      path, window_program());
+  return refused({ProblemCode::kUnsupported, "--plot"},
+                 "--plot {}: a PNG is drawn by the window's program, which is not here ({}); name "
+                 "an .svg file, or install "
+                 "Qt 6 (tools/install_packages.sh window) and build again",
+                 path, window_program());
 }
 
-Expected<void> write_plot(const std::string& path, const std::vector<std::string>& inputs, const std::string& svg) {
+Expected<void> write_plot(const std::string& path, const std::vector<std::string>& inputs,
+                          const std::string& svg) {
   if (!is_png(path)) return write_file(path, inputs, svg);
   const ScratchFolder folder;
   const std::string from = folder.path() + "/plot.svg", to = folder.path() + "/plot.png";
   if (folder.path().empty() || !(std::ofstream(from, std::ios::binary) << svg).flush())
-    return tl::make_unexpected(
-        Error::run({core::ProblemCode::kSystem},
-                   "there is no room for temporary files; set TMPDIR, or write the plot as an .svg"));
+    return tl::make_unexpected(Error::run(
+        {core::ProblemCode::kSystem},
+        "there is no room for temporary files; set TMPDIR, or write the plot as an .svg"));
   if (auto drawn = run_window({window_program(), from, "--screenshot", to}); !drawn) return drawn;
   std::ifstream file(to, std::ios::binary);
   const std::string png(std::istreambuf_iterator<char>(file), {});

@@ -31,7 +31,8 @@ using core::SweepStore;
 
 /// Returns notes on the extrapolations in the points that a report lists: each one once, with the
 /// number of points that it applies to.
-Expected<std::vector<std::string>> notes_on(SweepStore& store, const std::vector<std::int64_t>& points) {
+Expected<std::vector<std::string>> notes_on(SweepStore& store,
+                                            const std::vector<std::int64_t>& points) {
   const auto files = store.files();
   if (!files) return failed(files);
   const core::Library library(*files);
@@ -40,23 +41,29 @@ Expected<std::vector<std::string>> notes_on(SweepStore& store, const std::vector
   std::vector<std::pair<std::string, std::size_t>> notes;
   for (const std::int64_t point : points) {
     std::vector<core::Override> changes = *set;
-    for (core::Override& change : store.space().overrides(point)) changes.push_back(std::move(change));
-    const auto scenario = core::read_scenario(store.info().scenario_text, store.info().scenario_file, library, changes);
+    for (core::Override& change : store.space().overrides(point))
+      changes.push_back(std::move(change));
+    const auto scenario = core::read_scenario(store.info().scenario_text,
+                                              store.info().scenario_file, library, changes);
     if (!scenario) continue;
     for (const std::string& said : core::extrapolations(*scenario)) {
-      const auto known = std::find_if(notes.begin(), notes.end(), [&](const auto& note) { return note.first == said; });
+      const auto known = std::find_if(notes.begin(), notes.end(),
+                                      [&](const auto& note) { return note.first == said; });
       known == notes.end() ? notes.emplace_back(said, 1) : (++known->second, *known);
     }
   }
   std::vector<std::string> said;
   for (const auto& [note, count] : notes) {
-    said.push_back(
-        count == points.size() ? note : fmt::format("{} (in {} of the {} points above)", note, count, points.size()));
+    said.push_back(count == points.size() ? note
+                                          : fmt::format("{} (in {} of the {} points above)", note,
+                                                        count, points.size()));
   }
   return said;
 }
 
-core::PlotOptions plot_options(const SweepOptions& options) { return {options.x, options.by, options.cost}; }
+core::PlotOptions plot_options(const SweepOptions& options) {
+  return {options.x, options.by, options.cost};
+}
 
 /// ERRORS: two results are to go into one file.
 Expected<void> check_names(const SweepOptions& options, const std::string& database) {
@@ -65,9 +72,11 @@ Expected<void> check_names(const SweepOptions& options, const std::string& datab
       {"-o", database}, {"--csv", options.csv}, {"--json", options.json}, {"--plot", options.plot}};
   for (const auto& [option, name] : names) {
     if (name.empty() || name == "-") continue;
-    const auto [other, fresh] = taken.try_emplace(std::filesystem::absolute(name).lexically_normal(), option);
+    const auto [other, fresh] =
+        taken.try_emplace(std::filesystem::absolute(name).lexically_normal(), option);
     if (!fresh)
-      return refused({ProblemCode::kConflict, option}, "{} {}: that is what {} has", option, name, other->second);
+      return refused({ProblemCode::kConflict, option}, "{} {}: that is what {} has", option, name,
+                     other->second);
   }
   return {};
 }
@@ -76,11 +85,13 @@ Expected<void> check_names(const SweepOptions& options, const std::string& datab
 int tell_results(SweepStore& store, const SweepOptions& options, Format format,
                  const std::vector<std::string>& inputs) {
   Outcomes outcomes(static_cast<std::size_t>(store.space().size()));
-  const auto read = store.each(
-      [&](std::int64_t point, const Outcome& outcome) { outcomes[static_cast<std::size_t>(point)] = outcome; });
+  const auto read = store.each([&](std::int64_t point, const Outcome& outcome) {
+    outcomes[static_cast<std::size_t>(point)] = outcome;
+  });
   if (!read) return report(read.error());
   if (!options.csv.empty()) {
-    const auto written = write_file(options.csv, inputs, [&](std::ostream& out) { write_csv(store, outcomes, out); });
+    const auto written = write_file(options.csv, inputs,
+                                    [&](std::ostream& out) { write_csv(store, outcomes, out); });
     if (!written) return report(written.error());
   }
   if (!options.json.empty()) {
@@ -94,7 +105,8 @@ int tell_results(SweepStore& store, const SweepOptions& options, Format format,
     if (!options.measured.empty()) {
       const auto text = core::read_text_file(options.measured, core::TextSource::kAnything);
       if (!text) return report(text.error());
-      if (const auto added = core::add_measured(*plot, *text, options.measured); !added) return report(added.error());
+      if (const auto added = core::add_measured(*plot, *text, options.measured); !added)
+        return report(added.error());
     }
     const auto written = write_plot(options.plot, inputs, core::to_svg(*plot));
     if (!written) return report(written.error());
@@ -127,10 +139,12 @@ Expected<std::optional<PartInRun>> launched_part(const JoinOptions& options) {
   auto part = own_part(options);
   if (!part) return failed(part);
   const bool by_tf_config = part->launch && part->launch->launcher == real::LauncherKind::kTfConfig;
-  if (part->launch && !(by_tf_config && options.launcher == "auto")) return std::optional(std::move(*part));
+  if (part->launch && !(by_tf_config && options.launcher == "auto"))
+    return std::optional(std::move(*part));
   if (!part->launch && !options.listen.empty())
-    return refused({ProblemCode::kUnused, "--listen"},
-                   "--listen is for processes that a launcher started, and none has started this one");
+    return refused(
+        {ProblemCode::kUnused, "--listen"},
+        "--listen is for processes that a launcher started, and none has started this one");
   return std::optional<PartInRun>();
 }
 
@@ -143,7 +157,8 @@ int threads_of_rank(int asked, const real::Launch& launch) {
 
 /// Any other rank than 0. Answers the exit status.
 int help(const PartInRun& part, const core::SweepInfo& info, const core::Library& library,
-         const std::vector<core::Override>& set, int threads, std::chrono::duration<double> timeout) {
+         const std::vector<core::Override>& set, int threads,
+         std::chrono::duration<double> timeout) {
   const auto space = core::Space::of(info.axes);
   if (!space) return report(space.error());
   const Interrupt interrupt;
@@ -163,9 +178,11 @@ int help(const PartInRun& part, const core::SweepInfo& info, const core::Library
   return *done ? kDone : kRunFailed;
 }
 
-/// Does what is not done yet, with the ranks of `part` if there are any. Answers whether all is done.
-Expected<bool> carry_out(SweepStore& store, const core::Library& library, const std::vector<core::Override>& set,
-                         int threads, const Interrupt& interrupt, std::optional<PartInRun>& part,
+/// Does what is not done yet, with the ranks of `part` if there are any. Answers whether all is
+/// done.
+Expected<bool> carry_out(SweepStore& store, const core::Library& library,
+                         const std::vector<core::Override>& set, int threads,
+                         const Interrupt& interrupt, std::optional<PartInRun>& part,
                          std::chrono::duration<double> timeout) {
   Progress progress("sweeping");
   sim::SweepCourse course;
@@ -179,7 +196,8 @@ Expected<bool> carry_out(SweepStore& store, const core::Library& library, const 
   };
   if (part) {
     course.crowd = [&](const sim::CrowdWork& crowd) {
-      const SharedSweep shared{identity(store.info()), threads, crowd.work, crowd.stop, store.space().size(), timeout};
+      const SharedSweep shared{identity(store.info()), threads, crowd.work, crowd.stop,
+                               store.space().size(),   timeout};
       return lead_sweep(*part, shared, crowd.points, crowd.take);
     };
   }
@@ -192,17 +210,21 @@ Expected<bool> carry_out(SweepStore& store, const core::Library& library, const 
 int sweep(const SweepOptions& options, const Environment& environment) {
   const auto format = format_of(options.format);
   if (!format) return report(format.error());
-  if (options.rows < 0) return refuse({ProblemCode::kTooSmall, "--rows"}, "--rows must be at least 0");
+  if (options.rows < 0)
+    return refuse({ProblemCode::kTooSmall, "--rows"}, "--rows must be at least 0");
   if (options.threads < 0)
-    return refuse({ProblemCode::kTooSmall, "--threads"}, "--threads must be at least 0 (0: all cores)");
+    return refuse({ProblemCode::kTooSmall, "--threads"},
+                  "--threads must be at least 0 (0: all cores)");
   if (options.timeout_seconds &&
       !(*options.timeout_seconds > 0 && *options.timeout_seconds <= real::kMostTimeoutSeconds))
-    return refuse(out_of_range("--timeout-seconds", *options.timeout_seconds, real::kMostTimeoutSeconds),
-                  "--timeout-seconds must be above 0 and at most {}", real::kMostTimeoutSeconds);
+    return refuse(
+        out_of_range("--timeout-seconds", *options.timeout_seconds, real::kMostTimeoutSeconds),
+        "--timeout-seconds must be above 0 and at most {}", real::kMostTimeoutSeconds);
   if (const auto name = check_plot(options.plot); !name) return report(name.error());
 
   if (!options.measured.empty() && options.plot.empty())
-    return refuse({ProblemCode::kUnused, "--measured"}, "--measured is drawn into a plot; give --plot FILE");
+    return refuse({ProblemCode::kUnused, "--measured"},
+                  "--measured is drawn into a plot; give --plot FILE");
 
   if (core::is_database(options.scenario.file)) {
     if (!options.over.empty() || !options.points.empty() || !options.scenario.settings().empty() ||
@@ -217,7 +239,8 @@ int sweep(const SweepOptions& options, const Environment& environment) {
                     "--timeout-seconds apply only to new sweeps",
                     options.scenario.file);
     }
-    if (const auto other = check_names(options, options.scenario.file); !other) return report(other.error());
+    if (const auto other = check_names(options, options.scenario.file); !other)
+      return report(other.error());
     auto store = SweepStore::open(options.scenario.file);
     if (!store) return report(store.error());
     return tell_results(*store, options, *format, {options.scenario.file});
@@ -243,15 +266,20 @@ int sweep(const SweepOptions& options, const Environment& environment) {
   info.axes = std::move(*axes);
   auto part = launched_part(options.join);
   if (!part) return report(part.error());
-  const int threads = *part ? threads_of_rank(options.threads, *(*part)->launch) : threads_of(options.threads);
+  const int threads =
+      *part ? threads_of_rank(options.threads, *(*part)->launch) : threads_of(options.threads);
   const std::chrono::duration<double> timeout(options.timeout_seconds.value_or(60));
   if (!*part && options.timeout_seconds) {
-    return refuse({ProblemCode::kUnused, "--timeout-seconds"},
-                  "--timeout-seconds is for ranks that a launcher started, and none has started this one");
+    return refuse(
+        {ProblemCode::kUnused, "--timeout-seconds"},
+        "--timeout-seconds is for ranks that a launcher started, and none has started this one");
   }
-  if (*part && !(*part)->coordinates) return help(**part, info, environment.library, *set, threads, timeout);
+  if (*part && !(*part)->coordinates)
+    return help(**part, info, environment.library, *set, threads, timeout);
   const std::string output =
-      options.output.empty() ? std::filesystem::path(options.scenario.file).stem().string() + ".sweep" : options.output;
+      options.output.empty()
+          ? std::filesystem::path(options.scenario.file).stem().string() + ".sweep"
+          : options.output;
   std::error_code ignored;
   if (std::filesystem::equivalent(output, options.scenario.file, ignored))
     return refuse({ProblemCode::kConflict, "-o"}, "-o {}: that is the scenario", output);
@@ -260,12 +288,15 @@ int sweep(const SweepOptions& options, const Environment& environment) {
   auto store = SweepStore::resume(output, info);
   if (!store) return report(store.error());
   if (!options.plot.empty()) {
-    if (const auto drawn = core::check(store->space(), plot_options(options)); !drawn) return report(drawn.error());
+    if (const auto drawn = core::check(store->space(), plot_options(options)); !drawn)
+      return report(drawn.error());
   }
   const auto all = carry_out(*store, environment.library, *set, threads, interrupt, *part, timeout);
   if (!all) return report(all.error());
   if (!*all) {
-    tell(fmt::format("tutti: interrupted; what is done is in {}, and the same command goes on from there\n", output));
+    tell(fmt::format(
+        "tutti: interrupted; what is done is in {}, and the same command goes on from there\n",
+        output));
     return kRunFailed;
   }
   tell(fmt::format("results: {}\n", output));

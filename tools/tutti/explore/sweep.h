@@ -14,8 +14,9 @@ struct SweepOptions {
   ScenarioOptions scenario;       ///< or the file of an existing sweep, which is then reported
   std::vector<std::string> over;  ///< "strategy.shards=1,2,4"
   std::string points;             ///< CSV file: a table of fields that vary together
-  std::string output;             ///< SQLite file; default: the scenario's name with .sweep, in the working directory
-  JoinOptions join;               ///< for a sweep of several processes that a launcher started
+  std::string
+      output;  ///< SQLite file; default: the scenario's name with .sweep, in the working directory
+  JoinOptions join;  ///< for a sweep of several processes that a launcher started
   std::optional<double> timeout_seconds;  ///< also: after how long a silent process has failed; 60
   int threads = 0;                        ///< 0: the number of cores
   std::string format = "text";

@@ -21,11 +21,13 @@ using core::Time;
 Report outcome_report(const Outcome& outcome) {
   Report report{{"status", to_string(outcome.status)}};
   if (outcome.status != Outcome::Status::kDone) return report.add("message", outcome.message);
-  for (const core::Cost& cost : core::kCosts) report.add(std::string(cost.name) + "_us", outcome.*cost.time);
+  for (const core::Cost& cost : core::kCosts)
+    report.add(std::string(cost.name) + "_us", outcome.*cost.time);
   return report.add("packs", outcome.packs);
 }
 
-Report settings_report(const std::vector<std::string>& fields, const std::vector<std::string>& values) {
+Report settings_report(const std::vector<std::string>& fields,
+                       const std::vector<std::string>& values) {
   Report report;
   for (std::size_t f = 0; f < fields.size(); ++f) report.add(fields[f], values[f]);
   return report;
@@ -41,10 +43,13 @@ std::string microseconds(Time time) {
   return text;
 }
 
-bool done(const std::optional<Outcome>& outcome) { return outcome && outcome->status == Outcome::Status::kDone; }
+bool done(const std::optional<Outcome>& outcome) {
+  return outcome && outcome->status == Outcome::Status::kDone;
+}
 
 std::int64_t count(const Outcomes& outcomes, Outcome::Status status) {
-  return std::count_if(outcomes.begin(), outcomes.end(), [&](const auto& o) { return o && o->status == status; });
+  return std::count_if(outcomes.begin(), outcomes.end(),
+                       [&](const auto& o) { return o && o->status == status; });
 }
 
 /// Points that are done, the fastest first; of equally fast ones the first.
@@ -54,7 +59,8 @@ std::vector<std::int64_t> by_time(const Outcomes& outcomes) {
     if (done(outcomes[p])) points.push_back(static_cast<std::int64_t>(p));
   }
   std::stable_sort(points.begin(), points.end(), [&](std::int64_t a, std::int64_t b) {
-    return outcomes[static_cast<std::size_t>(a)]->step < outcomes[static_cast<std::size_t>(b)]->step;
+    return outcomes[static_cast<std::size_t>(a)]->step <
+           outcomes[static_cast<std::size_t>(b)]->step;
   });
   return points;
 }
@@ -67,11 +73,14 @@ std::string best_points(const core::SweepStore& store, const Outcomes& outcomes,
   Table table(headings);
   for (std::size_t i = 0; i < points.size() && i < static_cast<std::size_t>(rows); ++i) {
     const Outcome& o = *outcomes[static_cast<std::size_t>(points[i])];
-    const double over = static_cast<double>(o.step.count()) / static_cast<double>(o.step_bound.count()) - 1;
+    const double over =
+        static_cast<double>(o.step.count()) / static_cast<double>(o.step_bound.count()) - 1;
     const bool bounded = o.step_bound > Time();  // not where variables lie on servers
-    std::vector<std::string> cells{show(o.step), show(o.exposed), bounded ? core::show_share(std::max(0.0, over)) : "–",
+    std::vector<std::string> cells{show(o.step), show(o.exposed),
+                                   bounded ? core::show_share(std::max(0.0, over)) : "–",
                                    std::to_string(o.packs)};
-    for (const std::string& value : store.space().values(points[i])) cells.push_back(shown_value(value));
+    for (const std::string& value : store.space().values(points[i]))
+      cells.push_back(shown_value(value));
     table.row(cells);
   }
   return fmt::format("the best of {} points\n", points.size()) + table.text(2) + '\n';
@@ -94,7 +103,8 @@ std::string by_field(const core::SweepStore& store, const Outcomes& outcomes) {
     if (best[f].size() < 2) continue;
     const auto less = [](const auto& a, const auto& b) { return a.second < b.second; };
     const auto [low, high] = std::minmax_element(best[f].begin(), best[f].end(), less);
-    table.row({fields[f], shown_value(low->first), show(low->second), shown_value(high->first), show(high->second)});
+    table.row({fields[f], shown_value(low->first), show(low->second), shown_value(high->first),
+               show(high->second)});
   }
   const std::string text = table.text(2);
   if (std::count(text.begin(), text.end(), '\n') < 2) return "";
@@ -106,23 +116,29 @@ std::string what_went_wrong(const core::SweepStore& store, const Outcomes& outco
   std::map<std::string, std::pair<std::int64_t, std::int64_t>> messages;  // how many, and the first
   for (std::size_t p = 0; p < outcomes.size(); ++p) {
     if (!outcomes[p] || done(outcomes[p])) continue;
-    ++messages.try_emplace(outcomes[p]->message, 0, static_cast<std::int64_t>(p)).first->second.first;
+    ++messages.try_emplace(outcomes[p]->message, 0, static_cast<std::int64_t>(p))
+          .first->second.first;
   }
   if (messages.empty()) return "";
-  std::vector<std::pair<std::string, std::pair<std::int64_t, std::int64_t>>> sorted(messages.begin(), messages.end());
+  std::vector<std::pair<std::string, std::pair<std::int64_t, std::int64_t>>> sorted(
+      messages.begin(), messages.end());
   std::stable_sort(sorted.begin(), sorted.end(),
                    [](const auto& a, const auto& b) { return a.second.first > b.second.first; });
-  std::string text = fmt::format("{} points cannot be: {} were refused, {} failed\n",
-                                 count(outcomes, Outcome::Status::kRefused) + count(outcomes, Outcome::Status::kFailed),
-                                 count(outcomes, Outcome::Status::kRefused), count(outcomes, Outcome::Status::kFailed));
+  std::string text = fmt::format(
+      "{} points cannot be: {} were refused, {} failed\n",
+      count(outcomes, Outcome::Status::kRefused) + count(outcomes, Outcome::Status::kFailed),
+      count(outcomes, Outcome::Status::kRefused), count(outcomes, Outcome::Status::kFailed));
   constexpr std::size_t kMost = 5;
   for (std::size_t i = 0; i < sorted.size() && i < kMost; ++i) {
     std::string at;
     const std::vector<std::string> values = store.space().values(sorted[i].second.second);
-    for (std::size_t f = 0; f < values.size(); ++f) at += fmt::format(" {}={}", store.space().fields()[f], values[f]);
-    text += fmt::format("  {} times, such as at{}:\n    {}\n", sorted[i].second.first, at, sorted[i].first);
+    for (std::size_t f = 0; f < values.size(); ++f)
+      at += fmt::format(" {}={}", store.space().fields()[f], values[f]);
+    text += fmt::format("  {} times, such as at{}:\n    {}\n", sorted[i].second.first, at,
+                        sorted[i].first);
   }
-  if (sorted.size() > kMost) text += fmt::format("  … and {} other messages (in the results)\n", sorted.size() - kMost);
+  if (sorted.size() > kMost)
+    text += fmt::format("  … and {} other messages (in the results)\n", sorted.size() - kMost);
   return text + '\n';
 }
 
@@ -138,10 +154,13 @@ void write_csv(const core::SweepStore& store, const Outcomes& outcomes, std::ost
     if (!outcomes[p]) continue;
     const Outcome& o = *outcomes[p];
     out << p;
-    for (const std::string& value : store.space().values(static_cast<std::int64_t>(p))) out << ',' << csv_cell(value);
+    for (const std::string& value : store.space().values(static_cast<std::int64_t>(p)))
+      out << ',' << csv_cell(value);
     out << ',' << to_string(o.status) << ',' << csv_cell(o.message);
-    for (const core::Cost& cost : core::kCosts) out << ',' << (done(o) ? microseconds(o.*cost.time) : "");
-    out << ',' << (done(o) ? std::to_string(o.packs) : "") << ',' << (done(o) ? std::to_string(o.seed) : "") << "\r\n";
+    for (const core::Cost& cost : core::kCosts)
+      out << ',' << (done(o) ? microseconds(o.*cost.time) : "");
+    out << ',' << (done(o) ? std::to_string(o.packs) : "") << ','
+        << (done(o) ? std::to_string(o.seed) : "") << "\r\n";
   }
 }
 
@@ -173,12 +192,13 @@ std::vector<std::int64_t> fastest(const Outcomes& outcomes, int rows) {
 
 std::string sweep_text(const core::SweepStore& store, const Outcomes& outcomes, int rows,
                        const std::vector<std::string>& notes) {
-  const auto known = std::count_if(outcomes.begin(), outcomes.end(), [](const auto& o) { return o.has_value(); });
-  std::string text = fmt::format("{}: {} of {} points (Tutti {})\n", store.info().scenario_file, known,
-                                 store.space().size(), store.info().version);
+  const auto known =
+      std::count_if(outcomes.begin(), outcomes.end(), [](const auto& o) { return o.has_value(); });
+  std::string text = fmt::format("{}: {} of {} points (Tutti {})\n", store.info().scenario_file,
+                                 known, store.space().size(), store.info().version);
   for (const core::Axis& axis : store.info().axes)
-    text += fmt::format("  {} {} of {}\n", axis.rows.size(), axis.rows.size() == 1 ? "value" : "values",
-                        fmt::join(axis.fields, ", "));
+    text += fmt::format("  {} {} of {}\n", axis.rows.size(),
+                        axis.rows.size() == 1 ? "value" : "values", fmt::join(axis.fields, ", "));
   for (const std::string& said : store.info().set) text += fmt::format("  with {}\n", said);
   text += '\n';
   text += best_points(store, outcomes, rows);

@@ -26,7 +26,8 @@ std::string sweep_text(const core::SweepStore& store, const Outcomes& outcomes, 
 /// Returns the outcome of a point: its status, and its times or why there are none.
 core::Report outcome_report(const core::Outcome& outcome);
 /// Returns the values of a point by field name.
-core::Report settings_report(const std::vector<std::string>& fields, const std::vector<std::string>& values);
+core::Report settings_report(const std::vector<std::string>& fields,
+                             const std::vector<std::string>& values);
 /// Returns the best points, fastest first, at most `rows`.
 std::vector<std::int64_t> fastest(const Outcomes& outcomes, int rows);
 

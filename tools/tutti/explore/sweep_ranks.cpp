@@ -56,7 +56,8 @@ bool send_text(const real::Socket& socket, std::string_view text) {
   const std::string message = real::framed(text);
   std::size_t sent = 0;
   while (sent < message.size()) {
-    const ssize_t n = ::send(socket.get(), message.data() + sent, message.size() - sent, MSG_NOSIGNAL);
+    const ssize_t n =
+        ::send(socket.get(), message.data() + sent, message.size() - sent, MSG_NOSIGNAL);
     if (n > 0) {
       sent += static_cast<std::size_t>(n);
     } else if (errno == EAGAIN || errno == EINTR) {
@@ -128,13 +129,14 @@ class Leader {
     real::RunId id{};
     real::fill_random(id.data(), id.size());
     if (part_.gathering.announce) {
-      if (const auto announced = part_.gathering.announce(listener->address()); !announced) return failed(announced);
+      if (const auto announced = part_.gathering.announce(listener->address()); !announced)
+        return failed(announced);
     }
-    real::Reception reception(
-        {part_.gathering.secret,
-         {real::Purpose::kControl, real::kAnyWorker, real::kCoordinator, std::string(real::protocol())},
-         id},
-        &*listener);
+    real::Reception reception({part_.gathering.secret,
+                               {real::Purpose::kControl, real::kAnyWorker, real::kCoordinator,
+                                std::string(real::protocol())},
+                               id},
+                              &*listener);
     {
       std::vector<std::jthread> threads;
       for (int t = 0; t < sweep_.threads; ++t) threads.emplace_back([this] { work_here(); });
@@ -149,7 +151,9 @@ class Leader {
     // All ranks are notified, including late ones: a rank that cannot connect fails, and launchers
     // then kill the others.
     const auto until = Clock::now() + kLateComers;
-    const auto missing = [&] { return std::ssize(ranks_) < part_.gathering.ranks - 1 || !helpers_.empty(); };
+    const auto missing = [&] {
+      return std::ssize(ranks_) < part_.gathering.ranks - 1 || !helpers_.empty();
+    };
     while (!stop_.load() && missing() && Clock::now() < until && !sweep_.stop()) look(reception);
     if (part_.gathering.met) part_.gathering.met();
     return left_ == 0;
@@ -219,8 +223,9 @@ class Leader {
       }
       const auto point = number_behind(**message, "done ");
       const std::size_t line = (*message)->find('\n');
-      const auto outcome =
-          line == std::string_view::npos ? std::nullopt : core::outcome_from_text((*message)->substr(line + 1));
+      const auto outcome = line == std::string_view::npos
+                               ? std::nullopt
+                               : core::outcome_from_text((*message)->substr(line + 1));
       if (!point || point != helper.point || !outcome) {
         helper.gone = true;
         return;
@@ -250,8 +255,8 @@ class Leader {
     send_word(helper.socket, "late");
     helper.gone = true;
     if (helper.rank < 0 || !silent_.insert(helper.rank).second) return;
-    tell(fmt::format("tutti: rank {} has said nothing for {:.3g} s; others do its points\n", helper.rank,
-                     std::chrono::duration<double>(silence_).count()));
+    tell(fmt::format("tutti: rank {} has said nothing for {:.3g} s; others do its points\n",
+                     helper.rank, std::chrono::duration<double>(silence_).count()));
   }
 
   /// To those who wait for a point: others look at what they do.
@@ -276,7 +281,8 @@ class Leader {
       const std::lock_guard lock(mutex_);
       helper.point = next();
     }
-    if (helper.point && !send_text(helper.socket, fmt::format("point {}", *helper.point))) helper.gone = true;
+    if (helper.point && !send_text(helper.socket, fmt::format("point {}", *helper.point)))
+      helper.gone = true;
   }
 
   void give_back(Helper& helper) {
@@ -372,7 +378,8 @@ class Help {
 
   Expected<End> work(int rank) {
     const Clock::duration silence = real::longest_silence(sweep_.timeout);
-    if (!line_.send(fmt::format("hello {} {}", rank, sweep_digest(sweep_.identity)))) return last_word();
+    if (!line_.send(fmt::format("hello {} {}", rank, sweep_digest(sweep_.identity))))
+      return last_word();
     for (Clock::time_point heard = Clock::now();;) {
       pollfd file{line_.socket.get(), POLLIN, 0};
       ::poll(&file, 1, static_cast<int>(kLook.count()));
@@ -381,9 +388,10 @@ class Help {
       const auto message = reader_.next();
       if (!message || (!*message && !there)) return gone();
       if (!*message && Clock::now() - heard > silence) {
-        return tl::make_unexpected(Error::run(
-            {core::ProblemCode::kLost, "", 0},
-            fmt::format("rank 0 has said nothing for {:.3g} s", std::chrono::duration<double>(silence).count())));
+        return tl::make_unexpected(
+            Error::run({core::ProblemCode::kLost, "", 0},
+                       fmt::format("rank 0 has said nothing for {:.3g} s",
+                                   std::chrono::duration<double>(silence).count())));
       }
       if (!*message) continue;
       heard = Clock::now();
@@ -400,14 +408,15 @@ class Help {
 
  private:
   static Expected<End> gone() {
-    return tl::make_unexpected(
-        Error::run({core::ProblemCode::kLost, "", 0}, "rank 0 went away before the sweep was done"));
+    return tl::make_unexpected(Error::run({core::ProblemCode::kLost, "", 0},
+                                          "rank 0 went away before the sweep was done"));
   }
 
   static std::optional<Expected<End>> end_of(std::string_view message) {
     if (message == "end") return End::kDone;
     if (message == "late") return End::kLate;
-    if (message.starts_with("no ")) return tl::make_unexpected(Error::request(std::string(message.substr(3))));
+    if (message.starts_with("no "))
+      return tl::make_unexpected(Error::request(std::string(message.substr(3))));
     return std::nullopt;
   }
 
@@ -428,9 +437,11 @@ class Help {
   real::FrameReader reader_{kLongest};
 };
 
-Expected<End> help_on(const PartInRun& part, const SharedSweep& sweep, Lines& lines, const std::atomic<bool>& stop) {
+Expected<End> help_on(const PartInRun& part, const SharedSweep& sweep, Lines& lines,
+                      const std::atomic<bool>& stop) {
   const auto until = Clock::now() + std::chrono::duration_cast<Clock::duration>(part.wait);
-  auto found = real::find_coordinator(part.where, real::kAnyWorker, until, [&] { return stop.load(); });
+  auto found =
+      real::find_coordinator(part.where, real::kAnyWorker, until, [&] { return stop.load(); });
   if (stop.load()) return End::kStopped;
   if (!found) return failed(found);
   return Help(sweep, lines, std::move(found->socket), stop).work(part.launch->rank);
@@ -445,7 +456,8 @@ std::string sweep_digest(const std::string& identity) {
   return text;
 }
 
-Expected<bool> lead_sweep(PartInRun& part, const SharedSweep& sweep, const std::vector<std::int64_t>& points,
+Expected<bool> lead_sweep(PartInRun& part, const SharedSweep& sweep,
+                          const std::vector<std::int64_t>& points,
                           const std::function<bool(std::int64_t, const Outcome&)>& take) {
   return Leader(part, sweep, points, take).run();
 }
@@ -479,7 +491,8 @@ Expected<bool> help_sweep(const PartInRun& part, const SharedSweep& sweep) {
     }
   }
   if (failed) return tl::make_unexpected(*failed);
-  if (late) tell("tutti: this rank was silent for too long; rank 0 has given its points to others\n");
+  if (late)
+    tell("tutti: this rank was silent for too long; rank 0 has given its points to others\n");
   return all;
 }
 

@@ -16,7 +16,8 @@ namespace tutti::tools {
 
 /// A sweep that several processes, started by mpirun, srun or torchrun, work on together.
 struct SharedSweep {
-  std::string identity;  ///< what all of them must have in common: the version, the scenario's text, the axes
+  std::string identity;  ///< what all of them must have in common: the version, the scenario's
+                         ///< text, the axes
   int threads = 1;       ///< threads of this process
   std::function<std::optional<core::Outcome>(std::int64_t point, const std::atomic<bool>& stop)>
       work;                    ///< called on any thread
@@ -35,8 +36,9 @@ std::string sweep_digest(const std::string& identity);
 /// the outcomes. Points of ranks that die or fall silent are assigned to others. Returns true if
 /// all are completed. `take`: as in sim::CrowdWork.
 /// ERRORS: it cannot listen, or cannot publish its address to the others.
-core::Expected<bool> lead_sweep(PartInRun& part, const SharedSweep& sweep, const std::vector<std::int64_t>& points,
-                                const std::function<bool(std::int64_t, const core::Outcome&)>& take);
+core::Expected<bool> lead_sweep(
+    PartInRun& part, const SharedSweep& sweep, const std::vector<std::int64_t>& points,
+    const std::function<bool(std::int64_t, const core::Outcome&)>& take);
 
 /// Runs on the other ranks: requests points from rank 0 until there are no more, or until rank 0
 /// has given up on this rank because it was silent for too long (which is reported on stderr, and

@@ -32,8 +32,9 @@ core::Plot curve_plot(const TuneResult& result) {
     plot.x.push_back(value);
     const bool done = outcome.status == Outcome::Status::kDone;
     line.y.push_back(done ? std::optional(core::to_ms(outcome.step)) : std::nullopt);
-    bound.y.push_back(done && outcome.step_bound > core::Time() ? std::optional(core::to_ms(outcome.step_bound))
-                                                                : std::nullopt);
+    bound.y.push_back(done && outcome.step_bound > core::Time()
+                          ? std::optional(core::to_ms(outcome.step_bound))
+                          : std::nullopt);
     now.y.emplace_back(core::to_ms(result.now.outcome.step));
   }
   plot.curves = {line, now, bound};
@@ -46,10 +47,12 @@ void write_tried(Tuning& tuning, std::ostream& out) {
   for (const std::string& field : tuning.space().fields()) out << core::csv_cell(field) << ',';
   out << "status,stopped_early,compared,step_time_us\r\n";
   for (const auto& [point, outcome] : tuning.tried()) {
-    for (const std::string& value : tuning.space().values(point)) out << core::csv_cell(value) << ',';
+    for (const std::string& value : tuning.space().values(point))
+      out << core::csv_cell(value) << ',';
     const bool done = outcome.status == Outcome::Status::kDone;
-    out << to_string(outcome.status) << ',' << (outcome.stopped ? 1 : 0) << ',' << (tuning.is_compared(point) ? 1 : 0)
-        << ',' << (done ? fmt::format("{:.6f}", core::to_us(outcome.step)) : "") << "\r\n";
+    out << to_string(outcome.status) << ',' << (outcome.stopped ? 1 : 0) << ','
+        << (tuning.is_compared(point) ? 1 : 0) << ','
+        << (done ? fmt::format("{:.6f}", core::to_us(outcome.step)) : "") << "\r\n";
   }
 }
 
@@ -61,7 +64,8 @@ int tune(const TuneOptions& options, const Environment& environment) {
   if (options.evaluations < 1)
     return refuse({ProblemCode::kTooSmall, "--evaluations"}, "--evaluations must be at least 1");
   if (options.threads < 0)
-    return refuse({ProblemCode::kTooSmall, "--threads"}, "--threads must be at least 0 (0: all cores)");
+    return refuse({ProblemCode::kTooSmall, "--threads"},
+                  "--threads must be at least 0 (0: all cores)");
   if (const auto name = check_plot(options.plot); !name) return report(name.error());
   const auto set = settings_of(options.scenario.settings());
   if (!set) return report(set.error());
@@ -77,12 +81,13 @@ int tune(const TuneOptions& options, const Environment& environment) {
     axes = core::usual_axes(*scenario);
     most_work = sim::most_work(*scenario);
     if (axes) {
-      notes = sim::note_on_left_out(
-          sim::leave_out_long_ones(*axes, {*text, options.scenario.file, *set}, environment.library, *most_work));
+      notes = sim::note_on_left_out(sim::leave_out_long_ones(
+          *axes, {*text, options.scenario.file, *set}, environment.library, *most_work));
     }
   }
   if (!axes) return report(axes.error());
-  core::SweepInfo info{std::string(core::version()), options.scenario.file, *text, options.scenario.settings(), *axes};
+  core::SweepInfo info{std::string(core::version()), options.scenario.file, *text,
+                       options.scenario.settings(), *axes};
   auto space = core::Space::of(std::move(*axes));
   if (!space) return report(space.error());
   if (!options.plot.empty()) {
@@ -107,21 +112,24 @@ int tune(const TuneOptions& options, const Environment& environment) {
   const auto done = tuning.carry_out();
   if (!done) return report(done.error());
   if (!*done) {
-    tell(options.database.empty()
-             ? std::string("tutti: interrupted\n")
-             : fmt::format("tutti: interrupted; what was tried is in {}, and the same command goes on from there\n",
-                           options.database));
+    tell(options.database.empty() ? std::string("tutti: interrupted\n")
+                                  : fmt::format("tutti: interrupted; what was tried is in {}, and "
+                                                "the same command goes on from there\n",
+                                                options.database));
     return kRunFailed;
   }
   const TuneResult& result = tuning.result();
   const std::vector<std::string> inputs{options.scenario.file};
   if (!options.csv.empty()) {
-    if (const auto written = write_file(options.csv, inputs, [&](std::ostream& out) { write_tried(tuning, out); });
+    if (const auto written =
+            write_file(options.csv, inputs, [&](std::ostream& out) { write_tried(tuning, out); });
         !written)
       return report(written.error());
   }
-  if (!options.output.empty() && result.best && result.best->outcome.step > result.now.outcome.step) {
-    tell(fmt::format("tutti: nothing better was found than what there is; {} is not written\n", options.output));
+  if (!options.output.empty() && result.best &&
+      result.best->outcome.step > result.now.outcome.step) {
+    tell(fmt::format("tutti: nothing better was found than what there is; {} is not written\n",
+                     options.output));
   } else if (!options.output.empty() && result.best) {
     const auto written = write_file(options.output, inputs, result.best->scenario.text);
     if (!written) return report(written.error());

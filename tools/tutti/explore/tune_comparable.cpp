@@ -32,12 +32,15 @@ ComparablePoints::Rows ComparablePoints::rows() const {
   Rows rows;
   for (const core::Axis& axis : space_.axes()) {
     std::vector<std::int64_t> compared, others;
-    const bool packing_only = std::all_of(axis.paths.begin(), axis.paths.end(), core::decides_packing_only);
+    const bool packing_only =
+        std::all_of(axis.paths.begin(), axis.paths.end(), core::decides_packing_only);
     for (std::int64_t r = 0; r < std::ssize(axis.rows); ++r) {
       bool is_compared = true;
       if (!packing_only) {
-        const auto scenario = with(core::overrides_of(axis.fields, axis.paths, axis.rows[static_cast<std::size_t>(r)]));
-        is_compared = !scenario || core::why_not_comparable(travel_, core::travel_of(*scenario)).empty();
+        const auto scenario = with(
+            core::overrides_of(axis.fields, axis.paths, axis.rows[static_cast<std::size_t>(r)]));
+        is_compared =
+            !scenario || core::why_not_comparable(travel_, core::travel_of(*scenario)).empty();
       }
       (is_compared ? compared : others).push_back(r);
     }

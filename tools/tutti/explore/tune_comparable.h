@@ -16,8 +16,8 @@ class ComparablePoints {
  public:
   /// `base`: the scenario that the points modify; `now`: the current scenario. REQUIRES: all
   /// arguments outlive this object.
-  ComparablePoints(const core::Space& space, const sim::BaseScenario& base, const core::Library& library,
-                   const core::Scenario& now)
+  ComparablePoints(const core::Space& space, const sim::BaseScenario& base,
+                   const core::Library& library, const core::Scenario& now)
       : space_(space), base_(base), library_(library), travel_(core::travel_of(now)) {}
 
   /// Returns why a point's step time is not comparable with that of the current scenario; empty if
@@ -39,7 +39,7 @@ class ComparablePoints {
   /// compared are not simulated.
   struct Rows {
     std::vector<std::vector<std::int64_t>> compared, others;  ///< by axis
-    bool nothing = false;                                     ///< true if all rows of an axis are in `others`
+    bool nothing = false;  ///< true if all rows of an axis are in `others`
   };
   [[nodiscard]] Rows rows() const;
 

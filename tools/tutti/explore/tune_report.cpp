@@ -33,14 +33,16 @@ std::vector<std::pair<std::string, Time>> path_parts(const core::Summary& summar
   return core::named_parts(parts);
 }
 
-/// Returns lines such as "critical path: 31.2 ms less in transfer over socket links", largest change first.
+/// Returns lines such as "critical path: 31.2 ms less in transfer over socket links", largest
+/// change first.
 std::vector<std::string> path_changes(const Told& now, const Told& best) {
   std::vector<std::pair<Time, std::string>> changes;
   const auto before = path_parts(now.summary), after = path_parts(best.summary);
   for (std::size_t i = 0; i < before.size(); ++i)
     changes.emplace_back(after[i].second - before[i].second, before[i].first);
-  std::stable_sort(changes.begin(), changes.end(),
-                   [](const auto& a, const auto& b) { return std::abs(a.first.count()) > std::abs(b.first.count()); });
+  std::stable_sort(changes.begin(), changes.end(), [](const auto& a, const auto& b) {
+    return std::abs(a.first.count()) > std::abs(b.first.count());
+  });
   std::vector<std::string> lines;
   for (const auto& [change, name] : changes) {
     if (share(Time(std::abs(change.count())), now.outcome.step) < 0.002) break;
@@ -53,12 +55,15 @@ std::vector<std::string> path_changes(const Told& now, const Told& best) {
 std::vector<std::string> why(const TuneResult& r) {
   const Outcome& now = r.now.outcome;
   const Outcome& best = r.best->outcome;
-  std::vector<std::string> lines{fmt::format("exposed communication {} → {}", show(now.exposed), show(best.exposed)),
-                                 fmt::format("packs {} → {}", now.packs, best.packs)};
+  std::vector<std::string> lines{
+      fmt::format("exposed communication {} → {}", show(now.exposed), show(best.exposed)),
+      fmt::format("packs {} → {}", now.packs, best.packs)};
   if (now.slowed != best.slowed)
-    lines.push_back(fmt::format("computation slowed by communication {} → {}", show(now.slowed), show(best.slowed)));
+    lines.push_back(fmt::format("computation slowed by communication {} → {}", show(now.slowed),
+                                show(best.slowed)));
   if (now.other_compute != best.other_compute)
-    lines.push_back(fmt::format("copies and updates {} → {}", show(now.other_compute), show(best.other_compute)));
+    lines.push_back(fmt::format("copies and updates {} → {}", show(now.other_compute),
+                                show(best.other_compute)));
   for (std::string& line : path_changes(r.now, *r.best)) lines.push_back(std::move(line));
   return lines;
 }
@@ -77,7 +82,8 @@ std::string flat_part(const AxisCurve& curve) {
     return fmt::format("{}: no value other than {} is within {} of the best", curve.field,
                        shown_value(curve.values[curve.best].first), show_share(kFlat));
   return fmt::format("{}: every value from {} to {} is within {} of the best", curve.field,
-                     shown_value(curve.values[from].first), shown_value(curve.values[to].first), show_share(kFlat));
+                     shown_value(curve.values[from].first), shown_value(curve.values[to].first),
+                     show_share(kFlat));
 }
 
 std::string curve_part(const TuneResult& r) {
@@ -89,8 +95,8 @@ std::string curve_part(const TuneResult& r) {
     for (std::size_t i = 0; i < curve.values.size(); ++i) {
       const auto& [value, o] = curve.values[i];
       const bool done = o.status == Outcome::Status::kDone;
-      table.row({shown_value(value) + (i == curve.best ? "  ←" : ""), done ? show(o.step) : "invalid",
-                 done ? show(o.exposed) : ""});
+      table.row({shown_value(value) + (i == curve.best ? "  ←" : ""),
+                 done ? show(o.step) : "invalid", done ? show(o.exposed) : ""});
     }
     text += table.text(4);
   }
@@ -102,13 +108,14 @@ std::string sensitivity_part(const TuneResult& r) {
   Table table({"<with", "now", "best", "gain"});
   bool holds = true;
   for (const Sensitivity& s : r.sensitivity) {
-    table.row(
-        {s.what, show(s.now), show(s.best), s.best <= s.now ? show_share(share(s.now - s.best, s.now)) : "worse"});
+    table.row({s.what, show(s.now), show(s.best),
+               s.best <= s.now ? show_share(share(s.now - s.best, s.now)) : "worse"});
     holds = holds && s.best <= s.now;
   }
   return "sensitivity to the parameters of the cluster\n" + table.text(2) +
          (holds ? "  the best settings are not worse in any of these cases\n\n"
-                : "  the best settings are not the best in every case: calibrate the cluster first (tutti "
+                : "  the best settings are not the best in every case: calibrate the cluster first "
+                  "(tutti "
                   "calibrate)\n\n");
 }
 
@@ -131,26 +138,31 @@ std::string snippet_part(const TuneResult& r) {
       others += fmt::format("  {}: {}\n", snippet.framework, one.why_not);
       continue;
     }
-    paste +=
-        fmt::format("{}{}{}: step time {}\n", snippet.framework, snippet.as_simulated ? "" : ", its nearest setting",
-                    snippet.remark.empty() ? "" : fmt::format(" ({})", snippet.remark), show(one.outcome.step));
+    paste += fmt::format("{}{}{}: step time {}\n", snippet.framework,
+                         snippet.as_simulated ? "" : ", its nearest setting",
+                         snippet.remark.empty() ? "" : fmt::format(" ({})", snippet.remark),
+                         show(one.outcome.step));
     paste += indented(snippet.text);
   }
   if (!paste.empty())
-    paste = (r.advice.change ? "settings to paste\n" : "settings to paste, as they are now\n") + paste + '\n';
+    paste = (r.advice.change ? "settings to paste\n" : "settings to paste, as they are now\n") +
+            paste + '\n';
   if (!others.empty()) others = "not available as settings\n" + others + '\n';
   if (r.snippets.empty()) {
     paste =
-        "settings to paste\n  no known framework has this setting; to search settings that frameworks have, use "
+        "settings to paste\n  no known framework has this setting; to search settings that "
+        "frameworks have, use "
         "--over strategy.algorithm=ring,nccl\n\n";
   }
   return paste + others;
 }
 
-std::string settings(const TuneResult& r, const std::vector<std::string>& values, const std::string& between) {
+std::string settings(const TuneResult& r, const std::vector<std::string>& values,
+                     const std::string& between) {
   std::string text;
   for (std::size_t f = 0; f < r.fields.size(); ++f)
-    text += fmt::format("{}{} = {}", text.empty() ? "" : between, r.fields[f], shown_value(values[f]));
+    text +=
+        fmt::format("{}{} = {}", text.empty() ? "" : between, r.fields[f], shown_value(values[f]));
   return text;
 }
 
@@ -158,14 +170,15 @@ std::string settings(const TuneResult& r, const std::vector<std::string>& values
 std::string lost_part(const TuneResult& r) {
   std::string text;
   for (const Lost& one : r.lost) {
-    text += fmt::format("    {}\n  step time {}, but with {} it would be {}, and that of the present settings {}\n",
-                        settings(r, one.values, "\n    "), show(one.outcome.step), one.on.what, show(one.on.best),
-                        show(one.on.now));
+    text += fmt::format(
+        "    {}\n  step time {}, but with {} it would be {}, and that of the present settings {}\n",
+        settings(r, one.values, "\n    "), show(one.outcome.step), one.on.what, show(one.on.best),
+        show(one.on.now));
   }
-  return text.empty()
-             ? text
-             : "not recommended: slower than now if the links differ from their parameters (run tutti calibrate)\n" +
-                   text + '\n';
+  return text.empty() ? text
+                      : "not recommended: slower than now if the links differ from their "
+                        "parameters (run tutti calibrate)\n" +
+                            text + '\n';
 }
 
 /// Reports the setting that seems to be faster, and why that is not comparable.
@@ -173,11 +186,14 @@ std::string rival_part(const TuneResult& r) {
   if (!r.rival) return "";
   const Time recommended = r.recommended().outcome.step;
   return fmt::format(
-      "cannot be told apart from {1}\n    {0}\n  The predicted step time is {2} instead of {3}, but the two "
+      "cannot be told apart from {1}\n    {0}\n  The predicted step time is {2} instead of {3}, "
+      "but the two "
       "predictions "
-      "cannot be compared: {4}.\n  Measure both on the cluster: tutti calibrate fits links to runs, and tutti perf "
+      "cannot be compared: {4}.\n  Measure both on the cluster: tutti calibrate fits links to "
+      "runs, and tutti perf "
       "--against compares\n  NCCL with nccl-tests\n\n",
-      settings(r, r.rival->values, "\n    "), r.advice.change ? "the recommended settings" : "the present settings",
+      settings(r, r.rival->values, "\n    "),
+      r.advice.change ? "the recommended settings" : "the present settings",
       show(r.rival->outcome.step), show(recommended), r.rival->why);
 }
 
@@ -185,19 +201,24 @@ std::string rival_part(const TuneResult& r) {
 
 std::string tune_text(const TuneResult& r) {
   const core::RunInfo& info = r.now.summary.info();
-  std::string text = fmt::format("{} (Tutti {}, network model {}, seed {})\n", info.scenario, info.version,
-                                 info.network_model, r.seed);
+  std::string text = fmt::format("{} (Tutti {}, network model {}, seed {})\n", info.scenario,
+                                 info.version, info.network_model, r.seed);
   text += fmt::format("  {}; {}\n  now: {}\n\n", info.cluster, info.workload, info.strategy);
   const Outcome& now = r.now.outcome;
-  text += fmt::format("simulated {} of {} settings{}{}{}, and {} more around them\n", r.tried - r.left_out, r.in_all,
-                      r.left_out > 0 ? fmt::format("; skipped {} that take long to simulate", r.left_out) : "",
-                      r.refused > 0 ? fmt::format("; {} are invalid", r.refused) : "",
-                      r.stopped > 0 ? fmt::format("; stopped {} early as clearly slower", r.stopped) : "", r.beside);
+  text += fmt::format(
+      "simulated {} of {} settings{}{}{}, and {} more around them\n", r.tried - r.left_out,
+      r.in_all,
+      r.left_out > 0 ? fmt::format("; skipped {} that take long to simulate", r.left_out) : "",
+      r.refused > 0 ? fmt::format("; {} are invalid", r.refused) : "",
+      r.stopped > 0 ? fmt::format("; stopped {} early as clearly slower", r.stopped) : "",
+      r.beside);
   if (r.not_comparable > 0)
-    text += fmt::format("{} of them cannot be compared with the present settings\n", r.not_comparable);
+    text +=
+        fmt::format("{} of them cannot be compared with the present settings\n", r.not_comparable);
   if (!r.best) {
     text += '\n';
-    text += r.is_advice() ? fmt::format("recommended: change nothing\n  {}\n\n", r.advice.why) : r.advice.why + '\n';
+    text += r.is_advice() ? fmt::format("recommended: change nothing\n  {}\n\n", r.advice.why)
+                          : r.advice.why + '\n';
     if (r.is_advice()) text += rival_part(r) + snippet_part(r);
     if (!r.is_advice() && !r.refusal.empty()) text += "  for example: " + r.refusal + '\n';
     return text + note_lines(r.notes);
@@ -205,11 +226,14 @@ std::string tune_text(const TuneResult& r) {
   const Outcome& best = r.best->outcome;
   const bool bounded = best.step_bound > Time();  // not where variables lie on servers
   const bool slower = best.step > now.step;
-  text += fmt::format("step time now {}, best {}{} ({} {}); lower bound {}\n", show(now.step),
-                      slower ? "of what was tried " : "", show(best.step),
-                      show_share(slower ? share(best.step - now.step, now.step) : std::max(0.0, r.advice.gain)),
-                      slower ? "more" : "less", bounded ? show(best.step_bound) : "not known");
-  if (r.promised < 1) text += fmt::format("the remaining settings may gain at most {} more\n", show_share(r.promised));
+  text += fmt::format(
+      "step time now {}, best {}{} ({} {}); lower bound {}\n", show(now.step),
+      slower ? "of what was tried " : "", show(best.step),
+      show_share(slower ? share(best.step - now.step, now.step) : std::max(0.0, r.advice.gain)),
+      slower ? "more" : "less", bounded ? show(best.step_bound) : "not known");
+  if (r.promised < 1)
+    text +=
+        fmt::format("the remaining settings may gain at most {} more\n", show_share(r.promised));
   text += '\n';
   text += r.advice.change ? "recommended: change\n    " + settings(r, r.values, "\n    ") + '\n'
                           : "recommended: change nothing\n";

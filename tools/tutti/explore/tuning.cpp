@@ -23,14 +23,16 @@ constexpr std::int64_t kOthers = 8;
 /// Returns true if packs are executed by NCCL, with its predicted times.
 bool by_nccl(const core::Scenario& scenario) {
   return std::any_of(scenario.plan.packs.begin(), scenario.plan.packs.end(),
-                     [&](const core::Pack& pack) { return !core::nccl_times(scenario.plan.collective(pack)).empty(); });
+                     [&](const core::Pack& pack) {
+                       return !core::nccl_times(scenario.plan.collective(pack)).empty();
+                     });
 }
 
 }  // namespace
 
-Tuning::Tuning(const TuneOptions& options, const core::Library& library, core::Scenario now, std::string text,
-               std::vector<core::Override> set, core::Space space, core::SweepStore* store,
-               std::vector<std::string> notes, const Interrupt& interrupt)
+Tuning::Tuning(const TuneOptions& options, const core::Library& library, core::Scenario now,
+               std::string text, std::vector<core::Override> set, core::Space space,
+               core::SweepStore* store, std::vector<std::string> notes, const Interrupt& interrupt)
     : options_(options),
       library_(library),
       interrupt_(interrupt),
@@ -38,7 +40,8 @@ Tuning::Tuning(const TuneOptions& options, const core::Library& library, core::S
       space_(std::move(space)),
       evaluator_(base_, library, simulator_),
       trials_(
-          space_, evaluator_, threads_of(options.threads), [this] { return interrupt_.happened(); }, store) {
+          space_, evaluator_, threads_of(options.threads), [this] { return interrupt_.happened(); },
+          store) {
   result_.now.scenario = std::move(now);
   result_.fields = space_.fields();
   result_.in_all = space_.size();
@@ -62,8 +65,10 @@ Expected<bool> Tuning::carry_out() {
   const core::Scenario& recommended = result_.recommended().scenario;
   if (by_nccl(result_.now.scenario) || (result_.best && by_nccl(result_.best->scenario)))
     result_.notes.emplace_back(core::kNcclIsMeasured);
-  for (std::string& note : core::extrapolations(recommended)) result_.notes.push_back(std::move(note));
-  for (const std::string& note : result_.recommended().summary.info().notes) result_.notes.push_back(note);
+  for (std::string& note : core::extrapolations(recommended))
+    result_.notes.push_back(std::move(note));
+  for (const std::string& note : result_.recommended().summary.info().notes)
+    result_.notes.push_back(note);
   return !interrupt_.happened();
 }
 
@@ -80,9 +85,10 @@ Expected<void> Tuning::tell_of(Told& told, const char* doing) {
 }
 
 double Tuning::least_step() const {
-  const bool same = std::all_of(space_.fields().begin(), space_.fields().end(), [](const std::string& field) {
-    return field.starts_with("strategy.") && !field.starts_with("strategy.compression");
-  });
+  const bool same =
+      std::all_of(space_.fields().begin(), space_.fields().end(), [](const std::string& field) {
+        return field.starts_with("strategy.") && !field.starts_with("strategy.compression");
+      });
   return same ? static_cast<double>(result_.now.outcome.step_bound.count()) : 0;
 }
 
@@ -90,7 +96,8 @@ std::int64_t Tuning::kept_from_search() const {
   const core::Tuner tuner(space_, {});
   std::int64_t wanted = 4 * kCases;  // other clusters: what there is, and three settings, on each
   for (const auto& others : rows_.others) wanted += std::min(kOthers, std::ssize(others));
-  for (std::size_t a = 0; a < space_.axes().size(); ++a) wanted += tuner.is_ordered(a) ? 2 * kAround : 0;
+  for (std::size_t a = 0; a < space_.axes().size(); ++a)
+    wanted += tuner.is_ordered(a) ? 2 * kAround : 0;
   return std::min(options_.evaluations / 2, wanted);
 }
 
@@ -98,11 +105,13 @@ Expected<bool> Tuning::search() {
   if (rows_.nothing) return true;
   Progress progress("tuning");
   const std::int64_t at_most = options_.evaluations - kept_from_search();
-  core::Tuner tuner(space_, {at_most, options_.seed, core::TunerOptions().enough, least_step(), rows_.compared});
+  core::Tuner tuner(
+      space_, {at_most, options_.seed, core::TunerOptions().enough, least_step(), rows_.compared});
   const auto most = static_cast<double>(std::min(at_most, tuner.size()));
   // Results that the file already contained count when the tuner asks for them.
-  auto all = trials_.search(tuner, result_.now.outcome.step,
-                            [&](std::int64_t told) { progress.update(static_cast<double>(told) / most); });
+  auto all = trials_.search(tuner, result_.now.outcome.step, [&](std::int64_t told) {
+    progress.update(static_cast<double>(told) / most);
+  });
   if (!all || !*all) return all;
   for (const std::int64_t point : tuner.asked()) {
     const Outcome& outcome = tried().at(point);
@@ -127,7 +136,8 @@ std::optional<std::int64_t> Tuning::best_tried(Compared compared) {
   std::optional<std::int64_t> best;
   for (const auto& [point, outcome] : tried()) {
     if (outcome.status != Outcome::Status::kDone || outcome.stopped) continue;
-    if (!(compared == Compared::kYes ? is_compared(point) : !comparable_->why_not(point).empty())) continue;
+    if (!(compared == Compared::kYes ? is_compared(point) : !comparable_->why_not(point).empty()))
+      continue;
     if (!best || outcome.step < tried().at(*best).step) best = point;
   }
   return best;
@@ -146,10 +156,11 @@ Expected<bool> Tuning::judge_the_best() {
     result_.lost.push_back({result_.values, result_.best->outcome, *lost});
     rejected_.insert(comparable_->key_of(*best_));
     result_.advice.change = false;
-    result_.advice.why = fmt::format("with {} the best would take {} and what there is {}", lost->what,
-                                     core::show(lost->best), core::show(lost->now));
+    result_.advice.why = fmt::format("with {} the best would take {} and what there is {}",
+                                     lost->what, core::show(lost->best), core::show(lost->now));
     const auto next = best_tried(Compared::kYes);
-    const bool worth_it = next && left() >= kCases && core::recommend(result_.now.outcome, tried().at(*next)).change;
+    const bool worth_it =
+        next && left() >= kCases && core::recommend(result_.now.outcome, tried().at(*next)).change;
     if (!fastest) fastest = result_;
     if (!worth_it) break;
     best_ = next;
@@ -182,7 +193,8 @@ Expected<bool> Tuning::try_others() {
       other[a] = r;
       const std::int64_t point = space_.point(other);
       const auto known = tried().find(point);
-      if (known == tried().end() && std::ssize(points) < std::min(kOthers, left())) points.push_back(point);
+      if (known == tried().end() && std::ssize(points) < std::min(kOthers, left()))
+        points.push_back(point);
     }
   }
   result_.beside += std::ssize(points);
@@ -204,8 +216,9 @@ void Tuning::find_rival() {
 
 void Tuning::say_why_there_is_no_best() {
   if (any_slow_) {
-    result_.advice.why = fmt::format("whatever was tried takes at least {} longer than what there is",
-                                     core::show_share(sim::kHopeless - 1));
+    result_.advice.why =
+        fmt::format("whatever was tried takes at least {} longer than what there is",
+                    core::show_share(sim::kHopeless - 1));
   } else if (result_.not_comparable > 0) {
     result_.advice.why = "no setting that was tried can be compared with the current one";
   } else {

@@ -29,9 +29,9 @@ class Tuning {
  public:
   /// `store`: records the points that are tried; null: they are not recorded. `notes`: notes that
   /// the report contains in any case.
-  Tuning(const TuneOptions& options, const core::Library& library, core::Scenario now, std::string text,
-         std::vector<core::Override> set, core::Space space, core::SweepStore* store, std::vector<std::string> notes,
-         const Interrupt& interrupt);
+  Tuning(const TuneOptions& options, const core::Library& library, core::Scenario now,
+         std::string text, std::vector<core::Override> set, core::Space space,
+         core::SweepStore* store, std::vector<std::string> notes, const Interrupt& interrupt);
 
   /// Skips points whose simulation takes more work than this.
   void leave_out_beyond(const sim::MostWork& work) {
@@ -45,7 +45,9 @@ class Tuning {
 
   [[nodiscard]] const TuneResult& result() const { return result_; }
   [[nodiscard]] const core::Space& space() const { return space_; }
-  [[nodiscard]] const std::map<std::int64_t, core::Outcome>& tried() const { return trials_.tried(); }
+  [[nodiscard]] const std::map<std::int64_t, core::Outcome>& tried() const {
+    return trials_.tried();
+  }
   /// Returns true if the point is judged against others: it is comparable, and was not rejected
   /// because other links make it slow.
   [[nodiscard]] bool is_compared(std::int64_t point) {
@@ -65,7 +67,9 @@ class Tuning {
   /// varies, and the traffic is the same for all.
   [[nodiscard]] double least_step() const;
   /// Returns the number of evaluations that are left for what is shown in addition to the search.
-  [[nodiscard]] std::int64_t left() const { return options_.evaluations - result_.tried - result_.beside; }
+  [[nodiscard]] std::int64_t left() const {
+    return options_.evaluations - result_.tried - result_.beside;
+  }
   /// Returns how many evaluations the search leaves for that: up to half of all.
   [[nodiscard]] std::int64_t kept_from_search() const;
   /// Returns false if interrupted.
@@ -91,7 +95,8 @@ class Tuning {
 
   /// Returns the range of positions in `order` around the best along an axis, as many as there are
   /// evaluations for.
-  std::pair<std::int64_t, std::int64_t> around_best(std::size_t axis, const std::vector<std::int64_t>& order,
+  std::pair<std::int64_t, std::int64_t> around_best(std::size_t axis,
+                                                    const std::vector<std::int64_t>& order,
                                                     std::int64_t at);
   /// Evaluates some values on each side of the best, along every ordered axis; repeats that around
   /// a value that is better still. Returns false if interrupted.
@@ -100,7 +105,8 @@ class Tuning {
   /// Evaluates both settings on clusters with better and worse links. Returns false if interrupted.
   core::Expected<bool> add_sensitivity();
   /// Returns the step time on a cluster with other links; 0 if it cannot be simulated.
-  core::Expected<core::Time> elsewhere(const core::Scenario& scenario, core::Scaled scaled, double factor);
+  core::Expected<core::Time> elsewhere(const core::Scenario& scenario, core::Scaled scaled,
+                                       double factor);
   /// Returns a cluster on which the best is slower than the current setting by more than the error
   /// of such a difference. If different programs move the bytes in the two, links are not
   /// considered: NCCL's times do not depend on them.

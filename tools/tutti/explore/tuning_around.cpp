@@ -12,7 +12,8 @@ namespace tutti::tools {
 using core::Expected;
 using core::Outcome;
 
-std::pair<std::int64_t, std::int64_t> Tuning::around_best(std::size_t axis, const std::vector<std::int64_t>& order,
+std::pair<std::int64_t, std::int64_t> Tuning::around_best(std::size_t axis,
+                                                          const std::vector<std::int64_t>& order,
                                                           std::int64_t at) {
   std::vector<std::int64_t> rows = space_.rows(*best_);
   const std::int64_t for_other_clusters = now_elsewhere_.front() ? kCases : 2 * kCases;
@@ -58,13 +59,14 @@ Expected<bool> Tuning::add_curve(std::size_t axis, const std::vector<std::int64_
   }
   // Points that were stopped early are run to their end here.
   trials_.forget_given_up(points);
-  result_.beside +=
-      std::count_if(points.begin(), points.end(), [&](std::int64_t point) { return !tried().contains(point); });
+  result_.beside += std::count_if(points.begin(), points.end(),
+                                  [&](std::int64_t point) { return !tried().contains(point); });
   if (auto done = trials_.evaluate(points, core::kNever); !done || !*done) return done;
   for (std::size_t i = 0; i < points.size(); ++i) {
     rows[axis] = order[static_cast<std::size_t>(first) + i];
-    curve.values.emplace_back(space_.axes()[axis].rows[static_cast<std::size_t>(rows[axis])].front(),
-                              tried().at(points[i]));
+    curve.values.emplace_back(
+        space_.axes()[axis].rows[static_cast<std::size_t>(rows[axis])].front(),
+        tried().at(points[i]));
   }
   curve.best = static_cast<std::size_t>(at - first);
   result_.curves.push_back(std::move(curve));
@@ -77,16 +79,18 @@ Expected<bool> Tuning::add_sensitivity() {
     core::Scaled scaled;
     double factor;
   };
-  constexpr Case kOther[kCases] = {{"half the bandwidth of all links", core::Scaled::kBandwidth, 0.5},
-                                   {"twice the bandwidth of all links", core::Scaled::kBandwidth, 2},
-                                   {"half the latency of all links", core::Scaled::kLatency, 0.5},
-                                   {"twice the latency of all links", core::Scaled::kLatency, 2}};
+  constexpr Case kOther[kCases] = {
+      {"half the bandwidth of all links", core::Scaled::kBandwidth, 0.5},
+      {"twice the bandwidth of all links", core::Scaled::kBandwidth, 2},
+      {"half the latency of all links", core::Scaled::kLatency, 0.5},
+      {"twice the latency of all links", core::Scaled::kLatency, 2}};
   result_.sensitivity.clear();
   for (std::size_t c = 0; c < std::size(kOther); ++c) {
     const Case& one = kOther[c];
     if (left() < (now_elsewhere_[c] ? 1 : 2)) {
       const std::string note =
-          fmt::format("better and worse links were not all tried: --evaluations {} are used up", options_.evaluations);
+          fmt::format("better and worse links were not all tried: --evaluations {} are used up",
+                      options_.evaluations);
       if (std::find(result_.notes.begin(), result_.notes.end(), note) == result_.notes.end())
         result_.notes.push_back(note);
       break;
@@ -106,7 +110,8 @@ Expected<bool> Tuning::add_sensitivity() {
   return true;
 }
 
-Expected<core::Time> Tuning::elsewhere(const core::Scenario& scenario, core::Scaled scaled, double factor) {
+Expected<core::Time> Tuning::elsewhere(const core::Scenario& scenario, core::Scaled scaled,
+                                       double factor) {
   const auto text = core::with_scaled_links(scenario, scaled, factor, library_);
   if (!text) return failed(text);
   auto other = core::read_scenario(*text, scenario.file, library_);
@@ -120,7 +125,8 @@ Expected<core::Time> Tuning::elsewhere(const core::Scenario& scenario, core::Sca
 const Sensitivity* Tuning::lost_case() const {
   if (!comparable_->same_movers(result_.best->scenario)) return nullptr;
   for (const Sensitivity& one : result_.sensitivity) {
-    const double ratio = static_cast<double>(one.best.count()) / static_cast<double>(one.now.count());
+    const double ratio =
+        static_cast<double>(one.best.count()) / static_cast<double>(one.now.count());
     if (ratio > 1 + core::kDifferenceError) return &one;
   }
   return nullptr;
@@ -143,9 +149,11 @@ Expected<bool> Tuning::add_snippets() {
     PromisedSnippet made;
     made.snippet = std::move(snippet);
     for (const auto& reading : made.snippet.readings) {
-      const auto outcome = reading.empty() ? recommended.outcome : evaluator.at(reading, &interrupt_.flag());
+      const auto outcome =
+          reading.empty() ? recommended.outcome : evaluator.at(reading, &interrupt_.flag());
       if (!outcome) return false;
-      const bool slower = outcome->status != Outcome::Status::kDone || outcome->step > made.outcome.step;
+      const bool slower =
+          outcome->status != Outcome::Status::kDone || outcome->step > made.outcome.step;
       if (made.outcome.status == Outcome::Status::kDone && slower) made.outcome = *outcome;
     }
     const Outcome& promise = made.outcome;
@@ -153,9 +161,11 @@ Expected<bool> Tuning::add_snippets() {
       made.why_not = "what it does cannot be simulated: " + promise.message;
     } else if (promise.step > result_.now.outcome.step) {
       const core::Time now = result_.now.outcome.step;
-      const double more = static_cast<double>((promise.step - now).count()) / static_cast<double>(now.count());
-      made.why_not = fmt::format("by its own packing the step takes {}, longer than now ({}) by {:.2g} %",
-                                 core::show(promise.step), core::show(now), 100 * more);
+      const double more =
+          static_cast<double>((promise.step - now).count()) / static_cast<double>(now.count());
+      made.why_not =
+          fmt::format("by its own packing the step takes {}, longer than now ({}) by {:.2g} %",
+                      core::show(promise.step), core::show(now), 100 * more);
     }
     result_.snippets.push_back(std::move(made));
   }

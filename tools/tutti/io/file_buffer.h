@@ -21,7 +21,9 @@ class FileBuffer final : public std::streambuf {
   using Write = std::function<ssize_t(int file, const void* bytes, std::size_t count)>;
 
   /// Takes ownership of the descriptor `file`.
-  explicit FileBuffer(int file, Write write = ::write) : file_(file), write_(std::move(write)) { empty(); }
+  explicit FileBuffer(int file, Write write = ::write) : file_(file), write_(std::move(write)) {
+    empty();
+  }
   FileBuffer(const FileBuffer&) = delete;
   FileBuffer& operator=(const FileBuffer&) = delete;
   ~FileBuffer() override { close(); }

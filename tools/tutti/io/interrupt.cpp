@@ -25,7 +25,8 @@ Interrupt::Interrupt() {
 }
 
 Interrupt::~Interrupt() {
-  for (std::size_t i = 0; i < kEndingSignals.size(); ++i) std::signal(kEndingSignals[i], before_[i]);
+  for (std::size_t i = 0; i < kEndingSignals.size(); ++i)
+    std::signal(kEndingSignals[i], before_[i]);
 }
 
 const std::atomic<bool>& Interrupt::flag() const { return interrupted; }

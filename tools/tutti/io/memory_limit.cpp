@@ -34,7 +34,8 @@ std::optional<std::uint64_t> number_of(const std::string& name, const std::strin
 struct GroupFiles {
   std::string limit, usage, cache;
 };
-const GroupFiles kVersion1{"/memory.limit_in_bytes", "/memory.usage_in_bytes", "total_inactive_file"};
+const GroupFiles kVersion1{"/memory.limit_in_bytes", "/memory.usage_in_bytes",
+                           "total_inactive_file"};
 const GroupFiles kVersion2{"/memory.max", "/memory.current", "inactive_file"};
 
 /// Lowers `free` to what the group at `path` in `folder`, and each group around it, leaves. In a
@@ -56,13 +57,15 @@ void limit_by(const std::string& folder, std::string path, const GroupFiles& fil
   }
 }
 
-/// "4:cpu,memory:/a/b": the path of the group of the controller "memory"; with "0::/a/b" that of version 2.
+/// "4:cpu,memory:/a/b": the path of the group of the controller "memory"; with "0::/a/b" that of
+/// version 2.
 std::optional<std::string> path_in(const std::string& line, bool version_2) {
   const std::size_t first = line.find(':');
   const std::size_t second = line.find(':', first + 1);
   if (first == std::string::npos || second == std::string::npos) return std::nullopt;
   const std::string controllers = "," + line.substr(first + 1, second - first - 1) + ",";
-  const bool fits = version_2 ? controllers == ",," : controllers.find(",memory,") != std::string::npos;
+  const bool fits =
+      version_2 ? controllers == ",," : controllers.find(",memory,") != std::string::npos;
   const std::string path = line.substr(second + 1);
   return fits && path.starts_with('/') ? std::optional(path) : std::nullopt;
 }

@@ -25,8 +25,8 @@ namespace {
 
 constexpr mode_t kUsualMode = 0666;
 
-/// The file that a signal would leave half written; "" if there is none. No command writes two at a time. A signal handler
-/// reaches nothing but globals.
+/// The file that a signal would leave half written; "" if there is none. No command writes two at a
+/// time. A signal handler reaches nothing but globals.
 char unfinished[PATH_MAX] = "";
 
 extern "C" void remove_unfinished(int number) {
@@ -58,7 +58,8 @@ void remove_on_signals(const std::string& path) {
   std::memcpy(unfinished, path.c_str(), path.size() + 1);
   for (const int number : kEndingSignals) {
     // A signal that is ignored (nohup) or handled stays so.
-    if (const auto before = std::signal(number, remove_unfinished); before != SIG_DFL) std::signal(number, before);
+    if (const auto before = std::signal(number, remove_unfinished); before != SIG_DFL)
+      std::signal(number, before);
   }
 }
 
@@ -81,7 +82,8 @@ bool empty_or_begins(const std::string& path, std::string_view beginning) {
 
 }  // namespace
 
-core::Expected<OutputFile> OutputFile::create(const std::string& path, const std::vector<std::string>& inputs,
+core::Expected<OutputFile> OutputFile::create(const std::string& path,
+                                              const std::vector<std::string>& inputs,
                                               std::string_view only_over) {
   const auto refuse = [&path](core::ProblemCode code, const std::string& why) {
     return tl::make_unexpected(core::Error::request({code, ""}, why, {path, 0, 0}));
@@ -89,14 +91,17 @@ core::Expected<OutputFile> OutputFile::create(const std::string& path, const std
   std::error_code status;
   for (const std::string& input : inputs) {
     if (fs::equivalent(path, input, status))
-      return refuse(core::ProblemCode::kConflict, "this is the file to read from; name another one to write");
+      return refuse(core::ProblemCode::kConflict,
+                    "this is the file to read from; name another one to write");
   }
   const fs::file_status target = fs::status(path, status);
-  if (fs::is_directory(target)) return refuse(core::ProblemCode::kWrongType, "this is a folder; name a file to write");
+  if (fs::is_directory(target))
+    return refuse(core::ProblemCode::kWrongType, "this is a folder; name a file to write");
   if (fs::exists(target) && !fs::is_regular_file(target)) {
     const int device = open(path.c_str(), O_WRONLY | O_TRUNC | O_CLOEXEC);
     if (device < 0)
-      return refuse(core::ProblemCode::kInvalid, fmt::format("cannot be written: {}", std::strerror(errno)));
+      return refuse(core::ProblemCode::kInvalid,
+                    fmt::format("cannot be written: {}", std::strerror(errno)));
     return OutputFile(path, "", device);
   }
   if (fs::exists(target) && !only_over.empty() && !empty_or_begins(path, only_over))
@@ -105,7 +110,8 @@ core::Expected<OutputFile> OutputFile::create(const std::string& path, const std
   const std::string whole = followed(path);
   constexpr int kMostLeftOver = 1000;
   for (int number = 1; number <= kMostLeftOver; ++number) {
-    const std::string part = number == 1 ? whole + ".part" : fmt::format("{}.{}.part", whole, number);
+    const std::string part =
+        number == 1 ? whole + ".part" : fmt::format("{}.{}.part", whole, number);
     const SignalsHeld held;
     const int file = open(part.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, kUsualMode);
     if (file >= 0) {
@@ -113,9 +119,11 @@ core::Expected<OutputFile> OutputFile::create(const std::string& path, const std
       return OutputFile(whole, part, file);
     }
     if (errno != EEXIST)
-      return refuse(core::ProblemCode::kInvalid, fmt::format("cannot be written: {}", std::strerror(errno)));
+      return refuse(core::ProblemCode::kInvalid,
+                    fmt::format("cannot be written: {}", std::strerror(errno)));
   }
-  return refuse(core::ProblemCode::kTooLarge, "too many unfinished files (NAME.part) are left beside it; remove them");
+  return refuse(core::ProblemCode::kTooLarge,
+                "too many unfinished files (NAME.part) are left beside it; remove them");
 }
 
 OutputFile::OutputFile(OutputFile&& other) noexcept
@@ -144,8 +152,9 @@ core::Expected<void> OutputFile::keep() {
     }
   }
   if (error == 0) return {};
-  return tl::make_unexpected(core::Error::run({core::ProblemCode::kSystem},
-                                              fmt::format("{}: cannot be written: {}", path_, std::strerror(error))));
+  return tl::make_unexpected(
+      core::Error::run({core::ProblemCode::kSystem},
+                       fmt::format("{}: cannot be written: {}", path_, std::strerror(error))));
 }
 
 std::string OutputFile::leave() {

@@ -22,7 +22,8 @@ class OutputFile {
   /// `inputs` are the files that are being read. An existing file is replaced only if it is empty
   /// or begins with `only_over`.
   /// ERRORS: it is one of the inputs, or a file to keep; it is a folder; it cannot be created.
-  static core::Expected<OutputFile> create(const std::string& path, const std::vector<std::string>& inputs,
+  static core::Expected<OutputFile> create(const std::string& path,
+                                           const std::vector<std::string>& inputs,
                                            std::string_view only_over = "");
   OutputFile(OutputFile&&) noexcept;
   OutputFile& operator=(OutputFile&&) = delete;
@@ -44,7 +45,8 @@ class OutputFile {
         stream_(std::make_unique<std::ostream>(buffer_.get())) {}
 
   std::string path_;
-  std::string part_;  ///< the temporary file; empty once kept or moved from, and for pipes and devices
+  std::string
+      part_;  ///< the temporary file; empty once kept or moved from, and for pipes and devices
   std::unique_ptr<FileBuffer> buffer_;
   std::unique_ptr<std::ostream> stream_;
 };

@@ -19,7 +19,8 @@ constexpr int kBar = 30;
 
 }  // namespace
 
-Progress::Progress(std::string what) : what_(std::move(what)), terminal_(isatty(STDERR_FILENO) != 0) {}
+Progress::Progress(std::string what)
+    : what_(std::move(what)), terminal_(isatty(STDERR_FILENO) != 0) {}
 
 Progress::~Progress() { clear(); }
 
@@ -31,7 +32,9 @@ void Progress::clear() {
 void Progress::update(double share) {
   const auto now = Clock::now();
   const auto since = now - began_;
-  if (since < kQuiet || now - told_ < (terminal_ ? Clock::duration(kRedraw) : Clock::duration(kLine))) return;
+  if (since < kQuiet ||
+      now - told_ < (terminal_ ? Clock::duration(kRedraw) : Clock::duration(kLine)))
+    return;
   told_ = now;
   const std::string words = left_.text(share, std::chrono::duration<double>(since).count());
   if (!terminal_) return tell(fmt::format("{}: {}\n", what_, words));

@@ -8,97 +8,129 @@
 namespace tutti::tools {
 
 void add_compare(CLI::App& app, CompareOptions& o) {
-  CLI::App* c = app.add_subcommand("compare", "Compare two timelines: a prediction with its run, or two strategies");
+  CLI::App* c = app.add_subcommand(
+      "compare", "Compare two timelines: a prediction with its run, or two strategies");
   c->footer(
       "Examples:\n"
-      "  tutti simulate mine.textproto --timeline predicted.tutti && tutti run mine.textproto --timeline real.tutti\n"
+      "  tutti simulate mine.textproto --timeline predicted.tutti && tutti run mine.textproto "
+      "--timeline real.tutti\n"
       "  tutti compare predicted.tutti real.tutti");
   c->add_option("first", o.a, "First timeline file, such as a prediction")->required();
-  c->add_option("second", o.b, "Second timeline file, such as the run of that prediction")->required();
+  c->add_option("second", o.b, "Second timeline file, such as the run of that prediction")
+      ->required();
   add_format(c, o.format);
-  c->add_option("--rows", o.rows, "Maximum number of packs to list in the text output")->capture_default_str();
+  c->add_option("--rows", o.rows, "Maximum number of packs to list in the text output")
+      ->capture_default_str();
 }
 
 void add_calibrate(CLI::App& app, CalibrateOptions& o) {
   CLI::App* c = app.add_subcommand(
-      "calibrate", "Fit a cluster's parameters, or NCCL's times on it, to measured runs and nccl-tests logs");
+      "calibrate",
+      "Fit a cluster's parameters, or NCCL's times on it, to measured runs and nccl-tests logs");
   c->footer(
       "Examples (docs/calibration.md describes the whole procedure):\n"
-      "  tutti run mine.textproto --timeline real.tutti && tutti calibrate mine.textproto --run real.tutti\n"
-      "  tutti calibrate mine.textproto --log all_reduce_perf.txt --keep pcie -o calibrated.textproto\n"
-      "  tutti calibrate --cluster hgx-h100 --nodes 2 --log all_reduce_perf.txt -o mine.calibration\n"
+      "  tutti run mine.textproto --timeline real.tutti && tutti calibrate mine.textproto --run "
+      "real.tutti\n"
+      "  tutti calibrate mine.textproto --log all_reduce_perf.txt --keep pcie -o "
+      "calibrated.textproto\n"
+      "  tutti calibrate --cluster hgx-h100 --nodes 2 --log all_reduce_perf.txt -o "
+      "mine.calibration\n"
       "  tutti calibrate --cluster hgx-h100 --nodes 64 --calibration mine.calibration --suggest");
   c->add_option("scenario", o.scenario,
                 "Scenario whose cluster is fitted; logs must come from the scenario's algorithm")
       ->check(not_utf8);
+  c->add_option("--cluster", o.nccl.cluster,
+                "Calibrate NCCL's times on this machine instead of a scenario's cluster: name of a "
+                "shipped machine, or a "
+                "machine file");
   c->add_option(
-      "--cluster", o.nccl.cluster,
-      "Calibrate NCCL's times on this machine instead of a scenario's cluster: name of a shipped machine, or a "
-      "machine file");
-  c->add_option("--nodes", o.nccl.nodes,
-                "With --cluster: number of machines, where a log does not list its ranks, and for --suggest")
+       "--nodes", o.nccl.nodes,
+       "With --cluster: number of machines, where a log does not list its ranks, and for --suggest")
       ->capture_default_str();
-  c->add_option("--gpus", o.nccl.gpus,
-                "With --cluster: GPUs of each machine, where a log does not list its ranks (default: all)");
+  c->add_option(
+      "--gpus", o.nccl.gpus,
+      "With --cluster: GPUs of each machine, where a log does not list its ranks (default: all)");
   c->add_option("--network", o.nccl.network,
-                "With --cluster: transport between nodes (default: the transport of the machine's network card)");
-  c->add_option("--nccl-version", o.nccl.version, "With --cluster: NCCL release (default: what the log states)");
+                "With --cluster: transport between nodes (default: the transport of the machine's "
+                "network card)");
+  c->add_option("--nccl-version", o.nccl.version,
+                "With --cluster: NCCL release (default: what the log states)");
   c->add_option("--driving", o.nccl.driving,
-                "With --cluster: who called NCCL: process_per_gpu, thread_per_gpu or one_thread (default: what the log "
+                "With --cluster: who called NCCL: process_per_gpu, thread_per_gpu or one_thread "
+                "(default: what the log "
                 "states)");
-  c->add_option("--set", o.set, "With --cluster: an NCCL environment variable, NCCL_NAME=VALUE (repeatable)")
+  c->add_option("--set", o.set,
+                "With --cluster: an NCCL environment variable, NCCL_NAME=VALUE (repeatable)")
       ->expected(1)
       ->take_all();
-  c->add_option("--calibration", o.calibration, "With --cluster: an earlier calibration, to which the logs are added")
+  c->add_option("--calibration", o.calibration,
+                "With --cluster: an earlier calibration, to which the logs are added")
       ->check(not_utf8);
-  c->add_flag(
-      "--suggest", o.suggest,
-      "With --cluster: rank further measurements by how much they would narrow the error bands on --nodes nodes");
-  c->add_option("--run", o.timelines, "Timeline files of real runs on this cluster, with any workload and strategy")
+  c->add_flag("--suggest", o.suggest,
+              "With --cluster: rank further measurements by how much they would narrow the error "
+              "bands on --nodes nodes");
+  c->add_option("--run", o.timelines,
+                "Timeline files of real runs on this cluster, with any workload and strategy")
       ->check(not_utf8);
-  c->add_option("--log", o.logs,
-                "Logs of all_reduce_perf (text or JSON) or of tutti perf, measured on the whole cluster")
+  c->add_option(
+       "--log", o.logs,
+       "Logs of all_reduce_perf (text or JSON) or of tutti perf, measured on the whole cluster")
       ->check(not_utf8);
   c->add_flag("--lane-steps", o.lane_steps,
-              "Also fit to the schedule steps in the timelines, which separate reduction time from transfer time");
-  c->add_option("--keep", o.keep, "Parameters to keep at their present values, such as pcie or network.bandwidth");
+              "Also fit to the schedule steps in the timelines, which separate reduction time from "
+              "transfer time");
+  c->add_option("--keep", o.keep,
+                "Parameters to keep at their present values, such as pcie or network.bandwidth");
   c->add_option("-o,--output", o.output,
-                "Write the fitted cluster to this file (an existing file is replaced only if it is a cluster file)")
+                "Write the fitted cluster to this file (an existing file is replaced only if it is "
+                "a cluster file)")
       ->check(not_utf8);
   add_format(c, o.format);
-  c->add_option("--rows", o.rows, "Maximum number of measured times to list in the text output, largest error first")
+  c->add_option("--rows", o.rows,
+                "Maximum number of measured times to list in the text output, largest error first")
       ->capture_default_str();
 }
 
 void add_validate(CLI::App& app, ValidateOptions& o) {
-  CLI::App* c = app.add_subcommand("validate", "Predict published nccl-tests tables and report the prediction error");
+  CLI::App* c = app.add_subcommand(
+      "validate", "Predict published nccl-tests tables and report the prediction error");
   c->footer(
-      "Each row is predicted from the hardware facts of its table only: NCCL's choice and its time. The error is\n"
-      "|predicted - measured| / measured. In the overall figure every configuration has the same weight; unhealthy\n"
-      "tables and outliers are excluded. Coverage is the share of measurements inside the error band of their\n"
-      "prediction; band width is the median ratio of a band's upper to its lower end (coverage and band_width in\n"
-      "JSON). Tables that the model does not support are listed with the reason (docs/validation.md).\n"
+      "Each row is predicted from the hardware facts of its table only: NCCL's choice and its "
+      "time. The error is\n"
+      "|predicted - measured| / measured. In the overall figure every configuration has the same "
+      "weight; unhealthy\n"
+      "tables and outliers are excluded. Coverage is the share of measurements inside the error "
+      "band of their\n"
+      "prediction; band width is the median ratio of a band's upper to its lower end (coverage and "
+      "band_width in\n"
+      "JSON). Tables that the model does not support are listed with the reason "
+      "(docs/validation.md).\n"
       "Examples:\n"
       "  tutti validate --tables tables.csv --meta meta.json --noise noise.csv\n"
       "  tutti validate --tables tables.csv --meta meta.json --format json | jq .overall\n"
       "  tutti validate --tables tables.csv --meta meta.json --calibrate-on my_all_reduce_table\n"
       "  tutti validate --tables tables.csv --meta meta.json --report plots.html");
-  c->add_option("--tables", o.tables, "CSV file with the columns table_id, size_bytes, time_us (out of place)")
+  c->add_option("--tables", o.tables,
+                "CSV file with the columns table_id, size_bytes, time_us (out of place)")
       ->required();
-  c->add_option("--meta", o.meta, "JSON file: a list with the hardware facts of each table")->required();
+  c->add_option("--meta", o.meta, "JSON file: a list with the hardware facts of each table")
+      ->required();
   c->add_option("--noise", o.noise,
-                "CSV file with the columns config, size_bytes, cv: the spread of repeated measurements, printed next "
+                "CSV file with the columns config, size_bytes, cv: the spread of repeated "
+                "measurements, printed next "
                 "to the errors");
-  c->add_option("--times", o.times,
-                "CSV file with the parameters of the time model (default: the shipped nccl_time.csv)");
   c->add_option(
-       "--calibrate-on", o.calibrate_on,
-       "Names of tables, with commas between them: predictions of their systems' other tables are calibrated with "
-       "them, and only those other tables count")
+      "--times", o.times,
+      "CSV file with the parameters of the time model (default: the shipped nccl_time.csv)");
+  c->add_option("--calibrate-on", o.calibrate_on,
+                "Names of tables, with commas between them: predictions of their systems' other "
+                "tables are calibrated with "
+                "them, and only those other tables count")
       ->delimiter(',');
   c->add_option("--spread", o.spread,
                 "CSV file with the scales of calibrations (default: the shipped nccl_spread.csv)");
-  c->add_option("--report", o.report, "Write an HTML report with a plot of every table to this file");
+  c->add_option("--report", o.report,
+                "Write an HTML report with a plot of every table to this file");
   add_format(c, o.format);
 }
 

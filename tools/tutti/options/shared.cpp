@@ -8,80 +8,101 @@
 namespace tutti::tools {
 
 std::string not_utf8(const std::string& path) {
-  return core::valid_utf8(path) == path.size() ? "" : "the name of this file is not in UTF-8; rename it";
+  return core::valid_utf8(path) == path.size() ? ""
+                                               : "the name of this file is not in UTF-8; rename it";
 }
 
 void add_format(CLI::App* c, std::string& format) {
-  c->add_option("--format", format, "Output format: text or json (to standard output)")->capture_default_str();
+  c->add_option("--format", format, "Output format: text or json (to standard output)")
+      ->capture_default_str();
 }
 
 void add_calibration(CLI::App* c, ScenarioOptions& o) {
   c->add_option("--calibration", o.calibration,
-                "Correct NCCL's times by the cluster's own measurements: a file of tutti calibrate --cluster")
+                "Correct NCCL's times by the cluster's own measurements: a file of tutti calibrate "
+                "--cluster")
       ->check(not_utf8);
 }
 
 CLI::Option* add_scenario(CLI::App* c, ScenarioOptions& o, const std::string& what) {
-  CLI::Option* const scenario = c->add_option("scenario", o.file, what)->required()->check(not_utf8);
-  c->add_option("--set", o.set, "FIELD=VALUE: override a field of the scenario, such as strategy.shards=4 (repeatable)")
+  CLI::Option* const scenario =
+      c->add_option("scenario", o.file, what)->required()->check(not_utf8);
+  c->add_option(
+       "--set", o.set,
+       "FIELD=VALUE: override a field of the scenario, such as strategy.shards=4 (repeatable)")
       ->expected(1)
       ->take_all();
   add_calibration(c, o);
   c->add_option("--tf-config", o.tf_config,
-                "Take the number of workers from TF_CONFIG: a file with its JSON, or env for the environment variable");
+                "Take the number of workers from TF_CONFIG: a file with its JSON, or env for the "
+                "environment variable");
   return scenario;
 }
 
 void add_execution(CLI::App* c, ExecuteOptions& o, const std::string& verb) {
   add_scenario(c, o.scenario, "Scenario file (text format or JSON)");
   add_format(c, o.format);
-  c->add_option("--timeline", o.timeline,
-                "Write a timeline to this file (an existing file is replaced only if it is a timeline)");
-  c->add_option("--record", o.record, "Detail of the timeline: none, packs or steps (default steps)");
-  c->add_option("--workers", o.workers, "Workers to record in the timeline, such as 0-3 (default 0-15)");
+  c->add_option(
+      "--timeline", o.timeline,
+      "Write a timeline to this file (an existing file is replaced only if it is a timeline)");
+  c->add_option("--record", o.record,
+                "Detail of the timeline: none, packs or steps (default steps)");
+  c->add_option("--workers", o.workers,
+                "Workers to record in the timeline, such as 0-3 (default 0-15)");
   c->add_option("--from-us", o.from_us, "Start of the recorded time window, in microseconds");
   c->add_option("--to-us", o.to_us, "End of the recorded time window, in microseconds");
-  c->add_option("--max-spans", o.most_spans, "Maximum number of spans in the timeline (default 2000000)");
-  c->add_option("--steps", o.steps, "Number of training steps to " + verb + " (overrides the scenario)");
+  c->add_option("--max-spans", o.most_spans,
+                "Maximum number of spans in the timeline (default 2000000)");
+  c->add_option("--steps", o.steps,
+                "Number of training steps to " + verb + " (overrides the scenario)");
   c->add_option("--rows", o.rows, "Maximum number of packs and of links to list in the text output")
       ->capture_default_str();
 }
 
 void add_joining(CLI::App* c, JoinOptions& o) {
-  c->add_option(
-      "--secret-file", o.secret_file,
-      "File with the shared secret of all workers (or set TUTTI_SECRET); required beyond the loopback interface");
-  c->add_option("--launcher", o.launcher, std::string("Launcher that started the processes: ") + real::kLaunchers)
+  c->add_option("--secret-file", o.secret_file,
+                "File with the shared secret of all workers (or set TUTTI_SECRET); required beyond "
+                "the loopback interface");
+  c->add_option("--launcher", o.launcher,
+                std::string("Launcher that started the processes: ") + real::kLaunchers)
       ->capture_default_str();
   c->add_option("--rendezvous", o.rendezvous,
-                "Where ranks find rank 0 if the launcher does not provide it: HOST:PORT, or a shared folder or file");
+                "Where ranks find rank 0 if the launcher does not provide it: HOST:PORT, or a "
+                "shared folder or file");
   c->add_option("--wait-seconds", o.wait_seconds,
                 "Maximum time to wait for the other processes to join, in seconds (default 60)");
 }
 
 void add_real(CLI::App* c, RealOptions& o) {
-  c->add_option("--listen", o.join.listen,
-                "Address HOST:PORT at which workers join, instead of starting them on this machine");
+  c->add_option(
+      "--listen", o.join.listen,
+      "Address HOST:PORT at which workers join, instead of starting them on this machine");
   add_joining(c, o.join);
   c->add_option("--transport", o.transport,
                 "Transport between workers: tcp (default), or shm (shared memory of one machine)");
   c->add_option("--streams", o.streams,
-                "TCP connections between each pair of workers; several can fill a network that one cannot (default 1)");
-  c->add_option(
-      "--timeout-seconds", o.timeout_seconds,
-      "Fail after this many seconds without progress in a training step, or without a sign of life from a worker "
-      "(default 60; with --emulate, progress is measured on the scenario's clock)");
+                "TCP connections between each pair of workers; several can fill a network that one "
+                "cannot (default 1)");
+  c->add_option("--timeout-seconds", o.timeout_seconds,
+                "Fail after this many seconds without progress in a training step, or without a "
+                "sign of life from a worker "
+                "(default 60; with --emulate, progress is measured on the scenario's clock)");
 }
 
 void add_new_scenario(CLI::App* c, InitOptions& o) {
-  c->add_option("--model", o.model, "Name of a shipped model, or path of a list of variables (.csv or .json)")
+  c->add_option("--model", o.model,
+                "Name of a shipped model, or path of a list of variables (.csv or .json)")
       ->capture_default_str();
-  c->add_option("--machine", o.machine, "Name of a shipped machine, or path of a machine file")->capture_default_str();
-  c->add_option("--network", o.network, "Network between machines: one_switch, rails, fat_tree or dragonfly")
+  c->add_option("--machine", o.machine, "Name of a shipped machine, or path of a machine file")
+      ->capture_default_str();
+  c->add_option("--network", o.network,
+                "Network between machines: one_switch, rails, fat_tree or dragonfly")
       ->capture_default_str();
   c->add_option("--link", o.link,
-                "Name of a shipped network link, or path of a link file (default: a placeholder latency to edit)");
-  c->add_option("--algorithm", o.algorithm, "All-reduce algorithm (default: nccl on GPUs, ring on CPUs)");
+                "Name of a shipped network link, or path of a link file (default: a placeholder "
+                "latency to edit)");
+  c->add_option("--algorithm", o.algorithm,
+                "All-reduce algorithm (default: nccl on GPUs, ring on CPUs)");
   c->add_option("-o,--output", o.output, "Output file (default: standard output)");
   c->add_flag("--force", o.force, "Overwrite an existing output file");
   add_format(c, o.format);

@@ -22,7 +22,8 @@ const CLI::App* innermost(const CLI::App* app) {
 }
 
 std::string full_name(const CLI::App* app) {
-  return app->get_parent() == nullptr ? app->get_name() : full_name(app->get_parent()) + " " + app->get_name();
+  return app->get_parent() == nullptr ? app->get_name()
+                                      : full_name(app->get_parent()) + " " + app->get_name();
 }
 
 std::vector<std::string> commands_of(const CLI::App* app) {
@@ -44,15 +45,17 @@ core::Error wrong(ProblemCode code, std::string field, std::string text) {
   return core::Error::request({code, std::move(field)}, std::move(text));
 }
 
-/// The option, or the argument without one, that a message of CLI11's is about: it begins with its name, or names an option
-/// further on. Empty if it does neither.
+/// The option, or the argument without one, that a message of CLI11's is about: it begins with its
+/// name, or names an option further on. Empty if it does neither.
 std::string field_in(const std::string& text, const CLI::App* app) {
   for (const CLI::Option* option : app->get_options()) {
     const std::string name = option->get_single_name();
-    if (option->get_positional() && (text.starts_with(name + ": ") || text.starts_with(name + " "))) return name;
+    if (option->get_positional() && (text.starts_with(name + ": ") || text.starts_with(name + " ")))
+      return name;
   }
   const std::size_t at = text.starts_with('-') ? 0 : text.find(" -") + 1;
-  return at < text.size() && text[at] == '-' ? text.substr(at, text.find_first_of(": ", at) - at) : "";
+  return at < text.size() && text[at] == '-' ? text.substr(at, text.find_first_of(": ", at) - at)
+                                             : "";
 }
 
 ProblemCode code_of(const CLI::ParseError& error) {
@@ -63,7 +66,9 @@ ProblemCode code_of(const CLI::ParseError& error) {
   }
 }
 
-std::string list(const std::vector<std::string>& names) { return fmt::format("{}", fmt::join(names, ", ")); }
+std::string list(const std::vector<std::string>& names) {
+  return fmt::format("{}", fmt::join(names, ", "));
+}
 
 }  // namespace
 
@@ -75,20 +80,23 @@ core::Error wrong_words(const CLI::App& app, const CLI::ParseError& error) {
   if (!commands.empty()) {
     if (unknown.empty())
       return wrong(ProblemCode::kMissing, "",
-                   fmt::format("{}: say what to do, one of {}; {} --help tells more", name, list(commands), name));
-    return wrong(ProblemCode::kUnknownName, "",
-                 fmt::format("{}: there is no command \"{}\"{}; expected one of {}", name, unknown.front(),
-                             core::did_you_mean(unknown.front(), commands), list(commands)));
+                   fmt::format("{}: say what to do, one of {}; {} --help tells more", name,
+                               list(commands), name));
+    return wrong(
+        ProblemCode::kUnknownName, "",
+        fmt::format("{}: there is no command \"{}\"{}; expected one of {}", name, unknown.front(),
+                    core::did_you_mean(unknown.front(), commands), list(commands)));
   }
   // Its name is that of the command.
   if (error.get_exit_code() != static_cast<int>(CLI::ExitCodes::ExtrasError) || unknown.empty())
     return wrong(code_of(error), field_in(error.what(), command),
                  fmt::format("{}: {}; {} --help tells more", name, error.what(), name));
-  const auto option =
-      std::find_if(unknown.begin(), unknown.end(), [](const auto& word) { return word.starts_with('-'); });
+  const auto option = std::find_if(unknown.begin(), unknown.end(),
+                                   [](const auto& word) { return word.starts_with('-'); });
   if (option == unknown.end())
     return wrong(ProblemCode::kUnused, "",
-                 fmt::format("{}: \"{}\" is one word too many; {} --help tells more", name, unknown.front(), name));
+                 fmt::format("{}: \"{}\" is one word too many; {} --help tells more", name,
+                             unknown.front(), name));
   const std::string written = option->substr(0, option->find('='));
   return wrong(ProblemCode::kUnknownField, written,
                fmt::format("{}: there is no option {}{}; {} --help lists them", name, written,

@@ -26,8 +26,10 @@ Expected<NcclVariables> nccl_variables(const std::vector<std::string>& set) {
   for (const std::string& one : set) {
     const auto equals = one.find('=');
     if (equals == std::string::npos || !one.starts_with("NCCL_"))
-      return refused({ProblemCode::kSyntax, "--set"},
-                     "--set {}: with --cluster, expected one of NCCL's variables, such as NCCL_ALGO=Ring", one);
+      return refused(
+          {ProblemCode::kSyntax, "--set"},
+          "--set {}: with --cluster, expected one of NCCL's variables, such as NCCL_ALGO=Ring",
+          one);
     all.emplace_back(one.substr(0, equals), one.substr(equals + 1));
   }
   return all;
@@ -35,12 +37,14 @@ Expected<NcclVariables> nccl_variables(const std::vector<std::string>& set) {
 
 namespace {
 
-Expected<std::shared_ptr<const core::Machine>> machine_of(const std::string& name, const core::Library& library) {
+Expected<std::shared_ptr<const core::Machine>> machine_of(const std::string& name,
+                                                          const core::Library& library) {
   const auto file = library.read(core::Library::Kind::kMachine, name, "");
   if (!file) return failed(file);
   if (!*file) {
     const std::vector<std::string> names = library.names(core::Library::Kind::kMachine);
-    return refused({ProblemCode::kUnknownName, "--cluster"}, "--cluster {}: there is no such machine{}", name,
+    return refused({ProblemCode::kUnknownName, "--cluster"},
+                   "--cluster {}: there is no such machine{}", name,
                    core::did_you_mean(name, names));
   }
   return core::read_machine((*file)->text, (*file)->path);
@@ -53,8 +57,8 @@ Expected<NcclPerfSubject> subject_of_topology(const NcclPerfOptions& options, nc
   if (!topology) return failed(topology);
   const int gpus = topology->count(nccl::NodeKind::kGpu);
   if (options.gpus.value_or(1) < 1 || options.gpus.value_or(1) > gpus)
-    return refused(out_of_range("--gpus", *options.gpus, gpus), "--gpus {}: expected 1 to {}, as many as the file has",
-                   *options.gpus, gpus);
+    return refused(out_of_range("--gpus", *options.gpus, gpus),
+                   "--gpus {}: expected 1 to {}, as many as the file has", *options.gpus, gpus);
   if (options.gpus) {
     std::vector<int> ranks(static_cast<std::size_t>(*options.gpus));
     std::iota(ranks.begin(), ranks.end(), 0);
@@ -72,7 +76,8 @@ Expected<NcclPerfSubject> subject_of_topology(const NcclPerfOptions& options, nc
   const auto system = system_of(*topology, *found, options.nodes, *search, network);
   if (!system) return failed(system);
   if (system->ranks() < 2)
-    return refused({ProblemCode::kTooSmall, "--gpus"}, "one GPU alone moves nothing: --nodes or --gpus above 1");
+    return refused({ProblemCode::kTooSmall, "--gpus"},
+                   "one GPU alone moves nothing: --nodes or --gpus above 1");
   const auto comm = communicator_of(*topology, *found, options.nodes, settings, version);
   if (!comm) return failed(comm);
   return NcclPerfSubject{std::filesystem::path(options.cluster).stem().string(),
@@ -85,16 +90,20 @@ Expected<NcclPerfSubject> subject_of_topology(const NcclPerfOptions& options, nc
 
 }  // namespace
 
-Expected<NcclPerfSubject> nccl_subject(const NcclPerfOptions& options, const std::vector<std::string>& written,
+Expected<NcclPerfSubject> nccl_subject(const NcclPerfOptions& options,
+                                       const std::vector<std::string>& written,
                                        const Environment& environment) {
   if (options.nodes < 1 || options.nodes > 100'000)
-    return refused(out_of_range("--nodes", options.nodes, 100'000), "--nodes: expected a number from 1 to 100000");
-  const auto version = nccl::parse_version(options.version.value_or(to_string(nccl::kDefaultVersion)));
+    return refused(out_of_range("--nodes", options.nodes, 100'000),
+                   "--nodes: expected a number from 1 to 100000");
+  const auto version =
+      nccl::parse_version(options.version.value_or(to_string(nccl::kDefaultVersion)));
   if (!version) return tl::make_unexpected(about("--nccl-version", version.error()));
   const auto driving = nccl::parse_driving(options.driving.value_or("process_per_gpu"));
   if (!driving)
     return refused({ProblemCode::kUnknownName, "--driving"},
-                   "--driving {}: expected process_per_gpu, thread_per_gpu or one_thread", *options.driving);
+                   "--driving {}: expected process_per_gpu, thread_per_gpu or one_thread",
+                   *options.driving);
   const auto set = nccl_variables(written);
   if (!set) return failed(set);
   auto settings = nccl::read_settings(*set, *version);
@@ -109,21 +118,25 @@ Expected<NcclPerfSubject> nccl_subject(const NcclPerfOptions& options, const std
   auto system = nccl::system_of(**machine, options.nodes, options.gpus, options.network);
   if (!system) return tl::make_unexpected(about("--cluster", system.error()));
   if (system->ranks() < 2)
-    return refused({ProblemCode::kTooSmall, "--gpus"}, "one GPU alone moves nothing: --nodes or --gpus above 1");
+    return refused({ProblemCode::kTooSmall, "--gpus"},
+                   "one GPU alone moves nothing: --nodes or --gpus above 1");
   system->collnet = nccl::why_no_sharp(*system).empty();
   system->driving = *driving;
-  auto known = nccl::on_machines(**machine, *system, options.network, "--network", *settings, *version);
+  auto known =
+      nccl::on_machines(**machine, *system, options.network, "--network", *settings, *version);
   if (!known) return tl::make_unexpected(about("--cluster", known.error()));
   if (!known->note.empty()) settings->notes.push_back(known->note);
-  return NcclPerfSubject{
-      (*machine)->name(), options.nodes, known->system, std::move(*settings), std::move(known->communicator), *machine};
+  return NcclPerfSubject{(*machine)->name(),
+                         options.nodes,
+                         known->system,
+                         std::move(*settings),
+                         std::move(known->communicator),
+                         *machine};
 }
 
-Expected<std::shared_ptr<const nccl::Calibration>> load_nccl_calibration(const std::string& path,
-                                                                         const NcclPerfSubject& subject,
-                                                                         const NcclVariables& variables,
-                                                                         const nccl::Parameters& figures,
-                                                                         const Environment& environment) {
+Expected<std::shared_ptr<const nccl::Calibration>> load_nccl_calibration(
+    const std::string& path, const NcclPerfSubject& subject, const NcclVariables& variables,
+    const nccl::Parameters& figures, const Environment& environment) {
   if (path.empty()) return std::shared_ptr<const nccl::Calibration>();
   const auto spread = nccl::Spread::load(environment.library.folder());
   if (!spread) return failed(spread);

@@ -19,8 +19,8 @@ struct NcclPerfSubject {
   core::nccl::System system;  ///< of which a machine may be several nodes
   core::nccl::Settings settings;
   core::nccl::Communicator comm;
-  std::shared_ptr<const core::Machine>
-      kind;  ///< of the machines, whose links are known; null: NCCL's topology file says what there is
+  std::shared_ptr<const core::Machine> kind;  ///< of the machines, whose links are known; null:
+                                              ///< NCCL's topology file says what there is
 };
 
 /// Names and values.
@@ -30,10 +30,12 @@ using NcclVariables = std::vector<std::pair<std::string, std::string>>;
 core::Expected<NcclVariables> nccl_variables(const std::vector<std::string>& set);
 
 /// ERRORS: there are no such machines, nodes, GPUs, networks, releases or variables; one GPU alone.
-core::Expected<NcclPerfSubject> nccl_subject(const NcclPerfOptions& options, const std::vector<std::string>& set,
+core::Expected<NcclPerfSubject> nccl_subject(const NcclPerfOptions& options,
+                                             const std::vector<std::string>& set,
                                              const Environment& environment);
 
-/// Null if `path` is empty. ERRORS: the file; it is of other machines than `subject`, or of other figures.
+/// Null if `path` is empty. ERRORS: the file; it is of other machines than `subject`, or of other
+/// figures.
 core::Expected<std::shared_ptr<const core::nccl::Calibration>> load_nccl_calibration(
     const std::string& path, const NcclPerfSubject& subject, const NcclVariables& variables,
     const core::nccl::Parameters& figures, const Environment& environment);

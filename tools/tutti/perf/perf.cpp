@@ -36,7 +36,11 @@ std::optional<std::int64_t> parse_size(const std::string& written) {
   const auto [stop, status] = std::from_chars(written.data(), end, number);
   if (status != std::errc() || number < 0 || end - stop > 1) return std::nullopt;
   const char unit = stop == end ? ' ' : *stop;
-  const int shift = unit == ' ' ? 0 : unit == 'K' || unit == 'k' ? 10 : unit == 'M' ? 20 : unit == 'G' ? 30 : -1;
+  const int shift = unit == ' '                  ? 0
+                    : unit == 'K' || unit == 'k' ? 10
+                    : unit == 'M'                ? 20
+                    : unit == 'G'                ? 30
+                                                 : -1;
   constexpr std::int64_t kMost = std::int64_t{1} << 44;
   if (shift < 0 || number > kMost >> shift) return std::nullopt;
   return number << shift;
@@ -81,16 +85,17 @@ std::optional<core::Reduction> parse_op(const std::string& name) {
 /// The first of these options that was given.
 std::optional<std::string> first_given(const PerfOptions& options) {
   const JoinOptions& join = options.real.join;
-  const std::pair<const char*, bool> all[] = {{"-n", options.iterations.has_value()},
-                                              {"-w", options.warm_up.has_value()},
-                                              {"--transport", !options.real.transport.empty()},
-                                              {"--streams", options.real.streams.has_value()},
-                                              {"--timeout-seconds", options.real.timeout_seconds.has_value()},
-                                              {"--listen", !join.listen.empty()},
-                                              {"--secret-file", !join.secret_file.empty()},
-                                              {"--rendezvous", !join.rendezvous.empty()},
-                                              {"--launcher", join.launcher != JoinOptions().launcher},
-                                              {"--wait-seconds", join.wait_seconds.has_value()}};
+  const std::pair<const char*, bool> all[] = {
+      {"-n", options.iterations.has_value()},
+      {"-w", options.warm_up.has_value()},
+      {"--transport", !options.real.transport.empty()},
+      {"--streams", options.real.streams.has_value()},
+      {"--timeout-seconds", options.real.timeout_seconds.has_value()},
+      {"--listen", !join.listen.empty()},
+      {"--secret-file", !join.secret_file.empty()},
+      {"--rendezvous", !join.rendezvous.empty()},
+      {"--launcher", join.launcher != JoinOptions().launcher},
+      {"--wait-seconds", join.wait_seconds.has_value()}};
   for (const auto& [option, given] : all) {
     if (given) return option;
   }
@@ -114,20 +119,24 @@ Expected<void> read_collective(const PerfOptions& options, Request& request) {
     std::string names;
     for (const core::CollectiveKind known : core::collective_kinds())
       names += fmt::format("{}{}", names.empty() ? "" : ", ", to_string(known));
-    return refused({ProblemCode::kUnknownName, "--collective"}, "--collective {}: expected one of {}",
-                   options.collective, names);
+    return refused({ProblemCode::kUnknownName, "--collective"},
+                   "--collective {}: expected one of {}", options.collective, names);
   }
   request.what.collective = *kind;
   if (options.root && !core::has_root(*kind))
-    return refused({ProblemCode::kUnused, "-r"}, "-r: {} has no root; leave it out", options.collective);
-  request.what.root = static_cast<core::Rank>(std::clamp<std::int64_t>(options.root.value_or(0), -1, core::kMostRanks));
+    return refused({ProblemCode::kUnused, "-r"}, "-r: {} has no root; leave it out",
+                   options.collective);
+  request.what.root = static_cast<core::Rank>(
+      std::clamp<std::int64_t>(options.root.value_or(0), -1, core::kMostRanks));
   if (!core::reduces(*kind) && request.what.reduction != core::Reduction::kSum)
     return refused({ProblemCode::kUnused, "-o"}, "-o {}: {} adds nothing; leave it out", options.op,
                    options.collective);
   if (options.place != "out" && options.place != "in" && options.place != "both")
-    return refused({ProblemCode::kUnknownName, "--place"}, "--place {}: expected one of out, in, both", options.place);
+    return refused({ProblemCode::kUnknownName, "--place"},
+                   "--place {}: expected one of out, in, both", options.place);
   if (options.place == "in" && !core::can_be_in_place(*kind))
-    return refused({ProblemCode::kConflict, "--place"}, "--place in: {} cannot be done in place", options.collective);
+    return refused({ProblemCode::kConflict, "--place"}, "--place in: {} cannot be done in place",
+                   options.collective);
   request.out_of_place = options.place != "in";
   request.in_place = options.place != "out";
   return {};
@@ -140,8 +149,8 @@ Expected<Request> read_request(const PerfOptions& options) {
   request.format = *format;
   if (options.backend != "sim") {
     if (!real::parse_backend(options.backend))
-      return refused({ProblemCode::kUnknownName, "--backend"}, "--backend {}: expected one of sim, {}", options.backend,
-                     real::kBackends);
+      return refused({ProblemCode::kUnknownName, "--backend"},
+                     "--backend {}: expected one of sim, {}", options.backend, real::kBackends);
     auto real = executor_options(options.real, options.backend);
     if (!real) return failed(real);
     request.real = std::move(*real);
@@ -156,33 +165,39 @@ Expected<Request> read_request(const PerfOptions& options) {
   const auto type = core::parse_data_type(options.type);
   if (!type)
     return refused({ProblemCode::kUnknownName, "--type"},
-                   "--type {}: expected one of float32, float64, float16, bfloat16, int32, int64", options.type);
+                   "--type {}: expected one of float32, float64, float16, bfloat16, int32, int64",
+                   options.type);
   request.what.type = *type;
   const auto least = parse_size(options.least);
   const auto most = parse_size(options.most);
   if (!least)
-    return refused({ProblemCode::kSyntax, "-b"}, "-b {}: expected bytes, such as 8, 64K, 128M or 1G", options.least);
+    return refused({ProblemCode::kSyntax, "-b"},
+                   "-b {}: expected bytes, such as 8, 64K, 128M or 1G", options.least);
   if (!most)
-    return refused({ProblemCode::kSyntax, "-e"}, "-e {}: expected bytes, such as 8, 64K, 128M or 1G", options.most);
+    return refused({ProblemCode::kSyntax, "-e"},
+                   "-e {}: expected bytes, such as 8, 64K, 128M or 1G", options.most);
   if (*least > *most)
-    return refused({ProblemCode::kConflict, "-b"}, "-b {} is more than -e {}", options.least, options.most);
+    return refused({ProblemCode::kConflict, "-b"}, "-b {} is more than -e {}", options.least,
+                   options.most);
   if (!(options.factor > 1)) return refused({ProblemCode::kTooSmall, "-f"}, "-f must be above 1");
   real::LoopOptions& loop = request.loop;
   loop.iterations = options.iterations.value_or(loop.iterations);
   loop.warm_up = options.warm_up.value_or(loop.warm_up);
   if (loop.iterations < 1 || loop.iterations > real::kMostIterations)
-    return refused(out_of_range("-n", loop.iterations, real::kMostIterations), "-n must be from 1 to {}",
-                   real::kMostIterations);
+    return refused(out_of_range("-n", loop.iterations, real::kMostIterations),
+                   "-n must be from 1 to {}", real::kMostIterations);
   if (loop.warm_up < 0 || loop.warm_up > real::kMostWarmUp)
-    return refused(out_of_range("-w", loop.warm_up, real::kMostWarmUp), "-w must be from 0 to {}", real::kMostWarmUp);
+    return refused(out_of_range("-w", loop.warm_up, real::kMostWarmUp), "-w must be from 0 to {}",
+                   real::kMostWarmUp);
   const std::int64_t item = core::size_of(*type).count();
   for (std::int64_t bytes = std::max(*least, item); bytes <= *most;) {
     const std::int64_t elements = bytes / item;
     if (request.sizes.empty() || elements > request.sizes.back()) request.sizes.push_back(elements);
     constexpr std::size_t kMostSizes = 100'000;
     if (request.sizes.size() > kMostSizes)
-      return refused({ProblemCode::kTooSmall, "-f"}, "-f {}: these are more than {} sizes; take a larger factor",
-                     options.factor, kMostSizes);
+      return refused({ProblemCode::kTooSmall, "-f"},
+                     "-f {}: these are more than {} sizes; take a larger factor", options.factor,
+                     kMostSizes);
     const double next = static_cast<double>(bytes) * options.factor;
     if (next > static_cast<double>(*most)) break;
     bytes = std::max(bytes + 1, static_cast<std::int64_t>(next));
@@ -201,7 +216,8 @@ class Measuring {
     const core::CollectiveKind kind = request.what.collective;
     for (const std::int64_t asked : request.sizes) {
       const std::int64_t elements = rounded_elements(kind, ranks(), asked, request.what.type);
-      if (elements > 0 && (elements_.empty() || elements > elements_.back())) elements_.push_back(elements);
+      if (elements > 0 && (elements_.empty() || elements > elements_.back()))
+        elements_.push_back(elements);
     }
     if (request.out_of_place) halves_.push_back(true);
     if (request.in_place && core::can_be_in_place(kind)) halves_.push_back(false);
@@ -210,7 +226,8 @@ class Measuring {
   /// Runs all sizes and returns the exit status. Measured rows are printed whatever it is.
   int all(PerfTable& table) {
     if (elements_.empty()) {
-      return refuse({ProblemCode::kTooSmall, "-e"}, "-e: {} between {} ranks needs at least {} bytes, 16 for each",
+      return refuse({ProblemCode::kTooSmall, "-e"},
+                    "-e: {} between {} ranks needs at least {} bytes, 16 for each",
                     to_string(request_.what.collective), ranks(), 16 * ranks());
     }
     std::vector<std::string> notes = left_out();
@@ -244,7 +261,8 @@ class Measuring {
     add(scenario_.strategy.compression.has_value(), "compression");
     add(scenario_.strategy.pad_packs, "pad_packs");
     if (what.empty()) return {};
-    return {fmt::format("one collective of all replicas is timed alone; left out of the scenario: {}", what)};
+    return {fmt::format(
+        "one collective of all replicas is timed alone; left out of the scenario: {}", what)};
   }
 
   /// Runs one size; returns nullopt if interrupted.
@@ -270,8 +288,9 @@ class Measuring {
     core::OneBuffer what = request_.what;
     what.elements = elements;
     what.out_of_place = out_of_place;
-    const auto scenario = core::read_scenario(core::with_one_buffer(scenario_.text, scenario_.file, what),
-                                              scenario_.file, environment_.library);
+    const auto scenario =
+        core::read_scenario(core::with_one_buffer(scenario_.text, scenario_.file, what),
+                            scenario_.file, environment_.library);
     if (!scenario) return tl::make_unexpected(core::without_lines(scenario.error()));
     core::RunControl control;
     control.cancel = &stop_;
@@ -315,26 +334,29 @@ int measure(const PerfOptions& options, const Request& request, const Environmen
   if (!scenario) return report(scenario.error());
   const core::WhoReduces who = core::who_reduces(scenario->strategy, scenario->plan);
   if (core::on_servers(who) || who == core::WhoReduces::kNobody) {
-    return report(Error::request(
-        {ProblemCode::kUnsupported, "Strategy"},
-        fmt::format(
-            "tutti perf measures a collective between all replicas, and {} has none; take an algorithm (ring, nccl, …)",
-            scenario->strategy.distribution_name),
-        {scenario->file, 0, 0}));
+    return report(
+        Error::request({ProblemCode::kUnsupported, "Strategy"},
+                       fmt::format("tutti perf measures a collective between all replicas, and {} "
+                                   "has none; take an algorithm (ring, nccl, …)",
+                                   scenario->strategy.distribution_name),
+                       {scenario->file, 0, 0}));
   }
-  if (const auto& custom = scenario->strategy.custom; custom && custom->text->kind() != request.what.collective) {
+  if (const auto& custom = scenario->strategy.custom;
+      custom && custom->text->kind() != request.what.collective) {
     const std::string_view described = to_string(custom->text->kind());
-    return report(Error::request({ProblemCode::kConflict, "--collective"},
-                                 fmt::format("--collective {}: \"{}\" describes {}; say --collective {}",
-                                             options.collective, custom->file, described, described),
-                                 {scenario->file, 0, 0}));
+    return report(
+        Error::request({ProblemCode::kConflict, "--collective"},
+                       fmt::format("--collective {}: \"{}\" describes {}; say --collective {}",
+                                   options.collective, custom->file, described, described),
+                       {scenario->file, 0, 0}));
   }
   // A framework may do another collective by another algorithm: the heading names that of the rows.
   core::OneBuffer first = request.what;
   first.elements = request.sizes.front();
   first.out_of_place = request.out_of_place;
-  const auto timed = core::read_scenario(core::with_one_buffer(scenario->text, scenario->file, first), scenario->file,
-                                         environment.library);
+  const auto timed =
+      core::read_scenario(core::with_one_buffer(scenario->text, scenario->file, first),
+                          scenario->file, environment.library);
   PerfSubject subject{timed ? *timed : *scenario};
   subject.type = request.what.type;
   subject.collective = request.what.collective;
@@ -347,18 +369,22 @@ int measure(const PerfOptions& options, const Request& request, const Environmen
     subject.transport = request.real->transport;
     subject.joined = request.real->gathering.spawn != real::Gathering::Spawn::kAll;
   }
-  return Measuring(request, *scenario, environment, processes).all(*make_perf_table(request.format, subject));
+  return Measuring(request, *scenario, environment, processes)
+      .all(*make_perf_table(request.format, subject));
 }
 
 }  // namespace
 
 /// NCCL's own choice and time, for which there is no scenario.
-int perf_of_nccl(const PerfOptions& options, const Request& request, const Environment& environment) {
+int perf_of_nccl(const PerfOptions& options, const Request& request,
+                 const Environment& environment) {
   const auto wrong = [](const char* option, const std::string& text) {
     return report(Error::request({ProblemCode::kConflict, option}, text));
   };
-  if (!options.scenario.file.empty()) return wrong("--cluster", "a scenario or --cluster, not both");
-  if (request.real) return wrong("--backend", "--cluster is predicted, not run; leave out --backend");
+  if (!options.scenario.file.empty())
+    return wrong("--cluster", "a scenario or --cluster, not both");
+  if (request.real)
+    return wrong("--backend", "--cluster is predicted, not run; leave out --backend");
   if (!options.scenario.tf_config.empty())
     return wrong("--tf-config", "--tf-config is for scenarios; with --cluster say --nodes");
   if (options.place != "both" && options.place != "out")
@@ -391,8 +417,8 @@ int perf(const PerfOptions& given_options, const Environment& environment) {
   if (!request) return report(request.error());
   if (!options.nccl.cluster.empty()) return perf_of_nccl(options, *request, environment);
   if (const char* const given = options.nccl.first_given())
-    return refuse({ProblemCode::kUnused, given}, "{} is for NCCL's own choice: say which machines with --cluster",
-                  given);
+    return refuse({ProblemCode::kUnused, given},
+                  "{} is for NCCL's own choice: say which machines with --cluster", given);
   if (options.scenario.file.empty())
     return refuse({ProblemCode::kMissing, "--cluster"},
                   "perf: name a scenario, or a machine for NCCL's own choice (--cluster hgx-h100)");
@@ -406,8 +432,10 @@ int perf(const PerfOptions& given_options, const Environment& environment) {
   real::TcpExecutor processes(*request->real);
   const int status = measure(options, *request, environment, &processes);
   // Also those who were told to come again for a size that is not measured any more.
-  if (status == kRunFailed) processes.turn_away(Error::run("rank 0 has ended the benchmark, and says why"));
-  if (status == kWrongRequest) processes.turn_away(Error::request("there is no run: rank 0 says why"));
+  if (status == kRunFailed)
+    processes.turn_away(Error::run("rank 0 has ended the benchmark, and says why"));
+  if (status == kWrongRequest)
+    processes.turn_away(Error::request("there is no run: rank 0 says why"));
   return status;
 }
 

@@ -18,11 +18,11 @@ struct PerfOptions {
   std::string most = "128M";
   double factor = 2;
   std::string type = "float32";
-  std::string op = "sum";                  ///< sum, prod, max, min, avg
-  std::string collective;                  ///< as nccl-tests' programs are called; empty: the scenario's
-  std::optional<std::int64_t> root;        ///< default 0; of the collectives that have one
-  std::string place = "both";              ///< out, in, both: which halves of the table
-  RealOptions real;                        ///< of a real run, as the next two
+  std::string op = "sum";            ///< sum, prod, max, min, avg
+  std::string collective;            ///< as nccl-tests' programs are called; empty: the scenario's
+  std::optional<std::int64_t> root;  ///< default 0; of the collectives that have one
+  std::string place = "both";        ///< out, in, both: which halves of the table
+  RealOptions real;                  ///< of a real run, as the next two
   std::optional<std::int32_t> iterations;  ///< default 20
   std::optional<std::int32_t> warm_up;     ///< default 5
   std::string format = "text";

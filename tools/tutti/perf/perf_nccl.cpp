@@ -23,15 +23,19 @@ using core::Expected;
 using core::ProblemCode;
 namespace nccl = core::nccl;
 
-/// What the machines' links need at least; nothing where their file does not say which ways NCCL takes.
-std::optional<core::NcclLinkBound> link_bound(const NcclPerfRequest& request, const NcclPerfSubject& subject) {
+/// What the machines' links need at least; nothing where their file does not say which ways NCCL
+/// takes.
+std::optional<core::NcclLinkBound> link_bound(const NcclPerfRequest& request,
+                                              const NcclPerfSubject& subject) {
   if (!subject.kind || subject.comm.nodes != subject.machines) return std::nullopt;
-  return core::NcclLinkBound(subject.kind, std::nullopt, std::make_shared<const nccl::Communicator>(subject.comm),
+  return core::NcclLinkBound(subject.kind, std::nullopt,
+                             std::make_shared<const nccl::Communicator>(subject.comm),
                              request.collective, request.root);
 }
 
 /// Measured times by bytes, out of place where the log has that.
-Expected<std::map<std::int64_t, double>> measured(const NcclPerfRequest& request, std::int64_t ranks) {
+Expected<std::map<std::int64_t, double>> measured(const NcclPerfRequest& request,
+                                                  std::int64_t ranks) {
   const auto tables = core::load_nccl_tests(request.options.against);
   if (!tables) return failed(tables);
   std::map<std::int64_t, double> times;
@@ -43,8 +47,9 @@ Expected<std::map<std::int64_t, double>> measured(const NcclPerfRequest& request
       continue;
     }
     if (*kind != request.collective) {
-      refused = Error::request(fmt::format("it is of {}, not of {}", to_string(*kind), to_string(request.collective)),
-                               table.where);
+      refused = Error::request(
+          fmt::format("it is of {}, not of {}", to_string(*kind), to_string(request.collective)),
+          table.where);
       continue;
     }
     for (const core::NcclTestsRow& row : table.rows) {
@@ -73,8 +78,8 @@ int perf_nccl(const NcclPerfRequest& request, const Environment& environment) {
   if (!subject) return report(subject.error());
   if (const int ranks = subject->comm.ranks;
       core::has_root(request.collective) && (request.root < 0 || request.root >= ranks))
-    return refuse(out_of_range("-r", request.root, ranks - 1), "-r {}: there are ranks 0 to {}", request.root,
-                  ranks - 1);
+    return refuse(out_of_range("-r", request.root, ranks - 1), "-r {}: there are ranks 0 to {}",
+                  request.root, ranks - 1);
   const auto parameters = nccl::Parameters::load(environment.library.folder());
   if (!parameters) return report(parameters.error());
   const auto bands = nccl::ErrorBands::load(environment.library.folder());
@@ -87,14 +92,17 @@ int perf_nccl(const NcclPerfRequest& request, const Environment& environment) {
   }
   const auto set = nccl_variables(request.set);
   if (!set) return report(set.error());
-  const auto calibration = load_nccl_calibration(request.options.calibration, *subject, *set, *parameters, environment);
+  const auto calibration =
+      load_nccl_calibration(request.options.calibration, *subject, *set, *parameters, environment);
   if (!calibration) return report(calibration.error());
-  const nccl::Predictor predictor(subject->system, subject->comm, subject->settings, *parameters, *bands, *calibration);
+  const nccl::Predictor predictor(subject->system, subject->comm, subject->settings, *parameters,
+                                  *bands, *calibration);
   const std::optional<core::NcclLinkBound> bound = link_bound(request, *subject);
   QuickerSettings quicker(request, *subject, *set, *parameters, *bands, *calibration, bound);
   std::vector<NcclPerfRow> rows;
   for (const std::int64_t asked : request.sizes) {
-    const std::int64_t elements = rounded_elements(request.collective, subject->comm.ranks, asked, request.type);
+    const std::int64_t elements =
+        rounded_elements(request.collective, subject->comm.ranks, asked, request.type);
     NcclPerfRow row;
     row.bytes = elements * core::size_of(request.type).count();
     if (row.bytes == 0 || (!rows.empty() && rows.back().bytes == row.bytes)) continue;
@@ -105,14 +113,16 @@ int perf_nccl(const NcclPerfRequest& request, const Environment& environment) {
     row.choice = predicted->choice;
     row.time = predicted->time;
     row.band = predicted->band;
-    auto considered = predictor.considered(request.collective, row.bytes, request.type, request.reduction);
+    auto considered =
+        predictor.considered(request.collective, row.bytes, request.type, request.reduction);
     if (row.choice) row.quicker = quicker.than(row, considered);
     if (request.options.explain) row.candidates = std::move(considered);
     if (const auto found = log.find(row.bytes); found != log.end()) row.measured_us = found->second;
     rows.push_back(std::move(row));
   }
   if (rows.empty())
-    return refuse({ProblemCode::kTooSmall, "-e"}, "-e: {} between {} ranks needs at least {} bytes, 16 for each",
+    return refuse({ProblemCode::kTooSmall, "-e"},
+                  "-e: {} between {} ranks needs at least {} bytes, 16 for each",
                   to_string(request.collective), subject->comm.ranks, 16 * subject->comm.ranks);
   return print_out(nccl_perf_table(request, *subject, rows));
 }

@@ -12,22 +12,25 @@ namespace {
 
 std::string as_text(const QuickerSettings::Variables& variables) {
   std::string text;
-  for (const auto& [name, value] : variables) text += fmt::format("{}{}={}", text.empty() ? "" : " ", name, value);
+  for (const auto& [name, value] : variables)
+    text += fmt::format("{}{}={}", text.empty() ? "" : " ", name, value);
   return text;
 }
 
 }  // namespace
 
-std::optional<QuickerSetting> QuickerSettings::than(const NcclPerfRow& row,
-                                                    const std::vector<nccl::Candidate>& considered) {
+std::optional<QuickerSetting> QuickerSettings::than(
+    const NcclPerfRow& row, const std::vector<nccl::Candidate>& considered) {
   std::optional<QuickerSetting> best;
   for (const nccl::Candidate& one : considered) {
-    const bool chosen = one.algorithm == row.choice->algorithm && one.protocol == row.choice->protocol;
+    const bool chosen =
+        one.algorithm == row.choice->algorithm && one.protocol == row.choice->protocol;
     if (one.off || chosen) continue;
     const std::pair<std::string, std::string> algorithm{"NCCL_ALGO", to_string(one.algorithm)};
     const std::pair<std::string, std::string> protocol{"NCCL_PROTO", to_string(one.protocol)};
     // Tries as few variables as possible.
-    for (const Variables& more : {Variables{protocol}, Variables{algorithm}, Variables{algorithm, protocol}}) {
+    for (const Variables& more :
+         {Variables{protocol}, Variables{algorithm}, Variables{algorithm, protocol}}) {
       const auto found = with(more, row.bytes, one);
       if (!found) continue;
       if (!best || found->us < best->us) best = found;
@@ -52,11 +55,13 @@ std::optional<QuickerSetting> QuickerSettings::with(const Variables& more, std::
     Variables all = variables_;
     all.insert(all.end(), more.begin(), more.end());
     if (const auto settings = nccl::read_settings(all, subject_.comm.version))
-      known->second.emplace(subject_.system, subject_.comm, *settings, parameters_, bands_, calibration_);
+      known->second.emplace(subject_.system, subject_.comm, *settings, parameters_, bands_,
+                            calibration_);
   }
   if (!known->second) return std::nullopt;
   auto time = known->second->of(request_.collective, bytes, request_.type, request_.reduction);
-  if (!time || time->choice->algorithm != wanted.algorithm || time->choice->protocol != wanted.protocol)
+  if (!time || time->choice->algorithm != wanted.algorithm ||
+      time->choice->protocol != wanted.protocol)
     return std::nullopt;
   if (bound_) bound_->apply(*time);
   return QuickerSetting{text, time->time.us()};

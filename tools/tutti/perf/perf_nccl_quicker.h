@@ -26,8 +26,9 @@ class QuickerSettings {
   using Variables = std::vector<std::pair<std::string, std::string>>;
   /// `variables`: those that are set; suggestions do not change them. `bound`: the limits of the
   /// links, which hold for other settings as well. REQUIRES: all arguments outlive this object.
-  QuickerSettings(const NcclPerfRequest& request, const NcclPerfSubject& subject, const Variables& variables,
-                  const core::nccl::Parameters& parameters, const core::nccl::ErrorBands& bands,
+  QuickerSettings(const NcclPerfRequest& request, const NcclPerfSubject& subject,
+                  const Variables& variables, const core::nccl::Parameters& parameters,
+                  const core::nccl::ErrorBands& bands,
                   std::shared_ptr<const core::nccl::Calibration> calibration,
                   const std::optional<core::NcclLinkBound>& bound)
       : request_(request),
@@ -40,8 +41,8 @@ class QuickerSettings {
 
   /// Returns a faster setting for `row`, which has its size, choice and band; nullopt if there is
   /// none. REQUIRES: `considered` are the candidates of the operation.
-  [[nodiscard]] std::optional<QuickerSetting> than(const NcclPerfRow& row,
-                                                   const std::vector<core::nccl::Candidate>& considered);
+  [[nodiscard]] std::optional<QuickerSetting> than(
+      const NcclPerfRow& row, const std::vector<core::nccl::Candidate>& considered);
 
  private:
   [[nodiscard]] std::optional<QuickerSetting> with(const Variables& more, std::int64_t bytes,
@@ -54,7 +55,8 @@ class QuickerSettings {
   const core::nccl::ErrorBands& bands_;
   std::shared_ptr<const core::nccl::Calibration> calibration_;
   const std::optional<core::NcclLinkBound>& bound_;
-  std::map<std::string, std::optional<core::nccl::Predictor>> predictors_;  ///< by the additional variables
+  std::map<std::string, std::optional<core::nccl::Predictor>>
+      predictors_;  ///< by the additional variables
 };
 
 }  // namespace tutti::tools

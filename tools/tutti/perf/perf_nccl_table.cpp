@@ -21,27 +21,34 @@ using core::Report;
 using core::ReportValue;
 
 std::string how(const NcclPerfRow& row) {
-  return row.choice ? fmt::format("{}/{}", to_string(row.choice->algorithm), to_string(row.choice->protocol))
+  return row.choice ? fmt::format("{}/{}", to_string(row.choice->algorithm),
+                                  to_string(row.choice->protocol))
                     : "send/recv";
 }
 
 class Printer {
  public:
-  Printer(const NcclPerfRequest& request, const NcclPerfSubject& subject) : request_(request), subject_(subject) {
+  Printer(const NcclPerfRequest& request, const NcclPerfSubject& subject)
+      : request_(request), subject_(subject) {
     factor_ = core::busbw_factor(request.collective, subject.comm.ranks);
   }
 
   [[nodiscard]] std::string text(const std::vector<NcclPerfRow>& rows) const {
     std::string out = heading();
     const bool against = !request_.options.against.empty();
-    out += fmt::format("#\n# {:>12} {:>13} {:>9} {:>7} {:>6} {:>35}\n", "", "", "", "", "", "out-of-place");
-    out +=
-        fmt::format("# {:>12} {:>13} {:>9} {:>7} {:>6} {:>10} {:>8} {:>8} {:>6} {:>16} {:>8} {:>7} {:>9} {:>15}{}\n",
-                    "size", "count", "type", "redop", "root", "time", "algbw", "busbw", "#wrong", "choice", "channels",
-                    "threads", "estimate", "band", against ? fmt::format(" {:>10} {:>8}", "measured", "error") : "");
-    out += fmt::format("# {:>12} {:>13} {:>9} {:>7} {:>6} {:>10} {:>8} {:>8} {:>6} {:>16} {:>8} {:>7} {:>9} {:>15}{}\n",
-                       "(B)", "(elements)", "", "", "", "(us)", "(GB/s)", "(GB/s)", "", "", "", "", "(us)", "(us)",
-                       against ? fmt::format(" {:>10} {:>8}", "(us)", "") : "");
+    out += fmt::format("#\n# {:>12} {:>13} {:>9} {:>7} {:>6} {:>35}\n", "", "", "", "", "",
+                       "out-of-place");
+    out += fmt::format(
+        "# {:>12} {:>13} {:>9} {:>7} {:>6} {:>10} {:>8} {:>8} {:>6} {:>16} {:>8} {:>7} {:>9} "
+        "{:>15}{}\n",
+        "size", "count", "type", "redop", "root", "time", "algbw", "busbw", "#wrong", "choice",
+        "channels", "threads", "estimate", "band",
+        against ? fmt::format(" {:>10} {:>8}", "measured", "error") : "");
+    out += fmt::format(
+        "# {:>12} {:>13} {:>9} {:>7} {:>6} {:>10} {:>8} {:>8} {:>6} {:>16} {:>8} {:>7} {:>9} "
+        "{:>15}{}\n",
+        "(B)", "(elements)", "", "", "", "(us)", "(GB/s)", "(GB/s)", "", "", "", "", "(us)", "(us)",
+        against ? fmt::format(" {:>10} {:>8}", "(us)", "") : "");
     double sum = 0;
     for (const NcclPerfRow& row : rows) {
       sum += row.algbw() * factor_;
@@ -69,43 +76,48 @@ class Printer {
     report.add("calibration", core::unless_empty(request_.options.calibration));
     report.add("type", core::to_string(request_.type));
     if (const auto& notes = subject_.settings.notes; !notes.empty()) report.add("notes", notes);
-    return to_json(report.add("rows", core::list_of(rows, [&](const NcclPerfRow& row) { return row_report(row); })));
+    return to_json(report.add(
+        "rows", core::list_of(rows, [&](const NcclPerfRow& row) { return row_report(row); })));
   }
 
  private:
   [[nodiscard]] std::string heading() const {
     const nccl::System& s = subject_.system;
     // If GPUs reach each other only over the network, a machine is several nodes to NCCL.
-    const std::string nodes = s.nodes == subject_.machines ? "" : fmt::format("to NCCL {} nodes of ", s.nodes);
-    std::string text =
-        fmt::format("# {} as NCCL {} does it on {} x {}, {}{} GPU{} each, {} ranks\n",
-                    core::to_string(request_.collective), describe(subject_.comm.version), subject_.machines,
-                    subject_.machine, nodes, s.gpus, s.gpus == 1 ? "" : "s", subject_.comm.ranks);
+    const std::string nodes =
+        s.nodes == subject_.machines ? "" : fmt::format("to NCCL {} nodes of ", s.nodes);
+    std::string text = fmt::format(
+        "# {} as NCCL {} does it on {} x {}, {}{} GPU{} each, {} ranks\n",
+        core::to_string(request_.collective), describe(subject_.comm.version), subject_.machines,
+        subject_.machine, nodes, s.gpus, s.gpus == 1 ? "" : "s", subject_.comm.ranks);
     if (s.nodes > 1)
-      text += fmt::format("# network {}, {} card{} of {:g} GB/s per node\n", to_string(s.transport), s.nics,
-                          s.nics == 1 ? "" : "s", s.nic_gb_per_s);
+      text += fmt::format("# network {}, {} card{} of {:g} GB/s per node\n", to_string(s.transport),
+                          s.nics, s.nics == 1 ? "" : "s", s.nic_gb_per_s);
     if (s.driving != nccl::Driving::kProcessPerGpu)
-      text += s.driving == nccl::Driving::kOneThread ? "# one thread calls NCCL for all GPUs of a node\n"
-                                                     : "# one process of a node has a thread for every GPU\n";
+      text += s.driving == nccl::Driving::kOneThread
+                  ? "# one thread calls NCCL for all GPUs of a node\n"
+                  : "# one process of a node has a thread for every GPU\n";
     text += of_collnet();
     const nccl::Graphs& g = subject_.comm.graphs;
-    text += fmt::format("# channels {} (ring {} x {:g}/{:g} GB/s, tree {} x {:g}/{:g}", subject_.comm.channels,
-                        g.ring.channels, g.ring.bw_intra, g.ring.bw_inter, g.tree.channels, g.tree.bw_intra,
-                        g.tree.bw_inter);
+    text += fmt::format("# channels {} (ring {} x {:g}/{:g} GB/s, tree {} x {:g}/{:g}",
+                        subject_.comm.channels, g.ring.channels, g.ring.bw_intra, g.ring.bw_inter,
+                        g.tree.channels, g.tree.bw_intra, g.tree.bw_inter);
     if (g.nvls.channels > 0)
-      text += fmt::format(", NVLS {} x {:g}/{:g}, {} blocks", g.nvls.channels, g.nvls.bw_intra, g.nvls.bw_inter,
-                          subject_.comm.nvls_channels);
+      text += fmt::format(", NVLS {} x {:g}/{:g}, {} blocks", g.nvls.channels, g.nvls.bw_intra,
+                          g.nvls.bw_inter, subject_.comm.nvls_channels);
     text += ")\n";
-    for (const std::string& note : subject_.settings.notes) text += fmt::format("# note: {}\n", note);
+    for (const std::string& note : subject_.settings.notes)
+      text += fmt::format("# note: {}\n", note);
     return text +
            (request_.options.calibration.empty()
-                ? "# time: Tutti's prediction; estimate: what NCCL itself reckons with when it chooses; band: where "
+                ? "# time: Tutti's prediction; estimate: what NCCL itself reckons with when it "
+                  "chooses; band: where "
                   "eight "
                   "of ten measurements lay\n"
-                : fmt::format(
-                      "# time: Tutti's prediction, corrected by {}; estimate: what NCCL itself reckons with when it "
-                      "chooses; band: where eight of ten measurements are expected\n",
-                      request_.options.calibration));
+                : fmt::format("# time: Tutti's prediction, corrected by {}; estimate: what NCCL "
+                              "itself reckons with when it "
+                              "chooses; band: where eight of ten measurements are expected\n",
+                              request_.options.calibration));
   }
 
   /// Describes how NCCL_COLLNET_ENABLE=1 is interpreted here.
@@ -118,7 +130,8 @@ class Printer {
     std::string why = nccl::why_no_sharp(subject_.system);
     const std::int64_t least = subject_.settings.collnet_nodes.value_or(2);
     if (why.empty() && subject_.comm.nodes < least)
-      why = fmt::format("{} nodes are fewer than NCCL_COLLNET_NODE_THRESHOLD, {}", subject_.comm.nodes, least);
+      why = fmt::format("{} nodes are fewer than NCCL_COLLNET_NODE_THRESHOLD, {}",
+                        subject_.comm.nodes, least);
     if (why.empty() && subject_.comm.ranks_of_node() > 8) why = "a node has more than 8 GPUs";
     if (why.empty()) why = "no network card is marked as reducing (coll=\"1\" in a topology file)";
     return fmt::format("# NCCL_COLLNET_ENABLE=1 changes nothing: {}\n", why);
@@ -126,13 +139,17 @@ class Printer {
 
   [[nodiscard]] std::string line(const NcclPerfRow& row) const {
     std::string out = fmt::format(
-        "  {:>12} {:>13} {:>9} {:>7} {:>6} {:>10} {:>8} {:>8} {:>6} {:>16} {:>8} {:>7} {:>9} {:>15}", row.bytes,
-        row.count, core::nccl_name(request_.type), core::reduces(request_.collective) ? request_.op : "none",
-        core::has_root(request_.collective) ? request_.root : -1, perf_number(row.time.us()), perf_number(row.algbw()),
-        perf_number(row.algbw() * factor_), "N/A", how(row), row.choice ? fmt::format("{}", row.choice->channels) : "",
+        "  {:>12} {:>13} {:>9} {:>7} {:>6} {:>10} {:>8} {:>8} {:>6} {:>16} {:>8} {:>7} {:>9} "
+        "{:>15}",
+        row.bytes, row.count, core::nccl_name(request_.type),
+        core::reduces(request_.collective) ? request_.op : "none",
+        core::has_root(request_.collective) ? request_.root : -1, perf_number(row.time.us()),
+        perf_number(row.algbw()), perf_number(row.algbw() * factor_), "N/A", how(row),
+        row.choice ? fmt::format("{}", row.choice->channels) : "",
         row.choice ? fmt::format("{}", row.choice->threads) : "",
         row.choice ? perf_number(row.choice->estimate_us) : "",
-        fmt::format("{}..{}", perf_number(row.time.us() * row.band.low), perf_number(row.time.us() * row.band.high)));
+        fmt::format("{}..{}", perf_number(row.time.us() * row.band.low),
+                    perf_number(row.time.us() * row.band.high)));
     if (!request_.options.against.empty())
       out += row.measured_us ? fmt::format(" {:>10} {:>+7.1f}%", perf_number(*row.measured_us),
                                            100 * (row.time.us() / *row.measured_us - 1))
@@ -145,12 +162,14 @@ class Printer {
     std::string out;
     for (const NcclPerfRow& row : rows) {
       if (row.time.capped_at.empty()) continue;
-      out +=
-          fmt::format("#   {} B: {} us, which {} needs\n", row.bytes, perf_number(row.time.us()), row.time.capped_at);
+      out += fmt::format("#   {} B: {} us, which {} needs\n", row.bytes, perf_number(row.time.us()),
+                         row.time.capped_at);
     }
     return out.empty() ? ""
-                       : "# the time model had these take less than a link needs for the bytes that it carries; they "
-                         "are capped at that bound. Please report this: it is a mistake of the model, or a link that "
+                       : "# the time model had these take less than a link needs for the bytes "
+                         "that it carries; they "
+                         "are capped at that bound. Please report this: it is a mistake of the "
+                         "model, or a link that "
                          "the machine's file has slower than it is:\n" +
                              out;
   }
@@ -161,39 +180,50 @@ class Printer {
     for (std::size_t first = 0, end = 0; first < rows.size(); first = end) {
       end = first + 1;
       if (!rows[first].quicker) continue;
-      while (end < rows.size() && rows[end].quicker && rows[end].quicker->set == rows[first].quicker->set) ++end;
+      while (end < rows.size() && rows[end].quicker &&
+             rows[end].quicker->set == rows[first].quicker->set)
+        ++end;
       const NcclPerfRow& least = rows[first];
       const NcclPerfRow& most = rows[end - 1];
       const auto from_to = [&](auto of) {
         return end - first == 1 ? of(least) : fmt::format("{} to {}", of(least), of(most));
       };
-      out += fmt::format("#   {} B: {} would take {} us in place of {}\n",
-                         from_to([](const NcclPerfRow& row) { return std::to_string(row.bytes); }), least.quicker->set,
-                         from_to([](const NcclPerfRow& row) { return perf_number(row.quicker->us); }),
-                         from_to([](const NcclPerfRow& row) { return perf_number(row.time.us()); }));
+      out +=
+          fmt::format("#   {} B: {} would take {} us in place of {}\n",
+                      from_to([](const NcclPerfRow& row) { return std::to_string(row.bytes); }),
+                      least.quicker->set,
+                      from_to([](const NcclPerfRow& row) { return perf_number(row.quicker->us); }),
+                      from_to([](const NcclPerfRow& row) { return perf_number(row.time.us()); }));
     }
     return out.empty() ? ""
-                       : "# by this model NCCL's choice is not the quickest, even at the low end of its band:\n" + out;
+                       : "# by this model NCCL's choice is not the quickest, even at the low end "
+                         "of its band:\n" +
+                             out;
   }
 
   /// Lists all candidates, and why the winner was chosen.
   [[nodiscard]] std::string explained(const NcclPerfRow& row) const {
     std::string out = fmt::format("\n{} bytes\n", row.bytes);
     const std::string narrowest = row.time.narrowest;
-    out += fmt::format("  predicted {} us: launch {}, hops {}, fill {}, transfer {}{}\n", perf_number(row.time.us()),
-                       perf_number(row.time.launch), perf_number(row.time.hops), perf_number(row.time.fill),
-                       perf_number(row.time.transfer), narrowest.empty() ? "" : " through " + narrowest);
-    if (!row.choice) return out + "  NCCL makes it of sends and receives, for which it has no cost model\n";
+    out += fmt::format("  predicted {} us: launch {}, hops {}, fill {}, transfer {}{}\n",
+                       perf_number(row.time.us()), perf_number(row.time.launch),
+                       perf_number(row.time.hops), perf_number(row.time.fill),
+                       perf_number(row.time.transfer),
+                       narrowest.empty() ? "" : " through " + narrowest);
+    if (!row.choice)
+      return out + "  NCCL makes it of sends and receives, for which it has no cost model\n";
     Table table({"<candidate", "latency us", "GB/s", "estimate us", "<"});
     const nccl::Candidate* second = nullptr;
     std::map<std::string, std::vector<std::string>> off;
     for (const nccl::Candidate& one : row.candidates) {
-      const std::string name = fmt::format("{}/{}", to_string(one.algorithm), to_string(one.protocol));
+      const std::string name =
+          fmt::format("{}/{}", to_string(one.algorithm), to_string(one.protocol));
       if (one.off) {
         off[one.off].push_back(name);
         continue;
       }
-      const bool chosen = one.algorithm == row.choice->algorithm && one.protocol == row.choice->protocol;
+      const bool chosen =
+          one.algorithm == row.choice->algorithm && one.protocol == row.choice->protocol;
       if (!chosen && (!second || one.time_us < second->time_us)) second = &one;
       table.row({name, fmt::format("{:.2f}", one.latency_us), fmt::format("{:.3f}", one.bandwidth),
                  fmt::format("{:.3f}", one.time_us), chosen ? "chosen" : ""});
@@ -221,28 +251,31 @@ class Printer {
     if (errors.empty()) return "# no size of the log is among these\n";
     double sum = 0;
     for (const double error : errors) sum += error;
-    return fmt::format("# against the log: {} sizes, median error {:.1f} %, mean {:.1f} %\n", errors.size(),
-                       100 * core::median(errors), 100 * sum / static_cast<double>(errors.size()));
+    return fmt::format("# against the log: {} sizes, median error {:.1f} %, mean {:.1f} %\n",
+                       errors.size(), 100 * core::median(errors),
+                       100 * sum / static_cast<double>(errors.size()));
   }
 
   [[nodiscard]] Report row_report(const NcclPerfRow& row) const {
     const auto of_choice = [&row](auto value) {
       return row.choice ? ReportValue(value(*row.choice)) : ReportValue(nullptr);
     };
-    Report report{{"bytes", row.bytes},
-                  {"count", row.count},
-                  {"time_us", row.time.us()},
-                  {"algbw_gb_per_s", row.algbw()},
-                  {"busbw_gb_per_s", row.algbw() * factor_},
-                  {"algorithm", of_choice([](const nccl::Choice& c) { return to_string(c.algorithm); })},
-                  {"protocol", of_choice([](const nccl::Choice& c) { return to_string(c.protocol); })},
-                  {"channels", of_choice([](const nccl::Choice& c) { return c.channels; })},
-                  {"threads", of_choice([](const nccl::Choice& c) { return c.threads; })},
-                  {"nccl_estimate_us", of_choice([](const nccl::Choice& c) { return c.estimate_us; })},
-                  {"time_low_us", row.time.us() * row.band.low},
-                  {"time_high_us", row.time.us() * row.band.high},
-                  {"capped_at_bound", core::unless_empty(row.time.capped_at)}};
-    if (row.quicker) report.add("quicker", Report{{"set", row.quicker->set}, {"time_us", row.quicker->us}});
+    Report report{
+        {"bytes", row.bytes},
+        {"count", row.count},
+        {"time_us", row.time.us()},
+        {"algbw_gb_per_s", row.algbw()},
+        {"busbw_gb_per_s", row.algbw() * factor_},
+        {"algorithm", of_choice([](const nccl::Choice& c) { return to_string(c.algorithm); })},
+        {"protocol", of_choice([](const nccl::Choice& c) { return to_string(c.protocol); })},
+        {"channels", of_choice([](const nccl::Choice& c) { return c.channels; })},
+        {"threads", of_choice([](const nccl::Choice& c) { return c.threads; })},
+        {"nccl_estimate_us", of_choice([](const nccl::Choice& c) { return c.estimate_us; })},
+        {"time_low_us", row.time.us() * row.band.low},
+        {"time_high_us", row.time.us() * row.band.high},
+        {"capped_at_bound", core::unless_empty(row.time.capped_at)}};
+    if (row.quicker)
+      report.add("quicker", Report{{"set", row.quicker->set}, {"time_us", row.quicker->us}});
     report.add("measured_us", row.measured_us);
     return request_.options.explain ? report.add(explanation_report(row)) : report;
   }
@@ -257,9 +290,12 @@ class Printer {
           .add("bandwidth_gb_per_s", one.bandwidth)
           .add("estimate_us", one.time_us);
     };
-    return {{"launch_us", row.time.launch},    {"hops_us", row.time.hops},
-            {"fill_us", row.time.fill},        {"transfer_us", row.time.transfer},
-            {"narrowest", row.time.narrowest}, {"candidates", core::list_of(row.candidates, candidate)}};
+    return {{"launch_us", row.time.launch},
+            {"hops_us", row.time.hops},
+            {"fill_us", row.time.fill},
+            {"transfer_us", row.time.transfer},
+            {"narrowest", row.time.narrowest},
+            {"candidates", core::list_of(row.candidates, candidate)}};
   }
 
   const NcclPerfRequest& request_;

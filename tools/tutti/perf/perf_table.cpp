@@ -42,7 +42,8 @@ std::string name_of(core::CollectiveKind kind) {
 
 /// Returns the contents of nccl-tests' redop column, which also shows an operation for sendrecv.
 std::string redop(const PerfSubject& subject) {
-  const bool has = core::reduces(subject.collective) || subject.collective == core::CollectiveKind::kSendReceive;
+  const bool has =
+      core::reduces(subject.collective) || subject.collective == core::CollectiveKind::kSendReceive;
   return has ? subject.op : "none";
 }
 
@@ -53,15 +54,17 @@ class TextTable : public PerfTable {
   int add(const PerfRow& row, const std::vector<std::string>& notes) override {
     std::string text;
     if (rows_ == 0)
-      text = fmt::format("# {} by {}, {}, {}\n", name_of(subject_.collective), how(subject_.scenario),
-                         describe(*subject_.scenario.cluster), where(subject_));
+      text =
+          fmt::format("# {} by {}, {}, {}\n", name_of(subject_.collective), how(subject_.scenario),
+                      describe(*subject_.scenario.cluster), where(subject_));
     // Some notes are the same for all sizes, and others only come up with one.
     for (const std::string& note : notes) {
       if (said_.insert(note).second) text += fmt::format("# {}\n", note);
     }
     if (rows_++ == 0) text += titles();
-    text += fmt::format("  {:>12} {:>13} {:>9} {:>7} {:>6}", row.bytes, row.count, core::nccl_name(subject_.type),
-                        redop(subject_), core::has_root(subject_.collective) ? subject_.root : -1);
+    text += fmt::format("  {:>12} {:>13} {:>9} {:>7} {:>6}", row.bytes, row.count,
+                        core::nccl_name(subject_.type), redop(subject_),
+                        core::has_root(subject_.collective) ? subject_.root : -1);
     if (subject_.out_of_place) text += half(row.out_of_place);
     if (subject_.in_place) text += half(row.in_place);
     return print_out(text + "\n");
@@ -69,8 +72,10 @@ class TextTable : public PerfTable {
 
   int end(const core::Error* error) override {
     if (rows_ == 0) return kDone;
-    const std::string checked = subject_.backend == "sim" || error ? "" : "# Out of bounds values : 0 OK\n";
-    return print_out(checked + fmt::format("# Avg bus bandwidth    : {:g}\n", halves_ > 0 ? sum_ / halves_ : 0));
+    const std::string checked =
+        subject_.backend == "sim" || error ? "" : "# Out of bounds values : 0 OK\n";
+    return print_out(
+        checked + fmt::format("# Avg bus bandwidth    : {:g}\n", halves_ > 0 ? sum_ / halves_ : 0));
   }
 
  private:
@@ -79,8 +84,8 @@ class TextTable : public PerfTable {
     if (!time) return fmt::format(fmt::runtime(kHalf), "N/A", "N/A", "N/A", "N/A");
     sum_ += time->busbw;
     ++halves_;
-    return fmt::format(fmt::runtime(kHalf), perf_number(time->us), perf_number(time->algbw), perf_number(time->busbw),
-                       subject_.backend == "sim" ? "N/A" : "0");
+    return fmt::format(fmt::runtime(kHalf), perf_number(time->us), perf_number(time->algbw),
+                       perf_number(time->busbw), subject_.backend == "sim" ? "N/A" : "0");
   }
 
   [[nodiscard]] std::string titles() const {
@@ -96,8 +101,10 @@ class TextTable : public PerfTable {
     if (subject_.in_place) add("in-place");
     while (units.ends_with(' ')) units.pop_back();
     return fmt::format("#\n# {:>12} {:>13} {:>9} {:>7} {:>6}{}\n", "", "", "", "", "", halves) +
-           fmt::format("# {:>12} {:>13} {:>9} {:>7} {:>6}{}\n", "size", "count", "type", "redop", "root", names) +
-           fmt::format("# {:>12} {:>13} {:>9} {:>7} {:>6}{}\n", "(B)", "(elements)", "", "", "", units);
+           fmt::format("# {:>12} {:>13} {:>9} {:>7} {:>6}{}\n", "size", "count", "type", "redop",
+                       "root", names) +
+           fmt::format("# {:>12} {:>13} {:>9} {:>7} {:>6}{}\n", "(B)", "(elements)", "", "", "",
+                       units);
   }
 
   PerfSubject subject_;
@@ -145,7 +152,8 @@ class JsonTable : public PerfTable {
  private:
   static core::ReportValue half(const std::optional<PerfTime>& time) {
     if (!time) return {};
-    return Report{{"time_us", time->us}, {"algbw_gb_per_s", time->algbw}, {"busbw_gb_per_s", time->busbw}};
+    return Report{
+        {"time_us", time->us}, {"algbw_gb_per_s", time->algbw}, {"busbw_gb_per_s", time->busbw}};
   }
 
   PerfSubject subject_;
@@ -157,7 +165,11 @@ class JsonTable : public PerfTable {
 }  // namespace
 
 std::string perf_number(double value) {
-  return fmt::format("{:.{}f}", value, value >= 10'000 ? 0 : value >= 1'000 ? 1 : value >= 0.1 ? 2 : 3);
+  return fmt::format("{:.{}f}", value,
+                     value >= 10'000  ? 0
+                     : value >= 1'000 ? 1
+                     : value >= 0.1   ? 2
+                                      : 3);
 }
 
 std::int64_t rounded_elements(core::CollectiveKind kind, std::int64_t ranks, std::int64_t elements,

@@ -37,7 +37,8 @@ struct PerfTime {
 
 struct PerfRow {
   std::int64_t bytes = 0;  ///< total: the larger of a rank's input and output
-  std::int64_t count = 0;  ///< elements as passed to the collective: of one block, if it works on blocks
+  std::int64_t count =
+      0;  ///< elements as passed to the collective: of one block, if it works on blocks
   std::optional<PerfTime> out_of_place;
   std::optional<PerfTime> in_place;  ///< nullopt if the collective cannot be in place
 };

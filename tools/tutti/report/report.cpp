@@ -19,22 +19,28 @@ using core::unless_empty;
 
 namespace {
 
-Time last_start(const Summary& summary) { return summary.steps().empty() ? Time() : summary.steps().back().start; }
+Time last_start(const Summary& summary) {
+  return summary.steps().empty() ? Time() : summary.steps().back().start;
+}
 
 /// The parts of a step, or of the steady state's.
 template <class Step>
 Report part_report(const Step& step) {
   Report report;
-  for (const auto& part : named_step_parts(step)) report.add(std::string(part.name) + "_us", part.value);
+  for (const auto& part : named_step_parts(step))
+    report.add(std::string(part.name) + "_us", part.value);
   return report;
 }
 
 Report step_report(const StepRecord& step) {
-  Report report{
-      {"step", step.step}, {"start_us", step.start}, {"end_us", step.end}, {"time_us", step.end - step.start}};
+  Report report{{"step", step.step},
+                {"start_us", step.start},
+                {"end_us", step.end},
+                {"time_us", step.end - step.start}};
   report.add(part_report(step)).add("slowest_replica", step.slowest);
   if (step.core_wait > Time()) report.add("core_wait_us", step.core_wait);
-  if (!step.awaited.empty()) report.add("awaited", step.awaited).add("awaited_for_us", step.awaited_for);
+  if (!step.awaited.empty())
+    report.add("awaited", step.awaited).add("awaited_for_us", step.awaited_for);
   return report;
 }
 
@@ -56,7 +62,8 @@ Report interval_report(const core::SteadyState& state) {
 Report breakdown_report(const core::Breakdown& parts) {
   Report report{{"launch_us", parts.launch}};
   for (int k = 0; k < core::kLinkKinds; ++k)
-    report.add(std::string(to_string(static_cast<core::LinkKind>(k))) + "_us", parts.wire[static_cast<std::size_t>(k)]);
+    report.add(std::string(to_string(static_cast<core::LinkKind>(k))) + "_us",
+               parts.wire[static_cast<std::size_t>(k)]);
   return report.add("latency_us", parts.latency)
       .add("queue_us", parts.queue)
       .add("reduce_us", parts.reduce)
@@ -85,20 +92,22 @@ Report bound_report(const Summary& summary) {
 
 Report pack_report(const PackRecord& pack, const RunInfo::PackInfo& info, Time step_start) {
   const bool band = !info.nccl.empty() && info.band_high > 0;
-  Report report{
-      {"pack", pack.pack, "pack"},
-      {"", info.gradients.size(), "gradients"},
-      {"bytes", info.bytes, "bytes"},
-      {"type", info.type},
-      {"ready_us", pack.ready - step_start, "ready"},
-      {"first_start_us", pack.first_start - step_start},
-      {"start_us", pack.last_start - step_start, "start"},
-      {"end_us", pack.end - step_start, "end"},
-      {"duration_us", pack.end - pack.last_start, "time"},
-      {"", band ? fmt::format("{:+.0f} % … {:+.0f} %", 100 * (info.band_low - 1), 100 * (info.band_high - 1)) : "",
-       "?band"},
-      {"nccl", unless_empty(info.nccl), "?<by NCCL",
-       info.capped_at.empty() ? "" : info.nccl + ", capped at " + info.capped_at}};
+  Report report{{"pack", pack.pack, "pack"},
+                {"", info.gradients.size(), "gradients"},
+                {"bytes", info.bytes, "bytes"},
+                {"type", info.type},
+                {"ready_us", pack.ready - step_start, "ready"},
+                {"first_start_us", pack.first_start - step_start},
+                {"start_us", pack.last_start - step_start, "start"},
+                {"end_us", pack.end - step_start, "end"},
+                {"duration_us", pack.end - pack.last_start, "time"},
+                {"",
+                 band ? fmt::format("{:+.0f} % … {:+.0f} %", 100 * (info.band_low - 1),
+                                    100 * (info.band_high - 1))
+                      : "",
+                 "?band"},
+                {"nccl", unless_empty(info.nccl), "?<by NCCL",
+                 info.capped_at.empty() ? "" : info.nccl + ", capped at " + info.capped_at}};
   if (!info.nccl.empty()) report.add("capped_at_bound", unless_empty(info.capped_at));
   if (band) report.add("error_band", band_report(info.band_low, info.band_high));
   report.add("gradients", info.gradients);
@@ -109,7 +118,9 @@ Report pack_report(const PackRecord& pack, const RunInfo::PackInfo& info, Time s
 }  // namespace
 
 Report scenario_report(const RunInfo& info) {
-  return {{"tutti_version", info.version}, {"scenario", info.scenario}, {"scenario_file", info.scenario_file}};
+  return {{"tutti_version", info.version},
+          {"scenario", info.scenario},
+          {"scenario_file", info.scenario_file}};
 }
 
 Report band_report(double low, double high) { return {{"low", low}, {"high", high}}; }
@@ -150,7 +161,8 @@ Report run_report(const Summary& summary, const std::optional<StepBand>& band) {
               {"gradient_bytes", info.gradient_bytes},
               {"step_time_us", summary.step_time()}});
   if (band) report.add("step_time_band", Report{{"low_us", band->low}, {"high_us", band->high}});
-  if (summary.steady_state()) report.add("step_time_interval", interval_report(*summary.steady_state()));
+  if (summary.steady_state())
+    report.add("step_time_interval", interval_report(*summary.steady_state()));
   report.add("steady_from_step", summary.steady_from());
   report.add(steady_report(summary));
   if (!info.bound_reason.empty()) report.add("lower_bound", bound_report(summary));
@@ -158,7 +170,8 @@ Report run_report(const Summary& summary, const std::optional<StepBand>& band) {
               {"packs", pack_reports(summary)},
               {"links", link_reports(summary)},
               {"critical_path",
-               list_of(summary.path(), [&](const PathPiece& p) { return piece_report(p, last_start(summary)); })},
+               list_of(summary.path(),
+                       [&](const PathPiece& p) { return piece_report(p, last_start(summary)); })},
               {"critical_path_in_words", summary.path_in_words()},
               {"notes", info.notes}});
   return report;

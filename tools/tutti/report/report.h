@@ -17,12 +17,14 @@ struct StepBand {
 
 /// Returns a run's summary for people: step time and its parts, lower bound, critical path, packs
 /// and links; at most `rows` packs and links.
-std::string report_text(const core::Summary& summary, int rows, const std::optional<StepBand>& band = std::nullopt);
+std::string report_text(const core::Summary& summary, int rows,
+                        const std::optional<StepBand>& band = std::nullopt);
 
 /// Returns the summary for machines (docs/reports.md): step_time_us, communication_us,
 /// exposed_communication_us, packs, links, critical_path and more. Times of packs and path are
 /// relative to the start of the last step.
-core::Report run_report(const core::Summary& summary, const std::optional<StepBand>& band = std::nullopt);
+core::Report run_report(const core::Summary& summary,
+                        const std::optional<StepBand>& band = std::nullopt);
 
 /// The packs of the last step in launch order, and the links by busy share; for both kinds of
 /// summary.

@@ -27,11 +27,13 @@ std::string plural(std::int64_t n, const std::string& what) {
 
 std::string heading(const Summary& summary) {
   const RunInfo& info = summary.info();
-  const std::string model = info.network_model.empty() ? "" : fmt::format("network model {}, ", info.network_model);
+  const std::string model =
+      info.network_model.empty() ? "" : fmt::format("network model {}, ", info.network_model);
   return fmt::format("{} ({}, {}{}, seed {}, Tutti {})\n", info.scenario, info.executor, model,
                      plural(info.steps, "step"), info.seed, info.version) +
          fmt::format("  cluster   {}\n", info.cluster) +
-         fmt::format("  workload  {}: {} of gradients\n", info.workload, show(info.gradient_bytes)) +
+         fmt::format("  workload  {}: {} of gradients\n", info.workload,
+                     show(info.gradient_bytes)) +
          fmt::format("  times     {}\n", info.timing) +
          fmt::format("  strategy  {}: {}\n\n", info.strategy,
                      plural(static_cast<std::int64_t>(info.packs.size()), "pack"));
@@ -43,8 +45,9 @@ void add_bound(Table& table, const Summary& summary) {
   const RunInfo& info = summary.info();
   const double above = share(summary.step_time(), info.step_bound) - 1;
   table.row({"lower bound", show(info.step_bound), "",
-             info.step_bound.count() > 0 ? fmt::format("the step time is {} above it", show_share(std::max(0.0, above)))
-                                         : ""});
+             info.step_bound.count() > 0
+                 ? fmt::format("the step time is {} above it", show_share(std::max(0.0, above)))
+                 : ""});
   table.row({"  communication", show(info.communication_bound), "", info.bound_reason});
 }
 
@@ -56,7 +59,8 @@ std::string basis(const Summary& summary) {
   return steady <= 1 ? same : fmt::format("{}; {}", summary.steady_basis(), same);
 }
 
-std::string step_part(const Summary& summary, const StepParts& step, const std::optional<StepBand>& band) {
+std::string step_part(const Summary& summary, const StepParts& step,
+                      const std::optional<StepBand>& band) {
   Table table({"<", "", "", "<"});
   table.row({"step time", show(step.time), "", basis(summary)});
   if (band)
@@ -64,23 +68,28 @@ std::string step_part(const Summary& summary, const StepParts& step, const std::
                fmt::format("to {}, from the error bands of NCCL's times", show(band->high))});
   if (const auto& state = summary.steady_state()) {
     table.row({"  95 % interval", show(state->low), "",
-               fmt::format("to {}{}", show(state->high),
-                           state->steady ? "" : "; not steady: all eight parts of these steps are in it")});
+               fmt::format(
+                   "to {}{}", show(state->high),
+                   state->steady ? "" : "; not steady: all eight parts of these steps are in it")});
   }
   for (const auto& part : core::parts_that_add_up(step)) {
-    table.row({"  " + std::string(part.title), show(part.value), show_share(share(part.value, step.time)),
+    table.row({"  " + std::string(part.title), show(part.value),
+               show_share(share(part.value, step.time)),
                part.title == std::string_view("exposed communication")
                    ? fmt::format("of {} of communication", show(step.communication))
                : part.title == std::string_view("waiting") ? "neither computation nor communication"
                                                            : ""});
   }
   if (step.slowed > Time())
-    table.row({"slowed by communication", show(step.slowed), show_share(share(step.slowed, step.time)),
+    table.row({"slowed by communication", show(step.slowed),
+               show_share(share(step.slowed, step.time)),
                "extra computation time from shared multiprocessors and memory"});
-  if (const auto awaited = summary.awaited(); awaited && share(awaited->mean, summary.step_time()) >= kWorthTelling) {
-    table.row({"waiting for the slowest", show(awaited->mean), show_share(share(awaited->mean, summary.step_time())),
-               fmt::format("mean over replicas until the last has its gradients: {} in {} of {}", awaited->device,
-                           awaited->steps, plural(awaited->of_steps, "step"))});
+  if (const auto awaited = summary.awaited();
+      awaited && share(awaited->mean, summary.step_time()) >= kWorthTelling) {
+    table.row({"waiting for the slowest", show(awaited->mean),
+               show_share(share(awaited->mean, summary.step_time())),
+               fmt::format("mean over replicas until the last has its gradients: {} in {} of {}",
+                           awaited->device, awaited->steps, plural(awaited->of_steps, "step"))});
   }
   const RunInfo& info = summary.info();
   if (!info.bound_reason.empty()) add_bound(table, summary);
@@ -100,7 +109,8 @@ std::string path_part(const Summary& summary) {
 std::string pack_part(const Summary& summary, int rows) {
   const std::vector<core::Report> packs = pack_reports(summary);
   if (packs.empty() || rows == 0) return "";
-  return "packs of the last step, in launch order (times since the start of the step, on the last replica)\n" +
+  return "packs of the last step, in launch order (times since the start of the step, on the last "
+         "replica)\n" +
          table_text(packs, 2, rows) + '\n';
 }
 
@@ -109,7 +119,8 @@ std::string link_part(const Summary& summary, int rows) {
   if (links.empty() || rows == 0) return "";
   const std::size_t all = links.size();
   links.resize(std::min(all, static_cast<std::size_t>(rows)));
-  return fmt::format("busiest of {} links in use (over the whole run)\n", all) + table_text(links, 2);
+  return fmt::format("busiest of {} links in use (over the whole run)\n", all) +
+         table_text(links, 2);
 }
 
 }  // namespace

@@ -11,7 +11,8 @@ namespace {
 
 /// Characters, not bytes: "µs" is two wide.
 std::size_t width(const std::string& text) {
-  return static_cast<std::size_t>(std::count_if(text.begin(), text.end(), [](char c) { return (c & 0xc0) != 0x80; }));
+  return static_cast<std::size_t>(
+      std::count_if(text.begin(), text.end(), [](char c) { return (c & 0xc0) != 0x80; }));
 }
 
 }  // namespace
@@ -53,8 +54,8 @@ std::string table_text(const std::vector<core::Report>& rows, int indent, int mo
     for (const core::ReportField& field : row.fields()) {
       if (!field.title.empty()) shown_row.push_back(shown(field));
     }
-    TUTTI_CHECK(shown_row.size() == cells.front().size(), "{} titles, the first row has {}", shown_row.size(),
-                cells.front().size());
+    TUTTI_CHECK(shown_row.size() == cells.front().size(), "{} titles, the first row has {}",
+                shown_row.size(), cells.front().size());
   }
   std::vector<std::string> headings;
   for (const core::ReportField& field : rows.front().fields()) {
@@ -64,7 +65,8 @@ std::string table_text(const std::vector<core::Report>& rows, int indent, int mo
         std::all_of(cells.begin(), cells.end(), [=](auto& row) { return row[column].empty(); })) {
       for (auto& row : cells) row.erase(row.begin() + static_cast<std::ptrdiff_t>(column));
     } else {
-      headings.push_back(field.title.substr(std::min(field.title.find_first_not_of("?>"), field.title.size())));
+      headings.push_back(
+          field.title.substr(std::min(field.title.find_first_not_of("?>"), field.title.size())));
     }
   }
   Table table(std::move(headings));
@@ -72,7 +74,8 @@ std::string table_text(const std::vector<core::Report>& rows, int indent, int mo
   for (std::vector<std::string>& row : cells) table.row(std::move(row));
   std::string text = table.text(indent);
   if (cells.size() < rows.size())
-    text += fmt::format("  … and {} more (--rows {} shows all)\n", rows.size() - cells.size(), rows.size());
+    text += fmt::format("  … and {} more (--rows {} shows all)\n", rows.size() - cells.size(),
+                        rows.size());
   return text;
 }
 

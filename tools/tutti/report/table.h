@@ -9,7 +9,9 @@
 namespace tutti::tools {
 
 /// Formats the value of a field for a table.
-inline std::string shown_value(const std::string& value) { return value.empty() ? "not set" : value; }
+inline std::string shown_value(const std::string& value) {
+  return value.empty() ? "not set" : value;
+}
 
 /// Aligned columns of text. The cells of a column are right-aligned unless its heading begins with
 /// '<'.
@@ -29,7 +31,8 @@ class Table {
 /// number of further rows (`--rows` shows all). A title may begin with '?' (the column is left out
 /// if it is empty in all rows), then with '<' or '>' (left- or right-aligned; right by default, and
 /// ">" alone is a column without a heading). REQUIRES: all rows have the same titles.
-std::string table_text(const std::vector<core::Report>& rows, int indent, int most = std::numeric_limits<int>::max());
+std::string table_text(const std::vector<core::Report>& rows, int indent,
+                       int most = std::numeric_limits<int>::max());
 
 /// Formats each note as a line "note: …".
 std::string note_lines(const std::vector<std::string>& notes);

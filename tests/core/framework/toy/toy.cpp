@@ -20,10 +20,11 @@ class ToyFramework final : public core::FrameworkOf<Toy> {
   void lower(const core::LoweringTarget& target, core::Strategy& strategy,
              core::Complaints& complaints) const override {
     core::lower_to_one_stream(strategy);
-    if (options().updates_each) strategy.update = strategy.update_asked.value_or(core::Update::kPerPack);
+    if (options().updates_each)
+      strategy.update = strategy.update_asked.value_or(core::Update::kPerPack);
     if (target.cluster.workers() > options().most_workers.value_or(target.cluster.workers()))
-      complaints.complain_at("strategy.toy.most_workers", "toy: {} workers are more than {}", target.cluster.workers(),
-                             *options().most_workers);
+      complaints.complain_at("strategy.toy.most_workers", "toy: {} workers are more than {}",
+                             target.cluster.workers(), *options().most_workers);
   }
 
   [[nodiscard]] bool pack(core::PackMaker& maker) const override {
@@ -33,12 +34,14 @@ class ToyFramework final : public core::FrameworkOf<Toy> {
       if (i % options().gradients_per_pack == 0) buckets.emplace_back();
       buckets.back().push_back(i);
     }
-    for (core::Bucket& bucket : core::side_by_side(order, buckets, maker.workload())) maker.add(std::move(bucket));
+    for (core::Bucket& bucket : core::side_by_side(order, buckets, maker.workload()))
+      maker.add(std::move(bucket));
     maker.plan().notes.add("toy.by-number", "the toy packs by number");
     return true;
   }
 
-  [[nodiscard]] std::optional<std::vector<core::TriedValues>> tried_values(const core::Workload&) const override {
+  [[nodiscard]] std::optional<std::vector<core::TriedValues>> tried_values(
+      const core::Workload&) const override {
     return std::vector<core::TriedValues>{{"strategy.toy.gradients_per_pack", {"1", "2", "4"}}};
   }
 };
@@ -48,8 +51,9 @@ std::shared_ptr<const core::Framework> read_toy(const core::StrategyText& text) 
   Toy toy;
   if (!message.has_gradients_per_pack())
     text.fields.complain(message, "toy: gradients_per_pack is missing; say 1 or more");
-  toy.gradients_per_pack = static_cast<int>(
-      text.fields.integer(message, "gradients_per_pack", "toy", 1, 1'000).value_or(toy.gradients_per_pack));
+  toy.gradients_per_pack =
+      static_cast<int>(text.fields.integer(message, "gradients_per_pack", "toy", 1, 1'000)
+                           .value_or(toy.gradients_per_pack));
   toy.updates_each = message.updates() == proto::Toy::EACH;
   if (message.has_most_workers()) toy.most_workers = message.most_workers();
   core::refuse_merging(text, "toy");
@@ -59,14 +63,16 @@ std::shared_ptr<const core::Framework> read_toy(const core::StrategyText& text) 
 std::vector<core::ProgramSetting> toy_settings(const core::Planned& planned) {
   const auto* own = core::options_of<Toy>(planned.strategy);
   if (!own) return {};
-  return {{"Toy", core::ProgramSetting::Language::kShell, fmt::format("toy --per-pack={}\n", own->gradients_per_pack),
-           true, ""}};
+  return {{"Toy", core::ProgramSetting::Language::kShell,
+           fmt::format("toy --per-pack={}\n", own->gradients_per_pack), true, ""}};
 }
 
 }  // namespace
 
 core::FrameworkKind toy_kind() {
-  const auto schema = []() -> const google::protobuf::Message& { return proto::Toy::default_instance(); };
+  const auto schema = []() -> const google::protobuf::Message& {
+    return proto::Toy::default_instance();
+  };
   return {"toy", read_toy, toy_settings, {"strategy.toy.gradients_per_pack"}, schema};
 }
 
