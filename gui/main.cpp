@@ -16,13 +16,13 @@
 #include <utility>
 
 #include "core/base/version.h"
+#include "gui/executors.h"
 #include "gui/options.h"
 #include "gui/widgets/message_arrows.h"
 #include "gui/widgets/numbers_panel.h"
 #include "gui/widgets/picture_file.h"
-#include "gui/window/beside_panel.h"
+#include "gui/window/comparison_panel.h"
 #include "gui/window/main_window.h"
-#include "gui/workshop.h"
 
 namespace {
 
@@ -171,14 +171,14 @@ int main(int argc, char** argv) {
   const QTemporaryDir settings;
   if (screenshot)
     QSettings::setPath(QSettings::NativeFormat, QSettings::UserScope, settings.path());
-  tutti::gui::Workshop workshop = tutti::gui::make_workshop(tutti::gui::own_worker_program());
-  if (!screenshot) workshop.recovery_folder = recovery_folder();
-  tutti::gui::MainWindow window(std::move(workshop));
+  tutti::gui::Executors executors = tutti::gui::make_executors(tutti::gui::own_worker_program());
+  if (!screenshot) executors.recovery_folder = recovery_folder();
+  tutti::gui::MainWindow window(std::move(executors));
   const EndsBySignal ends_by_signal(app);
   if (!options->size.isEmpty()) window.resize(options->size);
   if (options->dark) window.set_dark(true);
   window.show();
-  if (options->align) window.beside().align(*options->align);
+  if (options->align) window.comparison().align(*options->align);
   if (options->run) {
     window.open_and_run(options->file);
   } else if (!options->second.isEmpty()) {

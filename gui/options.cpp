@@ -12,7 +12,7 @@
 #include "gui/topology/topology_panel.h"
 #include "gui/topology/traffic_reader.h"
 #include "gui/widgets/time_cursor.h"
-#include "gui/window/beside_panel.h"
+#include "gui/window/comparison_panel.h"
 #include "gui/window/main_window.h"
 
 namespace tutti::gui {
@@ -22,7 +22,7 @@ using core::Time;
 namespace {
 
 /// Beyond what any run lasts.
-constexpr double kMostMicroseconds = 9e12;
+constexpr double kMaxMicroseconds = 9e12;
 
 struct Option {
   const char* name;
@@ -177,7 +177,7 @@ Wrong read_place(const QCommandLineParser& parser, Options& options) {
     if (!is_set(parser, name)) continue;
     bool number = false;
     *time = value(parser, name).toDouble(&number);
-    if (!number || !(**time >= 0 && **time < kMostMicroseconds))
+    if (!number || !(**time >= 0 && **time < kMaxMicroseconds))
       return QStringLiteral("--%1 %2: expected microseconds from 0 on")
           .arg(QString::fromLatin1(name), value(parser, name));
   }
@@ -287,10 +287,10 @@ QStringList show_place(MainWindow& window, const Options& options) {
   if (!options.find.isEmpty()) {
     if (const QString wrong = find(window, options, range); !wrong.isEmpty()) missing << wrong;
   }
-  if (options.error > 0 && !window.beside().go_to_error(options.error - 1))
+  if (options.error > 0 && !window.comparison().go_to_error(options.error - 1))
     missing << QStringLiteral("--error %1: the list has %2")
                    .arg(options.error)
-                   .arg(window.beside().errors());
+                   .arg(window.comparison().errors());
   if (options.at_us) window.cursor().set_moment(time_of(*options.at_us));
   if (!options.device.isEmpty()) window.topology().parentWidget()->show();
   if (!options.device.isEmpty() || !options.screenshot.isEmpty()) window.traffic().wait();

@@ -21,7 +21,7 @@ using core::Scenario;
 
 constexpr double kFewSteps = 100e3;  // of lanes; some hundredth of a second
 
-/// Collectives of at most Interpreter::kMostLanes lanes can be simulated. Packs of one algorithm
+/// Collectives of at most Interpreter::kMaxLanes lanes can be simulated. Packs of one algorithm
 /// differ in the number of lanes only by their size, if at all.
 std::int64_t lanes_of(const Scenario& scenario) {
   std::map<int, const core::Collective*> largest;  // by entry of the spec
@@ -64,7 +64,7 @@ core::Error too_many_lanes(const Scenario& scenario, const std::string& why_not_
                   "to {} can be "
                   "simulated; take fewer shards, channels or workers{}",
                   lanes_of(scenario), scenario.plan.widest().schedule->ranks(),
-                  Interpreter::kMostLanes,
+                  Interpreter::kMaxLanes,
                   why_not_folded.empty()
                       ? ""
                       : fmt::format(", or make workers alike, so that one can stand for all ({})",
@@ -132,7 +132,7 @@ core::Expected<void> Simulator::run(const Scenario& scenario, const core::Record
       of_one.last_worker = 0;
       HeldTimeline held;
       RunEnd one = sim::run(*folding.scenario, scenario, of_one, remember, control, held);
-      if (!one.came_apart) return held.tell(sink), std::move(one.ran);
+      if (!one.symmetry_broken) return held.tell(sink), std::move(one.ran);
       why_not = "messages of different workers arrive at the same time, ordered by worker number";
     }
     if (folds_ == Folds::kAlways)
@@ -140,7 +140,7 @@ core::Expected<void> Simulator::run(const Scenario& scenario, const core::Record
           {core::ProblemCode::kConflict, "Cluster"},
           fmt::format("{}{}", kCannotStandForAll, why_not), {scenario.file, 0, 0}));
   }
-  if (lanes_of(scenario) > Interpreter::kMostLanes)
+  if (lanes_of(scenario) > Interpreter::kMaxLanes)
     return tl::make_unexpected(too_many_lanes(scenario, why_not));
   return sim::run(scenario, scenario, record, remember, control, sink).ran;
 }

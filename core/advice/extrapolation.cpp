@@ -70,7 +70,7 @@ std::optional<proto::Calibrated> calibrated_of(const Scenario& scenario,
 /// "0, 3 and 7 (128 MB)", "0 to 4 (4.0 kB to 9.1 kB)": which packs, and how large they are.
 /// REQUIRES: not empty; in ascending order.
 std::string packs_in_words(const std::vector<std::size_t>& numbers, const Plan& plan) {
-  constexpr std::size_t kMostNamed = 6;
+  constexpr std::size_t kMaxNamed = 6;
   Bytes least = plan.collective(plan.packs[numbers.front()]).bytes(), most = least;
   for (const std::size_t pack : numbers) {
     least = std::min(least, plan.collective(plan.packs[pack]).bytes());
@@ -81,12 +81,12 @@ std::string packs_in_words(const std::vector<std::size_t>& numbers, const Plan& 
     text = fmt::format("pack {}", numbers.front());
   } else if (numbers.size() > 2 && numbers.back() - numbers.front() + 1 == numbers.size()) {
     text = fmt::format("packs {} to {}", numbers.front(), numbers.back());
-  } else if (numbers.size() <= kMostNamed) {
+  } else if (numbers.size() <= kMaxNamed) {
     text = fmt::format("packs {} and {}", fmt::join(numbers.begin(), numbers.end() - 1, ", "),
                        numbers.back());
   } else {
     text = fmt::format("{} packs ({}, …)", numbers.size(),
-                       fmt::join(numbers.begin(), numbers.begin() + kMostNamed, ", "));
+                       fmt::join(numbers.begin(), numbers.begin() + kMaxNamed, ", "));
   }
   return text + (least == most ? fmt::format(" of {}", show(most))
                                : fmt::format(" of {} to {}", show(least), show(most)));

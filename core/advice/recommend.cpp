@@ -11,8 +11,8 @@ Advice recommend(const Outcome& now, const Outcome& best) {
   if (now.step > Time())
     advice.gain =
         1 - static_cast<double>(best.step.count()) / static_cast<double>(now.step.count());
-  advice.least_gain = advice.gain - kDifferenceError;
-  advice.change = advice.least_gain > 0;
+  advice.min_gain = advice.gain - kDifferenceError;
+  advice.change = advice.min_gain > 0;
   if (advice.gain <= 0) {
     advice.why = "nothing that was tried is faster than what is there";
   } else if (!advice.change) {
@@ -21,7 +21,7 @@ Advice recommend(const Outcome& now, const Outcome& best) {
   } else {
     advice.why = fmt::format(
         "of the gain of {} at least {} are beyond the error of a predicted difference, {}",
-        show_share(advice.gain), show_share(advice.least_gain), show_share(kDifferenceError));
+        show_share(advice.gain), show_share(advice.min_gain), show_share(kDifferenceError));
   }
   return advice;
 }

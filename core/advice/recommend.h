@@ -18,7 +18,7 @@ inline constexpr double kDifferenceError = 0.026;
 struct Advice {
   bool change = false;
   double gain = 0;  ///< predicted, as a share of the current step time
-  double least_gain =
+  double min_gain =
       0;  ///< the gain if the prediction errs by kDifferenceError; below 0: it may be a loss
   std::string why;  ///< a sentence
 };

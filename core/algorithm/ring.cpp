@@ -102,7 +102,7 @@ class Ring : public Schedule {
 
   /// Rounds in which sums are passed on, and those in which results are; the first and the last of
   /// each are not like them.
-  [[nodiscard]] AlikeSteps alike_from(Rank, Lane lane, std::int64_t index) const override {
+  [[nodiscard]] IdenticalSteps identical_from(Rank, Lane lane, std::int64_t index) const override {
     const Part& part = parts_[static_cast<std::size_t>(lane)];
     if (n_ == 1) return {};
     const std::int64_t rounds = last_round() + 1;

@@ -123,13 +123,13 @@ TaskOrder::TaskOrder(std::int32_t workers, std::vector<std::int32_t> devices, bo
 
 std::vector<std::int32_t> subdivision_offsets(std::int64_t bytes, std::int64_t group_size,
                                               std::int64_t tasks, std::int64_t max_per_device) {
-  constexpr std::int64_t kMostBytesOfChunk = 4 << 20;
+  constexpr std::int64_t kMaxBytesOfChunk = 4 << 20;
   constexpr std::int64_t kDefaultPerDevice = 2;
   if (max_per_device == -1) return {0};
   const std::int64_t per_task = group_size / tasks;
   const std::int64_t most = (max_per_device > 0 ? max_per_device : kDefaultPerDevice) * per_task;
   std::int64_t count = 1;
-  while (bytes / (group_size * count) > kMostBytesOfChunk && count < most) ++count;
+  while (bytes / (group_size * count) > kMaxBytesOfChunk && count < most) ++count;
   const std::int64_t stride = std::max<std::int64_t>(1, per_task / count);
   std::vector<std::int32_t> offsets;
   for (std::int64_t s = 0; s < count; ++s)

@@ -95,7 +95,7 @@ tl::unexpected<Error> Problems::take() {
     Problem& rest = problems_.emplace_back();
     rest.where.file = files.front();
     rest.text =
-        fmt::format("these are the first {} problems; mend them, then there may be more", kMost);
+        fmt::format("these are the first {} problems; mend them, then there may be more", kMax);
   }
   return tl::make_unexpected(Error(ErrorKind::kRequest, std::move(problems_)));
 }

@@ -130,13 +130,13 @@ class Problems {
   [[nodiscard]] std::size_t size() const { return problems_.size() + left_out_; }
   /// True once the limit on kept problems is reached (the file is probably no scenario at all);
   /// callers may then stop checking.
-  [[nodiscard]] bool full() const { return problems_.size() >= kMost; }
+  [[nodiscard]] bool full() const { return problems_.size() >= kMax; }
   /// Returns the problems as an Error, in the order of the text; if the limit was reached, a last
   /// line says so. REQUIRES: not empty.
   [[nodiscard]] tl::unexpected<Error> take();
 
  private:
-  static constexpr std::size_t kMost = 200;
+  static constexpr std::size_t kMax = 200;
 
   std::vector<Problem> problems_;
   std::size_t left_out_ = 0;

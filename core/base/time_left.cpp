@@ -9,14 +9,14 @@ namespace tutti::core {
 
 std::string TimeLeft::text(double share, double seconds) {
   // Earlier than that what is left is a guess.
-  constexpr double kLeastShare = 0.01, kLeastSeconds = 0.5;
+  constexpr double kMinShare = 0.01, kMinSeconds = 0.5;
   share = std::clamp(share, 0.0, 1.0);
   if (share != share_) {
     share_ = share;
     seconds_ = seconds;
   }
   std::string text = fmt::format("{:.0f} %", 100 * share);
-  if (share < kLeastShare || seconds < kLeastSeconds) return text;
+  if (share < kMinShare || seconds < kMinSeconds) return text;
   const double left = seconds_ / share - seconds;
   if (left <= 0) return text;
   if (left < 120) return text + fmt::format(", {:.0f} s left", std::ceil(left));

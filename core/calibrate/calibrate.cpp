@@ -230,22 +230,22 @@ Expected<Calibration> calibrate(const Scenario& scenario, const CalibrationReque
   if (const auto done = add_timelines(request.timelines, detail, *of_kinds, library, experiments);
       !done)
     problems.add(done.error());
-  std::optional<ClusterFigures> with_apart;
+  std::optional<ClusterFigures> with_outliers;
   if (problems.empty()) {
-    const auto apart = find_apart(scenario, request.timelines, library);
-    if (!apart) return tl::make_unexpected(apart.error());
-    if (!apart->list.empty()) {
+    const auto outlier = find_outliers(scenario, request.timelines, library);
+    if (!outlier) return tl::make_unexpected(outlier.error());
+    if (!outlier->list.empty()) {
       // What tells them apart are the times of single devices.
       experiments = {};
       if (const auto done = add_timelines(request.timelines, RunTimes::Detail::kDevices, *of_kinds,
                                           library, experiments);
           !done)
         problems.add(done.error());
-      with_apart = of_kinds->with_apart(apart->list);
+      with_outliers = of_kinds->with_outliers(outlier->list);
     }
-    experiments.notes.insert(experiments.notes.end(), apart->notes.begin(), apart->notes.end());
+    experiments.notes.insert(experiments.notes.end(), outlier->notes.begin(), outlier->notes.end());
   }
-  const ClusterFigures* const figures = with_apart ? &*with_apart : &*of_kinds;
+  const ClusterFigures* const figures = with_outliers ? &*with_outliers : &*of_kinds;
   const auto kept = kept_figures(*figures, request.keep);
   if (!kept) problems.add(kept.error());
   if (const auto done = add_logs(request.logs, scenario, experiments); !done)

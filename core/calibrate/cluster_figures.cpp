@@ -31,27 +31,27 @@ ClusterFigure rate(const std::string& name, const std::string& about, double gb_
           name,
           about,
           gb_per_s,
-          std::max(gb_per_s / kFurthest, kLeastGbPerS),
-          std::min(gb_per_s * kFurthest, kMostGbPerS)};
+          std::max(gb_per_s / kFurthest, kMinGbPerS),
+          std::min(gb_per_s * kFurthest, kMaxGbPerS)};
 }
 
 ClusterFigure latency(const std::string& name, const std::string& about, double us) {
-  return {ClusterFigure::Kind::kLatency,           name, about, us, us / kFurthest,
-          std::min(us * kFurthest, kMostLatencyUs)};
+  return {ClusterFigure::Kind::kLatency,          name, about, us, us / kFurthest,
+          std::min(us * kFurthest, kMaxLatencyUs)};
 }
 
-std::string unlike_others(const std::string& what, const Apart& apart) {
-  const char* const how = apart.figure == Apart::Figure::kRate
-                              ? (apart.slower > 1 ? "slower" : "faster")
-                              : (apart.slower > 1 ? "later" : "earlier");
+std::string unlike_others(const std::string& what, const Outlier& outlier) {
+  const char* const how = outlier.figure == Outlier::Figure::kRate
+                              ? (outlier.slower > 1 ? "slower" : "faster")
+                              : (outlier.slower > 1 ? "later" : "earlier");
   return fmt::format("of this {}, {} than others", what, how);
 }
 
 /// Where the search for it is to begin.
-ClusterFigure guessed(ClusterFigure figure, const Apart* apart) {
-  if (!apart) return figure;
-  const double guess = apart->figure == Apart::Figure::kRate ? figure.before / apart->slower
-                                                             : figure.before + apart->late_us;
+ClusterFigure guessed(ClusterFigure figure, const Outlier* outlier) {
+  if (!outlier) return figure;
+  const double guess = outlier->figure == Outlier::Figure::kRate ? figure.before / outlier->slower
+                                                                 : figure.before + outlier->late_us;
   figure.guess = std::clamp(guess, figure.least, figure.most);
   return figure;
 }
@@ -181,31 +181,31 @@ void ClusterFigures::leave_out_hosts() {
     network.mutable_host_transport()->set_library(proto::HostTransport::OFF);
 }
 
-ClusterFigures ClusterFigures::with_apart(const std::vector<Apart>& apart) const {
+ClusterFigures ClusterFigures::with_outliers(const std::vector<Outlier>& outlier) const {
   ClusterFigures figures;
   *figures.cluster_ = *cluster_;
   figures.launch_us_ = launch_us_;
-  figures.apart_ = apart;
+  figures.outliers_ = outlier;
   proto::Cluster& cluster = *figures.cluster_;
   std::set<std::int64_t> alone;
-  for (const Apart& one : apart) alone.insert(one.worker);
+  for (const Outlier& one : outlier) alone.insert(one.worker);
   cluster.clear_workers();
   std::int64_t first = 0;
   for (const proto::Workers& group : cluster_->workers()) {
     const std::int64_t count = group.has_count() ? group.count() : 1;
-    std::int64_t alike = 0;
-    const auto end_alike = [&] {
-      if (alike == 0) return;
+    std::int64_t identical = 0;
+    const auto end_identically = [&] {
+      if (identical == 0) return;
       proto::Workers& workers = *cluster.add_workers();
       workers = group;
-      workers.set_count(static_cast<std::int32_t>(std::exchange(alike, 0)));
+      workers.set_count(static_cast<std::int32_t>(std::exchange(identical, 0)));
     };
     for (std::int64_t worker = first; worker < first + count; ++worker) {
       if (!alone.contains(worker)) {
-        ++alike;
+        ++identical;
         continue;
       }
-      end_alike();
+      end_identically();
       const auto* const shared =
           std::find_if(cluster_->machine().begin(), cluster_->machine().end(),
                        [&](const auto& m) { return m.name() == group.machine(); })
@@ -227,18 +227,18 @@ ClusterFigures ClusterFigures::with_apart(const std::vector<Apart>& apart) const
       workers.set_machine(own.name());
       workers.set_count(1);
     }
-    end_alike();
+    end_identically();
     first += count;
   }
   figures.collect();
   return figures;
 }
 
-const Apart* ClusterFigures::apart_at(int machine, Apart::What what, Apart::Figure figure,
-                                      const std::string& part, const std::string& other) const {
+const Outlier* ClusterFigures::outlier_at(int machine, Outlier::What what, Outlier::Figure figure,
+                                          const std::string& part, const std::string& other) const {
   const auto worker = worker_of_.find(machine);
   if (worker == worker_of_.end()) return nullptr;
-  for (const Apart& one : apart_) {
+  for (const Outlier& one : outliers_) {
     const bool ends =
         (one.part == part && one.other == other) || (one.part == other && one.other == part);
     if (one.worker == worker->second && one.what == what && one.figure == figure && ends)
@@ -260,7 +260,7 @@ void ClusterFigures::collect() {
     launch.kind = ClusterFigure::Kind::kLaunch;
     add(std::move(launch), {Place::Field::kLaunch, Place::Part::kStrategy});
   }
-  tell_alike_names_apart();
+  make_names_distinct();
 }
 
 /// A figure of the same name and value is the same figure, at one more place.
@@ -285,7 +285,7 @@ void ClusterFigures::add_network() {
   const proto::Network& network = cluster_->network();
   add(latency("network.latency", "one way from card to card", network.latency_us()),
       {Place::Field::kLatency, Place::Part::kNetwork});
-  double slowest_card = kMostGbPerS;
+  double slowest_card = kMaxGbPerS;
   for (const proto::Machine& machine : cluster_->machine()) {
     for (const proto::Nic& nic : machine.nic())
       slowest_card = std::min(slowest_card, nic.bandwidth_gb_per_s());
@@ -301,8 +301,8 @@ void ClusterFigures::add_network() {
     const proto::Machine& machine = cluster_->machine(m);
     for (int n = 0; n < machine.nic_size(); ++n) {
       const double own = machine.nic(n).bandwidth_gb_per_s();
-      if (const Apart* const one =
-              apart_at(m, Apart::What::kCard, Apart::Figure::kRate, machine.nic(n).name())) {
+      if (const Outlier* const one =
+              outlier_at(m, Outlier::What::kCard, Outlier::Figure::kRate, machine.nic(n).name())) {
         add(guessed(rate("network.bandwidth of " + one->name(), unlike_others("card", *one),
                          ports_limit ? network.bandwidth_gb_per_s() : own),
                     one),
@@ -325,11 +325,11 @@ void ClusterFigures::add_links() {
     for (int l = 0; l < machine.link_size(); ++l) {
       const proto::Link& link = machine.link(l);
       const std::string kind = link_kind(link);
-      const auto apart = [&](Apart::Figure figure) {
-        return apart_at(m, Apart::What::kLink, figure, link.from(), link.to());
+      const auto outlier = [&](Outlier::Figure figure) {
+        return outlier_at(m, Outlier::What::kLink, figure, link.from(), link.to());
       };
-      const Apart* const late = apart(Apart::Figure::kLatency);
-      const Apart* const slow = apart(Apart::Figure::kRate);
+      const Outlier* const late = outlier(Outlier::Figure::kLatency);
+      const Outlier* const slow = outlier(Outlier::Figure::kRate);
       add(guessed(
               latency(
                   late ? fmt::format("{}.latency of {}", kind, late->name()) : kind + ".latency",
@@ -352,8 +352,8 @@ void ClusterFigures::add_devices() {
     for (int d = 0; d < machine.device_size(); ++d) {
       const proto::Device& device = machine.device(d);
       const std::string kind = device.kind() == proto::Device::CPU ? "cpu" : "gpu";
-      const Apart* const one =
-          apart_at(m, Apart::What::kDevice, Apart::Figure::kRate, device.name());
+      const Outlier* const one =
+          outlier_at(m, Outlier::What::kDevice, Outlier::Figure::kRate, device.name());
       add(guessed(
               rate(one ? fmt::format("{}.reduce of {}", kind, one->name()) : kind + ".reduce",
                    one ? unlike_others("device", *one) : "bytes of one operand when two are added",
@@ -366,7 +366,7 @@ void ClusterFigures::add_devices() {
   }
 }
 
-void ClusterFigures::tell_alike_names_apart() {
+void ClusterFigures::make_names_distinct() {
   std::map<std::string, int> times;
   for (const ClusterFigure& figure : figures_) ++times[figure.name];
   for (ClusterFigure& figure : figures_) {

@@ -9,7 +9,7 @@
 
 #include "core/base/error.h"
 #include "core/base/units.h"
-#include "core/calibrate/apart.h"
+#include "core/calibrate/outliers.h"
 #include "core/scenario/library.h"
 
 namespace tutti::proto {
@@ -56,7 +56,7 @@ class ClusterFigures {
   static Expected<ClusterFigures> of(const std::string& text, const std::string& path,
                                      const Library& library);
   /// The same cluster with figures of their own for these: their workers get machines of their own.
-  [[nodiscard]] ClusterFigures with_apart(const std::vector<Apart>& apart) const;
+  [[nodiscard]] ClusterFigures with_outliers(const std::vector<Outlier>& outlier) const;
   ClusterFigures(ClusterFigures&&) noexcept;
   ClusterFigures& operator=(ClusterFigures&&) noexcept;
   ~ClusterFigures();
@@ -98,16 +98,17 @@ class ClusterFigures {
   void add_network();
   void add_links();
   void add_devices();
-  void tell_alike_names_apart();
+  void make_names_distinct();
   /// What is apart there; null if that is like its kind.
-  [[nodiscard]] const Apart* apart_at(int machine, Apart::What what, Apart::Figure figure,
-                                      const std::string& part, const std::string& other = "") const;
+  [[nodiscard]] const Outlier* outlier_at(int machine, Outlier::What what, Outlier::Figure figure,
+                                          const std::string& part,
+                                          const std::string& other = "") const;
   static void set(proto::Cluster& cluster, const Place& place, double value,
                   const std::string& source);
 
   std::unique_ptr<proto::Cluster> cluster_;
   double launch_us_ = 0;
-  std::vector<Apart> apart_;
+  std::vector<Outlier> outliers_;
   std::map<int, std::int64_t> worker_of_;  ///< machines that are those of one worker alone
   std::vector<ClusterFigure> figures_;
   std::vector<std::vector<Place>> places_;  ///< of each figure

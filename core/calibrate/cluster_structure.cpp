@@ -104,14 +104,14 @@ std::string structure_of(const proto::Cluster& cluster) {
     if (count > 0) text += fmt::format("\n{} x {}", std::exchange(count, 0), last);
   };
   for (proto::Workers workers : cluster.workers()) {
-    const std::int64_t alike = workers.has_count() ? workers.count() : 1;
+    const std::int64_t identical = workers.has_count() ? workers.count() : 1;
     const std::string machine = machines[workers.machine()];
     workers.clear_count();
     workers.clear_machine();
     const std::string one = workers.ShortDebugString() + machine;
     if (one != last) end_group();
     last = one;
-    count += alike;
+    count += identical;
   }
   end_group();
   return text;

@@ -32,8 +32,8 @@ Eigen::VectorXd unit_errors(const Eigen::MatrixXd& jacobian) {
 }
 
 /// The chosen unknown whose column is most nearly parallel to the unknown's.
-int most_alike(const Columns& columns, int unknown, const std::vector<int>& chosen,
-               std::size_t rows) {
+int most_similar(const Columns& columns, int unknown, const std::vector<int>& chosen,
+                 std::size_t rows) {
   const Eigen::VectorXd own = matrix_of(columns, {unknown}, rows).col(0);
   int best = -1;
   double most = 0;
@@ -111,7 +111,7 @@ DeterminedUnknowns intervals(const FitProblem& problem, const Columns& columns, 
     }
     if (candidates.empty()) continue;  // the times scatter too much for any
     unknown.determination = Determination::kConfounded;
-    unknown.confounded_with = most_alike(columns, u, candidates, problem.residuals);
+    unknown.confounded_with = most_similar(columns, u, candidates, problem.residuals);
   }
   return result;
 }

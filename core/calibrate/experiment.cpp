@@ -147,7 +147,7 @@ Expected<void> add_timelines(const std::vector<std::string>& paths, RunTimes::De
     runs[run->text].push_back(std::move(*run));
   }
   if (!problems.empty()) return problems.take();
-  for (auto& [text, alike] : runs) join(alike, experiments);
+  for (auto& [text, identical] : runs) join(identical, experiments);
   return {};
 }
 

@@ -45,7 +45,7 @@ class Listening : public DeafSink {
         messages.emplace_back(Ends{from->second, to->second}, message);
     }
     for (const Added& one : added_) {
-      if (!waits.contains(one.step)) additions[one.device][one.alike].push_back(one.us);
+      if (!waits.contains(one.step)) additions[one.device][one.identical].push_back(one.us);
     }
   }
 
@@ -59,7 +59,7 @@ class Listening : public DeafSink {
   struct Added {
     DeviceAt device;
     std::int32_t step = 0;
-    Alike alike;
+    SameLength identical;
     double us = 0;
   };
   std::map<TrackId, DeviceAt> tracks_;
@@ -91,15 +91,15 @@ Route route_over(const Cluster& cluster, const std::vector<Hop>& hops) {
     route.stated += fmt::format("{} {} {} ", static_cast<int>(hop.kind), hop.bandwidth.count(),
                                 hop.latency.count());
     Resource resource{{}, hop.bandwidth};
-    Apart& apart = resource.apart;
+    Outlier& outlier = resource.outlier;
     const bool up = hop.to.part < 0;
     if (up || hop.from.part < 0) {
       const PartId card = up ? hop.from : hop.to;
-      apart = {card.worker, Apart::What::kCard, cluster.part(card).name, ""};
+      outlier = {card.worker, Outlier::What::kCard, cluster.part(card).name, ""};
     } else {
-      apart = {hop.from.worker, Apart::What::kLink, cluster.part(hop.from).name,
-               cluster.part(hop.to).name};
-      if (apart.other < apart.part) std::swap(apart.part, apart.other);
+      outlier = {hop.from.worker, Outlier::What::kLink, cluster.part(hop.from).name,
+                 cluster.part(hop.to).name};
+      if (outlier.other < outlier.part) std::swap(outlier.part, outlier.other);
     }
     route.resources.push_back(std::move(resource));
   }
@@ -139,15 +139,16 @@ std::vector<bool> met_others(const Listening& heard, const std::map<Ends, std::v
 }
 
 void join(Samples& all, const Samples& more) {
-  for (const auto& [alike, us] : more) all[alike].insert(all[alike].end(), us.begin(), us.end());
+  for (const auto& [identical, us] : more)
+    all[identical].insert(all[identical].end(), us.begin(), us.end());
 }
 
 /// Lengths that can be told apart.
 bool tells(const Samples& samples) {
   std::int64_t least = 0, most = 0;
-  for (const auto& [alike, us] : samples) {
-    least = least == 0 ? alike.second : std::min(least, alike.second);
-    most = std::max(most, alike.second);
+  for (const auto& [identical, us] : samples) {
+    least = least == 0 ? identical.second : std::min(least, identical.second);
+    most = std::max(most, identical.second);
   }
   return 2 * most >= 3 * least && most > 0;
 }
@@ -167,13 +168,13 @@ void add(const Cluster& cluster, const Scenario& run, bool in_memory, const List
   for (std::size_t m = 0; m < one.messages.size(); ++m) {
     const auto& [ends, message] = one.messages[m];
     if (!hops.contains(ends)) continue;
-    const Alike alike{message.kind, message.bytes.count()};
+    const SameLength identical{message.kind, message.bytes.count()};
     if (met[m]) {
       crowded.insert(ends);
       continue;
     }
-    heard.messages[ends][alike].push_back(message.us);
-    heard.ways[ends][alike].push_back(message.way_us);
+    heard.messages[ends][identical].push_back(message.us);
+    heard.ways[ends][identical].push_back(message.way_us);
   }
   for (const auto& [device, samples] : one.additions) {
     const auto part = part_of(cluster, device);

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "core/base/error.h"
-#include "core/calibrate/apart.h"
-#include "core/calibrate/standing.h"
+#include "core/calibrate/outliers.h"
+#include "core/calibrate/relative_slowdown.h"
 
 namespace tutti::core {
 
@@ -16,9 +16,9 @@ using Ends = std::pair<DeviceAt, DeviceAt>;             ///< who sends, who rece
 
 /// A link or card on a message's route that other messages may share, and its stated bandwidth.
 struct Resource {
-  Apart apart;
+  Outlier outlier;
   Bandwidth stated;
-  bool operator<(const Resource& other) const { return apart < other.apart; }
+  bool operator<(const Resource& other) const { return outlier < other.outlier; }
 };
 
 struct Route {

@@ -15,7 +15,7 @@
 namespace tutti::core {
 namespace {
 
-constexpr int kMostParts = 4096;
+constexpr int kMaxParts = 4096;
 
 class MachineReader {
  public:
@@ -57,9 +57,9 @@ class MachineReader {
       return fields_.complain_at(at, "name", ProblemCode::kUnknownName,
                                  "\"{}\" is not a name; ranges look like gpu[0-7]", pattern);
     for (const std::string& name : *names) {
-      if (static_cast<int>(parts_.size()) >= kMostParts) {
+      if (static_cast<int>(parts_.size()) >= kMaxParts) {
         fields_.complain_at(at, "name", ProblemCode::kTooLarge,
-                            "a machine may have {} parts; \"{}\" is beyond that", kMostParts, name);
+                            "a machine may have {} parts; \"{}\" is beyond that", kMaxParts, name);
         return;
       }
       part.name = name;
@@ -78,8 +78,8 @@ class MachineReader {
   /// A rate that must be there; 1 byte per second (and a problem) if it is not or makes no sense.
   Bandwidth rate(const google::protobuf::Message& at, const std::string& field,
                  const std::string& what) {
-    const auto gb_per_s = fields_.required(at, field, what, {0, kMostGbPerS, false});
-    return gb_per_s ? bandwidth_from_gb_per_s(std::max(*gb_per_s, kLeastGbPerS)) : Bandwidth(1);
+    const auto gb_per_s = fields_.required(at, field, what, {0, kMaxGbPerS, false});
+    return gb_per_s ? bandwidth_from_gb_per_s(std::max(*gb_per_s, kMinGbPerS)) : Bandwidth(1);
   }
 
   Bandwidth rate_or(const google::protobuf::Message& at, const std::string& field,
@@ -197,7 +197,7 @@ class MachineReader {
     }
     set_rates(message, what, link);
     link.latency = time_from_us(
-        fields_.required(message, "latency_us", what, {0, kMostLatencyUs}, "0 is allowed")
+        fields_.required(message, "latency_us", what, {0, kMaxLatencyUs}, "0 is allowed")
             .value_or(0));
     const std::vector<int> from = ends(message, "from", message.from(), what);
     const std::vector<int> to = ends(message, "to", message.to(), what);
@@ -328,7 +328,7 @@ std::optional<std::vector<std::string>> expand_name(const std::string& pattern) 
   if (first_status != std::errc() || dash == end || *dash != '-') return std::nullopt;
   const auto [close, last_status] = std::from_chars(dash + 1, end, last);
   if (last_status != std::errc() || close == end || *close != ']') return std::nullopt;
-  if (first < 0 || last < first || last - first >= kMostParts) return std::nullopt;
+  if (first < 0 || last < first || last - first >= kMaxParts) return std::nullopt;
   std::vector<std::string> names;
   for (int i = first; i <= last; ++i)
     names.push_back(pattern.substr(0, open) + std::to_string(i) + std::string(close + 1, end));

@@ -35,16 +35,14 @@ Expected<NetworkLink> read_network_link(const std::string& text, const std::stri
   link.name = message.name();
   link.source = message.source();
   link.transport = static_cast<Transport>(message.transport());
-  const double line = number("port_gbit_per_s", {0, 8 * kMostGbPerS, false}) / 8;
+  const double line = number("port_gbit_per_s", {0, 8 * kMaxGbPerS, false}) / 8;
   const double payload = bytes("packet_payload_bytes", 1);
   const double overhead = bytes("packet_overhead_bytes", 0);
-  link.port =
-      bandwidth_from_gb_per_s(std::max(line * payload / (payload + overhead), kLeastGbPerS));
-  link.latency = time_from_us(number("latency_us", {0, kMostLatencyUs}));
-  link.switch_latency = time_from_us(number("switch_us", {0, kMostLatencyUs}));
-  if (const auto rate =
-          fields.number(message, "connection_gb_per_s", what, {0, kMostGbPerS, false}))
-    link.connection = bandwidth_from_gb_per_s(std::max(*rate, kLeastGbPerS));
+  link.port = bandwidth_from_gb_per_s(std::max(line * payload / (payload + overhead), kMinGbPerS));
+  link.latency = time_from_us(number("latency_us", {0, kMaxLatencyUs}));
+  link.switch_latency = time_from_us(number("switch_us", {0, kMaxLatencyUs}));
+  if (const auto rate = fields.number(message, "connection_gb_per_s", what, {0, kMaxGbPerS, false}))
+    link.connection = bandwidth_from_gb_per_s(std::max(*rate, kMinGbPerS));
   if (!problems.empty()) return problems.take();
   return link;
 }

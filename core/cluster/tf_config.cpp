@@ -10,11 +10,11 @@ namespace tutti::core {
 namespace {
 
 /// Indices of tasks, and how many addresses a job that leaves some out may have.
-constexpr std::int64_t kMostTasks = 1'000'000;
+constexpr std::int64_t kMaxTasks = 1'000'000;
 
 std::optional<std::int64_t> index_from(const std::string& text) {
   const auto n = whole_number<std::int64_t>(text);
-  return n && *n >= 0 && *n < kMostTasks ? n : std::nullopt;
+  return n && *n >= 0 && *n < kMaxTasks ? n : std::nullopt;
 }
 
 /// "host:port"; TensorFlow's server refuses anything else. An IPv6 address is in brackets.
@@ -107,9 +107,9 @@ class TfConfigReader {
   }
 
   void add(ClusterSpec::Tasks& tasks, std::int64_t index, const Value& address) {
-    if (index >= kMostTasks)
+    if (index >= kMaxTasks)
       return complain(address, {ProblemCode::kTooLarge, "cluster"}, "a job has at most {} tasks",
-                      kMostTasks);
+                      kMaxTasks);
     if (address.kind != Value::Kind::kString || !has_port(address.text))
       return complain(address, {ProblemCode::kWrongType, "cluster"}, "{} is no \"host:port\"",
                       describe(address));

@@ -573,7 +573,7 @@ class Compiler {
     const NodeFacts& inside = facts_of(body);
     loop.varies = (inside.count_uses & own) != 0;
     loop.ways_vary = (inside.way_uses & own) != 0;
-    loop.alike = !loop.varies && !inside.waits && (inside.like_uses & own) == 0;
+    loop.identical = !loop.varies && !inside.waits && (inside.like_uses & own) == 0;
     NodeFacts facts;
     facts.most = capped_product(inside.most, rounds);
     facts.counting = loop.varies ? capped_product(inside.counting, rounds) : 1 + inside.counting;

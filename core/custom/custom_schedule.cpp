@@ -101,11 +101,12 @@ class CustomSchedule : public Schedule {
     return even_ && obstacle.what.empty() && per_worker == program_->shape.per_node;
   }
 
-  [[nodiscard]] AlikeSteps alike_from(Rank rank, Lane lane, std::int64_t index) const override {
+  [[nodiscard]] IdenticalSteps identical_from(Rank rank, Lane lane,
+                                              std::int64_t index) const override {
     if (!even_ || ranks_ == 1) return {};
     Variables variables = variables_of(rank, lane);
     const StepFinder::Found found = finder_.find(family_of(lane).root, index, variables);
-    return {found.alike_period, found.alike_end};
+    return {found.identical_period, found.identical_end};
   }
 
   void visit_ways(Rank rank, Lane lane,
@@ -289,28 +290,28 @@ class ProgramAlgorithm : public CustomAlgorithm {
 
   [[nodiscard]] std::optional<std::int64_t> even_elements() const override {
     if (program_->pieces_vary) return std::nullopt;
-    constexpr std::int64_t kMostEvenElements = std::int64_t{1} << 30;
+    constexpr std::int64_t kMaxEvenElements = std::int64_t{1} << 30;
     std::int64_t pieces = 1;
     for (const std::int64_t count : program_->piece_counts) {
-      if (count > kMostEvenElements) return std::nullopt;
+      if (count > kMaxEvenElements) return std::nullopt;
       pieces = std::lcm(pieces, count);
-      if (pieces > kMostEvenElements) return std::nullopt;
+      if (pieces > kMaxEvenElements) return std::nullopt;
     }
-    if (program_->chunks > kMostEvenElements / pieces) return std::nullopt;
+    if (program_->chunks > kMaxEvenElements / pieces) return std::nullopt;
     return program_->chunks * pieces;
   }
 
   [[nodiscard]] std::int64_t total_steps() const override {
     if (program_->shape.ranks == 1) return 1;
     const StepFinder finder(*program_);
-    constexpr std::int64_t kMost = std::int64_t{1} << 50;
+    constexpr std::int64_t kMax = std::int64_t{1} << 50;
     std::int64_t total = 0;
     for (std::size_t lane = 0; lane < program_->family_of_lane.size(); ++lane) {
       const LaneFamily& family =
           program_->families[static_cast<std::size_t>(program_->family_of_lane[lane])];
       const std::int64_t fixed = program_->nodes[static_cast<std::size_t>(family.root)].count;
       if (fixed >= 0) {
-        total = std::min(kMost, total + fixed * program_->shape.ranks);
+        total = std::min(kMax, total + fixed * program_->shape.ranks);
         continue;
       }
       // If ranks differ, the first few stand for all: this is an estimate of work.
@@ -322,7 +323,7 @@ class ProgramAlgorithm : public CustomAlgorithm {
         variables[kLaneSlot] = family.first_number + static_cast<std::int64_t>(lane) - family.first;
         steps += finder.count(family.root, variables);
       }
-      total = std::min(kMost, total + (steps / some + 1) * program_->shape.ranks);
+      total = std::min(kMax, total + (steps / some + 1) * program_->shape.ranks);
     }
     return total;
   }

@@ -70,7 +70,7 @@ struct NodeCode {
   bool downwards = false;
   int slot = 0;
   bool varies = false;  ///< its rounds differ in their number of steps
-  bool alike =
+  bool identical =
       false;  ///< its rounds differ in nothing but what lies where, if chunks are of one size
   bool ways_vary = false;  ///< its rounds differ in their peers
   int action = -1;
@@ -140,8 +140,8 @@ class StepFinder {
   /// 0 ≤ index < count(node).
   struct Found {
     const ActionCode* action = nullptr;
-    std::int64_t alike_period = 0;
-    std::int64_t alike_end = 0;
+    std::int64_t identical_period = 0;
+    std::int64_t identical_end = 0;
   };
   [[nodiscard]] Found find(int node, std::int64_t index, Variables& variables) const;
   /// Steps in front of a point of the lane.

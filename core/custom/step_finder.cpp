@@ -81,8 +81,8 @@ StepFinder::Found StepFinder::find(int id, std::int64_t index, Variables& variab
           const std::int64_t steps = count(node.body, variables);
           round = steps == 1 ? index : index / steps;
           // The innermost loop that has a round left decides; else one around it.
-          if (node.alike && (round + 1 < range.rounds || found.alike_period == 0))
-            found.alike_period = steps, found.alike_end = before + range.rounds * steps;
+          if (node.identical && (round + 1 < range.rounds || found.identical_period == 0))
+            found.identical_period = steps, found.identical_end = before + range.rounds * steps;
           before += round * steps;
           index -= round * steps;
         } else {

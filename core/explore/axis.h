@@ -10,7 +10,7 @@
 namespace tutti::core {
 
 /// The maximum number of points of a sweep.
-inline constexpr std::int64_t kMostPoints = 10'000'000;
+inline constexpr std::int64_t kMaxPoints = 10'000'000;
 
 /// A dimension of a sweep: one field and its values, or several fields that vary together, one row
 /// of values at a time.
@@ -29,7 +29,7 @@ struct Axis {
 /// ERRORS (requests): as parse_override(); values that the field cannot have; a range that does not
 /// reach its end; more than `most` values, which is detected before they are made.
 Expected<Axis> parse_axis(const std::string& option, const std::string& written,
-                          std::int64_t most = kMostPoints);
+                          std::int64_t most = kMaxPoints);
 
 /// Reads a CSV file whose first line names fields and whose other lines are rows of their values.
 /// ERRORS (requests): as parse_axis(), at their locations; the text is not such a table.

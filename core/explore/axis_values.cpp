@@ -19,7 +19,7 @@ using Values = tl::expected<std::vector<std::string>, AxisProblem>;
 using Kind = FieldType::Kind;
 
 /// Whole numbers up to here are exact.
-constexpr double kMostWhole = 9007199254740992.0;
+constexpr double kMaxWhole = 9007199254740992.0;
 
 struct Suffix {
   const char* name;
@@ -62,7 +62,7 @@ tl::expected<double, AxisProblem> number(const FieldType& field, std::string tex
                  fmt::format("\"{}\" is no number{}", text,
                              counts_bytes(field) ? ", nor a size such as 64KiB" : ""));
   value *= unit;
-  if (field.kind == Kind::kWhole && std::abs(value) > kMostWhole)
+  if (field.kind == Kind::kWhole && std::abs(value) > kMaxWhole)
     return wrong(ProblemCode::kTooLarge, fmt::format("\"{}\" is too large", text));
   return value;
 }

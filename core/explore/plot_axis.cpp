@@ -13,7 +13,7 @@ namespace {
 
 /// The ratio of the ends above which only a logarithmic axis shows differences between small
 /// values.
-constexpr double kFarApart = 12;
+constexpr double kMinFactor = 12;
 /// The width on the axis of each value that is not a number.
 constexpr double kSlot = 0.07;
 /// The margin between numbers and the plot's edges.
@@ -44,7 +44,7 @@ double PlotAxis::at(double number) const {
 PlotAxis PlotAxis::of_values(const std::vector<std::string>& values, bool bytes, Scale scale) {
   PlotAxis axis;
   std::vector<std::optional<double>> numbers;
-  double least = 0, most = 0, least_positive = 0;
+  double least = 0, most = 0, min_positive = 0;
   std::size_t count = 0;
   for (const std::string& text : values) {
     numbers.push_back(number_of(text));
@@ -52,14 +52,14 @@ PlotAxis PlotAxis::of_values(const std::vector<std::string>& values, bool bytes,
     const double value = *numbers.back();
     least = count == 0 ? value : std::min(least, value);
     most = count == 0 ? value : std::max(most, value);
-    if (value > 0) least_positive = least_positive == 0 ? value : std::min(least_positive, value);
+    if (value > 0) min_positive = min_positive == 0 ? value : std::min(min_positive, value);
     ++count;
   }
-  const bool can_be_logarithmic = least >= 0 && least_positive > 0 && most > least_positive;
+  const bool can_be_logarithmic = least >= 0 && min_positive > 0 && most > min_positive;
   axis.by_number_ = count >= 2 && count + 2 >= values.size() && most > least;
   axis.logarithmic_ = axis.by_number_ && can_be_logarithmic &&
                       (scale == Scale::kLogarithmic ||
-                       (scale == Scale::kAuto && most / least_positive >= kFarApart));
+                       (scale == Scale::kAuto && most / min_positive >= kMinFactor));
   const auto lies = [&](std::size_t i) {
     return axis.by_number_ && numbers[i] && (!axis.logarithmic_ || *numbers[i] > 0);
   };
@@ -67,7 +67,7 @@ PlotAxis PlotAxis::of_values(const std::vector<std::string>& values, bool bytes,
   for (std::size_t i = 0; i < values.size(); ++i) beside += lies(i) ? 0 : 1;
   const double slot =
       axis.by_number_ ? kSlot : 1 / static_cast<double>(std::max<std::size_t>(1, values.size()));
-  axis.low_ = axis.logarithmic_ ? least_positive : least;
+  axis.low_ = axis.logarithmic_ ? min_positive : least;
   axis.high_ = most > axis.low_ ? most : axis.low_ + 1;
   axis.from_ = axis.by_number_ ? kMargin + kSlot * static_cast<double>(beside) : 0;
   std::size_t used = 0;
@@ -91,7 +91,7 @@ PlotAxis PlotAxis::of_costs(double low, double high, Scale scale) {
   PlotAxis axis;
   axis.by_number_ = true;
   axis.logarithmic_ = low > 0 && (scale == Scale::kLogarithmic ||
-                                  (scale == Scale::kAuto && high / low > kFarApart));
+                                  (scale == Scale::kAuto && high / low > kMinFactor));
   if (axis.logarithmic_) {
     axis.low_ = low / 1.1;
     axis.high_ = high * 1.1;

@@ -17,12 +17,12 @@ Expected<Space> Space::of(std::vector<Axis> axes) {
       space.fields_.push_back(axis.fields[f]);
     }
     const std::int64_t rows = std::ssize(axis.rows);
-    if (rows > kMostPoints / space.size_) {
+    if (rows > kMaxPoints / space.size_) {
       return tl::make_unexpected(
           Error::request({ProblemCode::kTooLarge, "--over"},
                          fmt::format("these are more than {} points; take fewer values, or tutti "
                                      "tune, which does not try all of them",
-                                     kMostPoints)));
+                                     kMaxPoints)));
     }
     space.size_ *= rows;
   }

@@ -13,7 +13,7 @@ namespace tutti::core {
 /// Points are not stored.
 class Space {
  public:
-  /// ERRORS (requests): a field on two axes; more than kMostPoints points.
+  /// ERRORS (requests): a field on two axes; more than kMaxPoints points.
   static Expected<Space> of(std::vector<Axis> axes);
 
   [[nodiscard]] std::int64_t size() const { return size_; }

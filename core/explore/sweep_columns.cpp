@@ -44,7 +44,7 @@ const SweepColumn* few_values(const std::vector<SweepColumn>& columns, const Swe
   const SweepColumn* by = nullptr;
   for (const SweepColumn& column : columns) {
     const bool fits =
-        &column != x && column.values.size() > 1 && column.values.size() <= kMostCurves;
+        &column != x && column.values.size() > 1 && column.values.size() <= kMaxCurves;
     if (fits && (!by || (by->numbers > 0 && column.numbers == 0))) by = &column;
   }
   return by;

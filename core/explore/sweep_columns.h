@@ -18,7 +18,7 @@ struct SweepColumn {
 };
 
 /// The maximum number of values of a field for which each value gets a curve.
-inline constexpr std::size_t kMostCurves = 8;
+inline constexpr std::size_t kMaxCurves = 8;
 
 std::vector<SweepColumn> columns_of(const Space& space);
 /// Returns the column of that name; null if there is none.

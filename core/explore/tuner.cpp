@@ -15,14 +15,14 @@ namespace {
 /// Points that are asked for at a time.
 constexpr std::size_t kBatch = 4;
 /// Points of a space that are looked at; of larger ones as many at random.
-constexpr std::int64_t kMostCandidates = 6000;
+constexpr std::int64_t kMaxCandidates = 6000;
 /// The share of all evaluations that the design takes.
 constexpr double kDesignShare = 0.3;
 /// The maximum gap between known points along an ordered axis at the end of the search, with the
 /// best values elsewhere.
 constexpr double kGap = 0.06;
 /// Values of an axis without an order that are tried with all else as it is at the best.
-constexpr std::size_t kMostOthers = 64;
+constexpr std::size_t kMaxOthers = 64;
 /// So many times points anywhere are tried before the search is content with what it has.
 constexpr int kChecks = 6;
 
@@ -134,7 +134,7 @@ std::vector<std::int64_t> Tuner::along_axes() const {
       return space_.point(other);
     };
     if (!ordered_[a]) {
-      for (std::size_t r = 0; r < order.size() && r < kMostOthers; ++r)
+      for (std::size_t r = 0; r < order.size() && r < kMaxOthers; ++r)
         points.push_back(point_at(r));
       continue;
     }
@@ -169,14 +169,14 @@ std::vector<std::int64_t> Tuner::along_axes() const {
 
 std::vector<std::int64_t> Tuner::candidates() {
   std::vector<std::int64_t> points;
-  if (space_.size() <= kMostCandidates) {
+  if (space_.size() <= kMaxCandidates) {
     for (std::int64_t p = 0; p < space_.size(); ++p) {
       if (is_new(p)) points.push_back(p);
     }
     return points;
   }
   std::set<std::int64_t> some;
-  for (std::int64_t i = 0; i < kMostCandidates; ++i)
+  for (std::int64_t i = 0; i < kMaxCandidates; ++i)
     some.insert(
         static_cast<std::int64_t>(random_.below(static_cast<std::uint64_t>(space_.size()))));
   // Among them what differs from the best in one axis alone.

@@ -31,7 +31,7 @@ std::vector<std::int64_t> flight_ranks(const PlainValue* ranks) {
 
 /// The number of elements of shapes such as [[64, 3], [64]]; -1: there is none, or one is no shape.
 std::int64_t elements_of_shapes(const PlainValue* shapes) {
-  constexpr std::int64_t kMostElements = std::int64_t{1} << 50;
+  constexpr std::int64_t kMaxElements = std::int64_t{1} << 50;
   if (shapes == nullptr || shapes->items.empty()) return -1;
   std::int64_t sum = 0;
   for (const PlainValue* shape : shapes->items) {
@@ -39,11 +39,11 @@ std::int64_t elements_of_shapes(const PlainValue* shapes) {
     std::int64_t elements = 1;
     for (const PlainValue* side : shape->items) {
       if (side->kind != PlainValue::Kind::kInteger || side->integer < 0) return -1;
-      if (side->integer > 0 && elements > kMostElements / side->integer) return -1;
+      if (side->integer > 0 && elements > kMaxElements / side->integer) return -1;
       elements *= side->integer;
     }
     sum += elements;
-    if (sum > kMostElements) return -1;
+    if (sum > kMaxElements) return -1;
   }
   return sum;
 }
@@ -109,8 +109,8 @@ Expected<FlightHeader> read_flight_recorder(ByteInput& input, const std::string&
       FlightHeader::Group made{std::string(group->words("name")), std::string(group->words("desc")),
                                flight_ranks(group->field("ranks"))};
       if (made.name.empty()) made.name = id;
-      constexpr std::size_t kMostGroups = 4096;
-      if (header.groups.size() < kMostGroups) header.groups.push_back(std::move(made));
+      constexpr std::size_t kMaxGroups = 4096;
+      if (header.groups.size() < kMaxGroups) header.groups.push_back(std::move(made));
     }
   }
   header.entries = static_cast<std::int64_t>(entries->items.size());

@@ -54,7 +54,7 @@ class HorovodReader {
   void text_into(std::string& to) { to = in_.scalar().substr(0, 512); }
 
   void read_event() {
-    constexpr std::size_t kMostTensors = 1 << 20;
+    constexpr std::size_t kMaxTensors = 1 << 20;
     std::string phase, name, type, shape, given_name;
     std::int64_t pid = -1, ts = -1, start = -1;
     if (!in_.enter_object()) {
@@ -92,7 +92,7 @@ class HorovodReader {
     if (phase == "M") {
       if (start >= 0 && start <= kLatestUs) header_.start_us = start;
       if (name == "process_name" && !given_name.empty() && pid >= 0 &&
-          tensors_.size() < kMostTensors)
+          tensors_.size() < kMaxTensors)
         tensors_[pid].name = given_name;
       return counts_.ignore("metadata");
     }

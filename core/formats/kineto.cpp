@@ -125,7 +125,7 @@ class KinetoReader {
   }
 
   void read_device() {
-    constexpr std::size_t kMostDevices = 1024;
+    constexpr std::size_t kMaxDevices = 1024;
     KinetoHeader::Device device;
     if (!in_.enter_object()) return;
     while (const auto key = in_.next_key()) {
@@ -136,7 +136,7 @@ class KinetoReader {
       else
         in_.skip();
     }
-    if (header_.devices.size() < kMostDevices) header_.devices.push_back(std::move(device));
+    if (header_.devices.size() < kMaxDevices) header_.devices.push_back(std::move(device));
   }
 
   void read_events() {

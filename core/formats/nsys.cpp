@@ -85,10 +85,10 @@ class NsysReader {
     if (sqlite3_prepare_v2(db_.get(), query.c_str(), -1, &made, nullptr) != SQLITE_OK)
       return fail();
     const Statement statement(made, sqlite3_finalize);
-    constexpr std::int64_t kMostRows = 200'000'000;
+    constexpr std::int64_t kMaxRows = 200'000'000;
     std::int64_t rows = 0;
     int status = SQLITE_ROW;
-    while ((status = sqlite3_step(made)) == SQLITE_ROW && ++rows < kMostRows) take_row(made);
+    while ((status = sqlite3_step(made)) == SQLITE_ROW && ++rows < kMaxRows) take_row(made);
     if (status != SQLITE_DONE && status != SQLITE_ROW) fail();
   }
   void fail() {
@@ -123,9 +123,9 @@ class NsysReader {
     std::set<std::int64_t> with_kernels;
     run("SELECT DISTINCT " + column(kernels, "globalPid", "0") + " FROM " + kernels,
         [&](sqlite3_stmt* row) { with_kernels.insert(process_of(sqlite3_column_int64(row, 0))); });
-    constexpr std::size_t kMostProcesses = 4096;
+    constexpr std::size_t kMaxProcesses = 4096;
     for (const std::int64_t process : with_kernels) {
-      if (header_.processes.size() >= kMostProcesses) break;
+      if (header_.processes.size() >= kMaxProcesses) break;
       index_[process] = header_.processes.size();
       header_.processes.push_back({process & 0xffffff, "", -1, -1});
     }
@@ -237,8 +237,8 @@ class NsysReader {
             " FROM " + t,
         [this](sqlite3_stmt* row) {
           auto& fields = schemas_[{sqlite3_column_int64(row, 0), sqlite3_column_int64(row, 1)}];
-          constexpr std::size_t kMostFields = 64;
-          if (fields.size() < kMostFields)
+          constexpr std::size_t kMaxFields = 64;
+          if (fields.size() < kMaxFields)
             fields.push_back({std::string(text_at(row, 2).substr(0, 64)),
                               sqlite3_column_int64(row, 3), sqlite3_column_int64(row, 4)});
         });
@@ -296,10 +296,10 @@ class NsysReader {
               static_cast<const char*>(blob),
               blob == nullptr ? 0 : static_cast<std::size_t>(sqlite3_column_bytes(row, 4)));
           header_.has_blobs = header_.has_blobs || !bytes.empty();
-          constexpr std::size_t kMostRanges = 40'000'000;
+          constexpr std::size_t kMaxRanges = 40'000'000;
           if (name.starts_with("nccl") && name.size() > 4 && name[4] >= 'A' && name[4] <= 'Z') {
             if (name.starts_with("ncclCommInitRank")) return take_communicator(bytes);
-            if (++kept > kMostRanges) return;
+            if (++kept > kMaxRanges) return;
             of_nccl[sqlite3_column_int64(row, 2)].push_back(
                 {std::string(name.substr(0, 64)), event_.start_ns,
                  event_.start_ns + event_.duration_ns, payload(bytes, "Message size"),

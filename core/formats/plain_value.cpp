@@ -15,8 +15,8 @@
 namespace tutti::core {
 namespace {
 
-constexpr std::size_t kMostValues = 8'000'000;
-constexpr std::size_t kMostBytes = std::size_t{256} << 20;
+constexpr std::size_t kMaxValues = 8'000'000;
+constexpr std::size_t kMaxBytes = std::size_t{256} << 20;
 
 class JsonDocument {
  public:
@@ -33,7 +33,7 @@ class JsonDocument {
 
  private:
   PlainValue* made() {
-    if (document_.values.size() >= kMostValues)
+    if (document_.values.size() >= kMaxValues)
       in_.fail({ProblemCode::kTooLarge}, "this dump has too many values");
     return &document_.values.emplace_back();
   }
@@ -142,7 +142,7 @@ class PickleMachine {
   }
 
   PlainValue* push(Kind kind) {
-    if (document_.values.size() >= kMostValues)
+    if (document_.values.size() >= kMaxValues)
       fail(ProblemCode::kTooLarge, "this dump has too many values");
     PlainValue* made = &document_.values.emplace_back();
     made->kind = kind;
@@ -198,7 +198,7 @@ class PickleMachine {
     list->items.push_back(item);
   }
   void remember(std::uint64_t where) {
-    if (memo_.size() >= kMostValues)
+    if (memo_.size() >= kMaxValues)
       return fail(ProblemCode::kTooLarge, "this dump has too many values");
     memo_[where] = top();
   }
@@ -206,7 +206,7 @@ class PickleMachine {
     const auto known = memo_.find(where);
     if (known == memo_.end())
       return fail(ProblemCode::kSyntax, "this is no pickle: it recalls what was not kept");
-    if (stack_.size() >= kMostValues)
+    if (stack_.size() >= kMaxValues)
       return fail(ProblemCode::kTooLarge, "this dump has too many values");
     stack_.push_back(known->second);
   }
@@ -344,13 +344,13 @@ class PickleMachine {
     }
   }
   void mark() {
-    if (marks_.size() >= kMostValues)
+    if (marks_.size() >= kMaxValues)
       return fail(ProblemCode::kTooLarge, "this dump has too many values");
     marks_.push_back(stack_.size());
   }
   void recall_top() {
     PlainValue* value = top();
-    if (stack_.size() < kMostValues) stack_.push_back(value);
+    if (stack_.size() < kMaxValues) stack_.push_back(value);
   }
 
   std::string_view bytes_;
@@ -392,7 +392,7 @@ Expected<PlainDocument> read_plain_document(ByteInput& input, const std::string&
     if (!got) return tl::make_unexpected(got.error());
     if (*got == 0) break;
     bytes.append(piece, 0, *got);
-    if (bytes.size() > kMostBytes)
+    if (bytes.size() > kMaxBytes)
       return tl::make_unexpected(Error::request({ProblemCode::kTooLarge},
                                                 "this dump is longer than 256 MiB", {name, 0, 0}));
   }

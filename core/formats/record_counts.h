@@ -35,7 +35,7 @@ class RecordCounts {
 
  private:
   /// A file may have any number of names; those beyond this are counted together.
-  static constexpr std::size_t kMostNames = 200;
+  static constexpr std::size_t kMaxNames = 200;
   static constexpr std::size_t kLongestName = 80;
 
   static void add(ByName& to, std::string_view name, std::int64_t records) {
@@ -43,7 +43,7 @@ class RecordCounts {
     if (const auto known = to.find(name); known != to.end()) {
       known->second += records;
     } else {
-      to[std::string(to.size() < kMostNames ? name : std::string_view("others"))] += records;
+      to[std::string(to.size() < kMaxNames ? name : std::string_view("others"))] += records;
     }
   }
 

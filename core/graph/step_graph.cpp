@@ -29,7 +29,7 @@ std::size_t member(std::int64_t index) { return static_cast<std::size_t>(index);
 
 /// A picture has at most so many boxes one below the other for packs and what is computed for each
 /// of them.
-constexpr int kMostRows = 20;
+constexpr int kMaxRows = 20;
 
 Look look_of(const Task& task) {
   if (task.kind == Task::Kind::kCommunicate) return task.pack >= 0 ? Look::kPack : Look::kExchange;
@@ -59,9 +59,9 @@ std::string ranges(std::vector<std::int32_t> numbers) {
 
 /// The ranges of up to this many characters; of longer ones the ends.
 std::string short_ranges(const std::vector<std::int32_t>& numbers) {
-  constexpr std::size_t kMostCharacters = 16;
+  constexpr std::size_t kMaxCharacters = 16;
   const std::string all = ranges(numbers);
-  if (all.size() <= kMostCharacters) return all;
+  if (all.size() <= kMaxCharacters) return all;
   const auto [low, high] = std::minmax_element(numbers.begin(), numbers.end());
   return fmt::format("{} … {}", *low, *high);
 }
@@ -129,7 +129,7 @@ class Drawer {
     for (const Task& one : program_.tasks) {
       if (one.kind == Task::Kind::kCompute && one.pack >= 0) per_pack.insert(one.compute);
     }
-    runs_ = std::min(count, std::max(4, kMostRows / (1 + static_cast<int>(per_pack.size()))));
+    runs_ = std::min(count, std::max(4, kMaxRows / (1 + static_cast<int>(per_pack.size()))));
     std::map<std::int32_t, int> run_of_pack;
     for (int i = 0; i < count; ++i)
       run_of_pack[packs[member(i)]] =

@@ -14,7 +14,7 @@ namespace {
 std::size_t entry(std::int64_t index) { return static_cast<std::size_t>(index); }
 
 /// Iterations of a block that are gone through; a path through more of them says nothing new.
-constexpr std::int32_t kMostIterations = 256;
+constexpr std::int32_t kMaxIterations = 256;
 
 /// A program on one device in virtual time.
 class OnDurations : public Host {
@@ -142,8 +142,8 @@ TaskTimes times_by_durations(const Program& program, const Durations& durations,
   Program limited = program;
   bool is_limited = false;
   for (Block& block : limited.blocks) {
-    is_limited |= block.repeat > kMostIterations;
-    block.repeat = std::min(block.repeat, kMostIterations);
+    is_limited |= block.repeat > kMaxIterations;
+    block.repeat = std::min(block.repeat, kMaxIterations);
   }
   for (Task& task : limited.tasks) task.every_steps = 1;
   Runner runner(limited, durations, rates);
@@ -155,7 +155,7 @@ TaskTimes times_by_durations(const Program& program, const Durations& durations,
   host.times.source = "from the durations that are known; nothing was simulated";
   if (is_limited)
     host.times.source +=
-        fmt::format(", and only {} iterations of a block are counted", kMostIterations);
+        fmt::format(", and only {} iterations of a block are counted", kMaxIterations);
   return std::move(host.times);
 }
 

@@ -70,8 +70,8 @@ class HorovodImport {
 
  private:
   void take(const HorovodActivity& a) {
-    constexpr std::size_t kMostTensors = 1 << 20;
-    if (tensors_.size() >= kMostTensors && !tensors_.contains(a.tensor)) return;
+    constexpr std::size_t kMaxTensors = 1 << 20;
+    if (tensors_.size() >= kMaxTensors && !tensors_.contains(a.tensor)) return;
     HorovodTensor& tensor = tensors_[a.tensor];
     if (a.depth == 0 && a.name.starts_with("NEGOTIATE_")) {
       Reduction r;

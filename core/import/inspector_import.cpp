@@ -26,12 +26,12 @@ struct DumpedProcess {
 
 Expected<void> import_inspector(ByteInput& input, const std::string& name, MeasuredRun& run,
                                 const std::function<void(double)>& progress) {
-  constexpr std::size_t kMostProcesses = 1 << 16;
+  constexpr std::size_t kMaxProcesses = 1 << 16;
   std::map<std::pair<std::string, std::int64_t>, DumpedProcess> processes;
   std::int64_t timed = 0, untimed = 0;
   const auto take = [&](const InspectorRecord& r) {
     const auto key = std::pair(r.host, r.pid);
-    if (!processes.contains(key) && processes.size() >= kMostProcesses) return;
+    if (!processes.contains(key) && processes.size() >= kMaxProcesses) return;
     DumpedProcess& process = processes[key];
     if (r.ranks > process.ranks) process.ranks = r.ranks, process.rank = r.rank;
     MeasuredCollective c;

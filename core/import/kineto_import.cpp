@@ -17,7 +17,7 @@
 namespace tutti::core {
 namespace {
 
-constexpr std::size_t kMostRecords = 40'000'000;
+constexpr std::size_t kMaxRecords = 40'000'000;
 constexpr std::string_view kEvaluate = "autograd::engine::evaluate_function: ";
 constexpr std::string_view kAccumulate = "torch::autograd::AccumulateGrad";
 
@@ -77,10 +77,10 @@ std::optional<std::vector<std::int64_t>> first_dims(std::string_view text) {
 }
 
 std::int64_t product(const std::vector<std::int64_t>& dims) {
-  constexpr std::int64_t kMostElements = std::int64_t{1} << 46;
+  constexpr std::int64_t kMaxElements = std::int64_t{1} << 46;
   std::int64_t elements = 1;
   for (const std::int64_t side : dims) {
-    if (side > 0 && elements > kMostElements / side) return -1;
+    if (side > 0 && elements > kMaxElements / side) return -1;
     elements *= side;
   }
   return elements;
@@ -125,7 +125,7 @@ class RankTrace::Events {
           {ProblemCode::kTooLarge},
           fmt::format("this trace has more than {} kernels or launches; profile fewer steps "
                       "(torch.profiler.schedule)",
-                      kMostRecords),
+                      kMaxRecords),
           {name_, 0, 0}));
     return join();
   }
@@ -137,15 +137,15 @@ class RankTrace::Events {
     key_.assign(e.pid).append("\x1f").append(e.tid);
     const auto known = threads_.find(key_);
     if (known != threads_.end()) return known->second;
-    constexpr std::size_t kMostThreads = 1 << 16;
-    if (threads_.size() >= kMostThreads) return -1;
+    constexpr std::size_t kMaxThreads = 1 << 16;
+    if (threads_.size() >= kMaxThreads) return -1;
     return threads_[key_] = static_cast<std::int32_t>(threads_.size());
   }
   std::int32_t text_of(std::string_view text) {
     const auto known = texts_.find(text);
     if (known != texts_.end()) return known->second;
-    constexpr std::size_t kMostTexts = 1 << 14;
-    if (texts_.size() >= kMostTexts) return 0;
+    constexpr std::size_t kMaxTexts = 1 << 14;
+    if (texts_.size() >= kMaxTexts) return 0;
     names_.emplace_back(text.substr(0, 200));
     const auto index = static_cast<std::int32_t>(names_.size() - 1);
     texts_.emplace(std::string(text), index);
@@ -156,7 +156,7 @@ class RankTrace::Events {
   }
   template <class T>
   bool full(const std::vector<T>& list) {
-    too_many_ = too_many_ || list.size() >= kMostRecords;
+    too_many_ = too_many_ || list.size() >= kMaxRecords;
     return too_many_;
   }
 
@@ -221,8 +221,8 @@ class RankTrace::Events {
     RecordCounts& counts = run_.counts;
     if (e.name.starts_with("ProfilerStep#")) {
       const auto number = whole_number<std::int64_t>(std::string_view(e.name).substr(13));
-      constexpr std::size_t kMostSteps = 1 << 20;
-      if (!number || steps_.size() >= kMostSteps) return counts.incomplete("step without a number");
+      constexpr std::size_t kMaxSteps = 1 << 20;
+      if (!number || steps_.size() >= kMaxSteps) return counts.incomplete("step without a number");
       steps_.push_back({*number, e.start_ns, e.start_ns + e.duration_ns});
       return counts.use("step");
     }

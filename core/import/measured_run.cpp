@@ -124,8 +124,8 @@ std::int32_t group_index(MeasuredRun& run, const MeasuredGroup& group) {
     if (known.ranks.empty()) known.ranks = group.ranks;
     return static_cast<std::int32_t>(g);
   }
-  constexpr std::size_t kMostGroups = 4096;
-  if (run.groups.size() >= kMostGroups) return -1;
+  constexpr std::size_t kMaxGroups = 4096;
+  if (run.groups.size() >= kMaxGroups) return -1;
   run.groups.push_back(group);
   return static_cast<std::int32_t>(run.groups.size() - 1);
 }
@@ -136,8 +136,8 @@ MeasuredRank& rank_of(MeasuredRun& run, const std::string& host, std::int64_t pi
   for (auto known = run.ranks.rbegin(); known != run.ranks.rend(); ++known) {
     if (known->host == host && known->pid == pid && known->rank == rank) return *known;
   }
-  constexpr std::size_t kMostRanks = 1 << 16;
-  if (run.ranks.size() >= kMostRanks) return run.ranks.back();
+  constexpr std::size_t kMaxRanks = 1 << 16;
+  if (run.ranks.size() >= kMaxRanks) return run.ranks.back();
   MeasuredRank& made = run.ranks.emplace_back();
   made.host = host;
   made.pid = pid;

@@ -70,7 +70,7 @@ class NcclLogImport {
       case Kind::kCollective: return take_collective(line, process);
       case Kind::kChoice: return take_choice(line, process);
       case Kind::kTransport:
-        if (run_.transports.size() < kMostNames || run_.transports.contains(line.text))
+        if (run_.transports.size() < kMaxNames || run_.transports.contains(line.text))
           ++run_.transports[line.text];
         return run_.counts.use("transport");
       case Kind::kNetwork: return add_once(run_.networks, line.text, "network");
@@ -78,17 +78,17 @@ class NcclLogImport {
       case Kind::kChannels: return run_.counts.use("channels");
     }
   }
-  static constexpr std::size_t kMostNames = 256;
+  static constexpr std::size_t kMaxNames = 256;
 
   void add_once(std::vector<std::string>& list, const std::string& text, const char* what) {
-    if (list.size() < kMostNames && std::find(list.begin(), list.end(), text) == list.end())
+    if (list.size() < kMaxNames && std::find(list.begin(), list.end(), text) == list.end())
       list.push_back(text);
     run_.counts.use(what);
   }
 
   void take_communicator(const NcclLogLine& line, const Process& process) {
     run_.counts.use("communicator");
-    if (communicators_.size() >= kMostRecords) return;
+    if (communicators_.size() >= kMaxRecords) return;
     Communicator& made = communicators_[{process, line.communicator}];
     made.rank = line.rank;
     made.ranks = line.ranks;
@@ -121,7 +121,7 @@ class NcclLogImport {
       run_.counts.incomplete("call whose size is not known");
     else
       run_.counts.use("call of a collective");
-    if (collectives_ >= kMostRecords) return;
+    if (collectives_ >= kMaxRecords) return;
     ++collectives_;
     const auto [place, added] = place_.try_emplace({process, rank}, 0);
     if (added)
@@ -160,13 +160,13 @@ class NcclLogImport {
       choice.bytes = size_of_argument(choice.kind, line.bytes, choice.ranks);
       if (choice.bytes < 0) choice.bytes = line.bytes;
     }
-    if (choices_.size() >= kMostRecords) return;
+    if (choices_.size() >= kMaxRecords) return;
     const auto key = std::tuple(choice.kind, choice.ranks, choice.bytes, choice.algorithm,
                                 choice.protocol, choice.channels);
     choices_.try_emplace(key, choice).first->second.times += 1;
   }
 
-  static constexpr std::size_t kMostRecords = 20'000'000;
+  static constexpr std::size_t kMaxRecords = 20'000'000;
 
   struct LastCall {
     std::size_t rank = 0, index = 0;

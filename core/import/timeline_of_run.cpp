@@ -121,12 +121,12 @@ class TimelineOfRun {
       packs_.push_back(std::move(info));
     }
     const auto of_model = packs_.size();
-    constexpr std::size_t kMostPacks = 100'000;
+    constexpr std::size_t kMaxPacks = 100'000;
     for (const MeasuredRank& rank : run_.ranks) {
       for (const MeasuredCollective& c : rank.collectives) {
         if (is_pack(c, of_model)) continue;
         const Key key{c.kind, c.group, c.bytes};
-        if (number_of_.contains(key) || packs_.size() >= kMostPacks) continue;
+        if (number_of_.contains(key) || packs_.size() >= kMaxPacks) continue;
         number_of_[key] = static_cast<std::int32_t>(packs_.size());
         RunInfo::PackInfo info;
         info.gradients.push_back(name_of(c));

@@ -9,12 +9,12 @@ namespace tutti::core {
 std::string describe_fused(const Plan& plan,
                            const std::map<std::int32_t, std::vector<Bytes>>& sizes) {
   const auto in_words = [](const std::vector<Bytes>& list) {
-    constexpr std::size_t kMost = 12;
+    constexpr std::size_t kMax = 12;
     std::string text;
-    for (std::size_t i = 0; i < std::min(kMost, list.size()); ++i)
+    for (std::size_t i = 0; i < std::min(kMax, list.size()); ++i)
       text +=
           fmt::format("{}{:.3g}", i == 0 ? "" : ", ", static_cast<double>(list[i].count()) / 1e6);
-    return text + (list.size() > kMost ? ", … MB" : " MB");
+    return text + (list.size() > kMax ? ", … MB" : " MB");
   };
   const auto [fewest, most] = std::minmax_element(
       sizes.begin(), sizes.end(),

@@ -33,15 +33,15 @@ class ServerPlanner {
     plan_.notes = strategy_.notes;
     plan_.update = servers_.updates ? Update::kOnServers : strategy_.update;
     // Each has collectives of its own, at its own time.
-    constexpr std::int64_t kMostAtOnce = std::int64_t{1} << 22;
+    constexpr std::int64_t kMaxAtOnce = std::int64_t{1} << 22;
     if (servers_.asynchronous &&
-        plan_.partition->groups() > kMostAtOnce / (2 * std::max(1, count()))) {
+        plan_.partition->groups() > kMaxAtOnce / (2 * std::max(1, count()))) {
       return tl::make_unexpected(
           StrategyProblem{"", fmt::format("{} workers that do not wait for each other, with {} "
                                           "variables each, are more than can be followed; take "
                                           "at most {} workers",
                                           plan_.partition->groups(), count(),
-                                          kMostAtOnce / (2 * std::max(1, count())))});
+                                          kMaxAtOnce / (2 * std::max(1, count())))});
     }
     if (has_slices(workload_) &&
         (!servers_.reads || !servers_.updates || !strategy_.sparse.on_servers))
@@ -276,11 +276,11 @@ tl::expected<Plan, StrategyProblem> plan_on_servers(const Workload& workload,
 }
 
 std::vector<int> caches_by_load(const std::vector<std::int64_t>& elements, int gpus) {
-  constexpr std::int64_t kLeastOnGpu = 65'536;
+  constexpr std::int64_t kMinOnGpu = 65'536;
   std::vector<std::int64_t> loads(static_cast<std::size_t>(gpus));
   std::vector<int> caches;
   for (const std::int64_t e : elements) {
-    if (e < kLeastOnGpu) {
+    if (e < kMinOnGpu) {
       caches.push_back(-1);
       continue;
     }

@@ -18,21 +18,22 @@ void UpdatesBehind::add(const UpdatesBehind& others) {
   most = std::max(most, others.most);
 }
 
-void OwnPaces::step_ended(std::int64_t worker, std::int32_t step, std::int32_t of, Time now) {
+void AsyncServersList::step_ended(std::int64_t worker, std::int32_t step, std::int32_t of,
+                                  Time now) {
   if (through_) return;
   steps_[static_cast<std::size_t>(worker)] = step + 1;
   until_ = now;
   through_ = step + 1 == of;
 }
 
-double OwnPaces::steps_per_second() const {
+double AsyncServersList::steps_per_second() const {
   std::int64_t steps = 0;
   for (const std::int32_t s : steps_) steps += s;
   return until_ == Time() ? 0
                           : static_cast<double>(steps) * 1e12 / static_cast<double>(until_.count());
 }
 
-std::string OwnPaces::describe(const UpdatesBehind& behind, bool until_steady) const {
+std::string AsyncServersList::describe(const UpdatesBehind& behind, bool until_steady) const {
   const auto [least, fastest] = std::minmax_element(steps_.begin(), steps_.end());
   return fmt::format(
       "workers do not wait for each other: {:.3g} steps/s of {} workers together until {} (they "

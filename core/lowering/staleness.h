@@ -55,10 +55,10 @@ class Versions {
 
 /// The combined throughput of asynchronous workers. Time after the first worker has finished is
 /// excluded, since its share of servers and links is then free.
-class OwnPaces {
+class AsyncServersList {
  public:
-  OwnPaces() = default;
-  explicit OwnPaces(std::int64_t workers) : steps_(static_cast<std::size_t>(workers)) {}
+  AsyncServersList() = default;
+  explicit AsyncServersList(std::int64_t workers) : steps_(static_cast<std::size_t>(workers)) {}
 
   /// Records that the worker has ended step `step` of `of`. Calls come in order of time.
   void step_ended(std::int64_t worker, std::int32_t step, std::int32_t of, Time now);

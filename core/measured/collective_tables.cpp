@@ -13,8 +13,8 @@
 namespace tutti::core {
 namespace {
 
-constexpr double kMostUs = 1e12;
-constexpr double kMostBytes = 1e15;
+constexpr double kMaxUs = 1e12;
+constexpr double kMaxBytes = 1e15;
 
 class Record {
  public:
@@ -42,7 +42,7 @@ class Record {
   std::optional<double> number(std::string_view name) {
     const Value* value = find(name);
     if (value == nullptr) return std::nullopt;
-    return read_number(value->text, at(*value), std::string(name), 0, kMostBytes, problems_);
+    return read_number(value->text, at(*value), std::string(name), 0, kMaxBytes, problems_);
   }
   std::int64_t count(std::string_view name) {
     const double read = number(name).value_or(0);
@@ -187,8 +187,8 @@ Expected<std::vector<CollectiveTable>> load_collective_tables(const std::string&
     CollectiveTable& to = table_of(cell(id).text);
     Problems of_row;
     const auto bytes =
-        read_number(cell(size).text, where(size), "size_bytes", 1, kMostBytes, of_row);
-    const auto us = read_number(cell(time).text, where(time), "time_us", 1e-6, kMostUs, of_row);
+        read_number(cell(size).text, where(size), "size_bytes", 1, kMaxBytes, of_row);
+    const auto us = read_number(cell(time).text, where(time), "time_us", 1e-6, kMaxUs, of_row);
     if (!of_row.empty()) {
       to.unread.push_back(of_row.take().value().problems().front());
       continue;

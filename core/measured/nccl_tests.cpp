@@ -308,9 +308,9 @@ class TextReader {
                          problems_)
           .value_or(0);
     };
-    timing.us = number(half.time, "time", kMostLogUs);
-    timing.algbw_gb_per_s = number(half.algbw, "algbw", kMostLogGbPerS);
-    timing.busbw_gb_per_s = number(half.busbw, "busbw", kMostLogGbPerS);
+    timing.us = number(half.time, "time", kMaxLogUs);
+    timing.algbw_gb_per_s = number(half.algbw, "algbw", kMaxLogGbPerS);
+    timing.busbw_gb_per_s = number(half.busbw, "busbw", kMaxLogGbPerS);
     if (half.wrong && *half.wrong < words.size())
       timing.wrong = static_cast<std::int64_t>(number(half.wrong, "#wrong", 1e15));
     return timing;
@@ -324,7 +324,7 @@ class TextReader {
     std::int64_t value = 0;
     const auto status =
         std::from_chars(word.text.data(), word.text.data() + word.text.size(), value).ec;
-    if (status == std::errc() && value <= kMostLogBytes) return value;
+    if (status == std::errc() && value <= kMaxLogBytes) return value;
     problems_.add({ProblemCode::kTooLarge, what}, at(word),
                   "{}: {} is more than any message is long", what, word.text);
     return std::nullopt;

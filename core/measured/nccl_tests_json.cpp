@@ -56,7 +56,7 @@ class JsonReader {
   }
 
   std::optional<std::int64_t> whole(const Value& object, const char* name) {
-    const auto value = number(object, name, static_cast<double>(kMostLogBytes));
+    const auto value = number(object, name, static_cast<double>(kMaxLogBytes));
     if (!value) return std::nullopt;
     return static_cast<std::int64_t>(*value);
   }
@@ -127,14 +127,14 @@ class JsonReader {
   std::optional<NcclTestsTiming> perf_timing(const Value& result, const char* half) {
     const Value* value = find(result, half);
     if (value == nullptr || value->kind != Value::Kind::kMessage) return std::nullopt;
-    const auto us = number(*value, "time_us", kMostLogUs);
+    const auto us = number(*value, "time_us", kMaxLogUs);
     if (!us) {
       if (find(*value, "time_us") == nullptr)
         problems_.add({ProblemCode::kMissing, "time_us"}, at(*value), "time_us is missing");
       return std::nullopt;
     }
-    return NcclTestsTiming{*us, number(*value, "algbw_gb_per_s", kMostLogGbPerS).value_or(0),
-                           number(*value, "busbw_gb_per_s", kMostLogGbPerS).value_or(0), 0};
+    return NcclTestsTiming{*us, number(*value, "algbw_gb_per_s", kMaxLogGbPerS).value_or(0),
+                           number(*value, "busbw_gb_per_s", kMaxLogGbPerS).value_or(0), 0};
   }
 
   void add_result(const Value& result, NcclTestsTable& table) {
@@ -158,7 +158,7 @@ class JsonReader {
     const Value* value = find(result, half);
     if (value == nullptr || value->kind != Value::Kind::kMessage) return std::nullopt;
     const char* time = find(*value, "time") == nullptr ? "cpu_time" : "time";
-    const auto us = number(*value, time, kMostLogUs);
+    const auto us = number(*value, time, kMaxLogUs);
     if (!us) {
       if (find(*value, time) == nullptr)
         problems_.add({ProblemCode::kMissing, "time"}, at(*value), "time is missing");
@@ -166,8 +166,8 @@ class JsonReader {
     }
     NcclTestsTiming timing;
     timing.us = *us;
-    timing.algbw_gb_per_s = number(*value, "alg_bw", kMostLogGbPerS).value_or(0);
-    timing.busbw_gb_per_s = number(*value, "bus_bw", kMostLogGbPerS).value_or(0);
+    timing.algbw_gb_per_s = number(*value, "alg_bw", kMaxLogGbPerS).value_or(0);
+    timing.busbw_gb_per_s = number(*value, "bus_bw", kMaxLogGbPerS).value_or(0);
     // "N/A" and "nan" where nothing was checked.
     if (const Value* wrong = find(*value, "nwrong")) {
       const char* const end = wrong->text.data() + wrong->text.size();

@@ -14,9 +14,9 @@
 namespace tutti::core {
 
 /// What a number in a log may be; far beyond any measurement.
-inline constexpr double kMostLogUs = 1e12;
-inline constexpr double kMostLogGbPerS = 1e9;
-inline constexpr std::int64_t kMostLogBytes = std::int64_t{1} << 50;
+inline constexpr double kMaxLogUs = 1e12;
+inline constexpr double kMaxLogGbPerS = 1e9;
+inline constexpr std::int64_t kMaxLogBytes = std::int64_t{1} << 50;
 
 /// "/opt/nccl-tests/build/all_reduce_perf" → "all_reduce".
 std::string collective_of_program(std::string_view program);

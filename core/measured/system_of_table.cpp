@@ -50,7 +50,7 @@ void join_racks(nccl::System& system) {
   system.nodes = racks;
 }
 
-constexpr std::int64_t kMostParts = 1000;  ///< NVLinks of a GPU, network cards of a node
+constexpr std::int64_t kMaxParts = 1000;  ///< NVLinks of a GPU, network cards of a node
 bool is_rate(double value) { return value >= 1e-3 && value <= 1e6; }
 
 std::string variable(const TableFacts& facts, const char* name) {
@@ -119,7 +119,7 @@ Expected<TableSystem> system_of(const TableFacts& facts) {
   if (nvlink && (!facts.links_per_gpu || !facts.link_gb_per_s))
     return cannot({ProblemCode::kMissing, "links_per_gpu"}, "the NVLinks of a GPU are not stated");
   if (nvlink && (!is_rate(*facts.link_gb_per_s) || *facts.links_per_gpu < 1 ||
-                 *facts.links_per_gpu > kMostParts))
+                 *facts.links_per_gpu > kMaxParts))
     return cannot({ProblemCode::kInvalid,
                    is_rate(*facts.link_gb_per_s) ? "links_per_gpu" : "link_gbytes_dir"},
                   fmt::format("{} NVLinks of {} GB/s are not those of a GPU", *facts.links_per_gpu,
@@ -127,7 +127,7 @@ Expected<TableSystem> system_of(const TableFacts& facts) {
   s.nvlinks = nvlink ? static_cast<int>(*facts.links_per_gpu) : 0;
   s.nvlink_gb_per_s = nvlink ? *facts.link_gb_per_s : 0;
   if (s.inside == Inside::kPairs && s.gpus < 4) s.gpus_of_machine = 4;
-  if (facts.nics_per_node > kMostParts)
+  if (facts.nics_per_node > kMaxParts)
     return cannot({ProblemCode::kTooLarge, "nics_per_node"},
                   fmt::format("{} network cards in a node", facts.nics_per_node));
   if (has(facts.gpu_model, "GB200") && s.inside == Inside::kNvswitch) {

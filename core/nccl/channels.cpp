@@ -34,7 +34,7 @@ void count_channels(Communicator& c, const Settings& settings) {
   if (doubled(c, channels)) channels *= 2;
   channels =
       static_cast<int>(std::min<std::int64_t>(channels, settings.most_channels.value_or(most)));
-  const std::int64_t least = std::min<std::int64_t>(settings.least_channels.value_or(0), most);
+  const std::int64_t least = std::min<std::int64_t>(settings.min_channels.value_or(0), most);
   c.channels = static_cast<int>(std::max<std::int64_t>(channels, least));
   c.nvls_channels = nvls_blocks(c, settings);
   // Until 2.18 less beside ARM's CPUs. SOURCE: NVIDIA/nccl v2.18.6 src/init.cc, computeBuffSizes.

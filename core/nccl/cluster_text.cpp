@@ -200,7 +200,7 @@ std::string Writer::parts() {
       text += fmt::format("  switch {{ name: \"{}\" kind: PCIE_SWITCH }}\n", name(index));
     if (kind == NodeKind::kNvs) {
       text += fmt::format("  switch {{ name: \"nvswitch\" kind: NVSWITCH{} }}\n",
-                          topology_.least_sm() >= 90 ? " in_switch_reduction: true" : "");
+                          topology_.min_sm() >= 90 ? " in_switch_reduction: true" : "");
     }
     if (kind == NodeKind::kNet)
       text += fmt::format(
@@ -234,7 +234,7 @@ std::string rings_text(const Graph& ring, const char* span) {
 }  // namespace
 
 std::string machine_with_such_gpus(const Topology& topology) {
-  const int sm = topology.least_sm();
+  const int sm = topology.min_sm();
   const bool grace = topology.count(NodeKind::kCpu) > 0 &&
                      topology.node(NodeKind::kCpu, 0).cpu.arch == CpuArch::kArm;
   switch (sm) {
@@ -263,8 +263,8 @@ Expected<std::string> cluster_text(const Topology& topology, const ClusterWords&
   };
   const int gpus = topology.count(NodeKind::kGpu), cpus = topology.count(NodeKind::kCpu);
   std::string text =
-      fmt::format("# {} GPUs of compute capability {}.{}, from {}.\n", gpus,
-                  topology.least_sm() / 10, topology.least_sm() % 10, quoted(words.file));
+      fmt::format("# {} GPUs of compute capability {}.{}, from {}.\n", gpus, topology.min_sm() / 10,
+                  topology.min_sm() % 10, quoted(words.file));
   text += fmt::format("# The file says nothing of memory and arithmetic: these are {}'s.\n",
                       words.devices);
   text += fmt::format("workers {{ machine: {} count: {} }}\n", quoted(words.machine), words.nodes);

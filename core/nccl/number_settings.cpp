@@ -46,7 +46,7 @@ bool is_of_ll(const std::string& name) { return name != "NCCL_BUFFSIZE"; }
 
 /// Below it some chunk would be nothing: LL128 goes in 1920 bytes, which 2 KiB of a slot hold,
 /// since 2.22.
-std::int64_t least_buffer(const std::string& name, Version version) {
+std::int64_t min_buffer(const std::string& name, Version version) {
   return name == "NCCL_LL128_BUFFSIZE" && version >= Version{2, 22, 0} ? 16384 : 4096;
 }
 
@@ -90,7 +90,7 @@ std::optional<std::int64_t> buffer_as_taken(const std::string& name, const std::
     return std::nullopt;
   }
   const std::string what = written(name, text, *known);
-  const std::int64_t least = least_buffer(name, version);
+  const std::int64_t least = min_buffer(name, version);
   if (known->value > std::numeric_limits<std::int32_t>::max()) {
     problems.add(
         {ProblemCode::kTooLarge, name}, {},

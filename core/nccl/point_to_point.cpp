@@ -49,7 +49,7 @@ int far_channels(int ranks, int all, Version version) {
 
 PointToPoint of_channels(int all, int per_peer) {
   PointToPoint made;
-  made.channels = std::min(power_of_two_from(all), kMostChannels);
+  made.channels = std::min(power_of_two_from(all), kMaxChannels);
   made.per_peer = std::min(power_of_two_from(std::max(per_peer, 1)), made.channels);
   return made;
 }
@@ -73,7 +73,7 @@ PointToPoint point_to_point(const Topology& node, const SearchSettings& settings
                             int channels, Version version) {
   const Paths paths(node, settings);
   const int gpus = node.count(NodeKind::kGpu);
-  const int all = std::clamp(channels, 1, kMostChannels);
+  const int all = std::clamp(channels, 1, kMaxChannels);
   int least = all;
   for (int g = 0; g < gpus; ++g) {
     for (int peer = 0; peer < gpus; ++peer) {
@@ -95,7 +95,7 @@ PointToPoint point_to_point(const Topology& node, const SearchSettings& settings
 
 PointToPoint point_to_point(const System& s, const Settings& settings, int channels,
                             Version version) {
-  const int all = std::clamp(channels, 1, kMostChannels);
+  const int all = std::clamp(channels, 1, kMaxChannels);
   const int links = s.inside == Inside::kNvswitch ? s.nvlinks
                     : s.inside == Inside::kPairs  ? s.nvlinks / std::max(1, s.pairs_of_machine())
                                                   : 1;

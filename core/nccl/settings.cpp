@@ -52,7 +52,7 @@ std::optional<std::size_t> index_of_algorithm(std::string_view word, Version ver
 template <std::size_t n>
 void read_list(const std::string& name, std::string_view text,
                std::span<const std::string_view, n> names, Version version,
-               std::array<std::array<Wish, n>, kFunctions>& wishes, Problems& problems) {
+               std::array<std::array<Preference, n>, kFunctions>& preferences, Problems& problems) {
   const bool strict =
       version >= Version{2, 24, 0};  // before that, what was not known was passed over
   const auto parts = strict ? split(text, ';') : std::vector<std::string_view>{text};
@@ -76,7 +76,7 @@ void read_list(const std::string& name, std::string_view text,
     const bool excludes = list.starts_with('^');
     if (excludes) list.remove_prefix(1);
     for (std::size_t f = 0; f < kFunctions; ++f) {
-      if (!only || *only == f) wishes[f].fill(excludes ? Wish::kYes : Wish::kNo);
+      if (!only || *only == f) preferences[f].fill(excludes ? Preference::kYes : Preference::kNo);
     }
     for (const std::string_view word : split(list, ',')) {
       std::optional<std::size_t> which;
@@ -88,7 +88,8 @@ void read_list(const std::string& name, std::string_view text,
                             "{}={}: \"{}\" is not known; expected some of {}", name, text, word,
                             fmt::join(names, ", "));
       for (std::size_t f = 0; f < kFunctions; ++f) {
-        if (!only || *only == f) wishes[f][*which] = excludes ? Wish::kNo : Wish::kYes;
+        if (!only || *only == f)
+          preferences[f][*which] = excludes ? Preference::kNo : Preference::kYes;
       }
     }
   }
@@ -167,9 +168,9 @@ class SettingsReader {
       std::int64_t least;
     };
     Settings& s = settings_;
-    const Known all[] = {{"NCCL_MIN_NCHANNELS", s.least_channels, 0},
+    const Known all[] = {{"NCCL_MIN_NCHANNELS", s.min_channels, 0},
                          {"NCCL_MAX_NCHANNELS", s.most_channels, 1},
-                         {"NCCL_MIN_NRINGS", s.least_channels, 0},
+                         {"NCCL_MIN_NRINGS", s.min_channels, 0},
                          {"NCCL_MAX_NRINGS", s.most_channels, 1},
                          {"NCCL_NVLS_NCHANNELS", s.nvls_channels, 1},
                          {"NCCL_NET_OVERHEAD", s.net_overhead_ns, 0},

@@ -15,7 +15,7 @@
 namespace tutti::core::nccl {
 
 /// What a user says of one of the choices.
-enum class Wish { kNone, kYes, kNo };
+enum class Preference { kNone, kYes, kNo };
 
 /// The first release with NCCL_NET_DISABLE_INTRA, and the first that weighs the network against
 /// what joins the GPUs of a machine. SOURCE: NVIDIA/nccl src/transport/net.cc, src/graph/paths.cc.
@@ -24,10 +24,10 @@ inline constexpr Version kNetInPaths{2, 14, 3};
 
 /// NCCL's environment variables, as far as they change what it chooses. An unset one is empty.
 struct Settings {
-  std::array<std::array<Wish, kAlgorithms>, kFunctions> algorithms{};  ///< NCCL_ALGO
-  std::array<std::array<Wish, kProtocols>, kFunctions> protocols{};    ///< NCCL_PROTO
-  std::optional<std::int64_t> least_channels;                          ///< NCCL_MIN_NCHANNELS
-  std::optional<std::int64_t> most_channels;                           ///< NCCL_MAX_NCHANNELS
+  std::array<std::array<Preference, kAlgorithms>, kFunctions> algorithms{};  ///< NCCL_ALGO
+  std::array<std::array<Preference, kProtocols>, kFunctions> protocols{};    ///< NCCL_PROTO
+  std::optional<std::int64_t> min_channels;                                  ///< NCCL_MIN_NCHANNELS
+  std::optional<std::int64_t> most_channels;                                 ///< NCCL_MAX_NCHANNELS
   std::optional<std::int64_t> threads;             ///< NCCL_NTHREADS, as NCCL takes it
   std::optional<std::int64_t> ll128_threads;       ///< NCCL_LL128_NTHREADS, likewise
   std::optional<std::int64_t> buffer_bytes;        ///< NCCL_BUFFSIZE

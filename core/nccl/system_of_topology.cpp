@@ -75,7 +75,7 @@ Expected<System> system_of(const Topology& topology, const SearchResult& found, 
                            const std::optional<std::string>& network) {
   const Ways ways = ways_of(topology, 0);
   System s;
-  s.compute_capability = topology.least_sm();
+  s.compute_capability = topology.min_sm();
   s.generation = generation_of(s.compute_capability);
   s.nodes = static_cast<int>(count);
   s.gpus = topology.count(NodeKind::kGpu);

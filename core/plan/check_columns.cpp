@@ -153,8 +153,8 @@ class ColumnChecker {
     const bool has_row = cost.kind == TaskCost::Kind::kTime || cost.kind == TaskCost::Kind::kShares;
     const auto shares = std::ssize(c_.shares);
     if (task.compute > ComputeKind::kConvertBack || cost.kind > TaskCost::Kind::kOwnTime ||
-        cost.value < 0 || cost.value > (has_row ? rows_ - 1 : kMostValue) ||
-        cost.shares.first < 0 || cost.shares.count < 0 || cost.shares.count > shares ||
+        cost.value < 0 || cost.value > (has_row ? rows_ - 1 : kMaxValue) || cost.shares.first < 0 ||
+        cost.shares.count < 0 || cost.shares.count > shares ||
         cost.shares.first > shares - cost.shares.count)
       damaged(t, "task {} has a cost that is not there", t);
   }
@@ -173,7 +173,7 @@ class ColumnChecker {
 
   static constexpr TaskId kPassed = 1 << 18;
   /// Picoseconds or bytes that a task may have: a day, or a hundred petabytes.
-  static constexpr std::int64_t kMostValue = 100'000'000'000'000'000;
+  static constexpr std::int64_t kMaxValue = 100'000'000'000'000'000;
   static constexpr std::size_t kEnough = 20;  ///< problems
   TaskColumns c_;
   std::int64_t rows_;

@@ -52,7 +52,7 @@ static_assert(sizeof(FileHeader) == 16 + 7 * 8 + kFileColumns * 8);
 constexpr bool is_rare(std::size_t column) { return column >= kHolds && column <= kCostShares; }
 
 /// More than any file has.
-constexpr std::int64_t kMostEntries = std::int64_t{1} << 40;
+constexpr std::int64_t kMaxEntries = std::int64_t{1} << 40;
 constexpr std::size_t kBuffered = 1 << 18;
 
 std::int64_t entries(const FileHeader& header, std::size_t column) {
@@ -107,7 +107,7 @@ tl::expected<void, std::string> ProgramFile::read_header() {
     return tl::make_unexpected("this program file is of another version or machine");
   for (const std::int64_t count :
        {header.tasks, header.edges, header.roots, header.blocks, header.shares, header.holds}) {
-    if (count < 0 || count > kMostEntries)
+    if (count < 0 || count > kMaxEntries)
       return tl::make_unexpected("a count of the header is damaged");
   }
   // A hold is opened by a task of its own.

@@ -38,7 +38,7 @@ class ClusterReader {
     bool usable = !message_.workers().empty() && fields_.sources().whole(message_);
     for (const proto::Workers& workers : message_.workers()) {
       const MachinePtr machine = machine_named(workers, own);
-      const auto written = fields_.integer(workers, "count", "workers", 1, kMostWorkers);
+      const auto written = fields_.integer(workers, "count", "workers", 1, kMaxWorkers);
       const std::int64_t count = written.value_or(1);
       total += count;
       if (!machine || (workers.has_count() && !written)) {
@@ -66,9 +66,9 @@ class ClusterReader {
           "all workers are servers, and nobody computes; add workers without server: true");
       usable = false;
     }
-    if (total > kMostWorkers) {
+    if (total > kMaxWorkers) {
       fields_.complain(message_, ProblemCode::kTooLarge, "{} workers are more than {}", total,
-                       kMostWorkers);
+                       kMaxWorkers);
       usable = false;
     }
     for (std::size_t i = 1; i < replicas.size(); ++i) {
@@ -93,7 +93,7 @@ class ClusterReader {
     }
     if (total > 1 && network) usable = check_cards(groups, *network) && usable;
     if (!usable || (total > 1 && !network)) return nullptr;
-    if (!check_alike({groups.begin(), groups.begin() + std::ssize(replicas)}, replicas.front()))
+    if (!check_identical({groups.begin(), groups.begin() + std::ssize(replicas)}, replicas.front()))
       return nullptr;
     return std::make_shared<const Cluster>(std::move(groups), replicas.front(), std::move(network),
                                            server_groups);
@@ -101,7 +101,7 @@ class ClusterReader {
 
  private:
   /// One collective's devices are of one kind, and one worker's replicas compute at one speed.
-  bool check_alike(const std::vector<WorkerGroup>& groups, int replicas) {
+  bool check_identical(const std::vector<WorkerGroup>& groups, int replicas) {
     for (std::size_t g = 0; g < groups.size(); ++g) {
       const Machine& machine = *groups[g].machine;
       const proto::Workers& workers = message_.workers(static_cast<int>(g));

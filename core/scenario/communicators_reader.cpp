@@ -72,7 +72,7 @@ class CommunicatorsReader {
     communicator.algorithm = c.algorithm();
     if (const auto channels = fields_.integer(c, "channels", what, 1, 64))
       communicator.channels = static_cast<int>(*channels);
-    if (const auto us = fields_.number(c, "launch_us", what, {0, kMostLatencyUs}))
+    if (const auto us = fields_.number(c, "launch_us", what, {0, kMaxLatencyUs}))
       communicator.launch = time_from_us(*us);
     for (const proto::Exchange& e : c.exchange())
       communicator.exchanges.push_back(exchange(e, what));
@@ -104,9 +104,9 @@ class CommunicatorsReader {
     }
     exchange.elements = bytes / item;
     exchange.per_forward = static_cast<std::int32_t>(
-        fields_.integer(e, "per_forward", what, 0, kMostExchanges).value_or(0));
+        fields_.integer(e, "per_forward", what, 0, kMaxExchanges).value_or(0));
     exchange.per_backward = static_cast<std::int32_t>(
-        fields_.integer(e, "per_backward", what, 0, kMostExchanges).value_or(0));
+        fields_.integer(e, "per_backward", what, 0, kMaxExchanges).value_or(0));
     if (exchange.per_forward + exchange.per_backward == 0)
       fields_.complain(e, ProblemCode::kUnused,
                        "{}: it never happens; say per_forward, per_backward or both", what);

@@ -75,10 +75,10 @@ std::string between(Time from, Time to) {
 std::vector<std::string> describe(const Conditions& conditions,
                                   const std::vector<SlowDevices>& slow, const Cluster& cluster) {
   std::vector<std::string> texts;
-  constexpr std::size_t kMostNamed = 8;
+  constexpr std::size_t kMaxNamed = 8;
   for (const SlowDevices& s : slow) {
-    if (texts.size() == kMostNamed) {
-      texts.push_back(fmt::format("… and {} more are slow", slow.size() - kMostNamed));
+    if (texts.size() == kMaxNamed) {
+      texts.push_back(fmt::format("… and {} more are slow", slow.size() - kMaxNamed));
       break;
     }
     const auto worker = static_cast<std::int32_t>(s.worker);

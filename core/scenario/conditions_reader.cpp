@@ -10,10 +10,10 @@
 namespace tutti::core {
 namespace {
 
-constexpr double kMostSlowdown = 1e6;
+constexpr double kMaxSlowdown = 1e6;
 constexpr double kMillion = 1e6;
 constexpr double kShortestBurstMs = 0.001;
-constexpr LinkId kMostLoaded = 1'000'000;  ///< links with background traffic
+constexpr LinkId kMaxLoaded = 1'000'000;  ///< links with background traffic
 
 std::int64_t ppm(double share) { return static_cast<std::int64_t>(share * kMillion + 0.5); }
 
@@ -35,7 +35,7 @@ class ConditionsReader {
  private:
   Time moment(const google::protobuf::Message& message, const char* field, const char* what,
               Time usual) {
-    const auto ms = fields_.number(message, field, what, {0, kMostMilliseconds});
+    const auto ms = fields_.number(message, field, what, {0, kMaxMilliseconds});
     return ms ? time_from_us(*ms * 1e3) : usual;
   }
 
@@ -45,7 +45,7 @@ class ConditionsReader {
     SlowDevices slow;
     slow.slowdown_ppm =
         ppm(fields_
-                .required(message, "slowdown", "slow", {1, kMostSlowdown},
+                .required(message, "slowdown", "slow", {1, kMaxSlowdown},
                           "how many times as long everything takes there, such as 1.5")
                 .value_or(1));
     slow.from = moment(message, "from_ms", "slow", Time());
@@ -212,7 +212,7 @@ class ConditionsReader {
                           "background: pause_ms is between bursts; say burst_ms too");
     if (message.has_burst_ms()) {
       const auto ms = [&](const char* field, const char* remedy) {
-        const Bounds bounds{kShortestBurstMs, kMostMilliseconds};
+        const Bounds bounds{kShortestBurstMs, kMaxMilliseconds};
         return time_from_us(
             fields_.required(message, field, "background", bounds, remedy).value_or(1) * 1e3);
       };
@@ -238,22 +238,21 @@ class ConditionsReader {
         fields_.complain_at(
             message, "where", ProblemCode::kConflict,
             "background: this network has no links between switches; take PORTS, or a FAT_TREE");
-      for (LinkId id = 0; id < std::min(cluster_.switch_links(), kMostLoaded + 1); ++id)
+      for (LinkId id = 0; id < std::min(cluster_.switch_links(), kMaxLoaded + 1); ++id)
         found.push_back(id);
     } else {
       words = "all ports of network cards";
       if (!cluster_.network())
         fields_.complain_at(message, "where", ProblemCode::kUnknownName,
                             "background: there is no network, so no ports");
-      for (LinkId id = cluster_.switch_links();
-           id < cluster_.links() && found.size() <= kMostLoaded; ++id) {
+      for (LinkId id = cluster_.switch_links(); id < cluster_.links() && found.size() <= kMaxLoaded;
+           ++id) {
         if (cluster_.link(id).kind == LinkKind::kNetwork) found.push_back(id);
       }
     }
-    if (found.size() > kMostLoaded)
+    if (found.size() > kMaxLoaded)
       fields_.complain_at(message, "where", ProblemCode::kTooLarge,
-                          "background: these are more than {} links; name single ones",
-                          kMostLoaded);
+                          "background: these are more than {} links; name single ones", kMaxLoaded);
     return found;
   }
 

@@ -113,7 +113,7 @@ void lower_custom(WrittenScenario& written) {
   Strategy& strategy = written.scenario.strategy;
   if (!strategy.custom) return;
   const Cluster& cluster = *written.scenario.cluster;
-  if (cluster.replicas() > kMostRanks) return;  // told elsewhere
+  if (cluster.replicas() > kMaxRanks) return;  // told elsewhere
   const AlgorithmShape shape{static_cast<std::int32_t>(cluster.replicas()),
                              cluster.replicas_per_worker(), strategy.root};
   strategy.custom->made =

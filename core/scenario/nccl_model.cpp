@@ -67,7 +67,7 @@ class TimesAtBandEnd : public CollectiveTimes {
 }  // namespace
 
 void set_nccl_channels(nccl::Settings& settings, std::optional<int> channels) {
-  if (!settings.least_channels) settings.least_channels = channels;
+  if (!settings.min_channels) settings.min_channels = channels;
   if (!settings.most_channels) settings.most_channels = channels;
 }
 

@@ -9,9 +9,9 @@
 namespace tutti::core {
 namespace {
 
-constexpr std::int64_t kMostPerSwitch = 4096;  ///< spines, routers, links of a switch
-constexpr double kMostOversubscription = 1000;
-constexpr std::int64_t kMostThreads = 1024;  ///< of a process that moves bytes
+constexpr std::int64_t kMaxPerSwitch = 4096;  ///< spines, routers, links of a switch
+constexpr double kMaxOversubscription = 1000;
+constexpr std::int64_t kMaxThreads = 1024;  ///< of a process that moves bytes
 
 class NetworkReader {
  public:
@@ -73,16 +73,16 @@ class NetworkReader {
 
   std::optional<Bandwidth> rate(const google::protobuf::Message& message, const char* field,
                                 const char* what) {
-    const auto gb_per_s = fields_.number(message, field, what, {0, kMostGbPerS, false});
+    const auto gb_per_s = fields_.number(message, field, what, {0, kMaxGbPerS, false});
     if (!gb_per_s) return std::nullopt;
-    return bandwidth_from_gb_per_s(std::max(*gb_per_s, kLeastGbPerS));
+    return bandwidth_from_gb_per_s(std::max(*gb_per_s, kMinGbPerS));
   }
 
   /// What the message says, else what the kind of link does; required if neither.
   Time latency(const char* field, std::optional<Time> otherwise, const char* remedy) {
     if (!fields_.has(message_, field) && otherwise) return *otherwise;
     return time_from_us(
-        fields_.required(message_, field, "network", {0, kMostLatencyUs}, remedy).value_or(0));
+        fields_.required(message_, field, "network", {0, kMaxLatencyUs}, remedy).value_or(0));
   }
 
   void read_figures() {
@@ -126,16 +126,15 @@ class NetworkReader {
     HostTransportSettings& settings = network_.host_settings;
     settings.library = static_cast<HostLibrary>(hosts.library());
     settings.send_us_per_message =
-        fields_.number(hosts, "send_us_per_message", what, {0, kMostLatencyUs});
+        fields_.number(hosts, "send_us_per_message", what, {0, kMaxLatencyUs});
     settings.receive_us_per_message =
-        fields_.number(hosts, "receive_us_per_message", what, {0, kMostLatencyUs});
+        fields_.number(hosts, "receive_us_per_message", what, {0, kMaxLatencyUs});
     settings.thread_gb_per_s =
-        fields_.number(hosts, "thread_gb_per_s", what, {kLeastGbPerS, kMostGbPerS});
-    settings.host_gb_per_s =
-        fields_.number(hosts, "host_gb_per_s", what, {kLeastGbPerS, kMostGbPerS});
+        fields_.number(hosts, "thread_gb_per_s", what, {kMinGbPerS, kMaxGbPerS});
+    settings.host_gb_per_s = fields_.number(hosts, "host_gb_per_s", what, {kMinGbPerS, kMaxGbPerS});
     settings.receive_us_per_mb2 = fields_.number(hosts, "receive_us_per_mb2", what, {0, 1e6});
     settings.overlay_factor = fields_.number(hosts, "overlay_factor", what, {1, 1000});
-    if (const auto threads = fields_.integer(hosts, "threads", what, 1, kMostThreads))
+    if (const auto threads = fields_.integer(hosts, "threads", what, 1, kMaxThreads))
       settings.threads = static_cast<int>(*threads);
     settings.overlay = static_cast<Overlay>(hosts.overlay());
     settings.pod_per_gpu = hosts.pod_per_gpu();
@@ -200,10 +199,10 @@ class NetworkReader {
   }
 
   void check_size(const google::protobuf::Message& message, const char* what, double links) {
-    if (links <= static_cast<double>(kMostSwitchLinks)) return;
+    if (links <= static_cast<double>(kMaxSwitchLinks)) return;
     fields_.complain(message, ProblemCode::kTooLarge,
                      "{}: that makes {:.3g} links between switches; at most {} can be simulated",
-                     what, links, kMostSwitchLinks);
+                     what, links, kMaxSwitchLinks);
   }
 
   void read_fat_tree() {
@@ -215,13 +214,13 @@ class NetworkReader {
     const proto::FatTree& tree = message_.fat_tree();
     FatTreeShape& shape = network_.fat_tree;
     const std::size_t problems = fields_.problems().size();
-    shape.workers_per_leaf = whole(tree, "workers_per_leaf", "fat_tree", kMostWorkers);
-    shape.spines = static_cast<std::int32_t>(whole(tree, "spines", "fat_tree", kMostPerSwitch));
+    shape.workers_per_leaf = whole(tree, "workers_per_leaf", "fat_tree", kMaxWorkers);
+    shape.spines = static_cast<std::int32_t>(whole(tree, "spines", "fat_tree", kMaxPerSwitch));
     shape.rails = tree.rails();
     shape.cards_per_worker = network_.choice.cards_per_worker;
     shape.switch_latency = switch_latency_;
-    const auto oversubscription = fields_.number(
-        tree, "oversubscription", "fat_tree", {1 / kMostOversubscription, kMostOversubscription});
+    const auto oversubscription = fields_.number(tree, "oversubscription", "fat_tree",
+                                                 {1 / kMaxOversubscription, kMaxOversubscription});
     const auto uplink = rate(tree, "uplink_gb_per_s", "fat_tree");
     if (tree.has_oversubscription() && tree.has_uplink_gb_per_s()) {
       fields_.complain_at(tree, "uplink_gb_per_s", ProblemCode::kConflict,
@@ -233,8 +232,8 @@ class NetworkReader {
     const double ports = static_cast<double>(shape.workers_per_leaf) *
                          static_cast<double>(ports_on_leaf(shape.rails).count());
     const double share = ports / oversubscription.value_or(1) / shape.spines;
-    shape.uplink = uplink.value_or(
-        bandwidth_from_gb_per_s(std::clamp(share / 1e9, kLeastGbPerS, kMostGbPerS)));
+    shape.uplink =
+        uplink.value_or(bandwidth_from_gb_per_s(std::clamp(share / 1e9, kMinGbPerS, kMaxGbPerS)));
     const auto blocks = (workers_ + shape.workers_per_leaf - 1) / shape.workers_per_leaf;
     check_size(tree, "fat_tree",
                2.0 * static_cast<double>(blocks) * (shape.rails ? shape.cards_per_worker : 1) *
@@ -265,15 +264,15 @@ class NetworkReader {
     DragonflyShape& shape = network_.dragonfly;
     const std::size_t problems = fields_.problems().size();
     shape.workers_per_router =
-        fields_.integer(fly, "workers_per_router", "dragonfly", 1, kMostWorkers).value_or(1);
+        fields_.integer(fly, "workers_per_router", "dragonfly", 1, kMaxWorkers).value_or(1);
     shape.routers_per_group =
-        static_cast<std::int32_t>(whole(fly, "routers_per_group", "dragonfly", kMostPerSwitch));
+        static_cast<std::int32_t>(whole(fly, "routers_per_group", "dragonfly", kMaxPerSwitch));
     shape.global_links_per_router = static_cast<std::int32_t>(
-        whole(fly, "global_links_per_router", "dragonfly", kMostPerSwitch));
+        whole(fly, "global_links_per_router", "dragonfly", kMaxPerSwitch));
     shape.local = rate(fly, "local_gb_per_s", "dragonfly").value_or(widest_port());
     shape.global = rate(fly, "global_gb_per_s", "dragonfly").value_or(widest_port());
     shape.local_latency = switch_latency_;
-    const auto us = fields_.number(fly, "global_us", "dragonfly", {0, kMostLatencyUs});
+    const auto us = fields_.number(fly, "global_us", "dragonfly", {0, kMaxLatencyUs});
     shape.global_latency = us ? time_from_us(*us) : switch_latency_;
     if (fields_.problems().size() > problems) return;
     const std::int64_t groups = Dragonfly::groups_for(workers_, shape);

@@ -16,7 +16,7 @@ class Network;
 namespace tutti::core {
 
 /// Directed links between switches: each takes some memory in a simulation.
-inline constexpr std::int64_t kMostSwitchLinks = 16'000'000;
+inline constexpr std::int64_t kMaxSwitchLinks = 16'000'000;
 
 /// The network that a message describes for these workers; nothing, and problems, if it makes no
 /// sense. `path` is where the message was written: the path of a file that its `link` names, which

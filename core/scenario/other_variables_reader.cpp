@@ -50,7 +50,7 @@ void take_sparse_gradients(const proto::Workload& workload, std::int64_t replica
     }
     Slices slices;
     // Of all replicas together no more than a variable may have.
-    const std::int64_t most = kMostElements / variable->row_elements() / replicas;
+    const std::int64_t most = kMaxElements / variable->row_elements() / replicas;
     if (most == 0) {
       fields.complain_at(
           s, "variable", ProblemCode::kUnused,
@@ -68,7 +68,7 @@ void take_sparse_gradients(const proto::Workload& workload, std::int64_t replica
 }
 
 std::vector<OnReadVariable> on_read_from(const proto::Workload& workload, Fields& fields) {
-  constexpr std::int64_t kMost = 1 << 16;
+  constexpr std::int64_t kMax = 1 << 16;
   std::vector<OnReadVariable> variables;
   std::int64_t total = 0;
   for (const proto::OnReadVariable& v : workload.on_read()) {
@@ -100,13 +100,13 @@ std::vector<OnReadVariable> on_read_from(const proto::Workload& workload, Fields
         fields.complain_at(v, "aggregation", ProblemCode::kMissing,
                            "{}: say aggregation: SUM, MEAN or ONLY_FIRST_REPLICA", what);
     }
-    const std::int64_t count = fields.integer(v, "count", what, 1, kMost).value_or(1);
-    if (static_cast<std::int64_t>(variables.size()) + count > kMost) {
+    const std::int64_t count = fields.integer(v, "count", what, 1, kMax).value_or(1);
+    if (static_cast<std::int64_t>(variables.size()) + count > kMax) {
       fields.complain(v, ProblemCode::kTooLarge,
-                      "{}: more than {} on_read variables in all; take fewer", what, kMost);
+                      "{}: more than {} on_read variables in all; take fewer", what, kMax);
       break;
     }
-    if (variable.elements > 0 && count > (kMostElements - total) / variable.elements) {
+    if (variable.elements > 0 && count > (kMaxElements - total) / variable.elements) {
       fields.complain(v, ProblemCode::kTooLarge,
                       "{}: on_read variables have more than 2^46 elements in all; take fewer",
                       what);

@@ -78,7 +78,7 @@ void add_schedule(Digest& digest, const Schedule& schedule, std::int64_t stride)
 }  // namespace
 
 std::uint64_t plan_digest(const Scenario& scenario) {
-  constexpr std::int64_t kMostDigested = 1 << 20;
+  constexpr std::int64_t kMaxDigested = 1 << 20;
   Digest digest;
   const Cluster& cluster = *scenario.cluster;
   digest.number(cluster.workers());
@@ -94,7 +94,7 @@ std::uint64_t plan_digest(const Scenario& scenario) {
   std::int64_t steps = 0;
   for (const Pack& pack : scenario.plan.packs)
     steps += steps_of(*scenario.plan.collective(pack).schedule);
-  const std::int64_t stride = std::max<std::int64_t>(1, steps / kMostDigested + 1);
+  const std::int64_t stride = std::max<std::int64_t>(1, steps / kMaxDigested + 1);
   digest.number(static_cast<std::int64_t>(scenario.plan.packs.size()));
   for (const Pack& pack : scenario.plan.packs) {
     for (const Member& member : pack.payload.members) {

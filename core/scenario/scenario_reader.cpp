@@ -49,7 +49,7 @@ class ScenarioReader {
   void read_run() {
     const proto::Run& run = message_.run();
     scenario_.run.steps =
-        static_cast<std::int32_t>(fields_.integer(run, "steps", "run", 1, kMostSteps).value_or(3));
+        static_cast<std::int32_t>(fields_.integer(run, "steps", "run", 1, kMaxSteps).value_or(3));
     scenario_.run.seed = run.seed();
     const auto jitter = fields_.number(run, "compute_jitter_percent", "run", {0, 90});
     scenario_.run.compute_jitter_ppm = static_cast<std::int64_t>(jitter.value_or(0) * 10'000);
@@ -142,7 +142,7 @@ class ScenarioReader {
     options.flops_efficiency =
         fields_.number(w, "flops_efficiency", "workload", {0, 1, false}).value_or(0.5);
     const auto milliseconds = [&](const char* field) -> std::optional<Time> {
-      const auto ms = fields_.number(w, field, "workload", {0, kMostMilliseconds});
+      const auto ms = fields_.number(w, field, "workload", {0, kMaxMilliseconds});
       if (!ms) return std::nullopt;
       return time_from_us(*ms * 1e3);
     };
@@ -150,7 +150,7 @@ class ScenarioReader {
     options.backward = milliseconds("backward_ms");
     options.update = milliseconds("update_ms");
     options.micro_batches = static_cast<std::int32_t>(
-        fields_.integer(w, "micro_batches", "workload", 1, kMostMicroBatches).value_or(1));
+        fields_.integer(w, "micro_batches", "workload", 1, kMaxMicroBatches).value_or(1));
     options.accumulate = milliseconds("accumulate_ms");
     if (w.has_accumulate_ms() && options.micro_batches == 1) {
       fields_.complain_at(
@@ -242,13 +242,13 @@ class ScenarioReader {
       }
       variable.layer = static_cast<std::int64_t>(model.variables.size());
       const std::string what = fmt::format("variable \"{}\"", v.name());
-      if (const auto ms = fields_.number(v, "forward_ms", what, {0, kMostMilliseconds}))
+      if (const auto ms = fields_.number(v, "forward_ms", what, {0, kMaxMilliseconds}))
         variable.forward = time_from_us(*ms * 1e3);
-      if (const auto ms = fields_.number(v, "backward_ms", what, {0, kMostMilliseconds}))
+      if (const auto ms = fields_.number(v, "backward_ms", what, {0, kMaxMilliseconds}))
         variable.backward = time_from_us(*ms * 1e3);
       model.variables.push_back(std::move(variable));
     }
-    if (total > kMostElements)
+    if (total > kMaxElements)
       fields_.complain(w, ProblemCode::kTooLarge, "workload: {} elements in all are more than 2^46",
                        total);
     return problems_.size() == before;

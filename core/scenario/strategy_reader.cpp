@@ -14,7 +14,7 @@ namespace tutti::core {
 namespace {
 
 constexpr const char* kWhat = "strategy";
-constexpr std::int64_t kMostPackBytes = std::int64_t{1} << 50;
+constexpr std::int64_t kMaxPackBytes = std::int64_t{1} << 50;
 
 Reduction reduction_of(proto::Strategy::Reduction reduction) {
   switch (reduction) {
@@ -54,13 +54,13 @@ class StrategyReader {
   std::optional<Strategy> read() {
     const bool known = read_who_reduces();
     read_packing();
-    read_what_is_asked();
+    read_overrides();
     read_staging();
     read_collective();
     read_compression();
     strategy_.reduction = reduction_of(message_.reduction());
     strategy_.launch_overhead =
-        time_from_us(fields_.number(message_, "launch_us", kWhat, {0, kMostLatencyUs}).value_or(0));
+        time_from_us(fields_.number(message_, "launch_us", kWhat, {0, kMaxLatencyUs}).value_or(0));
     strategy_.launch_overhead_asked = message_.has_launch_us();
     if (!known || !fields_.sources().whole(message_)) return std::nullopt;
     return std::move(strategy_);
@@ -148,12 +148,12 @@ class StrategyReader {
   // --- packing ---
 
   void read_packing() {
-    if (const auto bytes = fields_.integer(message_, "bytes_per_pack", kWhat, 0, kMostPackBytes))
+    if (const auto bytes = fields_.integer(message_, "bytes_per_pack", kWhat, 0, kMaxPackBytes))
       strategy_.bytes_per_pack = Bytes(*bytes);
     strategy_.num_packs =
         static_cast<int>(fields_.integer(message_, "num_packs", kWhat, 0, 1 << 20).value_or(0));
     strategy_.agg_small_grads_max_bytes =
-        Bytes(fields_.integer(message_, "agg_small_grads_max_bytes", kWhat, 1, kMostPackBytes)
+        Bytes(fields_.integer(message_, "agg_small_grads_max_bytes", kWhat, 1, kMaxPackBytes)
                   .value_or(0));
     strategy_.agg_small_grads_max_group = static_cast<int>(
         fields_.integer(message_, "agg_small_grads_max_group", kWhat, 1, 1 << 30).value_or(10));
@@ -195,7 +195,7 @@ class StrategyReader {
 
   // --- all else ---
 
-  void read_what_is_asked() {
+  void read_overrides() {
     switch (message_.merging()) {
       case proto::Strategy::SCOPED_ALLOCATOR:
         strategy_.merging_asked = Merging::kScopedAllocator;
@@ -209,7 +209,7 @@ class StrategyReader {
     if (message_.launch() == proto::Strategy::SERIAL) strategy_.launch_asked = Launch::kSerial;
     if (message_.update() == proto::Strategy::AFTER_ALL) strategy_.update_asked = Update::kAfterAll;
     if (message_.update() == proto::Strategy::PER_PACK) strategy_.update_asked = Update::kPerPack;
-    strategy_.take_what_is_asked();
+    strategy_.apply_overrides();
     strategy_.update = strategy_.update_asked.value_or(Update::kPerPack);
   }
 
@@ -228,7 +228,7 @@ class StrategyReader {
   void read_collective() {
     strategy_.collective = collective_of(message_.collective());
     strategy_.root =
-        static_cast<Rank>(fields_.integer(message_, "root", kWhat, 0, kMostRanks).value_or(0));
+        static_cast<Rank>(fields_.integer(message_, "root", kWhat, 0, kMaxRanks).value_or(0));
     strategy_.out_of_place = message_.out_of_place();
     // A custom algorithm may say by itself which collective it is.
     if (!message_.custom().file().empty() && !complaints_.has("strategy.collective")) return;

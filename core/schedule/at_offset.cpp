@@ -25,8 +25,9 @@ class AtOffset : public Schedule {
   [[nodiscard]] bool same_everywhere(Renumbering by, std::int32_t per_worker) const override {
     return schedule_->same_everywhere(by, per_worker);
   }
-  [[nodiscard]] AlikeSteps alike_from(Rank rank, Lane lane, std::int64_t index) const override {
-    return schedule_->alike_from(rank, lane, index);
+  [[nodiscard]] IdenticalSteps identical_from(Rank rank, Lane lane,
+                                              std::int64_t index) const override {
+    return schedule_->identical_from(rank, lane, index);
   }
   [[nodiscard]] std::int64_t scratch(Rank rank) const override { return schedule_->scratch(rank); }
   [[nodiscard]] int credits(Rank rank, Lane lane) const override {

@@ -17,7 +17,7 @@
 namespace tutti::core {
 namespace {
 
-constexpr std::size_t kMostProblems = 8;
+constexpr std::size_t kMaxProblems = 8;
 
 class Checker {
  public:
@@ -37,7 +37,7 @@ class Checker {
 
  private:
   void complain(Violation violation) {
-    if (problems_.size() < kMostProblems) problems_.push_back(std::move(violation));
+    if (problems_.size() < kMaxProblems) problems_.push_back(std::move(violation));
   }
 
   /// Orders 0: every lane as far as it goes, first to last; 1: last to first; 2: one step each in

@@ -26,7 +26,7 @@ enum class Renumbering : std::uint8_t {
 
 /// A range of a lane's steps, up to `end`, in which each step equals the one `period` steps before
 /// it except for offsets.
-struct AlikeSteps {
+struct IdenticalSteps {
   std::int64_t period = 0;  ///< 0: no such range is known
   std::int64_t end = 0;
 };
@@ -81,8 +81,10 @@ class Schedule {
   /// Returns the range of steps from `index` on that repeat with equal kinds, counts and peers, and
   /// wait for no other lane. `period` 0 may also mean that the algorithm does not know. REQUIRES: 0
   /// ≤ index < steps(rank, lane). Cost: constant.
-  [[nodiscard]] virtual AlikeSteps alike_from(Rank rank, Lane lane, std::int64_t index) const {
-    return static_cast<void>(rank), static_cast<void>(lane), static_cast<void>(index), AlikeSteps{};
+  [[nodiscard]] virtual IdenticalSteps identical_from(Rank rank, Lane lane,
+                                                      std::int64_t index) const {
+    return static_cast<void>(rank), static_cast<void>(lane), static_cast<void>(index),
+           IdenticalSteps{};
   }
 
   /// The number of elements of the rank's scratch buffer.

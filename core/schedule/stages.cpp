@@ -51,13 +51,14 @@ class Stages : public Schedule {
     return step;
   }
 
-  [[nodiscard]] AlikeSteps alike_from(Rank rank, Lane lane, std::int64_t index) const override {
+  [[nodiscard]] IdenticalSteps identical_from(Rank rank, Lane lane,
+                                              std::int64_t index) const override {
     const Place place = locate(rank, lane);
     if (index < place.lanes_before) return {};
-    AlikeSteps alike =
-        place.stage->schedule->alike_from(place.local, place.lane, index - place.lanes_before);
-    alike.end += place.lanes_before;
-    return alike;
+    IdenticalSteps identical =
+        place.stage->schedule->identical_from(place.local, place.lane, index - place.lanes_before);
+    identical.end += place.lanes_before;
+    return identical;
   }
 
   [[nodiscard]] std::int64_t scratch(Rank rank) const override {

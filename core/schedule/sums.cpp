@@ -12,10 +12,10 @@ namespace {
 
 /// "0, 1, 2", and an ellipsis for those beyond the eighth.
 std::string listed(const std::vector<Rank>& ranks) {
-  constexpr std::size_t kMostListed = 8;
-  const auto end = ranks.begin() + static_cast<std::ptrdiff_t>(std::min(ranks.size(), kMostListed));
+  constexpr std::size_t kMaxListed = 8;
+  const auto end = ranks.begin() + static_cast<std::ptrdiff_t>(std::min(ranks.size(), kMaxListed));
   return fmt::format("{}{}", fmt::join(ranks.begin(), end, ", "),
-                     ranks.size() > kMostListed ? ", …" : "");
+                     ranks.size() > kMaxListed ? ", …" : "");
 }
 
 }  // namespace

@@ -23,10 +23,10 @@ void add_to(Content& sum, const Content& more, Sums& sums) {
     while (left > 0 && other < more.size()) {
       const std::int64_t count = std::min(left, more[other].count - used);
       const std::int64_t first = stretch.first + stretch.count - left;
-      const bool alike = first == more[other].first + used;
+      const bool identical = first == more[other].first + used;
       if (count > 0)
         result.push_back(
-            {count, alike ? sums.add(stretch.sum, more[other].sum) : Sums::kUnlike, first});
+            {count, identical ? sums.add(stretch.sum, more[other].sum) : Sums::kUnlike, first});
       left -= count;
       used += count;
       if (used == more[other].count) ++other, used = 0;

@@ -7,7 +7,7 @@ namespace tutti::core {
 namespace {
 
 constexpr std::size_t kMaxProblemsOfRun = 8;
-constexpr std::size_t kMostClockWords = std::size_t{1} << 25;
+constexpr std::size_t kMaxClockWords = std::size_t{1} << 25;
 
 std::string_view name_of(Buffer buffer) { return buffer == Buffer::kData ? "data" : "scratch"; }
 
@@ -33,7 +33,7 @@ SymbolicRun::SymbolicRun(const Schedule& schedule, const Contract& contract, Rac
     }
   }
   work_.resize(lanes_.size());
-  keep_clocks_ = races == Races::kLookedFor && steps * lanes_.size() <= kMostClockWords;
+  keep_clocks_ = races == Races::kLookedFor && steps * lanes_.size() <= kMaxClockWords;
   if (!keep_clocks_) return;
   for (LaneWork& work : work_) work.clock.assign(lanes_.size(), 0);
 }

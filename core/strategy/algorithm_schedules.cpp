@@ -30,8 +30,8 @@ namespace {
 
 // The minimum message size of a double tree: small enough for pipelining over all hops, but not so
 // small that latency dominates.
-constexpr Bytes kLeastTreeMessage{16 << 10};
-constexpr Bytes kMostTreeMessage{512 << 10};
+constexpr Bytes kMinTreeMessage{16 << 10};
+constexpr Bytes kMaxTreeMessage{512 << 10};
 
 bool has_equal_blocks(const ScheduleRequest& r) {
   return r.is(CollectiveKind::kReduceScatter) || r.is(CollectiveKind::kAllGather);
@@ -77,8 +77,7 @@ Made tree_pair(const ScheduleRequest& r, const Contract& contract, Engine engine
       2 * std::int64_t{std::bit_width(static_cast<std::uint32_t>(contract.members() - 1))};
   const std::int64_t evenly = (r.elements + 1) / 2 / std::max<std::int64_t>(1, hops) + 1;
   return double_tree_all_reduce(
-      contract,
-      std::clamp(evenly, r.elements_in(kLeastTreeMessage), r.elements_in(kMostTreeMessage)),
+      contract, std::clamp(evenly, r.elements_in(kMinTreeMessage), r.elements_in(kMaxTreeMessage)),
       engine);
 }
 

@@ -46,7 +46,7 @@ std::string describe(const PlannedExchange& planned, const Communicator& communi
   const Exchange& e = planned.exchange;
   const std::string filled = e.sizes
                                  ? fmt::format(", slots at least {:g} % full",
-                                               static_cast<double>(e.sizes->least_filled_ppm) / 1e4)
+                                               static_cast<double>(e.sizes->min_filled_ppm) / 1e4)
                                  : "";
   return fmt::format("{}: {} groups of {}, in each step {} {} of {}{}{}", communicator.name,
                      communicator.partition.groups(), communicator.partition.group_size(),

@@ -40,7 +40,7 @@ struct Communicator {
 };
 
 /// The maximum number of exchanges of one kind in each pass of a step.
-inline constexpr std::int32_t kMostExchanges = 1 << 20;
+inline constexpr std::int32_t kMaxExchanges = 1 << 20;
 
 /// An exchange of a plan.
 struct PlannedExchange {

@@ -262,7 +262,7 @@ NcclLinks::Load NcclLinks::load_of(const Place& place, const nccl::CollectiveTim
           time.time.cards.bytes * core::part_of(place.far, most_of_worker_)};
 }
 
-Time NcclLinks::least_of(const Place& place, const Load& load) {
+Time NcclLinks::min_of(const Place& place, const Load& load) {
   return place.link < 0 ? Time() : transfer_time(whole_bytes(load.near + load.far), place.ceiling);
 }
 
@@ -270,7 +270,7 @@ NcclLinks::Busiest NcclLinks::busiest(const nccl::CollectiveTime& time) const {
   Busiest busiest;
   for (const Place& place : places_) {
     if (place.part == Part::kSwitches) continue;
-    const Time least = least_of(place, load_of(place, time));
+    const Time least = min_of(place, load_of(place, time));
     if (least > busiest.least) busiest = {least, place.link, place.of_device};
   }
   return busiest;
@@ -299,7 +299,7 @@ std::vector<LinkUse> NcclLinks::uses(const nccl::CollectiveTime& time) const {
     use.link = place.link;
     use.rate = place.rate;
     use.carried = whole_bytes(load.near + load.far);
-    const Time least = least_of(place, load);
+    const Time least = min_of(place, load);
     switch (place.part) {
       case Part::kInside:
         use.busy = part_of_time(time.links, core::part_of(modelled(place, load), most_inside));

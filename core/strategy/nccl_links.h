@@ -73,7 +73,7 @@ class NcclLinks {
 
   [[nodiscard]] Part part_of(LinkId link, bool far, const Cluster& cluster) const;
   [[nodiscard]] Load load_of(const Place& place, const nccl::CollectiveTime& time) const;
-  [[nodiscard]] static Time least_of(const Place& place, const Load& load);
+  [[nodiscard]] static Time min_of(const Place& place, const Load& load);
 
   std::vector<Place> places_;
   LinkKind inside_ = LinkKind::kPcie;

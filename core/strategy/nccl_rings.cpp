@@ -11,7 +11,7 @@ constexpr Bytes kRingSlice{1 << 20};
 constexpr int kRingCredits = 4;
 /// A channel is only used for at least this much traffic; an all-reduce counts its bytes twice, the
 /// others once.
-constexpr Bytes kLeastTrafficPerChannel{16 << 10};
+constexpr Bytes kMinTrafficPerChannel{16 << 10};
 
 }  // namespace
 
@@ -58,7 +58,7 @@ RingOptions nccl_rings(std::vector<RingPath> channels, const Strategy& strategy,
   const int times = strategy.collective == CollectiveKind::kAllReduce ? 2 : 1;
   const std::int64_t traffic = times * elements * size_of(type).count();
   const std::int64_t worthwhile =
-      std::max<std::int64_t>(1, traffic / kLeastTrafficPerChannel.count());
+      std::max<std::int64_t>(1, traffic / kMinTrafficPerChannel.count());
   if (worthwhile < static_cast<std::int64_t>(channels.size()))
     channels.resize(static_cast<std::size_t>(worthwhile));
   RingOptions options;

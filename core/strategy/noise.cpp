@@ -39,7 +39,7 @@ std::uint64_t pareto(std::uint64_t mean, std::uint64_t index_milli, std::uint64_
   const std::uint64_t times =
       exp2_fixed(static_cast<std::uint64_t>(static_cast<Wide>(bits) * 1'000 / index_milli));
   const Wide least = static_cast<Wide>(mean) * (index_milli - 1'000) / index_milli;
-  const Wide most = static_cast<Wide>(kMostNoisy) * 1'000'000;
+  const Wide most = static_cast<Wide>(kMaxNoisy) * 1'000'000;
   return static_cast<std::uint64_t>(std::min(most, least * times >> 16));
 }
 
@@ -102,7 +102,7 @@ std::int64_t noisy_pace(const Noise& noise, std::uint64_t seed, std::int64_t rep
       longer = bernoulli(mean, static_cast<std::uint64_t>(noise.probability_ppm), u);
       break;
   }
-  return std::min(kMostNoisy * 1'000'000, 1'000'000 + static_cast<std::int64_t>(longer));
+  return std::min(kMaxNoisy * 1'000'000, 1'000'000 + static_cast<std::int64_t>(longer));
 }
 
 std::int64_t pace_of(std::int64_t jitter_ppm, std::uint64_t seed, std::int64_t replica,

@@ -29,7 +29,7 @@ struct Noise {
 
 /// The maximum ratio of a step's computation to its nominal time; the tail of the distribution is
 /// cut off there.
-inline constexpr std::int64_t kMostNoisy = 1'000;
+inline constexpr std::int64_t kMaxNoisy = 1'000;
 
 /// Returns the time that a replica computes in a step, in millionths of the nominal time: 1'000'000
 /// and more. It depends only on seed, replica and step, so not on the order of events, and is

@@ -38,10 +38,10 @@ std::vector<StrategyProblem> problems_of_servers(const Strategy& strategy, const
          fmt::format("servers add gradients up, or take their mean, and know no {}; take "
                      "SUM or MEAN",
                      to_string(strategy.reduction))});
-  if (cluster.replicas() + cluster.workers() > kMostRanks)
+  if (cluster.replicas() + cluster.workers() > kMaxRanks)
     complain(fmt::format(
         "{} replicas are more than the {} that one collective can have; take fewer workers",
-        cluster.replicas(), kMostRanks - cluster.workers()));
+        cluster.replicas(), kMaxRanks - cluster.workers()));
   return problems;
 }
 

@@ -12,7 +12,7 @@ std::string_view to_string(Placement placement) {
   switch (placement) {
     case Placement::kRoundRobin: return "round robin";
     case Placement::kGreedyBytes: return "greedy by bytes";
-    case Placement::kLeastElements: return "greedy by elements";
+    case Placement::kMinElements: return "greedy by elements";
     case Placement::kByHash: return "by the hash of their keys";
   }
   return "";

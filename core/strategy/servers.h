@@ -14,9 +14,9 @@ namespace tutti::core {
 /// How variables are placed on devices; in creation order, with ties decided in favour of the first
 /// device.
 enum class Placement : std::uint8_t {
-  kRoundRobin,     ///< round-robin
-  kGreedyBytes,    ///< on the device with the fewest bytes so far
-  kLeastElements,  ///< on the device with the fewest elements so far
+  kRoundRobin,   ///< round-robin
+  kGreedyBytes,  ///< on the device with the fewest bytes so far
+  kMinElements,  ///< on the device with the fewest elements so far
   kByHash,  ///< part by part, by the hash of its key (core/framework/byteps/keys.h); place() does
             ///< not support it
 };

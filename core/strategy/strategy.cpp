@@ -27,10 +27,10 @@ void Strategy::take(AlgorithmChoice which) {
   launch = usual.launch;
   waits_for_workers = usual.waits_for_workers;
   if (!staging_asked) staging = usual.staging;
-  take_what_is_asked();
+  apply_overrides();
 }
 
-void Strategy::take_what_is_asked() {
+void Strategy::apply_overrides() {
   merging = merging_asked.value_or(merging);
   launch = launch_asked.value_or(launch);
 }
@@ -171,9 +171,9 @@ class Requirements {
   }
 
   void check_ranks() {
-    if (cluster_.replicas() + cluster_.workers() <= kMostRanks) return;
+    if (cluster_.replicas() + cluster_.workers() <= kMaxRanks) return;
     problem("", "{} replicas are more than the {} that one collective can have; take fewer workers",
-            cluster_.replicas(), kMostRanks - cluster_.workers());
+            cluster_.replicas(), kMaxRanks - cluster_.workers());
   }
 
   const Strategy& strategy_;

@@ -146,11 +146,11 @@ struct Strategy {
   /// Sets the algorithm with its defaults, except for settings that were requested explicitly.
   void take(AlgorithmChoice algorithm);
   /// Applies the requested merging and launches, if any.
-  void take_what_is_asked();
+  void apply_overrides();
 };
 
 /// The maximum number of ranks of one collective, including helpers.
-inline constexpr std::int64_t kMostRanks = 2'000'000'000;
+inline constexpr std::int64_t kMaxRanks = 2'000'000'000;
 
 /// Returns the problems that prevent `strategy` from running on `cluster`. If it has a spec, use
 /// problems_on() (all_reduce_spec.h).

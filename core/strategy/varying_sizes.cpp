@@ -18,21 +18,20 @@ constexpr std::int64_t kMillion = 1'000'000;
 
 class ByPopularity final : public BlockSizes {
  public:
-  ByPopularity(std::int64_t capacity, std::int64_t least_ppm, std::uint64_t seed, bool brings_back)
-      : capacity_(capacity), least_ppm_(least_ppm), seed_(seed), brings_back_(brings_back) {}
+  ByPopularity(std::int64_t capacity, std::int64_t min_ppm, std::uint64_t seed, bool brings_back)
+      : capacity_(capacity), min_ppm_(min_ppm), seed_(seed), brings_back_(brings_back) {}
 
   [[nodiscard]] std::int64_t of(Rank from, Rank to) const override {
     const auto expert = static_cast<std::uint64_t>(brings_back_ ? from : to);
     Random random(seed_ ^ (expert + 1) * 0x9e3779b97f4a7c15u);
     const auto above = static_cast<std::int64_t>(
-        random.below(static_cast<std::uint64_t>(kMillion - least_ppm_ + 1)));
-    return static_cast<std::int64_t>(static_cast<Wide>(capacity_) * (least_ppm_ + above) /
-                                     kMillion);
+        random.below(static_cast<std::uint64_t>(kMillion - min_ppm_ + 1)));
+    return static_cast<std::int64_t>(static_cast<Wide>(capacity_) * (min_ppm_ + above) / kMillion);
   }
 
  private:
   std::int64_t capacity_;
-  std::int64_t least_ppm_;
+  std::int64_t min_ppm_;
   std::uint64_t seed_;  ///< of this pair
   bool brings_back_;
 };
@@ -92,7 +91,7 @@ std::shared_ptr<const BlockSizes> VaryingSizes::of(std::int64_t capacity, std::i
                  static_cast<std::uint32_t>(occurrence.step) * 0xbf58476d1ce4e5b9u);
   Random of_pair(of_step.next() ^ pair * 0x94d049bb133111ebu);
   Random of_group(of_pair.next() ^ static_cast<std::uint64_t>(group) * 0x9e3779b97f4a7c15u);
-  return std::make_shared<const ByPopularity>(capacity, least_filled_ppm, of_group.next(),
+  return std::make_shared<const ByPopularity>(capacity, min_filled_ppm, of_group.next(),
                                               occurrence.number % 2 == 1);
 }
 

@@ -21,10 +21,10 @@ struct Occurrence {
 ///
 /// A block holds at most `capacity` elements. Experts (replicas) differ in popularity: for each
 /// pair of executions, all blocks sent to an expert are filled to a share of the capacity that is
-/// drawn uniformly between `least_filled_ppm` and 1'000'000 millionths. The second execution of a
+/// drawn uniformly between `min_filled_ppm` and 1'000'000 millionths. The second execution of a
 /// pair returns what the first sent: tokens are dispatched, and combined.
 struct VaryingSizes {
-  std::int64_t least_filled_ppm = 1'000'000;
+  std::int64_t min_filled_ppm = 1'000'000;
 
   [[nodiscard]] std::shared_ptr<const BlockSizes> of(std::int64_t capacity, std::int64_t group,
                                                      const Occurrence& occurrence) const;

@@ -7,14 +7,14 @@
 
 namespace tutti::core {
 
-inline constexpr double kLeastGbPerS = 1e-6;
-inline constexpr double kMostGbPerS = 1e6;
-inline constexpr double kMostLatencyUs = 1e9;
-inline constexpr double kMostMilliseconds = 1e8;  ///< 28 hours
-inline constexpr std::int64_t kMostElements = std::int64_t{1}
-                                              << 46;  ///< of one gradient and of a model
-inline constexpr std::int64_t kMostWorkers = 10'000'000;
-inline constexpr std::int32_t kMostSteps = 100'000;
+inline constexpr double kMinGbPerS = 1e-6;
+inline constexpr double kMaxGbPerS = 1e6;
+inline constexpr double kMaxLatencyUs = 1e9;
+inline constexpr double kMaxMilliseconds = 1e8;  ///< 28 hours
+inline constexpr std::int64_t kMaxElements = std::int64_t{1}
+                                             << 46;  ///< of one gradient and of a model
+inline constexpr std::int64_t kMaxWorkers = 10'000'000;
+inline constexpr std::int32_t kMaxSteps = 100'000;
 inline constexpr int kDeepestNesting = 64;  ///< of values in a text
 
 }  // namespace tutti::core

@@ -29,7 +29,7 @@ class RunningSum {
 /// The latest valid time: what begins before the horizon may end some time after it.
 constexpr Time kLatest = kHorizon + 16 * kLongestDuration;
 /// The maximum number of workers, slots or lanes. (No cluster has as many.)
-constexpr std::int32_t kMostNumber = 100'000'000;
+constexpr std::int32_t kMaxNumber = 100'000'000;
 
 bool are_times(std::initializer_list<std::int64_t> picoseconds) {
   return std::all_of(picoseconds.begin(), picoseconds.end(),
@@ -41,7 +41,7 @@ bool are_counts(std::initializer_list<std::int64_t> counts) {
 }
 
 /// -1: none.
-bool is_number(std::int32_t number) { return number >= -1 && number <= kMostNumber; }
+bool is_number(std::int32_t number) { return number >= -1 && number <= kMaxNumber; }
 
 bool is_kind(std::int32_t kind) { return kind >= 0 && kind <= SpanKind::kExchange; }
 

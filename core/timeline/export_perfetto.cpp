@@ -27,7 +27,7 @@ constexpr int kEnd = 2;
 constexpr int kCounter = 4;
 constexpr int kExplicitOrder = 3;
 /// Few, so that they stay in the processor's cache until they are written.
-constexpr int kMostHeldPackets = 256;
+constexpr int kMaxHeldPackets = 256;
 /// The process that the links' counters belong to; workers are 1, 2, ….
 constexpr int kLinksPid = 1'000'000'000;
 
@@ -104,7 +104,7 @@ class Exporter {
     trace_.Clear();
   }
   void flush_if_many() {
-    if (trace_.packet_size() >= kMostHeldPackets) flush();
+    if (trace_.packet_size() >= kMaxHeldPackets) flush();
   }
 
   void intern_shared_texts() {

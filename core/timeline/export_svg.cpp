@@ -23,9 +23,9 @@ constexpr double kLeft = 150;
 constexpr double kRight = 20;
 constexpr double kRow = 18;
 constexpr double kGap = 6;
-constexpr int kMostDevices = 4;
-constexpr int kMostPackRows = 6;
-constexpr int kMostLinks = 3;
+constexpr int kMaxDevices = 4;
+constexpr int kMaxPackRows = 6;
+constexpr int kMaxLinks = 3;
 
 constexpr const char* kForward = palette::kSkyBlue;
 constexpr const char* kBackward = palette::kBlue;
@@ -89,8 +89,8 @@ class Drawing {
     });
     for (const Track* track : candidates) {
       const auto [count, fresh] = pack_rows.try_emplace({track->worker, track->device}, 0);
-      if (static_cast<int>(pack_rows.size()) > kMostDevices) break;
-      if (track->kind == TrackKind::kPacks && count->second++ >= kMostPackRows) continue;
+      if (static_cast<int>(pack_rows.size()) > kMaxDevices) break;
+      if (track->kind == TrackKind::kPacks && count->second++ >= kMaxPackRows) continue;
       rows_.push_back(track);
     }
     std::set<TrackId> wanted;
@@ -177,7 +177,7 @@ class Drawing {
     for (const LinkRecord& link : timeline_.links()) summary.link(link);
     int drawn = 0;
     for (const LinkRecord& link : summary.busiest_links()) {
-      if (drawn == kMostLinks) break;
+      if (drawn == kMaxLinks) break;
       if (link.bins.empty() || link.bin_width.count() <= 0 || link.bandwidth.count() <= 0) continue;
       ++drawn;
       y_ += kGap;

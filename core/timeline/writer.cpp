@@ -14,7 +14,7 @@ namespace {
 
 using google::protobuf::io::CodedOutputStream;
 
-constexpr std::size_t kMostHeldSpans = 256 << 10;
+constexpr std::size_t kMaxHeldSpans = 256 << 10;
 /// The number of spans after which the steps and packs that ended in the meantime are written.
 constexpr std::int64_t kSpansBetweenSteps = 16 << 10;
 /// A block with as many bytes takes nothing more. What went in last is at most a handful of texts,
@@ -295,7 +295,7 @@ void TimelineWriter::span(TrackId track, const Span& span) {
   ++state_->held_spans;
   ++state_->spans;
   if (list.size() >= kSpansPerBlock) state_->flush_spans(track, list);
-  if (state_->held_spans >= kMostHeldSpans) state_->flush_all_spans();
+  if (state_->held_spans >= kMaxHeldSpans) state_->flush_all_spans();
 }
 
 void TimelineWriter::step(const StepRecord& step) {

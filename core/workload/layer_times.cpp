@@ -64,7 +64,7 @@ Expected<LayerTimes> read_layer_times(const std::string& text, const std::string
     const auto time = [&](const char* column) {
       const Location where{path, cell(column).at.line, cell(column).at.column};
       return time_from_us(
-          read_number(cell(column).text, where, column, 0, kMostMilliseconds * 1e3, problems)
+          read_number(cell(column).text, where, column, 0, kMaxMilliseconds * 1e3, problems)
               .value_or(0));
     };
     LayerTime layer{cell("layer").text, time("forward_us"), time("backward_us"), {}};

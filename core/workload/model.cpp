@@ -16,7 +16,7 @@ namespace tutti::core {
 std::optional<std::int64_t> elements_of(const std::vector<std::int64_t>& shape) {
   std::int64_t elements = 1;
   for (const std::int64_t side : shape) {
-    if (side < 0 || (side > 0 && elements > kMostElements / side)) return std::nullopt;
+    if (side < 0 || (side > 0 && elements > kMaxElements / side)) return std::nullopt;
     elements *= side;
   }
   return elements;
@@ -77,9 +77,9 @@ class ModelReader {
         number(row, "layer", 0, 1e9).value_or(static_cast<double>(model_.variables.size())));
     variable.forward_flops = number(row, "forward_flops", 0, 1e24);
     variable.backward_flops = number(row, "backward_flops", 0, 1e24);
-    if (const auto us = number(row, "forward_us", 0, kMostMilliseconds * 1e3))
+    if (const auto us = number(row, "forward_us", 0, kMaxMilliseconds * 1e3))
       variable.forward = time_from_us(*us);
-    if (const auto us = number(row, "backward_us", 0, kMostMilliseconds * 1e3))
+    if (const auto us = number(row, "backward_us", 0, kMaxMilliseconds * 1e3))
       variable.backward = time_from_us(*us);
     model_.variables.push_back(std::move(variable));
   }
@@ -132,7 +132,7 @@ class ModelReader {
                       cell.text);
     variable.elements = *elements;
     total_ += *elements;
-    if (total_ > kMostElements)
+    if (total_ > kMaxElements)
       complain(cell.at, {ProblemCode::kTooLarge, "shape"},
                "up to here the model has {} elements; 2^46 are the most", total_);
   }

@@ -92,7 +92,7 @@ struct WorkloadOptions {
 };
 
 /// The maximum number of forward and backward passes in a step.
-inline constexpr std::int32_t kMostMicroBatches = 1 << 16;
+inline constexpr std::int32_t kMaxMicroBatches = 1 << 16;
 
 /// A reason why a workload cannot be made: a text for the user, and the field of the scenario's
 /// workload that it concerns (empty: the workload as a whole).

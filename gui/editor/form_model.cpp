@@ -27,13 +27,13 @@ namespace {
 
 /// "machine dgx1-v100, count 2": the first values of a message, for where it is closed.
 QString summary(const core::Value& message) {
-  constexpr int kMost = 3;
+  constexpr int kMax = 3;
   QStringList parts;
   for (const core::Value::Field& field : message.fields) {
     if (field.value.kind == core::Value::Kind::kMessage ||
         field.value.kind == core::Value::Kind::kList)
       continue;
-    if (parts.size() == kMost) return parts.join(QStringLiteral(", ")) + QStringLiteral(" …");
+    if (parts.size() == kMax) return parts.join(QStringLiteral(", ")) + QStringLiteral(" …");
     parts.append(QString::fromStdString(field.name + " " + field.value.text));
   }
   return parts.join(QStringLiteral(", "));

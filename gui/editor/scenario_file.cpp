@@ -32,7 +32,7 @@ void replace_all(std::string& text, std::string_view from, std::string_view to) 
 Expected<ScenarioBytes> ScenarioBytes::read(const QString& from) {
   const QFileInfo file(from);
   const std::string name = from.toStdString();
-  if (file.size() > kMostBytes) {
+  if (file.size() > kMaxBytes) {
     return tl::make_unexpected(Error::request(
         "this is larger than the 4 MiB that are edited here; is it a scenario?", {name, 0, 0}));
   }
@@ -62,11 +62,11 @@ Expected<std::string> ScenarioFile::take(const ScenarioBytes& read) {
         "again");
   for (std::size_t at = 0, line = 1; at < lines.size(); ++line) {
     const std::size_t end = std::min(lines.find('\n', at), lines.size());
-    if (end - at > kMostBytesOfALine)
+    if (end - at > kMaxBytesOfALine)
       return refuse(fmt::format(
           "line {} is {} bytes long, and up to {} are edited here; break it (JSON: python3 -m "
           "json.tool)",
-          line, end - at, kMostBytesOfALine));
+          line, end - at, kMaxBytesOfALine));
     at = end + 1;
   }
   // A text document treats some characters as the end of a line or a frame.

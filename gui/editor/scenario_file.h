@@ -15,10 +15,10 @@ struct ScenarioBytes {
   std::string bytes;
 
   /// Reads a file; callable from any thread. ERRORS: missing, not a regular file (a folder, a pipe,
-  /// …), unreadable, larger than kMostBytes.
+  /// …), unreadable, larger than kMaxBytes.
   static core::Expected<ScenarioBytes> read(const QString& from);
   /// The largest text that can be edited here, since form and text are updated on every key.
-  static constexpr qint64 kMostBytes = 4 << 20;
+  static constexpr qint64 kMaxBytes = 4 << 20;
 };
 
 /// A scenario's file and its format on disk, so that unchanged parts are written as they were read.
@@ -29,7 +29,7 @@ struct ScenarioFile {
   bool crlf = false;  ///< lines end with "\r\n"; in memory they always end with '\n'
 
   /// The longest line that is accepted: Qt takes seconds to break longer ones.
-  static constexpr std::size_t kMostBytesOfALine = 64 << 10;
+  static constexpr std::size_t kMaxBytesOfALine = 64 << 10;
 
   /// Returns the text of a file that was read, and sets the other members. ERRORS: not UTF-8, a
   /// line that is too long, mixed line endings.

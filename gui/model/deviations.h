@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "gui/model/beside.h"
+#include "gui/model/comparison.h"
 
 namespace tutti::gui {
 

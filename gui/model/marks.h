@@ -22,7 +22,7 @@ struct Mark {
 class Marks {
  public:
   /// Returns the path of the notes of a timeline.
-  static std::string path_beside(const std::string& timeline) { return timeline + ".marks"; }
+  static std::string path_of(const std::string& timeline) { return timeline + ".marks"; }
   /// Parses the text of such a file. ERRORS: all that is wrong, with its place in the text.
   static core::Expected<Marks> read(const std::string& text, const std::string& path);
   [[nodiscard]] std::string write() const;

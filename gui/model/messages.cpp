@@ -29,7 +29,7 @@ class Stretches {
       auto spans =
           trace_.spans(row, first, std::min(trace_.rows()[row].spans.size(), first + kLength));
       if (!spans) return tl::make_unexpected(spans.error());
-      if (read_.size() >= kMost) read_.clear();
+      if (read_.size() >= kMax) read_.clear();
       there = read_.emplace(std::pair(row, stretch), std::move(*spans)).first;
     }
     return there->second[i % kLength];
@@ -37,7 +37,7 @@ class Stretches {
 
  private:
   static constexpr SpanRow::Index kLength = 4096;  // about a block of the file
-  static constexpr std::size_t kMost = 200;        // 80 MB
+  static constexpr std::size_t kMax = 200;         // 80 MB
   const Trace& trace_;
   std::map<std::pair<std::size_t, SpanRow::Index>, std::vector<Span>> read_;
 };

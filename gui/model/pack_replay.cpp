@@ -59,7 +59,7 @@ core::Expected<std::unique_ptr<PackReplay>> PackReplay::of(
     for (Lane l = 0; l < collective.schedule->lanes(r); ++l)
       steps += collective.schedule->steps(r, l);
   }
-  if (steps > kMostSteps)
+  if (steps > kMaxSteps)
     return tl::make_unexpected(
         Error::request({core::ProblemCode::kTooLarge, "pack"},
                        fmt::format("pack {}: {} steps are too many to follow", pack, steps)));

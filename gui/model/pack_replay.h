@@ -28,7 +28,7 @@ class PackReplay {
     bool operator==(const Piece&) const = default;
   };
   /// Collectives with more steps are not replayed.
-  static constexpr std::int64_t kMostSteps = 2'000'000;
+  static constexpr std::int64_t kMaxSteps = 2'000'000;
 
   /// Returns a replay that stands before the pack's first step. ERRORS: why the pack cannot be
   /// replayed, as a sentence.

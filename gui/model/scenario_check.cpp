@@ -5,7 +5,7 @@
 #include <map>
 
 #include "core/base/format.h"
-#include "core/lowering/who_reduces.h"
+#include "core/lowering/reduction_scope.h"
 #include "core/strategy/bounds.h"
 
 namespace tutti::gui {
@@ -118,7 +118,7 @@ void tell_communicators(const core::Scenario& scenario, Card& card) {
                             core::describe(exchange, of, scenario.workload.micro_batches));
   }
   if (const auto& partition = scenario.plan.partition;
-      core::who_reduces(scenario.strategy, scenario.plan) == core::WhoReduces::kGroups) {
+      core::reduction_scope(scenario.strategy, scenario.plan) == core::ReductionScope::kGroups) {
     card.facts.emplace_back(
         "gradients",
         fmt::format("reduced in {} groups of {} replicas, which hold the same part of the model",

@@ -13,7 +13,7 @@ namespace {
 
 constexpr int kBackward =
     core::SpanKind::kFirstCompute + static_cast<int>(core::ComputeKind::kBackward);
-constexpr std::int64_t kMostLayers = 1'000'000'000;
+constexpr std::int64_t kMaxLayers = 1'000'000'000;
 
 template <class T>
 std::size_t bytes_of(const std::vector<T>& v) {
@@ -38,7 +38,7 @@ void SpanRow::add(const core::Span& span) {
   columns_->kinds.push_back(static_cast<std::uint8_t>(span.kind));
   // Layers have the numbers below those of packs: no span has both.
   const bool has_layer =
-      span.kind == kBackward && span.pack < 0 && span.index >= 0 && span.index < kMostLayers;
+      span.kind == kBackward && span.pack < 0 && span.index >= 0 && span.index < kMaxLayers;
   columns_->packs.push_back(has_layer ? kFirstLayer - static_cast<std::int32_t>(span.index)
                                       : span.pack);
 }

@@ -102,7 +102,7 @@ class Drawing {
   void make_lines() {
     const std::size_t values = by_ ? by_->values.size() : 1;
     line_of_.assign(values, kNoLine);
-    const std::size_t lines = std::min(values, kMostLines);
+    const std::size_t lines = std::min(values, kMaxLines);
     for (std::size_t i = 0; i < lines; ++i) {
       const std::size_t value = lines == 1 ? 0 : i * (values - 1) / (lines - 1);
       line_of_[value] = i;

@@ -40,7 +40,7 @@ struct SweepChoice {
 };
 
 /// The maximum number of lines. If the field has more values, this many are drawn, evenly spaced.
-inline constexpr std::size_t kMostLines = 24;
+inline constexpr std::size_t kMaxLines = 24;
 
 /// A point of the plot.
 struct CurvePoint {

@@ -16,12 +16,12 @@ namespace {
 
 /// Nothing in a run is shorter than a picosecond, and no window is wider than this many pixels.
 constexpr Time kNarrowestView{10'000};
-constexpr std::size_t kMostKept = 200;
+constexpr std::size_t kMaxKept = 200;
 
 void keep(std::vector<TimeRange>& history, const TimeRange& range) {
   if (!history.empty() && history.back() == range) return;
   history.push_back(range);
-  if (history.size() > kMostKept) history.erase(history.begin());
+  if (history.size() > kMaxKept) history.erase(history.begin());
 }
 
 }  // namespace

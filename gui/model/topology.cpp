@@ -34,7 +34,7 @@ std::optional<std::pair<std::int32_t, std::string>> part_of(const std::string& n
     if (name[i] < '0' || name[i] > '9') return std::nullopt;
     worker = worker * 10 + (name[i] - '0');
   }
-  if (worker > core::kMostRanks) return std::nullopt;
+  if (worker > core::kMaxRanks) return std::nullopt;
   return std::pair(static_cast<std::int32_t>(worker), name.substr(slash + 1));
 }
 
@@ -73,7 +73,7 @@ Topology Topology::of(const Trace& trace, const core::Scenario* plan, const Traf
   if (traffic) topology.devices_ = traffic->devices();
   if (topology.has_links_ && plan) {
     topology.cluster_ = plan->cluster;
-    topology.from_cluster(trace, *plan->cluster, std::min(kMostWorkers, plan->cluster->workers()));
+    topology.from_cluster(trace, *plan->cluster, std::min(kMaxWorkers, plan->cluster->workers()));
   } else if (topology.has_links_) {
     topology.from_records(trace);
     topology.words_ = "Links are those that the timeline names.";
@@ -135,7 +135,7 @@ void Topology::from_records(const Trace& trace) {
   const auto end_of = [&](const std::string& name) -> std::optional<std::size_t> {
     if (is_of_network(name)) return node(-1, kNetwork, Kind::kNetwork);
     const auto part = part_of(name);
-    if (!part || part->first >= kMostWorkers) return std::nullopt;
+    if (!part || part->first >= kMaxWorkers) return std::nullopt;
     return node(part->first, part->second, guessed(part->second));
   };
   for (std::size_t r = 0; r < trace.links().size(); ++r) {
@@ -152,7 +152,7 @@ void Topology::from_records(const Trace& trace) {
 
 void Topology::devices_of(const Trace& trace) {
   for (const Trace::Row& row : trace.rows()) {
-    if (row.track.worker < kMostWorkers)
+    if (row.track.worker < kMaxWorkers)
       node(row.track.worker, row.track.device, guessed(row.track.device));
   }
 }
@@ -166,7 +166,7 @@ void Topology::from_messages(const Traffic& traffic) {
   for (const auto& [ends, bytes] : sent) {
     const Traffic::Device& a = traffic.devices()[static_cast<std::size_t>(ends.first)];
     const Traffic::Device& b = traffic.devices()[static_cast<std::size_t>(ends.second)];
-    if (a.worker >= kMostWorkers || b.worker >= kMostWorkers) continue;
+    if (a.worker >= kMaxWorkers || b.worker >= kMaxWorkers) continue;
     const std::size_t from = node(a.worker, a.name, guessed(a.name)),
                       to = node(b.worker, b.name, guessed(b.name));
     const auto kind = a.worker == b.worker ? core::LinkKind::kPcie : core::LinkKind::kNetwork;

@@ -41,7 +41,7 @@ class Topology {
         record;  ///< index in the trace's links; nullopt: nothing was sent over it
   };
   /// The number of workers that are drawn. If there are more, words() says how many.
-  static constexpr std::int64_t kMostWorkers = 256;
+  static constexpr std::int64_t kMaxWorkers = 256;
 
   /// Builds the topology of a trace. `plan` and `traffic` may be null if they are not available.
   static Topology of(const Trace& trace, const core::Scenario* plan, const Traffic* traffic);

@@ -17,7 +17,7 @@ constexpr double kRowGap = 36;  ///< between rows of nodes: links are seen there
 constexpr double kPadding = 12, kTitle = 16;
 constexpr double kBoxGap = 26, kBar = 18, kBarGap = 24, kTrunk = 12;
 constexpr double kWidest = 7, kNarrowest = 1.6;
-constexpr double kArcShare = 0.17, kLeastArc = 14, kMostArc = 64;
+constexpr double kArcShare = 0.17, kMinArc = 14, kMaxArc = 64;
 constexpr int kRows = 5;
 
 int row_of(Kind kind) {
@@ -98,7 +98,7 @@ class Inside {
     return farthest == 0
                ? 0
                : std::clamp(kArcShare * static_cast<double>(farthest) * (kDeviceWidth + kGap),
-                            kLeastArc, kMostArc);
+                            kMinArc, kMaxArc);
   }
 
   void spread(int number) {
@@ -290,13 +290,13 @@ class Layouter {
   [[nodiscard]] Line2 in_one_row(const Topology::Link& link, const Box& a, const Box& b) const {
     const double left = std::min(a.right(), b.right()), right = std::max(a.x, b.x);
     bool free = true;
-    for (const std::size_t n : beside(link.from)) {
+    for (const std::size_t n : comparison(link.from)) {
       if (n != link.from && n != link.to)
         free = free && (layout_.nodes[n].centre().x < left || layout_.nodes[n].x > right);
     }
     if (free) return between(a, b);
     const double from = a.centre().x, to = b.centre().x, y = std::max(a.bottom(), b.bottom());
-    const double depth = 2 * std::clamp(kArcShare * std::abs(to - from), kLeastArc, kMostArc);
+    const double depth = 2 * std::clamp(kArcShare * std::abs(to - from), kMinArc, kMaxArc);
     // Endpoints are next to each other, so that the arcs of one node can be distinguished.
     const double inset = std::clamp((to - from) / 16, -a.width / 3, a.width / 3);
     Line2 line;
@@ -308,7 +308,7 @@ class Layouter {
     return line;
   }
 
-  [[nodiscard]] std::vector<std::size_t> beside(std::size_t node) const {
+  [[nodiscard]] std::vector<std::size_t> comparison(std::size_t node) const {
     std::vector<std::size_t> found;
     const Topology::Node& own = topology_.nodes()[node];
     if (beside_of_.first != own.worker || beside_of_.second.empty()) {

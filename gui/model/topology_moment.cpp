@@ -46,7 +46,7 @@ TopologyPlayer::TopologyPlayer(std::shared_ptr<const Trace> trace,
   for (const core::PackRecord& pack : packs_) last_end_.push_back(last = std::max(last, pack.end));
 }
 
-std::vector<PackOfStep> TopologyPlayer::under_way(Time t) const {
+std::vector<PackOfStep> TopologyPlayer::in_flight(Time t) const {
   std::vector<PackOfStep> found;
   const auto after = std::upper_bound(
       packs_.begin(), packs_.end(), t,
@@ -95,12 +95,12 @@ TopologyMoment TopologyPlayer::at(Time t, std::optional<PackOfStep> wanted) {
     for (const Topology::Link& link : topology_.links())
       moment.loads.push_back(link.record ? load_at(trace_->links()[*link.record], t) : 0);
   }
-  moment.under_way = under_way(t);
-  if (!moment.under_way.empty()) {
+  moment.in_flight = in_flight(t);
+  if (!moment.in_flight.empty()) {
     const auto looked_at =
-        wanted ? std::find(moment.under_way.begin(), moment.under_way.end(), *wanted)
-               : moment.under_way.begin();
-    moment.pack = looked_at == moment.under_way.end() ? moment.under_way.front() : *looked_at;
+        wanted ? std::find(moment.in_flight.begin(), moment.in_flight.end(), *wanted)
+               : moment.in_flight.begin();
+    moment.pack = looked_at == moment.in_flight.end() ? moment.in_flight.front() : *looked_at;
   }
   replay_ = moment.pack ? replay_of(*moment.pack, moment.words) : nullptr;
   moment.held.resize(topology_.nodes().size());

@@ -36,7 +36,7 @@ struct TopologyMoment {
         chunk;  ///< "3", "3-5"; empty if it is of another pack, or not for the pack's own buffer
   };
   std::vector<Flight> flights;
-  std::vector<PackOfStep> under_way;  ///< packs in flight, in order of their start
+  std::vector<PackOfStep> in_flight;  ///< packs in flight, in order of their start
   std::optional<PackOfStep> pack;     ///< the selected pack
   /// The content of each node's device; empty if unknown, or if it does not take part.
   std::vector<std::vector<PackReplay::Piece>> held;
@@ -64,7 +64,7 @@ class TopologyPlayer {
   [[nodiscard]] std::string words_of(const TopologyMoment& moment, std::size_t node) const;
 
  private:
-  [[nodiscard]] std::vector<PackOfStep> under_way(core::Time t) const;
+  [[nodiscard]] std::vector<PackOfStep> in_flight(core::Time t) const;
   PackReplay* replay_of(const PackOfStep& pack, std::string& words);
   const std::vector<std::size_t>& route(const Transfer& transfer);
 

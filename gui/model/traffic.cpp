@@ -19,7 +19,7 @@ using core::Time;
 namespace {
 
 constexpr std::size_t kFan = 16;
-constexpr std::int64_t kMostRanks = 1024;
+constexpr std::int64_t kMaxRanks = 1024;
 /// Larger sizes, from a damaged file, are ignored, so that sums over all messages do not overflow.
 constexpr core::Bytes kLargestMessage{std::int64_t{1} << 39};
 constexpr std::int64_t kLastIndex = std::int64_t{1} << 62;
@@ -43,7 +43,7 @@ std::int32_t Traffic::device(std::int32_t worker, const std::string& name) const
 std::vector<std::int32_t> devices_of_ranks(const core::Collective& collective,
                                            const Traffic& traffic) {
   const core::Group& group = collective.group;
-  if (group.size() > kMostRanks) return {};
+  if (group.size() > kMaxRanks) return {};
   std::map<Traffic::Device, std::int32_t> known;
   for (std::size_t d = 0; d < traffic.devices().size(); ++d)
     known[traffic.devices()[d]] = static_cast<std::int32_t>(d);
@@ -83,12 +83,12 @@ core::Expected<void> Traffic::read_steps(const Trace& trace, const std::atomic<b
     device_of_row.push_back(static_cast<std::int32_t>(devices_.size()) - 1);
     if (row.track.kind == core::TrackKind::kLane) steps_ += row.spans.size();
   }
-  if (steps_ > kMostSteps) {
+  if (steps_ > kMaxSteps) {
     return tl::make_unexpected(
         Error::request(fmt::format("{} recorded steps are too many to follow each message (at most "
                                    "{}): record fewer workers or "
                                    "training steps (--workers, --from-us, --to-us)",
-                                   steps_, kMostSteps)));
+                                   steps_, kMaxSteps)));
   }
   if (steps_ == 0) return {};
   const auto exchanges = Exchanges::read(trace);
@@ -244,7 +244,7 @@ std::vector<std::string> counter_names(const Trace& trace) {
   for (const Trace::Row& row : trace.rows()) {
     if (row.track.kind == core::TrackKind::kLane) steps += row.spans.size();
   }
-  const bool known = steps > 0 && steps <= Traffic::kMostSteps;
+  const bool known = steps > 0 && steps <= Traffic::kMaxSteps;
   return known ? std::vector<std::string>{"bytes in flight", "queue depth"}
                : std::vector<std::string>();
 }

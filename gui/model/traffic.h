@@ -54,9 +54,9 @@ class Traffic {
     auto operator<=>(const Device&) const = default;
   };
   /// Timelines with more steps are not read, which limits the memory to 1 GB.
-  static constexpr std::int64_t kMostSteps = 8'000'000;
+  static constexpr std::int64_t kMaxSteps = 8'000'000;
 
-  /// Reads a trace. ERRORS: more than kMostSteps steps; the file has changed since it was opened;
+  /// Reads a trace. ERRORS: more than kMaxSteps steps; the file has changed since it was opened;
   /// cancelled (kRun).
   static core::Expected<std::shared_ptr<const Traffic>> read(
       const Trace& trace, const std::atomic<bool>* cancel = nullptr);

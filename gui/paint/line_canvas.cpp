@@ -83,12 +83,12 @@ void LineCanvas::span_pixels(const std::vector<Column>& columns, const SpanLooks
   Pixel* const first = pixels_ + (top_ + top + hidden) * stride_;
   if (shown == height) return draw_columns(columns, looks, first, stride_, height);
   // Cut by the window's edge: drawn whole beside it, then copied.
-  std::vector<Pixel> beside(static_cast<std::size_t>(height) * columns.size());
+  std::vector<Pixel> comparison(static_cast<std::size_t>(height) * columns.size());
   const auto line_beside = [&](int y) {
-    return beside.begin() + (hidden + y) * static_cast<std::ptrdiff_t>(columns.size());
+    return comparison.begin() + (hidden + y) * static_cast<std::ptrdiff_t>(columns.size());
   };
   for (int y = 0; y < shown; ++y) std::copy_n(first + y * stride_, columns.size(), line_beside(y));
-  draw_columns(columns, looks, beside.data(), std::ssize(columns), height);
+  draw_columns(columns, looks, comparison.data(), std::ssize(columns), height);
   for (int y = 0; y < shown; ++y) std::copy_n(line_beside(y), columns.size(), first + y * stride_);
 }
 
@@ -118,17 +118,17 @@ void LineCanvas::path(const Side& side) {
 /// From below what the second takes longer, from above what it takes less; all of the height from a
 /// quarter on.
 void LineCanvas::errors(const DifferenceRow& row) {
-  constexpr double kMost = 0.25, kLeast = 0.0005;
+  constexpr double kMax = 0.25, kMin = 0.0005;
   const int room = height_ - 2 * device(kGap);
   for (const Difference& difference : row.differences) {
     box(difference.at.from, difference.at.to, scene_.theme.line);
-    const double share = difference.time.share().value_or(difference.time.b > Time() ? kMost : 0);
+    const double share = difference.time.share().value_or(difference.time.b > Time() ? kMax : 0);
     const TimeRange& at = difference.at;
-    if (std::abs(share) < kLeast || at.to <= scene_.range.from || at.from >= scene_.range.to)
+    if (std::abs(share) < kMin || at.to <= scene_.range.from || at.from >= scene_.range.to)
       continue;
     const int from = std::max(0, pixel_at(scene_.range, at.from, size_.width()));
     const int to = std::max(from + 1, pixel_at(scene_.range, at.to, size_.width()));
-    const double part = std::min(1.0, std::abs(share) / kMost);
+    const double part = std::min(1.0, std::abs(share) / kMax);
     const int size = std::max(device(2), static_cast<int>(std::lround(part * room)));
     const int top = share > 0 ? height_ - device(kGap) - size : device(kGap);
     fill(from, to, top, top + size, share > 0 ? scene_.theme.longer : scene_.theme.shorter);

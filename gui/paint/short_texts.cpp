@@ -7,7 +7,7 @@ namespace tutti::gui {
 namespace {
 
 /// Texts that are kept; then they are forgotten and worked out anew.
-constexpr int kMost = 4096;
+constexpr int kMax = 4096;
 /// Widths are rounded down to a multiple of this, so that shortened texts stay the same while the
 /// view is zoomed.
 constexpr int kGrain = 4;
@@ -16,7 +16,7 @@ constexpr int kGrain = 4;
 
 ShortTexts::Face& ShortTexts::face_of(const QFont& font) {
   Face& face = faces_[font.bold() ? 1 : 0];
-  if (face.font != font || face.whole.size() > kMost || face.cut.size() > kMost)
+  if (face.font != font || face.whole.size() > kMax || face.cut.size() > kMax)
     face = {font, {}, {}};
   return face;
 }

@@ -14,10 +14,10 @@ namespace {
 
 constexpr int kGap = 8;
 constexpr int kSample = 26;  ///< a legend's line
-constexpr int kMostLegendRows = 4;
+constexpr int kMaxLegendRows = 4;
 constexpr std::size_t kForms = 5;
 /// With more points than that across a curve, dots would cover it.
-constexpr double kLeastBetweenDots = 7;
+constexpr double kMinBetweenDots = 7;
 
 QString tr(const char* text) { return QCoreApplication::translate("Plot", text); }
 
@@ -166,7 +166,7 @@ class Picture {
     draw(thinned(known, geometry_));
     const double between =
         geometry_.area().width() / static_cast<double>(std::max<std::size_t>(1, points.size()));
-    const double radius = between < kLeastBetweenDots ? 0 : 3.2;
+    const double radius = between < kMinBetweenDots ? 0 : 3.2;
     // A point that has no neighbour has no line either.
     if (radius > 0 || known.size() == 1) {
       for (const CurvePoint& point : known)
@@ -298,7 +298,7 @@ PlotGeometry::PlotGeometry(const SweepCurves& curves, const QSize& size, const Q
   for (const Entry& entry : legend_of(curves)) {
     const int width = kSample + 4 + font.horizontalAdvance(entry.text) + 2 * kGap;
     if (x > kGap && x + width > size.width()) x = kGap, ++line;
-    if (line >= kMostLegendRows || (line + 1) * row > size.height() / 3) break;
+    if (line >= kMaxLegendRows || (line + 1) * row > size.height() / 3) break;
     entries_.emplace_back(x, top + line * row, width, row);
     x += width;
   }

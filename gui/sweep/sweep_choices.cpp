@@ -15,7 +15,7 @@ namespace {
 
 constexpr int kFiltersInARow = 2;
 /// More values than that are no list for people.
-constexpr std::size_t kMostListed = 2000;
+constexpr std::size_t kMaxListed = 2000;
 
 Scale next(Scale scale) {
   return scale == Scale::kAuto     ? Scale::kLinear
@@ -120,7 +120,7 @@ void SweepChoices::show_filters(const SweepCurves& drawn) {
   std::vector<const SweepField*> shown;
   for (const SweepField& field : fields_) {
     const bool is_drawn = field.name == drawn.x || field.name == drawn.by;
-    if (!is_drawn && field.values.size() > 1 && field.values.size() <= kMostListed)
+    if (!is_drawn && field.values.size() > 1 && field.values.size() <= kMaxListed)
       shown.push_back(&field);
   }
   // If the fields are the same, the list is not changed: the user may have it open.

@@ -26,7 +26,7 @@ namespace {
 
 /// Larger sweeps cannot be plotted, and the values would be generated again on every key; the
 /// command line accepts more.
-constexpr std::int64_t kMostValues = 200'000;
+constexpr std::int64_t kMaxValues = 200'000;
 
 /// The fields that are varied most often.
 const QStringList& common_fields() {
@@ -223,7 +223,7 @@ core::Expected<SweepOrder> SweepForm::order() const {
     const std::string field = row.field->currentText().trimmed().toStdString();
     const std::string values = row.values->text().trimmed().toStdString();
     if (field.empty() && values.empty()) continue;
-    auto axis = core::parse_axis("vary", field + "=" + values, kMostValues);
+    auto axis = core::parse_axis("vary", field + "=" + values, kMaxValues);
     if (!axis) return tl::make_unexpected(axis.error());
     order.info.axes.push_back(std::move(*axis));
   }

@@ -26,9 +26,9 @@
 
 namespace tutti::gui {
 
-SweepPanel::SweepPanel(Workshop workshop, QWidget* parent)
+SweepPanel::SweepPanel(Executors executors, QWidget* parent)
     : QWidget(parent),
-      workshop_(std::move(workshop)),
+      executors_(std::move(executors)),
       theme_(&light_theme()),
       head_(new QLabel),
       form_(new SweepForm),
@@ -227,8 +227,8 @@ void SweepPanel::start_form(const std::string& text, const QString& path) {
   const QFileInfo scenario(path);
   const QString folder = path.isEmpty() ? QDir::homePath() : scenario.absolutePath();
   const QString stem = path.isEmpty() ? QStringLiteral("scenario") : scenario.completeBaseName();
-  const bool writable =
-      QFileInfo(folder).isWritable() && !is_example(path.toStdString(), workshop_.library.folder());
+  const bool writable = QFileInfo(folder).isWritable() &&
+                        !is_example(path.toStdString(), executors_.library.folder());
   form_->show();
   form_->start(text, path.toStdString(), {},
                (writable ? QDir(folder) : QDir::home()).filePath(stem + QStringLiteral(".sweep")));
@@ -261,14 +261,14 @@ void SweepPanel::show_running(bool running, const QString& words) {
 
 void SweepPanel::begin_sweep() {
   if (run_.running()) return emit told(tr("a sweep is running; Ctrl+Shift+F5 stops it"));
-  if (!workshop_.sweep) return emit told(tr("there is nothing here that runs sweeps"));
+  if (!executors_.sweep) return emit told(tr("there is nothing here that runs sweeps"));
   const auto order = form_->order();
   if (!order) return emit told(QString::fromStdString(order.error().message()));
   form_->hide();
   show_running(true, order->search ? tr("searching …") : tr("sweeping …"));
   emit told({});
   emit shown();
-  run_.start(workshop_.sweep, *order, workshop_.library);
+  run_.start(executors_.sweep, *order, executors_.library);
 }
 
 // --- runs of points ---
@@ -287,9 +287,9 @@ core::Expected<std::vector<core::Override>> SweepPanel::changes_of(std::int64_t 
 
 void SweepPanel::open_point(std::int64_t point) {
   if (!data_ || point < 0 || point >= data_->space->size()) return;
-  const auto backend = std::find_if(workshop_.backends.begin(), workshop_.backends.end(),
+  const auto backend = std::find_if(executors_.backends.begin(), executors_.backends.end(),
                                     [](const Backend& one) { return one.id == "simulate"; });
-  if (backend == workshop_.backends.end())
+  if (backend == executors_.backends.end())
     return emit told(tr("there is nothing here that simulates"));
   const auto changes = changes_of(point);
   if (!changes) return emit told(QString::fromStdString(changes.error().message()));

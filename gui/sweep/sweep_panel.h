@@ -4,7 +4,7 @@
 #include <QWidget>
 #include <memory>
 
-#include "gui/editor/scenario_desk.h"
+#include "gui/editor/editor_session.h"
 #include "gui/editor/scenario_run.h"
 #include "gui/sweep/plot_view.h"
 #include "gui/sweep/sweep_reader.h"
@@ -26,7 +26,7 @@ class SweepPanel : public QWidget {
   Q_OBJECT
 
  public:
-  explicit SweepPanel(Workshop workshop, QWidget* parent = nullptr);
+  explicit SweepPanel(Executors executors, QWidget* parent = nullptr);
   ~SweepPanel() override;
 
   /// Starts to follow a file; opened() or failed() follows. The sweep that is open stays until
@@ -94,7 +94,7 @@ class SweepPanel : public QWidget {
   void want_scenario();
   void choose_measured();
 
-  Workshop workshop_;
+  Executors executors_;
   QTemporaryDir folder_;
   SweepReader reader_;
   SweepRun run_;

@@ -58,7 +58,7 @@ TopologyPanel::TopologyPanel(TimelineView& view, TimeCursor& cursor, TrafficRead
   connect(&view, &TimelineView::link_chosen, this, &TopologyPanel::link_clicked);
   connect(&reader, &TrafficReader::ready, this, &TopologyPanel::begin);
   connect(&cursor, &TimeCursor::moment_changed, this, &TopologyPanel::show_moment);
-  connect(topology_view_, &TopologyView::node_at_hand_changed, this, &TopologyPanel::tell);
+  connect(topology_view_, &TopologyView::current_node_changed, this, &TopologyPanel::tell);
   connect(topology_view_, &TopologyView::link_chosen, this, &TopologyPanel::link_chosen);
   connect(sides_, &QComboBox::activated, this,
           [this](int side) { show_side(static_cast<std::size_t>(side)); });
@@ -161,8 +161,8 @@ void TopologyPanel::show_moment() {
 
 void TopologyPanel::fill_packs() {
   const TopologyMoment& moment = topology_view_->moment();
-  if (listed_ != moment.under_way || packs_->count() == 0) {
-    listed_ = moment.under_way;
+  if (listed_ != moment.in_flight || packs_->count() == 0) {
+    listed_ = moment.in_flight;
     packs_->clear();
     for (const PackOfStep& pack : listed_)
       packs_->addItem(tr("pack %1, step %2").arg(pack.pack).arg(pack.step));
@@ -176,7 +176,7 @@ void TopologyPanel::fill_packs() {
 
 void TopologyPanel::tell() {
   const TopologyMoment& moment = topology_view_->moment();
-  const auto node = topology_view_->node_at_hand();
+  const auto node = topology_view_->current_node();
   QStringList words;
   if (!view_.trace()) {
     words << tr("No timeline is open.");
@@ -188,9 +188,9 @@ void TopologyPanel::tell() {
     words << (moment.pack ? tr("%1 under way, %2 messages in flight. Point at a device, or go to "
                                "it with the arrow keys, to "
                                "see what it holds.")
-                                .arg(moment.under_way.size() == 1
+                                .arg(moment.in_flight.size() == 1
                                          ? tr("1 pack")
-                                         : tr("%1 packs").arg(moment.under_way.size()))
+                                         : tr("%1 packs").arg(moment.in_flight.size()))
                                 .arg(moment.flights.size())
                           : tr("No pack is under way at the time cursor."));
   }

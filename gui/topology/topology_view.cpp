@@ -17,8 +17,7 @@ namespace tutti::gui {
 
 namespace {
 
-constexpr double kMargin = 10, kMostScale = 6, kLeastScale = 0.02, kZoomStep = 1.25,
-                 kLargestFit = 1.6;
+constexpr double kMargin = 10, kMaxScale = 6, kMinScale = 0.02, kZoomStep = 1.25, kLargestFit = 1.6;
 constexpr double kNear = 4;  ///< pixels within which a link is under the mouse
 constexpr int kClick = 4;
 
@@ -60,7 +59,7 @@ void TopologyView::show_topology(std::shared_ptr<const Topology> topology) {
   hovered_.reset();
   fitted_ = true;
   lay_out_again();
-  emit node_at_hand_changed();
+  emit current_node_changed();
 }
 
 void TopologyView::show_moment(TopologyMoment moment) {
@@ -97,7 +96,7 @@ void TopologyView::fit() {
   const double width = std::max(1.0, bounds.width + left), height = std::max(1.0, bounds.height);
   scale_ = std::clamp(
       std::min((this->width() - 2 * kMargin) / width, (this->height() - 2 * kMargin) / height),
-      kLeastScale, kLargestFit);
+      kMinScale, kLargestFit);
   origin_ = {(this->width() - width * scale_) / 2 + left * scale_,
              (this->height() - height * scale_) / 2};
   fitted_ = true;
@@ -105,7 +104,7 @@ void TopologyView::fit() {
 }
 
 void TopologyView::zoom(double factor, const QPointF& at) {
-  const double scale = std::clamp(scale_ * factor, kLeastScale, kMostScale);
+  const double scale = std::clamp(scale_ * factor, kMinScale, kMaxScale);
   origin_ = at + (origin_ - at) * (scale / scale_);
   scale_ = scale;
   fitted_ = false;
@@ -126,7 +125,7 @@ void TopologyView::select_node(std::optional<std::size_t> node) {
   node_ = node;
   if (node) setAccessibleDescription(QString::fromStdString(topology_->nodes()[*node].full_name()));
   update();
-  emit node_at_hand_changed();
+  emit current_node_changed();
 }
 
 void TopologyView::select_link(std::optional<std::size_t> link) {
@@ -210,7 +209,7 @@ void TopologyView::paintEvent(QPaintEvent*) {
   painter.scale(scale_, scale_);
   const Point from = point_at({0, 0}),
               to = point_at({static_cast<double>(width()), static_cast<double>(height())});
-  const TopologyScene scene{*topology_, layout_, moment_, *theme_, node_at_hand(), link_};
+  const TopologyScene scene{*topology_, layout_, moment_, *theme_, current_node(), link_};
   paint_topology(painter, scene, QRectF(QPointF(from.x, from.y), QPointF(to.x, to.y)), scale_);
   if (!hasFocus()) return;
   painter.resetTransform();
@@ -246,7 +245,7 @@ void TopologyView::mouseMoveEvent(QMouseEvent* event) {
   if (under == hovered_) return;
   hovered_ = under;
   update();
-  emit node_at_hand_changed();
+  emit current_node_changed();
 }
 
 void TopologyView::mouseReleaseEvent(QMouseEvent* event) {
@@ -264,7 +263,7 @@ void TopologyView::leaveEvent(QEvent*) {
   if (!hovered_) return;
   hovered_.reset();
   update();
-  emit node_at_hand_changed();
+  emit current_node_changed();
 }
 
 void TopologyView::keyPressEvent(QKeyEvent* event) {

@@ -31,7 +31,7 @@ class TopologyView : public QWidget {
   [[nodiscard]] std::optional<std::size_t> selected_node() const { return node_; }
   [[nodiscard]] std::optional<std::size_t> selected_link() const { return link_; }
   /// Returns the node under the mouse, else the selected one.
-  [[nodiscard]] std::optional<std::size_t> node_at_hand() const {
+  [[nodiscard]] std::optional<std::size_t> current_node() const {
     return hovered_ ? hovered_ : node_;
   }
   /// Returns the position of a point of the layout in the widget.
@@ -47,8 +47,8 @@ class TopologyView : public QWidget {
   void fit();
 
  signals:
-  /// Emitted when node_at_hand() changes.
-  void node_at_hand_changed();
+  /// Emitted when current_node() changes.
+  void current_node_changed();
   /// Emitted when a link is selected here, by mouse or keys.
   void link_chosen(qulonglong link);
 

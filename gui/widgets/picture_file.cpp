@@ -53,13 +53,13 @@ QString write_picture(const TimelineView& view, const QString& path) {
 }
 
 QString draw_svg(const QString& from, const QString& to) {
-  constexpr int kScale = 2, kMostPixels = 20'000;
+  constexpr int kScale = 2, kMaxPixels = 20'000;
   const QFileInfo info(from);
   if (!info.isFile())
     return QCoreApplication::translate("Picture", "%1: there is no such file").arg(from);
   QSvgRenderer svg(from);
   const QSize size = svg.defaultSize() * kScale;
-  if (!svg.isValid() || size.isEmpty() || size.width() > kMostPixels || size.height() > kMostPixels)
+  if (!svg.isValid() || size.isEmpty() || size.width() > kMaxPixels || size.height() > kMaxPixels)
     return QCoreApplication::translate("Picture", "%1: this is no SVG that can be drawn").arg(from);
   QImage image(size, QImage::Format_RGB32);
   image.fill(Qt::white);

@@ -7,7 +7,7 @@ namespace tutti::gui {
 
 namespace {
 
-constexpr int kMost = 10;
+constexpr int kMax = 10;
 constexpr auto kKey = "recent";
 
 }  // namespace
@@ -19,7 +19,7 @@ void remember_file(const QString& path) {
   const QString whole = QFileInfo(path).absoluteFilePath();
   paths.removeAll(whole);
   paths.prepend(whole);
-  QSettings().setValue(QLatin1String(kKey), paths.mid(0, kMost));
+  QSettings().setValue(QLatin1String(kKey), paths.mid(0, kMax));
 }
 
 }  // namespace tutti::gui

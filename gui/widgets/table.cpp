@@ -19,7 +19,7 @@ QTableWidget* make_table(const QStringList& titles, const QString& name) {
 }
 
 void fit_columns(QTableWidget& table) {
-  constexpr int kLeast = 84;
+  constexpr int kMin = 84;
   const QAbstractItemView& view = table;
   const auto needed = [&](int column) {
     return std::max(view.sizeHintForColumn(column),
@@ -31,7 +31,7 @@ void fit_columns(QTableWidget& table) {
     table.setColumnWidth(column, needed(column));
     others += needed(column);
   }
-  table.setColumnWidth(0, std::max(std::min(kLeast, needed(0)),
+  table.setColumnWidth(0, std::max(std::min(kMin, needed(0)),
                                    std::min(needed(0), table.viewport()->width() - others)));
 }
 

@@ -16,16 +16,16 @@ void tell(QObject* listener, What what) {
   /// cannot see.
   struct Letter {
     What what;
-    std::atomic<bool> under_way = false;
-    ~Letter() { static_cast<void>(under_way.load(std::memory_order_acquire)); }
+    std::atomic<bool> in_flight = false;
+    ~Letter() { static_cast<void>(in_flight.load(std::memory_order_acquire)); }
   };
   const std::shared_ptr<Letter> letter(new Letter{std::move(what)});
-  letter->under_way.store(true, std::memory_order_release);
+  letter->in_flight.store(true, std::memory_order_release);
   QMetaObject::invokeMethod(
       listener,
       [letter] {
-        if (letter->under_way.load(std::memory_order_acquire)) letter->what();
-        letter->under_way.store(false, std::memory_order_release);
+        if (letter->in_flight.load(std::memory_order_acquire)) letter->what();
+        letter->in_flight.store(false, std::memory_order_release);
       },
       Qt::QueuedConnection);
 }

@@ -13,14 +13,14 @@ namespace {
 constexpr int kColumns = 4;  ///< at most
 constexpr int kBetween = 12;
 constexpr int kCardWidth = 296;
-constexpr qsizetype kMostAbout = 220;
+constexpr qsizetype kMaxAbout = 220;
 
 /// Shortens a text to what fits on a card, at the end of a sentence or a word.
 QString shortened(const QString& text) {
-  if (text.size() <= kMostAbout) return text;
-  const QString head = text.left(kMostAbout);
+  if (text.size() <= kMaxAbout) return text;
+  const QString head = text.left(kMaxAbout);
   const qsizetype sentence = head.lastIndexOf(QStringLiteral(". "));
-  if (sentence > kMostAbout / 5) return head.left(sentence + 1);
+  if (sentence > kMaxAbout / 5) return head.left(sentence + 1);
   return head.left(head.lastIndexOf(QLatin1Char(' '))) + QStringLiteral(" …");
 }
 

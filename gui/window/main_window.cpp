@@ -40,7 +40,7 @@
 #include "gui/widgets/time_cursor.h"
 #include "gui/widgets/timeline_actions.h"
 #include "gui/widgets/welcome_page.h"
-#include "gui/window/beside_panel.h"
+#include "gui/window/comparison_panel.h"
 
 namespace tutti::gui {
 
@@ -51,16 +51,16 @@ static QString text_of_side(const Trace& trace, std::size_t side) {
   return QString::fromStdString(trace.sides()[side].name);
 }
 
-MainWindow::MainWindow(Workshop workshop)
-    : desk_(new ScenarioDesk(workshop)),
+MainWindow::MainWindow(Executors executors)
+    : session_(new EditorSession(executors)),
       middle_(new QSplitter(this)),
       stack_(new QStackedWidget),
-      sweep_(new SweepPanel(workshop)),
+      sweep_(new SweepPanel(executors)),
       view_(new TimelineView),
       overview_(new OverviewStrip),
       where_(new QLabel),
       progress_(new QProgressBar),
-      examples_(examples_in(workshop.library.folder())) {
+      examples_(examples_in(executors.library.folder())) {
   setWindowTitle(tr("Tutti"));
   setAcceptDrops(true);
   resize(1280, 800);
@@ -111,10 +111,10 @@ MainWindow::MainWindow(Workshop workshop)
 MainWindow::~MainWindow() {
   opener_.stop();
   traffic_->stop();
-  desk_->disconnect(this);
+  session_->disconnect(this);
   sweep_->disconnect(this);
   sweep_->stop_and_wait();
-  beside_->stop();
+  comparison_->stop();
 }
 
 // --- parts ---
@@ -129,20 +129,21 @@ QDockWidget* MainWindow::add_panel(const QString& title, const char* id, QWidget
 }
 
 void MainWindow::make_desk() {
-  middle_->addWidget(desk_);
+  middle_->addWidget(session_);
   middle_->addWidget(stack_);
   middle_->setStretchFactor(0, 2);
   middle_->setStretchFactor(1, 3);
   middle_->setChildrenCollapsible(false);
   setCentralWidget(middle_);
-  desk_->hide();
-  connect(desk_, &ScenarioDesk::told, this, &MainWindow::tell);
-  connect(desk_, &ScenarioDesk::timeline_made, this, &MainWindow::open);
-  connect(desk_, &ScenarioDesk::run_failed, this, &MainWindow::failed);
-  connect(desk_, &ScenarioDesk::title_changed, this, [this](const QString& title, bool changed) {
-    setWindowTitle(tr("%1[*] — Tutti").arg(title));
-    setWindowModified(changed);
-  });
+  session_->hide();
+  connect(session_, &EditorSession::told, this, &MainWindow::tell);
+  connect(session_, &EditorSession::timeline_made, this, &MainWindow::open);
+  connect(session_, &EditorSession::run_failed, this, &MainWindow::failed);
+  connect(session_, &EditorSession::title_changed, this,
+          [this](const QString& title, bool changed) {
+            setWindowTitle(tr("%1[*] — Tutti").arg(title));
+            setWindowModified(changed);
+          });
 }
 
 void MainWindow::make_panels() {
@@ -177,20 +178,20 @@ void MainWindow::make_panels() {
   connect(search_, &SearchBar::searched, found, &QDockWidget::show);
   connect(marks_, &MarksPanel::told, this, &MainWindow::tell);
   connect(marks_, &MarksPanel::name_wanted, marks, &QDockWidget::show);
-  make_beside();
+  make_comparison();
 }
 
-void MainWindow::make_beside() {
-  beside_ = new BesidePanel(*view_);
+void MainWindow::make_comparison() {
+  comparison_ = new ComparisonPanel(*view_);
   auto* const dock =
-      add_panel(tr("Largest differences"), "errors", beside_, Qt::BottomDockWidgetArea);
+      add_panel(tr("Largest differences"), "errors", comparison_, Qt::BottomDockWidgetArea);
   tabifyDockWidget(findChild<QDockWidget*>(QStringLiteral("numbers")), dock);
   dock->hide();
-  connect(beside_, &BesidePanel::told, this, &MainWindow::tell);
-  connect(beside_, &BesidePanel::second_wanted, this, &MainWindow::choose_second);
-  connect(beside_, &BesidePanel::progress, progress_, &QProgressBar::setValue);
-  connect(beside_, &BesidePanel::failed, this, &MainWindow::give_up);
-  connect(beside_, &BesidePanel::shown, this,
+  connect(comparison_, &ComparisonPanel::told, this, &MainWindow::tell);
+  connect(comparison_, &ComparisonPanel::second_wanted, this, &MainWindow::choose_second);
+  connect(comparison_, &ComparisonPanel::progress, progress_, &QProgressBar::setValue);
+  connect(comparison_, &ComparisonPanel::failed, this, &MainWindow::give_up);
+  connect(comparison_, &ComparisonPanel::shown, this,
           [this, dock](const std::shared_ptr<const Trace>& trace, bool again,
                        const std::optional<TimeRange>& range) {
             progress_->hide();
@@ -202,15 +203,15 @@ void MainWindow::make_beside() {
             put_topology_away(true);
             view_->show_trace(trace);
             view_->setFocus();
-            const bool errors = beside_->beside()->apart == "error";
+            const bool errors = comparison_->comparison()->apart == "error";
             dock->setWindowTitle(errors ? tr("Largest errors") : tr("Largest differences"));
             dock->show();
             dock->raise();
             setWindowTitle(
                 tr("%1 and %2 — Tutti").arg(text_of_side(*trace, 0), text_of_side(*trace, 1)));
           });
-  connect(beside_, &BesidePanel::listed, this, &MainWindow::opened);
-  connect(beside_, &BesidePanel::closed, this,
+  connect(comparison_, &ComparisonPanel::listed, this, &MainWindow::opened);
+  connect(comparison_, &ComparisonPanel::closed, this,
           [this, dock](const std::shared_ptr<const Trace>& trace, const QString& path) {
             dock->hide();
             show_trace(trace, path);
@@ -246,7 +247,7 @@ void MainWindow::make_actions() {
             QFileDialog::getSaveFileName(this, tr("Export numbers"), {}, tr("Tables (*.csv)")));
       });
   actions_.add(file, "quit", tr("&Quit"), QStringLiteral("Ctrl+Q"), [this] { close(); });
-  desk_->add_actions(actions_);
+  session_->add_actions(actions_);
   for (const Example& example : examples_) {
     if (example.number > 9) break;
     const QByteArray id = "example-" + QByteArray::number(example.number);
@@ -261,14 +262,14 @@ void MainWindow::make_actions() {
   actions_.add(tr("&View"), "scenario", tr("&Scenario beside the timeline"), QStringLiteral("F4"),
                [this] {
                  if (stack_->isVisible() || sweep_->isVisible())
-                   desk_->setVisible(!desk_->isVisible());
+                   session_->setVisible(!session_->isVisible());
                });
   actions_.add(tr("&View"), "dark", tr("Light or dar&k"), QStringLiteral("Ctrl+Shift+D"), [this] {
     set_dark(!dark_);
     QSettings().setValue(QStringLiteral("dark"), dark_);
   });
   add_panel_actions();
-  beside_->add_actions(actions_);
+  comparison_->add_actions(actions_);
   search_->add_actions(actions_);
   arrows_->add_actions(actions_);
   topology_->add_actions(actions_);
@@ -375,33 +376,33 @@ void MainWindow::give_up(const QString& why) {
 void MainWindow::open_scenario(const ScenarioBytes& file) {
   progress_->hide();
   tell({});
-  const auto opened = desk_->open(file);
+  const auto opened = session_->open(file);
   if (!opened) return give_up(QString::fromStdString(opened.error().message()));
   if (!*opened) return;
   remember_file(file.path);
   show_desk();
-  if (run_opened_) return desk_->run();
+  if (run_opened_) return session_->run();
   // The picture has to include the summary and the problems of the scenario.
-  connect(&desk_->editor(), &ScenarioEditor::checked, this, &MainWindow::opened,
+  connect(&session_->editor(), &ScenarioEditor::checked, this, &MainWindow::opened,
           Qt::SingleShotConnection);
 }
 
 void MainWindow::start_new() {
   opener_.stop();
-  if (desk_->start_new()) show_desk();
+  if (session_->start_new()) show_desk();
 }
 
 void MainWindow::offer_recovery(bool say) {
   bool nothing = false;
-  if (desk_->recover(&nothing)) show_desk();
+  if (session_->recover(&nothing)) show_desk();
   if (nothing && say) tell(tr("no unsaved changes were left behind"));
 }
 
 /// The scenario has the window to itself until there is a timeline.
 void MainWindow::show_desk() {
   stack_->setVisible(view_->trace() != nullptr);
-  desk_->show();
-  desk_->editor().form().setFocus();
+  session_->show();
+  session_->editor().form().setFocus();
 }
 
 /// Panels and the search bar are about a timeline: they come with the first.
@@ -411,7 +412,7 @@ void MainWindow::show_panels() {
   panels_.clear();
   enable_panel_actions(true);
   // Beside a scenario the timeline needs what room there is; T brings the topology.
-  if (desk_->isVisible() && width() < kRoomForThree) topology_->parentWidget()->hide();
+  if (session_->isVisible() && width() < kRoomForThree) topology_->parentWidget()->hide();
 }
 
 void MainWindow::open_both(const QString& first, const QString& second) {
@@ -425,7 +426,7 @@ void MainWindow::choose_second() {
   if (chosen.isEmpty()) return;
   progress_->setValue(0);
   progress_->show();
-  beside_->open(chosen);
+  comparison_->open(chosen);
 }
 
 bool MainWindow::find(const QString& words) { return search_->find(words); }
@@ -438,9 +439,9 @@ void MainWindow::show_trace(const std::shared_ptr<const Trace>& trace, const QSt
   overview_->show_trace(trace);
   view_->show_trace(trace);
   view_->setFocus();
-  const bool of_desk = desk_->made(path) || sweep_->made(path);
-  if (sweep_->made(path)) desk_->hide();
-  if (!of_desk && !desk_->isVisible())
+  const bool of_desk = session_->made(path) || sweep_->made(path);
+  if (sweep_->made(path)) session_->hide();
+  if (!of_desk && !session_->isVisible())
     setWindowTitle(tr("%1 — Tutti").arg(QFileInfo(path).fileName()));
   QString told = tr("%1 spans in %2 rows").arg(trace->spans()).arg(trace->rows().size());
   if (!trace->complete()) told += tr("; the file %1").arg(QString::fromStdString(trace->damage()));
@@ -453,8 +454,8 @@ void MainWindow::show_trace(const std::shared_ptr<const Trace>& trace, const QSt
   put_topology_away(false);
   marks_->read_beside(path);
   if (!of_desk) remember_file(path);
-  beside_->set_first(trace, path);
-  if (!second_.isEmpty()) return beside_->open(std::exchange(second_, QString()));
+  comparison_->set_first(trace, path);
+  if (!second_.isEmpty()) return comparison_->open(std::exchange(second_, QString()));
   emit opened();
 }
 
@@ -471,13 +472,13 @@ void MainWindow::dropEvent(QDropEvent* event) {
 }
 
 void MainWindow::closeEvent(QCloseEvent* event) {
-  if (!desk_->may_close()) return event->ignore();
+  if (!session_->may_close()) return event->ignore();
   opener_.stop();
-  beside_->stop();
+  comparison_->stop();
   sweep_->stop_and_wait();
   // Panels are remembered as they are with one timeline.
   put_topology_away(false);
-  if (beside_->beside()) beside_->parentWidget()->hide();
+  if (comparison_->comparison()) comparison_->parentWidget()->hide();
   QSettings settings;
   settings.setValue(QStringLiteral("geometry"), saveGeometry());
   settings.setValue(QStringLiteral("docks"), panels_.isEmpty() ? saveState() : panels_);

@@ -3,7 +3,7 @@
 #include <QMainWindow>
 #include <memory>
 
-#include "gui/editor/scenario_desk.h"
+#include "gui/editor/editor_session.h"
 #include "gui/model/examples.h"
 #include "gui/widgets/actions.h"
 #include "gui/widgets/timeline_view.h"
@@ -16,7 +16,7 @@ class QStackedWidget;
 
 namespace tutti::gui {
 
-class BesidePanel;
+class ComparisonPanel;
 class FoundPanel;
 class MarksPanel;
 class MessageArrows;
@@ -34,8 +34,8 @@ class MainWindow : public QMainWindow {
   Q_OBJECT
 
  public:
-  /// `workshop`: the executors that run and sweep scenarios.
-  explicit MainWindow(Workshop workshop = {});
+  /// `executors`: the executors that run and sweep scenarios.
+  explicit MainWindow(Executors executors = {});
   ~MainWindow() override;
 
   /// Starts to open a timeline, a scenario or a sweep; opened() or failed() follows.
@@ -55,8 +55,8 @@ class MainWindow : public QMainWindow {
   void tell(const QString& text);
   [[nodiscard]] const Actions& actions_of() const { return actions_; }
   [[nodiscard]] TimelineView& timeline() { return *view_; }
-  [[nodiscard]] ScenarioDesk& desk() { return *desk_; }
-  [[nodiscard]] BesidePanel& beside() { return *beside_; }
+  [[nodiscard]] EditorSession& session() { return *session_; }
+  [[nodiscard]] ComparisonPanel& comparison() { return *comparison_; }
   [[nodiscard]] MessageArrows& messages() { return *arrows_; }
   [[nodiscard]] MarksPanel& marks() { return *marks_; }
   [[nodiscard]] QString status_text() const;
@@ -108,7 +108,7 @@ class MainWindow : public QMainWindow {
   void show_desk();
   void show_panels();
   void show_trace(const std::shared_ptr<const Trace>& trace, const QString& path);
-  void make_beside();
+  void make_comparison();
   void put_topology_away(bool away);
   void choose_second();
   void tell_cursor(qint64 picoseconds);
@@ -117,7 +117,7 @@ class MainWindow : public QMainWindow {
 
   Actions actions_{this};
   FileOpener opener_{this};
-  ScenarioDesk* desk_;
+  EditorSession* session_;
   QSplitter* middle_;  ///< scenario editor, timeline or welcome page, and sweep
   QStackedWidget* stack_;
   SweepPanel* sweep_;
@@ -129,7 +129,7 @@ class MainWindow : public QMainWindow {
   TrafficReader* traffic_ = nullptr;
   TopologyPanel* topology_ = nullptr;
   MessageArrows* arrows_ = nullptr;
-  BesidePanel* beside_ = nullptr;
+  ComparisonPanel* comparison_ = nullptr;
   QString second_;  ///< to open next to the first timeline when that is open
   MarksPanel* marks_ = nullptr;
   FoundPanel* found_ = nullptr;

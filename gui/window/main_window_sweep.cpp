@@ -38,7 +38,7 @@ void MainWindow::make_sweep() {
   });
   connect(sweep_, &SweepPanel::timeline_made, this, &MainWindow::open);
   connect(sweep_, &SweepPanel::scenario_wanted, this, [this](const std::string& text) {
-    if (desk_->start_from(text)) show_desk();
+    if (session_->start_from(text)) show_desk();
   });
 }
 
@@ -70,12 +70,12 @@ void MainWindow::toggle_sweep() {
   if (!sweep_->isVisible()) return show_sweep();
   sweep_->hide();
   // Something is always there to be seen.
-  if (view_->trace() || !desk_->isVisible()) stack_->show();
+  if (view_->trace() || !session_->isVisible()) stack_->show();
 }
 
 void MainWindow::begin_sweep() {
-  if (desk_->isVisible() || (!sweep_->data() && !desk_->editor().text().empty()))
-    return sweep_->start_form(desk_->editor().text(), desk_->editor().path());
+  if (session_->isVisible() || (!sweep_->data() && !session_->editor().text().empty()))
+    return sweep_->start_form(session_->editor().text(), session_->editor().path());
   if (sweep_->data()) return sweep_->start_form_again();
   tell(tr("open a scenario first (Ctrl+O), or start one (Ctrl+N)"));
 }

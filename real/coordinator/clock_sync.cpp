@@ -9,13 +9,13 @@ namespace tutti::real {
 namespace {
 
 /// The number of samples kept: the last before a step and the first after it matter.
-constexpr std::size_t kMostFences = 8;
+constexpr std::size_t kMaxFences = 8;
 
 /// Returns the maximum change of an offset over this time.
 std::int64_t drift_over(std::int64_t ns) {
   // Rounded up, and in this order so that it never overflows.
-  return std::abs(ns) / 1'000'000 * ClockOffset::kMostDriftPpm +
-         (std::abs(ns) % 1'000'000 * ClockOffset::kMostDriftPpm + 999'999) / 1'000'000;
+  return std::abs(ns) / 1'000'000 * ClockOffset::kMaxDriftPpm +
+         (std::abs(ns) % 1'000'000 * ClockOffset::kMaxDriftPpm + 999'999) / 1'000'000;
 }
 
 }  // namespace
@@ -36,7 +36,7 @@ void ClockOffset::add(const ClockSample& sample) {
     fences_.clear();
   }
   fences_.push_back(fence);
-  if (fences_.size() > kMostFences) fences_.pop_front();
+  if (fences_.size() > kMaxFences) fences_.pop_front();
 }
 
 ClockOffset::Estimate ClockOffset::at(std::int64_t theirs_ns) const {

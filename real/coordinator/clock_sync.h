@@ -33,7 +33,7 @@ class ClockOffset {
  public:
   /// The maximum drift between two clocks: 200 millionths. Crystals keep to 100 each; NTP slews
   /// slower than that once it has settled.
-  static constexpr std::int64_t kMostDriftPpm = 200;
+  static constexpr std::int64_t kMaxDriftPpm = 200;
 
   /// Adds a sample. Of several samples taken at about the same time, the one with the shortest
   /// round trip suffices.

@@ -9,9 +9,9 @@
 
 #include "core/scenario/plan_digest.h"
 #include "core/scenario/run_info.h"
-#include "real/coordinator/crew.h"
+#include "real/coordinator/async_account.h"
 #include "real/coordinator/merge.h"
-#include "real/coordinator/own_pace_account.h"
+#include "real/coordinator/worker_set.h"
 #include "real/nccl/api.h"
 #include "real/proto/run.pb.h"
 #include "real/worker/memory_need.h"
@@ -53,7 +53,7 @@ class Coordinator {
   Expected<void> start_workers();
   Expected<void> assign();
   Expected<void> hand_round_nccl_id();
-  void take_notes(const Crew::Messages& ready);
+  void take_notes(const WorkerSet::Messages& ready);
   [[nodiscard]] std::string unreachable() const;
   Expected<void> run_batch(std::int32_t first, std::int32_t count);
   Expected<void> take_results(std::int32_t step);
@@ -79,15 +79,15 @@ class Coordinator {
   RunId run_{};
   core::RunControl control_;  ///< as it was given, and keeps the timeline up to date
   Children children_;         // ended after the crew was dismissed
-  Crew crew_;
+  WorkerSet worker_set_;
   StepMerger merger_;
-  std::vector<Crew::Messages> pending_;  ///< of the steps of a batch that everybody has ended
-  std::int32_t batch_begins_ = 0;        ///< the first step of the batch at hand
+  std::vector<WorkerSet::Messages> pending_;  ///< of the steps of a batch that everybody has ended
+  std::int32_t batch_begins_ = 0;             ///< the first step of the batch at hand
   std::int64_t clock_bound_ns_ = 0;
   std::int64_t messages_ = 0, late_ = 0, latest_ns_ = 0;
   std::int32_t steps_ended_ = 0;
   std::set<std::string> said_;  ///< by workers
-  OwnPaceAccount own_paces_;    ///< where workers do not wait for each other
+  AsyncAccount async_servers_;  ///< where workers do not wait for each other
 };
 
 Coordinator::Coordinator(const TcpExecutorOptions& options, const core::Scenario& scenario,
@@ -100,9 +100,9 @@ Coordinator::Coordinator(const TcpExecutorOptions& options, const core::Scenario
       listener_(listener),
       time_scale_(options.time_scale ? options.time_scale(scenario) : 0),
       control_(control),
-      crew_(static_cast<std::size_t>(scenario.cluster->workers()), children_, control_,
-            std::chrono::duration_cast<Crew::Clock::duration>(
-                std::chrono::duration<double>(options.timeout_seconds))),
+      worker_set_(static_cast<std::size_t>(scenario.cluster->workers()), children_, control_,
+                  std::chrono::duration_cast<WorkerSet::Clock::duration>(
+                      std::chrono::duration<double>(options.timeout_seconds))),
       merger_(scenario, time_scale_, record, sink) {
   fill_random(run_.data(), run_.size());
   control_.progress = [this, tell = control.progress](double share) {
@@ -115,8 +115,8 @@ Expected<bool> Coordinator::run() {
   begin_timeline();
   Expected<void> done = all_steps();
   const bool come_again = done && options_.gathering.come_again;
-  const bool stopped = !done && crew_.cancelled();
-  crew_.dismiss(done || stopped ? nullptr : &done.error(), come_again);
+  const bool stopped = !done && worker_set_.cancelled();
+  worker_set_.dismiss(done || stopped ? nullptr : &done.error(), come_again);
   take_what_is_whole();
   settle();
   if (stopped) {
@@ -175,9 +175,10 @@ void Coordinator::begin_timeline() {
 
 Expected<void> Coordinator::all_steps() {
   if (auto started = start_workers(); !started) return started;
-  if (auto met = gather(crew_, children_, options_.gathering, listener_, run_); !met) return met;
+  if (auto met = gather(worker_set_, children_, options_.gathering, listener_, run_); !met)
+    return met;
   if (options_.gathering.met) options_.gathering.met();
-  if (emulates() && crew_.several_machines()) {
+  if (emulates() && worker_set_.several_machines()) {
     return tl::make_unexpected(
         Error::request("--emulate needs all workers on one machine, because their time stamps "
                        "come from one clock; leave --emulate out, or start all workers on one"));
@@ -185,26 +186,26 @@ Expected<void> Coordinator::all_steps() {
   if (auto assigned = assign(); !assigned) return assigned;
   if (auto named = hand_round_nccl_id(); !named) return named;
   const std::int32_t batch = steps_in_a_batch();
-  const auto name = [this](std::size_t worker) { return crew_.name(worker); };
+  const auto name = [this](std::size_t worker) { return worker_set_.name(worker); };
   for (std::int32_t first = 0; first < scenario_.run.steps; first += batch) {
-    auto ready = crew_.from_everyone(Control::kReady, "is not ready");
+    auto ready = worker_set_.from_everyone(Control::kReady, "is not ready");
     if (!ready) return tl::make_unexpected(ready.error());
     take_notes(*ready);
-    if (auto same = own_paces_.take(*ready, name); !same) return same;
-    if (auto aligned = crew_.align_clocks(); !aligned) return aligned;
+    if (auto same = async_servers_.take(*ready, name); !same) return same;
+    if (auto aligned = worker_set_.align_clocks(); !aligned) return aligned;
     settle();
     if (auto ran = run_batch(first, std::min(batch, scenario_.run.steps - first)); !ran) return ran;
   }
-  auto ready = crew_.from_everyone(Control::kReady, "has not compared its results");
+  auto ready = worker_set_.from_everyone(Control::kReady, "has not compared its results");
   if (!ready) return tl::make_unexpected(ready.error());
   take_notes(*ready);
-  if (auto same = own_paces_.take(*ready, name); !same) return same;
-  return crew_.align_clocks();
+  if (auto same = async_servers_.take(*ready, name); !same) return same;
+  return worker_set_.align_clocks();
 }
 
 Expected<void> Coordinator::start_workers() {
   const Gathering& gathering = options_.gathering;
-  const std::size_t count = gathering.spawn == Gathering::Spawn::kAll     ? crew_.size()
+  const std::size_t count = gathering.spawn == Gathering::Spawn::kAll     ? worker_set_.size()
                             : gathering.spawn == Gathering::Spawn::kFirst ? 1
                                                                           : 0;
   ChildOrder order;
@@ -227,15 +228,15 @@ std::string Coordinator::unreachable() const {
   const auto near = [](const Member& m) { return is_loopback(m.address.host).value_or(false); };
   std::optional<std::size_t> inside;
   bool outside = false;
-  for (std::size_t w = 0; w < crew_.size(); ++w) {
-    if (near(crew_[w]) && crew_[w].only_there) inside = w;
-    outside = outside || !near(crew_[w]);
+  for (std::size_t w = 0; w < worker_set_.size(); ++w) {
+    if (near(worker_set_[w]) && worker_set_[w].only_there) inside = w;
+    outside = outside || !near(worker_set_[w]);
   }
   if (!inside || !outside) return {};
   return fmt::format(
       "{} has joined over loopback, where those of other machines do not reach it; join it by this "
       "machine's address",
-      crew_.name(*inside));
+      worker_set_.name(*inside));
 }
 
 Expected<void> Coordinator::assign() {
@@ -256,33 +257,33 @@ Expected<void> Coordinator::assign() {
   assignment.set_steps(scenario_.run.steps);
   assignment.set_batch(steps_in_a_batch());
   assignment.set_seed(scenario_.run.seed);
-  for (std::size_t w = 0; w < crew_.size(); ++w) {
+  for (std::size_t w = 0; w < worker_set_.size(); ++w) {
     proto::Address& address = *assignment.add_peer();
-    address.set_host(crew_[w].address.host);
-    address.set_port(crew_[w].address.port);
+    address.set_host(worker_set_[w].address.host);
+    address.set_port(worker_set_[w].address.port);
   }
   assignment.set_verify(options_.verify);
   assignment.set_record_packs(record_.level >= core::RecordLevel::kPacks);
   assignment.set_record_steps(record_.level >= core::RecordLevel::kSteps);
-  assignment.set_most_spans(record_.most_spans / static_cast<std::int64_t>(crew_.size()));
+  assignment.set_most_spans(record_.most_spans / static_cast<std::int64_t>(worker_set_.size()));
   assignment.set_timeout_seconds(options_.timeout_seconds);
   assignment.set_time_scale(time_scale_);
   assignment.set_busy(options_.busy);
   assignment.set_backend(to_string(options_.backend));
   std::map<std::string, int> here, before;
-  for (std::size_t w = 0; w < crew_.size(); ++w) ++here[crew_[w].host];
+  for (std::size_t w = 0; w < worker_set_.size(); ++w) ++here[worker_set_[w].host];
   assignment.set_transport(options_.transport);
   assignment.set_streams(options_.streams);
   if (options_.loop) {
     assignment.mutable_loop()->set_iterations(options_.loop->iterations);
     assignment.mutable_loop()->set_warm_up(options_.loop->warm_up);
   }
-  for (std::size_t w = 0; w < crew_.size(); ++w) {
+  for (std::size_t w = 0; w < worker_set_.size(); ++w) {
     assignment.set_worker(static_cast<std::int32_t>(w));
-    assignment.set_workers_here(here[crew_[w].host]);
-    assignment.set_workers_before(before[crew_[w].host]++);
+    assignment.set_workers_here(here[worker_set_[w].host]);
+    assignment.set_workers_before(before[worker_set_[w].host]++);
     assignment.set_spin_ns(50'000);
-    if (auto told = crew_.tell(w, message); !told) return told;
+    if (auto told = worker_set_.tell(w, message); !told) return told;
   }
   return {};
 }
@@ -290,22 +291,22 @@ Expected<void> Coordinator::assign() {
 /// Worker 0 creates the identifier of the communicator of all ranks.
 Expected<void> Coordinator::hand_round_nccl_id() {
   if (!needs_nccl_id(options_.backend, scenario_)) return {};
-  auto ids = crew_.from_everyone(Control::kNcclId, "has not named the run's communicator");
+  auto ids = worker_set_.from_everyone(Control::kNcclId, "has not named the run's communicator");
   if (!ids) return tl::make_unexpected(ids.error());
   if (const std::size_t size = ids->front()->nccl_id().size(); size != kTuttiNcclIdBytes) {
     return tl::make_unexpected(
         Error::run({core::ProblemCode::kProtocol},
                    fmt::format("{} has named the run's communicator by {} bytes, not {}",
-                               crew_.name(0), size, kTuttiNcclIdBytes)));
+                               worker_set_.name(0), size, kTuttiNcclIdBytes)));
   }
-  for (std::size_t w = 0; w < crew_.size(); ++w) {
-    if (auto told = crew_.tell(w, *ids->front()); !told) return told;
+  for (std::size_t w = 0; w < worker_set_.size(); ++w) {
+    if (auto told = worker_set_.tell(w, *ids->front()); !told) return told;
   }
   return {};
 }
 
 /// Reports the workers' notes on their devices and the run, each once.
-void Coordinator::take_notes(const Crew::Messages& ready) {
+void Coordinator::take_notes(const WorkerSet::Messages& ready) {
   for (const auto& message : ready) {
     for (const std::string& note : message->ready().note()) {
       if (said_.insert(note).second) sink_.note(note);
@@ -315,13 +316,14 @@ void Coordinator::take_notes(const Crew::Messages& ready) {
 
 std::int64_t Coordinator::next_start_ns() const {
   std::int64_t far_ns = 0;
-  for (std::size_t w = 0; w < crew_.size(); ++w) {
-    const Member& member = crew_[w];
+  for (std::size_t w = 0; w < worker_set_.size(); ++w) {
+    const Member& member = worker_set_[w];
     if (member.other_clock) far_ns = std::max(far_ns, 4 * member.clock.latest_bound_ns());
   }
-  const std::int64_t now = std::chrono::nanoseconds(Crew::Clock::now().time_since_epoch()).count();
+  const std::int64_t now =
+      std::chrono::nanoseconds(WorkerSet::Clock::now().time_since_epoch()).count();
   return now + (emulates() ? 20'000'000 : 1'000'000) +
-         20'000 * static_cast<std::int64_t>(crew_.size()) + far_ns;
+         20'000 * static_cast<std::int64_t>(worker_set_.size()) + far_ns;
 }
 
 /// Returns how many steps fit into the memory of the machine with most workers, since every step
@@ -329,18 +331,19 @@ std::int64_t Coordinator::next_start_ns() const {
 std::int32_t Coordinator::steps_in_a_batch() const {
   std::map<std::string, std::int64_t> on_host;
   std::int64_t most = 1;
-  for (std::size_t w = 0; w < crew_.size(); ++w) most = std::max(most, ++on_host[crew_[w].host]);
+  for (std::size_t w = 0; w < worker_set_.size(); ++w)
+    most = std::max(most, ++on_host[worker_set_[w].host]);
   return steps_at_once(scenario_, most);
 }
 
 Expected<void> Coordinator::run_batch(std::int32_t first, std::int32_t count) {
   batch_begins_ = first;
   const std::int64_t start_ns = next_start_ns();
-  for (std::size_t w = 0; w < crew_.size(); ++w) {
+  for (std::size_t w = 0; w < worker_set_.size(); ++w) {
     Control go;
     go.mutable_go()->set_step(first);
-    go.mutable_go()->set_start_ns(crew_[w].clock.to_theirs(start_ns));
-    if (auto told = crew_.tell(w, go); !told) return told;
+    go.mutable_go()->set_start_ns(worker_set_[w].clock.to_theirs(start_ns));
+    if (auto told = worker_set_.tell(w, go); !told) return told;
   }
   for (std::int32_t step = first; step < first + count; ++step) {
     if (auto taken = take_results(step); !taken) return taken;
@@ -349,24 +352,24 @@ Expected<void> Coordinator::run_batch(std::int32_t first, std::int32_t count) {
 }
 
 Expected<void> Coordinator::take_results(std::int32_t step) {
-  auto results = crew_.from_everyone(Control::kStep, "has not ended its step");
+  auto results = worker_set_.from_everyone(Control::kStep, "has not ended its step");
   if (!results) return tl::make_unexpected(results.error());
-  for (std::size_t w = 0; w < crew_.size(); ++w) {
+  for (std::size_t w = 0; w < worker_set_.size(); ++w) {
     if (const std::string wrong =
             merger_.problem_of((*results)[w]->step(), static_cast<std::int32_t>(w), step);
         !wrong.empty())
-      return tl::make_unexpected(crew_.failed(w, core::ProblemCode::kProtocol, wrong));
+      return tl::make_unexpected(worker_set_.failed(w, core::ProblemCode::kProtocol, wrong));
   }
   pending_.push_back(std::move(*results));
   ++steps_ended_;
-  crew_.set_progress(static_cast<double>(steps_ended_) / scenario_.run.steps);
+  worker_set_.set_progress(static_cast<double>(steps_ended_) / scenario_.run.steps);
   return {};
 }
 
 /// For a run that is stopped, or fails, in the middle of a batch: workers reported the steps that
 /// they had ended; steps that all have ended are complete.
 void Coordinator::take_what_is_whole() {
-  while (auto results = crew_.already_from_everyone(Control::kStep)) {
+  while (auto results = worker_set_.already_from_everyone(Control::kStep)) {
     for (std::size_t w = 0; w < results->size(); ++w) {
       if (!merger_.problem_of((*results)[w]->step(), static_cast<std::int32_t>(w), steps_ended_)
                .empty())
@@ -382,24 +385,24 @@ void Coordinator::take_what_is_whole() {
 void Coordinator::keep_timeline() {
   // Clocks of other machines are compared after the batch, too; until then their times would be
   // less exact.
-  if (!crew_.several_machines()) settle();
+  if (!worker_set_.several_machines()) settle();
 }
 
 void Coordinator::settle() {
   for (std::size_t i = 0; i < pending_.size(); ++i) {
     std::vector<WorkerPart> parts;
     messages_ = late_ = 0;
-    for (std::size_t w = 0; w < crew_.size(); ++w) {
+    for (std::size_t w = 0; w < worker_set_.size(); ++w) {
       const proto::StepResult& result = pending_[i][w]->step();
-      const ClockOffset& clock = crew_[w].clock;
+      const ClockOffset& clock = worker_set_[w].clock;
       messages_ += result.messages();
       late_ += result.late_messages();
       latest_ns_ = std::max(latest_ns_, result.latest_ns());
       parts.push_back({&result, [&clock](std::int64_t ns) { return clock.to_ours(ns); }});
       if (result.replica_size() > 0 && scenario_.plan.partition)
-        own_paces_.step_ended(static_cast<std::int64_t>(w), result.step(),
-                              clock.to_ours(result.replica(0).start_ns()),
-                              clock.to_ours(result.replica(0).end_ns()));
+        async_servers_.step_ended(static_cast<std::int64_t>(w), result.step(),
+                                  clock.to_ours(result.replica(0).start_ns()),
+                                  clock.to_ours(result.replica(0).end_ns()));
       for (const proto::ReplicaStep& replica : result.replica()) {
         for (const std::int64_t ns :
              {replica.start_ns(), replica.end_ns(), (replica.start_ns() + replica.end_ns()) / 2})
@@ -434,19 +437,19 @@ void Coordinator::closing_notes(const Expected<void>& done) {
                     "than there are cores, and the measured times include that wait",
                     how_long));
   }
-  if (crew_.several_machines() && steps_ended_ > 0) {
+  if (worker_set_.several_machines() && steps_ended_ > 0) {
     sink_.note(fmt::format("times of other machines are right to ± {:.3g} µs",
                            core::to_us(merger_.scenario_time(clock_bound_ns_))));
-    for (std::size_t w = 0; w < crew_.size(); ++w) {
-      if (crew_[w].clock.strayed())
+    for (std::size_t w = 0; w < worker_set_.size(); ++w) {
+      if (worker_set_[w].clock.strayed())
         sink_.note(fmt::format(
             "the clock of {} was set or stood still while it ran; its times are not to be trusted",
-            crew_.name(w)));
+            worker_set_.name(w)));
     }
   }
   if (!done || steps_ended_ < scenario_.run.steps) return;
   if (scenario_.plan.partition) {
-    sink_.note(own_paces_.describe(scenario_.plan.partition->groups(), scenario_.run.steps));
+    sink_.note(async_servers_.describe(scenario_.plan.partition->groups(), scenario_.run.steps));
     if (const std::int32_t batch = steps_in_a_batch(); batch < scenario_.run.steps)
       sink_.note(
           fmt::format("every {} workers waited for each other: results are compared then, and "

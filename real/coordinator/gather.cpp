@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "real/coordinator/crew.h"
+#include "real/coordinator/worker_set.h"
 #include "real/proto/run.pb.h"
 #include "real/wire/failure.h"
 #include "real/wire/protocol.h"
@@ -23,7 +23,7 @@ using State = Handshake::State;
 namespace {
 
 /// How many more connections than workers may be between handshake and introduction at a time.
-constexpr std::size_t kMostIntroducing = 64;
+constexpr std::size_t kMaxIntroducing = 64;
 
 /// A connection that has completed the handshake and is about to introduce itself.
 struct Introducing {
@@ -72,18 +72,18 @@ void refuse(ControlChannel& channel, const Error& why) {
 
 class Gatherer {
  public:
-  Gatherer(Crew& crew, Children& children, const Gathering& gathering, const Listener& listener,
-           const RunId& run)
-      : crew_(crew),
+  Gatherer(WorkerSet& worker_set, Children& children, const Gathering& gathering,
+           const Listener& listener, const RunId& run)
+      : worker_set_(worker_set),
         children_(children),
         gathering_(gathering),
         listener_(listener),
-        reception_(reception_options(gathering, run, crew.size()), &listener) {}
+        reception_(reception_options(gathering, run, worker_set.size()), &listener) {}
 
   Expected<void> run() {
     const auto until = Clock::now() + std::chrono::duration_cast<Clock::duration>(gathering_.wait);
     for (;;) {
-      if (crew_.cancelled())
+      if (worker_set_.cancelled())
         return tl::make_unexpected(Error::run({ProblemCode::kStopped}, "stopped"));
       if (auto here = look_after_those_here(); !here) return here;
       if (missing().empty()) return {};
@@ -104,8 +104,8 @@ class Gatherer {
 
   [[nodiscard]] std::vector<std::size_t> missing() const {
     std::vector<std::size_t> workers;
-    for (std::size_t w = 0; w < crew_.size(); ++w) {
-      if (!crew_[w].channel) workers.push_back(w);
+    for (std::size_t w = 0; w < worker_set_.size(); ++w) {
+      if (!worker_set_[w].channel) workers.push_back(w);
     }
     return workers;
   }
@@ -127,19 +127,20 @@ class Gatherer {
 
   Expected<void> look_after_those_here() {
     make_room();
-    for (std::size_t w = 0; w < crew_.size(); ++w) {
+    for (std::size_t w = 0; w < worker_set_.size(); ++w) {
       if (const auto end = children_.ended(w))
         return tl::make_unexpected(
-            crew_.failed(w, ProblemCode::kLost, end->how + " before the run began"));
+            worker_set_.failed(w, ProblemCode::kLost, end->how + " before the run began"));
     }
     return {};
   }
 
   /// If a worker has joined and left again, another may take its place, unless it was started here.
   void make_room() {
-    crew_.greet();
-    for (std::size_t w = 0; w < crew_.size(); ++w) {
-      if (crew_[w].channel && (crew_[w].gone || !crew_[w].inbox.empty())) crew_[w] = {};
+    worker_set_.greet();
+    for (std::size_t w = 0; w < worker_set_.size(); ++w) {
+      if (worker_set_[w].channel && (worker_set_[w].gone || !worker_set_[w].inbox.empty()))
+        worker_set_[w] = {};
     }
   }
 
@@ -155,7 +156,7 @@ class Gatherer {
                                  event.host, event.peer.version, protocol())));
     }
     // A peer that is silent after the handshake must neither use much memory nor keep others out.
-    const std::size_t room = crew_.size() + kMostIntroducing;
+    const std::size_t room = worker_set_.size() + kMaxIntroducing;
     if (introducing_.size() >= room) introducing_.erase(introducing_.begin());
     introducing_.push_back(
         {ControlChannel(std::move(event.socket), ControlChannel::kLongestIntroduction), event.peer,
@@ -185,11 +186,12 @@ class Gatherer {
   }
 
   void take_in(Introducing& guest, const proto::Hello& hello) {
-    const auto workers = static_cast<std::int64_t>(crew_.size());
+    const auto workers = static_cast<std::int64_t>(worker_set_.size());
     std::int64_t w = guest.who.joiner;
-    const bool full = w == kAnyWorker ? first_free() == kAnyWorker
-                                      : w >= 0 && w < workers &&
-                                            crew_[static_cast<std::size_t>(w)].channel.has_value();
+    const bool full =
+        w == kAnyWorker
+            ? first_free() == kAnyWorker
+            : w >= 0 && w < workers && worker_set_[static_cast<std::size_t>(w)].channel.has_value();
     // The worker in this place may have left a moment ago, to be replaced by this one.
     if (full) make_room();
     if (w == kAnyWorker) w = first_free();
@@ -215,7 +217,7 @@ class Gatherer {
       return refuse(guest.channel, Error::run({ProblemCode::kProtocol},
                                               fmt::format("{} is no port that others could reach",
                                                           hello.address().port())));
-    Member& member = crew_[static_cast<std::size_t>(w)];
+    Member& member = worker_set_[static_cast<std::size_t>(w)];
     if (member.channel)
       return refuse(guest.channel, Error::request({ProblemCode::kDuplicate, "--worker"},
                                                   fmt::format("there is a worker {} already", w)));
@@ -230,7 +232,7 @@ class Gatherer {
     member.channel->take_messages_of(ControlChannel::kLongestFromWorker);
   }
 
-  Crew& crew_;
+  WorkerSet& worker_set_;
   Children& children_;
   const Gathering& gathering_;
   const Listener& listener_;
@@ -241,9 +243,9 @@ class Gatherer {
 
 }  // namespace
 
-Expected<void> gather(Crew& crew, Children& children, const Gathering& gathering,
+Expected<void> gather(WorkerSet& worker_set, Children& children, const Gathering& gathering,
                       const Listener& listener, const RunId& run) {
-  return Gatherer(crew, children, gathering, listener, run).run();
+  return Gatherer(worker_set, children, gathering, listener, run).run();
 }
 
 void turn_away(const Gathering& gathering, std::size_t others, const Listener& listener,

@@ -9,7 +9,7 @@
 
 namespace tutti::real {
 
-class Crew;
+class WorkerSet;
 
 /// How the workers of a run are started and find the coordinator.
 struct Gathering {
@@ -40,7 +40,7 @@ struct Gathering {
 /// numbers; others get the one they ask for, or the lowest that is free. Unauthenticated peers are
 /// rejected and delay nobody.
 /// ERRORS: a worker never joined, or ended, or is of another version; the run was cancelled.
-core::Expected<void> gather(Crew& crew, Children& children, const Gathering& gathering,
+core::Expected<void> gather(WorkerSet& worker_set, Children& children, const Gathering& gathering,
                             const Listener& listener, const RunId& run);
 
 /// Tells the `others` processes that are about to join that there will be no run, and why. Waits

@@ -16,7 +16,7 @@ using core::Time;
 namespace {
 constexpr std::int64_t kLongestNs = 1'000'000'000'000'000;
 /// More than the lanes, or the packs in flight, of any device.
-constexpr std::int32_t kMostRows = 100'000'000;
+constexpr std::int32_t kMaxRows = 100'000'000;
 
 bool same_lengths(const proto::SpanColumns& c) {
   const int n = c.start_ps_size();
@@ -30,9 +30,8 @@ bool same_lengths(const proto::SpanColumns& c) {
 
 Time StepMerger::scenario_time(std::int64_t ns) const {
   if (time_scale_ == 0) return Time(ns * 1000);
-  constexpr auto kMost = static_cast<double>(kLongestNs) * 1000;
-  return Time(
-      std::llround(std::clamp(static_cast<double>(ns) * 1000 / time_scale_, -kMost, kMost)));
+  constexpr auto kMax = static_cast<double>(kLongestNs) * 1000;
+  return Time(std::llround(std::clamp(static_cast<double>(ns) * 1000 / time_scale_, -kMax, kMax)));
 }
 
 double StepMerger::core_wait() const {
@@ -80,8 +79,8 @@ std::string StepMerger::problem_of(const proto::StepResult& part, std::int32_t w
   }
   for (const proto::TrackInfo& track : part.track()) {
     good = good && track.kind() >= 0 && track.kind() <= static_cast<int>(core::TrackKind::kLane) &&
-           track.worker() == worker && track.slot() >= 0 && track.slot() < kMostRows &&
-           track.lane() >= -1 && track.lane() < kMostRows;
+           track.worker() == worker && track.slot() >= 0 && track.slot() < kMaxRows &&
+           track.lane() >= -1 && track.lane() < kMaxRows;
   }
   for (int i = 0; good && i < part.spans_size(); ++i) good = good && same_lengths(part.spans(i));
   for (int i = 0; good && i < part.spans_size(); ++i) {

@@ -5,8 +5,8 @@
 
 #include <fmt/format.h>
 
+#include "core/lowering/reduction_scope.h"
 #include "core/lowering/sparse_plan.h"
-#include "core/lowering/who_reduces.h"
 #include "core/scenario/custom.h"
 #include "real/coordinator/coordinator.h"
 #include "real/worker/machine.h"
@@ -19,7 +19,7 @@ using core::Expected;
 namespace {
 
 /// The memory need of all workers as processes of one machine.
-constexpr std::int64_t kMostHere = 64;
+constexpr std::int64_t kMaxHere = 64;
 
 Expected<void> problems_of(const core::Scenario& scenario, const Gathering& gathering,
                            bool emulates, Backend backend) {
@@ -49,22 +49,22 @@ Expected<void> problems_of(const core::Scenario& scenario, const Gathering& gath
                  "for collectives that are known "
                  "before they begin; run it without --emulate, or take tutti simulate");
   }
-  const core::WhoReduces who = core::who_reduces(scenario.strategy, scenario.plan);
-  const bool own_pace = who == core::WhoReduces::kServersAtOwnPace;
-  if (who == core::WhoReduces::kNobody || who == core::WhoReduces::kGroups) {
+  const core::ReductionScope who = core::reduction_scope(scenario.strategy, scenario.plan);
+  const bool asynchronous = who == core::ReductionScope::kAsyncServers;
+  if (who == core::ReductionScope::kNobody || who == core::ReductionScope::kGroups) {
     return wrong({core::ProblemCode::kUnsupported, "Strategy"},
                  fmt::format("{}: replicas in groups are simulated only: a real run knows one "
                              "collective per pack, over all replicas; "
                              "take tutti simulate",
                              scenario.strategy.distribution_name));
   }
-  if (own_pace && core::has_slices(scenario.workload)) {
+  if (asynchronous && core::has_slices(scenario.workload)) {
     return wrong({core::ProblemCode::kUnsupported, "Workload.sparse_gradient"},
                  "sparse gradients of workers that do not wait for each other are simulated only; "
                  "take tutti simulate, or leave "
                  "sparse_gradient out");
   }
-  if (own_pace && emulates) {
+  if (asynchronous && emulates) {
     return wrong({core::ProblemCode::kConflict, "--emulate"},
                  "links of workers that do not wait for each other cannot be emulated: they are "
                  "followed for collectives of all "
@@ -78,14 +78,14 @@ Expected<void> problems_of(const core::Scenario& scenario, const Gathering& gath
                     "worker, and these have none; take ONE_SWITCH or RAILS, or tutti simulate",
                     scenario.cluster->fabric()->describe()));
   }
-  if (gathering.spawn == Gathering::Spawn::kAll && workers > kMostHere) {
+  if (gathering.spawn == Gathering::Spawn::kAll && workers > kMaxHere) {
     return wrong(
         {core::ProblemCode::kTooLarge, "Cluster.workers"},
         fmt::format(
             "{} workers would be as many processes on this machine; up to {} can be run here, more "
             "where workers join from "
             "others",
-            workers, kMostHere));
+            workers, kMaxHere));
   }
   if (gathering.ranks > 0 && gathering.ranks != workers) {
     return wrong(

@@ -25,7 +25,7 @@ struct TcpExecutorOptions {
   Backend backend = Backend::kTcp;
   Gathering gathering{};
   std::string transport = "tcp";  ///< between workers: "tcp", or "shm" for memory that they share
-  int streams = 1;  ///< TCP connections between each pair of workers, at most kMostStreams
+  int streams = 1;  ///< TCP connections between each pair of workers, at most kMaxStreams
   /// If set, the first pack is transferred repeatedly, back to back, instead of training steps. The
   /// record states when the timed iterations began (first_start) and ended. REQUIRES: the scenario
   /// has one step.

@@ -7,8 +7,8 @@
 namespace tutti::real {
 
 std::int64_t block_bytes(std::int64_t bytes) {
-  constexpr std::int64_t kLeast = 512;
-  if (bytes <= kLeast) return kLeast;
+  constexpr std::int64_t kMin = 512;
+  if (bytes <= kMin) return kMin;
   const auto below =
       static_cast<std::int64_t>(std::bit_floor(static_cast<std::uint64_t>(bytes - 1)));
   const std::int64_t part = below / 8;

@@ -222,13 +222,13 @@ void EmulatedNetwork::free_slot(const Channel& channel) {
   piece.total = piece.length = static_cast<std::int64_t>(sizeof(std::int64_t));
   auto stamp = std::make_unique<std::int64_t>(timers_.now().time_since_epoch().count());
   const auto* const bytes = reinterpret_cast<const std::byte*>(stamp.get());
-  slots_under_way_.try_emplace(++next_ticket_, std::move(stamp));
+  slots_in_flight_.try_emplace(++next_ticket_, std::move(stamp));
   const Ticket below = next_ticket_;
   if (below_.send(piece, bytes, below)) sent(below);
 }
 
 void EmulatedNetwork::sent(Ticket below) {
-  if (slots_under_way_.erase(below) > 0) return;
+  if (slots_in_flight_.erase(below) > 0) return;
   const auto entry = below_tickets_.extract(below);
   if (entry.empty()) return;
   const auto& [message, ticket] = entry.mapped();

@@ -108,7 +108,7 @@ class EmulatedNetwork : public Transport, private Receiver {
   std::unordered_map<Ticket, std::pair<MessagePointer, Ticket>> below_tickets_;
   Ticket next_ticket_ = 0;
   std::unordered_map<Ticket, std::unique_ptr<std::int64_t>>
-      slots_under_way_;                     ///< stamps that are being sent
+      slots_in_flight_;                     ///< stamps that are being sent
   std::int64_t slot_stamp_ = 0;             ///< of the slot message in reception
   std::optional<Clock::time_point> began_;  ///< for the message in delivery
   Punctuality punctuality_;

@@ -63,13 +63,13 @@ class Collectives : public WorkListener {
   [[nodiscard]] virtual std::string where_it_stands() const = 0;
   /// Receives events of completed collectives that are reported late
   /// (CollectiveListener::channel_done()). Takes limited time.
-  virtual void hear_the_rest() {}
+  virtual void drain() {}
   /// The receiver of peers' messages.
   [[nodiscard]] virtual Receiver& receiver() = 0;
   /// Notes for readers of the run's times. More may follow while collectives are executed.
   [[nodiscard]] virtual std::vector<std::string> notes() const { return {}; }
   /// Notes that are known only at the end of the run.
-  [[nodiscard]] virtual std::vector<std::string> last_words() const { return {}; }
+  [[nodiscard]] virtual std::vector<std::string> final_notes() const { return {}; }
 };
 
 }  // namespace tutti::real

@@ -393,10 +393,10 @@ void Interpreter::count_complete(Lane& lane) {
 /// True if the current step, not yet begun, must not start before the sends of earlier ones have
 /// left.
 bool Interpreter::must_wait_for_sends(const Lane& lane) const {
-  constexpr std::size_t kMostDeparting = 16;
+  constexpr std::size_t kMaxDeparting = 16;
   const Step& step = lane.now->step;
   if (one_thing_at_a_time_ || step.kind == StepKind::kReceiveAny ||
-      lane.departing.size() >= kMostDeparting)
+      lane.departing.size() >= kMaxDeparting)
     return true;
   const bool writes_none = step.kind == StepKind::kSend || step.kind == StepKind::kMulticast ||
                            step.kind == StepKind::kReceiveReduceSend;

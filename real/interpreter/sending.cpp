@@ -14,7 +14,7 @@ namespace {
 /// Piece size between memories of devices: every piece is a copy that has to be launched.
 constexpr std::int64_t kDevicePieceBytes = 4 << 20;
 /// The maximum number of a lane's buffers on the way from its device to the transport.
-constexpr int kMostBounces = 16;
+constexpr int kMaxBounces = 16;
 
 }  // namespace
 
@@ -126,7 +126,7 @@ void Interpreter::take_ticket(Lane& lane, Devices::Memory bounce) {
 /// Copies outgoing data from the device's memory to buffers that the transport can access, as much
 /// as the limit allows.
 void Interpreter::send_out(Lane& lane) {
-  while (!lane.outbound.empty() && lane.bounces < kMostBounces) {
+  while (!lane.outbound.empty() && lane.bounces < kMaxBounces) {
     Outbound& out = lane.outbound.front();
     const std::int64_t part = std::min(piece_bytes_, out.end - out.offset);
     Work work = work_of(lane, Work::Kind::kMove);

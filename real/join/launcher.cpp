@@ -13,7 +13,7 @@ using core::ProblemCode;
 
 namespace {
 
-constexpr int kMostRanks = 1 << 20;
+constexpr int kMaxRanks = 1 << 20;
 
 /// Reads numbers of one launcher; errors name every variable involved.
 class Reader {
@@ -47,7 +47,7 @@ class Reader {
 
   std::optional<int> number_if_set(const std::string& name) {
     if (!text(name)) return std::nullopt;
-    return number(name, 0, kMostRanks);
+    return number(name, 0, kMaxRanks);
   }
 
   /// `kind`: the variable that the error is about.
@@ -68,8 +68,8 @@ class Reader {
 
 /// Reads rank < size from two variables.
 void read_place(Reader& reader, Launch& launch, const std::string& rank, const std::string& size) {
-  launch.size = reader.number(size, 1, kMostRanks);
-  launch.rank = reader.number(rank, 0, kMostRanks);
+  launch.size = reader.number(size, 1, kMaxRanks);
+  launch.rank = reader.number(rank, 0, kMaxRanks);
   if (reader.good() && launch.rank >= launch.size)
     reader.complain({ProblemCode::kTooLarge, rank},
                     fmt::format("{}={} is not below {}={}", rank, launch.rank, size, launch.size));

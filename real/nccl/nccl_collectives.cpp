@@ -193,7 +193,7 @@ std::vector<std::string> NcclCollectives::notes() const {
   return notes;
 }
 
-std::vector<std::string> NcclCollectives::last_words() const {
+std::vector<std::string> NcclCollectives::final_notes() const {
   if (unheard_ == 0) return {};
   return {fmt::format(
       "at least {} of NCCL's channels of {} {} are not in the timeline: NCCL did not report them "
@@ -460,7 +460,7 @@ void NcclCollectives::hear(const TuttiNcclChannel& channel) {
     listener_->channel_done({asked.tag, rank, channel.channel, asked.part, *start, *end});
 }
 
-void NcclCollectives::hear_the_rest() {
+void NcclCollectives::drain() {
   const Clock::time_point until = Clock::now() + kLastWords;
   for (listen_to_channels();
        following_ == Following::kYes && channels_due_ > 0 && Clock::now() < until;

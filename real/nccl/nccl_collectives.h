@@ -72,10 +72,10 @@ class NcclCollectives : public Collectives, private InterpreterListener {
   [[nodiscard]] Clock::time_point next_due() const override;
   [[nodiscard]] std::int64_t moved() const override { return moved_ + lowered_->moved(); }
   [[nodiscard]] std::string where_it_stands() const override;
-  void hear_the_rest() override;
+  void drain() override;
   [[nodiscard]] Receiver& receiver() override { return *lowered_; }
   [[nodiscard]] std::vector<std::string> notes() const override;
-  [[nodiscard]] std::vector<std::string> last_words() const override;
+  [[nodiscard]] std::vector<std::string> final_notes() const override;
   void worked(Ticket ticket) override;
 
  private:

@@ -79,7 +79,7 @@ class HostDevices::Store {
   }
 
   void give_back(std::byte* block) {
-    if (kept_ + room_of(block) > kMostKept || blocks_.size() >= kMostBlocks)
+    if (kept_ + room_of(block) > kMaxKept || blocks_.size() >= kMaxBlocks)
       return std::free(block - kFront);
     kept_ += room_of(block);
     blocks_.push_back(block);
@@ -89,8 +89,8 @@ class HostDevices::Store {
   static constexpr std::size_t kFront = 64;  // keeps blocks at cache lines
   static constexpr std::size_t kSmall = 4 << 10;
   static constexpr std::size_t kHugePage = 2 << 20;
-  static constexpr std::size_t kMostKept = 256 << 20;
-  static constexpr std::size_t kMostBlocks = 64;
+  static constexpr std::size_t kMaxKept = 256 << 20;
+  static constexpr std::size_t kMaxBlocks = 64;
 
   static std::size_t room_of(const std::byte* block) {
     return *reinterpret_cast<const std::size_t*>(block - kFront);

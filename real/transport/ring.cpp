@@ -28,7 +28,7 @@ std::size_t in_lines(std::size_t bytes) { return (bytes + kLine - 1) / kLine * k
 bool is_whole_and_short(const Header& header) {
   const Piece& piece = header.piece;
   return header.kind == Header::Kind::kPiece && piece.offset == 0 && piece.length == piece.total &&
-         piece.length <= kMostAmongLines;
+         piece.length <= kMaxAmongLines;
 }
 
 ShortHeader shortened(const Piece& piece) {
@@ -40,7 +40,7 @@ ShortHeader shortened(const Piece& piece) {
 
 std::optional<Header> lengthened(const ShortHeader& header) {
   if ((header.kind_and_number & 0xff) != kWholeMessage || header.from < 0 || header.from_lane < 0 ||
-      header.to < 0 || header.to_lane < 0 || header.length > kMostAmongLines)
+      header.to < 0 || header.to_lane < 0 || header.length > kMaxAmongLines)
     return std::nullopt;
   return Header{Header::Kind::kPiece,
                 {{header.collective, header.from, header.from_lane, header.to, header.to_lane},
@@ -75,7 +75,7 @@ RingShare RingShare::of(const Header& header) {
     constexpr std::size_t kBefore = kStampBytes + sizeof(ShortHeader);
     return {in_lines(kBefore + length), 0, kBefore};
   }
-  if (length <= kMostAmongLines) return {kLine + in_lines(length), 0, kLine};
+  if (length <= kMaxAmongLines) return {kLine + in_lines(length), 0, kLine};
   return {kLine, in_lines(length), 0};
 }
 

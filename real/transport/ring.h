@@ -27,7 +27,7 @@ namespace tutti::real {
 
 inline constexpr std::size_t kLine = 64;  ///< bytes of a cache line
 /// Payloads up to this size directly follow their header.
-inline constexpr std::int64_t kMostAmongLines = 1 << 10;
+inline constexpr std::int64_t kMaxAmongLines = 1 << 10;
 
 /// Lies in shared memory. The fields that each side writes have their own cache lines.
 struct RingCounts {
@@ -45,7 +45,7 @@ struct RingMemory {
   RingCounts& counts;
   std::byte* lines = nullptr;
   std::byte* payloads = nullptr;
-  std::size_t line_bytes = 0;  ///< powers of two, and at least 2 · kMostAmongLines
+  std::size_t line_bytes = 0;  ///< powers of two, and at least 2 · kMaxAmongLines
   std::size_t payload_bytes = 0;
 };
 

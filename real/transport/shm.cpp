@@ -26,7 +26,7 @@ namespace {
 /// Several pieces fit into a ring (inbox.h).
 constexpr std::int64_t kShmPieceBytes = 64 << 10;
 /// How many successful calls of poll() may pass before a sleeping peer is woken for its messages.
-constexpr int kMostUnsettled = 2;
+constexpr int kMaxUnsettled = 2;
 /// How often a sleeping worker checks that its peers are still there.
 constexpr std::chrono::milliseconds kLongestShmSleep{10};
 /// The number of polls between two yields, if there is a core for every worker; otherwise one.
@@ -123,7 +123,7 @@ struct ShmTransport::State {
 
   void publish(Peer& peer, const Header& header) {
     peer.out->publish(header);
-    if (header.piece.length > kMostAmongLines) {
+    if (header.piece.length > kMaxAmongLines) {
       std::atomic_thread_fence(std::memory_order_seq_cst);
       return ring(peer);
     }
@@ -314,7 +314,7 @@ Expected<void> ShmTransport::poll(Clock::time_point until) {
   bool moved = s.move() || had_local;
   // Reading the clock takes as long as a short message.
   const bool patient = until == Clock::time_point::max();
-  if (s.unsettled > 0 && (!moved || ++s.unsettled > kMostUnsettled)) {
+  if (s.unsettled > 0 && (!moved || ++s.unsettled > kMaxUnsettled)) {
     s.settle();
     moved = moved || !patient;  // it may have been all that was waited for: see flushed()
   }

@@ -29,13 +29,13 @@ constexpr std::size_t kAhead = kReadBufferBytes / 4;
 /// Long pieces: switching between sending and receiving for every 128 KiB makes 1 MiB take a third
 /// longer (two processes, two cores; longer pieces than this gain nothing more).
 constexpr std::int64_t kPieceBytes = 512 << 10;
-static_assert(kPieceBytes <= kMostPieceBytes);
+static_assert(kPieceBytes <= kMaxPieceBytes);
 /// The caller may have other work to do.
 constexpr std::chrono::milliseconds kLongestSleep{20};
 /// The bytes that are taken from one socket before the others get their turn.
-constexpr std::size_t kMostPerTurn = 1 << 20;
+constexpr std::size_t kMaxPerTurn = 1 << 20;
 /// Messages handed to the kernel in one call.
-constexpr int kMostAtOnce = 32;
+constexpr int kMaxAtOnce = 32;
 /// Elements are read in place if they are aligned; otherwise they are copied first.
 constexpr std::size_t kAlignment = 8;
 
@@ -135,10 +135,10 @@ struct TcpTransport::State {
   bool write(Peer& peer, Stream& stream) {
     bool moved = false;
     while (stream.writable && !stream.queue.empty()) {
-      iovec parts[2 * kMostAtOnce];
+      iovec parts[2 * kMaxAtOnce];
       int count = 0;
       int messages = 0;
-      for (auto out = stream.queue.begin(); out != stream.queue.end() && messages < kMostAtOnce;
+      for (auto out = stream.queue.begin(); out != stream.queue.end() && messages < kMaxAtOnce;
            ++out, ++messages) {
         if (out->written < kHeaderBytes)
           parts[count++] = {out->header.data() + out->written, kHeaderBytes - out->written};
@@ -197,7 +197,7 @@ struct TcpTransport::State {
       if (peer.early) return false;
       moved = true;
     }
-    for (std::size_t taken = 0; taken < kMostPerTurn && !failure;) {
+    for (std::size_t taken = 0; taken < kMaxPerTurn && !failure;) {
       Stream& stream = peer.reading();
       std::size_t asked = 0;
       const ssize_t got = receive(stream, asked);

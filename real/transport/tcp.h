@@ -11,7 +11,7 @@
 namespace tutti::real {
 
 /// The maximum number of connections between two workers.
-inline constexpr int kMostStreams = 64;
+inline constexpr int kMaxStreams = 64;
 /// The size of each connection's read buffer.
 inline constexpr std::size_t kReadBufferBytes = 64 << 10;
 

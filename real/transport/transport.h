@@ -105,7 +105,7 @@ class Transport {
   [[nodiscard]] virtual bool is_local(core::Rank rank) const = 0;
   /// The best size of pieces in bytes: large enough that headers cost nothing, small enough that a
   /// received piece is still in the cache when it is reduced, and that the next rank begins early.
-  /// At most kMostPieceBytes (wire.h); a multiple of every element's size.
+  /// At most kMaxPieceBytes (wire.h); a multiple of every element's size.
   [[nodiscard]] virtual std::int64_t piece_bytes() const { return 128 << 10; }
   /// Returns the time of the event that the receiver is being called for; outside of poll(), now.
   [[nodiscard]] virtual Clock::time_point now() const { return Clock::now(); }

@@ -45,14 +45,14 @@ template <class Look>
 bool look_around(Transport::Clock::time_point until, Look look) {
   /// If a look and a yield take longer than this, another thread ran in between.
   constexpr std::chrono::nanoseconds kOthersRan{2000};
-  constexpr int kMostTurns = 10;
+  constexpr int kMaxTurns = 10;
   int turns = 0;
   Transport::Clock::time_point now = Transport::Clock::now();
   while (now < until) {
     ::sched_yield();
     if (look()) return true;
     const Transport::Clock::time_point before = std::exchange(now, Transport::Clock::now());
-    if (now - before > kOthersRan && ++turns == kMostTurns) return false;
+    if (now - before > kOthersRan && ++turns == kMaxTurns) return false;
   }
   return false;
 }

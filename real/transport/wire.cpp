@@ -59,7 +59,7 @@ std::optional<Header> decode(std::span<const std::byte, kHeaderBytes> bytes) {
   const Channel& channel = piece.channel;
   if (channel.from < 0 || channel.from_lane < 0 || channel.to < 0 || channel.to_lane < 0)
     return std::nullopt;
-  if (piece.length > kMostPieceBytes || piece.total < 0 || piece.offset < 0 ||
+  if (piece.length > kMaxPieceBytes || piece.total < 0 || piece.offset < 0 ||
       piece.offset > piece.total || piece.length > piece.total - piece.offset)
     return std::nullopt;
   return header;

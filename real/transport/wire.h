@@ -30,7 +30,7 @@ struct Header {
 };
 inline constexpr std::size_t kHeaderBytes = 48;
 /// The maximum length of a piece.
-inline constexpr std::int64_t kMostPieceBytes = 1 << 20;
+inline constexpr std::int64_t kMaxPieceBytes = 1 << 20;
 
 using HeaderBytes = std::array<std::byte, kHeaderBytes>;
 HeaderBytes encode(const Header& header);

@@ -6,8 +6,8 @@
 #include <fmt/format.h>
 
 #include "core/base/format.h"
+#include "real/asynchronous/in_cluster.h"
 #include "real/interpreter/gradients.h"
-#include "real/own_pace/in_cluster.h"
 #include "real/transport/inbox.h"
 #include "real/transport/tcp.h"
 
@@ -37,7 +37,7 @@ class WorkersNeed {
     need_.processes = kProcess;
     add_transport();
     if (scenario_.plan.partition) {
-      add_at_own_pace();
+      add_asynchronous();
     } else {
       for (std::size_t p = 0; p < scenario_.plan.packs.size() && !(options_.loop && p > 0); ++p)
         add_pack(p);
@@ -116,7 +116,7 @@ class WorkersNeed {
   }
 
   /// Every worker has collectives of its own, which also involve servers.
-  void add_at_own_pace() {
+  void add_asynchronous() {
     const std::int64_t sets = std::min(options_.steps_at_once, scenario_.run.steps);
     std::set<int> variables;
     for (std::int64_t group = 0; group < scenario_.plan.partition->groups(); ++group) {
@@ -165,13 +165,13 @@ MemoryNeed& MemoryNeed::operator+=(const MemoryNeed& other) {
 }
 
 std::int32_t steps_at_once(const core::Scenario& scenario, std::int64_t workers_on_a_machine) {
-  constexpr std::int64_t kMostBytes = std::int64_t{2} << 30;
-  constexpr std::int64_t kMostSteps = 16;
+  constexpr std::int64_t kMaxBytes = std::int64_t{2} << 30;
+  constexpr std::int64_t kMaxSteps = 16;
   const Bytes bytes =
       Gradients::bytes_of(scenario) *
       (scenario.cluster->replicas_per_worker() * std::max<std::int64_t>(workers_on_a_machine, 1));
-  return static_cast<std::int32_t>(std::clamp<std::int64_t>(
-      kMostBytes / std::max<std::int64_t>(bytes.count(), 1), 1, kMostSteps));
+  return static_cast<std::int32_t>(
+      std::clamp<std::int64_t>(kMaxBytes / std::max<std::int64_t>(bytes.count(), 1), 1, kMaxSteps));
 }
 
 MemoryNeed memory_need(const core::Scenario& scenario, std::int32_t worker,

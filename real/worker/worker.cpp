@@ -10,7 +10,7 @@
 #include "core/scenario/scenario.h"
 #include "real/proto/run.pb.h"
 #include "real/worker/coordinator_line.h"
-#include "real/worker/ground.h"
+#include "real/worker/environment.h"
 #include "real/worker/machine.h"
 #include "real/worker/patience.h"
 #include "real/worker/perf_loop.h"
@@ -28,7 +28,7 @@ using Clock = CoordinatorLine::Clock;
 namespace {
 
 /// The maximum delay until ended steps are reported, so that the coordinator can record them.
-constexpr std::chrono::milliseconds kMostUntold{500};
+constexpr std::chrono::milliseconds kMaxUntold{500};
 
 std::chrono::milliseconds heartbeat_interval(double timeout_seconds) {
   return std::chrono::milliseconds(
@@ -107,7 +107,7 @@ class Worker {
       if (!*go) return {};  // told to finish
       if (auto ran = run_batch(); !ran) return ran;
     }
-    notes_ = [this] { return run_->last_words(); };
+    notes_ = [this] { return run_->final_notes(); };
     auto more = wait_for_go(order.steps(), [this] { serve(); });
     if (!more) return tl::make_unexpected(more.error());
     return {};
@@ -141,20 +141,20 @@ class Worker {
     if (!backend) return tl::make_unexpected(backend.error());
     auto devices = make_devices(*backend, scenario);
     if (!devices) return tl::make_unexpected(devices.error());
-    ground_.emplace(scenario, order.time_scale(), *transport_, std::move(*devices));
-    const auto collectives =
-        collectives_for(*backend, scenario, ground_->transport(), ground_->devices(), line_);
+    environment_.emplace(scenario, order.time_scale(), *transport_, std::move(*devices));
+    const auto collectives = collectives_for(*backend, scenario, environment_->transport(),
+                                             environment_->devices(), line_);
     if (!collectives) return tl::make_unexpected(collectives.error());
-    options.scale = ground_->scale();
+    options.scale = environment_->scale();
     // Waiting may take longer only because the emulation is slowed down.
-    if (ground_->emulates())
+    if (environment_->emulates())
       options.timeout = std::min<std::chrono::duration<double>>(
           options.timeout * std::max(1.0, order.time_scale()), kLongestHere);
     options.replay_launch = order.time_scale() > 0;
     options.busy = order.busy();
-    run_.emplace(scenario, worker_, ground_->transport(), ground_->devices(), ground_->timers(),
-                 options, *collectives);
-    ground_->transport().connect(run_->receiver(), ground_->devices());
+    run_.emplace(scenario, worker_, environment_->transport(), environment_->devices(),
+                 environment_->timers(), options, *collectives);
+    environment_->transport().connect(run_->receiver(), environment_->devices());
     notes_ = [this] { return run_->notes(); };
     return {};
   }
@@ -197,16 +197,16 @@ class Worker {
     now_doing("in " + steps_);
     // Long lists of spans would delay the running steps, so short steps are reported together; in
     // an emulation reporting does no harm.
-    const bool at_once = ground_->emulates() || !records_steps_;
+    const bool at_once = environment_->emulates() || !records_steps_;
     Clock::time_point told_at = Clock::now();
     const auto tell_now_and_then = [&] {
-      if (!at_once && Clock::now() - told_at < kMostUntold) return true;
+      if (!at_once && Clock::now() - told_at < kMaxUntold) return true;
       told_at = Clock::now();
       return tell_of_steps();
     };
     auto ran = run_->run(begin_, [&] {
       // If a worker may have to wait for another's slow links, only all together can detect a loss.
-      if (ground_->emulates())
+      if (environment_->emulates())
         line_.standing_still(run_->still_since(), [&] { return run_->where_it_stands(); });
       return tell_now_and_then() && line_.still_wanted();
     });
@@ -228,7 +228,7 @@ class Worker {
       Control message;
       write_step(
           step, [this](std::int64_t ns) { return join_.clock.shows(ns); }, *message.mutable_step());
-      const EmulatedNetwork::Punctuality punctuality = ground_->punctuality();
+      const EmulatedNetwork::Punctuality punctuality = environment_->punctuality();
       message.mutable_step()->set_messages(punctuality.messages);
       message.mutable_step()->set_late_messages(punctuality.late);
       message.mutable_step()->set_latest_ns(std::chrono::nanoseconds(punctuality.latest).count());
@@ -291,7 +291,7 @@ class Worker {
   Clock::duration patience_{};
   std::optional<Expected<core::Scenario>> scenario_;
   std::unique_ptr<Transport> transport_;
-  std::optional<Ground> ground_;
+  std::optional<Environment> environment_;
   std::optional<WorkerRun> run_;
   bool records_steps_ = false;
   bool records_reads_ = false;  ///< to be compared with what was sent

@@ -60,7 +60,7 @@ WorkerRun::WorkerRun(const core::Scenario& scenario, std::int32_t worker, Transp
     ranks_.push_back(rank);
   }
   if (scenario.plan.partition) {
-    own_pace_ = std::make_unique<OwnPace>(scenario, worker, devices);
+    async_servers_ = std::make_unique<AsyncServers>(scenario, worker, devices);
     ranks_.push_back(static_cast<Rank>(cluster.replicas() + worker));
     return;
   }
@@ -101,9 +101,9 @@ std::vector<std::string> WorkerRun::notes() const {
   return notes;
 }
 
-std::vector<std::string> WorkerRun::last_words() const {
+std::vector<std::string> WorkerRun::final_notes() const {
   std::vector<std::string> words = notes();
-  for (std::string& word : collectives_->last_words()) words.push_back(std::move(word));
+  for (std::string& word : collectives_->final_notes()) words.push_back(std::move(word));
   // The text is the same on all workers, so only the first reports it.
   if (std::string fused = cycles_ && ranks_.front() == 0 ? cycles_->describe() : ""; !fused.empty())
     words.push_back(std::move(fused));
@@ -128,7 +128,7 @@ void WorkerRun::prepare(std::int32_t first, std::int32_t count) {
   first_ = first;
   count_ = count;
   log_.begin(first, count, replicas_.size());
-  if (own_pace_) return own_pace_->prepare(first, count, *collectives_);
+  if (async_servers_) return async_servers_->prepare(first, count, *collectives_);
   gradients_->fill(first, count);
   for (std::int32_t step = first; step < first + count; ++step) {
     for (std::size_t p = 0; p < scenario_.plan.packs.size(); ++p) {
@@ -148,8 +148,8 @@ void WorkerRun::prepare(std::int32_t first, std::int32_t count) {
 core::Expected<void> WorkerRun::run(Clock::time_point begin, const std::function<bool()>& idle) {
   const std::size_t packs = scenario_.plan.packs.size();
   left_.assign(static_cast<std::size_t>(count_),
-               std::ssize(replicas_) + (own_pace_ ? own_pace_->parts_of_step() : 0));
-  for (std::int32_t step = first_; !own_pace_ && step < first_ + count_; ++step) {
+               std::ssize(replicas_) + (async_servers_ ? async_servers_->parts_of_step() : 0));
+  for (std::int32_t step = first_; !async_servers_ && step < first_ + count_; ++step) {
     for (std::size_t p = 0; p < packs; ++p) {
       if (is_in(step, p)) left_[static_cast<std::size_t>(step - first_)] += std::ssize(ranks_of(p));
     }
@@ -185,10 +185,10 @@ core::Expected<void> WorkerRun::run(Clock::time_point begin, const std::function
       return tl::make_unexpected(
           core::Error::run({core::ProblemCode::kStopped}, "the run was stopped"));
   }
-  collectives_->hear_the_rest();
-  if (own_pace_) own_pace_->close(*collectives_);
+  collectives_->drain();
+  if (async_servers_) async_servers_->close(*collectives_);
   if (cycles_) cycles_->close();
-  for (std::int32_t step = first_; !own_pace_ && step < first_ + count_; ++step) {
+  for (std::int32_t step = first_; !async_servers_ && step < first_ + count_; ++step) {
     for (std::size_t p = 0; p < packs; ++p) {
       if (is_in(step, p) && !is_fused(p)) collectives_->close(tag_of(step, p));
     }
@@ -199,7 +199,7 @@ core::Expected<void> WorkerRun::run(Clock::time_point begin, const std::function
 /// The host takes part from the beginning; if a pack answers another, once it has completed that
 /// one.
 void WorkerRun::start_helpers() {
-  if (own_pace_) return own_pace_->begin(*collectives_);
+  if (async_servers_) return async_servers_->begin(*collectives_);
   for (std::size_t r = replicas_.size(); r < ranks_.size(); ++r) {
     for (std::int32_t step = first_; step < first_ + count_; ++step) {
       for (std::size_t p = 0; p < scenario_.plan.packs.size(); ++p) {
@@ -260,7 +260,7 @@ core::Expected<void> WorkerRun::flush() {
 }
 
 core::Expected<void> WorkerRun::verify() {
-  if (own_pace_) return options_.verify ? own_pace_->verify() : core::Expected<void>();
+  if (async_servers_) return options_.verify ? async_servers_->verify() : core::Expected<void>();
   for (std::int32_t step = first_; options_.verify && step < first_ + count_; ++step) {
     auto right = gradients_->verify(step);
     // Data that a failed device did not copy is no wrong result.

@@ -12,11 +12,11 @@
 #include "core/plan/compute_task.h"
 #include "core/plan/runner.h"
 #include "core/scenario/scenario.h"
+#include "real/asynchronous/async_servers.h"
 #include "real/emulate/scale.h"
 #include "real/fusing/cycles.h"
 #include "real/interpreter/gradients.h"
 #include "real/interpreter/interpreter.h"
-#include "real/own_pace/own_pace.h"
 #include "real/process/core_wait.h"
 #include "real/process/timers.h"
 #include "real/transport/transport.h"
@@ -64,7 +64,7 @@ class WorkerRun : private InterpreterListener, private WorkListener {
   [[nodiscard]] Receiver& receiver() { return collectives_->receiver(); }
   [[nodiscard]] std::vector<std::string> notes() const;
   /// Returns notes() after the last step, including those that are known only then.
-  [[nodiscard]] std::vector<std::string> last_words() const;
+  [[nodiscard]] std::vector<std::string> final_notes() const;
 
   /// Fills the buffers with the inputs of steps first … first + count - 1 and prepares for their
   /// messages.
@@ -90,10 +90,10 @@ class WorkerRun : private InterpreterListener, private WorkListener {
   /// For asynchronous workers: returns the reads of variables and the staleness of updates in the
   /// current steps.
   std::vector<ReadSeen> take_reads() {
-    return own_pace_ ? own_pace_->take_reads() : std::vector<ReadSeen>();
+    return async_servers_ ? async_servers_->take_reads() : std::vector<ReadSeen>();
   }
   core::UpdatesBehind take_behind() {
-    return own_pace_ ? own_pace_->take_behind() : core::UpdatesBehind();
+    return async_servers_ ? async_servers_->take_behind() : core::UpdatesBehind();
   }
 
  private:
@@ -141,9 +141,9 @@ class WorkerRun : private InterpreterListener, private WorkListener {
       ranks_;  ///< of this worker: replicas, then the host if it helps with any pack
   std::unique_ptr<Gradients> gradients_;
   core::PlanGate gates_;
-  std::unique_ptr<core::Gate> gate_;   ///< of this worker alone, if packs wait for their turn
-  std::unique_ptr<Cycles> cycles_;     ///< if packs are fused
-  std::unique_ptr<OwnPace> own_pace_;  ///< instead, if workers are asynchronous
+  std::unique_ptr<core::Gate> gate_;  ///< of this worker alone, if packs wait for their turn
+  std::unique_ptr<Cycles> cycles_;    ///< if packs are fused
+  std::unique_ptr<AsyncServers> async_servers_;  ///< instead, if workers are asynchronous
   StepLog log_;
   std::int32_t first_ = 0;  ///< the first of the prepared steps,
   std::int32_t count_ = 0;  ///< and their number

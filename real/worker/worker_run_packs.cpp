@@ -31,10 +31,10 @@ void WorkerRun::start(const std::vector<core::GateDecision>& decisions) {
 
 void WorkerRun::begin(Replica& replica, int pack) {
   const Clock::time_point now = timers_.now();
-  const CollectiveTag tag = own_pace_ ? own_pace_->tag(replica.step, pack)
-                                      : tag_of(replica.step, static_cast<std::size_t>(pack));
+  const CollectiveTag tag = async_servers_ ? async_servers_->tag(replica.step, pack)
+                                           : tag_of(replica.step, static_cast<std::size_t>(pack));
   launched(replica, replica.step, pack);
-  if (own_pace_) own_pace_->ask(replica.step, pack, *collectives_);
+  if (async_servers_) async_servers_->ask(replica.step, pack, *collectives_);
   const core::Time overhead = scenario_.strategy.launch_overhead;
   if (!options_.replay_launch || overhead == core::Time())
     return collectives_->start(tag, replica.rank);
@@ -52,9 +52,9 @@ void WorkerRun::launched(Replica& replica, std::int32_t step, int pack) {
 void WorkerRun::rank_done(CollectiveTag collective, Rank rank) {
   ++progress_;
   if (cycles_ && cycles_->rank_done(collective, rank)) return;
-  if (own_pace_) {
-    own_pace_->rank_done(collective, rank, *collectives_);
-    const auto pack = own_pace_->pack_of(collective);
+  if (async_servers_) {
+    async_servers_->rank_done(collective, rank, *collectives_);
+    const auto pack = async_servers_->pack_of(collective);
     if (!pack) return one_less_left(static_cast<std::int32_t>(collective.step));
     collective.pack = *pack;
     // The work of a server for a worker is in that worker's records.
@@ -94,8 +94,8 @@ void WorkerRun::step_done(const StepDone& done) {
     told.collective = *travels;
     return log_.lane_step(told);
   }
-  if (!own_pace_) return log_.lane_step(done);
-  const auto pack = own_pace_->pack_of(done.collective);
+  if (!async_servers_) return log_.lane_step(done);
+  const auto pack = async_servers_->pack_of(done.collective);
   if (!pack) return;
   StepDone told = done;
   told.collective.pack = *pack;

@@ -60,7 +60,7 @@ tl::unexpected<Error> cannot_be(const std::string& what) {
 }  // namespace
 
 Expected<std::chrono::duration<double>> timeout_of(const proto::Assignment& order) {
-  if (!(order.timeout_seconds() > 0 && order.timeout_seconds() <= kMostTimeoutSeconds))
+  if (!(order.timeout_seconds() > 0 && order.timeout_seconds() <= kMaxTimeoutSeconds))
     return cannot_be(fmt::format("a time-out of {:g} s", order.timeout_seconds()));
   return std::chrono::duration<double>(order.timeout_seconds());
 }
@@ -101,15 +101,15 @@ Expected<void> check_assignment(const proto::Assignment& order, const core::Scen
   const bool loops = order.has_loop();
   for (const Range& range :
        {Range{"worker", order.worker(), 0, order.peer_size() - 1},
-        Range{"steps", order.steps(), 1, core::kMostSteps},
-        Range{"batch", order.batch(), 1, core::kMostSteps},
+        Range{"steps", order.steps(), 1, core::kMaxSteps},
+        Range{"batch", order.batch(), 1, core::kMaxSteps},
         Range{"most_spans", order.most_spans(), 0, std::numeric_limits<std::int64_t>::max()},
         Range{"spin_ns", order.spin_ns(), 0, 1'000'000'000},
         Range{"workers_here", order.workers_here(), 1, order.peer_size()},
         Range{"workers_before", order.workers_before(), 0, order.workers_here() - 1},
-        Range{"streams", order.streams(), 1, kMostStreams},
-        Range{"iterations", loops ? order.loop().iterations() : 1, 1, kMostIterations},
-        Range{"warm_up", order.loop().warm_up(), 0, kMostWarmUp}}) {
+        Range{"streams", order.streams(), 1, kMaxStreams},
+        Range{"iterations", loops ? order.loop().iterations() : 1, 1, kMaxIterations},
+        Range{"warm_up", order.loop().warm_up(), 0, kMaxWarmUp}}) {
     if (range.value < range.least || range.value > range.most) {
       return cannot_be(fmt::format("{} is {}, which is not from {} to {}", range.what, range.value,
                                    range.least, range.most));
@@ -120,7 +120,7 @@ Expected<void> check_assignment(const proto::Assignment& order, const core::Scen
       return cannot_be(fmt::format("a peer at port {}", peer.port()));
   }
   const double scale = order.time_scale();
-  if (scale != 0 && !(scale >= kLeastTimeScale && scale <= kMostTimeScale))
+  if (scale != 0 && !(scale >= kMinTimeScale && scale <= kMaxTimeScale))
     return cannot_be(fmt::format("a time scale of {:g}", scale));
   if (order.transport() != "tcp" && order.transport() != "shm")
     return cannot_be(fmt::format("transport \"{}\"", order.transport()));

@@ -69,8 +69,8 @@ void CollectiveEngines::start(const Event& event) {
 }
 
 void CollectiveEngines::Port::rank_done(std::uint32_t instance, Rank rank, Time now,
-                                        const Trail& trail) {
-  listener->rank_done(handle_of(engine, instance), rank, now, trail);
+                                        const CausalChain& causal_chain) {
+  listener->rank_done(handle_of(engine, instance), rank, now, causal_chain);
 }
 
 void CollectiveEngines::Port::step_done(const StepDone& step) {

@@ -74,7 +74,7 @@ class CollectiveEngines {
     CollectiveListener* listener = nullptr;
     std::uint32_t engine = 0;
     void rank_done(std::uint32_t instance, core::Rank rank, core::Time now,
-                   const Trail& trail) override;
+                   const CausalChain& causal_chain) override;
     void step_done(const StepDone& step) override;
   };
   static constexpr int kInstanceBits = 30;

@@ -11,28 +11,28 @@ namespace {
 class Ends : public CollectiveListener {
  public:
   explicit Ends(std::size_t ranks) : rank_end(ranks, core::kNever) {}
-  void rank_done(std::uint32_t, core::Rank rank, core::Time now, const Trail& done) override {
+  void rank_done(std::uint32_t, core::Rank rank, core::Time now, const CausalChain& done) override {
     rank_end[static_cast<std::size_t>(rank)] = now;
-    trail = done;
+    causal_chain = done;
     ++ranks_done;
   }
   void step_done(const StepDone&) override {}
 
   std::vector<core::Time> rank_end;
-  Trail trail;
+  CausalChain causal_chain;
   std::size_t ranks_done = 0;
 };
 
 }  // namespace
 
 CollectiveRun run_alone(const core::Collective& collective, core::NetworkModel model,
-                        const std::vector<core::Time>& start, bool keep_trail) {
+                        const std::vector<core::Time>& start, bool keep_causal_chain) {
   const core::Cluster& cluster = collective.group.cluster();
   const auto ranks = static_cast<std::size_t>(collective.schedule->ranks());
   TUTTI_CHECK(start.empty() || start.size() == ranks, "{} start times for {} ranks", start.size(),
               ranks);
   EventQueue events;
-  Network network(cluster, model, {}, keep_trail);
+  Network network(cluster, model, {}, keep_causal_chain);
   Devices devices(cluster);
   Ties ties;
   Ends ends(ranks);
@@ -49,7 +49,7 @@ CollectiveRun run_alone(const core::Collective& collective, core::NetworkModel m
   TUTTI_CHECK(ends.ranks_done == ranks, "{} of {} ranks are through; the schedule deadlocks",
               ends.ranks_done, ranks);
   const core::Time end = *std::max_element(ends.rank_end.begin(), ends.rank_end.end());
-  return {end,     std::move(ends.rank_end), ends.trail, engines.steps_executed(),
+  return {end,     std::move(ends.rank_end), ends.causal_chain, engines.steps_executed(),
           handled, network.loads()};
 }
 

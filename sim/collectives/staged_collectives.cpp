@@ -17,8 +17,8 @@ using core::Time;
 namespace {
 
 /// What comes behind `way`, as one way from where that began.
-Trail joined(const Trail& way, const Trail& behind) {
-  Trail all = way;
+CausalChain joined(const CausalChain& way, const CausalChain& behind) {
+  CausalChain all = way;
   all.parts += behind.parts;
   if (behind.slowest_time > all.slowest_time) {
     all.slowest_time = behind.slowest_time;
@@ -86,9 +86,9 @@ std::uint32_t StagedCollectives::open(const core::Collective& collective,
 }
 
 void StagedCollectives::start(std::uint32_t instance, Rank rank, Time now) {
-  Trail trail;
-  trail.origin = rank;
-  enter(*wholes_.at(instance), 0, rank, now, trail);
+  CausalChain causal_chain;
+  causal_chain.origin = rank;
+  enter(*wholes_.at(instance), 0, rank, now, causal_chain);
 }
 
 /// All replicas of a worker are there, and NCCL's kernels are launched.
@@ -103,12 +103,13 @@ void StagedCollectives::close(std::uint32_t instance) {
 
 /// The rank has completed everything before this stage.
 void StagedCollectives::enter(Whole& whole, std::size_t stage, Rank rank, Time now,
-                              const Trail& trail) {
+                              const CausalChain& causal_chain) {
   const std::vector<CollectivePart>& all = whole.parts->all;
   while (stage < all.size() && !whole.parts->takes_part(all[stage], rank)) ++stage;
   // The listener closes the instance when it is notified of the last rank.
-  if (stage == all.size()) return whole.listener->rank_done(whole.instance, rank, now, trail);
-  whole.stages[stage].began[static_cast<std::size_t>(rank)] = trail;
+  if (stage == all.size())
+    return whole.listener->rank_done(whole.instance, rank, now, causal_chain);
+  whole.stages[stage].began[static_cast<std::size_t>(rank)] = causal_chain;
   if (!all[stage].inside_workers) return run_among_all(whole, stage, rank, now);
   const auto worker = static_cast<std::size_t>(rank / whole.parts->layout.per_worker);
   if (--whole.stages[stage].waits_for[worker] == 0) call_nccl(whole, stage, rank, now);
@@ -142,13 +143,14 @@ void StagedCollectives::run_among_all(Whole& whole, std::size_t stage, Rank rank
 
 /// A rank has completed the part.
 void StagedCollectives::part_done(Parts& parts, std::uint32_t instance, Rank rank, Time now,
-                                  const Trail& trail) {
+                                  const CausalChain& causal_chain) {
   Part& part = parts.of.at(instance);
   Whole& whole = *part.whole;
   const std::size_t stage = part.stage;
   Stage& at = whole.stages[stage];
   const Rank first = part.worker < 0 ? 0 : part.worker * whole.parts->layout.per_worker;
-  Trail way = joined(at.began[static_cast<std::size_t>(first + trail.origin)], trail);
+  CausalChain way =
+      joined(at.began[static_cast<std::size_t>(first + causal_chain.origin)], causal_chain);
   if (part.worker >= 0) way.parts.launch += launch_of(*whole.parts, stage);
   if (part.worker >= 0 ? --part.left == 0 : --at.left == 0) {
     part.worker < 0 ? interpreter_.close(instance) : timed_.close(instance);

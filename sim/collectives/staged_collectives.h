@@ -60,7 +60,7 @@ class StagedCollectives final : public CollectiveEngine {
     std::vector<core::Rank> waits_for;  ///< for NCCL: by worker, replicas that have not arrived
     std::int64_t instance = -1;         ///< for other parts, once a rank has arrived
     core::Rank left = 0;                ///< for other parts: ranks that are not done
-    std::vector<Trail> began;           ///< by rank: its trail on arrival
+    std::vector<CausalChain> began;     ///< by rank: its trail on arrival
   };
   struct Whole {
     std::uint32_t instance = 0;
@@ -81,8 +81,8 @@ class StagedCollectives final : public CollectiveEngine {
   struct Parts : CollectiveListener {
     explicit Parts(StagedCollectives& s) : staged(s) {}
     void rank_done(std::uint32_t instance, core::Rank rank, core::Time now,
-                   const Trail& trail) override {
-      staged.part_done(*this, instance, rank, now, trail);
+                   const CausalChain& causal_chain) override {
+      staged.part_done(*this, instance, rank, now, causal_chain);
     }
     void step_done(const StepDone& step) override {
       const Part& part = of.at(step.instance);
@@ -93,9 +93,10 @@ class StagedCollectives final : public CollectiveEngine {
   };
 
   void part_done(Parts& parts, std::uint32_t instance, core::Rank rank, core::Time now,
-                 const Trail& trail);
+                 const CausalChain& causal_chain);
   [[nodiscard]] static StepDone of_whole(const Part& part, const StepDone& step);
-  void enter(Whole& whole, std::size_t stage, core::Rank rank, core::Time now, const Trail& trail);
+  void enter(Whole& whole, std::size_t stage, core::Rank rank, core::Time now,
+             const CausalChain& causal_chain);
   void call_nccl(Whole& whole, std::size_t stage, core::Rank last, core::Time now);
   void run_among_all(Whole& whole, std::size_t stage, core::Rank rank, core::Time now);
   [[nodiscard]] static core::Time launch_of(const core::CollectiveParts& parts, std::size_t stage);

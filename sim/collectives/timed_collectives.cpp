@@ -14,7 +14,7 @@ namespace {
 
 /// The size of a piece: one slot of the Simple protocol's buffer, on all channels.
 constexpr double kSlot = 512 << 10;
-constexpr double kMostPieces = 1024;
+constexpr double kMaxPieces = 1024;
 
 Time part_of(Time whole, std::int64_t part, std::int64_t parts) {
   return Time(static_cast<std::int64_t>(static_cast<core::Wide>(whole.count()) *
@@ -27,7 +27,7 @@ Time part_of(Time whole, std::int64_t part, std::int64_t parts) {
 std::int64_t TimedCollectives::pieces_of(const core::nccl::CollectiveTime& time) {
   const double bytes = std::max(time.time.links.bytes, time.time.cards.bytes);
   return static_cast<std::int64_t>(
-      std::clamp(std::ceil(bytes / (time.channels * kSlot)), 1.0, kMostPieces));
+      std::clamp(std::ceil(bytes / (time.channels * kSlot)), 1.0, kMaxPieces));
 }
 
 const core::NcclLinks& TimedCollectives::links_of(const core::Collective& collective,
@@ -211,20 +211,21 @@ void TimedCollectives::finish(Job& job, Time now) {
   const core::nccl::CollectiveTime& time = time_of(job);
   const Time moving = std::min(time.work, core::time_from_us(time.time.transfer));
   const bool far = time.cards > time.links;
-  Trail trail;
-  trail.origin = job.last;
-  trail.parts.latency = time.delay + time.work - moving;
-  trail.moved(far ? core::LinkKind::kNetwork : links_of(*job.collective, job.worker).inside(),
-              job.busiest, moving);
-  trail.parts.queue = now - job.began - time.delay - time.work;
-  trail.queued_at = job.queued_at;
-  trail.queued_time = job.queued;
+  CausalChain causal_chain;
+  causal_chain.origin = job.last;
+  causal_chain.parts.latency = time.delay + time.work - moving;
+  causal_chain.moved(
+      far ? core::LinkKind::kNetwork : links_of(*job.collective, job.worker).inside(), job.busiest,
+      moving);
+  causal_chain.parts.queue = now - job.began - time.delay - time.work;
+  causal_chain.queued_at = job.queued_at;
+  causal_chain.queued_time = job.queued;
   const std::uint32_t instance = job.instance;
   const Rank ranks = job.collective->schedule->ranks();
   for (Rank rank = 0; rank < ranks; ++rank) hold_multiprocessors(job, rank, -time.channels, now);
   // The listener closes the instance when it is notified of the last rank.
   CollectiveListener& listener = *job.listener;
-  for (Rank rank = 0; rank < ranks; ++rank) listener.rank_done(instance, rank, now, trail);
+  for (Rank rank = 0; rank < ranks; ++rank) listener.rank_done(instance, rank, now, causal_chain);
 }
 
 }  // namespace tutti::sim

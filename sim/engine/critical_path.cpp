@@ -29,11 +29,11 @@ void cut_front(PathPiece& piece, Time start) {
   parts.queue += piece.end - piece.start - parts.total();  // what rounding lost
 }
 
-void describe(PathPiece& piece, const Trail& trail, const core::Cluster& cluster) {
-  piece.parts = trail.parts;
-  if (trail.slowest >= 0) piece.slowest_link = cluster.link_name(trail.slowest);
-  if (trail.queued_at >= 0) piece.queued_at = cluster.link_name(trail.queued_at);
-  piece.queued_time = trail.queued_time;
+void describe(PathPiece& piece, const CausalChain& causal_chain, const core::Cluster& cluster) {
+  piece.parts = causal_chain.parts;
+  if (causal_chain.slowest >= 0) piece.slowest_link = cluster.link_name(causal_chain.slowest);
+  if (causal_chain.queued_at >= 0) piece.queued_at = cluster.link_name(causal_chain.queued_at);
+  piece.queued_time = causal_chain.queued_time;
 }
 
 }  // namespace
@@ -43,9 +43,9 @@ std::int32_t CriticalPath::add(const PathNode& node) {
   return static_cast<std::int32_t>(nodes_.size()) - 1;
 }
 
-std::int32_t CriticalPath::add(PathNode node, const Trail& trail) {
-  node.trail = static_cast<std::int32_t>(trails_.size());
-  trails_.push_back(trail);
+std::int32_t CriticalPath::add(PathNode node, const CausalChain& causal_chain) {
+  node.causal_chain = static_cast<std::int32_t>(causal_chains_.size());
+  causal_chains_.push_back(causal_chain);
   return add(node);
 }
 
@@ -64,7 +64,8 @@ std::vector<PathPiece> CriticalPath::pieces(const Cause& last, Time start,
     piece.start = from.start;
     piece.end = at.until;
     piece.pack = from.pack;
-    if (from.trail >= 0) describe(piece, trails_[static_cast<std::size_t>(from.trail)], cluster);
+    if (from.causal_chain >= 0)
+      describe(piece, causal_chains_[static_cast<std::size_t>(from.causal_chain)], cluster);
     if (from.kind == core::SpanKind::kExchange) {
       const auto e = static_cast<std::size_t>(std::exchange(piece.pack, -1));
       piece.layer =
@@ -100,8 +101,9 @@ void CriticalPath::forget_before(Time horizon, const std::vector<Cause*>& roots)
     if (!needed[i]) continue;
     PathNode node = nodes_[i];
     move(node.before);
-    moved[i] = node.trail >= 0 ? kept.add(node, trails_[static_cast<std::size_t>(node.trail)])
-                               : kept.add(node);
+    moved[i] = node.causal_chain >= 0
+                   ? kept.add(node, causal_chains_[static_cast<std::size_t>(node.causal_chain)])
+                   : kept.add(node);
   }
   for (Cause* root : roots) move(*root);
   kept.kept_ = kept.nodes_.size();

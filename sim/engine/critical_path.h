@@ -5,7 +5,7 @@
 
 #include "core/scenario/scenario.h"
 #include "core/timeline/timeline.h"
-#include "sim/engine/trail.h"
+#include "sim/engine/causal_chain.h"
 
 namespace tutti::sim {
 
@@ -24,7 +24,7 @@ struct PathNode {
   std::int32_t step = 0;
   std::int32_t pack = -1;
   core::Time start;
-  std::int32_t trail = -1;  ///< for a pack in flight
+  std::int32_t causal_chain = -1;  ///< for a pack in flight
 };
 
 /// The causes of all work, over packs and computation: a graph in which every node knows what it
@@ -35,7 +35,7 @@ class CriticalPath {
   /// Adds a node and returns its number.
   std::int32_t add(const PathNode& node);
   /// Adds a pack in flight, with the trail of the rank that is done.
-  std::int32_t add(PathNode node, const Trail& trail);
+  std::int32_t add(PathNode node, const CausalChain& causal_chain);
   [[nodiscard]] const PathNode& node(std::int32_t id) const {
     return nodes_[static_cast<std::size_t>(id)];
   }
@@ -53,7 +53,7 @@ class CriticalPath {
 
  private:
   std::vector<PathNode> nodes_;
-  std::vector<Trail> trails_;
+  std::vector<CausalChain> causal_chains_;
   std::size_t kept_ = 0;  ///< nodes after the last pruning
 };
 

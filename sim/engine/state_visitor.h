@@ -4,8 +4,8 @@
 
 #include "core/base/state_visitor.h"
 #include "core/base/units.h"
+#include "sim/engine/causal_chain.h"
 #include "sim/engine/event_order.h"
-#include "sim/engine/trail.h"
 
 namespace tutti::sim {
 
@@ -20,17 +20,17 @@ inline void visit_order(std::uint64_t& order, StateVisitor& visitor) {
   order = lane << kSentBits | sent;
 }
 
-inline void visit_trail(Trail& trail, StateVisitor& visitor) {
-  core::Breakdown& parts = trail.parts;
+inline void visit_causal_chain(CausalChain& causal_chain, StateVisitor& visitor) {
+  core::Breakdown& parts = causal_chain.parts;
   for (core::Time* const time :
        {&parts.launch, &parts.latency, &parts.queue, &parts.reduce, &parts.copy, &parts.host})
     visitor.counted(*time);
   for (core::Time& time : parts.wire) visitor.counted(time);
-  visitor.told(trail.origin);
-  visitor.told(trail.slowest);
-  visitor.told(trail.slowest_time.count());
-  visitor.told(trail.queued_at);
-  visitor.told(trail.queued_time.count());
+  visitor.told(causal_chain.origin);
+  visitor.told(causal_chain.slowest);
+  visitor.told(causal_chain.slowest_time.count());
+  visitor.told(causal_chain.queued_at);
+  visitor.told(causal_chain.queued_time.count());
 }
 
 }  // namespace tutti::sim

@@ -39,9 +39,9 @@ class Folded : public core::Schedule {
     fold(step, own);
     return step;
   }
-  [[nodiscard]] core::AlikeSteps alike_from(Rank rank, Lane lane,
-                                            std::int64_t index) const override {
-    return schedule_->alike_from(unfolded(rank), lane, index);
+  [[nodiscard]] core::IdenticalSteps identical_from(Rank rank, Lane lane,
+                                                    std::int64_t index) const override {
+    return schedule_->identical_from(unfolded(rank), lane, index);
   }
   void visit_ways(Rank rank, Lane lane,
                   const std::function<void(const Step&)>& visit) const override {

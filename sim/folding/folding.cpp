@@ -54,10 +54,10 @@ std::vector<std::shared_ptr<const core::Schedule>> simulated(const core::Collect
   return all;
 }
 
-std::optional<Renumbering> alike_under(const Scenario& scenario) {
+std::optional<Renumbering> identical_under(const Scenario& scenario) {
   const Cluster& cluster = *scenario.cluster;
   const std::int32_t per_worker = cluster.replicas_per_worker();
-  const auto all_alike = [&](Renumbering by) {
+  const auto all_identical = [&](Renumbering by) {
     return std::all_of(
         scenario.plan.packs.begin(), scenario.plan.packs.end(), [&](const Pack& pack) {
           const auto all = simulated(scenario.plan.collective(pack));
@@ -65,9 +65,9 @@ std::optional<Renumbering> alike_under(const Scenario& scenario) {
                              [&](const auto& s) { return s->same_everywhere(by, per_worker); });
         });
   };
-  if (all_alike(Renumbering::kShift)) return Renumbering::kShift;
+  if (all_identical(Renumbering::kShift)) return Renumbering::kShift;
   if (std::has_single_bit(static_cast<std::uint64_t>(cluster.workers())) &&
-      all_alike(Renumbering::kExchange))
+      all_identical(Renumbering::kExchange))
     return Renumbering::kExchange;
   return std::nullopt;
 }
@@ -76,7 +76,7 @@ std::optional<Renumbering> alike_under(const Scenario& scenario) {
 
 Folding fold(const Scenario& scenario) {
   if (std::string why = difference(scenario); !why.empty()) return {nullptr, std::move(why)};
-  const std::optional<Renumbering> by = alike_under(scenario);
+  const std::optional<Renumbering> by = identical_under(scenario);
   if (!by) {
     return {nullptr,
             "collectives are not the same to every worker (their algorithm makes some special, or "

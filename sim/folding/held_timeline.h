@@ -32,7 +32,7 @@ class HeldTimeline : public core::TimelineSink {
   /// Passes everything to `sink`. To be called once.
   void tell(core::TimelineSink& sink) {
     std::size_t next = 0;
-    for (const Told& told : held_) {
+    for (const HeldCall& told : held_) {
       if (const auto* const spans = std::get_if<SpansUpTo>(&told)) {
         for (; next < spans->end; ++next) sink.span(spans_[next].first, spans_[next].second);
       } else {
@@ -50,7 +50,7 @@ class HeldTimeline : public core::TimelineSink {
     std::size_t end = 0;
   };
   struct End {};
-  using Told =
+  using HeldCall =
       std::variant<core::RunInfo, core::Track, SpansUpTo, core::StepRecord, core::PackRecord,
                    core::LinkRecord, core::PathPiece, core::SteadyState, std::string, End>;
 
@@ -67,7 +67,7 @@ class HeldTimeline : public core::TimelineSink {
   static void pass_on(const std::string& note, core::TimelineSink& sink) { sink.note(note); }
   static void pass_on(const End&, core::TimelineSink& sink) { sink.end(); }
 
-  std::vector<Told> held_;
+  std::vector<HeldCall> held_;
   std::vector<std::pair<core::TrackId, core::Span>> spans_;
 };
 

@@ -6,8 +6,8 @@
 #include "core/base/units.h"
 #include "core/schedule/step.h"
 #include "core/strategy/collective.h"
+#include "sim/engine/causal_chain.h"
 #include "sim/engine/event_queue.h"
-#include "sim/engine/trail.h"
 
 namespace tutti::sim {
 
@@ -32,7 +32,7 @@ class CollectiveListener {
   virtual ~CollectiveListener() = default;
   /// The collective is complete on a rank. The trail leads from the launch of some rank to here.
   virtual void rank_done(std::uint32_t instance, core::Rank rank, core::Time now,
-                         const Trail& trail) = 0;
+                         const CausalChain& causal_chain) = 0;
   /// Called in the order of `end` per lane; only by engines that report steps, and only if steps
   /// are watched.
   virtual void step_done(const StepDone& step) = 0;

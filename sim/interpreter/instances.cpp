@@ -59,7 +59,7 @@ std::uint32_t Interpreter::open(const core::Collective& collective, CollectiveLi
   for (Rank rank = 0; rank < schedule.ranks(); ++rank) {
     instance->first_lane.push_back(static_cast<std::int32_t>(lanes));
     lanes += schedule.lanes(rank);
-    TUTTI_CHECK(lanes <= kMostLanes, "{} lanes up to rank {}", lanes, rank);
+    TUTTI_CHECK(lanes <= kMaxLanes, "{} lanes up to rank {}", lanes, rank);
   }
   instance->first_lane.push_back(static_cast<std::int32_t>(lanes));
   instance->lanes.resize(static_cast<std::size_t>(lanes));
@@ -75,7 +75,8 @@ std::uint32_t Interpreter::open(const core::Collective& collective, CollectiveLi
   take_turns(*instance);
   instance->waiting.resize(static_cast<std::size_t>(lanes));
   if (watch_steps_) instance->watched.resize(static_cast<std::size_t>(lanes));
-  if (network_.keeps_trails()) instance->trails.resize(static_cast<std::size_t>(lanes));
+  if (network_.keeps_causal_chains())
+    instance->causal_chains.resize(static_cast<std::size_t>(lanes));
   instance->lanes_left.resize(static_cast<std::size_t>(schedule.ranks()));
   instances_[id] = std::move(instance);
   return id;
@@ -88,7 +89,7 @@ void Interpreter::start(std::uint32_t id, Rank rank, Time now) {
     const std::int32_t lane = lane_number(instance, rank, l);
     LaneState& state = lane_at(instance, lane);
     state.ready = now;
-    if (network_.keeps_trails()) trail_at(instance, lane).origin = rank;
+    if (network_.keeps_causal_chains()) causal_chain_at(instance, lane).origin = rank;
     if (state.steps == 0) {
       state.blocked = Blocked::kDone;
       continue;
@@ -98,9 +99,9 @@ void Interpreter::start(std::uint32_t id, Rank rank, Time now) {
   }
   instance.lanes_left[static_cast<std::size_t>(rank)] = to_do;
   if (to_do > 0) return;
-  Trail trail;
-  trail.origin = rank;
-  instance.listener->rank_done(id, rank, now, trail);
+  CausalChain causal_chain;
+  causal_chain.origin = rank;
+  instance.listener->rank_done(id, rank, now, causal_chain);
 }
 
 void Interpreter::close(std::uint32_t id) {

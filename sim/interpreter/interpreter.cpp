@@ -63,7 +63,8 @@ void Interpreter::arrived(Address address, Time now, const Network::Arrival* arr
   if (!awaited) return;
   if (watch_steps_) waited(instance, lane, std::max(Time(), arrival->began_moving - state.ready));
   if (now < state.ready) return schedule_lane(instance, lane, state.ready);
-  if (now > state.ready && network_.keeps_trails()) trail_at(instance, lane) = arrival->trail;
+  if (now > state.ready && network_.keeps_causal_chains())
+    causal_chain_at(instance, lane) = arrival->causal_chain;
   state.blocked = Blocked::kNo;
   run(instance, lane, now);
 }
@@ -75,14 +76,14 @@ void Interpreter::buffer_free(const Event& event) {
   const std::int32_t lane = instance.connections[departure.address.connection].from;
   LaneState& state = lane_at(instance, lane);
   if (state.blocked != Blocked::kOnWire) return;  // a switch's reduction: it waits for the result
-  if (network_.keeps_trails()) {
+  if (network_.keeps_causal_chains()) {
     const core::Path::Stretch& way = network_.paths().path(departure.path).stretches.front();
     const Time moving =
         std::min(event.time - departure.sent, transfer_time(departure.bytes, way.narrowest));
-    Trail& trail = trail_at(instance, lane);
-    trail.moved(way.kind, way.link, moving);
-    trail.queued(departure.bottleneck >= 0 ? departure.bottleneck : way.link,
-                 event.time - departure.sent - moving);
+    CausalChain& causal_chain = causal_chain_at(instance, lane);
+    causal_chain.moved(way.kind, way.link, moving);
+    causal_chain.queued(departure.bottleneck >= 0 ? departure.bottleneck : way.link,
+                        event.time - departure.sent - moving);
   }
   state.blocked = Blocked::kNo;
   complete_step(instance, lane, event.time);
@@ -194,7 +195,7 @@ bool Interpreter::wait_fulfilled(Instance& instance, std::int32_t lane, Time now
     return false;
   }
   if (awaited.next == count && awaited.ready > now) {
-    take_trail(instance, lane, other);
+    take_causal_chain(instance, lane, other);
     waited(instance, lane, awaited.ready - state.ready);
     schedule_lane(instance, lane, awaited.ready);
     return false;
@@ -263,10 +264,11 @@ bool Interpreter::work(Instance& instance, std::int32_t lane, const AtHand& step
       : copies ? devices_.copy(state.device, step.target, now, by)
                : devices_.reduce(state.device, step.target, operands, now, by);
   if (service.end == now) return false;
-  if (network_.keeps_trails()) {
-    Trail& trail = trail_at(instance, lane);
-    trail.parts.queue += service.start - now;
-    (copies || updates ? trail.parts.copy : trail.parts.reduce) += service.end - service.start;
+  if (network_.keeps_causal_chains()) {
+    CausalChain& causal_chain = causal_chain_at(instance, lane);
+    causal_chain.parts.queue += service.start - now;
+    (copies || updates ? causal_chain.parts.copy : causal_chain.parts.reduce) +=
+        service.end - service.start;
   }
   schedule_lane(instance, lane, service.end);
   return true;
@@ -288,14 +290,15 @@ bool Interpreter::send(Instance& instance, std::int32_t lane, const AtHand& step
     instance.sender_steps[static_cast<std::size_t>(state.last_out)].steps.push_back(state.next);
   if (out.path == kNone) out.path = find_path(instance, out);
   const Address address{instance.id, static_cast<std::uint32_t>(state.last_out)};
-  const Trail* const trail = network_.keeps_trails() ? &trail_at(instance, lane) : nullptr;
-  const Time buffer_free =
-      network_.send(out.path, step.source, now, order_of(instance, lane), address, trail, events_);
+  const CausalChain* const causal_chain =
+      network_.keeps_causal_chains() ? &causal_chain_at(instance, lane) : nullptr;
+  const Time buffer_free = network_.send(out.path, step.source, now, order_of(instance, lane),
+                                         address, causal_chain, events_);
   if (buffer_free == core::kNever) {
     state.blocked = Blocked::kOnWire;
     return false;
   }
-  if (trail) sent(instance, lane, out.path, step.source, now, buffer_free);
+  if (causal_chain) sent(instance, lane, out.path, step.source, now, buffer_free);
   complete_step(instance, lane, buffer_free);
   return true;
 }
@@ -307,9 +310,9 @@ void Interpreter::sent(Instance& instance, std::int32_t lane, std::int32_t path,
   if (way.hops.empty()) return;
   const core::PathHop& first = way.hops[way.roots.front()];
   const Time moving = std::min(buffer_free - now, transfer_time(bytes, first.rate));
-  Trail& trail = trail_at(instance, lane);
-  trail.moved(way.stretches.front().kind, way.stretches.front().link, moving);
-  trail.queued(first.link, buffer_free - now - moving);
+  CausalChain& causal_chain = causal_chain_at(instance, lane);
+  causal_chain.moved(way.stretches.front().kind, way.stretches.front().link, moving);
+  causal_chain.queued(first.link, buffer_free - now - moving);
 }
 
 bool Interpreter::multicast(Instance& instance, std::int32_t lane, const AtHand& at_hand,
@@ -339,14 +342,15 @@ bool Interpreter::multicast(Instance& instance, std::int32_t lane, const AtHand&
       addresses.push_back({instance.id, static_cast<std::uint32_t>(c)});
     }
     const std::int32_t path = network_.paths().multicast(device_of(instance, state.rank), devices);
-    const Trail* const trail = network_.keeps_trails() ? &trail_at(instance, lane) : nullptr;
+    const CausalChain* const causal_chain =
+        network_.keeps_causal_chains() ? &causal_chain_at(instance, lane) : nullptr;
     buffer_free = network_.send(path, at_hand.source, now, order_of(instance, lane),
-                                std::move(addresses), trail, events_);
+                                std::move(addresses), causal_chain, events_);
     if (buffer_free == core::kNever) {
       state.blocked = Blocked::kOnWire;
       return false;
     }
-    if (trail) sent(instance, lane, path, at_hand.source, now, buffer_free);
+    if (causal_chain) sent(instance, lane, path, at_hand.source, now, buffer_free);
   }
   complete_step(instance, lane, buffer_free);
   return true;
@@ -370,7 +374,8 @@ bool Interpreter::switch_reduce(Instance& instance, std::int32_t lane, const AtH
       network_.paths().switch_reduce(devices, device_of(instance, state.rank));
   std::vector<Address> address{{instance.id, static_cast<std::uint32_t>(own)}};
   network_.send(path, at_hand.source, now, order_of(instance, lane), std::move(address),
-                network_.keeps_trails() ? &trail_at(instance, lane) : nullptr, events_);
+                network_.keeps_causal_chains() ? &causal_chain_at(instance, lane) : nullptr,
+                events_);
   state.last_in = own;
   state.blocked = Blocked::kOnMessage;
   return false;
@@ -408,8 +413,10 @@ void Interpreter::tell(Instance& instance, std::int32_t lane, Time end) {
 }
 
 /// The lane continues because `from` did: it takes over its trail.
-void Interpreter::take_trail(Instance& instance, std::int32_t lane, std::int32_t from) const {
-  if (network_.keeps_trails()) trail_at(instance, lane) = trail_at(instance, from);
+void Interpreter::take_causal_chain(Instance& instance, std::int32_t lane,
+                                    std::int32_t from) const {
+  if (network_.keeps_causal_chains())
+    causal_chain_at(instance, lane) = causal_chain_at(instance, from);
 }
 
 /// So long what the lane's step waited for had not begun to happen.
@@ -427,7 +434,7 @@ void Interpreter::free_slot(Instance& instance, std::int32_t lane, Time now) {
   const std::int32_t sender = std::exchange(in.blocked_sender, kNone);
   if (sender == kNone) return;
   LaneState& waiting = lane_at(instance, sender);
-  if (now > waiting.ready) take_trail(instance, sender, lane);
+  if (now > waiting.ready) take_causal_chain(instance, sender, lane);
   if (watch_steps_) {
     Time& wait = instance.watched[static_cast<std::size_t>(sender)].wait;
     wait = std::max(wait, now - waiting.ready);
@@ -446,7 +453,7 @@ void Interpreter::wake_waiters(Instance& instance, std::int32_t lane) {
       add_waiter(instance, lane, waiter, waiting.awaited_steps);
     } else {
       const Time ready = lane_at(instance, waiter).ready;
-      if (state.ready > ready) take_trail(instance, waiter, lane);
+      if (state.ready > ready) take_causal_chain(instance, waiter, lane);
       waited(instance, waiter, std::max(Time(), state.ready - ready));
       schedule_lane(instance, waiter, std::max(state.ready, ready));
     }
@@ -459,8 +466,9 @@ void Interpreter::finish_lane(Instance& instance, std::int32_t lane) {
   state.blocked = Blocked::kDone;
   if (state.driven == Driven::kByKernelThatHolds) give_back_multiprocessor(state);
   if (--instance.lanes_left[static_cast<std::size_t>(state.rank)] > 0) return;
-  instance.listener->rank_done(instance.id, state.rank, state.ready,
-                               network_.keeps_trails() ? trail_at(instance, lane) : Trail{});
+  instance.listener->rank_done(
+      instance.id, state.rank, state.ready,
+      network_.keeps_causal_chains() ? causal_chain_at(instance, lane) : CausalChain{});
 }
 
 // --- connections ---

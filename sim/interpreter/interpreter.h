@@ -12,10 +12,10 @@
 #include "core/schedule/schedule.h"
 #include "core/strategy/collective.h"
 #include "sim/device/device.h"
+#include "sim/engine/causal_chain.h"
 #include "sim/engine/event_order.h"
 #include "sim/engine/event_queue.h"
 #include "sim/engine/state_visitor.h"
-#include "sim/engine/trail.h"
 #include "sim/folding/ties.h"
 #include "sim/interpreter/collective_engine.h"
 #include "sim/network/network.h"
@@ -31,14 +31,15 @@ class Interpreter final : public CollectiveEngine {
  public:
   Interpreter(Network& network, Devices& devices, EventQueue& events, bool watch_steps)
       : network_(network), devices_(devices), events_(events), watch_steps_(watch_steps) {
-    TUTTI_CHECK(!watch_steps || network.keeps_trails(), "steps are watched and trails not kept");
+    TUTTI_CHECK(!watch_steps || network.keeps_causal_chains(),
+                "steps are watched and trails not kept");
   }
 
   /// Has `ties` watched from now on.
   void watch(Ties& ties) { ties_ = &ties; }
 
   /// The maximum number of lanes of one collective, over all ranks.
-  static constexpr std::int64_t kMostLanes = (1 << kTurnBits) - 1;
+  static constexpr std::int64_t kMaxLanes = (1 << kTurnBits) - 1;
 
   /// Returns true, since every collective has a schedule.
   [[nodiscard]] bool takes(const core::Collective&) const override { return true; }
@@ -64,7 +65,7 @@ class Interpreter final : public CollectiveEngine {
     std::uint64_t opened = 0;  ///< collectives that had been opened until then
     std::size_t lane = 0;
     std::int64_t lanes = 0;  ///< lanes of the collective
-    core::AlikeSteps alike;
+    core::IdenticalSteps identical;
   };
   /// Returns the lane with the most identical steps ahead; nullopt if there is none, if several
   /// collectives are in flight, or if there are more than `most_lanes` lanes.
@@ -209,10 +210,10 @@ class Interpreter final : public CollectiveEngine {
     std::uint64_t serial = 0;
     std::vector<std::int32_t> first_lane;  ///< per rank; the last entry is the number of lanes
     std::vector<LaneState> lanes;
-    std::vector<Waiting> waiting;          ///< per lane
-    std::vector<Watched> watched;          ///< per lane; only if steps are watched
-    std::vector<Trail> trails;             ///< per lane; only if they are kept
-    std::vector<std::int32_t> lanes_left;  ///< per rank
+    std::vector<Waiting> waiting;            ///< per lane
+    std::vector<Watched> watched;            ///< per lane; only if steps are watched
+    std::vector<CausalChain> causal_chains;  ///< per lane; only if they are kept
+    std::vector<std::int32_t> lanes_left;    ///< per rank
     std::vector<Connection> connections;
     std::vector<SenderSteps> sender_steps;  ///< per connection; only if steps are watched
     std::unordered_map<Ends, std::int32_t, HashOfEnds> connection_ids;
@@ -226,8 +227,8 @@ class Interpreter final : public CollectiveEngine {
   [[nodiscard]] static LaneState& lane_at(Instance& instance, std::int32_t lane) {
     return instance.lanes[static_cast<std::size_t>(lane)];
   }
-  [[nodiscard]] static Trail& trail_at(Instance& instance, std::int32_t lane) {
-    return instance.trails[static_cast<std::size_t>(lane)];
+  [[nodiscard]] static CausalChain& causal_chain_at(Instance& instance, std::int32_t lane) {
+    return instance.causal_chains[static_cast<std::size_t>(lane)];
   }
 
   static void visit(LaneState& state, StateVisitor& visitor);
@@ -259,7 +260,7 @@ class Interpreter final : public CollectiveEngine {
                          std::int64_t count);
   void complete_step(Instance& instance, std::int32_t lane, core::Time end);
   void tell(Instance& instance, std::int32_t lane, core::Time end);
-  void take_trail(Instance& instance, std::int32_t lane, std::int32_t from) const;
+  void take_causal_chain(Instance& instance, std::int32_t lane, std::int32_t from) const;
   void waited(Instance& instance, std::int32_t lane, core::Time wait) const;
   void free_slot(Instance& instance, std::int32_t lane, core::Time now);
   void finish_lane(Instance& instance, std::int32_t lane);

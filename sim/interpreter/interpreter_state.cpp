@@ -22,10 +22,11 @@ std::optional<Interpreter::Pace> Interpreter::find_pace(std::int64_t most_lanes)
   for (std::size_t i = 0; i < only->lanes.size(); ++i) {
     const LaneState& state = only->lanes[i];
     if (state.next == state.steps) continue;
-    const core::AlikeSteps alike = only->schedule->alike_from(state.rank, state.lane, state.next);
-    if (alike.period == 0 || alike.end - state.next <= longest) continue;
-    longest = alike.end - state.next;
-    pace = Pace{only->id, only->serial, serial_, i, std::ssize(only->lanes), alike};
+    const core::IdenticalSteps identical =
+        only->schedule->identical_from(state.rank, state.lane, state.next);
+    if (identical.period == 0 || identical.end - state.next <= longest) continue;
+    longest = identical.end - state.next;
+    pace = Pace{only->id, only->serial, serial_, i, std::ssize(only->lanes), identical};
   }
   return pace;
 }
@@ -42,8 +43,9 @@ void Interpreter::visit_state(const Pace& pace, StateVisitor& visitor) {
   if (!instance.arrivals.empty()) visitor.unfit();
   for (LaneState& state : instance.lanes) {
     visit(state, visitor);
-    Trail& trail = instance.trails[static_cast<std::size_t>(&state - instance.lanes.data())];
-    visit_trail(trail, visitor);
+    CausalChain& causal_chain =
+        instance.causal_chains[static_cast<std::size_t>(&state - instance.lanes.data())];
+    visit_causal_chain(causal_chain, visitor);
   }
   for (Waiting& waiting : instance.waiting) {
     visitor.same(waiting.first_waiter);
@@ -95,10 +97,12 @@ std::int64_t Interpreter::rounds_left(const Pace& pace,
     const LaneState& state = instance.lanes[i];
     const std::int64_t steps = (state.next - before[i]) / 2;
     if (steps == 0) continue;
-    const core::AlikeSteps alike = instance.schedule->alike_from(state.rank, state.lane, before[i]);
+    const core::IdenticalSteps identical =
+        instance.schedule->identical_from(state.rank, state.lane, before[i]);
     // The current step after the skip has to be like the current one.
-    if (alike.period == 0 || steps % alike.period != 0 || alike.end <= state.next) return 0;
-    least = std::min(least, (alike.end - 1 - state.next) / steps);
+    if (identical.period == 0 || steps % identical.period != 0 || identical.end <= state.next)
+      return 0;
+    least = std::min(least, (identical.end - 1 - state.next) / steps);
     // Lanes that wait for this one are woken at its step.
     if (state.awaited)
       least = std::min(least, (instance.waiting[i].wake_at - 1 - state.next) / steps);

@@ -16,7 +16,7 @@ std::int64_t wrapped(std::int64_t number, int bits) {
 /// Advances all state by a number of rounds like the one between two snapshots.
 class Mover : public StateVisitor {
  public:
-  Mover(const Portrait& before, const Portrait& now, std::int64_t rounds)
+  Mover(const StateSnapshot& before, const StateSnapshot& now, std::int64_t rounds)
       : before_(before), now_(now), rounds_(rounds) {}
 
   [[nodiscard]] Time later() const { return rounds_ * (now_.at - before_.at); }
@@ -45,22 +45,22 @@ class Mover : public StateVisitor {
   void unfit() override {}
 
  private:
-  const Portrait& before_;
-  const Portrait& now_;
+  const StateSnapshot& before_;
+  const StateSnapshot& now_;
   std::int64_t rounds_;
   std::size_t counted_ = 0;
   std::size_t numbered_ = 0;
 };
 
 /// True if the future of both snapshots is the same, shifted in time.
-bool looks_like(const Portrait& a, const Portrait& b) {
+bool looks_like(const StateSnapshot& a, const StateSnapshot& b) {
   return a.same == b.same && a.counted.size() == b.counted.size() && a.bits == b.bits &&
          a.told.size() == b.told.size();
 }
 
 /// For three snapshots a round apart, with the same state: true if rounds add the same to every
 /// account, and always will.
-bool grow_evenly(const Portrait& a, const Portrait& b, const Portrait& c) {
+bool grow_evenly(const StateSnapshot& a, const StateSnapshot& b, const StateSnapshot& c) {
   for (std::size_t i = 0; i < a.counted.size(); ++i) {
     if (b.counted[i] - a.counted[i] != c.counted[i] - b.counted[i]) return false;
   }
@@ -86,11 +86,11 @@ Time Rounds::look_closely(Time now) {
     return {};
   }
   const std::optional<std::int64_t> progress = interpreter_.progress(*pace_);
-  if (!progress || pace_->alike.end - *progress < 4 * round_) {
+  if (!progress || pace_->identical.end - *progress < 4 * round_) {
     give_up();
     return {};
   }
-  Portrait last = portrait(now);
+  StateSnapshot last = snapshot(now);
   if (!last.fit) {
     give_up();
     return {};
@@ -108,12 +108,12 @@ Time Rounds::look_closely(Time now) {
 }
 
 void Rounds::begin() {
-  pace_ = interpreter_.find_pace(kMostLanes);
+  pace_ = interpreter_.find_pace(kMaxLanes);
   if (!pace_) return;
   rest_ = std::max(kRest, kRestPerLane * pace_->lanes);
-  round_ = pace_->alike.period;
+  round_ = pace_->identical.period;
   due_ = *interpreter_.progress(*pace_) + round_;
-  if (pace_->alike.end - due_ < kFewRounds * round_) give_up();
+  if (pace_->identical.end - due_ < kFewRounds * round_) give_up();
 }
 
 void Rounds::give_up() {
@@ -122,10 +122,10 @@ void Rounds::give_up() {
 }
 
 /// The length of rounds is tried as 1, 2, 3, 4, 6, 8, 12, … times the period of identical steps.
-void Rounds::longer_rounds(Portrait last) {
-  const std::int64_t times = round_ / pace_->alike.period;
+void Rounds::longer_rounds(StateSnapshot last) {
+  const std::int64_t times = round_ / pace_->identical.period;
   const bool three = times % 3 == 0;
-  round_ = pace_->alike.period * (times == 1 ? 2 : (three ? times / 3 * 4 : times / 2 * 3));
+  round_ = pace_->identical.period * (times == 1 ? 2 : (three ? times / 3 * 4 : times / 2 * 3));
   due_ = last.progress[pace_->lane] + round_;
   portraits_.clear();
   portraits_.push_back(std::move(last));
@@ -160,19 +160,19 @@ void Rounds::visit(StateVisitor& visitor, std::vector<Event>& ours) {
   }
 }
 
-Portrait Rounds::portrait(Time now) {
+StateSnapshot Rounds::snapshot(Time now) {
   std::vector<Event> others;
   std::vector<Event> events = ours(others);
-  Portrait portrait = portrait_of(now, [&](StateVisitor& visitor) { visit(visitor, events); });
-  portrait.progress = interpreter_.progress_of_lanes(*pace_);
-  portrait.carried = network_.loads().totals();
-  return portrait;
+  StateSnapshot snapshot = snapshot_of(now, [&](StateVisitor& visitor) { visit(visitor, events); });
+  snapshot.progress = interpreter_.progress_of_lanes(*pace_);
+  snapshot.carried = network_.loads().totals();
+  return snapshot;
 }
 
 /// Skips as many rounds as are identical, and end before any other event.
 Time Rounds::skip(Time now) {
-  const Portrait before = std::move(portraits_[1]);
-  const Portrait last = std::move(portraits_[2]);
+  const StateSnapshot before = std::move(portraits_[1]);
+  const StateSnapshot last = std::move(portraits_[2]);
   const Time round = last.at - before.at;
   std::vector<Event> others;
   std::vector<Event> events = ours(others);

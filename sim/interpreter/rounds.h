@@ -2,9 +2,9 @@
 
 // Long collectives consist of rounds that repeat: a ring over a million ranks has two million. If
 // all current state (lanes, messages, events, busy resources), relative to the present time, equals
-// that of some rounds ago, and the steps to come are identical (Schedule::alike_from), then these
-// rounds repeat: only the time and the counters change. So they are accounted for without being
-// simulated.
+// that of some rounds ago, and the steps to come are identical (Schedule::identical_from), then
+// these rounds repeat: only the time and the counters change. So they are accounted for without
+// being simulated.
 //
 // Time is accounted for by trails, which lanes and messages take over from each other. In equal
 // rounds each trail results by the same rule from another one plus constant times: T' = T∘f + c. So
@@ -22,7 +22,7 @@
 #include "sim/engine/state_visitor.h"
 #include "sim/folding/ties.h"
 #include "sim/interpreter/interpreter.h"
-#include "sim/interpreter/portrait.h"
+#include "sim/interpreter/state_snapshot.h"
 #include "sim/network/network.h"
 
 namespace tutti::sim {
@@ -50,14 +50,14 @@ class Rounds {
   /// The number of events between attempts, so that an attempt costs little in comparison.
   static constexpr std::int64_t kRest = 16'384;
   static constexpr std::int64_t kRestPerLane = 64;
-  static constexpr std::int64_t kMostLanes = 4096;
+  static constexpr std::int64_t kMaxLanes = 4096;
   static constexpr std::int64_t kFewRounds = 32;  ///< too few for an attempt
 
   core::Time look_closely(core::Time now);
   void begin();
   void give_up();
-  void longer_rounds(Portrait last);
-  [[nodiscard]] Portrait portrait(core::Time now);
+  void longer_rounds(StateSnapshot last);
+  [[nodiscard]] StateSnapshot snapshot(core::Time now);
   [[nodiscard]] std::vector<Event> ours(std::vector<Event>& others) const;
   void visit(StateVisitor& visitor, std::vector<Event>& ours);
   core::Time skip(core::Time now);
@@ -70,10 +70,10 @@ class Rounds {
   std::int64_t idle_ = 0;  ///< events since the last attempt
   std::int64_t rest_ = kRest;
   std::optional<Interpreter::Pace>
-      pace_;                         ///< the lane whose steps are counted while snapshots are taken
-  std::int64_t round_ = 1;           ///< the assumed length of a round in steps of that lane
-  std::int64_t due_ = 0;             ///< the step of that lane at which the next snapshot is taken
-  std::vector<Portrait> portraits_;  ///< up to three, a round apart
+      pace_;                ///< the lane whose steps are counted while snapshots are taken
+  std::int64_t round_ = 1;  ///< the assumed length of a round in steps of that lane
+  std::int64_t due_ = 0;    ///< the step of that lane at which the next snapshot is taken
+  std::vector<StateSnapshot> portraits_;  ///< up to three, a round apart
   std::int64_t steps_skipped_ = 0;
 };
 

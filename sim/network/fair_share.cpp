@@ -118,7 +118,7 @@ void FairShare::settle(Time now, std::vector<Done>& done) {
     grow();
     fill();
     if (fits()) break;
-    if (attempt == kMostAttempts) fill_all_links();
+    if (attempt == kMaxAttempts) fill_all_links();
   }
   commit(now);
 }

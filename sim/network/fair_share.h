@@ -200,7 +200,7 @@ class FairShare {
   void take_off_links(Route r);
 
   // Filling.
-  static constexpr int kMostAttempts = 3;
+  static constexpr int kMaxAttempts = 3;
   void fill_all_links();
   void enter(Link l);
   void grow();

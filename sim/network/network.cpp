@@ -11,19 +11,19 @@ using core::Time;
 using core::transfer_time;
 
 Network::Network(const core::Cluster& cluster, core::NetworkModel model, LinkRange binned_links,
-                 bool keep_trails, LinkHealth health)
+                 bool keep_causal_chains, LinkHealth health)
     : paths_(cluster, model),
       resources_(static_cast<std::size_t>(paths_.resources())),
       health_(std::move(health)),
       sections_(paths_.resources(), health_, binned_links),
       fair_(model == core::NetworkModel::kFair ? std::make_unique<FairLinks>(cluster) : nullptr),
       loads_(cluster.links(), binned_links),
-      keep_trails_(keep_trails) {}
+      keep_causal_chains_(keep_causal_chains) {}
 
 std::uint32_t Network::new_message() {
   if (free_messages_.empty()) {
     messages_.emplace_back();
-    if (keep_trails_) trails_.emplace_back();
+    if (keep_causal_chains_) causal_chains_.emplace_back();
     return static_cast<std::uint32_t>(messages_.size() - 1);
   }
   const std::uint32_t id = free_messages_.back();
@@ -32,9 +32,9 @@ std::uint32_t Network::new_message() {
 }
 
 Time Network::send(std::int32_t path, Bytes bytes, Time now, std::uint64_t order, Address receiver,
-                   const Trail* trail, EventQueue& events) {
+                   const CausalChain* causal_chain, EventQueue& events) {
   if (const std::uint32_t only =
-          keep_trails_ || fair_ ? Sections::kNone : sections_.only_section(path, paths_);
+          keep_causal_chains_ || fair_ ? Sections::kNone : sections_.only_section(path, paths_);
       only != Sections::kNone) {
     // It is complete at once, and only its arrival matters.
     if (ties_) ties_->wants(Ties::Thing::kResource, sections_.first_resource(only), now);
@@ -44,11 +44,12 @@ Time Network::send(std::int32_t path, Bytes bytes, Time now, std::uint64_t order
           {passage.tail, order, EventKind::kArrive, receiver.instance, receiver.connection});
     return passage.left;
   }
-  return send_one(path, bytes, now, order, receiver, false, trail, events);
+  return send_one(path, bytes, now, order, receiver, false, causal_chain, events);
 }
 
 Time Network::send_one(std::int32_t path, Bytes bytes, Time now, std::uint64_t order,
-                       Address receiver, bool hold, const Trail* trail, EventQueue& events) {
+                       Address receiver, bool hold, const CausalChain* causal_chain,
+                       EventQueue& events) {
   const std::uint32_t id = new_message();
   Message& message = messages_[id];
   message.path = path;
@@ -62,11 +63,12 @@ Time Network::send_one(std::int32_t path, Bytes bytes, Time now, std::uint64_t o
   message.queued_time = Time();
   message.queued_at = -1;
   message.stretch = 0;
-  return start(id, now, trail, events);
+  return start(id, now, causal_chain, events);
 }
 
 Time Network::send(std::int32_t path, Bytes bytes, Time now, std::uint64_t order,
-                   std::vector<Address> receivers, const Trail* trail, EventQueue& events) {
+                   std::vector<Address> receivers, const CausalChain* causal_chain,
+                   EventQueue& events) {
   const std::uint32_t id = new_message();
   std::int32_t branches = static_cast<std::int32_t>(branches_.size());
   if (free_branches_.empty()) {
@@ -89,11 +91,12 @@ Time Network::send(std::int32_t path, Bytes bytes, Time now, std::uint64_t order
   state.missing.clear();
   for (const core::PathHop& hop : hops.hops) state.missing.push_back(hop.parents);
   state.receivers = std::move(receivers);
-  return start(id, now, trail, events);
+  return start(id, now, causal_chain, events);
 }
 
-Time Network::start(std::uint32_t id, Time now, const Trail* trail, EventQueue& events) {
-  if (keep_trails_) trails_[id] = *trail;
+Time Network::start(std::uint32_t id, Time now, const CausalChain* causal_chain,
+                    EventQueue& events) {
+  if (keep_causal_chains_) causal_chains_[id] = *causal_chain;
   const core::Path& path = paths_.path(messages_[id].path);
   messages_[id].began_moving = now;
   if (path.hops.empty()) {
@@ -150,7 +153,7 @@ void Network::carry(const Hold& hold, Time start, Time end) {
 
 void Network::hold(const Hold& hold, Time now, std::uint64_t order, Address holder,
                    EventQueue& events) {
-  const Trail nothing;
+  const CausalChain nothing;
   const std::int32_t path = paths_.link_alone(hold.link);
   const Bytes bytes = std::max(Bytes(1), bytes_in(hold.busy, hold.rate));
   send_one(path, bytes, now, order, holder, true, &nothing, events);
@@ -387,32 +390,32 @@ void Network::visit_message(std::uint32_t id, StateVisitor& visitor) {
   visitor.same(message.receiver.connection);
   visitor.told(message.queued_at);
   visitor.told(message.queued_time.count());
-  visit_trail(trails_[id], visitor);
+  visit_causal_chain(causal_chains_[id], visitor);
 }
 
 Network::Arrival Network::deliver(const Event& event) {
   Message& message = messages_[event.a];
   const core::Path& path = paths_.path(message.path);
   Arrival arrival{address_of(message, event.b), {}, message.began_moving};
-  if (keep_trails_) {
-    arrival.trail = trails_[event.a];
+  if (keep_causal_chains_) {
+    arrival.causal_chain = causal_chains_[event.a];
     Time explained = path.latency;
-    arrival.trail.parts.latency += path.latency;
+    arrival.causal_chain.parts.latency += path.latency;
     for (const core::Path::Stretch& stretch : path.stretches) {
       const Time moving = transfer_time(message.bytes, stretch.narrowest);
-      arrival.trail.moved(stretch.kind, stretch.link, moving);
+      arrival.causal_chain.moved(stretch.kind, stretch.link, moving);
       explained += moving;
     }
     if (const Time hosts = path.chain ? path.of_hosts(message.bytes) : Time(); hosts > Time()) {
-      arrival.trail.parts.host += hosts;
+      arrival.causal_chain.parts.host += hosts;
       explained += hosts;
     }
     // Receivers of a multicast may be nearer than the one that the path's latency is for.
     const Time rest = event.time - message.sent - explained;
-    arrival.trail.parts.queue += rest;
-    if (message.queued_time > arrival.trail.queued_time) {
-      arrival.trail.queued_time = message.queued_time;
-      arrival.trail.queued_at = message.queued_at;
+    arrival.causal_chain.parts.queue += rest;
+    if (message.queued_time > arrival.causal_chain.queued_time) {
+      arrival.causal_chain.queued_time = message.queued_time;
+      arrival.causal_chain.queued_at = message.queued_at;
     }
   }
   if (--message.undelivered == 0) {

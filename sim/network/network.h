@@ -7,9 +7,9 @@
 #include "core/network/link_use.h"
 #include "core/network/path.h"
 #include "sim/device/server.h"
+#include "sim/engine/causal_chain.h"
 #include "sim/engine/event_queue.h"
 #include "sim/engine/state_visitor.h"
-#include "sim/engine/trail.h"
 #include "sim/folding/ties.h"
 #include "sim/network/fair_links.h"
 #include "sim/network/link_health.h"
@@ -46,14 +46,14 @@ struct Address {
 /// When the last byte has left the sender, the latency passes, then the message has arrived.
 class Network {
  public:
-  /// `keep_trails`: messages carry their senders' trails, and return them with their own times on
-  /// arrival.
-  /// `health`: links whose bandwidth changes. REQUIRES: none if the model is ideal.
+  /// `keep_causal_chains`: messages carry their senders' trails, and return them with their own
+  /// times on arrival. `health`: links whose bandwidth changes. REQUIRES: none if the model is
+  /// ideal.
   Network(const core::Cluster& cluster, core::NetworkModel model, LinkRange binned_links,
-          bool keep_trails, LinkHealth health = {});
+          bool keep_causal_chains, LinkHealth health = {});
 
   [[nodiscard]] core::PathBook& paths() { return paths_; }
-  [[nodiscard]] bool keeps_trails() const { return keep_trails_; }
+  [[nodiscard]] bool keeps_causal_chains() const { return keep_causal_chains_; }
   /// Returns the loads of the links so far.
   const LinkLoads& loads() {
     sections_.settle(loads_);
@@ -79,13 +79,14 @@ class Network {
 
   /// Sends `bytes` along `path` at `now`. Returns when the sender's buffer is free again; kNever if
   /// that depends on other traffic (fair): an event of kind kSent then reports it. Events of kind
-  /// kHop and kDeliver follow, or one of kind kArrive; they carry `order`. `trail`: only if trails
-  /// are kept.
+  /// kHop and kDeliver follow, or one of kind kArrive; they carry `order`. `causal_chain`: only if
+  /// trails are kept.
   core::Time send(std::int32_t path, core::Bytes bytes, core::Time now, std::uint64_t order,
-                  std::vector<Address> receivers, const Trail* trail, EventQueue& events);
+                  std::vector<Address> receivers, const CausalChain* causal_chain,
+                  EventQueue& events);
   /// As above for one receiver, without an allocation.
   core::Time send(std::int32_t path, core::Bytes bytes, core::Time now, std::uint64_t order,
-                  Address receiver, const Trail* trail, EventQueue& events);
+                  Address receiver, const CausalChain* causal_chain, EventQueue& events);
 
   /// The use of a resource by something other than a message.
   using Hold = core::LinkUse;
@@ -126,8 +127,8 @@ class Network {
 
   struct Arrival {
     Address address;
-    Trail trail;              ///< the sender's, and the message's own time
-    core::Time began_moving;  ///< when the first byte left the sender
+    CausalChain causal_chain;  ///< the sender's, and the message's own time
+    core::Time began_moving;   ///< when the first byte left the sender
   };
   /// Handles kDeliver and kReleased: returns what arrived.
   Arrival deliver(const Event& event);
@@ -158,8 +159,10 @@ class Network {
 
   std::uint32_t new_message();
   core::Time send_one(std::int32_t path, core::Bytes bytes, core::Time now, std::uint64_t order,
-                      Address receiver, bool hold, const Trail* trail, EventQueue& events);
-  core::Time start(std::uint32_t id, core::Time now, const Trail* trail, EventQueue& events);
+                      Address receiver, bool hold, const CausalChain* causal_chain,
+                      EventQueue& events);
+  core::Time start(std::uint32_t id, core::Time now, const CausalChain* causal_chain,
+                   EventQueue& events);
   core::Time pass(std::uint32_t id, std::uint32_t place, core::Time now, EventQueue& events);
   core::Time serve(std::uint32_t id, std::uint16_t hop, core::Time now, EventQueue& events);
   [[nodiscard]] core::Time tail_of(const Message& message, const core::PathHop& hop,
@@ -184,9 +187,9 @@ class Network {
   std::size_t changes_to_come_ = 0;  ///< pending events of kind kChange
   std::unique_ptr<FairLinks> fair_;  ///< only for the model `fair`
   LinkLoads loads_;
-  bool keep_trails_;
+  bool keep_causal_chains_;
   std::vector<Message> messages_;
-  std::vector<Trail> trails_;  ///< by message; only if kept
+  std::vector<CausalChain> causal_chains_;  ///< by message; only if kept
   std::vector<std::uint32_t> free_messages_;
   std::vector<Branches> branches_;
   std::vector<std::int32_t> free_branches_;

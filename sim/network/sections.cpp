@@ -48,7 +48,7 @@ bool Sections::in_line(const Path& path, std::size_t hop) const {
                           path.hops[hop - 1].resource;
 }
 
-void Sections::take_apart(std::size_t index, const Path& path) {
+void Sections::split(std::size_t index, const Path& path) {
   first_place_[index] = static_cast<std::uint32_t>(places_.size());
   for (std::size_t begin = 0, end = 0; begin < path.hops.size(); begin = end) {
     for (end = begin + 1; end < path.hops.size() && in_line(path, end);) ++end;

@@ -54,7 +54,7 @@ class Sections {
   std::uint32_t first_place(std::int32_t path_id, const core::Path& path) {
     const auto index = static_cast<std::size_t>(path_id);
     if (index >= first_place_.size()) first_place_.resize(index + 1, kUnknown);
-    if (first_place_[index] == kUnknown) take_apart(index, path);
+    if (first_place_[index] == kUnknown) split(index, path);
     return first_place_[index];
   }
   [[nodiscard]] std::uint32_t at(std::uint32_t place) const { return places_[place] & ~kLast; }
@@ -146,7 +146,7 @@ class Sections {
     auto operator<=>(const Ends&) const = default;
   };
 
-  void take_apart(std::size_t index, const core::Path& path);
+  void split(std::size_t index, const core::Path& path);
   std::uint32_t section_of(const core::Path& path, std::size_t begin, std::size_t end);
   void add_hop(Section& section, const core::PathHop& hop, bool first);
   [[nodiscard]] bool in_line(const core::Path& path, std::size_t hop) const;

@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "core/lowering/reduction_scope.h"
 #include "core/lowering/staleness.h"
-#include "core/lowering/who_reduces.h"
 #include "core/scenario/scenario.h"
 #include "core/timeline/steady_state.h"
 #include "sim/collectives/plan_collectives.h"
@@ -19,7 +19,8 @@ namespace tutti::sim {
 /// state. Where conditions change with time there is none: the run has the steps of the scenario.
 inline bool continues_until_steady(const core::Scenario& scenario) {
   return scenario.run.until_steady && !core::change_with_time(scenario.run.conditions) &&
-         core::who_reduces(scenario.strategy, scenario.plan) == core::WhoReduces::kServersAtOwnPace;
+         core::reduction_scope(scenario.strategy, scenario.plan) ==
+             core::ReductionScope::kAsyncServers;
 }
 
 /// Observes workers that do not wait for each other: how stale their gradients are, how many steps
@@ -37,7 +38,7 @@ class Asynchrony {
     if (continues_until_steady(scenario))
       search_.emplace(plan_.partition->groups(),
                       static_cast<std::int32_t>(
-                          std::min<double>(kMostRounds, kMostWork / std::max(1.0, work_of_step))));
+                          std::min<double>(kMaxRounds, kMaxWork / std::max(1.0, work_of_step))));
   }
 
   /// A worker starts the pack; it reads the variable's current values.
@@ -78,8 +79,8 @@ class Asynchrony {
   }
 
  private:
-  static constexpr double kMostRounds = 512;
-  static constexpr double kMostWork = 5e6;  // schedule steps; some seconds
+  static constexpr double kMaxRounds = 512;
+  static constexpr double kMaxWork = 5e6;  // schedule steps; some seconds
 
   /// The pack, if it carries values in that phase.
   [[nodiscard]] const core::Pack* values(const Work& work, core::PackPhase phase) const {
@@ -92,7 +93,7 @@ class Asynchrony {
   const core::Plan& plan_;
   std::int32_t steps_;
   core::Versions versions_;
-  core::OwnPaces paces_;
+  core::AsyncServersList paces_;
   std::vector<std::int32_t> begun_;  ///< by worker: the last step
   std::optional<core::SteadyStateSearch> search_;
   std::optional<core::UpdatesBehind> behind_;  ///< when the search ended

@@ -32,13 +32,13 @@ void Gates::ready(const core::GateRequest& request, const Cause& cause, Time now
     all.resize(static_cast<std::size_t>(replicas_));
     all[static_cast<std::size_t>(request.replica)] = asked;
   }
-  carry_out(gate_of(request.replica).ready(request, now), &asked);
+  execute_points(gate_of(request.replica).ready(request, now), &asked);
   await_round(now);
 }
 
 void Gates::done(const core::GateRequest& request, const Cause& cause, Time now) {
   const Asked asked{cause, now};
-  carry_out(gate_of(request.replica).done(request), &asked);
+  execute_points(gate_of(request.replica).done(request), &asked);
 }
 
 void Gates::forget(const core::GateBatch& batch) {
@@ -48,7 +48,7 @@ void Gates::forget(const core::GateBatch& batch) {
 
 /// `asked`: the cause for all replicas; null: each replica starts its part because of its own last
 /// ready pack.
-void Gates::carry_out(const std::vector<core::GateDecision>& decisions, const Asked* asked) {
+void Gates::execute_points(const std::vector<core::GateDecision>& decisions, const Asked* asked) {
   for (const core::GateDecision& decision : decisions) {
     const core::GateBatch& batch = *decision.batch;
     const std::shared_ptr<const FusedPacks> fused =
@@ -85,7 +85,7 @@ void Gates::handle(const Event& event) {
     return;
   }
   // One process speaks for all replicas, so its proposal is the agreement.
-  carry_out(gate.end_round(proposal_, event.time), nullptr);
+  execute_points(gate.end_round(proposal_, event.time), nullptr);
   await_round(event.time);
 }
 

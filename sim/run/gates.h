@@ -68,7 +68,7 @@ class Gates {
   core::Gate& gate_of(std::int64_t replica) {
     return *gates_[static_cast<std::size_t>(replica / replicas_per_gate_)];
   }
-  void carry_out(const std::vector<core::GateDecision>& decisions, const Asked* asked);
+  void execute_points(const std::vector<core::GateDecision>& decisions, const Asked* asked);
   void await_round(core::Time now);
   [[nodiscard]] Asked asked_for(const core::GateBatch& batch, std::int64_t replica) const;
 

@@ -7,11 +7,11 @@
 
 #include "core/base/check.h"
 #include "core/base/format.h"
-#include "core/lowering/who_reduces.h"
+#include "core/lowering/reduction_scope.h"
 #include "core/scenario/custom.h"
 #include "core/scenario/run_info.h"
 #include "sim/device/gone.h"
-#include "sim/run/links_told.h"
+#include "sim/run/link_reports.h"
 #include "sim/run/run_state.h"
 
 namespace tutti::sim {
@@ -58,8 +58,8 @@ core::Expected<void> Run::run() {
   network_.expect_no_other();
   if (progress_.cancelled()) return finish();
   set_up_replicas();
-  if (core::who_reduces(scenario_.strategy, scenario_.plan) ==
-      core::WhoReduces::kServersAtOwnPace) {
+  if (core::reduction_scope(scenario_.strategy, scenario_.plan) ==
+      core::ReductionScope::kAsyncServers) {
     asynchrony_.emplace(scenario_, steps_of(scenario_) / scenario_.run.steps);
     repetition_
         .reset();  // the steady state is found in steps that are simulated, whatever is recorded
@@ -150,8 +150,8 @@ LinkRange Run::binned_links(const core::RecordOptions& record) const {
   };
   // Links between switches come first. Bins take 8 KB per link, so links of huge networks have
   // none.
-  constexpr core::LinkId kMostSwitchLinks = 4096;
-  const bool switches = record.first_worker <= 0 && cluster_.switch_links() <= kMostSwitchLinks;
+  constexpr core::LinkId kMaxSwitchLinks = 4096;
+  const bool switches = record.first_worker <= 0 && cluster_.switch_links() <= kMaxSwitchLinks;
   return {switches ? 0 : first_link(record.first_worker), first_link(record.last_worker + 1)};
 }
 
@@ -222,7 +222,7 @@ RunEnd run(const Scenario& scenario, const Scenario& told, const core::RecordOpt
            bool remember, const core::RunControl& control, core::TimelineSink& sink) {
   Run one(scenario, told, record, remember, control, sink);
   core::Expected<void> ran = one.run();
-  return {std::move(ran), one.came_apart()};
+  return {std::move(ran), one.symmetry_broken()};
 }
 
 }  // namespace tutti::sim

@@ -6,7 +6,7 @@ namespace tutti::sim {
 
 struct RunEnd {
   core::Expected<void> ran;
-  bool came_apart =
+  bool symmetry_broken =
       false;  ///< one worker cannot represent all: the contents of the sink are invalid
 };
 

@@ -85,7 +85,7 @@ void Run::start_rank(Flight& flight, Rank rank, PartId device, Cause cause, Time
                 EventKind::kStart, flight.instance, static_cast<std::uint32_t>(rank)});
 }
 
-void Run::rank_done(std::uint32_t instance, Rank rank, Time now, const Trail& trail) {
+void Run::rank_done(std::uint32_t instance, Rank rank, Time now, const CausalChain& causal_chain) {
   Flight& flight = flights_.of(instance);
   timeouts_.rank_done(flight, rank);
   const Work work = flight.work;
@@ -105,7 +105,7 @@ void Run::rank_done(std::uint32_t instance, Rank rank, Time now, const Trail& tr
   Cause cause;
   const bool answered = !flight.through.empty();
   if (rank < collective.contributors || answered)
-    cause = {add_flight_node(flight, rank, now, trail), now};
+    cause = {add_flight_node(flight, rank, now, causal_chain), now};
   if (answered) {
     flight.through[static_cast<std::size_t>(rank)] = true;
     // A helper has no program: it begins with the answer if that is in flight.
@@ -147,20 +147,22 @@ void Run::pack_done(const Flight& flight, std::int32_t pack, Time now) {
 }
 
 /// The pack's way from the launch that its trail begins with to here.
-std::int32_t Run::add_flight_node(const Flight& flight, Rank rank, Time now, Trail trail) {
-  const auto origin = static_cast<std::size_t>(trail.origin);
+std::int32_t Run::add_flight_node(const Flight& flight, Rank rank, Time now,
+                                  CausalChain causal_chain) {
+  const auto origin = static_cast<std::size_t>(causal_chain.origin);
   const Time start = flight.fused ? flight.asked[origin] : flight.started[origin];
-  trail.parts.launch += launch_overhead(flight);
-  if (flight.fused) trail.parts.launch += flight.started[origin] - start + flight.copies[origin];
-  TUTTI_CHECK(trail.parts.total() == now - start,
+  causal_chain.parts.launch += launch_overhead(flight);
+  if (flight.fused)
+    causal_chain.parts.launch += flight.started[origin] - start + flight.copies[origin];
+  TUTTI_CHECK(causal_chain.parts.total() == now - start,
               "the critical path of pack {} explains {} of {} ps", flight.number,
-              trail.parts.total().count(), (now - start).count());
+              causal_chain.parts.total().count(), (now - start).count());
   const bool pack = flight.work.pack >= 0;
   return path_.add(
       {flight.causes[origin], pack ? core::SpanKind::kPackInFlight : core::SpanKind::kExchange,
        static_cast<std::int32_t>(collectives_.replica(flight.work, rank)), flight.step,
        pack ? flight.work.pack : flight.work.exchange, start, -1},
-      trail);
+      causal_chain);
 }
 
 void Run::step_done(const StepDone& done) {

@@ -48,7 +48,7 @@ class Run : private CollectiveListener, private Gates::Starter {
   core::Expected<void> run();
 
   /// True if one worker cannot represent all; the contents of the sink are then invalid.
-  [[nodiscard]] bool came_apart() const { return ties_.matter(); }
+  [[nodiscard]] bool symmetry_broken() const { return ties_.matter(); }
 
  private:
   struct Replica;
@@ -142,9 +142,10 @@ class Run : private CollectiveListener, private Gates::Starter {
   void start_rank(Flight& flight, core::Rank rank, core::PartId device, Cause cause, core::Time now,
                   core::Time later = {});
   void rank_done(std::uint32_t instance, core::Rank rank, core::Time now,
-                 const Trail& trail) override;
+                 const CausalChain& causal_chain) override;
   void pack_done(const Flight& flight, std::int32_t pack, core::Time now);
-  std::int32_t add_flight_node(const Flight& flight, core::Rank rank, core::Time now, Trail trail);
+  std::int32_t add_flight_node(const Flight& flight, core::Rank rank, core::Time now,
+                               CausalChain causal_chain);
   void step_done(const StepDone& done) override;
 
   void start_passed(std::int64_t replica, const core::GateBatch& batch,

@@ -7,7 +7,7 @@
 #include <fmt/format.h>
 
 #include "core/strategy/noise.h"
-#include "sim/interpreter/portrait.h"
+#include "sim/interpreter/state_snapshot.h"
 #include "sim/run/run_state.h"
 
 namespace tutti::sim {
@@ -203,10 +203,10 @@ void Run::repeat_if_it_does(std::int32_t step) {
 
 /// Returns the state of all gates; nothing if one of them cannot be visited.
 std::optional<std::vector<std::int64_t>> Run::state_of_gates() {
-  Portrait portrait =
-      portrait_of(now_, [this](core::StateVisitor& visitor) { gates_.visit_state(visitor); });
-  if (!portrait.fit) return std::nullopt;
-  return std::move(portrait.same);
+  StateSnapshot snapshot =
+      snapshot_of(now_, [this](core::StateVisitor& visitor) { gates_.visit_state(visitor); });
+  if (!snapshot.fit) return std::nullopt;
+  return std::move(snapshot.same);
 }
 
 void Run::repeat(const Repetition::Step& before, const Repetition::Step& now, std::int32_t first) {

@@ -17,11 +17,11 @@ namespace {
 
 /// "w1, w2", and an ellipsis for those after the eighth.
 std::string named(const std::vector<std::int32_t>& workers) {
-  constexpr std::size_t kMostNamed = 8;
+  constexpr std::size_t kMaxNamed = 8;
   std::string text;
-  for (std::size_t i = 0; i < std::min(workers.size(), kMostNamed); ++i)
+  for (std::size_t i = 0; i < std::min(workers.size(), kMaxNamed); ++i)
     text += fmt::format("{}w{}", i == 0 ? "" : ", ", workers[i]);
-  return workers.size() > kMostNamed ? text + ", …" : text;
+  return workers.size() > kMaxNamed ? text + ", …" : text;
 }
 
 }  // namespace

@@ -12,7 +12,7 @@ namespace tutti::sim {
 namespace {
 
 /// Some ten seconds each. With folding, repeated rounds are skipped, so its limit is higher.
-constexpr double kMostWhole = 5e6, kMostFolded = 20e6;
+constexpr double kMaxWhole = 5e6, kMaxFolded = 20e6;
 
 }  // namespace
 
@@ -25,7 +25,7 @@ std::optional<Folds> MostWork::folds(const core::Scenario& scenario) const {
 
 MostWork most_work(const core::Scenario& now) {
   const double all = work_of(now, Folds::kNever), one = work_of(now);
-  return {one < all ? kMostWhole : std::max(kMostWhole, all), std::max(kMostFolded, one)};
+  return {one < all ? kMaxWhole : std::max(kMaxWhole, all), std::max(kMaxFolded, one)};
 }
 
 std::vector<std::string> leave_out_long_ones(std::vector<core::Axis>& axes,

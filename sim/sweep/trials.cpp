@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <optional>
 
-#include "sim/sweep/carry_out.h"
-#include "sim/sweep/crowd.h"
+#include "sim/sweep/execute_points.h"
+#include "sim/sweep/pool.h"
 
 namespace tutti::sim {
 
@@ -32,17 +32,17 @@ Expected<void> Trials::take_over(const core::Library& library) {
 }
 
 Expected<bool> Trials::evaluate(const std::vector<std::int64_t>& points, core::Time hopeless) {
-  CrowdWork crowd;
+  PoolWork pool;
   for (const std::int64_t point : points) {
-    if (!tried_.contains(point)) crowd.points.push_back(point);
+    if (!tried_.contains(point)) pool.points.push_back(point);
   }
-  crowd.threads = threads_;
-  crowd.work = [&](std::int64_t point, const std::atomic<bool>& stop) {
+  pool.threads = threads_;
+  pool.work = [&](std::int64_t point, const std::atomic<bool>& stop) {
     return evaluator_.at(space_.overrides(point), &stop, hopeless);
   };
   std::optional<Error> failed;
   std::int64_t done = 0;
-  crowd.take = [&](std::int64_t point, const Outcome& outcome) {
+  pool.take = [&](std::int64_t point, const Outcome& outcome) {
     tried_.emplace(point, outcome);
     ++done;
     if (!store_) return true;
@@ -51,11 +51,11 @@ Expected<bool> Trials::evaluate(const std::vector<std::int64_t>& points, core::T
     if (const auto added = store_->add(point, outcome); !added) failed = added.error();
     return !failed;
   };
-  crowd.stop = [&] {
+  pool.stop = [&] {
     if (watch_) watch_(done);
     return stop_();
   };
-  const bool all = run_crowd(crowd);
+  const bool all = run_pool(pool);
   if (failed) return tl::make_unexpected(*failed);
   return all;
 }

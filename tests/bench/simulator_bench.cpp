@@ -17,10 +17,10 @@ namespace tutti {
 namespace {
 
 void run(benchmark::State& state, const core::Collective& collective, core::NetworkModel model,
-         bool trail) {
+         bool causal_chain) {
   std::int64_t events = 0;
   for (auto _ : state) {
-    const sim::CollectiveRun result = sim::run_alone(collective, model, {}, trail);
+    const sim::CollectiveRun result = sim::run_alone(collective, model, {}, causal_chain);
     benchmark::DoNotOptimize(result.end);
     events += result.events;
   }
@@ -29,12 +29,12 @@ void run(benchmark::State& state, const core::Collective& collective, core::Netw
 }
 
 /// 256 MiB in a ring, as in the peers' common scenario (docs/validation.md).
-void Ring(benchmark::State& state, core::NetworkModel model, bool trail) {
+void Ring(benchmark::State& state, core::NetworkModel model, bool causal_chain) {
   const int ranks = static_cast<int>(state.range(0));
   const auto cluster = test::plain_cluster(ranks);
   const std::int64_t elements = std::int64_t{64} << 20;
   run(state, test::on_plain_cluster(*cluster, core::ring_all_reduce(ranks, elements), elements),
-      model, trail);
+      model, causal_chain);
 }
 BENCHMARK_CAPTURE(Ring, fifo, core::NetworkModel::kFifo, false)
     ->Arg(8)

@@ -14,11 +14,11 @@ struct Needs {
   bool gpus = false;
   bool power_of_two_replicas = false;
   bool power_of_two_workers = false;
-  int least_workers = 1;
+  int min_workers = 1;
   int most_workers = 4;
-  int least_replicas_per_worker = 1;
+  int min_replicas_per_worker = 1;
   int most_replicas_per_worker = 4;
-  bool alike = false;      ///< nothing tells workers apart, so that one may stand for all
+  bool identical = false;  ///< nothing tells workers apart, so that one may stand for all
   bool many = false;       ///< enough workers for rounds to be remembered
   bool servers = false;    ///< workers that are servers
   bool one_type = false;   ///< all gradients have the same type

@@ -80,7 +80,7 @@ int count(Draft& draft, int least, int most, bool power_of_two) {
 std::string network(Draft& draft, bool mixed) {
   // On rails all workers need as many cards; switches tell workers apart.
   const bool rails = draft.dedicated_servers == 0 && !mixed;
-  const int kind = draft.between(rails ? 0 : 2, draft.needs.alike ? 6 : 9);
+  const int kind = draft.between(rails ? 0 : 2, draft.needs.identical ? 6 : 9);
   std::string text = draft.one_of({"latency_us: 0", "latency_us: 1.5", "latency_us: 8",
                                    "link: \"ethernet-25\"", "link: \"edr\"", "link: \"efa\""});
   const bool named = text.starts_with("link");
@@ -125,15 +125,15 @@ std::string draw_cluster(Draft& draft) {
     if (draft.machine == "host") most = 1;
   }
   most = std::min(most, needs.most_replicas_per_worker);
-  const int least = std::min(most, needs.least_replicas_per_worker);
-  int least_workers = needs.least_workers;
+  const int least = std::min(most, needs.min_replicas_per_worker);
+  int min_workers = needs.min_workers;
   // Where a worker has one replica and two are needed, there are two workers.
-  if (needs.least_replicas_per_worker > most && needs.most_workers > 1)
-    least_workers = std::max(2, least_workers);
+  if (needs.min_replicas_per_worker > most && needs.most_workers > 1)
+    min_workers = std::max(2, min_workers);
   draft.replicas_per_worker = count(draft, least, most, needs.power_of_two_replicas);
   // Several workers are the rule, as most of what can go wrong is between them.
-  if (needs.most_workers > 1 && draft.chance(70)) least_workers = std::max(2, least_workers);
-  draft.workers = count(draft, least_workers, needs.most_workers,
+  if (needs.most_workers > 1 && draft.chance(70)) min_workers = std::max(2, min_workers);
+  draft.workers = count(draft, min_workers, needs.most_workers,
                         needs.power_of_two_replicas || needs.power_of_two_workers);
   if (needs.many && !draft.on_gpus) draft.workers *= 10;
   draft.note("machine", draft.machine);
@@ -142,7 +142,7 @@ std::string draw_cluster(Draft& draft) {
 
   std::string text = "cluster {\n";
   std::string other;
-  const bool mixed = !needs.alike && draft.on_gpus && draft.workers > 1 &&
+  const bool mixed = !needs.identical && draft.on_gpus && draft.workers > 1 &&
                      draft.replicas_per_worker <= 2 && draft.chance(15);
   if (mixed) {
     other = draft.machine == "pair" ? "ec2-g4dn-12xlarge" : "pair";
@@ -176,7 +176,7 @@ std::string draw_run(Draft& draft) {
   const int steps = many ? 1 : draft.chance(25) ? 6 : draft.between(2, 3);
   std::string text = fmt::format("run {{ steps: {} network_model: {}", steps, draft.network_model);
   text += draft.maybe(30, "seed", {"seed: 1", "seed: 2", "seed: 77"});
-  if (!draft.needs.alike)
+  if (!draft.needs.identical)
     text += draft.maybe(12, "jitter", {"compute_jitter_percent: 3", "compute_jitter_percent: 25"});
   text += draft.maybe(30, "interference", {"interference: ON", "interference: OFF"});
   const bool nccl = draft.starts_with_nccl() || draft.algorithm.empty();
@@ -187,7 +187,7 @@ std::string draw_run(Draft& draft) {
 }
 
 std::string draw_conditions(Draft& draft) {
-  if (draft.needs.alike || draft.chance(55)) return "";
+  if (draft.needs.identical || draft.chance(55)) return "";
   std::string text;
   const int last = draft.workers - 1;
   switch (draft.between(0, 9)) {

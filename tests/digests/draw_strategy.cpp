@@ -53,11 +53,11 @@ void require(Draft& draft) {
   if (a == "hierarchical_copy") {
     needs.most_workers = 1;
     const bool odd = draft.chance(50);
-    needs.least_replicas_per_worker = odd ? 3 : 2;
+    needs.min_replicas_per_worker = odd ? 3 : 2;
     needs.most_replicas_per_worker = odd ? 3 : 8;
   }
-  if (a == "xring" || a == "psgpu") needs.least_replicas_per_worker = 2;
-  if (a.find('/') != std::string::npos) needs.least_workers = 2;
+  if (a == "xring" || a == "psgpu") needs.min_replicas_per_worker = 2;
+  if (a.find('/') != std::string::npos) needs.min_workers = 2;
 }
 
 // --- fields that most strategies share ---
@@ -446,25 +446,25 @@ void need_for_family(Draft& draft) {
   Needs& needs = draft.needs;
   needs.no_communicators = true;
   if (draft.family == "push_pull") {
-    needs.least_workers = 2;
+    needs.min_workers = 2;
     needs.servers = draft.chance(60);
     needs.gpus = !needs.servers;
     needs.no_sparse = needs.no_on_read = true;
   } else if (draft.family == "parameter_server") {
     needs.servers = needs.no_on_read = needs.no_update_time = true;
   } else if (draft.family == "spec") {
-    needs.least_replicas_per_worker = 2;
+    needs.min_replicas_per_worker = 2;
     needs.gpus = draft.chance(85);
     needs.no_sparse = true;
   } else if (draft.family == "tf_cnn") {
     needs.servers = draft.chance(50);
     needs.gpus = true;
-    needs.least_replicas_per_worker = 2;
+    needs.min_replicas_per_worker = 2;
     needs.no_sparse = needs.no_on_read = needs.no_update_time = needs.one_type = true;
   } else if (draft.family == "mirrored") {
     needs.most_workers = 1;
     needs.gpus = draft.chance(85);
-    needs.least_replicas_per_worker = 2;
+    needs.min_replicas_per_worker = 2;
     needs.most_replicas_per_worker = needs.gpus ? 8 : 2;
   } else if (draft.family == "central_storage") {
     needs.most_workers = 1;
@@ -475,20 +475,20 @@ void need_for_family(Draft& draft) {
 }
 
 /// In some of those scenarios whose workers may be alike they are.
-void draw_alike(Draft& draft) {
+void draw_identically(Draft& draft) {
   Needs& needs = draft.needs;
   needs.many = draft.family == "many";
   const bool never = draft.family == "horovod" || draft.family == "push_pull" || needs.servers ||
                      needs.most_workers == 1;
-  needs.alike = needs.many || (!never && draft.chance(45));
-  if (!needs.alike) return;
+  needs.identical = needs.many || (!never && draft.chance(45));
+  if (!needs.identical) return;
   draft.note("workers_are", "alike");
   needs.divisible = needs.no_communicators = true;
-  needs.least_workers = std::max(2, needs.least_workers);
+  needs.min_workers = std::max(2, needs.min_workers);
   if (!needs.many) return;
   needs.no_sparse = needs.no_on_read = true;
-  needs.least_replicas_per_worker = 2;
-  needs.least_workers = 900;
+  needs.min_replicas_per_worker = 2;
+  needs.min_workers = 900;
   needs.most_workers = 1'900;
 }
 
@@ -509,7 +509,7 @@ void draw_family(Draft& draft, std::int32_t number) {
     require(draft);
     draft.note("algorithm", draft.algorithm);
   }
-  draw_alike(draft);
+  draw_identically(draft);
 }
 
 std::string draw_strategy(Draft& draft) {

@@ -54,8 +54,8 @@ void check_steps(const Schedule& schedule, std::int64_t data) {
         if (receives(step.kind)) check_peer(step.from, schedule, rank);
         if (sends(step.kind)) check_peer(step.to, schedule, rank);
         demand(step.wait.lane < schedule.lanes(rank), "a lane that is waited for is there");
-        const AlikeSteps alike = schedule.alike_from(rank, lane, i);
-        demand(alike.period == 0 || (alike.end > i && alike.end <= steps),
+        const IdenticalSteps identical = schedule.identical_from(rank, lane, i);
+        demand(identical.period == 0 || (identical.end > i && identical.end <= steps),
                "what is alike ends in its lane");
       }
     }

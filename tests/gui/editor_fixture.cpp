@@ -8,7 +8,7 @@
 #include <sstream>
 #include <thread>
 
-#include "gui/workshop.h"
+#include "gui/executors.h"
 #include "tests/support/clusters.h"
 #include "tests/support/process.h"
 
@@ -62,8 +62,8 @@ class Failing : public core::Executor {
 
 }  // namespace
 
-Workshop workshop() {
-  Workshop made = make_workshop(test::tutti_program());
+Executors executors() {
+  Executors made = make_executors(test::tutti_program());
   made.library = core::Library(test::source_folder() + "/scenarios");
   made.backends.push_back(
       {"endless", "Endless", "waiting", {}, [] { return std::make_unique<Endless>(); }});
@@ -79,11 +79,11 @@ Editor::Editor() {
 }
 
 void Editor::make_window() {
-  Workshop made = workshop();
+  Executors made = executors();
   if (!examples_.empty()) made.library = core::Library(examples_);
   made.recovery_folder = recovery_folder();
   window_ = std::make_unique<MainWindow>(made);
-  QSignalSpy looked(&desk().bar(), &RunBar::looked);
+  QSignalSpy looked(&session().bar(), &RunBar::looked);
   QObject::connect(window_.get(), &MainWindow::opened, window_.get(), [this] { ++opened_; });
   QObject::connect(window_.get(), &MainWindow::failed, window_.get(), [this](const QString& why) {
     ++failed_;

@@ -21,7 +21,7 @@ std::string file_text(const std::string& path);
 core::FieldPath path(std::initializer_list<core::PathStep> steps);
 /// Everything that runs scenarios here, and three more: one that runs until it is stopped
 /// ("endless"), one that fails ("failing"), one that is not there ("none").
-Workshop workshop();
+Executors executors();
 
 /// A window that edits and runs scenarios.
 class Editor : public testing::Test {
@@ -35,8 +35,8 @@ class Editor : public testing::Test {
     return QString::fromStdString(folder_.file("recovery"));
   }
 
-  ScenarioDesk& desk() { return window_->desk(); }
-  ScenarioEditor& editor() { return desk().editor(); }
+  EditorSession& session() { return window_->session(); }
+  ScenarioEditor& editor() { return session().editor(); }
   FormModel& form() { return editor().form_model(); }
   std::string text() { return editor().text(); }
   /// … and what follows from it.

@@ -229,7 +229,7 @@ TEST_F(Editor, AtTheStartWhatHasNoFileAndWhoseFileIsGoneIsOffered) {
   EXPECT_TRUE(asked_);
   EXPECT_EQ(text(), untitled);
   EXPECT_EQ(editor().title(), QStringLiteral("untitled.textproto"));
-  EXPECT_TRUE(desk().isVisible());
+  EXPECT_TRUE(session().isVisible());
   answer(QMessageBox::Discard);
   const std::string file = own("own.textproto", "name: \"a\"\n");
   EXPECT_TRUE(asked_) << "whether the changes are to be saved";
@@ -274,7 +274,7 @@ TEST_F(Editor, TwoWindowsOnOneFileKeepTheirOwnChangesAndDoNotFight) {
       [&] { return files_in(recovery_folder()).filter(QStringLiteral(".json")).size() == 4; }));
   act("save");
   EXPECT_EQ(file_text(file), "name: \"of the second\"\n");
-  EXPECT_EQ(first->desk().editor().text(), "name: \"of the first\"\n");
+  EXPECT_EQ(first->session().editor().text(), "name: \"of the first\"\n");
   EXPECT_EQ(files_in(recovery_folder()).size(), 2) << "the first one's, and its lock";
 }
 

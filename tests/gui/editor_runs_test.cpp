@@ -28,14 +28,14 @@ TEST_F(Editor, F5RunsAndTheTimelineOpensByItself) {
   open(shipped("01_two_ranks"));
   press(Qt::Key_F5);
   ASSERT_TRUE(ran()) << said_;
-  EXPECT_FALSE(desk().running());
+  EXPECT_FALSE(session().running());
   ASSERT_TRUE(window_->timeline().trace());
   // The time that the file computes by hand.
   EXPECT_EQ(window_->timeline().view().range().to, core::microseconds(109));
-  EXPECT_TRUE(desk().isVisible());
+  EXPECT_TRUE(session().isVisible());
   EXPECT_TRUE(window_->timeline().isVisible());
   act("scenario");
-  EXPECT_FALSE(desk().isVisible());
+  EXPECT_FALSE(session().isVisible());
   // What is unsaved runs too.
   act("scenario");
   set(path({{"run", 0}, {"steps", 0}}), QStringLiteral("2"));
@@ -54,12 +54,12 @@ TEST_F(Editor, MarksOfARunAreKeptWithItsTimeline) {
   QApplication::processEvents();
   ASSERT_EQ(window_->marks().marks().all().size(), 1u);
   const std::string kept = folder_.write("kept.tutti", "what was there");
-  EXPECT_TRUE(desk().save_timeline_to(QString::fromStdString(kept)));
+  EXPECT_TRUE(session().save_timeline_to(QString::fromStdString(kept)));
   open(kept);
   EXPECT_EQ(window_->timeline().trace()->run().scenario, "01_two_ranks");
   EXPECT_EQ(window_->marks().marks().all().size(), 1u);
   EXPECT_FALSE(
-      desk().save_timeline_to(QString::fromStdString(folder_.file("no/such/folder.tutti"))));
+      session().save_timeline_to(QString::fromStdString(folder_.file("no/such/folder.tutti"))));
   EXPECT_THAT(window_->status_text().toStdString(), HasSubstr("folder.tutti"));
 }
 
@@ -102,19 +102,19 @@ TEST_F(Editor, EveryExampleIsACardAndAKeyAway) {
 
 TEST_F(Editor, ARunIsStoppedByKeysAndWhatRanIsShown) {
   open(shipped("01_two_ranks"));
-  desk().bar().choose("endless");
+  session().bar().choose("endless");
   for (const bool escape : {false, true}) {
     act("run");
     QTest::qWait(50);
-    ASSERT_TRUE(desk().running());
-    EXPECT_THAT(desk().bar().words().toStdString(), HasSubstr("waiting 25 %"));
+    ASSERT_TRUE(session().running());
+    EXPECT_THAT(session().bar().words().toStdString(), HasSubstr("waiting 25 %"));
     EXPECT_TRUE(editor().text_editor().isEnabled()) << "the window goes on";
     act("run");
     EXPECT_THAT(window_->status_text().toStdString(), HasSubstr("it is running"));
     escape ? press(Qt::Key_Escape) : press(Qt::Key_F5, Qt::ShiftModifier);
     ASSERT_TRUE(ran()) << said_;
-    EXPECT_THAT(desk().bar().words().toStdString(), HasSubstr("stopped"));
-    EXPECT_FALSE(desk().running());
+    EXPECT_THAT(session().bar().words().toStdString(), HasSubstr("stopped"));
+    EXPECT_FALSE(session().running());
   }
   act("stop");
   EXPECT_THAT(window_->status_text().toStdString(), HasSubstr("nothing is running"));
@@ -122,17 +122,17 @@ TEST_F(Editor, ARunIsStoppedByKeysAndWhatRanIsShown) {
 
 TEST_F(Editor, WhatFailsSaysWhyAndWhatIsNotHereIsGrey) {
   open(shipped("01_two_ranks"));
-  desk().bar().choose("failing");
+  session().bar().choose("failing");
   act("run");
   EXPECT_FALSE(ran());
   EXPECT_THAT(said_, HasSubstr("signal 9"));
-  EXPECT_THAT(desk().bar().words().toStdString(), HasSubstr("signal 9"));
+  EXPECT_THAT(session().bar().words().toStdString(), HasSubstr("signal 9"));
   EXPECT_EQ(editor().problem_texts().size(), 1);
-  EXPECT_EQ(desk().bar().missing("none"), QStringLiteral("it was never built"));
-  desk().bar().choose("none");
-  EXPECT_EQ(desk().bar().backend()->id, "failing") << "it cannot be chosen";
-  EXPECT_EQ(desk().bar().missing("simulate"), QString());
-  EXPECT_EQ(desk().bar().missing("tcp"), QString());
+  EXPECT_EQ(session().bar().missing("none"), QStringLiteral("it was never built"));
+  session().bar().choose("none");
+  EXPECT_EQ(session().bar().backend()->id, "failing") << "it cannot be chosen";
+  EXPECT_EQ(session().bar().missing("simulate"), QString());
+  EXPECT_EQ(session().bar().missing("tcp"), QString());
 }
 
 /// Two workers with little to do.
@@ -161,7 +161,7 @@ std::vector<std::string> children() {
 TEST_F(Editor, RealRunsHaveTheirTimelineAndLeaveNoProcess) {
   own("pair.textproto", pair());
   for (const char* backend : {"tcp", "shm"}) {
-    desk().bar().choose(backend);
+    session().bar().choose(backend);
     act("run");
     ASSERT_TRUE(ran()) << backend << ": " << said_;
     EXPECT_THAT(window_->timeline().trace()->run().executor, StartsWith("run over ")) << backend;
@@ -175,15 +175,15 @@ TEST_F(Editor, ClosingWhileItRunsLeavesNoThreadProcessOrFile) {
     const auto folders = run_folders();
     own("pair.textproto", pair());
     set(path({{"run", 0}, {"steps", 0}}), QStringLiteral("100000"));
-    desk().bar().choose(backend);
+    session().bar().choose(backend);
     act("run");
     for (int i = 0; i < 100 && (backend != std::string("endless") && children().empty()); ++i)
       QTest::qWait(10);
     QTest::qWait(50);
-    ASSERT_TRUE(desk().running()) << backend << ": " << desk().bar().words().toStdString();
+    ASSERT_TRUE(session().running()) << backend << ": " << session().bar().words().toStdString();
     answer(QMessageBox::Discard);
     EXPECT_TRUE(window_->close());
-    EXPECT_FALSE(desk().running());
+    EXPECT_FALSE(session().running());
     EXPECT_EQ(children(), std::vector<std::string>()) << backend;
     window_.reset();
     EXPECT_EQ(run_folders(), folders) << backend;

@@ -157,8 +157,8 @@ std::shared_ptr<const Trace> trace_of(const std::string& bytes) {
 }
 std::shared_ptr<const Trace> made(const Recipe& recipe) { return trace_of(bytes_of(recipe)); }
 
-Beside beside(const Recipe& a, const Recipe& b, Align align) {
-  return put_beside(made(a), made(b), align, {"a", "b"});
+Comparison comparison(const Recipe& a, const Recipe& b, Align align) {
+  return compare_traces(made(a), made(b), align, {"a", "b"});
 }
 
 std::vector<std::pair<Recipe, Recipe>> pairs() {

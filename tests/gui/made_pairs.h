@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "gui/model/beside.h"
+#include "gui/model/comparison.h"
 
 namespace tutti::gui {
 
@@ -34,14 +34,14 @@ std::shared_ptr<const Trace> made(const Recipe& recipe);
 
 inline constexpr std::array<Align, 3> kAll{Align::kStart, Align::kStep, Align::kPack};
 
-Beside beside(const Recipe& a, const Recipe& b, Align align);
+Comparison comparison(const Recipe& a, const Recipe& b, Align align);
 /// Different packs, layers, lengths and seeds.
 std::vector<std::pair<Recipe, Recipe>> pairs();
 
 /// Calls with each span of a side: its own trace's row and number, as it is in its file, and where
 /// it is shown.
 template <class Take>
-void for_each_span(const Beside& b, std::size_t side, Take take) {
+void for_each_span(const Comparison& b, std::size_t side, Take take) {
   std::map<std::pair<std::size_t, SpanRow::Index>, SpanId> shown;
   for (std::size_t r = 0; r < b.trace->rows().size(); ++r) {
     if (b.trace->rows()[r].side != side) continue;

@@ -12,7 +12,7 @@
 
 #include "core/plan/compute_kind.h"
 #include "core/scenario/run_info.h"
-#include "gui/model/beside.h"
+#include "gui/model/comparison.h"
 #include "gui/model/search.h"
 #include "tests/gui/simulated.h"
 #include "tests/support/clusters.h"
@@ -173,7 +173,7 @@ TEST(Search, OfAWordThatRowsHaveMeansTheseUnlessItIsCalledALayer) {
 TEST(Search, OfALayersNameInTwoTimelinesMeansThePackOfEach) {
   const auto first = test::simulated_trace(two_layers("algorithm: \"ring\""));
   const auto second = test::simulated_trace(two_layers("algorithm: \"ring\" bytes_per_pack: 1"));
-  const Beside b = put_beside(first, second, Align::kStart, {"a", "b"});
+  const Comparison b = compare_traces(first, second, Align::kStart, {"a", "b"});
   const Query query("pack conv1", *b.trace);
   std::map<std::size_t, std::set<std::int32_t>> packs;
   for (const Trace::Row& row : b.trace->rows()) {

@@ -13,7 +13,7 @@
 #include "core/scenario/library.h"
 #include "core/scenario/scenario.h"
 #include "core/timeline/writer.h"
-#include "gui/model/beside.h"
+#include "gui/model/comparison.h"
 #include "gui/paint/timeline_painter.h"
 #include "sim/simulator.h"
 #include "tests/support/clusters.h"
@@ -165,7 +165,7 @@ TEST(Painting, CountersAreAsHighAsTheirMostAtEachPixelInPixelsAndInShapes) {
 }
 
 TEST(Painting, AClosedGroupOfTwoTimelinesShowsEachInAHalf) {
-  const Beside both = put_beside(shared_trace(), shared_trace(), Align::kStart, {"a", "b"});
+  const Comparison both = compare_traces(shared_trace(), shared_trace(), Align::kStart, {"a", "b"});
   Layout lines(*both.trace, Arrangement::kPairs);
   lines.open("worker 0", false);
   const Scene scene{*both.trace, lines, light_theme(), {Time(), both.trace->length()}};

@@ -44,7 +44,7 @@ class Sweeps : public Editor {
     const SweepOrder order = order_of(
         folder_.file(name), {"strategy.launch_us=1..128*2", "strategy.algorithm=ring,psgpu"});
     std::atomic<bool> cancel = false;
-    const auto all = workshop().sweep(order, workshop().library, {&cancel, [] {}, [](double) {}});
+    const auto all = executors().sweep(order, executors().library, {&cancel, [] {}, [](double) {}});
     EXPECT_TRUE(all && *all) << (all ? "stopped" : all.error().message());
     return order.file;
   }
@@ -361,7 +361,7 @@ TEST_F(Sweeps, TheirActionsHaveShortcuts) {
   press(Qt::Key_Return, Qt::ControlModifier | Qt::ShiftModifier);
   EXPECT_THAT(text(), HasSubstr("launch_us:")) << "the point, to be edited";
   press(Qt::Key_F4);
-  EXPECT_FALSE(desk().isVisible());
+  EXPECT_FALSE(session().isVisible());
   plot().setFocus();
   press(Qt::Key_F5, Qt::ControlModifier);
   EXPECT_TRUE(panel().form().isVisible());

@@ -17,7 +17,7 @@
 #include "gui/topology/traffic_reader.h"
 #include "gui/widgets/overview_strip.h"
 #include "gui/widgets/time_cursor.h"
-#include "gui/window/beside_panel.h"
+#include "gui/window/comparison_panel.h"
 #include "gui/window/main_window.h"
 #include "tests/gui/simulated.h"
 #include "tests/gui/window_hands.h"
@@ -199,7 +199,7 @@ TEST_F(TopologyWindow, DevicesSayWhatTheyHoldByMouseAndByKeys) {
   const std::size_t gpu = node("w1/gpu0");
   QTest::mouseMove(&picture(),
                    picture().place_of(picture().layout_of_nodes().nodes[gpu].centre()).toPoint());
-  EXPECT_EQ(picture().node_at_hand(), gpu);
+  EXPECT_EQ(picture().current_node(), gpu);
   EXPECT_THAT(words(), HasSubstr("w1/gpu0 holds of pack"));
   QTest::mouseMove(&picture(), QPoint(1, 1));
   EXPECT_THAT(words(), HasSubstr("under way"));
@@ -273,14 +273,14 @@ TEST_F(TopologyWindow, ThePackThatIsLookedAtIsChosenWhileItIsUnderWay) {
   const auto& packs = view().trace()->packs();
   for (const core::PackRecord& pack : packs) {
     cursor().set_moment(pack.last_start);
-    if (picture().moment().under_way.size() > 1) break;
+    if (picture().moment().in_flight.size() > 1) break;
   }
-  ASSERT_GT(picture().moment().under_way.size(), 1u);
-  const PackOfStep last = picture().moment().under_way.back();
+  ASSERT_GT(picture().moment().in_flight.size(), 1u);
+  const PackOfStep last = picture().moment().in_flight.back();
   EXPECT_NE(picture().moment().pack, last) << "the first one, if nobody chooses";
   auto* const box = window_.topology().findChild<QComboBox*>(QStringLiteral("packs"));
   ASSERT_TRUE(box);
-  EXPECT_EQ(box->count(), static_cast<int>(picture().moment().under_way.size()));
+  EXPECT_EQ(box->count(), static_cast<int>(picture().moment().in_flight.size()));
   box->setFocus();
   QTest::keyClick(box, Qt::Key_End);
   EXPECT_EQ(picture().moment().pack, last);
@@ -374,7 +374,7 @@ class TwoTopologies : public TopologyWindow {
     });
     ASSERT_FALSE(why) << *why;
   }
-  const Beside& both() { return *window_.beside().beside(); }
+  const Comparison& both() { return *window_.comparison().comparison(); }
   /// What the side's own window would show at its own moment.
   TopologyMoment alone(std::size_t side, Time own) {
     const auto& trace = both().sources[side];
@@ -389,7 +389,7 @@ class TwoTopologies : public TopologyWindow {
     const TopologyMoment expected = alone(side, own);
     EXPECT_EQ(shown.loads, expected.loads);
     EXPECT_EQ(shown.flights.size(), expected.flights.size());
-    EXPECT_EQ(shown.under_way, expected.under_way);
+    EXPECT_EQ(shown.in_flight, expected.in_flight);
     EXPECT_THAT(words(), HasSubstr("This is " + both().trace->sides()[side].name + " at " +
                                    core::show(own) + " of its run."));
   }
@@ -402,7 +402,7 @@ TEST_F(TwoTopologies, EitherOfTheTwoIsShownAsItIsAtItsOwnMoment) {
   press(Qt::Key_T);
   ASSERT_TRUE(window_.topology().isVisible());
   for (const Align align : {Align::kStart, Align::kStep, Align::kPack}) {
-    window_.beside().align(align);
+    window_.comparison().align(align);
     for (int i = 0; i < 1000 && both().align != align; ++i) QTest::qWait(10);
     for (std::size_t side = 0; side < 2; ++side) {
       if (window_.topology().side() != side) press(Qt::Key_T, Qt::ShiftModifier);
@@ -412,7 +412,7 @@ TEST_F(TwoTopologies, EitherOfTheTwoIsShownAsItIsAtItsOwnMoment) {
       const core::PackRecord pack = both().trace->sides()[side].packs.back();
       cursor().set_moment(pack.first_start + Time((pack.end - pack.first_start).count() / 2));
       expect_shows(side);
-      EXPECT_FALSE(picture().moment().under_way.empty());
+      EXPECT_FALSE(picture().moment().in_flight.empty());
     }
   }
   // Alone again it is as before, with its counters.

@@ -98,11 +98,11 @@ RandomLanes random_lanes(std::uint64_t seed) {
 }
 
 /// What traffic.h says of one receiving span, from a search through all spans.
-struct Told {
+struct Received {
   Time sent, moves, left, awaited, taken;
 };
 
-Told told_of(const RandomLanes& lanes, std::int32_t track, const Span& to) {
+Received told_of(const RandomLanes& lanes, std::int32_t track, const Span& to) {
   const Time seen = to.start + to.wait, end = to.start + to.duration;
   for (const auto& [row, from] : lanes.spans) {
     if (row != to.peer || row == track || from.step != to.step || from.pack != to.pack ||
@@ -129,7 +129,7 @@ TEST(Traffic, IsWhatASearchThroughAllSpansFinds) {
       std::int64_t bytes = 0, waiting = 0, flying = 0;
       for (const auto& [row, span] : lanes.spans) {
         if (!receives(static_cast<StepKind>(span.kind))) continue;
-        const Told told = told_of(lanes, row, span);
+        const Received told = told_of(lanes, row, span);
         const bool in_flight = told.sent <= Time(t) && Time(t) < told.taken;
         flying += in_flight;
         bytes += in_flight ? span.bytes.count() : 0;

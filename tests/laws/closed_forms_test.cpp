@@ -63,7 +63,7 @@ class ClosedForm : public testing::TestWithParam<int> {
     const core::Collective collective =
         test::on_plain_cluster(*cluster, std::move(schedule), elements);
     const sim::CollectiveRun run = sim::run_alone(collective, core::NetworkModel::kIdeal);
-    EXPECT_EQ(run.trail.parts.total(), run.end)
+    EXPECT_EQ(run.causal_chain.parts.total(), run.end)
         << "the critical path does not explain the whole time";
     return run.end;
   }

@@ -123,7 +123,7 @@ class HierarchicalForm : public testing::TestWithParam<Shape> {
   }
   static Time simulate(const core::Collective& collective) {
     const sim::CollectiveRun run = sim::run_alone(collective, core::NetworkModel::kIdeal);
-    EXPECT_EQ(run.trail.parts.total(), run.end)
+    EXPECT_EQ(run.causal_chain.parts.total(), run.end)
         << "the critical path does not explain the whole time";
     return run.end;
   }

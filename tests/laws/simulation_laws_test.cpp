@@ -138,7 +138,7 @@ TEST(Law, TheCriticalPathExplainsEveryPicosecond) {
                         [&](const Collective& collective, const std::string& what) {
                           for (const core::NetworkModel model : kModels) {
                             const sim::CollectiveRun run = sim::run_alone(collective, model);
-                            EXPECT_EQ(run.trail.parts.total(), run.end) << what;
+                            EXPECT_EQ(run.causal_chain.parts.total(), run.end) << what;
                           }
                         });
   }

@@ -50,7 +50,7 @@ class TensorFlowForm : public testing::TestWithParam<int> {
     collective.kind = contract.kind;
     collective.root = has_root(contract.kind) ? contract.root() : 0;
     const sim::CollectiveRun run = sim::run_alone(collective, core::NetworkModel::kIdeal);
-    EXPECT_EQ(run.trail.parts.total(), run.end)
+    EXPECT_EQ(run.causal_chain.parts.total(), run.end)
         << "the critical path does not explain the whole time";
     return run.end;
   }

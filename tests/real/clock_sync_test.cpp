@@ -136,11 +136,10 @@ TEST(ClockOffset, WhatNoClockShowsIsNoSample) {
   ClockOffset offset;
   offset.add(ping({1'000, 0, 0}, 0, 100, 0, 100));
   const std::int64_t before = offset.to_ours(500);
-  constexpr std::int64_t kLeast = std::numeric_limits<std::int64_t>::min();
-  constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
-  for (const ClockSample& sample :
-       {ClockSample{0, kLeast, kMost, 10}, ClockSample{0, kMost, kLeast, 10},
-        ClockSample{0, kLeast, kLeast, 10}, ClockSample{0, kMost, kMost, 10}})
+  constexpr std::int64_t kMin = std::numeric_limits<std::int64_t>::min();
+  constexpr std::int64_t kMax = std::numeric_limits<std::int64_t>::max();
+  for (const ClockSample& sample : {ClockSample{0, kMin, kMax, 10}, ClockSample{0, kMax, kMin, 10},
+                                    ClockSample{0, kMin, kMin, 10}, ClockSample{0, kMax, kMax, 10}})
     offset.add(sample);
   EXPECT_EQ(offset.to_ours(500), before);
   EXPECT_FALSE(offset.strayed());

@@ -14,8 +14,8 @@
 #include <fmt/format.h>
 
 #include "core/scenario/scenario.h"
-#include "real/coordinator/crew.h"
 #include "real/coordinator/tcp_executor.h"
+#include "real/coordinator/worker_set.h"
 #include "real/proto/run.pb.h"
 #include "real/wire/failure.h"
 #include "real/worker/worker.h"
@@ -244,13 +244,13 @@ struct TwoWorkers {
   std::vector<std::unique_ptr<ControlChannel>> ends;
   Children none;
   core::RunControl control;
-  Crew crew{2, none, control, std::chrono::seconds(1)};
+  WorkerSet worker_set{2, none, control, std::chrono::seconds(1)};
 
   TwoWorkers() {
     for (std::size_t w = 0; w < 2; ++w) {
       int sockets[2];
       EXPECT_EQ(::socketpair(AF_UNIX, SOCK_STREAM, 0, sockets), 0);
-      crew[w].channel.emplace(Socket(sockets[0]), ControlChannel::kLongestFromWorker);
+      worker_set[w].channel.emplace(Socket(sockets[0]), ControlChannel::kLongestFromWorker);
       ends.push_back(
           std::make_unique<ControlChannel>(Socket(sockets[1]), ControlChannel::kLongestToWorker));
     }
@@ -278,13 +278,13 @@ struct TwoWorkers {
 
   /// What the coordinator makes of it when everyone should be ready; nothing if they are.
   std::optional<core::Problem> outcome() {
-    const auto all = crew.from_everyone(proto::Control::kReady, "is not ready");
+    const auto all = worker_set.from_everyone(proto::Control::kReady, "is not ready");
     if (all) return std::nullopt;
     return all.error().problems().front();
   }
 };
 
-TEST(Crew, AStandstillOfAllIsTheEndOfTheRun) {
+TEST(WorkerSet, AStandstillOfAllIsTheEndOfTheRun) {
   TwoWorkers two;
   two.say(0, 1.5, "rank 0 lane 0 waits for a message (pack 1, step 2 of 8, from rank 1)");
   two.say(1, 1.2, "rank 1 lane 0 waits for a message (pack 1, step 1 of 8, from rank 0)");
@@ -297,7 +297,7 @@ TEST(Crew, AStandstillOfAllIsTheEndOfTheRun) {
             "message (pack 1, step 2 of 8, from rank 1)");
 }
 
-TEST(Crew, WhoWaitsLongForOneThatIsBusyIsNoStandstill) {
+TEST(WorkerSet, WhoWaitsLongForOneThatIsBusyIsNoStandstill) {
   TwoWorkers two;
   two.say(0, 1000, "rank 0 lane 0 waits for a message");
   two.say(1, 0, "");
@@ -310,7 +310,7 @@ TEST(Crew, WhoWaitsLongForOneThatIsBusyIsNoStandstill) {
   later.join();
 }
 
-TEST(Crew, WhoHasEndedWaitsToo) {
+TEST(WorkerSet, WhoHasEndedWaitsToo) {
   TwoWorkers two;
   two.finish(0);
   two.say(0, 5, "");  // for the coordinator
@@ -320,7 +320,7 @@ TEST(Crew, WhoHasEndedWaitsToo) {
   EXPECT_EQ(outcome->kind, (core::ProblemKind{ProblemCode::kTimeout, "", 1}));
 }
 
-TEST(Crew, WhoOnlyWaitedInVainIsNoCauseWhereAnotherKnowsOne) {
+TEST(WorkerSet, WhoOnlyWaitedInVainIsNoCauseWhereAnotherKnowsOne) {
   const std::string cause = "worker {} sent something that is no message of Tutti (in step 3)";
   const std::string waits =
       "nothing has moved for 1 s: rank 1 lane 0 waits for a message (in step 3)";
@@ -338,7 +338,7 @@ TEST(Crew, WhoOnlyWaitedInVainIsNoCauseWhereAnotherKnowsOne) {
   }
 }
 
-TEST(Crew, AWrongResultComesBeforeAllElse) {
+TEST(WorkerSet, AWrongResultComesBeforeAllElse) {
   TwoWorkers two;
   two.fail(0, {ProblemCode::kLost, "", 1}, "worker 1 has closed its connection");
   two.fail(1, {ProblemCode::kWrongResult}, "element 7 is wrong");

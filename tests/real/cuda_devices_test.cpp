@@ -127,7 +127,7 @@ TEST_P(OnGpus, LongMessagesAndFewSlots) {
   }
 }
 
-class Told : public WorkListener {
+class Recorder : public WorkListener {
  public:
   void worked(Ticket ticket) override { tickets.push_back(ticket); }
   void computed(Rank rank, Devices::Clock::time_point start,
@@ -138,7 +138,7 @@ class Told : public WorkListener {
   std::vector<BusyStreams::Span> spans;
 };
 
-void finish(CudaDevices& devices, Told& told, std::size_t tickets, std::size_t spans) {
+void finish(CudaDevices& devices, Recorder& told, std::size_t tickets, std::size_t spans) {
   while (told.tickets.size() < tickets || told.spans.size() < spans) {
     const auto polled = devices.poll(told);
     ASSERT_TRUE(polled) << polled.error().message();
@@ -211,7 +211,7 @@ TEST_P(OnGpus, KernelsDoWhatTheHostDoesBitForBit) {
                 std::vector<std::byte> got(before.size());
                 perform_here(make(expected.data()));
                 gpus->copy_now(room.get(), before.data(), static_cast<std::int64_t>(before.size()));
-                Told told;
+                Recorder told;
                 ASSERT_FALSE(gpus->perform(make(room.get()), ++ticket));
                 finish(*gpus, told, 1, 0);
                 gpus->copy_now(got.data(), room.get(), static_cast<std::int64_t>(got.size()));
@@ -251,7 +251,7 @@ TEST_P(OnGpus, KernelsGoThroughLongRanges) {
     work.target = far_a.get();
     work.a = far_a.get();
     work.b = far_b.get();
-    Told told;
+    Recorder told;
     ASSERT_FALSE(gpus->perform(work, 1));
     finish(*gpus, told, 1, 0);
     gpus->copy_now(got.data(), far_a.get(), bytes);
@@ -264,7 +264,7 @@ TEST_P(OnGpus, ALaneIsToldOfInItsOrder) {
   const auto gpus = devices(2, 1);
   const Devices::Memory memory = gpus->take(0, 4096, false);
   const Devices::Memory other = gpus->take(1, 4096, false);
-  Told told;
+  Recorder told;
   for (Ticket t = 0; t < 60; ++t) {
     Work work;
     work.rank = static_cast<Rank>(t % 2);
@@ -297,7 +297,7 @@ TEST_P(OnGpus, BuffersForTheHostAreReachedFromBothSides) {
   work.count = 1000;
   work.target = far.get();
   work.a = near.get();
-  Told told;
+  Recorder told;
   ASSERT_FALSE(gpus->perform(work, 1));
   finish(*gpus, told, 1, 0);
   work.kind = Work::Kind::kCombine;
@@ -313,7 +313,7 @@ TEST_P(OnGpus, BuffersForTheHostAreReachedFromBothSides) {
 TEST_P(OnGpus, ComputationEndsWhenItsTimeHasComeOnEveryRank) {
   const auto gpus = devices(2, 1);
   const auto begin = Devices::Clock::now();
-  Told told;
+  Recorder told;
   std::map<Rank, std::vector<Devices::Clock::time_point>> ends;
   for (int i = 1; i <= 5; ++i) {
     for (const Rank rank : {0, 1}) {
@@ -367,7 +367,7 @@ TEST_F(OnFakeGpus, AnErrorIsToldByPollAndLastsAndNothingLeaks) {
   work.kind = Work::Kind::kScale;
   work.count = 1024;
   work.target = memory.get();
-  Told told;
+  Recorder told;
   for (Ticket t = 0; t < 5; ++t) EXPECT_FALSE((*gpus)->perform(work, t));
   core::Expected<void> polled;
   while (polled) polled = (*gpus)->poll(told);
@@ -392,7 +392,7 @@ TEST_F(OnFakeGpus, OutOfMemoryNamesHowMuchAndWhatToDo) {
   // What lies unused goes first.
   for (int i = 0; i < 3; ++i)
     static_cast<void>((*gpus)->take(0, (30 << 20) + i * (5 << 20), false));
-  Told told;
+  Recorder told;
   EXPECT_TRUE((*gpus)->poll(told));
   const Devices::Memory much = (*gpus)->take(0, 100 << 20, false);
   EXPECT_NE(much, nullptr);
@@ -437,7 +437,7 @@ TEST_F(OnFakeGpus, LanesBeyondAsManyShareStreams) {
   work.kind = Work::Kind::kScale;
   work.count = 1024;
   work.target = memory.get();
-  Told told;
+  Recorder told;
   for (core::Lane lane = 0; lane < 1000; ++lane) {
     work.lane = lane;
     (*gpus)->perform(work, static_cast<Ticket>(lane));

@@ -21,8 +21,8 @@ using core::Time;
 using Clock = Timers::Clock;
 
 constexpr core::Lane kSlotLane = 1 << 24;  // as real/emulate/network.cpp has it
-constexpr std::int64_t kLeast = std::numeric_limits<std::int64_t>::min();
-constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
+constexpr std::int64_t kMin = std::numeric_limits<std::int64_t>::min();
+constexpr std::int64_t kMax = std::numeric_limits<std::int64_t>::max();
 
 /// What is sent goes nowhere; what comes is made up by the test.
 class Nowhere : public Transport {
@@ -104,18 +104,18 @@ TEST(EmulatedNetwork, AMessageWhoseStampCannotBeIsAnErrorThatNamesItsSender) {
   const std::int64_t now = std::chrono::nanoseconds(std::chrono::hours(1)).count();
   const std::int64_t day = std::chrono::nanoseconds(std::chrono::hours(24)).count();
   for (const std::vector<std::int64_t>& stamp :
-       std::vector<std::vector<std::int64_t>>{{kLeast, kLeast, kLeast},
+       std::vector<std::vector<std::int64_t>>{{kMin, kMin, kMin},
                                               {-1, -1, now},
                                               {now - 1, now - 1, now},
                                               {now, now, now + day},
                                               {now, now + day, now + day},
                                               {now, now, now - 1},
-                                              {now, now, kMost},
-                                              {kMost, kMost, kMost},
-                                              {kLeast, now, now},
+                                              {now, now, kMax},
+                                              {kMax, kMax, kMax},
+                                              {kMin, now, now},
                                               {now - 1, now, now},
                                               {now + 1, now, now},
-                                              {kLeast, kLeast, kMost}}) {
+                                              {kMin, kMin, kMax}}) {
     Worker worker;
     worker.timers.run_due([] {});
     const Clock::time_point before = worker.timers.next();
@@ -184,7 +184,7 @@ TEST(EmulatedNetwork, SlotsThatNobodyTookAndTimesThatCannotBeAreErrorsThatNameTh
     piece.total = piece.length = 8;
     return piece;
   };
-  for (const std::int64_t stamp : {kLeast, std::int64_t{-1}, kMost}) {
+  for (const std::int64_t stamp : {kMin, std::int64_t{-1}, kMax}) {
     Worker worker;
     ASSERT_TRUE(worker.say(freed(out), {stamp}));
     EXPECT_EQ(worker.error(), "worker 1 stamped a slot with a time at which it cannot be free")

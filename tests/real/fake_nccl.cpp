@@ -117,7 +117,7 @@ int ask(TuttiNcclCommunicator* c, Operation op, void* stream) {
 
 int make_communicator(int device, const char* id, int ranks, int rank, int number,
                       TuttiNcclCommunicator** made) {
-  if (ranks > kMostRanks || rank >= ranks || !std::memchr(id, 0, kTuttiNcclIdBytes))
+  if (ranks > kMaxRanks || rank >= ranks || !std::memchr(id, 0, kTuttiNcclIdBytes))
     return kInvalidUsage;
   const int file = ::open(id, O_RDWR);
   if (file < 0) return kSystemError;

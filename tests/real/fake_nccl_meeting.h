@@ -19,7 +19,7 @@ namespace tutti::test {
 constexpr int kSystemError = 2;
 constexpr int kInvalidUsage = 5;
 constexpr int kRemoteError = 6;
-constexpr int kMostRanks = 16;
+constexpr int kMaxRanks = 16;
 constexpr std::size_t kSlotBytes = std::size_t{8} << 20;
 
 /// Bytes of an element.
@@ -35,12 +35,12 @@ struct Meeting {
     std::atomic<long> count;
     std::atomic<long> given;  ///< operations whose input lies in its slot
     std::atomic<long> taken;  ///< … whose result it has
-  } ranks[kMostRanks];
+  } ranks[kMaxRanks];
 };
 
 constexpr std::size_t kMeetingBytes = 1 << 16;
 static_assert(sizeof(Meeting) <= kMeetingBytes);
-constexpr std::size_t kMeetingAndSlotsBytes = kMeetingBytes + kMostRanks * kSlotBytes;
+constexpr std::size_t kMeetingAndSlotsBytes = kMeetingBytes + kMaxRanks * kSlotBytes;
 
 enum class Kind { kAllReduce, kReduceScatter, kAllGather, kBroadcast, kReduce, kParts };
 

@@ -115,7 +115,7 @@ class NcclOnFakeGpus : public testing::Test {
     return outcome;
   }
 
-  class Told : public CollectiveListener {
+  class Recorder : public CollectiveListener {
    public:
     void rank_done(CollectiveTag tag, Rank rank) override {
       ranks.push_back(rank);
@@ -130,7 +130,7 @@ class NcclOnFakeGpus : public testing::Test {
   LocalTransport transport_;
   std::unique_ptr<CudaDevices> devices_;
   std::vector<Devices::Memory> buffers_;
-  Told done_;
+  Recorder done_;
   std::unique_ptr<NcclCollectives> run_;
 };
 
@@ -282,7 +282,7 @@ TEST_F(NcclOnFakeGpus, ChannelsAreToldOfWithTheirPackAndRank) {
   }
   const auto finished = finish(12);
   ASSERT_TRUE(finished) << finished.error().message();
-  run_->hear_the_rest();
+  run_->drain();
   std::map<std::tuple<std::uint32_t, Rank, int>, int> heard;
   for (const ChannelDone& done : done_.channels) {
     ++heard[{done.collective.pack, done.rank, done.channel}];
@@ -319,7 +319,7 @@ class NcclChannels : public NcclOnFakeGpus {
     for (Rank r = 0; r < 3; ++r) run_->start({1, pack}, r);
     const auto finished = finish(3 * (pack + 1));
     ASSERT_TRUE(finished) << finished.error().message();
-    run_->hear_the_rest();
+    run_->drain();
   }
   std::shared_ptr<const core::Cluster> cluster_ = test::plain_cluster(3);
   core::Collective collective_ =
@@ -347,10 +347,10 @@ TEST_F(NcclChannels, ThatAreToldOfTooLateAreCountedAndAreNoOtherPacks) {
   const Tells tells("late");
   reduce(0);
   EXPECT_EQ(done_.channels.size(), 3u);
-  EXPECT_THAT(run_->last_words(),
+  EXPECT_THAT(run_->final_notes(),
               testing::ElementsAre(testing::ContainsRegex(" 3 .*channels of ranks 0, 1, 2 ")));
   reduce(1);  // before which the late ones come
-  EXPECT_THAT(run_->last_words(),
+  EXPECT_THAT(run_->final_notes(),
               testing::ElementsAre(testing::ContainsRegex(" 6 .*channels of ranks 0, 1, 2 ")));
   std::map<std::pair<std::uint32_t, Rank>, int> heard;
   for (const ChannelDone& done : done_.channels) ++heard[{done.collective.pack, done.rank}];

@@ -62,7 +62,7 @@ std::string wire() {
   all += header({Header::Kind::kPiece, {{{5, 6}, 1, 2, 3, 4}, 1000, 200, 300, 77}});
   all += header({Header::Kind::kPiece, {{{5, 6}, 1, 2, 3, 4}, 1 << 20, 0, 1 << 20, 77}});
   all += header({Header::Kind::kSlot, {{{5, 6}, 1, 2, 3, 4}}});
-  return all + fmt::format("{} {} {}\n", sizeof(RingCounts), kLine, kMostPieceBytes);
+  return all + fmt::format("{} {} {}\n", sizeof(RingCounts), kLine, kMaxPieceBytes);
 }
 
 struct Recorded {
@@ -95,8 +95,8 @@ TEST(Protocol, IsUnderstoodWhateverTheRelease) {
   EXPECT_FALSE(speaks_ours("7.8.9+0-" + common.substr(2)));
   EXPECT_FALSE(speaks_ours("7.8.9+" + common.substr(0, common.size() - 1)));
   EXPECT_FALSE(speaks_ours(""));
-  constexpr std::size_t kMostBytes = 32;
-  EXPECT_LE(ours.size(), kMostBytes) << "the handshake has room for so many";
+  constexpr std::size_t kMaxBytes = 32;
+  EXPECT_LE(ours.size(), kMaxBytes) << "the handshake has room for so many";
 }
 
 }  // namespace

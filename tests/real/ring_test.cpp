@@ -75,12 +75,12 @@ TEST(Ring, MessagesOfAllLengthsComeWholeAndInOrderRoundAndRound) {
 
 /// With payloads among the lines, and beside them.
 TEST(Ring, AFullRingHasNoRoomUntilSomethingIsTaken) {
-  for (const std::int64_t length : {kMostAmongLines, std::int64_t{kBytes / 2}}) {
+  for (const std::int64_t length : {kMaxAmongLines, std::int64_t{kBytes / 2}}) {
     Both ring;
     const Header header = piece_of(length, 0);
     int there = 0;
     for (; ring.writer.reserve(header); ++there) ring.writer.publish(header);
-    EXPECT_EQ(there, length > kMostAmongLines
+    EXPECT_EQ(there, length > kMaxAmongLines
                          ? 2
                          : static_cast<int>(kLineBytes / RingShare::of(header).lines));
     ring.writer.wait_for_room(true);
@@ -140,7 +140,7 @@ TEST(Ring, NoHeaderIsTrusted) {
 TEST(Ring, MoreThanEverWasThereCannotBeTaken) {
   for (const std::uint64_t taken :
        {std::uint64_t{1} << 40, std::numeric_limits<std::uint64_t>::max()}) {
-    for (const std::int64_t length : {kMostAmongLines, std::int64_t{kBytes}}) {
+    for (const std::int64_t length : {kMaxAmongLines, std::int64_t{kBytes}}) {
       Both ring;
       const Header header = piece_of(length, 0);
       while (ring.writer.reserve(header)) ring.writer.publish(header);

@@ -96,8 +96,8 @@ void close_without_waiting(const std::vector<std::vector<int>>& sockets) {
   }
 }
 
-void carry_out(const core::Collective& collective, Operation operation, const std::string& name,
-               int workers, const std::string& what) {
+void execute_points(const core::Collective& collective, Operation operation,
+                    const std::string& name, int workers, const std::string& what) {
   std::atomic<int> wrong = 0;
   std::atomic<int> left = workers;
   std::vector<std::vector<int>> sockets = mesh(workers, streams_of(name));
@@ -185,11 +185,11 @@ TEST_P(EveryAlgorithm, IsRight) {
   const core::Cluster cluster = cluster_of(shape);
   for (const Case& c : cases_on(place)) {
     const core::Strategy strategy = core::Strategy::for_algorithm(c.algorithm);
-    carry_out(core::make_all_reduce(cluster, strategy, c.type, c.elements, 0), c.operation,
-              transport, shape.workers,
-              fmt::format("{} on {} x {}, {} elements of {}, operation {}",
-                          core::to_string(c.algorithm), shape.workers, shape.gpus, c.elements,
-                          core::to_string(c.type), static_cast<int>(c.operation)));
+    execute_points(core::make_all_reduce(cluster, strategy, c.type, c.elements, 0), c.operation,
+                   transport, shape.workers,
+                   fmt::format("{} on {} x {}, {} elements of {}, operation {}",
+                               core::to_string(c.algorithm), shape.workers, shape.gpus, c.elements,
+                               core::to_string(c.type), static_cast<int>(c.operation)));
   }
 }
 
@@ -214,12 +214,12 @@ TEST_P(EveryAlgorithm, HasItsOtherCollectivesRight) {
              {std::int64_t{1}, std::int64_t{1009}, std::int64_t{60'013}}) {
           const std::int64_t elements = (most + ranks - 1) / ranks * ranks;
           const DataType type = core::kDataTypes[++turn % std::size(core::kDataTypes)];
-          carry_out(core::make_collective(cluster, strategy, type, elements, 0), Operation::kSum,
-                    transport, shape.workers,
-                    fmt::format("{} by {} on {} x {}, {} elements of {}, root {}, {}",
-                                core::to_string(kind), core::to_string(algorithm), shape.workers,
-                                shape.gpus, elements, core::to_string(type), strategy.root,
-                                out_of_place ? "out of place" : "in place"));
+          execute_points(core::make_collective(cluster, strategy, type, elements, 0),
+                         Operation::kSum, transport, shape.workers,
+                         fmt::format("{} by {} on {} x {}, {} elements of {}, root {}, {}",
+                                     core::to_string(kind), core::to_string(algorithm),
+                                     shape.workers, shape.gpus, elements, core::to_string(type),
+                                     strategy.root, out_of_place ? "out of place" : "in place"));
         }
       }
     }
@@ -245,9 +245,9 @@ class Transports : public testing::TestWithParam<std::string> {};
 TEST_P(Transports, AFullSocketOrRingIsNoEndOfIt) {
   const auto cluster = test::plain_cluster(2);
   const std::int64_t elements = 8 << 20;  // 64 MB, far beyond any socket's buffer
-  carry_out(test::on_plain_cluster(*cluster, core::ring_all_reduce(2, elements), elements,
-                                   DataType::kFloat64),
-            Operation::kSum, GetParam(), 2, "ring");
+  execute_points(test::on_plain_cluster(*cluster, core::ring_all_reduce(2, elements), elements,
+                                        DataType::kFloat64),
+                 Operation::kSum, GetParam(), 2, "ring");
 }
 
 /// Workers may be an iteration apart; every one is on the buffers that the one before left.

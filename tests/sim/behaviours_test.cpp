@@ -69,7 +69,7 @@ class PartOfATree : public Schedule {
 class Behaviours : public CollectiveListener {
  public:
   explicit Behaviours(Rank ranks) : of_(static_cast<std::size_t>(ranks)) {}
-  void rank_done(std::uint32_t, Rank, Time, const Trail&) override {}
+  void rank_done(std::uint32_t, Rank, Time, const CausalChain&) override {}
   void step_done(const StepDone& done) override {
     of_[static_cast<std::size_t>(done.rank)].push_back(
         {done.lane, done.index, done.start.count(), done.end.count()});

@@ -56,7 +56,7 @@ class Together : private CollectiveListener {
   std::map<std::uint32_t, std::int64_t> steps;
 
  private:
-  void rank_done(std::uint32_t handle, Rank, Time now, const Trail&) override {
+  void rank_done(std::uint32_t handle, Rank, Time now, const CausalChain&) override {
     ends[handle].push_back(now);
   }
   void step_done(const StepDone& step) override { ++steps[step.instance]; }

@@ -34,7 +34,7 @@ class Traffic {
       const core::PartId to{static_cast<std::int32_t>(messages[m].to), 0};
       const std::int32_t path =
           network_.paths().unicast(from, to, core::Staging::kDirect, core::Engine::kCpu);
-      const Trail none;
+      const CausalChain none;
       network_.send(path, Bytes(messages[m].bytes), Time(), m,
                     Address{0, static_cast<std::uint32_t>(m)}, &none, events_);
     }

@@ -108,11 +108,11 @@ FairFlows random_flows(Random& random, std::uint64_t most_links, std::uint64_t m
     return of.begin()[random.below(of.size())];
   };
   const auto links = 1 + random.below(most_links);
-  const bool alike = random.below(3) == 0;
+  const bool identical = random.below(3) == 0;
   for (std::uint64_t l = 0; l < links; ++l) {
-    all.links.emplace_back(alike ? 7 * kGb
-                                 : any_of({kGb, 3 * kGb, 12'345'678'901, 25 * kGb, 500'000'000,
-                                           999'999'937, narrowest}));
+    all.links.emplace_back(identical ? 7 * kGb
+                                     : any_of({kGb, 3 * kGb, 12'345'678'901, 25 * kGb, 500'000'000,
+                                               999'999'937, narrowest}));
   }
   const auto flows = 1 + random.below(most_flows);
   const bool at_once = random.below(3) == 0;

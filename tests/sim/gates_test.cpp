@@ -7,7 +7,7 @@
 #include <gtest/gtest.h>
 
 #include "core/plan/gate/credit_gate.h"
-#include "sim/interpreter/portrait.h"
+#include "sim/interpreter/state_snapshot.h"
 #include "sim/run/repetition.h"
 #include "tests/sim/simulated.h"
 
@@ -51,7 +51,7 @@ class Started : public Gates::Starter {
 };
 
 bool fit(Gates& gates) {
-  return portrait_of(Time(), [&](core::StateVisitor& visitor) { gates.visit_state(visitor); }).fit;
+  return snapshot_of(Time(), [&](core::StateVisitor& visitor) { gates.visit_state(visitor); }).fit;
 }
 
 /// A cycle begins at 1 ms; all agree some latencies later. Every replica has waited since it had

@@ -86,7 +86,7 @@ TEST(Interpreter, AStepWaitsForAnotherLanesSteps) {
                                {{receive(0, 50), receive(0, 25)}},
                                {{receive(0, 10, 1)}}});
   EXPECT_EQ(r.rank_end[2], ns(300 + 40 + 100)) << "after both steps of lane 0";
-  EXPECT_EQ(r.trail.parts.total(), r.end);
+  EXPECT_EQ(r.causal_chain.parts.total(), r.end);
 }
 
 TEST(Interpreter, AFullConnectionHoldsItsSenderBack) {
@@ -132,8 +132,8 @@ TEST(Interpreter, AddingTakesTheDevicesTimeAndQueuesThere) {
   const CollectiveRun r = run({{{add}, {add}}});
   EXPECT_EQ(r.end, ns(2 * 2 * 800))
       << "two additions of 400 bytes each at 2 ns per byte, twice, one lane after the other";
-  EXPECT_EQ(r.trail.parts.reduce, ns(1600));
-  EXPECT_EQ(r.trail.parts.queue, ns(1600));
+  EXPECT_EQ(r.causal_chain.parts.reduce, ns(1600));
+  EXPECT_EQ(r.causal_chain.parts.queue, ns(1600));
 }
 
 TEST(Interpreter, CopiesAndScalesTakeTheCopyRate) {

@@ -32,9 +32,9 @@ class Wire {
                      Staging staging = Staging::kDirect, Engine engine = Engine::kKernel) {
     advance(at);
     const std::uint32_t id = next_++;
-    const Trail trail;
+    const CausalChain causal_chain;
     buffer_free[id] = network.send(network.paths().unicast(from, to, staging, engine), Bytes(bytes),
-                                   at, id, Address{0, id}, &trail, events);
+                                   at, id, Address{0, id}, &causal_chain, events);
     sent[id] = at;
     return id;
   }
@@ -67,7 +67,7 @@ class Wire {
       }
       const Network::Arrival arrival = network.deliver(event);
       delivered[arrival.address.connection] = event.time;
-      EXPECT_EQ(arrival.trail.parts.total(), event.time - sent[arrival.address.connection])
+      EXPECT_EQ(arrival.causal_chain.parts.total(), event.time - sent[arrival.address.connection])
           << "the trail explains the whole way";
     }
   }

@@ -40,7 +40,7 @@ enum class Lines { kAsLongAsCanBe, kNone };
 
 struct How {
   core::NetworkModel model = core::NetworkModel::kFifo;
-  bool trails = false;
+  bool causal_chains = false;
   bool bins = false;
   std::vector<core::LinkChange> changes;
 };
@@ -50,7 +50,7 @@ class Together : private CollectiveListener {
   Together(const Cluster& cluster, const std::vector<Started>& all, const How& how, Lines lines)
       : how_(how),
         network_(cluster, how.model, how.bins ? LinkRange{0, cluster.links()} : LinkRange{},
-                 how.trails, LinkHealth(cluster, how.changes)),
+                 how.causal_chains, LinkHealth(cluster, how.changes)),
         devices_(cluster),
         interpreter_(network_, devices_, events_, false) {
     if (lines == Lines::kAsLongAsCanBe) {
@@ -88,9 +88,10 @@ class Together : private CollectiveListener {
   }
 
  private:
-  void rank_done(std::uint32_t instance, core::Rank rank, Time now, const Trail& trail) override {
+  void rank_done(std::uint32_t instance, core::Rank rank, Time now,
+                 const CausalChain& causal_chain) override {
     outcome_.ends[instance][static_cast<std::size_t>(rank)] = now;
-    if (how_.trails) outcome_.parts.push_back(trail.parts);
+    if (how_.causal_chains) outcome_.parts.push_back(causal_chain.parts);
   }
   void step_done(const StepDone&) override {}
 
@@ -186,7 +187,7 @@ TEST(Sections, CollectivesSideBySideTakeTheSameTimesAsHopByHop) {
         any_collectives(random, *cluster, static_cast<int>(1 + random.below(3)));
     How how;
     how.model = random.below(4) == 0 ? core::NetworkModel::kIdeal : core::NetworkModel::kFifo;
-    how.trails = random.below(2) == 0;
+    how.causal_chains = random.below(2) == 0;
     how.bins = random.below(2) == 0;
     expect_same(*cluster, all, how,
                 "seed " + std::to_string(seed) +
@@ -200,7 +201,7 @@ TEST(Sections, LinksThatDegradeAndDieDoSoInLineAsWell) {
     const auto cluster = random_cluster(random, 3);
     const std::vector<Started> all = any_collectives(random, *cluster, 2);
     How how;
-    how.trails = random.below(2) == 0;
+    how.causal_chains = random.below(2) == 0;
     for (int i = 0; i < 4; ++i) {
       core::LinkChange change;
       change.link =
@@ -220,7 +221,7 @@ TEST(Sections, SwitchesThatMulticastAndAddKeepTheirHops) {
     std::vector<Started> all = any_collectives(random, cluster, 2);
     all[0].collective.schedule = core::in_switch_all_reduce(4, all[0].collective.elements);
     How how;
-    how.trails = random.below(2) == 0;
+    how.causal_chains = random.below(2) == 0;
     expect_same(cluster, all, how, "seed " + std::to_string(seed));
   }
 }

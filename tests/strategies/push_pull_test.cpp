@@ -11,7 +11,7 @@
 #include "core/algorithm/push_pull.h"
 #include "core/framework/byteps/keys.h"
 #include "core/lowering/gates.h"
-#include "core/lowering/who_reduces.h"
+#include "core/lowering/reduction_scope.h"
 #include "sim/folding/folding.h"
 #include "tests/sim/simulated.h"
 #include "tests/support/problems.h"
@@ -132,7 +132,7 @@ TEST(PushPull, OfOnePartitionInClosedForm) {
       byteps("partition_bytes: 4096000",
              "variable { name: \"v\" shape: 1000000 } forward_ms: 1 backward_ms: 2 update_ms: 0");
   ASSERT_EQ(s.plan.packs.size(), 2u);
-  EXPECT_EQ(core::who_reduces(s.strategy, s.plan), core::WhoReduces::kServers);
+  EXPECT_EQ(core::reduction_scope(s.strategy, s.plan), core::ReductionScope::kServers);
   const core::Cluster& c = *s.cluster;
   const Bytes bytes(4'000'000);
   const Time wire = core::transfer_time(bytes, core::Bandwidth(10'000'000'000));

@@ -24,8 +24,8 @@ using core::nccl::ErrorBands;
 /// ten of the next will lie, which asks for more than eight of ten of their own. Half of what (n +
 /// 1) / n comes to with 20 systems holds eight of ten of systems left out.
 constexpr double kLow = 0.09, kHigh = 0.91;
-constexpr double kOwnSay = 3;    ///< systems that a factor of 1 counts as much as
-constexpr double kLeast = 0.01;  ///< logarithm; no band ends nearer to its prediction
+constexpr double kOwnSay = 3;  ///< systems that a factor of 1 counts as much as
+constexpr double kMin = 0.01;  ///< logarithm; no band ends nearer to its prediction
 constexpr std::size_t kFewSystems = 5;
 
 using Weighted = std::vector<std::pair<double, double>>;
@@ -81,8 +81,8 @@ class BandFit {
     for (std::size_t several = 0; several < 2; ++several) {
       for (std::size_t size = 0; size < ErrorBands::kSizes; ++size) {
         const Weighted& part = parts[several][size].empty() ? whole : parts[several][size];
-        made_.at(several == 1, size) = {std::exp(std::min(-kLeast, quantile(part, kLow))),
-                                        std::exp(std::max(kLeast, quantile(part, kHigh)))};
+        made_.at(several == 1, size) = {std::exp(std::min(-kMin, quantile(part, kLow))),
+                                        std::exp(std::max(kMin, quantile(part, kHigh)))};
       }
     }
     for (std::size_t k = 0; k < factors_.size(); ++k) made_.factors()[k].value = factors_[k];

@@ -36,10 +36,10 @@ Fit::Fit(std::vector<Row> rows, const Parameters& start)
     : rows_(std::move(rows)), start_(start), p_(start) {
   const std::size_t n = p_.all().size();
   of_.resize(n);
-  alike_.resize(n);
+  identical_.resize(n);
   for (std::size_t k = 0; k < n; ++k) {
     for (std::size_t other = 0; other < n; ++other) {
-      if (other != k && p_.all()[k].kind == p_.all()[other].kind) alike_[k].push_back(other);
+      if (other != k && p_.all()[k].kind == p_.all()[other].kind) identical_[k].push_back(other);
     }
   }
   for (std::size_t r = 0; r < rows_.size(); ++r) {
@@ -102,7 +102,7 @@ double Fit::moved(std::size_t k) const {
 double Fit::expected(std::size_t k) const {
   double sum = 0;
   double count = 1;
-  for (const std::size_t other : alike_[k]) {
+  for (const std::size_t other : identical_[k]) {
     if (of_[other].empty()) continue;
     sum += moved(other);
     ++count;

@@ -69,8 +69,8 @@ std::vector<Case> training(const std::vector<System>& systems) {
       if (j < i) ++index;
       ++of_system;
     }
-    constexpr std::size_t kMost = 4;
-    const std::size_t every = (of_system + kMost - 1) / kMost;
+    constexpr std::size_t kMax = 4;
+    const std::size_t every = (of_system + kMax - 1) / kMax;
     if (index % every != 0) continue;
     some.push_back(cases[i]);
     some.back().weight = 1 / std::ceil(static_cast<double>(of_system) / static_cast<double>(every));

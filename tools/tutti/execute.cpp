@@ -27,7 +27,7 @@ using core::RecordLevel;
 using core::RecordOptions;
 
 /// How often the timeline of a run that takes real time is written.
-constexpr std::chrono::milliseconds kMostUnwritten{500};
+constexpr std::chrono::milliseconds kMaxUnwritten{500};
 
 std::optional<RecordLevel> parse_level(const std::string& name) {
   if (name == "none") return RecordLevel::kNone;
@@ -68,7 +68,7 @@ Expected<RecordOptions> record_options(const ExecuteOptions& options) {
   const auto time = [](const char* option, const std::optional<double>& us,
                        core::Time otherwise) -> Expected<core::Time> {
     if (!us) return otherwise;
-    if (*us >= 0 && *us <= core::kMostLatencyUs * 100) return core::time_from_us(*us);
+    if (*us >= 0 && *us <= core::kMaxLatencyUs * 100) return core::time_from_us(*us);
     return refused({ProblemCode::kInvalid, option},
                    "{} {}: expected microseconds since the start of the run", option, *us);
   };
@@ -100,9 +100,9 @@ Expected<RecordOptions> record_options(const ExecuteOptions& options) {
 
 Expected<void> override_steps(const ExecuteOptions& options, core::RunOptions& run) {
   if (options.steps) {
-    if (*options.steps < 1 || *options.steps > core::kMostSteps) {
-      return refused(out_of_range("--steps", *options.steps, core::kMostSteps),
-                     "--steps {}: expected 1 to {}", *options.steps, core::kMostSteps);
+    if (*options.steps < 1 || *options.steps > core::kMaxSteps) {
+      return refused(out_of_range("--steps", *options.steps, core::kMaxSteps),
+                     "--steps {}: expected 1 to {}", *options.steps, core::kMaxSteps);
     }
     run.steps = *options.steps;
   }
@@ -169,7 +169,7 @@ int execute(core::Executor& executor, const std::string& doing, const ExecuteOpt
   control.progress = [&](double share) {
     progress.update(share);
     const auto now = std::chrono::steady_clock::now();
-    if (writer && besides.writes_as_it_goes && now - written >= kMostUnwritten) {
+    if (writer && besides.writes_as_it_goes && now - written >= kMaxUnwritten) {
       writer->flush();
       written = now;
     }

@@ -11,7 +11,7 @@
 #include "core/advice/what_if.h"
 #include "core/base/format.h"
 #include "core/explore/outcome.h"
-#include "core/lowering/who_reduces.h"
+#include "core/lowering/reduction_scope.h"
 #include "core/nccl/collective_time.h"
 #include "core/scenario/nccl_model.h"
 #include "core/strategy/bounds.h"
@@ -19,7 +19,7 @@
 #include "sim/collectives/collective_run.h"
 #include "sim/collectives/plan_collectives.h"
 #include "sim/simulator.h"
-#include "sim/sweep/crowd.h"
+#include "sim/sweep/pool.h"
 #include "tools/tutti/explore/explore.h"
 #include "tools/tutti/io/interrupt.h"
 #include "tools/tutti/io/progress.h"
@@ -37,7 +37,7 @@ using core::show;
 using core::Time;
 
 /// A collective with more steps than this, over all ranks, is not run by itself: some ten seconds.
-constexpr std::int64_t kMostSteps = 20'000'000;
+constexpr std::int64_t kMaxSteps = 20'000'000;
 /// As a fraction of the step: smaller savings are not listed.
 constexpr double kWorthTelling = 0.001;
 
@@ -73,7 +73,7 @@ std::int64_t steps_in(const core::Schedule& schedule) {
   std::int64_t steps = 0;
   for (core::Rank rank = 0; rank < schedule.ranks(); ++rank) {
     for (int lane = 0; lane < schedule.lanes(rank); ++lane) steps += schedule.steps(rank, lane);
-    if (steps > kMostSteps) break;
+    if (steps > kMaxSteps) break;
   }
   return steps;
 }
@@ -82,7 +82,7 @@ std::vector<PackCosts> pack_costs(const core::Scenario& scenario, const core::Su
                                   std::vector<std::string>& notes) {
   std::vector<PackCosts> list;
   // Packs of one length cost the same, but for the servers that they go to.
-  const core::WhoReduces who = core::who_reduces(scenario.strategy, scenario.plan);
+  const core::ReductionScope who = core::reduction_scope(scenario.strategy, scenario.plan);
   const bool on_servers = core::on_servers(who);
   std::map<std::tuple<std::int64_t, int, core::CollectiveKind, core::DataType, int>,
            std::pair<std::optional<Time>, std::optional<Time>>>
@@ -96,7 +96,7 @@ std::vector<PackCosts> pack_costs(const core::Scenario& scenario, const core::Su
     // Packs that are gathered, or are not gradients, are not reduced by the strategy's reduction.
     const bool reduced = !pack.payload.reduction &&
                          scenario.plan.collective(pack).kind == scenario.strategy.collective;
-    if (who == core::WhoReduces::kAllReplicas &&
+    if (who == core::ReductionScope::kAllReplicas &&
         (reduced || scenario.plan.collective(pack).kind == core::CollectiveKind::kAllReduce))
       costs.least =
           core::all_reduce_bound(*scenario.cluster, costs.bytes, scenario.run.network_model,
@@ -114,7 +114,7 @@ std::vector<PackCosts> pack_costs(const core::Scenario& scenario, const core::Su
     auto [found, fresh] = known.try_emplace(
         {scenario.plan.collective(pack).elements, pack.entry, scenario.plan.collective(pack).kind,
          scenario.plan.collective(pack).type, on_servers ? record.pack : 0});
-    if (fresh && steps_in(*scenario.plan.collective(pack).schedule) <= kMostSteps) {
+    if (fresh && steps_in(*scenario.plan.collective(pack).schedule) <= kMaxSteps) {
       const Time launch = sim::PlanCollectives::launch_of(scenario.plan.collective(pack), Time());
       found->second.first =
           launch +
@@ -154,7 +154,7 @@ Expected<std::vector<Answer>> answers_of(const core::Scenario& scenario,
     answers.push_back({std::move(question), std::nullopt});
   Progress progress("simulating changes");
   sim::Simulator simulator;
-  sim::CrowdWork crowd;
+  sim::PoolWork crowd;
   for (std::size_t i = 0; i < answers.size(); ++i)
     crowd.points.push_back(static_cast<std::int64_t>(i));
   crowd.threads = threads;
@@ -179,7 +179,7 @@ Expected<std::vector<Answer>> answers_of(const core::Scenario& scenario,
     return true;
   };
   crowd.stop = [&] { return interrupt.happened(); };
-  sim::run_crowd(crowd);
+  sim::run_pool(crowd);
   std::erase_if(answers, [](const Answer& answer) { return !answer.outcome; });
   std::stable_sort(answers.begin(), answers.end(), [](const Answer& a, const Answer& b) {
     return a.outcome->step < b.outcome->step;

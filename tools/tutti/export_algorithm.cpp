@@ -8,7 +8,7 @@
 #include "core/custom/custom_algorithm.h"
 #include "core/custom/msccl.h"
 #include "core/lowering/plan.h"
-#include "core/lowering/who_reduces.h"
+#include "core/lowering/reduction_scope.h"
 #include "core/strategy/collective.h"
 #include "core/text/report.h"
 #include "tools/tutti/io/output_file.h"
@@ -71,10 +71,10 @@ Expected<std::string> msccl_of(const core::Scenario& scenario) {
   };
   if (scenario.plan.packs.empty())
     return wrong(ProblemCode::kMissing, "--to msccl: the scenario has no pack to export");
-  const core::WhoReduces who = core::who_reduces(scenario.strategy, scenario.plan);
+  const core::ReductionScope who = core::reduction_scope(scenario.strategy, scenario.plan);
   const core::Pack& pack = scenario.plan.packs.front();
   const Collective& planned = scenario.plan.collective(pack);
-  if (who != core::WhoReduces::kAllReplicas || pack.payload.reduction.has_value())
+  if (who != core::ReductionScope::kAllReplicas || pack.payload.reduction.has_value())
     return wrong(ProblemCode::kUnsupported,
                  "--to msccl: only collectives between all replicas are exported");
   if (planned.schedule->ranks() != planned.contributors)

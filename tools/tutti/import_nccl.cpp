@@ -32,7 +32,7 @@ using core::nccl::SearchResult;
 using core::nccl::SearchSettings;
 using core::nccl::Topology;
 
-constexpr std::int64_t kMostNodes = 10'000'000;
+constexpr std::int64_t kMaxNodes = 10'000'000;
 
 struct NamedGraph {
   const char* name;
@@ -94,7 +94,7 @@ std::string graphs_text(const SearchResult& found, const Channels& channels,
   std::string text =
       fmt::format("{}: {} × {} GPUs of compute capability {}.{}, as NCCL 2.28.9 searches them\n",
                   file, nodes * found.nodes_per_topology, found.node.count(NodeKind::kGpu),
-                  found.node.least_sm() / 10, found.node.least_sm() % 10);
+                  found.node.min_sm() / 10, found.node.min_sm() % 10);
   if (found.nodes_per_topology > 1)
     text += fmt::format(
         "  each machine is {} nodes to NCCL: its cards are faster than what joins them inside\n",
@@ -152,7 +152,7 @@ std::string graphs_json(const SearchResult& found, const Channels& channels, std
   };
   return to_json(Report{{"nodes", nodes * found.nodes_per_topology},
                         {"gpus_per_node", found.node.count(NodeKind::kGpu)},
-                        {"compute_capability", found.node.least_sm()},
+                        {"compute_capability", found.node.min_sm()},
                         {"most_gb_per_s", found.most_gb_per_s},
                         {"total_gb_per_s", found.total_gb_per_s},
                         {"channels", channels.collectives},
@@ -232,13 +232,13 @@ core::Expected<Topology> load(const ImportNcclTopologyOptions& options) {
 }
 
 /// What NCCL's environment says: how to search, and what not to.
-struct Wishes {
+struct Preferences {
   SearchSettings settings;
   std::vector<Graph> graphs;  ///< of NCCL_GRAPH_FILE
 };
 
-core::Expected<Wishes> wishes_of(const std::vector<std::string>& written) {
-  Wishes wishes;
+core::Expected<Preferences> preferences_of(const std::vector<std::string>& written) {
+  Preferences preferences;
   for (const std::string& one : written) {
     const std::size_t equals = one.find('=');
     if (equals == std::string::npos)
@@ -248,17 +248,18 @@ core::Expected<Wishes> wishes_of(const std::vector<std::string>& written) {
     if (name == "NCCL_GRAPH_FILE") {
       const auto graphs = core::nccl::load_graphs(value);
       if (!graphs) return failed(graphs);
-      wishes.graphs = *graphs;
-    } else if (const auto done = set(wishes.settings, name, value); !done) {
+      preferences.graphs = *graphs;
+    } else if (const auto done = set(preferences.settings, name, value); !done) {
       return tl::unexpected(about("--set", done.error()));
     }
   }
-  return wishes;
+  return preferences;
 }
 
 int tell_graphs(const ImportNcclTopologyOptions& options, const Topology& topology,
-                const Wishes& wishes, Format format) {
-  const auto found = search_graphs(topology, options.nodes, wishes.settings, wishes.graphs);
+                const Preferences& preferences, Format format) {
+  const auto found =
+      search_graphs(topology, options.nodes, preferences.settings, preferences.graphs);
   if (!found) return report(found.error());
   if (!options.graph_file.empty()) {
     std::vector<Graph> graphs;
@@ -267,7 +268,7 @@ int tell_graphs(const ImportNcclTopologyOptions& options, const Topology& topolo
         status != kDone)
       return status;
   }
-  const auto channels = channels_of(topology, *found, options.nodes, wishes.settings);
+  const auto channels = channels_of(topology, *found, options.nodes, preferences.settings);
   if (!channels) return report(channels.error());
   const std::string text = format == Format::kJson
                                ? graphs_json(*found, *channels, options.nodes)
@@ -292,7 +293,7 @@ core::Expected<std::string> cluster_of(const ImportNcclTopologyOptions& options,
                    "{}: no shipped machine has GPUs of compute capability {}.{}, whose memory and "
                    "arithmetic no topology "
                    "says; name one that is near by --devices ({})",
-                   options.file, topology.least_sm() / 10, topology.least_sm() % 10,
+                   options.file, topology.min_sm() / 10, topology.min_sm() % 10,
                    fmt::join(library.names(core::Library::Kind::kMachine), ", "));
   }
   const auto path = library.find(core::Library::Kind::kMachine, words.devices, options.output);
@@ -320,9 +321,9 @@ core::Expected<std::string> cluster_of(const ImportNcclTopologyOptions& options,
 int import_nccl_topology(const ImportNcclTopologyOptions& options, const Environment& environment) {
   const auto format = format_of(options.format);
   if (!format) return report(format.error());
-  if (options.nodes < 1 || options.nodes > kMostNodes)
-    return refuse(out_of_range("--nodes", options.nodes, kMostNodes),
-                  "--nodes {}: expected 1 to {}", options.nodes, kMostNodes);
+  if (options.nodes < 1 || options.nodes > kMaxNodes)
+    return refuse(out_of_range("--nodes", options.nodes, kMaxNodes), "--nodes {}: expected 1 to {}",
+                  options.nodes, kMaxNodes);
   if (options.graphs &&
       (!options.name.empty() || !options.devices.empty() || !options.link.empty()))
     return refuse(
@@ -334,15 +335,15 @@ int import_nccl_topology(const ImportNcclTopologyOptions& options, const Environ
   if (!options.against.empty() && (!options.graphs || *format == Format::kJson))
     return refuse({ProblemCode::kUnused, "--against"},
                   "--against compares graphs with a dump; add --graphs, leave out --format json");
-  const auto wishes = wishes_of(options.set);
-  if (!wishes) return report(wishes.error());
-  if (!options.graphs && !wishes->graphs.empty())
+  const auto preferences = preferences_of(options.set);
+  if (!preferences) return report(preferences.error());
+  if (!options.graphs && !preferences->graphs.empty())
     return refuse({ProblemCode::kUnused, "--set"},
                   "--set NCCL_GRAPH_FILE needs graphs, and a cluster has only rings; add --graphs");
   const auto topology = load(options);
   if (!topology) return report(topology.error());
-  if (options.graphs) return tell_graphs(options, *topology, *wishes, *format);
-  const auto text = cluster_of(options, *topology, wishes->settings, environment.library);
+  if (options.graphs) return tell_graphs(options, *topology, *preferences, *format);
+  const auto text = cluster_of(options, *topology, preferences->settings, environment.library);
   if (!text) return report(text.error());
   // Last, so that with --format json every other error is JSON.
   if (!options.graphs && (*format == Format::kJson || !options.graph_file.empty()))

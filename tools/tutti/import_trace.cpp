@@ -143,17 +143,17 @@ std::string text_of(const MeasuredRun& run, const StepModel& model) {
   if (!run.choices.empty()) {
     Table table(
         {"<  NCCL's choice", "bytes", "ranks", "<algorithm", "<protocol", "channels", "times"});
-    constexpr std::size_t kMostRows = 40;
-    for (std::size_t i = 0; i < std::min(run.choices.size(), kMostRows); ++i) {
+    constexpr std::size_t kMaxRows = 40;
+    for (std::size_t i = 0; i < std::min(run.choices.size(), kMaxRows); ++i) {
       const core::MeasuredChoice& c = run.choices[i];
       table.row({fmt::format("  {}", to_string(c.kind)), core::show_count(c.bytes),
                  c.ranks < 0 ? "-" : std::to_string(c.ranks), c.algorithm, c.protocol,
                  c.channels < 0 ? "-" : std::to_string(c.channels), core::show_count(c.times)});
     }
     text += table.text(0);
-    if (run.choices.size() > kMostRows)
+    if (run.choices.size() > kMaxRows)
       text += fmt::format("  and {} rows more (--format json has all)\n",
-                          run.choices.size() - kMostRows);
+                          run.choices.size() - kMaxRows);
   }
   if (model.steps > 0) {
     const auto time = [](std::int64_t ns) {

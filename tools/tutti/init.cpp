@@ -84,10 +84,10 @@ struct DragonflyAsked {
 /// them; larger ones, half as many workers on a router as routers in a group, where that would be
 /// more links than can be simulated.
 DragonflyAsked dragonfly_of(std::int64_t nodes) {
-  constexpr std::int64_t kMostRouters = 4096;
+  constexpr std::int64_t kMaxRouters = 4096;
   DragonflyAsked best;
   double least = 0;
-  for (DragonflyAsked shape; shape.routers <= kMostRouters; shape.routers *= 2) {
+  for (DragonflyAsked shape; shape.routers <= kMaxRouters; shape.routers *= 2) {
     shape.workers = std::max<std::int64_t>(4, shape.routers / 2);
     const std::int64_t of_group = shape.routers * shape.workers;
     const std::int64_t groups = (nodes + of_group - 1) / of_group;
@@ -98,7 +98,7 @@ DragonflyAsked dragonfly_of(std::int64_t nodes) {
       least = all;
       best = shape;
     }
-    if (all <= static_cast<double>(core::kMostSwitchLinks)) break;
+    if (all <= static_cast<double>(core::kMaxSwitchLinks)) break;
   }
   return best;
 }
@@ -197,10 +197,10 @@ int init(const InitOptions& options, const Environment& environment) {
   if (options.nodes < 1)
     return refuse({ProblemCode::kTooSmall, "--nodes"}, "--nodes {}: expected 1 or more",
                   options.nodes);
-  constexpr std::int64_t kMostServers = 10'000;
-  if (options.servers < 0 || options.servers > kMostServers)
-    return refuse(out_of_range("--servers", options.servers, kMostServers),
-                  "--servers {}: expected 0 to {}", options.servers, kMostServers);
+  constexpr std::int64_t kMaxServers = 10'000;
+  if (options.servers < 0 || options.servers > kMaxServers)
+    return refuse(out_of_range("--servers", options.servers, kMaxServers),
+                  "--servers {}: expected 0 to {}", options.servers, kMaxServers);
   if (options.servers > 0 && !options.algorithm.empty())
     return refuse({ProblemCode::kConflict, "--servers"},
                   "--servers reduces gradients on servers, --algorithm without them; keep one");

@@ -7,7 +7,7 @@
 #include <fmt/ranges.h>
 
 #include "core/base/format.h"
-#include "core/lowering/who_reduces.h"
+#include "core/lowering/reduction_scope.h"
 #include "core/nccl/collective_time.h"
 #include "core/scenario/nccl_model.h"
 #include "core/scenario/run_info.h"
@@ -36,7 +36,7 @@ using core::Schedule;
 using core::show;
 
 /// Nobody reads more steps than this.
-constexpr std::int64_t kMostPrintedSteps = 20'000;
+constexpr std::int64_t kMaxPrintedSteps = 20'000;
 /// Characters of a pack's names in the table, and of a line that names them all.
 constexpr std::size_t kNamesWidth = 70;
 constexpr std::size_t kLineWidth = 110;
@@ -126,7 +126,8 @@ std::string all_names(const Scenario& scenario, const Pack& pack) {
 /// "16 ranks"; of groups that do not wait for each other, whose own these are.
 std::string taking_part(const Scenario& scenario, const Pack& pack) {
   const std::int32_t ranks = scenario.plan.collective(pack).schedule->ranks();
-  if (core::who_reduces(scenario.strategy, scenario.plan) != core::WhoReduces::kServersAtOwnPace)
+  if (core::reduction_scope(scenario.strategy, scenario.plan) !=
+      core::ReductionScope::kAsyncServers)
     return fmt::format("{} ranks", ranks);
   return fmt::format("the {} replicas of a worker, separately in each of {} workers",
                      scenario.plan.collective(pack).contributors,
@@ -176,7 +177,7 @@ std::string packs_table(const Scenario& scenario) {
                   [&](const Pack& p) { return !by_nccl(scenario.plan.collective(p)).empty(); }))
     columns.push_back(
         {"<by NCCL", [&](const Pack& p) { return by_nccl(scenario.plan.collective(p)); }});
-  if (core::on_servers(core::who_reduces(scenario.strategy, scenario.plan)))
+  if (core::on_servers(core::reduction_scope(scenario.strategy, scenario.plan)))
     columns.insert(columns.begin(), {"<server", [&](const Pack& p) {
                                        return where_it_lies(scenario.plan.collective(p));
                                      }});
@@ -404,11 +405,11 @@ int plan(const PlanOptions& options, const Environment& environment) {
                                              : fmt::format("pack {}", options.pack);
   if (options.schedule) {
     const std::int64_t steps = steps_of(*collective.schedule);
-    if (steps > kMostPrintedSteps) {
+    if (steps > kMaxPrintedSteps) {
       return refuse({core::ProblemCode::kTooLarge, "--schedule"},
                     "--schedule: {} has {} steps on {} ranks, more than the limit of {}; "
                     "use fewer workers or channels",
-                    shown, steps, collective.schedule->ranks(), kMostPrintedSteps);
+                    shown, steps, collective.schedule->ranks(), kMaxPrintedSteps);
     }
   }
   std::string checked;

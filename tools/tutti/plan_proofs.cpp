@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 
 #include "core/lowering/plan_check.h"
-#include "core/lowering/who_reduces.h"
+#include "core/lowering/reduction_scope.h"
 #include "core/nccl/collective_time.h"
 #include "core/nccl/lowering/lower.h"
 #include "core/schedule/checker.h"
@@ -30,8 +30,8 @@ using core::Schedule;
 /// Elements with which a schedule is proved: odd, and enough to fill every chunk.
 constexpr std::int64_t kCheckedElements = 4099;
 /// More words of clocks and cells, and more steps, than anyone waits for (some minutes).
-constexpr std::int64_t kMostCheckedWords = std::int64_t{1} << 27;
-constexpr std::int64_t kMostCheckedSteps = 10'000'000;
+constexpr std::int64_t kMaxCheckedWords = std::int64_t{1} << 27;
+constexpr std::int64_t kMaxCheckedSteps = 10'000'000;
 
 /// NCCL's steps for a collective that has its choice, `elements` of it in the place of all. ERRORS:
 /// what is not lowered.
@@ -114,7 +114,7 @@ Expected<std::string> prove(const std::string& what, const Collective& planned, 
     of_nccl = own.words + ": ";
   }
   const std::int64_t steps = steps_of(*small.schedule);
-  if ((!as_it_is && words_to_check(small) > kMostCheckedWords) || steps > kMostCheckedSteps) {
+  if ((!as_it_is && words_to_check(small) > kMaxCheckedWords) || steps > kMaxCheckedSteps) {
     return refused({ProblemCode::kTooLarge, "--check"},
                    "--check: the schedule of {} is too large to prove ({} steps on {} ranks); take "
                    "fewer workers, whose "
@@ -146,7 +146,7 @@ Expected<std::string> prove_pack(const Scenario& scenario, std::size_t number) {
   const auto& partition = scenario.plan.partition;
   // Packs on servers are proved at full size: their location depends on it. Sparse or saved data is
   // not reduced by the strategy's reduction of gradients.
-  const bool as_it_is = core::on_servers(core::who_reduces(scenario.strategy, scenario.plan)) ||
+  const bool as_it_is = core::on_servers(core::reduction_scope(scenario.strategy, scenario.plan)) ||
                         pack.payload.reduction.has_value();
   Collective small =
       as_it_is ? planned

@@ -18,18 +18,18 @@ core::Expected<real::TcpExecutorOptions> executor_options(const RealOptions& opt
   real::TcpExecutorOptions made;
   made.program = "/proc/self/exe";
   made.timeout_seconds = options.timeout_seconds.value_or(made.timeout_seconds);
-  if (!(made.timeout_seconds > 0 && made.timeout_seconds <= real::kMostTimeoutSeconds))
+  if (!(made.timeout_seconds > 0 && made.timeout_seconds <= real::kMaxTimeoutSeconds))
     return refused(
-        out_of_range("--timeout-seconds", *options.timeout_seconds, real::kMostTimeoutSeconds),
-        "--timeout-seconds must be above 0 and at most {}", real::kMostTimeoutSeconds);
+        out_of_range("--timeout-seconds", *options.timeout_seconds, real::kMaxTimeoutSeconds),
+        "--timeout-seconds must be above 0 and at most {}", real::kMaxTimeoutSeconds);
   if (!options.transport.empty()) made.transport = options.transport;
   if (made.transport != "tcp" && made.transport != "shm")
     return refused({ProblemCode::kUnknownName, "--transport"},
                    "--transport {}: expected tcp or shm", made.transport);
   made.streams = options.streams.value_or(made.streams);
-  if (made.streams < 1 || made.streams > real::kMostStreams)
-    return refused(out_of_range("--streams", made.streams, real::kMostStreams),
-                   "--streams {}: expected 1 to {}", made.streams, real::kMostStreams);
+  if (made.streams < 1 || made.streams > real::kMaxStreams)
+    return refused(out_of_range("--streams", made.streams, real::kMaxStreams),
+                   "--streams {}: expected 1 to {}", made.streams, real::kMaxStreams);
   if (made.streams > 1 && made.transport != "tcp")
     return tl::unexpected(Error::request(
         {ProblemCode::kConflict, "--streams"},
@@ -55,11 +55,11 @@ int run_for_real(const RealRunOptions& options, const Environment& environment) 
   if (options.time_scale && !options.emulate)
     return refuse({ProblemCode::kUnused, "--time-scale"},
                   "--time-scale slows an emulated cluster down; give --emulate with it");
-  if (options.time_scale && !(*options.time_scale >= real::kLeastTimeScale &&
-                              *options.time_scale <= real::kMostTimeScale))
-    return refuse(out_of_range("--time-scale", *options.time_scale, real::kMostTimeScale),
-                  "--time-scale must be from {} to {:.0f}", real::kLeastTimeScale,
-                  real::kMostTimeScale);
+  if (options.time_scale &&
+      !(*options.time_scale >= real::kMinTimeScale && *options.time_scale <= real::kMaxTimeScale))
+    return refuse(out_of_range("--time-scale", *options.time_scale, real::kMaxTimeScale),
+                  "--time-scale must be from {} to {:.0f}", real::kMinTimeScale,
+                  real::kMaxTimeScale);
   const real::Backend backend = executor_options->backend;
   if (options.emulate && backend != real::Backend::kTcp)
     return refuse({ProblemCode::kConflict, "--emulate"},

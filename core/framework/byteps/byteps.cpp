@@ -151,7 +151,7 @@ ProgramSetting byteps_setting(std::int64_t bytes) {
 
 std::vector<ProgramSetting> byteps_settings(const Planned& planned) {
   /// The smallest partition that a scenario can give BytePS.
-  constexpr std::int64_t kLeastPartition = 8;
+  constexpr std::int64_t kMinPartition = 8;
   if (const auto* own = options_of<BytePs>(planned.strategy)) {
     ProgramSetting setting = byteps_setting(own->partition.count());
     if (own->pushes)
@@ -162,7 +162,7 @@ std::vector<ProgramSetting> byteps_settings(const Planned& planned) {
   }
   const auto bytes = bytes_to_come_near(planned);
   if (!bytes || traits(planned.strategy.algorithm).sums_on != SumsOn::kHosts) return {};
-  const std::int64_t partition = std::max<std::int64_t>(kLeastPartition, *bytes);
+  const std::int64_t partition = std::max<std::int64_t>(kMinPartition, *bytes);
   return {near_setting(byteps_setting(partition),
                        {fmt::format("byteps.partition_bytes={}", partition)})};
 }

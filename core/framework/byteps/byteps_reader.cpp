@@ -35,12 +35,12 @@ void refuse_with_servers(const proto::Strategy& s, Fields& fields) {
 }  // namespace
 
 std::shared_ptr<const Framework> read_byteps(const StrategyText& text) {
-  constexpr std::int64_t kMostPartitionBytes = std::int64_t{1} << 50;
+  constexpr std::int64_t kMaxPartitionBytes = std::int64_t{1} << 50;
   const proto::BytePs& message = text.message.byteps();
   Fields& fields = text.fields;
   BytePs options;
   options.partition =
-      Bytes(fields.integer(message, "partition_bytes", "byteps", 8, kMostPartitionBytes)
+      Bytes(fields.integer(message, "partition_bytes", "byteps", 8, kMaxPartitionBytes)
                 .value_or(4'096'000));
   options.credit = fields.integer(message, "scheduling_credit", "byteps", 0, 1 << 20).value_or(0);
   options.hash = static_cast<KeyHash>(message.key_hash_fn());

@@ -74,11 +74,11 @@ class DeepSpeedFramework final : public FrameworkOf<DeepSpeed> {
 };
 
 std::shared_ptr<const Framework> read_deepspeed(const StrategyText& text) {
-  constexpr std::int64_t kMostElements = std::int64_t{1} << 50;
+  constexpr std::int64_t kMaxElements = std::int64_t{1} << 50;
   const proto::DeepSpeed& message = text.message.deepspeed();
   DeepSpeed zero;
   zero.reduce_bucket_size =
-      text.fields.integer(message, "reduce_bucket_size", "deepspeed", 1, kMostElements)
+      text.fields.integer(message, "reduce_bucket_size", "deepspeed", 1, kMaxElements)
           .value_or(zero.reduce_bucket_size);
   zero.overlap_comm = message.overlap_comm();
   refuse_merging(text, "deepspeed");

@@ -99,13 +99,13 @@ class HorovodFramework final : public FrameworkOf<Horovod> {
 };
 
 std::shared_ptr<const Framework> read_horovod(const StrategyText& text) {
-  constexpr std::int64_t kMostFusedBytes = std::int64_t{1} << 50;
+  constexpr std::int64_t kMaxFusedBytes = std::int64_t{1} << 50;
   constexpr std::int64_t kUsualThreshold = std::int64_t{128} << 20;
   const proto::Horovod& message = text.message.horovod();
   Fields& fields = text.fields;
   Horovod options;
   options.fusion_threshold =
-      Bytes(fields.integer(message, "fusion_threshold", "horovod", 0, kMostFusedBytes)
+      Bytes(fields.integer(message, "fusion_threshold", "horovod", 0, kMaxFusedBytes)
                 .value_or(kUsualThreshold));
   options.cycle = time_from_us(
       1e3 * fields.number(message, "cycle_time_ms", "horovod", {0.001, 1e6}).value_or(1));

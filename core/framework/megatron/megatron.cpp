@@ -83,12 +83,12 @@ class MegatronFramework final : public FrameworkOf<Megatron> {
 };
 
 std::shared_ptr<const Framework> read_megatron(const StrategyText& text) {
-  constexpr std::int64_t kMostElements = std::int64_t{1} << 50;
+  constexpr std::int64_t kMaxElements = std::int64_t{1} << 50;
   const proto::Megatron& message = text.message.megatron();
   Megatron options;
   options.overlap_grad_reduce = message.overlap_grad_reduce();
   options.bucket_size =
-      text.fields.integer(message, "ddp_bucket_size", "megatron", 1, kMostElements);
+      text.fields.integer(message, "ddp_bucket_size", "megatron", 1, kMaxElements);
   if (options.bucket_size && !options.overlap_grad_reduce) {
     text.fields.complain_at(message, "ddp_bucket_size", ProblemCode::kUnused,
                             "megatron: ddp_bucket_size does nothing without overlap_grad_reduce: "

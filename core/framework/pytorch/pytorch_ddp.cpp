@@ -82,7 +82,7 @@ class PytorchDdpFramework final : public FrameworkOf<PytorchDdp> {
 };
 
 std::shared_ptr<const Framework> read_ddp(const StrategyText& text) {
-  constexpr std::int64_t kMostBucketBytes = std::int64_t{1} << 50;
+  constexpr std::int64_t kMaxBucketBytes = std::int64_t{1} << 50;
   const proto::PytorchDdp& message = text.message.pytorch_ddp();
   Fields& fields = text.fields;
   PytorchDdp ddp;
@@ -92,7 +92,7 @@ std::shared_ptr<const Framework> read_ddp(const StrategyText& text) {
   // The first bucket is smaller only if no cap is set.
   ddp.first_bucket = mebibytes ? ddp.bucket_cap : Bytes(kDdpFirstBucket);
   if (const auto bytes =
-          fields.integer(message, "first_bucket_bytes", "pytorch_ddp", 0, kMostBucketBytes))
+          fields.integer(message, "first_bucket_bytes", "pytorch_ddp", 0, kMaxBucketBytes))
     ddp.first_bucket = Bytes(*bytes);
   ddp.gradient_as_bucket_view = message.gradient_as_bucket_view();
   refuse_merging(text, "pytorch_ddp");

@@ -227,7 +227,7 @@ class CollectiveAllReduceLowering {
 void lower_collective_all_reduce(const CollectiveAllReduce& all_reduce, const Cluster& cluster,
                                  std::int64_t gradients, Strategy& strategy) {
   CollectiveAllReduceLowering(all_reduce, cluster, gradients, strategy).lower();
-  strategy.take_what_is_asked();
+  strategy.apply_overrides();
 }
 
 }  // namespace tutti::core

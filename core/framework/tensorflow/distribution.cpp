@@ -208,7 +208,7 @@ class DistributionLowering {
     if (!t.on_cpu && on_gpus()) {
       servers.on = Servers::On::kReplicas;
       servers.count = cluster_.replicas_per_worker();
-      servers.placement = Placement::kLeastElements;
+      servers.placement = Placement::kMinElements;
     }
     return servers;
   }

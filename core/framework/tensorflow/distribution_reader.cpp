@@ -27,15 +27,15 @@ Mirrored mirrored_from(const proto::MirroredStrategy& message) {
   return mirrored;
 }
 
-constexpr std::int64_t kMostPartsOrAxes = std::numeric_limits<std::int32_t>::max();
-constexpr std::int64_t kMostPartBytes = std::int64_t{1} << 50;
+constexpr std::int64_t kMaxPartsOrAxes = std::numeric_limits<std::int32_t>::max();
+constexpr std::int64_t kMaxPartBytes = std::int64_t{1} << 50;
 
 /// Nothing (and a problem) if it is incomplete.
 std::optional<VariablePartitioner> partitioner_from(const proto::VariablePartitioner& message,
                                                     Fields& fields) {
   VariablePartitioner partitioner;
   const auto axis_of = [&](const auto& rule, const char* what) {
-    partitioner.axis = fields.integer(rule, "axis", what, 0, kMostPartsOrAxes).value_or(0);
+    partitioner.axis = fields.integer(rule, "axis", what, 0, kMaxPartsOrAxes).value_or(0);
   };
   switch (message.rule_case()) {
     case proto::VariablePartitioner::kFixedSize: {
@@ -46,7 +46,7 @@ std::optional<VariablePartitioner> partitioner_from(const proto::VariablePartiti
         return std::nullopt;
       }
       axis_of(rule, "fixed_size");
-      const auto shards = fields.integer(rule, "num_shards", "fixed_size", 1, kMostPartsOrAxes);
+      const auto shards = fields.integer(rule, "num_shards", "fixed_size", 1, kMaxPartsOrAxes);
       if (!shards) return std::nullopt;
       partitioner.rule = FixedSize{*shards};
       return partitioner;
@@ -56,10 +56,10 @@ std::optional<VariablePartitioner> partitioner_from(const proto::VariablePartiti
       axis_of(rule, "min_max_variable");
       MinMaxVariable made;
       made.max_partitions =
-          fields.integer(rule, "max_partitions", "min_max_variable", 1, kMostPartsOrAxes)
+          fields.integer(rule, "max_partitions", "min_max_variable", 1, kMaxPartsOrAxes)
               .value_or(made.max_partitions);
       made.min_slice_bytes =
-          fields.integer(rule, "min_slice_bytes", "min_max_variable", 1, kMostPartBytes)
+          fields.integer(rule, "min_slice_bytes", "min_max_variable", 1, kMaxPartBytes)
               .value_or(made.min_slice_bytes);
       partitioner.rule = made;
       return partitioner;
@@ -73,10 +73,10 @@ std::optional<VariablePartitioner> partitioner_from(const proto::VariablePartiti
       }
       axis_of(rule, "variable_axis_size");
       const auto bytes =
-          fields.integer(rule, "max_shard_bytes", "variable_axis_size", 1, kMostPartBytes);
+          fields.integer(rule, "max_shard_bytes", "variable_axis_size", 1, kMaxPartBytes);
       if (!bytes) return std::nullopt;
       partitioner.rule = VariableAxisSize{
-          *bytes, fields.integer(rule, "max_shards", "variable_axis_size", 1, kMostPartsOrAxes)};
+          *bytes, fields.integer(rule, "max_shards", "variable_axis_size", 1, kMaxPartsOrAxes)};
       return partitioner;
     }
     default:

@@ -18,7 +18,7 @@ void TensorFlowPacking::apply(Strategy& strategy) const {
 
 TensorFlowPacking packing_from(const google::protobuf::Message& message,
                                const TensorFlowPackingFields& names, Fields& fields) {
-  constexpr std::int64_t kMostSmallBytes = std::int64_t{1} << 50;
+  constexpr std::int64_t kMaxSmallBytes = std::int64_t{1} << 50;
   TensorFlowPacking packing;
   const auto whole = [&](const std::string& field, std::int64_t least, std::int64_t most) {
     return field.empty() ? std::nullopt : fields.integer(message, field, names.what, least, most);
@@ -28,7 +28,7 @@ TensorFlowPacking packing_from(const google::protobuf::Message& message,
     packing.merge_scope = static_cast<int>(*scope);
   if (!names.agg_small_grads) return packing;
   packing.agg_small_grads_max_bytes =
-      Bytes(whole("agg_small_grads_max_bytes", 1, kMostSmallBytes).value_or(0));
+      Bytes(whole("agg_small_grads_max_bytes", 1, kMaxSmallBytes).value_or(0));
   packing.agg_small_grads_max_group =
       static_cast<int>(whole("agg_small_grads_max_group", 1, 1 << 30).value_or(10));
   const auto* const exact = message.GetDescriptor()->FindFieldByName("agg_small_grads_exact_group");

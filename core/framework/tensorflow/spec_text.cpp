@@ -17,7 +17,7 @@ WrongText wrong(std::size_t at, fmt::format_string<Args...> format, Args&&... ar
   return tl::make_unexpected(SpecTextProblem{at, fmt::format(format, std::forward<Args>(args)...)});
 }
 
-constexpr std::int64_t kMostShards = 1 << 20;
+constexpr std::int64_t kMaxShards = 1 << 20;
 
 // --- tf_cnn_benchmarks ---
 
@@ -63,7 +63,7 @@ tl::expected<SpecEntry, SpecTextProblem> benchmarks_entry(const SpecPart& part) 
   if (hash == std::string_view::npos) return entry;
   const std::string_view written = part.text.substr(hash + 1);
   const auto shards = whole_number<std::int64_t>(written);
-  if (!shards || *shards < 1 || *shards > kMostShards) {
+  if (!shards || *shards < 1 || *shards > kMaxShards) {
     return wrong(part.at + hash + 1, "expected a number of shards behind \"{}#\" (got \"{}\")",
                  entry.name, written);
   }
@@ -128,7 +128,7 @@ class PythonReader {
  private:
   using Result = tl::expected<PythonValue, SpecTextProblem>;
   /// The maximum nesting of a valid spec, plus one level to detect deeper ones.
-  static constexpr int kMostDepth = 8;
+  static constexpr int kMaxDepth = 8;
 
   void skip_space() {
     while (at_ < text_.size() &&
@@ -139,7 +139,7 @@ class PythonReader {
 
   Result value(int depth) {
     skip_space();
-    if (depth > kMostDepth) return wrong(at_, "brackets are too deep; a spec is a list of tuples");
+    if (depth > kMaxDepth) return wrong(at_, "brackets are too deep; a spec is a list of tuples");
     if (next_is('\'') || next_is('"')) return string();
     if (next_is('(')) return sequence(PythonValue::Kind::kTuple, ')', depth);
     if (next_is('[')) return sequence(PythonValue::Kind::kList, ']', depth);
@@ -218,8 +218,8 @@ tl::expected<SpecEntry, SpecTextProblem> entry_of(const PythonValue& tuple) {
     if (items[i].kind != Kind::kNumber)
       return wrong(items[i].at, "expected a whole number of {}", i == 1 ? "shards" : "the limit");
   }
-  if (items.size() > 1 && (items[1].number < 1 || items[1].number > kMostShards))
-    return wrong(items[1].at, "shards must be from 1 to {} (got {})", kMostShards, items[1].number);
+  if (items.size() > 1 && (items[1].number < 1 || items[1].number > kMaxShards))
+    return wrong(items[1].at, "shards must be from 1 to {} (got {})", kMaxShards, items[1].number);
   if (items.size() > 1) entry.shards = static_cast<int>(items[1].number);
   if (items.size() > 2) entry.limit = items[2].number < 0 ? -1 : items[2].number;
   return entry;

@@ -9,7 +9,7 @@
 namespace tutti::core {
 namespace {
 
-constexpr std::int64_t kMostParts = 1 << 16;
+constexpr std::int64_t kMaxParts = 1 << 16;
 
 template <class... Rules>
 struct VisitedRule : Rules... {
@@ -29,8 +29,8 @@ std::int64_t share_of(std::int64_t whole, std::int64_t parts, std::int64_t part)
 
 /// As doubles, as Python computes them.
 std::int64_t rounded_up(double quotient) {
-  constexpr double kMost = 9e15;
-  return static_cast<std::int64_t>(std::ceil(std::min(quotient, kMost)));
+  constexpr double kMax = 9e15;
+  return static_cast<std::int64_t>(std::ceil(std::min(quotient, kMax)));
 }
 
 }  // namespace
@@ -98,11 +98,11 @@ void partition_variables(const VariablePartitioner& partitioner, std::string_vie
           "{}: rows of \"{}\" would be cut, and TensorFlow looks up whole rows; take axis 0",
           describe(partitioner), variable.name);
     }
-    if (total > kMostParts) {
+    if (total > kMaxParts) {
       return complaints.complain_at(
           field, ProblemCode::kTooLarge,
           "{}: these variables have more than {} parts; take fewer or larger ones",
-          describe(partitioner), kMostParts);
+          describe(partitioner), kMaxParts);
     }
   }
 

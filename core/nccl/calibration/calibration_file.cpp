@@ -15,8 +15,8 @@
 namespace tutti::core::nccl {
 namespace {
 
-constexpr int kMostNodes = 1'000'000;
-constexpr int kMostGpus = 1'000;
+constexpr int kMaxNodes = 1'000'000;
+constexpr int kMaxGpus = 1'000;
 
 template <class Names>
 std::string listed(const Names& names) {
@@ -90,9 +90,9 @@ class CalibrationReader {
     else
       unknown("collective", written.collective(), "all_reduce or another collective of nccl-tests");
     made.nodes =
-        static_cast<int>(fields_.integer(written, "nodes", "table", 1, kMostNodes).value_or(1));
+        static_cast<int>(fields_.integer(written, "nodes", "table", 1, kMaxNodes).value_or(1));
     made.gpus =
-        static_cast<int>(fields_.integer(written, "gpus", "table", 1, kMostGpus).value_or(1));
+        static_cast<int>(fields_.integer(written, "gpus", "table", 1, kMaxGpus).value_or(1));
     if (std::int64_t{made.nodes} * made.gpus < 2)
       fields_.complain_at(written, "gpus", ProblemCode::kTooSmall,
                           "one GPU alone moves nothing: nodes or gpus above 1");
@@ -122,13 +122,12 @@ class CalibrationReader {
   MeasuredPoint row(const proto::MeasuredTime& written, const CalibratedTable& table) {
     MeasuredPoint made;
     const auto us = [&](const char* field, bool or_zero) {
-      return fields_
-          .required(written, field, "row", {or_zero ? 0 : kLeastMeasuredUs, kMostMeasuredUs})
+      return fields_.required(written, field, "row", {or_zero ? 0 : kMinMeasuredUs, kMaxMeasuredUs})
           .value_or(1);
     };
     if (!fields_.has(written, "bytes"))
       fields_.complain_at(written, "bytes", ProblemCode::kMissing, "row: bytes is missing");
-    made.at.bytes = fields_.integer(written, "bytes", "row", 1, kMostMeasuredBytes).value_or(1);
+    made.at.bytes = fields_.integer(written, "bytes", "row", 1, kMaxMeasuredBytes).value_or(1);
     made.measured_us = us("measured_us", false);
     made.at.kind = table.kind;
     made.at.ranks = table.nodes * table.gpus;

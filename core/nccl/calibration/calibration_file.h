@@ -10,9 +10,9 @@
 namespace tutti::core::nccl {
 
 /// The range of times and sizes that a calibration can keep, in µs and bytes.
-inline constexpr double kLeastMeasuredUs = 1e-3;
-inline constexpr double kMostMeasuredUs = 1e10;
-inline constexpr std::int64_t kMostMeasuredBytes = std::int64_t{1} << 50;
+inline constexpr double kMinMeasuredUs = 1e-3;
+inline constexpr double kMaxMeasuredUs = 1e10;
+inline constexpr std::int64_t kMaxMeasuredBytes = std::int64_t{1} << 50;
 
 /// The beginning of a calibration file; other files are not overwritten.
 inline constexpr const char* kCalibrationMagic = "# A calibration of NCCL's times";

@@ -48,10 +48,10 @@ class TimeProcess {
  public:
   static constexpr std::array<const char*, 4> kParts = {"launch", "hops", "fill", "transfer"};
   /// More rows than this say little more, and the time grows with their third power.
-  static constexpr std::size_t kMostRows = 60;
+  static constexpr std::size_t kMaxRows = 60;
 
   TimeProcess(const std::vector<MeasuredPoint>& rows, const Spread& spread,
-              std::size_t most_rows = kMostRows);
+              std::size_t most_rows = kMaxRows);
 
   /// Takes time in proportion to the square of the number of rows.
   [[nodiscard]] TimeCorrection at(const TimedPoint& point) const;

@@ -20,7 +20,7 @@ std::int64_t traffic_per_byte(Function function, std::int64_t ranks) {
   return 1;
 }
 
-std::int64_t least_traffic(Version version) {
+std::int64_t min_traffic(Version version) {
   return version >= Version{2, 29, 2} ? 32768 : version >= Version{2, 23, 0} ? 16384 : 512;
 }
 
@@ -32,7 +32,7 @@ std::vector<ChannelPart> split_over_channels(Function function, Protocol protoco
   TUTTI_CHECK((version >= Version{2, 22, 0} && count > 0 && element_bytes > 0 && channels > 0),
               "{} elements of {} bytes over {} channels of NCCL {}", count, element_bytes, channels,
               to_string(version));
-  const std::int64_t least = least_traffic(version);
+  const std::int64_t least = min_traffic(version);
   // LL counts four times.
   const std::int64_t per_byte =
       traffic_per_byte(function, ranks) * (protocol == Protocol::kLl ? 4 : 1);

@@ -7,7 +7,7 @@
 
 #include "core/base/check.h"
 #include "core/nccl/collnet.h"
-#include "core/nccl/lowering/deal.h"
+#include "core/nccl/lowering/channel_assignment.h"
 #include "core/nccl/lowering/parts.h"
 
 namespace tutti::core::nccl {
@@ -125,14 +125,15 @@ Expected<std::shared_ptr<const Schedule>> lower(const Communicator& comm,
   const std::int64_t count = request.elements / blocks;
   const std::int64_t planned = std::max(request.planned, request.elements) / blocks;
   std::vector<ChannelLoops> channels;
-  if (count > 0) channels = deal_out(comm, *function, choice, count, planned, item);
+  if (count > 0) channels = assign_channels(comm, *function, choice, count, planned, item);
   if (choice.algorithm == Algorithm::kPat) {
     std::vector<PatOrder> orders;
     const auto order = request.kind == CollectiveKind::kAllGather ? pat_all_gather
                        : before({2, 26, 0})                       ? pat_reduce_scatter_before_2_26
                                                                   : pat_reduce_scatter;
-    const auto parts =
-        count == planned ? channels : deal_out(comm, *function, choice, planned, planned, item);
+    const auto parts = count == planned
+                           ? channels
+                           : assign_channels(comm, *function, choice, planned, planned, item);
     for (const ChannelLoops& channel : parts)
       orders.push_back(order(comm.ranks, channel.chunks.chunk * item, channel.part.count * item));
     return lowered_pat(comm, request.kind, request.elements, channels, orders);

@@ -26,9 +26,9 @@ class Batches {
         Pairs& batch = open[channel];
         if (batch.full > 0 && (batch.full == at_once || !rounds_.together(round, batch.round)))
           batch = {batch.number + 1, 0, 0};
-        if (part < sent) dealt.push_back({round, part, channel, batch.number, batch.full, true});
+        if (part < sent) assigned.push_back({round, part, channel, batch.number, batch.full, true});
         if (part < received)
-          dealt.push_back({round, part, channel, batch.number, batch.full, false});
+          assigned.push_back({round, part, channel, batch.number, batch.full, false});
         ++batch.full;
         batch.round = round;
       }
@@ -54,7 +54,7 @@ class Batches {
     }
   }
 
-  std::vector<P2pDealt> dealt;
+  std::vector<P2pAssignment> assigned;
 
  private:
   struct Batch {
@@ -80,7 +80,7 @@ class Batches {
     if (batch.number < 0 || !fuses_ || there.size() == kP2pAtOnce ||
         std::find(there.begin(), there.end(), peer) != there.end())
       batch = {batch.number + 1, {}};
-    dealt.push_back(
+    assigned.push_back(
         {round, part, channel, batch.number, static_cast<int>(batch.peers[way].size()), sends});
     batch.peers[way].push_back(peer);
     fuses_ = true;
@@ -96,12 +96,12 @@ class Batches {
 
 }  // namespace
 
-std::vector<P2pDealt> p2p_batches(const P2pRounds& rounds, Version version, Rank rank,
-                                  const std::vector<int>& which, const P2pParts& parts) {
+std::vector<P2pAssignment> p2p_batches(const P2pRounds& rounds, Version version, Rank rank,
+                                       const std::vector<int>& which, const P2pParts& parts) {
   Batches made(rounds, version, rank, parts);
   const bool each_for_itself = version >= Version{2, 12, 0} && version < Version{2, 22, 0};
   each_for_itself ? made.one_by_one(which) : made.in_pairs(which);
-  return std::move(made.dealt);
+  return std::move(made.assigned);
 }
 
 }  // namespace tutti::core::nccl

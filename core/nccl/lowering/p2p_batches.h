@@ -9,7 +9,7 @@ namespace tutti::core::nccl {
 
 /// What is sent or received as a part of a round, in the batch of a channel that it got to: the
 /// thread block does a batch at once, and the next when all of it is through.
-struct P2pDealt {
+struct P2pAssignment {
   int round = 0, part = 0;
   int channel = 0, batch = 0;
   int place = 0;  ///< in the batch, among those that are sent or among those that are received
@@ -25,7 +25,7 @@ using P2pParts = std::function<int(Rank from, Rank to)>;
 /// batch; since 2.18 every eighth round does so, too. SOURCE: NVIDIA/nccl src/enqueue.cc:
 /// addWorkBatchToPlan (2.22 and later), appendWorkElemP2p (2.13 to 2.21), getSegment (2.8 to 2.12),
 /// ncclSaveKernel (2.7).
-std::vector<P2pDealt> p2p_batches(const P2pRounds& rounds, Version version, Rank rank,
-                                  const std::vector<int>& which, const P2pParts& parts);
+std::vector<P2pAssignment> p2p_batches(const P2pRounds& rounds, Version version, Rank rank,
+                                       const std::vector<int>& which, const P2pParts& parts);
 
 }  // namespace tutti::core::nccl

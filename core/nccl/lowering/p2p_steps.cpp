@@ -91,7 +91,7 @@ class Sends : public Schedule {
     near_ = p2p_portions(comm, planned_ * item_, false, false);
     far_ = p2p_portions(comm, planned_ * item_, true, false);
     self_ = p2p_portions(comm, planned_ * item_, false, true);
-    deal_out();
+    assign_channels();
   }
 
   [[nodiscard]] std::int32_t ranks() const override { return n_; }
@@ -167,7 +167,7 @@ class Sends : public Schedule {
     return from == to ? self_ : far(from, to) ? far_ : near_;
   }
   /// What is in its place anyway does not count.
-  [[nodiscard]] bool deals(Rank from, Rank to) const {
+  [[nodiscard]] bool exchanges(Rank from, Rank to) const {
     return (from != to || contract_.input_shift > 0) && contract_.part(from, to).has_value();
   }
   /// The rank that sends to another node for `from`; itself without PXN, or inside.
@@ -275,32 +275,32 @@ class Sends : public Schedule {
 
   // --- dealing out ---
 
-  void deal_out() {
+  void assign_channels() {
     const Rank classes = contract_.kind == CollectiveKind::kAllToAll ? gpus_ : n_;
     kernels_.resize(static_cast<std::size_t>(classes));
     relays_.resize(static_cast<std::size_t>(classes));
     // Places first: how many lanes a channel has depends on how full its fullest batch is.
-    std::vector<std::vector<P2pDealt>> dealt;
+    std::vector<std::vector<P2pAssignment>> assigned;
     const P2pParts parts = [this](Rank from, Rank to) {
-      return deals(from, to) ? portions(from, to).parts : 0;
+      return exchanges(from, to) ? portions(from, to).parts : 0;
     };
     for (Rank rank = 0; rank < classes; ++rank) {
-      dealt.push_back(p2p_batches(rounds_, version_, rank, rounds_of(rank), parts));
-      for (const P2pDealt& one : dealt.back()) width_ = std::max(width_, one.place + 1);
+      assigned.push_back(p2p_batches(rounds_, version_, rank, rounds_of(rank), parts));
+      for (const P2pAssignment& one : assigned.back()) width_ = std::max(width_, one.place + 1);
     }
     for (Rank rank = 0; rank < classes; ++rank)
-      lay_out(rank, dealt[static_cast<std::size_t>(rank)]);
+      lay_out(rank, assigned[static_cast<std::size_t>(rank)]);
     for (Rank rank = 0; rank < classes; ++rank) find_relays(rank);
   }
 
-  void lay_out(Rank rank, const std::vector<P2pDealt>& dealt) {
+  void lay_out(Rank rank, const std::vector<P2pAssignment>& assigned) {
     Kernel& made = kernels_[static_cast<std::size_t>(rank)];
-    const auto add = [&](Lane lane, const P2pDealt& one, std::int64_t steps) {
+    const auto add = [&](Lane lane, const P2pAssignment& one, std::int64_t steps) {
       Pieces& pieces = made.lanes[lane];
       const std::int64_t first = steps_of(pieces);
       pieces.push_back({one.round, one.part, one.batch, first, first + steps});
     };
-    for (const P2pDealt& one : dealt) {
+    for (const P2pAssignment& one : assigned) {
       (one.sends ? made.sends : made.receives)[key(one.round, one.part)] = one.place;
       const Rank peer =
           one.sends ? rounds_.sends_to(rank, one.round) : rounds_.receives_from(rank, one.round);

@@ -87,7 +87,7 @@ std::vector<int> ChannelSearch::nets_for(int gpu, std::optional<PathType> farthe
   if (topology_.hosts > 1 && settings_.scatter_nets) {
     // Of several hosts' GPUs the first port of each comes before the second of any.
     std::vector<bool> done(static_cast<std::size_t>(gpus_));
-    for (int c = 0; c < kMostChannels; ++c) {
+    for (int c = 0; c < kMaxChannels; ++c) {
       for (int g = first; g < end; ++g) {
         const int net = paths_.local_net(g, c);
         if (c > 0 && net == paths_.local_net(g, 0)) done[static_cast<std::size_t>(g)] = true;
@@ -96,7 +96,7 @@ std::vector<int> ChannelSearch::nets_for(int gpu, std::optional<PathType> farthe
     }
   } else {
     for (int g = first; g < end; ++g) {
-      for (int c = 0; c < kMostChannels; ++c) {
+      for (int c = 0; c < kMaxChannels; ++c) {
         if (c > 0 && paths_.local_net(g, c) == paths_.local_net(g, 0)) break;
         add(paths_.local_net(g, c));
       }
@@ -109,7 +109,7 @@ std::vector<int> ChannelSearch::nets_for(int gpu, std::optional<PathType> farthe
   if (!farthest) return found;
   for (int type = 0; type <= static_cast<int>(*farthest); ++type) {
     for (int g = first; g < end; ++g) {
-      for (int n = 0; n < std::min(topology_.count(NodeKind::kNet), kMostChannels); ++n) {
+      for (int n = 0; n < std::min(topology_.count(NodeKind::kNet), kMaxChannels); ++n) {
         if (found.size() >= most) return found;
         if (static_cast<int>(paths_.between(NodeKind::kGpu, g, NodeKind::kNet, n).type) == type)
           add(n);

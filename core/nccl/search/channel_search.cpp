@@ -163,7 +163,7 @@ void ChannelSearch::complete(Trial& trial, Trial& best, int& steps) {
 }
 
 bool ChannelSearch::better(const Trial& trial, const Trial& best) const {
-  if (trial.channels < trial.least_channels) return false;
+  if (trial.channels < trial.min_channels) return false;
   const auto all = [](int channels, float gb_per_s) {
     return static_cast<float>(channels) * gb_per_s;
   };
@@ -303,11 +303,11 @@ std::vector<int> ChannelSearch::next_gpus(const Trial& trial, int gpu, int sort_
     scores.push_back(score);
   }
   std::sort(scores.begin(), scores.end());
-  const bool alike = std::all_of(scores.begin(), scores.end(), [&](const Score& s) {
+  const bool identical = std::all_of(scores.begin(), scores.end(), [&](const Score& s) {
     return s.rate == scores.front().rate && s.hops == scores.front().hops;
   });
   // Far from the network's GPU while there is a choice: the way back ends there.
-  if (sort_by_net == -1 && alike) std::reverse(scores.begin(), scores.end());
+  if (sort_by_net == -1 && identical) std::reverse(scores.begin(), scores.end());
   std::vector<int> next;
   for (const Score& score : scores) next.push_back(score.gpu);
   return next;

@@ -22,7 +22,7 @@ struct Trial {
   float bw_intra = 0, bw_inter = 0;  ///< GB/s of a channel
   PathType type_intra = PathType::kLoc, type_inter = PathType::kPix;
   bool same_channels = true;
-  int least_channels = 1, most_channels = 1;
+  int min_channels = 1, most_channels = 1;
 
   int channels = 0;
   float latency_inter = 0;
@@ -43,14 +43,14 @@ class ChannelSearch {
 
   /// How often a walk may try to cross a path in all, before it counts as hopeless. NCCL has no
   /// such bound.
-  static constexpr std::int64_t kMostCrossings = std::int64_t{1} << 28;
+  static constexpr std::int64_t kMaxCrossings = std::int64_t{1} << 28;
   static constexpr int kPerfect = -1;
 
   /// Looks for channels as `trial` wants them; `best` becomes what is better than it. `steps`: how
   /// many the walk may take; left of them behind it, or kPerfect if there is nothing better.
   void run(Trial& trial, Trial& best, int& steps);
   /// The bound above was passed.
-  [[nodiscard]] bool hopeless() const { return crossings_ > kMostCrossings; }
+  [[nodiscard]] bool hopeless() const { return crossings_ > kMaxCrossings; }
 
   /// Returns network ports in the order in which they are tried, for one GPU or (-1) for all GPUs.
   /// Ports farther away than `farthest` are included only if a GPU prefers them; nullopt: only

@@ -17,8 +17,8 @@ namespace tutti::core::nccl {
 
 namespace {
 
-constexpr float kMostGbPerS = 1e6F;
-constexpr std::int64_t kMostId = std::numeric_limits<std::int64_t>::max();
+constexpr float kMaxGbPerS = 1e6F;
+constexpr std::int64_t kMaxId = std::numeric_limits<std::int64_t>::max();
 
 class GraphReader {
  public:
@@ -71,9 +71,9 @@ std::optional<Graph> GraphReader::read_graph(const pugi::xml_node& element) {
   const auto id = xml_.integer(element, "id", 0, 4, problems_);
   const auto pattern = xml_.integer(element, "pattern", 1, 6, problems_);
   const auto cross_nic = xml_.integer(element, "crossnic", 0, 2, problems_);
-  const auto channels = xml_.integer(element, "nchannels", 0, kMostChannels, problems_);
-  const auto intra = xml_.real(element, "speedintra", 0, kMostGbPerS, std::nullopt, problems_);
-  const auto inter = xml_.real(element, "speedinter", 0, kMostGbPerS, std::nullopt, problems_);
+  const auto channels = xml_.integer(element, "nchannels", 0, kMaxChannels, problems_);
+  const auto intra = xml_.real(element, "speedintra", 0, kMaxGbPerS, std::nullopt, problems_);
+  const auto inter = xml_.real(element, "speedinter", 0, kMaxGbPerS, std::nullopt, problems_);
   const auto latency =
       xml_.real(element, "latencyinter", 0, 1e9F, 0.0F, problems_);  // from 2.12 on
   const auto type_intra = type(element, "typeintra");
@@ -109,7 +109,7 @@ void GraphReader::read_channel(const pugi::xml_node& element, Graph& graph) {
     // "0x…" from 2.21 on, where numbers hold the host; plain before. -1: no network card, where
     // none was found.
     const char* attribute = end.attribute("dev") ? "dev" : "rank";
-    const auto number = xml_.integer(end, attribute, name == "net" ? -1 : 0, kMostId, problems_);
+    const auto number = xml_.integer(end, attribute, name == "net" ? -1 : 0, kMaxId, problems_);
     if (!number) continue;
     if (name == "net") {
       if (*number >= 0) channel.nets.push_back(*number);

@@ -10,8 +10,8 @@ namespace tutti::core::nccl {
 
 namespace {
 
-constexpr int kMostNvlsHeads = 32;             // NCCL_MAX_NVLS_ARITY
-constexpr int kMostDirectHeads = 8;            // NCCL_MAX_DIRECT_ARITY + 1
+constexpr int kMaxNvlsHeads = 32;              // NCCL_MAX_NVLS_ARITY
+constexpr int kMaxDirectHeads = 8;             // NCCL_MAX_DIRECT_ARITY + 1
 constexpr std::int64_t kStepsInAll = 1 << 19;  // of one graph
 constexpr int kSteps = 1 << 14;                // of one walk
 constexpr int kStepsOfSameChannels = 1 << 8;
@@ -62,38 +62,37 @@ NodeSearch::Range NodeSearch::range(Pattern pattern) const {
                          pattern == Pattern::kSplitTree;
   range.cross_nic = topology_.count(NodeKind::kNet) > 1 && may_cross ? settings_.cross_nic : 0;
   if (gpus_ > 1) {
-    range.least_intra = paths_.nearest(NodeKind::kGpu);
+    range.min_intra = paths_.nearest(NodeKind::kGpu);
     range.most_intra = paths_.farthest(NodeKind::kGpu);
   }
   if (over_nodes_) {
-    range.least_inter = paths_.nearest(NodeKind::kNet);
+    range.min_inter = paths_.nearest(NodeKind::kNet);
     range.most_inter = range.most_intra = paths_.farthest(NodeKind::kNet);
   }
   range.same_channels = pattern != Pattern::kNvls;
   return range;
 }
 
-Graph NodeSearch::find(int id, Pattern pattern, bool collnet, int least_channels,
-                       int most_channels) {
+Graph NodeSearch::find(int id, Pattern pattern, bool collnet, int min_channels, int most_channels) {
   const Range bounds = range(pattern);
   Trial start;
   start.pattern = pattern;
   start.collnet = collnet;
   start.cross_nic = bounds.cross_nic == 1 ? 1 : 0;
-  start.type_intra = bounds.least_intra;
-  start.type_inter = bounds.least_inter;
+  start.type_intra = bounds.min_intra;
+  start.type_inter = bounds.min_inter;
   start.same_channels = bounds.same_channels;
-  start.least_channels = least_channels;
+  start.min_channels = min_channels;
   start.most_channels = most_channels;
-  if (pattern == Pattern::kNvls) start.most_channels = std::min(kMostNvlsHeads, gpus_);
-  if (pattern == Pattern::kCollnetDirect) start.most_channels = std::min(kMostDirectHeads, gpus_);
+  if (pattern == Pattern::kNvls) start.most_channels = std::min(kMaxNvlsHeads, gpus_);
+  if (pattern == Pattern::kCollnetDirect) start.most_channels = std::min(kMaxDirectHeads, gpus_);
   if (gpus_ == 1 && pattern != Pattern::kRing) start.pattern = Pattern::kTree;
   // Inside a node every GPU pulls alike.
-  if (!over_nodes_ && pattern == Pattern::kNvls) start.least_channels = start.most_channels;
+  if (!over_nodes_ && pattern == Pattern::kNvls) start.min_channels = start.most_channels;
   // Trees are better there and want two channels, and have as many as rings.
   if (pattern == Pattern::kRing && is_split(topology_, paths_) && start.most_channels >= 2 &&
-      start.least_channels == 1)
-    start.least_channels = 2;
+      start.min_channels == 1)
+    start.min_channels = 2;
   start.gpus.resize(static_cast<std::size_t>(start.most_channels * gpus_));
   start.nets.resize(static_cast<std::size_t>(start.most_channels) * 2);
   return made(id, search(std::move(start), bounds));
@@ -107,7 +106,7 @@ Trial NodeSearch::search(Trial start, const Range& range) {
     total = static_cast<float>(total * (gpus_ * 1.0 / (gpus_ - 1)));
   std::size_t speed = 0;
   const auto too_fast = [&](float gb_per_s) {
-    return gb_per_s > most_ || gb_per_s * static_cast<float>(best.least_channels) > total;
+    return gb_per_s > most_ || gb_per_s * static_cast<float>(best.min_channels) > total;
   };
   while (too_fast(speeds_[speed]) && speed + 1 < speeds_.size()) ++speed;
   trial.bw_intra = trial.bw_inter = speeds_[speed];
@@ -128,7 +127,7 @@ Trial NodeSearch::search(Trial start, const Range& range) {
       speed = 0;
       while (speeds_[speed] > best.bw_inter && speed + 1 < speeds_.size()) ++speed;
       trial.bw_intra = trial.bw_inter = speeds_[speed];
-      trial.least_channels = best.channels;
+      trial.min_channels = best.channels;
     }
     if (steps != 0 && speed > 0 && improve(trial, best, speed)) continue;
     break;
@@ -164,7 +163,7 @@ bool NodeSearch::relax(Trial& trial, const Trial& best, const Range& range, cons
     trial.type_intra = next(trial.type_intra);
     if (trial.type_intra < PathType::kDis) return true;
   }
-  trial.type_intra = range.least_intra;
+  trial.type_intra = range.min_intra;
 
   const bool may_be_farther =
       best.channels == 0 || trial.type_inter < best.type_inter || trial.type_inter < PathType::kPxn;
@@ -172,7 +171,7 @@ bool NodeSearch::relax(Trial& trial, const Trial& best, const Range& range, cons
     trial.type_inter = next(trial.type_inter);
     if (trial.type_inter < PathType::kDis) return true;
   }
-  trial.type_inter = range.least_inter;
+  trial.type_inter = range.min_inter;
 
   const bool may_cross = best.pattern == Pattern::kRing || best.pattern == Pattern::kBalancedTree;
   if (range.cross_nic == 2 && trial.cross_nic == 0 && may_cross) {
@@ -198,7 +197,7 @@ bool NodeSearch::improve(Trial& trial, const Trial& best, std::size_t& speed) co
   }
   if (best.pattern == Pattern::kNvls && trial.bw_inter == best.bw_inter &&
       trial.bw_inter < trial.bw_intra * 2) {
-    trial.least_channels = trial.most_channels = best.channels;
+    trial.min_channels = trial.most_channels = best.channels;
     trial.bw_inter = speeds_[--speed];
     return true;
   }

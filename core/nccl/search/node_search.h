@@ -24,7 +24,7 @@ class NodeSearch {
         paths_(topology, settings),
         walks_(topology, paths_, settings, over_nodes),
         gpus_(topology.count(NodeKind::kGpu)),
-        sm_(topology.least_sm()),
+        sm_(topology.min_sm()),
         speeds_(channel_speeds(over_nodes, sm_)) {
     measure();
   }
@@ -34,7 +34,7 @@ class NodeSearch {
 
   /// The best graph of a pattern with so many channels at least and at most; `collnet`: by network
   /// ports that can reduce.
-  Graph find(int id, Pattern pattern, bool collnet, int least_channels, int most_channels);
+  Graph find(int id, Pattern pattern, bool collnet, int min_channels, int most_channels);
 
   [[nodiscard]] bool hopeless() const { return walks_.hopeless(); }
   [[nodiscard]] float most() const { return most_; }
@@ -43,8 +43,8 @@ class NodeSearch {
  private:
   /// What may be asked of a graph's paths at least and at most, and by how many cards.
   struct Range {
-    PathType least_intra = PathType::kLoc, most_intra = PathType::kSys;
-    PathType least_inter = PathType::kPix, most_inter = PathType::kSys;
+    PathType min_intra = PathType::kLoc, most_intra = PathType::kSys;
+    PathType min_inter = PathType::kPix, most_inter = PathType::kSys;
     int cross_nic = 0;
     bool same_channels = true;
   };

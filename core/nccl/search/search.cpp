@@ -11,8 +11,8 @@ namespace tutti::core::nccl {
 
 namespace {
 
-constexpr int kMostGpus = 160;         // deeper walks need more stack than a thread has
-constexpr int kMostRingChannels = 32;  // the half of 64: each is used twice
+constexpr int kMaxGpus = 160;         // deeper walks need more stack than a thread has
+constexpr int kMaxRingChannels = 32;  // the half of 64: each is used twice
 
 /// Why a graph that was given is not of a node with so many GPUs; "" if it is.
 std::string misfit(const Graph& graph, int gpus) {
@@ -65,9 +65,9 @@ Expected<SearchResult> search_graphs(const Topology& topology, std::int64_t coun
       static_cast<int>(std::unique(domains.begin(), domains.end()) - domains.begin());
   const int gpus = result.node.count(NodeKind::kGpu);
   result.over_nodes = count > 1 || gpus < topology.count(NodeKind::kGpu);
-  if (gpus > kMostGpus)
+  if (gpus > kMaxGpus)
     return refuse({ProblemCode::kTooLarge, "gpu"},
-                  fmt::format("{} GPUs in one node: the search takes {} at most", gpus, kMostGpus));
+                  fmt::format("{} GPUs in one node: the search takes {} at most", gpus, kMaxGpus));
   if (result.over_nodes && result.node.count(NodeKind::kNet) == 0) {
     return refuse(
         {ProblemCode::kMissing, "net"},
@@ -79,16 +79,16 @@ Expected<SearchResult> search_graphs(const Topology& topology, std::int64_t coun
       return refuse({ProblemCode::kConflict, "graph"}, problem);
   }
   NodeSearch search(result.node, settings, result.over_nodes);
-  const auto find = [&](int id, Pattern pattern, bool collnet, int least_channels,
+  const auto find = [&](int id, Pattern pattern, bool collnet, int min_channels,
                         int most_channels) {
     const auto known =
         std::find_if(given.begin(), given.end(), [id](const Graph& g) { return g.id == id; });
     const bool usable = known != given.end() && known->channels > 0 &&
                         !(settings.cross_nic == 0 && known->cross_nic == 1);
-    return usable ? *known : search.find(id, pattern, collnet, least_channels, most_channels);
+    return usable ? *known : search.find(id, pattern, collnet, min_channels, most_channels);
   };
   Graphs& graphs = result.graphs;
-  graphs.ring = find(0, Pattern::kRing, false, 1, kMostRingChannels);
+  graphs.ring = find(0, Pattern::kRing, false, 1, kMaxRingChannels);
   const int channels = graphs.ring.channels;
   graphs.tree = find(1, Pattern::kBalancedTree, false, channels, channels);
   graphs.collnet_chain = none(2, Pattern::kTree);
@@ -99,7 +99,7 @@ Expected<SearchResult> search_graphs(const Topology& topology, std::int64_t coun
   }
   graphs.nvls = none(3, Pattern::kNvls);
   if (settings.nvls && gpus > 1 && result.node.count(NodeKind::kNvs) > 0 &&
-      result.node.least_sm() >= 90)
+      result.node.min_sm() >= 90)
     graphs.nvls = find(3, Pattern::kNvls, false, 1, 64);
   if (search.hopeless())
     return refuse({ProblemCode::kUnsupported, "system"},

@@ -9,7 +9,7 @@
 namespace tutti::core::nccl {
 
 /// NCCL's MAXCHANNELS: of anything that it does.
-inline constexpr int kMostChannels = 64;
+inline constexpr int kMaxChannels = 64;
 
 /// Which network cards a GPU may take (NCCL_NETDEVS_POLICY).
 enum class NetPolicy {

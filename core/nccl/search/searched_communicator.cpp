@@ -81,7 +81,7 @@ Expected<Communicator> communicator_of(const Topology& topology, const SearchRes
   made.version = version;
   made.ranks = static_cast<int>(count * gpus);
   made.nodes = static_cast<int>(count) * found.nodes_per_topology;
-  made.compute_capability = made.most_compute_capability = topology.least_sm();
+  made.compute_capability = made.most_compute_capability = topology.min_sm();
   for (int g = 0; g < topology.count(NodeKind::kGpu); ++g)
     made.most_compute_capability =
         std::max(made.most_compute_capability, topology.node(NodeKind::kGpu, g).gpu.sm);

@@ -49,7 +49,7 @@ double nvlinks_between(const System& s, const Communicator& comm, CollectiveKind
 /// Bytes between two GPUs of a node that go by LL. SOURCE: NCCL_P2P_LL_THRESHOLD, NVIDIA/nccl
 /// src/enqueue.cc; in measured tables of H100 and B200 small blocks take what a collective by LL
 /// takes, and larger ones 4 to 7 us more.
-constexpr double kMostOfLl = 16384;
+constexpr double kMaxOfLl = 16384;
 
 /// Of the ranks of another node, as many as the first GPU reaches by the cards beside other GPUs of
 /// its own node (PXN).
@@ -84,7 +84,7 @@ Prediction predict_sends(const System& s, const Communicator& comm, CollectiveKi
       pcie ? s.pcie_gb_per_s * p.of(PcieFigure::kShare)
            : nvlinks_between(s, comm, kind) * p.of(s.generation, GpuFigure::kNvlinkShare);
   const double of_peer = kind == CollectiveKind::kSendReceive ? size : size / ranks;
-  const bool ll = !far && of_peer <= kMostOfLl;
+  const bool ll = !far && of_peer <= kMaxOfLl;
   const auto hop = [&](PcieFigure by_pcie, GpuFigure by_nvlink) {
     return pcie ? p.of(by_pcie) : p.of(s.generation, by_nvlink);
   };

@@ -284,7 +284,7 @@ int Paths::local_net(int g, int channel) const {
 
 int Paths::local_gpu(int net) const {
   int period = 1;
-  for (int c = 0; c < std::min(period, kMostChannels); ++c) {
+  for (int c = 0; c < std::min(period, kMaxChannels); ++c) {
     for (const int g : local_gpus(net).places) {
       const std::vector<int>& nets = gpu_nets_[static_cast<std::size_t>(g)].places;
       if (c == 0 && !nets.empty()) period = std::max(period, nets_per_gpu(nets));

@@ -69,9 +69,9 @@ float pcie_gb_per_s(std::string_view speed, int lanes) {
 
 bool is_pcie_speed(std::string_view speed) { return lane_rate(speed).has_value(); }
 
-std::span<const float> channel_speeds(bool over_nodes, int least_sm) {
-  if (least_sm >= 100) return over_nodes ? std::span<const float>(kAcrossSm100) : kInsideSm100;
-  if (least_sm >= 90) return over_nodes ? std::span<const float>(kAcrossSm90) : kInsideSm90;
+std::span<const float> channel_speeds(bool over_nodes, int min_sm) {
+  if (min_sm >= 100) return over_nodes ? std::span<const float>(kAcrossSm100) : kInsideSm100;
+  if (min_sm >= 90) return over_nodes ? std::span<const float>(kAcrossSm90) : kInsideSm90;
   return over_nodes ? std::span<const float>(kAcross) : kInside;
 }
 

@@ -24,6 +24,6 @@ bool is_pcie_speed(std::string_view speed);
 
 /// The bandwidths of a channel that the search tries, falling. SOURCE: NVIDIA/nccl v2.28.9
 /// src/graph/search.cc.
-std::span<const float> channel_speeds(bool over_nodes, int least_sm);
+std::span<const float> channel_speeds(bool over_nodes, int min_sm);
 
 }  // namespace tutti::core::nccl

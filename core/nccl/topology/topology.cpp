@@ -18,7 +18,7 @@ std::string_view to_string(NodeKind kind) {
   return "?";
 }
 
-int Topology::least_sm() const {
+int Topology::min_sm() const {
   int least = 0;
   for (const int g : all(NodeKind::kGpu)) {
     const int sm = nodes[static_cast<std::size_t>(g)].gpu.sm;

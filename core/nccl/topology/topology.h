@@ -104,7 +104,7 @@ struct Topology {
     return nodes[static_cast<std::size_t>(all(kind)[static_cast<std::size_t>(place)])];
   }
   /// The least compute capability of its GPUs; 0 if it has none.
-  [[nodiscard]] int least_sm() const;
+  [[nodiscard]] int min_sm() const;
 };
 
 /// The topology without its GPUs but those of `ranks`, which are numbered anew in their order.

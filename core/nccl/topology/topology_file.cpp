@@ -15,8 +15,8 @@ namespace tutti::core::nccl {
 
 namespace {
 
-constexpr int kMostNodes = 576;  // of a kind: NCCL_TOPO_MAX_NODES
-constexpr std::int64_t kMostIndex = 1 << 20;
+constexpr int kMaxNodes = 576;  // of a kind: NCCL_TOPO_MAX_NODES
+constexpr std::int64_t kMaxIndex = 1 << 20;
 
 /// What a PCI class, or that of the far end of an NVLink, stands for.
 NodeKind kind_of_class(std::string_view pci_class) {
@@ -95,9 +95,9 @@ int TopologyReader::host_of(const pugi::xml_node& cpu) {
 }
 
 int TopologyReader::add(TopologyNode node, const pugi::xml_node& element) {
-  if (made_.count(node.kind) == kMostNodes)
+  if (made_.count(node.kind) == kMaxNodes)
     problems_.add({ProblemCode::kTooLarge, element.name()}, xml_.where(element),
-                  "more than {} nodes of kind {}, the most that NCCL takes", kMostNodes,
+                  "more than {} nodes of kind {}, the most that NCCL takes", kMaxNodes,
                   to_string(node.kind));
   return made_.add(std::move(node));
 }
@@ -121,7 +121,7 @@ std::optional<TopologyNode> TopologyReader::read_gpu(const pugi::xml_node& pci,
   node.kind = NodeKind::kGpu;
   const auto id = bus(pci, "busid");
   const auto sm = xml_.integer(gpu, "sm", 10, 9999, problems_);
-  const auto dev = xml_.integer(gpu, "dev", 0, kMostIndex, problems_);
+  const auto dev = xml_.integer(gpu, "dev", 0, kMaxIndex, problems_);
   const auto rank =
       ranks_given_ ? xml_.integer(gpu, "rank", 0, std::int64_t{1} << 30, problems_) : dev;
   const auto gdr = xml_.integer(gpu, "gdr", 0, 1, 0, problems_);
@@ -133,7 +133,7 @@ std::optional<TopologyNode> TopologyReader::read_gpu(const pugi::xml_node& pci,
 
 void TopologyReader::read_port(const pugi::xml_node& net, int card) {
   const std::size_t before = problems_.size();
-  const auto dev = xml_.integer(net, "dev", 0, kMostIndex, problems_);
+  const auto dev = xml_.integer(net, "dev", 0, kMaxIndex, problems_);
   const auto mbps = xml_.integer(net, "speed", -1, 100'000'000, 0, problems_);
   const auto latency = xml_.real(net, "latency", 0, 1e6F, 0.0F, problems_);
   const auto port = xml_.integer(net, "port", -1, 1 << 20, 0, problems_);

@@ -7,8 +7,8 @@ namespace tutti::core::nccl {
 
 namespace {
 
-constexpr std::size_t kMostBytes = std::size_t{64} << 20;
-constexpr int kMostDepth = 128;
+constexpr std::size_t kMaxBytes = std::size_t{64} << 20;
+constexpr int kMaxDepth = 128;
 
 template <class Number>
 std::optional<Number> read(std::string_view text) {
@@ -32,7 +32,7 @@ std::string name_of(const pugi::xml_node& element, const char* attribute) {
 
 class DepthWalker : public pugi::xml_tree_walker {
  public:
-  bool for_each(pugi::xml_node&) override { return depth() < kMostDepth; }
+  bool for_each(pugi::xml_node&) override { return depth() < kMaxDepth; }
 };
 
 }  // namespace
@@ -42,7 +42,7 @@ Expected<XmlText> XmlText::parse(std::string_view text, const std::string& file,
   const auto refuse = [](ProblemKind kind, std::string problem, Location where) {
     return tl::unexpected(Error::request(std::move(kind), std::move(problem), std::move(where)));
   };
-  if (text.size() > kMostBytes)
+  if (text.size() > kMaxBytes)
     return refuse({ProblemCode::kTooLarge}, "more than 64 MiB: no file of NCCL's is so large",
                   {file, 0, 0});
   XmlText made;
@@ -59,7 +59,7 @@ Expected<XmlText> XmlText::parse(std::string_view text, const std::string& file,
   DepthWalker walker;
   if (!made.document_->traverse(walker))
     return refuse({ProblemCode::kTooLarge},
-                  fmt::format("elements lie more than {} deep", kMostDepth), {file, 0, 0});
+                  fmt::format("elements lie more than {} deep", kMaxDepth), {file, 0, 0});
   for (const pugi::xml_node& child : made.document_->children()) {
     if (child.type() != pugi::node_element) continue;
     if (made.root_)

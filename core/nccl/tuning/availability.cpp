@@ -20,8 +20,8 @@ bool ll128_is_safe_between(const Cell& cell) {
 
 bool ll128_is_known_on(const Cell& cell) {
   const int cc = cell.comm.compute_capability;
-  const bool alike = cc == cell.comm.most_compute_capability;
-  if (!alike && !(cell.at_least(30) && cc >= 90)) return false;
+  const bool identical = cc == cell.comm.most_compute_capability;
+  if (!identical && !(cell.at_least(30) && cc >= 90)) return false;
   if (cell.at_least(27)) return cc >= 70;
   if (cc == 70) return true;
   if (cc == 80) return cell.at_least(7);
@@ -122,7 +122,7 @@ const char* switched_off(const Cell& cell) {
   if (heads && cell.comm.ranks_of_node() > ways_out)
     return "every GPU needs a network card of its own";
   const bool wanted =
-      cell.settings.protocols[static_cast<std::size_t>(cell.function)][1] == Wish::kYes;
+      cell.settings.protocols[static_cast<std::size_t>(cell.function)][1] == Preference::kYes;
   if (cell.is(Protocol::kLl128) && !wanted && !ll128_is_safe(cell))
     return "LL128 is not safe on these paths or GPUs";
   return nullptr;

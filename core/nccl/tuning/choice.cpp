@@ -150,9 +150,9 @@ std::optional<Candidate> backup(const Communicator& comm, const Model& model,
   for (std::size_t p = 0; p < kProtocols; ++p) {
     const auto protocol = static_cast<Protocol>(p);
     const Entry& entry = model.entry(operation.function, Algorithm::kRing, protocol);
-    if (entry.without_wishes == 0) continue;
+    if (entry.without_preferences == 0) continue;
     rings.push_back(
-        timed(comm, operation, Algorithm::kRing, protocol, entry, entry.without_wishes));
+        timed(comm, operation, Algorithm::kRing, protocol, entry, entry.without_preferences));
     rings.back().off = nullptr;
   }
   return fastest(rings);

@@ -61,12 +61,13 @@ Entry entry(const Cell& cell) {
   entry.off = switched_off(cell);
   if (!entry.off && entry.bandwidth == 0) entry.off = "its bandwidth would be nothing";
   const auto f = static_cast<std::size_t>(cell.function);
-  const Wish protocol = cell.settings.protocols[f][static_cast<std::size_t>(cell.protocol)];
-  if (!entry.off && protocol == Wish::kNo) entry.off = "NCCL_PROTO leaves it out";
+  const Preference protocol = cell.settings.protocols[f][static_cast<std::size_t>(cell.protocol)];
+  if (!entry.off && protocol == Preference::kNo) entry.off = "NCCL_PROTO leaves it out";
   if (entry.off) entry.bandwidth = 0;
-  entry.without_wishes = entry.bandwidth;
-  const Wish algorithm = cell.settings.algorithms[f][static_cast<std::size_t>(cell.algorithm)];
-  if (!entry.off && algorithm == Wish::kNo && listens(cell)) {
+  entry.without_preferences = entry.bandwidth;
+  const Preference algorithm =
+      cell.settings.algorithms[f][static_cast<std::size_t>(cell.algorithm)];
+  if (!entry.off && algorithm == Preference::kNo && listens(cell)) {
     entry.off = "NCCL_ALGO leaves it out";
     entry.bandwidth = 0;
   }

@@ -13,8 +13,8 @@ namespace tutti::core::nccl {
 struct Entry {
   float latency_us = 0;
   float bandwidth = 0;  ///< bytes of the collective over time, GB/s (1e9); 0: not to be chosen
-  const char* off = nullptr;  ///< why not
-  float without_wishes = 0;   ///< the bandwidth, had the user not switched the algorithm off
+  const char* off = nullptr;      ///< why not
+  float without_preferences = 0;  ///< the bandwidth, had the user not switched the algorithm off
 };
 
 /// NCCL's cost model for a communicator: worked out once, when it is made.

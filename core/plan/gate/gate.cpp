@@ -18,7 +18,7 @@ std::vector<GateDecision> Gate::end_round(const GateProposal&, Time) {
   return {};
 }
 
-GateProposal least_of(const GateProposal& a, const GateProposal& b) {
+GateProposal min_of(const GateProposal& a, const GateProposal& b) {
   TUTTI_CHECK(a.step == b.step && a.numbers.size() == b.numbers.size(),
               "proposals of steps {} and {}", a.step, b.step);
   GateProposal least = a;

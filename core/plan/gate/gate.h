@@ -110,6 +110,6 @@ class Gate {
 };
 
 /// Returns the agreement between processes that report `a` and `b`. REQUIRES: same step and length.
-GateProposal least_of(const GateProposal& a, const GateProposal& b);
+GateProposal min_of(const GateProposal& a, const GateProposal& b);
 
 }  // namespace tutti::core

@@ -21,7 +21,7 @@ namespace {
 
 constexpr char kPrefix[] = "tutti ";
 /// Beyond this number the oldest are dropped, since they are not taken.
-constexpr std::size_t kMostWaiting = 1 << 20;
+constexpr std::size_t kMaxWaiting = 1 << 20;
 
 struct Event {
   bool is_channel = false;
@@ -135,7 +135,7 @@ int end(void* event) {
   const std::unique_ptr<Channel> channel(static_cast<Channel*>(of));
   const std::lock_guard lock(the_log().mutex);
   the_log().over.push_back(channel->channel);
-  if (the_log().over.size() > kMostWaiting) the_log().over.pop_front();
+  if (the_log().over.size() > kMaxWaiting) the_log().over.pop_front();
   return 0;
 }
 

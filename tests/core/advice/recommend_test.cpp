@@ -94,7 +94,7 @@ TEST(Recommend, ChangesNothingForWhatMayBeAnError) {
   EXPECT_FALSE(recommend(step(1000), step(1010)).change);
   const Advice little = recommend(step(1000), step(980));
   EXPECT_FALSE(little.change);
-  EXPECT_LT(little.least_gain, 0);
+  EXPECT_LT(little.min_gain, 0);
   EXPECT_NEAR(little.gain, 0.02, 1e-12) << "less than the error of a predicted difference";
   EXPECT_NE(little.why, recommend(step(1000), step(1010)).why) << "something was faster here";
 }
@@ -103,8 +103,8 @@ TEST(Recommend, SaysWhatIsLeftOfAGainAtLeast) {
   const Advice much = recommend(step(1000), step(800));
   EXPECT_TRUE(much.change);
   EXPECT_NEAR(much.gain, 0.2, 1e-12);
-  EXPECT_NEAR(much.least_gain, 0.2 - kDifferenceError, 1e-12);
-  EXPECT_THAT(much.why, HasSubstr(fmt::format("{:.1f} %", 100 * much.least_gain)));
+  EXPECT_NEAR(much.min_gain, 0.2 - kDifferenceError, 1e-12);
+  EXPECT_THAT(much.why, HasSubstr(fmt::format("{:.1f} %", 100 * much.min_gain)));
 }
 
 }  // namespace

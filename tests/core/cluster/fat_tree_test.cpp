@@ -120,18 +120,18 @@ TEST(FatTree, AllToAllByHashSpreadsLikeChanceAndAnotherSeedSpreadsOtherwise) {
 
 TEST(FatTree, ACardPairAlwaysTakesTheSameWayAndItsReverseMayTakeAnother) {
   const FatTree fabric = tree(64, 8, 8);
-  int alike = 0;
+  int identical = 0;
   for (std::int64_t a = 0; a < 8; ++a) {
     for (std::int64_t b = 8; b < 64; ++b) {
       EXPECT_EQ(route(fabric, {a, 0}, {b, 0}), route(fabric, {a, 0}, {b, 0}));
       const auto spine = [&](Card from, Card to) {
         return fabric.link(route(fabric, from, to).front()).to;
       };
-      alike += spine({a, 0}, {b, 0}) == spine({b, 0}, {a, 0}) ? 1 : 0;
+      identical += spine({a, 0}, {b, 0}) == spine({b, 0}, {a, 0}) ? 1 : 0;
     }
   }
-  EXPECT_GT(alike, 0);
-  EXPECT_LT(alike, 8 * 56 / 4) << "one in eight";
+  EXPECT_GT(identical, 0);
+  EXPECT_LT(identical, 8 * 56 / 4) << "one in eight";
 }
 
 TEST(Cluster, OnAFatTreeSendsThroughLeavesAndSpinesAndCostsNothingForAMillionWorkers) {

@@ -126,12 +126,12 @@ TEST_P(Shipped, StepsThatAreCalledAlikeAre) {
     for (Rank rank = 0; rank < shape.ranks; ++rank) {
       for (Lane lane = 0; lane < schedule->lanes(rank); ++lane) {
         for (std::int64_t i = 0; i < schedule->steps(rank, lane); ++i) {
-          const AlikeSteps alike = schedule->alike_from(rank, lane, i);
-          if (alike.period == 0) continue;
-          ASSERT_LE(alike.end, schedule->steps(rank, lane));
-          for (std::int64_t j = i + alike.period; j < alike.end; ++j) {
+          const IdenticalSteps identical = schedule->identical_from(rank, lane, i);
+          if (identical.period == 0) continue;
+          ASSERT_LE(identical.end, schedule->steps(rank, lane));
+          for (std::int64_t j = i + identical.period; j < identical.end; ++j) {
             ASSERT_EQ(peers_of(schedule->step(rank, lane, j), rank, *schedule, 0, false, 1),
-                      peers_of(schedule->step(rank, lane, j - alike.period), rank, *schedule, 0,
+                      peers_of(schedule->step(rank, lane, j - identical.period), rank, *schedule, 0,
                                false, 1))
                 << shape.ranks << " ranks, step " << j;
           }
@@ -183,11 +183,11 @@ void expect_same_steps(const Schedule& built_in, const Schedule& written) {
         if (a.kind != StepKind::kSend && a.kind != StepKind::kReceiveReduceSend) {
           EXPECT_EQ(a.target, b.target) << i;
         }
-        const AlikeSteps alike = built_in.alike_from(rank, lane, i);
-        const AlikeSteps written_alike = written.alike_from(rank, lane, i);
-        if (alike.period > 0 && alike.end > i + 1) {
-          EXPECT_EQ(alike.period, written_alike.period) << i;
-          EXPECT_EQ(alike.end, written_alike.end) << i;
+        const IdenticalSteps identical = built_in.identical_from(rank, lane, i);
+        const IdenticalSteps written_identically = written.identical_from(rank, lane, i);
+        if (identical.period > 0 && identical.end > i + 1) {
+          EXPECT_EQ(identical.period, written_identically.period) << i;
+          EXPECT_EQ(identical.end, written_identically.end) << i;
         }
       }
     }

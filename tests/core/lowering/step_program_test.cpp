@@ -372,7 +372,7 @@ TEST(StepProgram, OfManyMicroBatchesIsAsLongAsOfThree) {
   plan.packs.emplace_back(empty_pack()).payload.members = {{0, 0, 8}};
   w.micro_batches = 3;
   const std::int32_t three = StepPrograms(w, plan).program(0).program.size();
-  w.micro_batches = kMostMicroBatches;
+  w.micro_batches = kMaxMicroBatches;
   EXPECT_EQ(StepPrograms(w, plan).program(0).program.size(), three);
 }
 

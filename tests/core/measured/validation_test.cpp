@@ -58,7 +58,7 @@ TEST(NcclTables, AreOfTheMachinesThatTheirFactsSay) {
   EXPECT_EQ(made->system.nic_gb_per_s, 50);
   EXPECT_EQ(made->system.transport, Transport::kInfiniband);
   EXPECT_EQ(made->version, (Version{2, 23, 4}));
-  EXPECT_EQ(made->settings.algorithms[4][0], Wish::kNo);
+  EXPECT_EQ(made->settings.algorithms[4][0], Preference::kNo);
   EXPECT_THAT(made->assumed, testing::ElementsAre("Intel CPUs", "a process for every GPU"));
 }
 

@@ -111,8 +111,8 @@ TEST(TimeProcess, RepeatsCountByTheirMedianAndManyRowsAreThinned) {
     const auto own = table({1, 1, 1, 1}, number);
     for (int repeat = 0; repeat < 3; ++repeat) rows.insert(rows.end(), own.begin(), own.end());
   }
-  const auto kept = thinned(rows, TimeProcess::kMostRows);
-  EXPECT_LE(kept.size(), TimeProcess::kMostRows);
+  const auto kept = thinned(rows, TimeProcess::kMaxRows);
+  EXPECT_LE(kept.size(), TimeProcess::kMaxRows);
   std::set<int> tables;
   for (const MeasuredPoint& row : kept) tables.insert(row.table);
   EXPECT_EQ(tables.size(), 20U);

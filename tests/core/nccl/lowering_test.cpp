@@ -8,9 +8,9 @@
 
 #include <fmt/format.h>
 
+#include "core/nccl/lowering/channel_assignment.h"
 #include "core/nccl/lowering/channel_split.h"
 #include "core/nccl/lowering/chunks.h"
-#include "core/nccl/lowering/deal.h"
 #include "core/nccl/lowering/lower.h"
 #include "core/schedule/checker.h"
 #include "tests/core/nccl/communicators.h"
@@ -213,8 +213,8 @@ TEST(Lowering, NvlsMovesEveryBlockOnce) {
 TEST(DealOut, GivesEvenPartsOfWholePortionsIn2_21) {
   const Communicator comm = hopper(1, 8, {2, 21, 5});
   const auto of = [&](std::int64_t bytes, Protocol protocol) {
-    return deal_out(comm, Function::kAllReduce, choice(Algorithm::kRing, protocol, 24), bytes / 4,
-                    bytes / 4, 4);
+    return assign_channels(comm, Function::kAllReduce, choice(Algorithm::kRing, protocol, 24),
+                           bytes / 4, bytes / 4, 4);
   };
   // 1 MiB over 24: 43696 B in whole 16, which 11 portions of 4 KiB hold: 23 parts of them and 12288
   // B.
@@ -237,8 +237,8 @@ TEST(DealOut, GivesTurnsBefore2_20) {
   const Communicator comm = hopper(1, 8, {2, 19, 4});
   const auto of = [&](std::int64_t bytes, Algorithm algorithm, Protocol protocol, int channels,
                       int threads) {
-    return deal_out(comm, Function::kAllReduce, {algorithm, protocol, channels, threads, 0},
-                    bytes / 4, bytes / 4, 4);
+    return assign_channels(comm, Function::kAllReduce, {algorithm, protocol, channels, threads, 0},
+                           bytes / 4, bytes / 4, 4);
   };
   // 1 GiB over 4 channels of 8 ranks: loops of 4 x 8 x 2 MiB. Channel 1 of the second: behind 64
   // MiB and channel 0's 16.
@@ -274,8 +274,8 @@ TEST(DealOut, LeavesNothingOut) {
       for (const Protocol protocol : {Protocol::kLl, Protocol::kLl128, Protocol::kSimple}) {
         for (const int threads : {96, 512, 640}) {
           for (const std::int64_t count : {1, 4097, 100'000, 12'345'678}) {
-            const auto channels = deal_out(comm, Function::kAllReduce,
-                                           {algorithm, protocol, 5, threads, 0}, count, count, 2);
+            const auto channels = assign_channels(
+                comm, Function::kAllReduce, {algorithm, protocol, 5, threads, 0}, count, count, 2);
             std::vector<Range> all;
             for (const ChannelLoops& channel : channels) {
               for (std::int64_t loop = 0; loop < channel.loops(); ++loop) {

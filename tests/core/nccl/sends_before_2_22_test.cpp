@@ -32,7 +32,7 @@ class AllToAll {
     std::iota(all.begin(), all.end(), 0);
     const P2pParts parts = [this](Rank from, Rank to) { return portions(from, to).parts; };
     std::map<std::pair<int, int>, std::vector<std::string>> batches;
-    for (const P2pDealt& one : p2p_batches(rounds_, version, rank, all, parts))
+    for (const P2pAssignment& one : p2p_batches(rounds_, version, rank, all, parts))
       batches[{one.channel, one.batch}].push_back(text(rank, one));
     std::vector<std::string> lines;
     for (auto& [where, entries] : batches) {
@@ -50,7 +50,7 @@ class AllToAll {
     const int gpus = comm_.ranks_of_node();
     return p2p_portions(comm_, bytes_, from / gpus != to / gpus, from == to);
   }
-  [[nodiscard]] std::string text(Rank rank, const P2pDealt& one) const {
+  [[nodiscard]] std::string text(Rank rank, const P2pAssignment& one) const {
     const Rank peer =
         one.sends ? rounds_.sends_to(rank, one.round) : rounds_.receives_from(rank, one.round);
     const P2pPortions of = portions(rank, peer);

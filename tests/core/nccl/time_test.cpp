@@ -53,7 +53,7 @@ constexpr OnMachines kSetups[] = {
 
 /// Least bytes that some GPU has to send for a collective of `bytes`: all but NVLS, where the
 /// switch adds.
-double least_sent(Function function, double bytes, int ranks) {
+double min_sent(Function function, double bytes, int ranks) {
   switch (function) {
     case Function::kAllReduce: return bytes;  // NVLS: every GPU sends its buffer once
     case Function::kAllGather:
@@ -77,7 +77,7 @@ TEST(NcclTime, IsNeverLessThanTheLinksTakeByTheirDataSheet) {
         ASSERT_TRUE(choice);
         const double us = predict(s, comm, {function, bytes}, *choice, parameters).us();
         const double least =
-            least_sent(function, static_cast<double>(bytes), comm.ranks) / out_of_gpu / 1e3;
+            min_sent(function, static_cast<double>(bytes), comm.ranks) / out_of_gpu / 1e3;
         EXPECT_GE(us, least) << setup.machine << setup.nodes << to_string(function) << bytes;
         if (s.nodes == 1 || function != Function::kAllReduce) continue;
         // What a node has of the sum has to leave it.

@@ -271,7 +271,7 @@ Decided several_processes(const GateItems& items, bool cached, const Requests& r
     }
     GateProposal least = gates.front()->begin_round(Time(began));
     for (std::size_t g = 1; g < gates.size(); ++g)
-      least = least_of(least, gates[g]->begin_round(Time(began)));
+      least = min_of(least, gates[g]->begin_round(Time(began)));
     const Time over(began + kAgreement);
     std::int64_t next_begins = 0;
     for (std::size_t g = 0; g < gates.size(); ++g) {

@@ -175,7 +175,7 @@ TEST(Renumbering, IsNoticedByUnequalChunks) {
 
 /// Whoever says that steps are alike says it truly; rings and what is composed of them know it of
 /// nearly all of theirs.
-TEST(AlikeSteps, DoWhatThoseAPeriodBeforeDo) {
+TEST(IdenticalSteps, DoWhatThoseAPeriodBeforeDo) {
   std::map<AlgorithmChoice, int> found;
   for (const Case& c : cases()) {
     const auto cluster = cluster_of(c.workers, c.gpus);
@@ -186,11 +186,11 @@ TEST(AlikeSteps, DoWhatThoseAPeriodBeforeDo) {
     for (Rank r = 0; r < schedule.ranks(); ++r) {
       for (Lane l = 0; l < schedule.lanes(r); ++l) {
         for (std::int64_t i = 0; i < schedule.steps(r, l); ++i) {
-          const AlikeSteps alike = schedule.alike_from(r, l, i);
-          if (alike.period == 0) continue;
-          ASSERT_LE(alike.end, schedule.steps(r, l)) << c.text();
-          for (std::int64_t next = i + alike.period; next < alike.end; ++next) {
-            const Step before = schedule.step(r, l, next - alike.period);
+          const IdenticalSteps identical = schedule.identical_from(r, l, i);
+          if (identical.period == 0) continue;
+          ASSERT_LE(identical.end, schedule.steps(r, l)) << c.text();
+          for (std::int64_t next = i + identical.period; next < identical.end; ++next) {
+            const Step before = schedule.step(r, l, next - identical.period);
             ASSERT_EQ(before.wait.lane, -1) << c.text();
             ASSERT_EQ(seen(before, r, schedule.ranks(), same),
                       seen(schedule.step(r, l, next), r, schedule.ranks(), same))

@@ -130,7 +130,7 @@ TEST(Noise, HasAnEnd) {
   wild.mean_ppm = 10'000'000;
   wild.tail_index_milli = 1'010;
   for (std::int32_t step = 0; step < 100'000; ++step)
-    ASSERT_LE(noisy_pace(wild, 1, 0, step), kMostNoisy * 1'000'000);
+    ASSERT_LE(noisy_pace(wild, 1, 0, step), kMaxNoisy * 1'000'000);
 }
 
 }  // namespace

@@ -166,9 +166,9 @@ TEST(NcclSearchReference, TopologiesGiveTheCommunicatorsOfNccl) {
 
 /// A machine whose file gives the graphs of another's.
 TEST(NcclSearchReference, MachinesOfOneMakeAreAlike) {
-  const std::vector<std::pair<std::string, std::string>> alike{
+  const std::vector<std::pair<std::string, std::string>> identical{
       {"hgxh20", "hgxh100"}, {"ndv4", "dgxa100"}, {"ndv5", "hgxh100"}};
-  for (const auto& [one, other] : alike) {
+  for (const auto& [one, other] : identical) {
     for (const int nodes : {1, 2}) {
       const auto a = search_graphs(test::topology(one), nodes),
                  b = search_graphs(test::topology(other), nodes);

@@ -112,20 +112,20 @@ class LogReader {
       return {};
     }
     if (row.bytes == 0) return {};  // of an empty collective nothing is predicted
-    if (!(timing->us >= nccl::kLeastMeasuredUs && timing->us <= nccl::kMostMeasuredUs)) {
+    if (!(timing->us >= nccl::kMinMeasuredUs && timing->us <= nccl::kMaxMeasuredUs)) {
       return tl::make_unexpected(core::Error::request(
-          {timing->us > nccl::kMostMeasuredUs ? ProblemCode::kTooLarge : ProblemCode::kTooSmall,
+          {timing->us > nccl::kMaxMeasuredUs ? ProblemCode::kTooLarge : ProblemCode::kTooSmall,
            "time"},
           fmt::format("a time must be from {:g} to {:g} µs (got {:g}); remove the row if the run "
                       "failed there",
-                      nccl::kLeastMeasuredUs, nccl::kMostMeasuredUs, timing->us),
+                      nccl::kMinMeasuredUs, nccl::kMaxMeasuredUs, timing->us),
           row.where));
     }
-    if (row.bytes < 0 || row.bytes > nccl::kMostMeasuredBytes) {
+    if (row.bytes < 0 || row.bytes > nccl::kMaxMeasuredBytes) {
       return tl::make_unexpected(
           core::Error::request({ProblemCode::kTooLarge, "size"},
                                fmt::format("a size must be from 0 to {} bytes (got {})",
-                                           nccl::kMostMeasuredBytes, row.bytes),
+                                           nccl::kMaxMeasuredBytes, row.bytes),
                                row.where));
     }
     const auto type = core::data_type_of_nccl_name(row.type);

@@ -11,8 +11,8 @@
 #include "core/explore/sweep_plot.h"
 #include "real/worker/run_limits.h"
 #include "sim/simulator.h"
-#include "sim/sweep/carry_out.h"
 #include "sim/sweep/evaluator.h"
+#include "sim/sweep/execute_points.h"
 #include "tools/tutti/explore/explore.h"
 #include "tools/tutti/explore/plot_file.h"
 #include "tools/tutti/explore/sweep_output.h"
@@ -180,10 +180,10 @@ int help(const PartInRun& part, const core::SweepInfo& info, const core::Library
 
 /// Does what is not done yet, with the ranks of `part` if there are any. Answers whether all is
 /// done.
-Expected<bool> carry_out(SweepStore& store, const core::Library& library,
-                         const std::vector<core::Override>& set, int threads,
-                         const Interrupt& interrupt, std::optional<PartInRun>& part,
-                         std::chrono::duration<double> timeout) {
+Expected<bool> execute_points(SweepStore& store, const core::Library& library,
+                              const std::vector<core::Override>& set, int threads,
+                              const Interrupt& interrupt, std::optional<PartInRun>& part,
+                              std::chrono::duration<double> timeout) {
   Progress progress("sweeping");
   sim::SweepCourse course;
   course.threads = threads;
@@ -195,14 +195,14 @@ Expected<bool> carry_out(SweepStore& store, const core::Library& library,
       tell(fmt::format("{} of {} points are there already\n", before, in_all));
   };
   if (part) {
-    course.crowd = [&](const sim::CrowdWork& crowd) {
+    course.crowd = [&](const sim::PoolWork& crowd) {
       const SharedSweep shared{identity(store.info()), threads, crowd.work, crowd.stop,
                                store.space().size(),   timeout};
       return lead_sweep(*part, shared, crowd.points, crowd.take);
     };
   }
   sim::Simulator simulator;
-  return sim::carry_out(store, library, set, simulator, course);
+  return sim::execute_points(store, library, set, simulator, course);
 }
 
 }  // namespace
@@ -216,10 +216,10 @@ int sweep(const SweepOptions& options, const Environment& environment) {
     return refuse({ProblemCode::kTooSmall, "--threads"},
                   "--threads must be at least 0 (0: all cores)");
   if (options.timeout_seconds &&
-      !(*options.timeout_seconds > 0 && *options.timeout_seconds <= real::kMostTimeoutSeconds))
+      !(*options.timeout_seconds > 0 && *options.timeout_seconds <= real::kMaxTimeoutSeconds))
     return refuse(
-        out_of_range("--timeout-seconds", *options.timeout_seconds, real::kMostTimeoutSeconds),
-        "--timeout-seconds must be above 0 and at most {}", real::kMostTimeoutSeconds);
+        out_of_range("--timeout-seconds", *options.timeout_seconds, real::kMaxTimeoutSeconds),
+        "--timeout-seconds must be above 0 and at most {}", real::kMaxTimeoutSeconds);
   if (const auto name = check_plot(options.plot); !name) return report(name.error());
 
   if (!options.measured.empty() && options.plot.empty())
@@ -291,7 +291,8 @@ int sweep(const SweepOptions& options, const Environment& environment) {
     if (const auto drawn = core::check(store->space(), plot_options(options)); !drawn)
       return report(drawn.error());
   }
-  const auto all = carry_out(*store, environment.library, *set, threads, interrupt, *part, timeout);
+  const auto all =
+      execute_points(*store, environment.library, *set, threads, interrupt, *part, timeout);
   if (!all) return report(all.error());
   if (!*all) {
     tell(fmt::format(

@@ -128,8 +128,8 @@ std::string what_went_wrong(const core::SweepStore& store, const Outcomes& outco
       "{} points cannot be: {} were refused, {} failed\n",
       count(outcomes, Outcome::Status::kRefused) + count(outcomes, Outcome::Status::kFailed),
       count(outcomes, Outcome::Status::kRefused), count(outcomes, Outcome::Status::kFailed));
-  constexpr std::size_t kMost = 5;
-  for (std::size_t i = 0; i < sorted.size() && i < kMost; ++i) {
+  constexpr std::size_t kMax = 5;
+  for (std::size_t i = 0; i < sorted.size() && i < kMax; ++i) {
     std::string at;
     const std::vector<std::string> values = store.space().values(sorted[i].second.second);
     for (std::size_t f = 0; f < values.size(); ++f)
@@ -137,8 +137,8 @@ std::string what_went_wrong(const core::SweepStore& store, const Outcomes& outco
     text += fmt::format("  {} times, such as at{}:\n    {}\n", sorted[i].second.first, at,
                         sorted[i].first);
   }
-  if (sorted.size() > kMost)
-    text += fmt::format("  … and {} other messages (in the results)\n", sorted.size() - kMost);
+  if (sorted.size() > kMax)
+    text += fmt::format("  … and {} other messages (in the results)\n", sorted.size() - kMax);
   return text + '\n';
 }
 

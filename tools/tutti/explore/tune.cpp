@@ -109,7 +109,7 @@ int tune(const TuneOptions& options, const Environment& environment) {
   Tuning tuning(options, environment.library, std::move(*scenario), *text, *set, std::move(*space),
                 store ? &*store : nullptr, std::move(notes), interrupt);
   if (most_work) tuning.leave_out_beyond(*most_work);
-  const auto done = tuning.carry_out();
+  const auto done = tuning.execute_points();
   if (!done) return report(done.error());
   if (!*done) {
     tell(options.database.empty() ? std::string("tutti: interrupted\n")

@@ -285,7 +285,7 @@ std::string tune_json(const TuneResult& r) {
               {"stopped_early", r.stopped},
               {"now", outcome_report(r.now.outcome)}});
   Report advice{{"change", r.advice.change}};
-  if (r.best) advice.add("gain_share", r.advice.gain).add("least_gain_share", r.advice.least_gain);
+  if (r.best) advice.add("gain_share", r.advice.gain).add("least_gain_share", r.advice.min_gain);
   report.add("advice", advice.add("why", r.advice.why));
   report.add("refusal", core::unless_empty(r.refusal));
   report.add("not_comparable", r.not_comparable);

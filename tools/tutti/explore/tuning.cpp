@@ -49,7 +49,7 @@ Tuning::Tuning(const TuneOptions& options, const core::Library& library, core::S
   result_.notes = std::move(notes);
 }
 
-Expected<bool> Tuning::carry_out() {
+Expected<bool> Tuning::execute_points() {
   if (auto told = tell_of(result_.now, "simulating it as it is"); !told) return failed(told);
   if (interrupt_.happened()) return false;
   comparable_.emplace(space_, base_, library_, result_.now.scenario);
@@ -84,7 +84,7 @@ Expected<void> Tuning::tell_of(Told& told, const char* doing) {
   return {};
 }
 
-double Tuning::least_step() const {
+double Tuning::min_step() const {
   const bool same =
       std::all_of(space_.fields().begin(), space_.fields().end(), [](const std::string& field) {
         return field.starts_with("strategy.") && !field.starts_with("strategy.compression");
@@ -106,7 +106,7 @@ Expected<bool> Tuning::search() {
   Progress progress("tuning");
   const std::int64_t at_most = options_.evaluations - kept_from_search();
   core::Tuner tuner(
-      space_, {at_most, options_.seed, core::TunerOptions().enough, least_step(), rows_.compared});
+      space_, {at_most, options_.seed, core::TunerOptions().enough, min_step(), rows_.compared});
   const auto most = static_cast<double>(std::min(at_most, tuner.size()));
   // Results that the file already contained count when the tuner asks for them.
   auto all = trials_.search(tuner, result_.now.outcome.step, [&](std::int64_t told) {

@@ -41,7 +41,7 @@ class Tuning {
 
   /// Runs the search. Returns false if it was interrupted. ERRORS: the current scenario cannot be
   /// run.
-  core::Expected<bool> carry_out();
+  core::Expected<bool> execute_points();
 
   [[nodiscard]] const TuneResult& result() const { return result_; }
   [[nodiscard]] const core::Space& space() const { return space_; }
@@ -65,7 +65,7 @@ class Tuning {
   core::Expected<void> tell_of(Told& told, const char* doing);
   /// Returns a lower bound of the step time over all settings, if it is known: if only the strategy
   /// varies, and the traffic is the same for all.
-  [[nodiscard]] double least_step() const;
+  [[nodiscard]] double min_step() const;
   /// Returns the number of evaluations that are left for what is shown in addition to the search.
   [[nodiscard]] std::int64_t left() const {
     return options_.evaluations - result_.tried - result_.beside;

@@ -108,8 +108,8 @@ core::Expected<OutputFile> OutputFile::create(const std::string& path,
     return refuse(core::ProblemCode::kConflict,
                   "this file exists and is of another kind; name another file, or remove it");
   const std::string whole = followed(path);
-  constexpr int kMostLeftOver = 1000;
-  for (int number = 1; number <= kMostLeftOver; ++number) {
+  constexpr int kMaxLeftOver = 1000;
+  for (int number = 1; number <= kMaxLeftOver; ++number) {
     const std::string part =
         number == 1 ? whole + ".part" : fmt::format("{}.{}.part", whole, number);
     const SignalsHeld held;

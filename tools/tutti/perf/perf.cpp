@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "core/custom/custom_algorithm.h"
-#include "core/lowering/who_reduces.h"
+#include "core/lowering/reduction_scope.h"
 #include "core/measured/nccl_tests.h"
 #include "core/scenario/rewrite.h"
 #include "core/scenario/scenario.h"
@@ -41,8 +41,8 @@ std::optional<std::int64_t> parse_size(const std::string& written) {
                     : unit == 'M'                ? 20
                     : unit == 'G'                ? 30
                                                  : -1;
-  constexpr std::int64_t kMost = std::int64_t{1} << 44;
-  if (shift < 0 || number > kMost >> shift) return std::nullopt;
+  constexpr std::int64_t kMax = std::int64_t{1} << 44;
+  if (shift < 0 || number > kMax >> shift) return std::nullopt;
   return number << shift;
 }
 
@@ -127,7 +127,7 @@ Expected<void> read_collective(const PerfOptions& options, Request& request) {
     return refused({ProblemCode::kUnused, "-r"}, "-r: {} has no root; leave it out",
                    options.collective);
   request.what.root = static_cast<core::Rank>(
-      std::clamp<std::int64_t>(options.root.value_or(0), -1, core::kMostRanks));
+      std::clamp<std::int64_t>(options.root.value_or(0), -1, core::kMaxRanks));
   if (!core::reduces(*kind) && request.what.reduction != core::Reduction::kSum)
     return refused({ProblemCode::kUnused, "-o"}, "-o {}: {} adds nothing; leave it out", options.op,
                    options.collective);
@@ -183,21 +183,21 @@ Expected<Request> read_request(const PerfOptions& options) {
   real::LoopOptions& loop = request.loop;
   loop.iterations = options.iterations.value_or(loop.iterations);
   loop.warm_up = options.warm_up.value_or(loop.warm_up);
-  if (loop.iterations < 1 || loop.iterations > real::kMostIterations)
-    return refused(out_of_range("-n", loop.iterations, real::kMostIterations),
-                   "-n must be from 1 to {}", real::kMostIterations);
-  if (loop.warm_up < 0 || loop.warm_up > real::kMostWarmUp)
-    return refused(out_of_range("-w", loop.warm_up, real::kMostWarmUp), "-w must be from 0 to {}",
-                   real::kMostWarmUp);
+  if (loop.iterations < 1 || loop.iterations > real::kMaxIterations)
+    return refused(out_of_range("-n", loop.iterations, real::kMaxIterations),
+                   "-n must be from 1 to {}", real::kMaxIterations);
+  if (loop.warm_up < 0 || loop.warm_up > real::kMaxWarmUp)
+    return refused(out_of_range("-w", loop.warm_up, real::kMaxWarmUp), "-w must be from 0 to {}",
+                   real::kMaxWarmUp);
   const std::int64_t item = core::size_of(*type).count();
   for (std::int64_t bytes = std::max(*least, item); bytes <= *most;) {
     const std::int64_t elements = bytes / item;
     if (request.sizes.empty() || elements > request.sizes.back()) request.sizes.push_back(elements);
-    constexpr std::size_t kMostSizes = 100'000;
-    if (request.sizes.size() > kMostSizes)
+    constexpr std::size_t kMaxSizes = 100'000;
+    if (request.sizes.size() > kMaxSizes)
       return refused({ProblemCode::kTooSmall, "-f"},
                      "-f {}: these are more than {} sizes; take a larger factor", options.factor,
-                     kMostSizes);
+                     kMaxSizes);
     const double next = static_cast<double>(bytes) * options.factor;
     if (next > static_cast<double>(*most)) break;
     bytes = std::max(bytes + 1, static_cast<std::int64_t>(next));
@@ -332,8 +332,8 @@ int measure(const PerfOptions& options, const Request& request, const Environmen
             real::TcpExecutor* processes) {
   const auto scenario = load_scenario(options.scenario, environment);
   if (!scenario) return report(scenario.error());
-  const core::WhoReduces who = core::who_reduces(scenario->strategy, scenario->plan);
-  if (core::on_servers(who) || who == core::WhoReduces::kNobody) {
+  const core::ReductionScope who = core::reduction_scope(scenario->strategy, scenario->plan);
+  if (core::on_servers(who) || who == core::ReductionScope::kNobody) {
     return report(
         Error::request({ProblemCode::kUnsupported, "Strategy"},
                        fmt::format("tutti perf measures a collective between all replicas, and {} "

@@ -1,0 +1,293 @@
+#include "core/calibrate/outliers.h"
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <set>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "core/base/median.h"
+#include "core/calibrate/routes.h"
+#include "core/calibrate/run_times.h"
+
+namespace tutti::core {
+namespace {
+
+/// What takes less than this many times as long as others, and more than its inverse, is like them.
+constexpr double kFar = 1.25;
+/// What may be usual, among all that is alike: from most of the faster ones to most of the slower
+/// ones.
+constexpr Usual kUsuals[] = {0.25, 0.5, 0.75};
+
+using Figure = Outlier::Figure;
+
+/// A route that is not like the others, and by what factor.
+struct Odd {
+  const Route* route;
+  double factor;
+  double late_us = 0;
+};
+
+bool operator==(const Odd& a, const Odd& b) { return a.route == b.route; }
+
+bool crosses(const Route& route, const Outlier& link) {
+  return std::any_of(route.resources.begin(), route.resources.end(),
+                     [&link](const Resource& resource) { return resource.outlier == link; });
+}
+
+/// Links whose rates, or latencies, make routes what they are.
+class Blame {
+ public:
+  Blame(Figure figure, Outliers& result) : figure_(figure), result_(result) {}
+
+  /// The least links that explain all of `odd`. None of those that are on a route in `like`.
+  void explain(std::vector<Odd> odd, const std::vector<const Route*>& like) {
+    std::set<Outlier> innocent;
+    for (const Route* route : like) {
+      for (const Resource& resource : route->resources) innocent.insert(resource.outlier);
+    }
+    while (!odd.empty()) {
+      std::map<Resource, std::vector<Odd>> suspects;
+      for (const Odd& one : odd) {
+        for (const Resource& resource : one.route->resources) {
+          const bool may =
+              figure_ == Figure::kRate || resource.outlier.what == Outlier::What::kLink;
+          if (may && !innocent.contains(resource.outlier)) suspects[resource].push_back(one);
+        }
+      }
+      if (suspects.empty()) return unexplained(odd);
+      const auto worst =
+          std::max_element(suspects.begin(), suspects.end(), [](const auto& a, const auto& b) {
+            if (a.second.size() != b.second.size()) return a.second.size() < b.second.size();
+            return a.first.stated > b.first.stated;
+          });
+      say_who_else(suspects, *worst);
+      std::vector<double> factors, late_us;
+      for (const Odd& one : worst->second) {
+        factors.push_back(one.factor);
+        late_us.push_back(one.late_us);
+      }
+      const Outlier link = worst->first.outlier;
+      found(link, median(factors), median(late_us));
+      std::erase_if(odd, [&link](const Odd& one) { return crosses(*one.route, link); });
+    }
+  }
+
+  /// Every narrow link of a route that is fast is fast.
+  void all_narrow_ones(const std::vector<Odd>& fast) {
+    std::map<Outlier, double> links;
+    for (const Odd& one : fast) {
+      Bandwidth narrowest = one.route->resources.front().stated;
+      for (const Resource& resource : one.route->resources)
+        narrowest = std::min(narrowest, resource.stated);
+      for (const Resource& resource : one.route->resources) {
+        const double wider =
+            static_cast<double>(resource.stated.count()) / static_cast<double>(narrowest.count());
+        if (wider * one.factor * kFar > 1) continue;  // wide enough as it is
+        const auto known = links.try_emplace(resource.outlier, wider * one.factor).first;
+        known->second = std::min(known->second, wider * one.factor);
+      }
+    }
+    for (const auto& [link, factor] : links) found(link, factor);
+  }
+
+ private:
+  void found(Outlier link, double factor, double late_us = 0) {
+    link.figure = figure_;
+    link.slower = factor;
+    link.late_us = late_us;
+    result_.list.push_back(std::move(link));
+  }
+
+  void unexplained(const std::vector<Odd>& odd) {
+    result_.notes.push_back(fmt::format(
+        "of {} routes messages {} although each of their links is like its kind on another route",
+        odd.size(),
+        figure_ == Figure::kRate ? "are slower than others" : "have another latency than others"));
+  }
+
+  void say_who_else(const std::map<Resource, std::vector<Odd>>& suspects,
+                    const std::pair<const Resource, std::vector<Odd>>& taken) {
+    std::vector<std::string> others;
+    for (const auto& [resource, routes] : suspects) {
+      if (!(resource.outlier == taken.first.outlier) && routes == taken.second)
+        others.push_back(resource.outlier.name());
+    }
+    if (others.empty()) return;
+    result_.notes.push_back(
+        fmt::format("that {} has another {} than others of its kind could not be told from the "
+                    "same of {}: every message "
+                    "over one of them crosses all",
+                    taken.first.outlier.name(), figure_ == Figure::kRate ? "rate" : "latency",
+                    fmt::join(others, ", ")));
+  }
+
+  Figure figure_;
+  Outliers& result_;
+};
+
+/// All that is not usual, if that is what is.
+Outliers judge(const Heard& heard, Usual usual) {
+  std::map<Ends, std::string> stated;
+  for (const auto& [ends, route] : heard.routes) stated[ends] = route.stated;
+  std::vector<Odd> slow, fast, late, early;
+  std::vector<const Route*> not_slow, in_time;
+  for (const auto& [ends, slowdown] : relative_slowdowns(heard.messages, stated, usual)) {
+    const Route* const route = &heard.routes.at(ends);
+    if (slowdown.slower >= kFar) {
+      slow.push_back({route, slowdown.slower});
+    } else {
+      not_slow.push_back(route);
+      if (slowdown.slower * kFar <= 1) fast.push_back({route, slowdown.slower});
+    }
+  }
+  for (const auto& [ends, slowdown] : relative_slowdowns(heard.ways, stated, usual)) {
+    const Route* const route = &heard.routes.at(ends);
+    const std::optional<double> later = slowdown.later();
+    if (!later) continue;
+    const double late_us = *slowdown.latency_us - *slowdown.usual_latency_us;
+    if (const double factor = *later; factor >= kFar) {
+      late.push_back({route, factor, late_us});
+    } else if (factor * kFar <= 1) {
+      early.push_back({route, factor, late_us});
+    } else {
+      in_time.push_back(route);
+    }
+  }
+  Outliers result;
+  Blame rates(Figure::kRate, result), latencies(Figure::kLatency, result);
+  rates.explain(std::move(slow), not_slow);
+  rates.all_narrow_ones(fast);
+  latencies.explain(std::move(late), in_time);
+  latencies.explain(std::move(early), in_time);
+  for (const auto& [device, slowdown] : relative_slowdowns(heard.additions, heard.devices, usual)) {
+    if (slowdown.slower >= kFar || slowdown.slower * kFar <= 1)
+      result.list.push_back({device.first, Outlier::What::kDevice, device.second, "", Figure::kRate,
+                             slowdown.slower});
+  }
+  return result;
+}
+
+/// Those of `compared` that have another of their class that does not cross the very same links.
+std::vector<const RelativeSlowdown*> outliers_reported(
+    const Heard& heard, const std::map<Ends, RelativeSlowdown>& compared) {
+  std::map<std::string, std::set<std::set<Outlier>>> ways;  // by class
+  const auto way_of = [](const Route& route) {
+    std::set<Outlier> way;
+    for (const Resource& resource : route.resources) way.insert(resource.outlier);
+    return way;
+  };
+  for (const auto& [ends, slowdown] : compared)
+    ways[heard.routes.at(ends).stated].insert(way_of(heard.routes.at(ends)));
+  std::vector<const RelativeSlowdown*> told;
+  for (const auto& [ends, slowdown] : compared) {
+    if (ways.at(heard.routes.at(ends).stated).size() > 1) told.push_back(&slowdown);
+  }
+  return told;
+}
+
+/// What was not looked at since it tells of cores, and not of links.
+std::vector<std::string> notes_of_cores(const Heard& heard) {
+  std::vector<std::string> notes;
+  if (!heard.waits.empty()) {
+    const double usual = median(heard.waits);
+    const std::string without = usual > 0.9 ? "many" : fmt::format("up to {:.2g}", 1 / (1 - usual));
+    notes.push_back(fmt::format(
+        "in {} of {} steps workers stood ready while their cores ran others, for up to {:.0f} % of "
+        "the "
+        "time that packs were in flight: what was measured holds that wait (without it rates may "
+        "be {} "
+        "times as high, and latencies as much lower), and nothing was learnt from these steps of "
+        "single "
+        "links and devices; fewer workers on a machine, or fewer other programs, tell more",
+        heard.waits.size(), heard.steps, 100 * usual, without));
+  }
+  if (heard.in_memory)
+    notes.emplace_back(
+        "devices lay in the memory of their workers (no --backend cuda or nccl): links inside a "
+        "worker are copies by "
+        "its one thread, whose pace is all that their figures tell, and no single one of them was "
+        "looked at");
+  return notes;
+}
+
+/// What was looked at, and what could not be.
+std::vector<std::string> notes_of(const Heard& heard, bool found) {
+  if (!heard.lane_steps)
+    return {
+        "links and devices of a kind have one figure: no timeline holds lane steps (--record "
+        "steps), which tell them "
+        "apart"};
+  std::map<Ends, std::string> stated;
+  for (const auto& [ends, route] : heard.routes) stated[ends] = route.stated;
+  const auto compared = relative_slowdowns(heard.messages, stated, kUsuals[0]);
+  const std::vector<const RelativeSlowdown*> told = outliers_reported(heard, compared);
+  std::vector<std::string> notes;
+  if (told.empty()) {
+    notes.emplace_back(
+        "links of a kind have one figure: no two routes over alike links could be held against "
+        "each other; that takes "
+        "messages of two lengths, that steps of their own send, between three devices or more (for "
+        "a network's links: "
+        "workers)");
+  } else {
+    const auto ways = relative_slowdowns(heard.ways, stated, kUsuals[0]);
+    const std::vector<const RelativeSlowdown*> timed = outliers_reported(heard, ways);
+    const auto latencies =
+        std::count_if(timed.begin(), timed.end(),
+                      [](const RelativeSlowdown* each) { return each->latency_us.has_value(); });
+    notes.push_back(fmt::format(
+        "messages of {} of {} pairs of devices were held against each other, and of {} also how "
+        "late they are "
+        "however short; {}",
+        told.size(), heard.routes.size(), latencies,
+        found ? "what stands out has figures of its own, and each kind has one for all others"
+              : "no link or device stands out, so each kind has one figure"));
+    if (latencies == 0)
+      notes.emplace_back(
+          "latencies of single links could not be told: even the shortest messages take mostly for "
+          "their bytes");
+  }
+  if (heard.crowded > 0)
+    notes.push_back(fmt::format(
+        "messages of {} pairs of devices met others on their way, so that nothing was learnt from "
+        "them of "
+        "single links; packs that follow each other (launch: SERIALIZED), and rings, tell more",
+        heard.crowded));
+  return notes;
+}
+
+}  // namespace
+
+std::string Outlier::name() const {
+  if (what == What::kLink) return fmt::format("w{0}/{1}-w{0}/{2}", worker, part, other);
+  return fmt::format("w{}/{}", worker, part);
+}
+
+Expected<Outliers> find_outliers(const Scenario& scenario,
+                                 const std::vector<std::string>& timelines,
+                                 const Library& library) {
+  if (timelines.empty()) return Outliers{};
+  const auto heard = hear(scenario, timelines, library);
+  if (!heard) return tl::make_unexpected(heard.error());
+  Outliers least;
+  for (const Usual usual : kUsuals) {
+    Outliers one = judge(*heard, usual);
+    if (usual == kUsuals[0] ||
+        one.list.size() + one.notes.size() < least.list.size() + least.notes.size())
+      least = std::move(one);
+  }
+  for (const std::vector<std::string>& notes :
+       {notes_of_cores(*heard), notes_of(*heard, !least.list.empty())})
+    least.notes.insert(least.notes.end(), notes.begin(), notes.end());
+  for (const std::string& path : heard->staged_differently)
+    least.notes.push_back(
+        fmt::format("{}: some packs go through host memory and others do not, so links of one kind "
+                    "are not told apart by it",
+                    path));
+  return least;
+}
+
+}  // namespace tutti::core

@@ -1,0 +1,90 @@
+#pragma once
+
+#include <QTemporaryDir>
+#include <QWidget>
+#include <memory>
+#include <vector>
+
+#include "core/scenario/library.h"
+#include "gui/editor/scenario_file.h"
+#include "gui/editor/scenario_run.h"
+#include "gui/model/backend.h"
+#include "gui/model/sweep_order.h"
+#include "gui/widgets/actions.h"
+
+namespace tutti::gui {
+
+class RunBar;
+class ScenarioEditor;
+
+/// The executors, the sweep runner and the library of scenarios. The program passes them in, since
+/// only the program knows the simulator and the sockets.
+struct Executors {
+  core::Library library{std::string()};
+  std::vector<Backend> backends{};
+  std::string new_scenario{};  ///< the text that a new scenario starts from
+  SweepRunner sweep{};         ///< none: sweeps can be viewed, but not run
+  QString recovery_folder{};  ///< the directory for unsaved changes (gui/editor/recovery.h); empty:
+                              ///< they are not kept
+};
+
+/// The editor of a scenario with the run bar above it. Timelines of runs are written to a temporary
+/// folder that is removed with this object; to keep one, the user saves it elsewhere.
+class EditorSession : public QWidget {
+  Q_OBJECT
+
+ public:
+  explicit EditorSession(Executors executors, QWidget* parent = nullptr);
+  ~EditorSession() override;
+
+  /// Opens a scenario, after asking about unsaved changes of the open one. Returns false if the
+  /// user keeps the open one. ERRORS: the file cannot be edited; the open scenario stays.
+  core::Expected<bool> open(const ScenarioBytes& file);
+  /// Starts a new scenario that has no file yet, in the same way.
+  bool start_new();
+  /// Starts a new scenario with this text.
+  bool start_from(const std::string& text);
+  /// Offers to recover unsaved changes of an earlier editor. Returns true if recovered changes are
+  /// shown now. Sets `nothing_left` to true if there were none.
+  bool recover(bool* nothing_left = nullptr);
+  /// Returns whether the window may be closed: asks about unsaved changes, and ends a run.
+  bool may_close();
+  void run();
+  void stop();
+  /// Saves the timeline of the last run and the marks on it. On failure, shows the error and
+  /// returns false. REQUIRES: there was a run.
+  bool save_timeline_to(const QString& path);
+  [[nodiscard]] bool running() const { return run_.running(); }
+  /// Returns true if the file is the timeline of a run that was started here.
+  [[nodiscard]] bool made(const QString& path) const;
+
+  void add_actions(Actions& actions);
+  [[nodiscard]] ScenarioEditor& editor() { return *editor_; }
+  [[nodiscard]] RunBar& bar() { return *bar_; }
+
+ signals:
+  void told(const QString& text);
+  /// Emitted when a run has ended without a timeline.
+  void run_failed(const QString& why);
+  void title_changed(const QString& title, bool changed);
+  /// Emitted when a run has ended with a timeline.
+  void timeline_made(const QString& path);
+
+ protected:
+  bool eventFilter(QObject* watched, QEvent* event) override;
+
+ private:
+  void show_result(const ScenarioRun::Result& result);
+  void save_timeline();
+  [[nodiscard]] QString next_timeline() const;
+  void show_title();
+
+  Executors executors_;
+  QTemporaryDir folder_;
+  ScenarioEditor* editor_;
+  RunBar* bar_;
+  QString last_;  ///< the timeline of the last run
+  ScenarioRun run_;
+};
+
+}  // namespace tutti::gui

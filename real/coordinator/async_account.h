@@ -1,0 +1,38 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <limits>
+#include <set>
+#include <string>
+#include <tuple>
+
+#include "core/base/error.h"
+#include "core/lowering/staleness.h"
+#include "real/coordinator/worker_set.h"
+
+namespace tutti::real {
+
+/// The coordinator's account of asynchronous workers: it checks that replicas have read what
+/// servers sent, and keeps the staleness of updates and the end times of steps.
+class AsyncAccount {
+ public:
+  /// Adds the reports that all workers send after a batch. `name` returns the name of a worker for
+  /// messages.
+  /// ERRORS: a replica has read other bytes than its server sent; impossible counts.
+  core::Expected<void> take(const WorkerSet::Messages& ready,
+                            const std::function<std::string(std::size_t)>& name);
+  /// Times are nanoseconds of the coordinator's clock.
+  void step_ended(std::int64_t worker, std::int32_t step, std::int64_t start_ns,
+                  std::int64_t end_ns);
+  /// Describes the results in the same words as a simulated run.
+  [[nodiscard]] std::string describe(std::int64_t workers, std::int32_t steps) const;
+
+ private:
+  core::UpdatesBehind behind_;
+  std::set<std::tuple<std::int64_t, std::int64_t, std::int32_t>>
+      ends_;  ///< of steps: time, worker and step
+  std::int64_t began_ns_ = std::numeric_limits<std::int64_t>::max();
+};
+
+}  // namespace tutti::real

@@ -1,0 +1,361 @@
+#include "real/coordinator/worker_set.h"
+
+#include <poll.h>
+
+#include <algorithm>
+#include <charconv>
+
+#include <fmt/format.h>
+
+#include "real/proto/run.pb.h"
+#include "real/wire/failure.h"
+#include "real/worker/patience.h"
+
+namespace tutti::real {
+
+using core::Error;
+using core::Expected;
+using core::ProblemCode;
+using proto::Control;
+
+namespace {
+
+/// How long to wait for other workers' reports after a failure: the first to report is seldom the
+/// cause.
+constexpr std::chrono::milliseconds kLastWords{1000};
+constexpr int kPingsAtATime = 8;
+
+/// True if the worker only knows that it has waited in vain: another one knows why.
+bool only_waited(const Error& said) {
+  return kind_of(said).code == ProblemCode::kTimeout && kind_of(said).worker < 0;
+}
+
+double seconds(WorkerSet::Clock::duration d) { return std::chrono::duration<double>(d).count(); }
+
+}  // namespace
+
+WorkerSet::WorkerSet(std::size_t workers, Children& children, const core::RunControl& control,
+                     Clock::duration timeout)
+    : members_(workers), children_(children), control_(control), timeout_(timeout) {}
+
+WorkerSet::~WorkerSet() = default;
+
+std::string WorkerSet::name(std::size_t worker) const {
+  const std::string& host = members_[worker].host;
+  return several_machines() && !host.empty() ? fmt::format("worker {} ({})", worker, host)
+                                             : fmt::format("worker {}", worker);
+}
+
+bool WorkerSet::several_machines() const {
+  return std::any_of(members_.begin(), members_.end(),
+                     [](const Member& m) { return m.other_clock; });
+}
+
+Error WorkerSet::failed(std::size_t worker, ProblemCode code, const std::string& what) const {
+  return Error::run({code, "", static_cast<std::int32_t>(worker)},
+                    fmt::format("{} {}", name(worker), what));
+}
+
+Error WorkerSet::as_said_by(std::size_t worker, const Error& said) const {
+  return failed(worker, kind_of(said).code, "says: " + said.message());
+}
+
+bool WorkerSet::cancelled() {
+  // The user may cancel from within the progress callback.
+  if (control_.progress && Clock::now() - told_progress_ > std::chrono::milliseconds(100)) {
+    told_progress_ = Clock::now();
+    control_.progress(share_);
+  }
+  if (control_.cancel && control_.cancel->load(std::memory_order_relaxed)) stopped_ = true;
+  return stopped_;
+}
+
+// --- messages ---
+
+Expected<void> WorkerSet::tell(std::size_t worker, const Control& message) {
+  if (members_[worker].channel && members_[worker].channel->send(message)) return {};
+  members_[worker].gone = true;
+  return tl::make_unexpected(find_cause());
+}
+
+void WorkerSet::wait(Clock::time_point until) {
+  std::vector<pollfd> files;
+  for (const Member& member : members_) {
+    if (member.channel && !member.gone) files.push_back({member.channel->file(), POLLIN, 0});
+  }
+  const auto left = std::chrono::ceil<std::chrono::milliseconds>(until - Clock::now()).count();
+  ::poll(files.data(), files.size(), static_cast<int>(std::clamp<long>(left, 0, 60'000)));
+}
+
+void WorkerSet::take_all_that_came() {
+  for (Member& member : members_) {
+    while (member.channel && !member.gone) {
+      auto message = member.channel->receive({});
+      if (!message) {
+        member.gone = true;
+        member.farewell = message.error().message();
+        break;
+      }
+      if (!*message) break;
+      take(member, std::move(*message));
+    }
+  }
+}
+
+void WorkerSet::take(Member& member, std::unique_ptr<Control> message) {
+  member.heard = Clock::now();
+  if (message->has_alive()) {
+    member.doing = message->alive().doing();
+    member.still = std::chrono::nanoseconds(message->alive().still_ns());
+    member.stands = message->alive().stands();
+  } else if (message->has_pong()) {
+    const proto::Pong& pong = message->pong();
+    if (member.other_clock)
+      member.clock.add(
+          {pong.sent_ns(), pong.received_ns(), pong.answered_ns(), ControlChannel::now_ns()});
+  } else {
+    member.inbox.push_back(std::move(message));
+  }
+}
+
+void WorkerSet::keep_company(bool everyone) {
+  if (Clock::now() - kept_company_ < std::chrono::seconds(1)) return;
+  kept_company_ = Clock::now();
+  for (Member& member : members_) {
+    if (!member.channel || member.gone || (!everyone && member.inbox.empty())) continue;
+    Control ping;
+    ping.mutable_ping()->set_sent_ns(ControlChannel::now_ns());
+    if (!member.channel->send(ping)) member.gone = true;
+  }
+}
+
+Expected<WorkerSet::Messages> WorkerSet::from_everyone(int wanted, const std::string& due) {
+  const auto now = Clock::now();
+  for (Member& member : members_) member.heard = std::max(member.heard, now);
+  while (true) {
+    take_all_that_came();
+    if (cancelled()) return tl::make_unexpected(Error::run({ProblemCode::kStopped}, "stopped"));
+    if (const auto error = trouble(due)) return tl::make_unexpected(*error);
+    for (std::size_t w = 0; w < size(); ++w) {
+      if (!members_[w].inbox.empty() &&
+          static_cast<int>(members_[w].inbox.front()->content_case()) != wanted)
+        return tl::make_unexpected(
+            failed(w, ProblemCode::kProtocol, due + " and sent something else"));
+    }
+    const bool all = std::all_of(members_.begin(), members_.end(),
+                                 [](const Member& m) { return !m.inbox.empty(); });
+    if (all) break;
+    keep_company(false);  // those who have delivered wait for the others
+    wait(Clock::now() + std::chrono::milliseconds(20));
+  }
+  return first_of_all();
+}
+
+std::optional<WorkerSet::Messages> WorkerSet::already_from_everyone(int wanted) {
+  for (const Member& member : members_) {
+    if (member.inbox.empty() || static_cast<int>(member.inbox.front()->content_case()) != wanted)
+      return std::nullopt;
+  }
+  return first_of_all();
+}
+
+/// REQUIRES: everyone has sent something.
+WorkerSet::Messages WorkerSet::first_of_all() {
+  Messages messages;
+  for (Member& member : members_) {
+    messages.push_back(std::move(member.inbox.front()));
+    member.inbox.pop_front();
+  }
+  return messages;
+}
+
+void WorkerSet::greet() {
+  take_all_that_came();
+  keep_company(true);
+}
+
+Expected<void> WorkerSet::align_clocks() {
+  if (!several_machines()) return {};
+  for (int round = 0; round < kPingsAtATime; ++round) {
+    for (std::size_t w = 0; w < size(); ++w) {
+      if (!members_[w].other_clock) continue;
+      Control ping;
+      ping.mutable_ping()->set_sent_ns(ControlChannel::now_ns());
+      if (auto told = tell(w, ping); !told) return told;
+      // One after the other: a reply that waits to be read looks late.
+      if (!take_answer(w, ping.ping().sent_ns())) return tl::make_unexpected(find_cause());
+    }
+  }
+  return {};
+}
+
+/// Waits briefly for the reply to that ping. Returns false if the worker is gone.
+bool WorkerSet::take_answer(std::size_t worker, std::int64_t sent_ns) {
+  Member& member = members_[worker];
+  const auto until = Clock::now() + std::chrono::milliseconds(100);
+  while (true) {
+    auto message = member.channel->receive(until);
+    if (!message) {
+      member.gone = true;
+      member.farewell = message.error().message();
+      return false;
+    }
+    if (!*message) return true;
+    const bool answer = (*message)->has_pong() && (*message)->pong().sent_ns() == sent_ns;
+    take(member, std::move(*message));
+    if (answer) return true;
+  }
+}
+
+// --- failures ---
+
+std::optional<Error> WorkerSet::failure_of(std::size_t worker) const {
+  for (const auto& message : members_[worker].inbox) {
+    if (message->has_failure()) return error_of(message->failure());
+  }
+  return std::nullopt;
+}
+
+std::optional<std::size_t> WorkerSet::silent(Clock::duration longer_than) const {
+  std::optional<std::size_t> longest;
+  const auto now = Clock::now();
+  for (std::size_t w = 0; w < size(); ++w) {
+    if (!members_[w].channel || now - members_[w].heard < longer_than) continue;
+    if (!longest || members_[w].heard < members_[*longest].heard) longest = w;
+  }
+  return longest;
+}
+
+std::optional<Error> WorkerSet::trouble(const std::string& due) {
+  for (std::size_t w = 0; w < size(); ++w) {
+    if (failure_of(w) || members_[w].gone || children_.ended(w)) return find_cause();
+  }
+  if (const auto w = silent(longest_silence(timeout_))) {
+    return failed(*w, ProblemCode::kLost,
+                  fmt::format("{} and has said nothing for {:.3g} s ({})", due,
+                              seconds(Clock::now() - members_[*w].heard), members_[*w].doing));
+  }
+  return standstill();
+}
+
+/// All workers wait, nothing is due, and at least one waits for another: a message is lost. (A
+/// message in flight is due at the worker that emulates the link it is on.)
+std::optional<Error> WorkerSet::standstill() const {
+  std::optional<std::size_t> waiting;
+  for (std::size_t w = 0; w < size(); ++w) {
+    const Member& member = members_[w];
+    if (!member.channel || member.still < timeout_) return std::nullopt;
+    if (!waiting && !member.stands.empty()) waiting = w;
+  }
+  if (!waiting) return std::nullopt;  // all of them, for the coordinator
+  return failed(
+      *waiting, ProblemCode::kTimeout,
+      fmt::format("says: nothing has moved for {:.3g} s, and nothing is due on any worker: {}",
+                  seconds(members_[*waiting].still), members_[*waiting].stands));
+}
+
+Error WorkerSet::find_cause() {
+  const Clock::time_point until = Clock::now() + kLastWords;
+  while (true) {
+    take_all_that_came();
+    // Whoever cancels the run may stop its workers too.
+    if (cancelled()) return Error::run({ProblemCode::kStopped}, "stopped");
+    const bool last_word = Clock::now() >= until;
+    if (auto cause = known_cause(last_word)) return *cause;
+    ::poll(nullptr, 0, 10);
+  }
+}
+
+std::optional<Error> WorkerSet::known_cause(bool last_word) {
+  std::optional<std::size_t> first;
+  bool first_waited = false;
+  for (std::size_t w = 0; w < size(); ++w) {
+    if (const auto end = children_.ended(w); end && !end->told_why)
+      return failed(w, ProblemCode::kLost, fmt::format("{} ({})", end->how, members_[w].doing));
+    const std::optional<Error> said = failure_of(w);
+    if (said && kind_of(*said).code == ProblemCode::kWrongResult) return as_said_by(w, *said);
+    const bool waited = said && only_waited(*said);
+    if (said && (!first || (first_waited && !waited))) {
+      first = w;
+      first_waited = waited;
+    }
+  }
+  // Follows the chain of blame from worker to worker.
+  std::string because;
+  std::size_t culprit = first.value_or(0);
+  for (std::size_t i = 0; first && i < size(); ++i) {
+    const Error said = *failure_of(culprit);
+    const std::int32_t worker = kind_of(said).worker;
+    const auto blamed = static_cast<std::size_t>(worker);
+    if (worker < 0 || blamed >= size() || blamed == culprit) break;
+    const std::optional<Error> of_blamed = failure_of(blamed);
+    if (!of_blamed) {
+      if (members_[blamed].gone)
+        because = fmt::format("; {} says: {}", name(culprit), said.message());
+      // A process closes its connections before its exit status is available.
+      if (members_[blamed].gone && !last_word && children_.started(blamed)) return std::nullopt;
+      if (members_[blamed].gone)
+        return failed(blamed, ProblemCode::kLost,
+                      fmt::format("is gone ({}){}", members_[blamed].doing, because));
+      if (!last_word) return std::nullopt;
+      break;
+    }
+    // The blamed worker has only waited itself, so the report that blames it is the best.
+    if (only_waited(*of_blamed)) return as_said_by(culprit, said);
+    culprit = blamed;
+  }
+  if (first) {
+    const Error said = *failure_of(culprit);
+    // A worker that waits in vain reports it; the worker it waits for has been silent for as long.
+    if (const auto w = silent(timeout_ * 3 / 5); w && *w != culprit) {
+      return failed(*w, ProblemCode::kLost,
+                    fmt::format("has said nothing for {:.3g} s ({}); {} says: {}",
+                                seconds(Clock::now() - members_[*w].heard), members_[*w].doing,
+                                name(culprit), said.message()));
+    }
+    if (!last_word && kind_of(said).worker >= 0) return std::nullopt;
+    return as_said_by(culprit, said);
+  }
+  if (!last_word) return std::nullopt;
+  for (std::size_t w = 0; w < size(); ++w) {
+    if (const auto end = children_.ended(w))
+      return failed(w, ProblemCode::kLost, fmt::format("{} ({})", end->how, members_[w].doing));
+    if (members_[w].gone) {
+      return failed(
+          w, ProblemCode::kLost,
+          fmt::format("{} ({})", members_[w].farewell.empty() ? "is gone" : members_[w].farewell,
+                      members_[w].doing));
+    }
+  }
+  return Error::run("a worker failed");
+}
+
+void WorkerSet::dismiss(const Error* why, bool come_again) {
+  Control message;
+  if (why) {
+    write_failure(*why, *message.mutable_failure());
+  } else {
+    message.mutable_finish();
+  }
+  for (std::size_t w = 0; w < members_.size(); ++w) {
+    Member& member = members_[w];
+    if (!member.channel || member.gone) continue;
+    if (!why) message.mutable_finish()->set_come_again(come_again && !children_.started(w));
+    if (!member.channel->send(message)) member.gone = true;
+    member.channel->end_sending();
+  }
+  // Closing at once could discard what was just sent. So wait until they close, which they do after
+  // reading it.
+  const Clock::time_point until = Clock::now() + kLastWords;
+  const auto someone = [this] {
+    return std::any_of(members_.begin(), members_.end(),
+                       [](const Member& m) { return m.channel && !m.gone; });
+  };
+  while (someone() && Clock::now() < until) {
+    take_all_that_came();
+    if (someone()) wait(std::min(until, Clock::now() + std::chrono::milliseconds(50)));
+  }
+  for (Member& member : members_) member.channel.reset();
+}
+
+}  // namespace tutti::real

@@ -1,0 +1,28 @@
+#include "real/worker/environment.h"
+
+#include "real/emulate/devices.h"
+
+namespace tutti::real {
+
+namespace {
+
+/// The tolerated delay of a wake-up that makes no other process wait longer.
+constexpr std::chrono::milliseconds kForgiven{1};
+/// If an event is handled late, others wait only for its messages, which are in flight for their
+/// emulated time. Messages that really arrive too late are counted (EmulatedNetwork).
+constexpr std::chrono::hours kAllForgiven{24};
+
+}  // namespace
+
+Environment::Environment(const core::Scenario& scenario, double time_scale, Transport& transport,
+                         std::unique_ptr<Devices> devices)
+    : transport_(transport),
+      timers_(time_scale > 0 ? std::chrono::microseconds(kAllForgiven) : kForgiven),
+      devices_(std::move(devices)) {
+  if (time_scale <= 0) return;
+  scale_.factor = time_scale;
+  devices_ = std::make_unique<EmulatedDevices>(scenario.plan.widest().group, scale_, timers_);
+  network_ = std::make_unique<EmulatedNetwork>(scenario.plan, transport, scale_, timers_);
+}
+
+}  // namespace tutti::real

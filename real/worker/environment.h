@@ -1,0 +1,43 @@
+#pragma once
+
+#include <memory>
+
+#include "core/scenario/scenario.h"
+#include "real/emulate/network.h"
+#include "real/process/timers.h"
+#include "real/transport/devices.h"
+
+namespace tutti::real {
+
+/// The environment of a worker's run: the machine as it is, or the scenario's links and devices
+/// emulated on it.
+class Environment {
+ public:
+  /// `time_scale`: the slowdown of the emulation; 0: nothing is emulated, and `devices` are used as
+  /// they are.
+  /// REQUIRES: scenario and transport outlive this object.
+  Environment(const core::Scenario& scenario, double time_scale, Transport& transport,
+              std::unique_ptr<Devices> devices);
+
+  [[nodiscard]] Transport& transport() {
+    return network_ ? static_cast<Transport&>(*network_) : transport_;
+  }
+  [[nodiscard]] Devices& devices() { return *devices_; }
+  [[nodiscard]] Timers& timers() { return timers_; }
+  [[nodiscard]] const TimeScale& scale() const { return scale_; }
+  [[nodiscard]] bool emulates() const { return network_ != nullptr; }
+
+  /// Returns the punctuality of the emulated network; empty if nothing is emulated.
+  [[nodiscard]] EmulatedNetwork::Punctuality punctuality() const {
+    return network_ ? network_->punctuality() : EmulatedNetwork::Punctuality{};
+  }
+
+ private:
+  Transport& transport_;
+  TimeScale scale_;
+  Timers timers_;
+  std::unique_ptr<Devices> devices_;
+  std::unique_ptr<EmulatedNetwork> network_;
+};
+
+}  // namespace tutti::real

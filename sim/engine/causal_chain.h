@@ -1,0 +1,39 @@
+#pragma once
+
+#include <cstdint>
+
+#include "core/cluster/cluster.h"
+#include "core/timeline/breakdown.h"
+
+namespace tutti::sim {
+
+/// The critical path, computed forwards: how the causal chain that led to the present state of a
+/// lane, or of a message, spent its time since it left the rank that started it. A waiting lane
+/// takes over the trail of what it waited for. So at the end of a collective the trail of its last
+/// rank is its critical path, summed up by kind, without storing any step. `parts` always add up to
+/// the time since the start of `origin`.
+struct CausalChain {
+  std::int32_t origin = 0;  ///< the rank whose launch the chain began with
+  core::Breakdown parts;
+  core::LinkId slowest = -1;  ///< link of the longest single transfer on the chain
+  core::Time slowest_time;
+  core::LinkId queued_at = -1;  ///< link with the longest single wait on the chain
+  core::Time queued_time;
+
+  void moved(core::LinkKind kind, core::LinkId link, core::Time duration) {
+    parts.wire[static_cast<std::size_t>(kind)] += duration;
+    if (duration > slowest_time) {
+      slowest_time = duration;
+      slowest = link;
+    }
+  }
+  void queued(core::LinkId link, core::Time duration) {
+    parts.queue += duration;
+    if (duration > queued_time) {
+      queued_time = duration;
+      queued_at = link;
+    }
+  }
+};
+
+}  // namespace tutti::sim

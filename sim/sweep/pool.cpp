@@ -1,0 +1,78 @@
+#include "sim/sweep/pool.h"
+
+#include <algorithm>
+#include <chrono>
+#include <condition_variable>
+#include <deque>
+#include <mutex>
+#include <numeric>
+#include <thread>
+#include <utility>
+
+namespace tutti::sim {
+namespace {
+
+/// The maximum delay until a request to stop is noticed.
+constexpr auto kLook = std::chrono::milliseconds(50);
+
+}  // namespace
+
+bool run_pool(const PoolWork& work) {
+  const std::size_t count = work.points.size();
+  std::atomic<std::size_t> next{0};
+  std::atomic<bool> stop{false};
+  std::mutex mutex;
+  std::condition_variable news;
+  std::deque<std::pair<std::int64_t, core::Outcome>> done;
+  std::size_t working = 0;
+
+  const auto worker = [&] {
+    for (std::size_t i = next++; i < count && !stop.load(); i = next++) {
+      auto outcome = work.work(work.points[i], stop);
+      if (!outcome) break;
+      const std::lock_guard lock(mutex);
+      done.emplace_back(work.points[i], std::move(*outcome));
+      news.notify_one();
+    }
+    const std::lock_guard lock(mutex);
+    --working;
+    news.notify_one();
+  };
+
+  std::vector<std::jthread> threads;
+  working = std::min(count, static_cast<std::size_t>(std::max(1, work.threads)));
+  for (std::size_t t = working; t > 0; --t) threads.emplace_back(worker);
+
+  std::size_t taken = 0;
+  bool wanted = true;
+  std::unique_lock lock(mutex);
+  while (working > 0 || !done.empty()) {
+    news.wait_for(lock, kLook, [&] { return !done.empty() || working == 0; });
+    auto some = std::exchange(done, {});
+    lock.unlock();
+    for (const auto& [point, outcome] : some) {
+      wanted = wanted && work.take(point, outcome);
+      if (!wanted) stop.store(true);
+      if (wanted) ++taken;
+    }
+    if (work.stop && work.stop()) stop.store(true);
+    lock.lock();
+  }
+  return taken == count;
+}
+
+std::vector<std::int64_t> spread_out(std::vector<std::int64_t> points) {
+  const auto n = static_cast<std::uint64_t>(points.size());
+  if (n < 3) return points;
+  // Multiples of the golden ratio are spread most evenly; this is the nearest stride that visits
+  // all points.
+  auto stride = static_cast<std::uint64_t>(0.6180339887498949 * static_cast<double>(n));
+  while (std::gcd(stride, n) != 1) ++stride;
+  std::vector<std::int64_t> ordered;
+  ordered.reserve(points.size());
+  for (std::uint64_t i = 0, at = 0; i < n; ++i, at = (at + stride) % n)
+    ordered.push_back(points[at]);
+  return ordered;
+}
+
+}  // namespace tutti::sim

@@ -1,0 +1,295 @@
+// One link or device that differs from its like is found by itself, with its interval; and what
+// only looks like one is not.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "tests/laws/calibrated.h"
+
+namespace tutti {
+namespace {
+
+using core::CalibratedFigure;
+using core::Calibration;
+using core::Determination;
+using test::calibrated;
+using test::expect_found;
+using test::figure;
+using test::request;
+using test::scenario_of;
+using test::simulated;
+using test::TemporaryFolder;
+using test::text_of;
+using testing::HasSubstr;
+
+/// `workers` alike hosts, but what stands in `odd` is that of the third.
+std::string hosts(int workers, const std::string& odd_card, const std::string& odd_link,
+                  const std::string& odd_cpu, const std::string& strategy = "algorithm: \"ring\"",
+                  double odd_latency_us = 0.5, const std::string& cards = "nic[0-1]") {
+  const auto machine = [&cards](const std::string& name, const std::string& card,
+                                const std::string& link, const std::string& cpu,
+                                double latency_us) {
+    return fmt::format(
+        "machine {{ name: \"{}\" device {{ name: \"cpu0\" kind: CPU memory_gb_per_s: 90 "
+        "reduce_gb_per_s: {} }} nic {{ "
+        "name: \"{}\" bandwidth_gb_per_s: {} }} link {{ from: \"cpu0\" to: \"{}\" kind: PCIE "
+        "bandwidth_gb_per_s: {} latency_us: {} }} }}\n",
+        name, cpu, cards, card, cards, link, latency_us);
+  };
+  return fmt::format(
+             "cluster {{ workers {{ machine: \"m\" count: 2 }} workers {{ machine: \"m of w2\" }} "
+             "workers {{ machine: "
+             "\"m\" "
+             "count: {} }} network {{ kind: ONE_SWITCH latency_us: 5 }}\n",
+             workers - 3) +
+         machine("m", "2", "10", "30", 0.5) +
+         machine("m of w2", odd_card, odd_link, odd_cpu, odd_latency_us) +
+         fmt::format(
+             "}}\nworkload {{ variable {{ name: \"a\" shape: 20000 }} variable {{ name: \"b\" "
+             "shape: 400000 }} "
+             "variable {{ "
+             "name: \"c\" shape: 3000000 }} backward_ms: 60 update_ms: 0 }}\nstrategy {{ {} }} run "
+             "{{ steps: 3 }}\n",
+             strategy);
+}
+
+TEST(CalibrationLawApart, ACardThatIsSlowerThanItsLikeIsFoundWithItsInterval) {
+  const TemporaryFolder folder;
+  for (const int workers : {4, 5}) {
+    const std::string timeline =
+        simulated(folder, "slow", hosts(workers, "1", "10", "30"), core::RecordLevel::kSteps);
+    const Calibration c = calibrated(hosts(workers, "2", "10", "30"), request({timeline}, {}, {}));
+    expect_found(c, "network.bandwidth of w2/nic0", 1, 0.02);
+    const CalibratedFigure others = figure(c, "network.bandwidth");
+    EXPECT_NEAR(others.value, 2, 0.04) << "the others are as they were";
+    EXPECT_LT(c.after.worst, 0.02);
+    // The file has it, and predicts with it what was measured.
+    EXPECT_THAT(c.cluster_text, HasSubstr(" of w2\""));
+    const std::string rest = hosts(workers, "2", "10", "30");
+    const Calibration again =
+        calibrated("cluster { " + c.cluster_text + " } " + rest.substr(rest.find("workload")),
+                   request({timeline}, {}, {}));
+    EXPECT_LT(again.before.worst, 0.02);
+  }
+}
+
+TEST(CalibrationLawApart, ADeviceThatAddsMoreSlowlyThanItsLikeIsFoundWithItsInterval) {
+  const TemporaryFolder folder;
+  const std::string shuffle = "algorithm: \"pscpu\" shards: 4";
+  const std::string timeline =
+      simulated(folder, "slow", hosts(4, "2", "10", "12", shuffle), core::RecordLevel::kSteps);
+  const Calibration c = calibrated(hosts(4, "2", "10", "30", shuffle), request({timeline}, {}, {}));
+  expect_found(c, "cpu.reduce of w2/cpu0", 12, 0.02);
+  EXPECT_NEAR(figure(c, "cpu.reduce").value, 30, 0.6);
+}
+
+TEST(CalibrationLawApart, ALinkOfAnotherLatencyThanItsLikeIsFoundWithItsInterval) {
+  const TemporaryFolder folder;
+  const std::string ring = "algorithm: \"ring\"";
+  for (const double latency : {4.0, 12.0}) {
+    const std::string timeline =
+        simulated(folder, "late", hosts(4, "2", "10", "30", ring, latency, "nic0"),
+                  core::RecordLevel::kSteps);
+    const Calibration c =
+        calibrated(hosts(4, "2", "10", "30", ring, 0.5, "nic0"), request({timeline}, {}, {}));
+    // Only the sum of latencies in a row is seen, and those of the kind stay as stated.
+    expect_found(c, "pcie.latency of w2/cpu0-w2/nic0", latency, 0.05);
+    EXPECT_NEAR(figure(c, "network.latency").value, 5, 0.2);
+    EXPECT_NEAR(figure(c, "network.bandwidth").value, 2, 0.04) << "what is late is not slow";
+    for (const CalibratedFigure& f : c.figures)
+      EXPECT_EQ(f.figure.name.find("bandwidth of"), std::string::npos);
+    EXPECT_LT(c.after.worst, 0.02);
+  }
+}
+
+TEST(CalibrationLawApart, ALinkMayBeBothSlowAndLate) {
+  const TemporaryFolder folder;
+  const std::string ring = "algorithm: \"ring\"";
+  const std::string timeline = simulated(folder, "both", hosts(5, "2", "1", "30", ring, 8, "nic0"),
+                                         core::RecordLevel::kSteps);
+  const Calibration c =
+      calibrated(hosts(5, "2", "10", "30", ring, 0.5, "nic0"), request({timeline}, {}, {}));
+  // What the narrow link takes for a first piece is in it too, since the card is taken for the
+  // narrow one.
+  expect_found(c, "pcie.latency of w2/cpu0-w2/nic0", 8, 0.15);
+  // A card that is stated to be narrower than its link is the one that is taken, and a note names
+  // the other.
+  expect_found(c, "network.bandwidth of w2/nic0", 1, 0.05);
+  EXPECT_THAT(
+      c.notes,
+      testing::Contains(testing::AllOf(
+          HasSubstr("that w2/nic0 has another rate than others of its kind could not be told from"),
+          HasSubstr("w2/cpu0-w2/nic0"))));
+}
+
+/// A worker with GPUs that are joined each with each, at 40 GB/s; what stands in `odd` is of gpu1
+/// and gpu2.
+std::string mesh(const std::string& odd, const std::string& odd_latency_us = "1") {
+  std::string links;
+  for (int a = 0; a < 4; ++a) {
+    for (int b = a + 1; b < 4; ++b) {
+      const bool is_odd = a == 1 && b == 2;
+      links += fmt::format(
+          "link {{ from: \"gpu{}\" to: \"gpu{}\" kind: NVLINK bandwidth_gb_per_s: {} latency_us: "
+          "{} }} ",
+          a, b, is_odd ? odd : "40", is_odd ? odd_latency_us : "1");
+    }
+  }
+  return "cluster { workers { machine: \"m\" } machine { name: \"m\" device { name: \"gpu[0-3]\" "
+         "kind: GPU "
+         "memory_gb_per_s: 900 } device { name: \"cpu0\" kind: CPU memory_gb_per_s: 90 } switch { "
+         "name: \"plx\" kind: "
+         "PCIE_SWITCH } link { from: \"gpu[0-3]\" to: \"plx\" kind: PCIE bandwidth_gb_per_s: 10 "
+         "latency_us: 0.5 } link "
+         "{ "
+         "from: \"cpu0\" to: \"plx\" kind: PCIE bandwidth_gb_per_s: 10 latency_us: 0.5 } " +
+         links +
+         "} }\nworkload { variable { name: \"a\" shape: 20000 } variable { name: \"b\" shape: "
+         "400000 } variable { "
+         "name: "
+         "\"c\" shape: 3000000 } backward_ms: 60 update_ms: 0 }\nstrategy { algorithm: \"psgpu\" "
+         "shards: 4 } run { "
+         "steps: 3 "
+         "}\n";
+}
+
+TEST(CalibrationLawApart, ALinkThatIsFasterThanItsLikeIsFoundWithItsInterval) {
+  const TemporaryFolder folder;
+  const std::string timeline = simulated(folder, "fast", mesh("80"), core::RecordLevel::kSteps);
+  const Calibration c = calibrated(mesh("40"), request({timeline}, {}, {}));
+  expect_found(c, "nvlink.bandwidth of w0/gpu1-w0/gpu2", 80, 0.05);
+  EXPECT_NEAR(figure(c, "nvlink.bandwidth").value, 40, 1);
+}
+
+TEST(CalibrationLawApart, ALinkThatIsEarlierThanItsLikeIsFoundWithItsInterval) {
+  const TemporaryFolder folder;
+  const std::string timeline =
+      simulated(folder, "early", mesh("40", "0.25"), core::RecordLevel::kSteps);
+  const Calibration c = calibrated(mesh("40"), request({timeline}, {}, {}));
+  expect_found(c, "nvlink.latency of w0/gpu1-w0/gpu2", 0.25, 0.05);
+  EXPECT_NEAR(figure(c, "nvlink.latency").value, 1, 0.05);
+}
+
+TEST(CalibrationLawApart, WhatCouldNotBeToldApartIsSaid) {
+  const TemporaryFolder folder;
+  // Two workers: every message crosses the links of both.
+  const std::string two = text_of({3, 4, 20}, "ring", 2);
+  EXPECT_THAT(
+      calibrated(two, request({simulated(folder, "t", two, core::RecordLevel::kSteps)}, {}, {}))
+          .notes,
+      testing::Contains(
+          HasSubstr("between three devices or more (for a network's links: workers)")));
+  const std::string four = text_of({3, 4, 20});
+  EXPECT_THAT(calibrated(four, request({simulated(folder, "t", four)}, {}, {})).notes,
+              testing::Contains(HasSubstr("no timeline holds lane steps (--record steps)")));
+}
+
+TEST(CalibrationLawApart, WhatWaitsInQueuesIsNotTakenForSlow) {
+  const TemporaryFolder folder;
+  // Packs that begin together, and a worker that sends to all others at once.
+  const std::string crowded = "algorithm: \"pscpu\" merging: SEPARATE launch: CONCURRENT";
+  const auto text = [&](const std::string& card) {
+    std::string all = hosts(4, card, "10", "30", crowded);
+    all.replace(all.find("backward_ms: 60"), 15, "backward_ms: 0.1");
+    return all;
+  };
+  const std::string timeline = simulated(folder, "crowded", text("2"), core::RecordLevel::kSteps);
+  const Calibration c = calibrated(text("2"), request({timeline}, {}, {}));
+  for (const CalibratedFigure& f : c.figures)
+    EXPECT_EQ(f.figure.name.find(" of "), std::string::npos) << f.figure.name;
+  EXPECT_THAT(c.notes,
+              testing::Contains(HasSubstr("met others on their way, so that nothing was learnt")));
+}
+
+/// A simulated timeline, told as if real processes had made it.
+class AsIfRun : public core::TimelineSink {
+ public:
+  AsIfRun(core::TimelineSink& to, double core_wait, bool devices_in_memory)
+      : to_(to), core_wait_(core_wait), devices_in_memory_(devices_in_memory) {}
+  void begin(const core::RunInfo& run) override {
+    core::RunInfo changed = run;
+    changed.devices_in_memory = devices_in_memory_;
+    to_.begin(changed);
+  }
+  void track(const core::Track& track) override { to_.track(track); }
+  void span(core::TrackId track, const core::Span& span) override { to_.span(track, span); }
+  void step(const core::StepRecord& step) override {
+    core::StepRecord changed = step;
+    changed.core_wait =
+        core::Time(std::llround(static_cast<double>(step.communication.count()) * core_wait_));
+    to_.step(changed);
+  }
+  void pack(const core::PackRecord& pack) override { to_.pack(pack); }
+  void link(const core::LinkRecord& link) override { to_.link(link); }
+  void path(const core::PathPiece& piece) override { to_.path(piece); }
+  void steady(const core::SteadyState& state) override { to_.steady(state); }
+  void note(const std::string& text) override { to_.note(text); }
+  void end() override { to_.end(); }
+
+ private:
+  core::TimelineSink& to_;
+  double core_wait_;
+  bool devices_in_memory_;
+};
+
+std::string as_if_run(const TemporaryFolder& folder, const std::string& text, double core_wait,
+                      bool devices_in_memory) {
+  const std::string name = folder.file("run");
+  std::ofstream file(name, std::ios::binary);
+  core::TimelineWriter writer(file);
+  AsIfRun run(writer, core_wait, devices_in_memory);
+  core::RecordOptions record;
+  record.level = core::RecordLevel::kSteps;
+  EXPECT_TRUE(sim::Simulator().run(scenario_of(text), record, {}, run));
+  return name;
+}
+
+bool one_is_an_outlier(const Calibration& calibration) {
+  return std::any_of(
+      calibration.figures.begin(), calibration.figures.end(),
+      [](const CalibratedFigure& f) { return f.figure.name.find(" of ") != std::string::npos; });
+}
+
+TEST(CalibrationLawApart, WhatWaitedForACoreIsNotTakenForASlowLink) {
+  const TemporaryFolder folder;
+  const std::string slow = hosts(4, "1", "10", "30");
+  const std::string stated = hosts(4, "2", "10", "30");
+  const Calibration quiet =
+      calibrated(stated, request({as_if_run(folder, slow, 0.09, false)}, {}, {}));
+  EXPECT_TRUE(one_is_an_outlier(quiet)) << "a little waiting hides nothing";
+  EXPECT_THAT(quiet.notes, testing::Not(testing::Contains(HasSubstr("stood ready"))));
+  const Calibration crowded =
+      calibrated(stated, request({as_if_run(folder, slow, 0.5, false)}, {}, {}));
+  EXPECT_FALSE(one_is_an_outlier(crowded));
+  EXPECT_THAT(crowded.notes, testing::Contains(testing::AllOf(
+                                 HasSubstr("in 3 of 3 steps workers stood ready"),
+                                 HasSubstr("for up to 50 %"), HasSubstr("up to 2 times as high"))));
+}
+
+TEST(CalibrationLawApart, LinksThatAreThereInNameAloneAreNotLookedAt) {
+  const TemporaryFolder folder;
+  const std::string fast = mesh("80");
+  const std::string stated = mesh("40");
+  EXPECT_TRUE(
+      one_is_an_outlier(calibrated(stated, request({as_if_run(folder, fast, 0, false)}, {}, {}))));
+  const Calibration c = calibrated(stated, request({as_if_run(folder, fast, 0, true)}, {}, {}));
+  EXPECT_FALSE(one_is_an_outlier(c));
+  EXPECT_THAT(c.notes, testing::Contains(HasSubstr("devices lay in the memory of their workers")));
+}
+
+TEST(CalibrationLawApart, WhereNothingStandsOutEachKindHasOneFigure) {
+  const TemporaryFolder folder;
+  const std::string timeline =
+      simulated(folder, "even", hosts(4, "2", "10", "30"), core::RecordLevel::kSteps);
+  const Calibration c = calibrated(hosts(4, "4", "10", "30"), request({timeline}, {}, {}));
+  for (const CalibratedFigure& f : c.figures)
+    EXPECT_EQ(f.figure.name.find(" of "), std::string::npos) << f.figure.name;
+  EXPECT_THAT(c.notes, testing::Contains(
+                           HasSubstr("no link or device stands out, so each kind has one figure")));
+}
+
+}  // namespace
+}  // namespace tutti
