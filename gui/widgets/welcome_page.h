@@ -4,7 +4,7 @@
 #include <QScrollArea>
 #include <vector>
 
-#include "gui/model/examples.h"
+#include "gui/documents/examples.h"
 
 class QGridLayout;
 class QPushButton;

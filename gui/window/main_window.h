@@ -3,8 +3,8 @@
 #include <QMainWindow>
 #include <memory>
 
+#include "gui/documents/examples.h"
 #include "gui/editor/editor_session.h"
-#include "gui/model/examples.h"
 #include "gui/widgets/actions.h"
 #include "gui/widgets/timeline_view.h"
 #include "gui/window/file_opener.h"
