@@ -64,7 +64,8 @@ struct AxisStretch : TimeRange {
   std::string name;  ///< "step 2"
 };
 
-/// The interface through which a trace that combines others accesses them (see beside.h).
+/// The interface through which a trace that combines others accesses them (see
+/// gui/comparison/comparison.h).
 class TraceParts {
  public:
   virtual ~TraceParts() = default;
