@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "core/base/check.h"
+#include "core/base/format.h"
 
 namespace tutti::gui {
 

@@ -18,7 +18,7 @@ using core::Time;
 
 namespace {
 
-constexpr std::size_t kFan = 16;
+constexpr std::size_t kMessageFan = 16;
 constexpr std::int64_t kMaxRanks = 1024;
 /// Larger sizes, from a damaged file, are ignored, so that sums over all messages do not overflow.
 constexpr core::Bytes kLargestMessage{std::int64_t{1} << 39};
@@ -196,8 +196,9 @@ void Traffic::count() {
   queue_depth_ = Counter(std::move(waiting));
   for (std::size_t size = taken.size(); size > 1; size = last_taken_.back().size()) {
     const std::vector<Time>& below = last_taken_.empty() ? taken : last_taken_.back();
-    std::vector<Time> level((size + kFan - 1) / kFan);
-    for (std::size_t i = 0; i < size; ++i) level[i / kFan] = std::max(level[i / kFan], below[i]);
+    std::vector<Time> level((size + kMessageFan - 1) / kMessageFan);
+    for (std::size_t i = 0; i < size; ++i)
+      level[i / kMessageFan] = std::max(level[i / kMessageFan], below[i]);
     last_taken_.push_back(std::move(level));
   }
 }
@@ -211,9 +212,9 @@ std::vector<const Transfer*> Traffic::in_flight(Time t) const {
   // Blocks of 16 in which nothing is taken after `t` are left out as a whole, at every level.
   for (std::size_t i = 0; i < end;) {
     std::size_t level = 0, size = 1;
-    while (level < last_taken_.size() && i % (size * kFan) == 0 &&
-           last_taken_[level][i / (size * kFan)] <= t) {
-      size *= kFan;
+    while (level < last_taken_.size() && i % (size * kMessageFan) == 0 &&
+           last_taken_[level][i / (size * kMessageFan)] <= t) {
+      size *= kMessageFan;
       ++level;
     }
     if (level == 0 && transfers_[i].taken > t) found.push_back(&transfers_[i]);

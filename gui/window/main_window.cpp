@@ -70,6 +70,7 @@ MainWindow::MainWindow(Executors executors)
   connect(welcome, &WelcomePage::open_wanted, this, &MainWindow::choose_file);
   connect(welcome, &WelcomePage::new_wanted, this, &MainWindow::start_new);
   connect(welcome, &WelcomePage::example_wanted, this, &MainWindow::open_and_run);
+  connect(welcome, &WelcomePage::file_wanted, this, &MainWindow::open);
   auto* const page = new QWidget;
   auto* const layout = new QVBoxLayout(page);
   layout->setContentsMargins(0, 0, 0, 0);
