@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <QApplication>
+#include <QIcon>
 #include <QSettings>
 #include <QSocketNotifier>
 #include <QStandardPaths>
@@ -167,6 +168,8 @@ int main(int argc, char** argv) {
   }
   QApplication::setOrganizationName(QStringLiteral("tutti"));
   QApplication::setApplicationName(QStringLiteral("tutti-view"));
+  QApplication::setDesktopFileName(QStringLiteral("tutti-view"));
+  QApplication::setWindowIcon(QIcon(QStringLiteral(":/tutti.svg")));
   // A picture must not depend on a user's settings or change them.
   const QTemporaryDir settings;
   if (screenshot)

@@ -6,8 +6,8 @@
 #include <utility>
 
 #include "core/base/format.h"
-#include "gui/model/file_kind.h"
-#include "gui/model/sweep_curves.h"
+#include "gui/documents/file_kind.h"
+#include "gui/documents/sweep_curves.h"
 #include "gui/sweep/sweep_panel.h"
 #include "gui/topology/topology_panel.h"
 #include "gui/topology/traffic_reader.h"

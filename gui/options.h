@@ -6,7 +6,7 @@
 #include <optional>
 #include <tl/expected.hpp>
 
-#include "gui/model/alignment.h"
+#include "gui/comparison/alignment.h"
 
 class QCommandLineParser;
 class QCoreApplication;

@@ -1,6 +1,6 @@
 #include "gui/editor/checker.h"
 
-#include "gui/model/guarded.h"
+#include "gui/trace/guarded.h"
 #include "gui/widgets/tell.h"
 
 namespace tutti::gui {

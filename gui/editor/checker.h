@@ -9,7 +9,7 @@
 #include <thread>
 
 #include "core/scenario/library.h"
-#include "gui/model/scenario_check.h"
+#include "gui/documents/scenario_check.h"
 
 namespace tutti::gui {
 

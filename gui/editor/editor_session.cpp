@@ -12,7 +12,7 @@
 
 #include "gui/editor/run_bar.h"
 #include "gui/editor/scenario_editor.h"
-#include "gui/model/marks.h"
+#include "gui/trace/marks.h"
 
 namespace tutti::gui {
 

@@ -6,10 +6,10 @@
 #include <vector>
 
 #include "core/scenario/library.h"
+#include "gui/documents/backend.h"
+#include "gui/documents/sweep_order.h"
 #include "gui/editor/scenario_file.h"
 #include "gui/editor/scenario_run.h"
-#include "gui/model/backend.h"
-#include "gui/model/sweep_order.h"
 #include "gui/widgets/actions.h"
 
 namespace tutti::gui {

@@ -8,7 +8,7 @@
 
 #include "core/edit/field_edits.h"
 #include "core/edit/scenario_text.h"
-#include "gui/model/scenario_check.h"
+#include "gui/documents/scenario_check.h"
 
 namespace tutti::gui {
 

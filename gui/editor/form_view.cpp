@@ -6,8 +6,8 @@
 #include <QKeyEvent>
 #include <QLineEdit>
 
+#include "gui/documents/scenario_check.h"
 #include "gui/editor/form_model.h"
-#include "gui/model/scenario_check.h"
 
 namespace tutti::gui {
 

@@ -10,7 +10,7 @@
 #include <QToolButton>
 #include <algorithm>
 
-#include "gui/model/guarded.h"
+#include "gui/trace/guarded.h"
 
 namespace tutti::gui {
 

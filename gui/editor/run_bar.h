@@ -6,7 +6,7 @@
 #include <thread>
 #include <vector>
 
-#include "gui/model/backend.h"
+#include "gui/documents/backend.h"
 
 class QComboBox;
 class QLabel;

@@ -13,9 +13,9 @@
 #include <QVBoxLayout>
 
 #include "core/edit/old_form_text.h"
+#include "gui/documents/examples.h"
 #include "gui/editor/form_view.h"
 #include "gui/editor/text_editor.h"
-#include "gui/model/examples.h"
 
 namespace tutti::gui {
 

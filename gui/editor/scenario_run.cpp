@@ -8,7 +8,7 @@
 #include "core/scenario/scenario.h"
 #include "core/timeline/summary.h"
 #include "core/timeline/writer.h"
-#include "gui/model/guarded.h"
+#include "gui/trace/guarded.h"
 #include "gui/widgets/tell.h"
 
 namespace tutti::gui {

@@ -10,7 +10,7 @@
 #include "core/base/error.h"
 #include "core/edit/overrides.h"
 #include "core/scenario/library.h"
-#include "gui/model/backend.h"
+#include "gui/documents/backend.h"
 
 namespace tutti::gui {
 

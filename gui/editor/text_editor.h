@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "core/edit/field_edits.h"
-#include "gui/model/scenario_check.h"
+#include "gui/documents/scenario_check.h"
 
 namespace tutti::gui {
 

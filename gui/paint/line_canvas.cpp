@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "gui/model/link_load.h"
+#include "gui/traffic/link_load.h"
 
 namespace tutti::gui {
 

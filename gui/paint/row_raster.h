@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "gui/model/span_row.h"
-#include "gui/model/time_range.h"
+#include "gui/trace/span_row.h"
+#include "gui/trace/time_range.h"
 
 namespace tutti::gui {
 

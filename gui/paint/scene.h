@@ -3,11 +3,11 @@
 #include <QRect>
 #include <QSize>
 
-#include "gui/model/layout.h"
-#include "gui/model/trace.h"
-#include "gui/model/traffic.h"
 #include "gui/paint/colour.h"
 #include "gui/paint/theme.h"
+#include "gui/trace/layout.h"
+#include "gui/trace/trace.h"
+#include "gui/traffic/traffic.h"
 
 namespace tutti::gui {
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "core/base/format.h"
-#include "gui/model/comparison.h"
+#include "gui/comparison/comparison.h"
 #include "gui/paint/timeline_painter.h"
 
 namespace tutti::gui {

@@ -6,7 +6,7 @@
 #include <QSize>
 #include <optional>
 
-#include "gui/model/sweep_curves.h"
+#include "gui/documents/sweep_curves.h"
 #include "gui/paint/theme.h"
 
 namespace tutti::gui {

@@ -5,7 +5,7 @@
 #include <memory>
 #include <optional>
 
-#include "gui/model/sweep_curves.h"
+#include "gui/documents/sweep_curves.h"
 #include "gui/paint/theme.h"
 
 namespace tutti::gui {

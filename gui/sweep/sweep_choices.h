@@ -3,7 +3,7 @@
 #include <QWidget>
 #include <vector>
 
-#include "gui/model/sweep_curves.h"
+#include "gui/documents/sweep_curves.h"
 
 class QComboBox;
 class QGridLayout;

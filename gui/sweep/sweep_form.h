@@ -5,7 +5,7 @@
 #include <optional>
 #include <vector>
 
-#include "gui/model/sweep_order.h"
+#include "gui/documents/sweep_order.h"
 
 class QComboBox;
 class QLabel;

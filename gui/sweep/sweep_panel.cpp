@@ -19,7 +19,7 @@
 
 #include "core/base/format.h"
 #include "core/edit/overrides.h"
-#include "gui/model/examples.h"
+#include "gui/documents/examples.h"
 #include "gui/sweep/plot_painter.h"
 #include "gui/sweep/sweep_choices.h"
 #include "gui/sweep/sweep_form.h"

@@ -8,7 +8,7 @@
 #include <optional>
 
 #include "core/explore/joined_run.h"
-#include "gui/model/guarded.h"
+#include "gui/trace/guarded.h"
 #include "gui/widgets/tell.h"
 
 namespace tutti::gui {

@@ -10,7 +10,7 @@
 #include <thread>
 #include <vector>
 
-#include "gui/model/sweep_data.h"
+#include "gui/documents/sweep_data.h"
 
 namespace tutti::gui {
 

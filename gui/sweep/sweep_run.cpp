@@ -3,7 +3,7 @@
 #include <QElapsedTimer>
 
 #include "core/base/time_left.h"
-#include "gui/model/guarded.h"
+#include "gui/trace/guarded.h"
 #include "gui/widgets/tell.h"
 
 namespace tutti::gui {

@@ -6,7 +6,7 @@
 #include <optional>
 #include <thread>
 
-#include "gui/model/sweep_order.h"
+#include "gui/documents/sweep_order.h"
 
 namespace tutti::gui {
 

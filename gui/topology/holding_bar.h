@@ -3,8 +3,8 @@
 #include <QWidget>
 #include <vector>
 
-#include "gui/model/topology_moment.h"
 #include "gui/paint/theme.h"
+#include "gui/traffic/topology_moment.h"
 
 namespace tutti::gui {
 

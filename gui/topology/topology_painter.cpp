@@ -6,8 +6,8 @@
 #include "core/base/format.h"
 #include "core/plan/compute_kind.h"
 #include "core/timeline/timeline.h"
-#include "gui/model/link_load.h"
 #include "gui/paint/colour.h"
+#include "gui/traffic/link_load.h"
 
 namespace tutti::gui {
 

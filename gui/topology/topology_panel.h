@@ -4,7 +4,7 @@
 #include <memory>
 #include <optional>
 
-#include "gui/model/topology_moment.h"
+#include "gui/traffic/topology_moment.h"
 #include "gui/widgets/overlay.h"
 
 class QComboBox;

@@ -4,9 +4,9 @@
 #include <memory>
 #include <optional>
 
-#include "gui/model/topology_layout.h"
-#include "gui/model/topology_moment.h"
 #include "gui/paint/theme.h"
+#include "gui/traffic/topology_layout.h"
+#include "gui/traffic/topology_moment.h"
 
 namespace tutti::gui {
 

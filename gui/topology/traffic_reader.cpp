@@ -1,6 +1,6 @@
 #include "gui/topology/traffic_reader.h"
 
-#include "gui/model/guarded.h"
+#include "gui/trace/guarded.h"
 #include "gui/widgets/tell.h"
 #include "gui/widgets/timeline_view.h"
 

@@ -6,8 +6,8 @@
 #include <string>
 #include <thread>
 
-#include "gui/model/run_plan.h"
-#include "gui/model/traffic.h"
+#include "gui/trace/run_plan.h"
+#include "gui/traffic/traffic.h"
 
 namespace tutti::gui {
 

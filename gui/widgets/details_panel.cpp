@@ -4,7 +4,7 @@
 #include <QVBoxLayout>
 #include <algorithm>
 
-#include "gui/model/describe.h"
+#include "gui/trace/describe.h"
 #include "gui/widgets/table.h"
 #include "gui/widgets/timeline_view.h"
 

@@ -2,8 +2,8 @@
 
 #include <QWidget>
 
-#include "gui/model/search.h"
 #include "gui/paint/theme.h"
+#include "gui/trace/search.h"
 
 namespace tutti::gui {
 

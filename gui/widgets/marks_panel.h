@@ -3,7 +3,7 @@
 #include <QWidget>
 #include <optional>
 
-#include "gui/model/marks.h"
+#include "gui/trace/marks.h"
 #include "gui/widgets/overlay.h"
 
 class QTableWidget;

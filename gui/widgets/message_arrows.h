@@ -4,7 +4,7 @@
 #include <QTimer>
 #include <vector>
 
-#include "gui/model/messages.h"
+#include "gui/trace/messages.h"
 #include "gui/widgets/overlay.h"
 
 namespace tutti::gui {

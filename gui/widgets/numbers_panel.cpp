@@ -7,8 +7,8 @@
 #include <utility>
 
 #include "core/base/format.h"
-#include "gui/model/guarded.h"
 #include "gui/paint/text_of.h"
+#include "gui/trace/guarded.h"
 #include "gui/widgets/actions.h"
 #include "gui/widgets/table.h"
 #include "gui/widgets/tell.h"

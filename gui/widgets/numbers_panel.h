@@ -6,7 +6,7 @@
 #include <optional>
 #include <thread>
 
-#include "gui/model/statistics.h"
+#include "gui/trace/statistics.h"
 
 class QTableWidget;
 

@@ -4,9 +4,9 @@
 #include <QWidget>
 #include <memory>
 
-#include "gui/model/time_range.h"
-#include "gui/model/trace.h"
 #include "gui/paint/theme.h"
+#include "gui/trace/time_range.h"
+#include "gui/trace/trace.h"
 
 namespace tutti::gui {
 

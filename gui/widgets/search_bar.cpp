@@ -2,7 +2,7 @@
 
 #include <QLineEdit>
 
-#include "gui/model/search.h"
+#include "gui/trace/search.h"
 #include "gui/widgets/actions.h"
 #include "gui/widgets/found_panel.h"
 #include "gui/widgets/timeline_view.h"

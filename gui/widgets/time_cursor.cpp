@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "core/base/format.h"
-#include "gui/model/topology_moment.h"
+#include "gui/traffic/topology_moment.h"
 #include "gui/widgets/actions.h"
 #include "gui/widgets/overview_strip.h"
 #include "gui/widgets/timeline_view.h"

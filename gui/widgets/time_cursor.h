@@ -4,7 +4,7 @@
 #include <QObject>
 #include <QTimer>
 
-#include "gui/model/playback.h"
+#include "gui/trace/playback.h"
 #include "gui/widgets/overlay.h"
 
 namespace tutti::gui {

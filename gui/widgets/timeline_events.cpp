@@ -11,7 +11,7 @@
 #include <cmath>
 
 #include "core/base/format.h"
-#include "gui/model/comparison.h"
+#include "gui/comparison/comparison.h"
 
 namespace tutti::gui {
 

@@ -5,10 +5,10 @@
 #include <memory>
 #include <optional>
 
-#include "gui/model/layout.h"
-#include "gui/model/time_range.h"
-#include "gui/model/trace.h"
 #include "gui/paint/timeline_painter.h"
+#include "gui/trace/layout.h"
+#include "gui/trace/time_range.h"
+#include "gui/trace/trace.h"
 #include "gui/widgets/overlay.h"
 
 namespace tutti::gui {

@@ -1,10 +1,13 @@
 #include "gui/widgets/welcome_page.h"
 
+#include <QFileInfo>
 #include <QGridLayout>
 #include <QLabel>
 #include <QPushButton>
 #include <QVBoxLayout>
 #include <algorithm>
+
+#include "gui/widgets/recent_files.h"
 
 namespace tutti::gui {
 
@@ -14,6 +17,7 @@ constexpr int kColumns = 4;  ///< at most
 constexpr int kBetween = 12;
 constexpr int kCardWidth = 296;
 constexpr qsizetype kMaxAbout = 220;
+constexpr int kMaxRecent = 5;
 
 /// Shortens a text to what fits on a card, at the end of a sentence or a word.
 QString shortened(const QString& text) {
@@ -27,7 +31,7 @@ QString shortened(const QString& text) {
 }  // namespace
 
 WelcomePage::WelcomePage(const std::vector<Example>& examples, QWidget* parent)
-    : QScrollArea(parent), grid_(new QGridLayout) {
+    : QScrollArea(parent), recent_(new QLabel), grid_(new QGridLayout) {
   setFrameShape(NoFrame);
   setWidgetResizable(true);
   auto* const page = new QWidget;
@@ -42,6 +46,21 @@ WelcomePage::WelcomePage(const std::vector<Example>& examples, QWidget* parent)
   text->setAlignment(Qt::AlignCenter);
   text->setWordWrap(true);
   layout->addWidget(text);
+  auto* const buttons = new QHBoxLayout;
+  auto* const open = new QPushButton(tr("&Open a timeline or a scenario…"));
+  connect(open, &QPushButton::clicked, this, &WelcomePage::open_wanted);
+  auto* const start = new QPushButton(tr("&New scenario"));
+  connect(start, &QPushButton::clicked, this, &WelcomePage::new_wanted);
+  buttons->addStretch(1);
+  buttons->addWidget(open);
+  buttons->addWidget(start);
+  buttons->addStretch(1);
+  layout->addLayout(buttons);
+  recent_->setAlignment(Qt::AlignCenter);
+  recent_->setTextInteractionFlags(Qt::LinksAccessibleByMouse | Qt::LinksAccessibleByKeyboard);
+  recent_->setAccessibleName(tr("Recent files"));
+  connect(recent_, &QLabel::linkActivated, this, &WelcomePage::file_wanted);
+  layout->addWidget(recent_);
   if (!examples.empty()) {
     auto* const head = new QLabel(tr("Try one: a click (or Ctrl+1 and so on) opens and runs it."));
     head->setAlignment(Qt::AlignCenter);
@@ -59,22 +78,30 @@ WelcomePage::WelcomePage(const std::vector<Example>& examples, QWidget* parent)
   middle->addStretch(1);
   layout->addLayout(middle);
   layout->addSpacing(12);
-  auto* const buttons = new QHBoxLayout;
-  auto* const open = new QPushButton(tr("&Open a timeline or a scenario…"));
-  connect(open, &QPushButton::clicked, this, &WelcomePage::open_wanted);
-  auto* const start = new QPushButton(tr("&New scenario"));
-  connect(start, &QPushButton::clicked, this, &WelcomePage::new_wanted);
-  buttons->addStretch(1);
-  buttons->addWidget(open);
-  buttons->addWidget(start);
-  buttons->addStretch(1);
-  layout->addLayout(buttons);
   auto* const hint =
       new QLabel(tr("<p>… or drop a file here. <b>Ctrl+P</b> lists all that can be done, <b>?</b> "
                     "explains it.</p>"));
   hint->setAlignment(Qt::AlignCenter);
   layout->addWidget(hint);
   layout->addStretch(3);
+}
+
+/// Lists the files that were opened last as links; hides the list if there are none.
+void WelcomePage::show_recent() {
+  QString text;
+  for (const QString& path : recent_files().mid(0, kMaxRecent)) {
+    if (!QFileInfo::exists(path)) continue;
+    text += QStringLiteral("<br><a href=\"%1\">%2</a> <small>%3</small>")
+                .arg(path.toHtmlEscaped(), QFileInfo(path).fileName().toHtmlEscaped(),
+                     QFileInfo(path).path().toHtmlEscaped());
+  }
+  recent_->setText(text.isEmpty() ? QString() : tr("<b>Recent files</b>") + text);
+  recent_->setVisible(!text.isEmpty());
+}
+
+void WelcomePage::showEvent(QShowEvent* event) {
+  show_recent();
+  QScrollArea::showEvent(event);
 }
 
 /// Places as many cards side by side as there is room for.

@@ -4,15 +4,16 @@
 #include <QScrollArea>
 #include <vector>
 
-#include "gui/model/examples.h"
+#include "gui/documents/examples.h"
 
 class QGridLayout;
+class QLabel;
 class QPushButton;
 
 namespace tutti::gui {
 
-/// The page that is shown while nothing is open: example scenarios to open with a click, and how to
-/// open other files.
+/// The page that is shown while nothing is open: buttons and links to open files, and example
+/// scenarios that a click runs.
 class WelcomePage : public QScrollArea {
   Q_OBJECT
 
@@ -23,12 +24,16 @@ class WelcomePage : public QScrollArea {
   void open_wanted();
   void new_wanted();
   void example_wanted(const QString& path);
+  void file_wanted(const QString& path);
 
  private:
   QPushButton* make_card(const Example& example);
   void place_cards(int columns);
+  void show_recent();
+  void showEvent(QShowEvent* event) override;
   void resizeEvent(QResizeEvent* event) override;
 
+  QLabel* recent_;
   QGridLayout* grid_;
   QList<QPushButton*> cards_;
   int columns_ = 0;

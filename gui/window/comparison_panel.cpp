@@ -12,9 +12,9 @@
 #include <cmath>
 
 #include "core/base/format.h"
-#include "gui/model/comparison_rows.h"
-#include "gui/model/guarded.h"
+#include "gui/comparison/comparison_rows.h"
 #include "gui/paint/text_of.h"
+#include "gui/trace/guarded.h"
 #include "gui/widgets/actions.h"
 #include "gui/widgets/table.h"
 #include "gui/widgets/tell.h"

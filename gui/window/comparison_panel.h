@@ -7,8 +7,8 @@
 #include <thread>
 #include <vector>
 
-#include "gui/model/comparison.h"
-#include "gui/model/deviations.h"
+#include "gui/comparison/comparison.h"
+#include "gui/comparison/deviations.h"
 #include "gui/window/file_opener.h"
 
 class QComboBox;

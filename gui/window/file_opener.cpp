@@ -2,8 +2,8 @@
 
 #include <QFileInfo>
 
-#include "gui/model/file_kind.h"
-#include "gui/model/guarded.h"
+#include "gui/documents/file_kind.h"
+#include "gui/trace/guarded.h"
 #include "gui/widgets/tell.h"
 
 namespace tutti::gui {

@@ -7,7 +7,7 @@
 #include <thread>
 
 #include "gui/editor/scenario_file.h"
-#include "gui/model/trace.h"
+#include "gui/trace/trace.h"
 
 namespace tutti::gui {
 

@@ -21,14 +21,15 @@
 #include "core/scenario/library_folder.h"
 #include "gui/editor/form_view.h"
 #include "gui/editor/scenario_editor.h"
-#include "gui/model/describe.h"
 #include "gui/sweep/sweep_panel.h"
 #include "gui/topology/topology_panel.h"
 #include "gui/topology/topology_view.h"
 #include "gui/topology/traffic_reader.h"
+#include "gui/trace/describe.h"
 #include "gui/widgets/command_palette.h"
 #include "gui/widgets/details_panel.h"
 #include "gui/widgets/found_panel.h"
+#include "gui/widgets/headline_strip.h"
 #include "gui/widgets/help_dialog.h"
 #include "gui/widgets/marks_panel.h"
 #include "gui/widgets/message_arrows.h"
@@ -57,6 +58,7 @@ MainWindow::MainWindow(Executors executors)
       stack_(new QStackedWidget),
       sweep_(new SweepPanel(executors)),
       view_(new TimelineView),
+      headline_(new HeadlineStrip),
       overview_(new OverviewStrip),
       where_(new QLabel),
       progress_(new QProgressBar),
@@ -68,10 +70,12 @@ MainWindow::MainWindow(Executors executors)
   connect(welcome, &WelcomePage::open_wanted, this, &MainWindow::choose_file);
   connect(welcome, &WelcomePage::new_wanted, this, &MainWindow::start_new);
   connect(welcome, &WelcomePage::example_wanted, this, &MainWindow::open_and_run);
+  connect(welcome, &WelcomePage::file_wanted, this, &MainWindow::open);
   auto* const page = new QWidget;
   auto* const layout = new QVBoxLayout(page);
   layout->setContentsMargins(0, 0, 0, 0);
   layout->setSpacing(0);
+  layout->addWidget(headline_);
   layout->addWidget(overview_);
   layout->addWidget(view_, 1);
   stack_->addWidget(welcome);
@@ -196,6 +200,7 @@ void MainWindow::make_comparison() {
                        const std::optional<TimeRange>& range) {
             progress_->hide();
             overview_->show_trace(trace);
+            headline_->show_trace(trace);
             if (again) return view_->replace_trace(trace, range);
             // Marks have times of a single timeline. Two timelines need the space; T shows the
             // topology of either one.
@@ -437,6 +442,7 @@ void MainWindow::show_trace(const std::shared_ptr<const Trace>& trace, const QSt
   stack_->show();
   show_panels();
   overview_->show_trace(trace);
+  headline_->show_trace(trace);
   view_->show_trace(trace);
   view_->setFocus();
   const bool of_desk = session_->made(path) || sweep_->made(path);

@@ -3,8 +3,8 @@
 #include <QMainWindow>
 #include <memory>
 
+#include "gui/documents/examples.h"
 #include "gui/editor/editor_session.h"
-#include "gui/model/examples.h"
 #include "gui/widgets/actions.h"
 #include "gui/widgets/timeline_view.h"
 #include "gui/window/file_opener.h"
@@ -18,6 +18,7 @@ namespace tutti::gui {
 
 class ComparisonPanel;
 class FoundPanel;
+class HeadlineStrip;
 class MarksPanel;
 class MessageArrows;
 class NumbersPanel;
@@ -65,6 +66,7 @@ class MainWindow : public QMainWindow {
   [[nodiscard]] TrafficReader& traffic() { return *traffic_; }
   [[nodiscard]] TopologyPanel& topology() { return *topology_; }
   [[nodiscard]] SweepPanel& sweep() { return *sweep_; }
+  [[nodiscard]] HeadlineStrip& headline() { return *headline_; }
   [[nodiscard]] NumbersPanel& numbers() { return *numbers_; }
   /// Writes a picture of the sweep's plot or of the timeline. Returns an error message; empty if
   /// there is no error.
@@ -122,6 +124,7 @@ class MainWindow : public QMainWindow {
   QStackedWidget* stack_;
   SweepPanel* sweep_;
   TimelineView* view_;
+  HeadlineStrip* headline_;
   OverviewStrip* overview_;
   SearchBar* search_ = nullptr;
   NumbersPanel* numbers_ = nullptr;

@@ -15,10 +15,10 @@
 
 #include "core/base/random.h"
 #include "core/timeline/writer.h"
-#include "gui/model/layout.h"
-#include "gui/model/trace.h"
 #include "gui/paint/row_raster.h"
 #include "gui/paint/timeline_painter.h"
+#include "gui/trace/layout.h"
+#include "gui/trace/trace.h"
 #include "gui/widgets/timeline_view.h"
 
 namespace tutti::gui {

@@ -10,8 +10,8 @@
 #include <tuple>
 
 #include "core/plan/compute_kind.h"
-#include "gui/model/deviations.h"
-#include "gui/model/messages.h"
+#include "gui/comparison/deviations.h"
+#include "gui/trace/messages.h"
 #include "tests/gui/made_pairs.h"
 
 namespace tutti::gui {

@@ -10,8 +10,8 @@
 #include <sstream>
 
 #include "core/timeline/writer.h"
-#include "gui/model/describe.h"
-#include "gui/model/layout.h"
+#include "gui/trace/describe.h"
+#include "gui/trace/layout.h"
 #include "tests/gui/made_pairs.h"
 
 namespace tutti::gui {

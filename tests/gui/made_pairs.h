@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "gui/model/comparison.h"
+#include "gui/comparison/comparison.h"
 
 namespace tutti::gui {
 

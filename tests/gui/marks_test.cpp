@@ -1,4 +1,4 @@
-#include "gui/model/marks.h"
+#include "gui/trace/marks.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

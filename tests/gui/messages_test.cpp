@@ -1,6 +1,6 @@
 // Messages are found from either end, and are those that a look at every span finds.
 
-#include "gui/model/messages.h"
+#include "gui/trace/messages.h"
 
 #include <gtest/gtest.h>
 

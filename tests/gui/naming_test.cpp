@@ -1,7 +1,7 @@
 // Spans are found by the names of layers and gradients: those of the packs that carry them, and the
 // pieces of the backward pass that make them, against the scenario's own plan.
 
-#include "gui/model/naming.h"
+#include "gui/trace/naming.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -12,8 +12,8 @@
 
 #include "core/plan/compute_kind.h"
 #include "core/scenario/run_info.h"
-#include "gui/model/comparison.h"
-#include "gui/model/search.h"
+#include "gui/comparison/comparison.h"
+#include "gui/trace/search.h"
 #include "tests/gui/simulated.h"
 #include "tests/support/clusters.h"
 

@@ -1,6 +1,6 @@
 // What devices hold, against what a collective must have done by then.
 
-#include "gui/model/pack_replay.h"
+#include "gui/traffic/pack_replay.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

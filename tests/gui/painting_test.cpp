@@ -13,7 +13,7 @@
 #include "core/scenario/library.h"
 #include "core/scenario/scenario.h"
 #include "core/timeline/writer.h"
-#include "gui/model/comparison.h"
+#include "gui/comparison/comparison.h"
 #include "gui/paint/timeline_painter.h"
 #include "sim/simulator.h"
 #include "tests/support/clusters.h"

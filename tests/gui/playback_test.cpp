@@ -1,7 +1,7 @@
 // The time cursor: frames add up, however long each is; events are those of a search through all
 // spans.
 
-#include "gui/model/playback.h"
+#include "gui/trace/playback.h"
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 // What the editor says about a scenario: each problem at its field and its place, and the card.
 
-#include "gui/model/scenario_check.h"
+#include "gui/documents/scenario_check.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -12,8 +12,8 @@
 #include "core/base/random.h"
 #include "core/edit/field_edits.h"
 #include "core/strategy/bounds.h"
-#include "gui/model/examples.h"
-#include "gui/model/file_kind.h"
+#include "gui/documents/examples.h"
+#include "gui/documents/file_kind.h"
 #include "tests/support/clusters.h"
 #include "tests/support/problems.h"
 #include "tests/support/program.h"

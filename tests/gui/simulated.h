@@ -5,7 +5,7 @@
 
 #include "core/scenario/scenario.h"
 #include "core/timeline/timeline.h"
-#include "gui/model/trace.h"
+#include "gui/trace/trace.h"
 
 namespace tutti::test {
 

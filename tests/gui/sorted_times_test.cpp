@@ -1,6 +1,6 @@
 // Where times lie is what std::lower_bound says, one by one and for many at once.
 
-#include "gui/model/sorted_times.h"
+#include "gui/trace/sorted_times.h"
 
 #include <gtest/gtest.h>
 

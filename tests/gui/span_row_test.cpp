@@ -1,6 +1,6 @@
 // The index of a row answers as looking at every span would.
 
-#include "gui/model/span_row.h"
+#include "gui/trace/span_row.h"
 
 #include <gtest/gtest.h>
 

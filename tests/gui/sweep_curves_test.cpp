@@ -1,6 +1,6 @@
 // What the window draws of a sweep, against going through its points one by one.
 
-#include "gui/model/sweep_curves.h"
+#include "gui/documents/sweep_curves.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

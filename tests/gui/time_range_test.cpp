@@ -1,4 +1,4 @@
-#include "gui/model/time_range.h"
+#include "gui/trace/time_range.h"
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 // The topology is the cluster's, and is laid out so that nothing hides anything.
 
-#include "gui/model/topology.h"
+#include "gui/traffic/topology.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -10,8 +10,8 @@
 #include <sstream>
 
 #include "core/timeline/writer.h"
-#include "gui/model/link_load.h"
-#include "gui/model/topology_layout.h"
+#include "gui/traffic/link_load.h"
+#include "gui/traffic/topology_layout.h"
 #include "tests/gui/simulated.h"
 #include "tests/support/clusters.h"
 

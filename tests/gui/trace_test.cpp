@@ -1,7 +1,7 @@
 // A timeline as the window holds it says what the file says; and what is asked of it: lines,
 // numbers, search.
 
-#include "gui/model/trace.h"
+#include "gui/trace/trace.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -17,11 +17,11 @@
 #include "core/schedule/step.h"
 #include "core/timeline/byte_source.h"
 #include "core/timeline/writer.h"
-#include "gui/model/describe.h"
-#include "gui/model/guarded.h"
-#include "gui/model/layout.h"
-#include "gui/model/search.h"
-#include "gui/model/statistics.h"
+#include "gui/trace/describe.h"
+#include "gui/trace/guarded.h"
+#include "gui/trace/layout.h"
+#include "gui/trace/search.h"
+#include "gui/trace/statistics.h"
 #include "tests/core/timeline/counted_bytes.h"
 #include "tests/gui/simulated.h"
 

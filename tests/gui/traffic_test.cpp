@@ -1,6 +1,6 @@
 // Counters and transfers against looking at every change, every pair of spans.
 
-#include "gui/model/traffic.h"
+#include "gui/traffic/traffic.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -14,7 +14,7 @@
 
 #include "core/base/random.h"
 #include "core/timeline/writer.h"
-#include "gui/model/messages.h"
+#include "gui/trace/messages.h"
 #include "tests/gui/simulated.h"
 
 namespace tutti::gui {

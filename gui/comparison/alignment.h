@@ -1,0 +1,63 @@
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "gui/trace/trace.h"
+
+namespace tutti::gui {
+
+/// How two timelines are aligned on one axis. Spans are only moved, never stretched, so that their
+/// lengths can be compared by eye.
+enum class Align {
+  kStart,  ///< by the start of the runs: both are shown as they are
+  kStep,   ///< by the start of each training step; the timeline whose step ends first pauses until
+           ///< the other's has
+  kPack    ///< also by the start of each pack, over all devices; computation is aligned by step
+};
+std::optional<Align> parse_align(const std::string& word);
+std::string to_string(Align align);
+
+/// How much later than recorded the parts of one timeline are shown.
+class Delays {
+ public:
+  [[nodiscard]] core::Time of_step(std::int32_t step) const;
+  /// Returns the delay of a pack in flight and of its lanes; that of its step, if the pack has
+  /// none.
+  [[nodiscard]] core::Time of_pack(std::int32_t step, std::int32_t pack) const;
+  /// Returns the delay of anything outside of training steps: that of the step during which it
+  /// happens.
+  [[nodiscard]] core::Time at(core::Time own) const;
+  /// Returns the time in the run that is shown at `shown`. For a time in a pause: the end of the
+  /// step before it.
+  [[nodiscard]] core::Time own(core::Time shown) const;
+
+  std::map<std::int32_t, core::Time> steps;
+  std::map<std::pair<std::int32_t, std::int32_t>, core::Time> packs;
+  std::map<core::Time, core::Time> by_time;  ///< from the start of each step
+};
+
+struct Alignment {
+  std::array<Delays, 2> delays;
+  std::vector<AxisStretch> axis;  ///< one for each training step; none with kStart
+};
+
+/// A stop flag for calls that are never stopped.
+inline const std::atomic<bool> kNeverStop{false};
+
+/// Returns nullopt if the timelines cannot be aligned, because they have no training step in common
+/// or their times are too far apart, or if `stop` was set. `packs`: as returned by
+/// core::packs_in_common().
+std::optional<Alignment> align(const Trace& first, const Trace& second, Align align,
+                               const core::Numbers& packs,
+                               const std::atomic<bool>& stop = kNeverStop);
+
+/// Returns the training steps that both timelines have, by number.
+core::Numbers steps_in_common(const Trace& first, const Trace& second);
+
+}  // namespace tutti::gui

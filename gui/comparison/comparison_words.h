@@ -1,0 +1,18 @@
+#pragma once
+
+#include <array>
+#include <string>
+#include <vector>
+
+#include "core/timeline/join.h"
+#include "gui/trace/trace.h"
+
+namespace tutti::gui {
+
+/// Returns what two timelines do not have in common, one sentence each; first, if so, that they
+/// have nothing in common.
+std::vector<std::string> what_differs(const Trace& first, const Trace& second,
+                                      const std::array<std::string, 2>& names,
+                                      const core::Numbers& packs);
+
+}  // namespace tutti::gui

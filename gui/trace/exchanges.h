@@ -1,0 +1,34 @@
+#pragma once
+
+#include <map>
+#include <tuple>
+#include <vector>
+
+#include "gui/trace/trace.h"
+
+namespace tutti::gui {
+
+/// Finds the exchange (core::SpanKind::kExchange) of a training step that a step of a lane belongs
+/// to. A lane executes one exchange after the other and counts its steps from 0 in each, so the
+/// exchange is found by the time at which it was in flight on the lane's device.
+class Exchanges {
+ public:
+  /// Reads the exchanges of a trace. ERRORS: the file has changed since it was opened. Cost: linear
+  /// in the spans of rows with exchanges.
+  static core::Expected<Exchanges> read(const Trace& trace);
+
+  /// Returns the number, from 0 on, of the exchange that was in flight in that slot at `t`; -1 if
+  /// none was. The n-th exchange of a kind in a training step has the same number on every device.
+  /// Cost: logarithmic.
+  [[nodiscard]] std::int32_t number(const core::Track& lane, core::Time t) const;
+
+ private:
+  struct Flight {
+    core::Time start, end;
+    std::int32_t number = -1;
+  };
+  using Slot = std::tuple<std::int32_t, std::string, std::int32_t>;  ///< worker, device, slot
+  std::map<Slot, std::vector<Flight>> flights_;                      ///< ordered by start
+};
+
+}  // namespace tutti::gui

@@ -1,0 +1,112 @@
+#include "gui/trace/headline.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "core/base/format.h"
+#include "core/timeline/path_causes.h"
+#include "gui/trace/describe.h"
+
+namespace tutti::gui {
+
+using core::show;
+using core::Time;
+
+namespace {
+
+std::string percent(Time part, Time whole) {
+  return fmt::format("{:.0f} %", 100 * core::share(part, whole));
+}
+
+/// The widest band of the packs, as factors of the predicted time; nothing if there is none.
+std::optional<std::pair<double, double>> band_of(const core::RunInfo& run) {
+  std::optional<std::pair<double, double>> band;
+  for (const core::RunInfo::PackInfo& pack : run.packs) {
+    if (pack.band_high <= 0) continue;
+    if (!band) band.emplace(pack.band_low, pack.band_high);
+    band->first = std::min(band->first, pack.band_low);
+    band->second = std::max(band->second, pack.band_high);
+  }
+  return band;
+}
+
+void add_times(const Trace& trace, const core::Summary& summary,
+               std::vector<HeadlineFigure>& figures) {
+  const auto step = summary.steady_parts();
+  if (!step) return;
+  HeadlineFigure time{"step time", show(step->time), {}, {}};
+  time.detail = fmt::format("The time of a training step: {}.", summary.steady_basis());
+  if (const auto& steady = trace.steady(); steady && steady->high > steady->low) {
+    time.remark = fmt::format("{} to {}", show(steady->low), show(steady->high));
+    time.detail += " The range is its 95 % confidence interval.";
+  }
+  figures.push_back(time);
+  figures.push_back({"exposed comm.", show(step->exposed), percent(step->exposed, step->time),
+                     fmt::format("Communication that no computation hides, and its share of the "
+                                 "step time. All communication takes {}.",
+                                 show(step->communication))});
+  const Time bound = trace.run().step_bound;
+  if (bound > Time()) {
+    figures.push_back({"lower bound", show(bound),
+                       fmt::format("step = {:.2f} ×", static_cast<double>(step->time.count()) /
+                                                          static_cast<double>(bound.count())),
+                       "No algorithm and no packing makes a training step faster than this, "
+                       "according to the figures of the scenario."});
+  }
+}
+
+void add_cause(const Trace& trace, std::vector<HeadlineFigure>& figures) {
+  const std::vector<core::PathCause> causes = core::causes_of(trace.path());
+  if (causes.empty()) return;
+  Time length;
+  for (const core::PathCause& cause : causes) length += cause.time;
+  std::string all = "The critical path of the last training step:";
+  for (const core::PathCause& cause : causes)
+    all += fmt::format("\n{}  {}", percent(cause.time, length), cause.name);
+  const core::PathCause& first = causes.front();
+  figures.push_back(
+      {"critical path", first.name,
+       percent(first.time, length) + (first.where.empty() ? std::string() : " at " + first.where),
+       all});
+}
+
+}  // namespace
+
+std::vector<HeadlineFigure> headline_of(const Trace& trace) {
+  std::vector<HeadlineFigure> figures;
+  if (trace.parts()) {
+    std::vector<core::StepParts> steps;
+    for (std::size_t s = 0; s < trace.sides().size(); ++s) {
+      const auto step = summary_of(*trace.parts()->source(s)).steady_parts();
+      if (!step) return figures;
+      steps.push_back(*step);
+      figures.push_back({trace.sides()[s].name, show(step->time),
+                         show(step->exposed) + " exposed comm.",
+                         "The time of a training step of this timeline, in the steady state, and "
+                         "its exposed communication."});
+    }
+    const core::Pair time{steps.front().time, steps.back().time};
+    const auto share = time.share();
+    figures.push_back({"step time",
+                       fmt::format("{}{}", time.difference() < Time() ? "−" : "+",
+                                   show(time.difference() < Time() ? Time() - time.difference()
+                                                                   : time.difference())),
+                       share ? fmt::format("{:+.1f} %", 100 * *share) : std::string(),
+                       "How much longer a training step of the second timeline takes."});
+    return figures;
+  }
+  add_times(trace, summary_of(trace), figures);
+  add_cause(trace, figures);
+  if (const auto band = band_of(trace.run())) {
+    figures.push_back(
+        {"NCCL's error",
+         fmt::format("{:.2f} to {:.2f} ×", band->first, band->second),
+         {},
+         "Eight of ten measured times of such collectives lay in this range, relative "
+         "to the predicted time. It is the widest range of all packs."});
+  }
+  return figures;
+}
+
+}  // namespace tutti::gui

@@ -1,0 +1,23 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "gui/trace/trace.h"
+
+namespace tutti::gui {
+
+/// One figure of the headline above a timeline.
+struct HeadlineFigure {
+  std::string name;    ///< "step time"
+  std::string value;   ///< "12.3 ms"
+  std::string remark;  ///< "1.31 × the lower bound"; may be empty
+  std::string detail;  ///< a sentence that explains the figure, for a tooltip
+};
+
+/// Returns what a user wants to know of a run first: step time, exposed communication, lower bound,
+/// the largest cause on the critical path, and the error band of NCCL's times. Figures that the
+/// timeline does not have are left out. With two timelines: the first, the second and the error.
+std::vector<HeadlineFigure> headline_of(const Trace& trace);
+
+}  // namespace tutti::gui

@@ -1,0 +1,119 @@
+#pragma once
+
+#include <cstddef>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "gui/trace/trace.h"
+
+namespace tutti::gui {
+
+/// One line of the window, from top to bottom.
+struct Line {
+  enum class Kind {
+    kSteps,     ///< training steps
+    kPath,      ///< critical path of the last step
+    kError,     ///< deviation between two timelines
+    kSide,      ///< a group: one of two timelines
+    kWorker,    ///< a group of devices
+    kDevice,    ///< a group of rows
+    kLanes,     ///< a device's lanes
+    kSpans,     ///< one row of the trace
+    kLinks,     ///< a group of links
+    kLink,      ///< load of one link
+    kCounters,  ///< a group of counters
+    kCounter    ///< one counter
+  };
+  Kind kind = Kind::kSpans;
+  int depth = 0;
+  std::string key;   ///< identical in every run of the same scenario: "worker 0/gpu1/lanes"
+  std::string name;  ///< the last part of the key
+  std::size_t side = 0;
+  std::string timeline{};  ///< with two timelines: the side's name, if the groups around the line
+                           ///< do not show it
+  /// kSpans: the row. Groups: all rows in them, whose utilisation is drawn while the group is
+  /// collapsed.
+  std::vector<std::size_t> rows{};
+  /// The index: kLink: among the side's links; kError: among the trace's difference rows; kCounter:
+  /// in counters_of().
+  std::size_t number = 0;
+  bool open = true;  ///< for groups: not collapsed
+  bool pinned = false;
+  int top = 0;  ///< in pixels, from the top of the first line
+  int height = 0;
+  [[nodiscard]] bool is_group() const {
+    return kind == Kind::kSide || kind == Kind::kWorker || kind == Kind::kDevice ||
+           kind == Kind::kLanes || kind == Kind::kLinks || kind == Kind::kCounters;
+  }
+  [[nodiscard]] int bottom() const { return top + height; }
+};
+
+/// How the lines of two timelines are arranged.
+enum class Arrangement {
+  kPairs,  ///< matching lines of both, one above the other
+  kSides   ///< all of the first above all of the second
+};
+
+/// The lines of the window and their positions: worker ▸ device ▸ lanes, and links. Lines can be
+/// collapsed, pinned and filtered.
+class Layout {
+ public:
+  Layout() = default;
+  /// REQUIRES: the trace outlives the layout. Groups with many lanes or workers start collapsed.
+  explicit Layout(const Trace& trace, Arrangement arrangement = Arrangement::kPairs);
+
+  /// Takes over which groups are open, where `before` has them too, and its pins and filter.
+  void take_over(const Layout& before);
+
+  /// Returns the visible lines; pinned lines first.
+  [[nodiscard]] const std::vector<Line>& lines() const { return lines_; }
+  [[nodiscard]] int height() const { return lines_.empty() ? 0 : lines_.back().bottom(); }
+  /// Height of the pinned lines, which do not scroll.
+  [[nodiscard]] int pinned_height() const { return pinned_height_; }
+  /// Returns the line at `y` pixels from the top; lines().size() if there is none.
+  [[nodiscard]] std::size_t line_at(int y) const;
+  /// The line that shows the row; lines().size() if it is hidden.
+  [[nodiscard]] std::size_t line_of_row(std::size_t row) const;
+  /// Returns the line that shows the row, or the collapsed group that contains it.
+  [[nodiscard]] std::size_t line_with_row(std::size_t row) const;
+
+  /// Shows lines for the counters with these names above the workers; empty: none.
+  void show_counters(const std::vector<std::string>& names);
+
+  void open(const std::string& key, bool open);
+  void open_all(bool open);
+  void pin(const std::string& key, bool pinned);
+  /// Shows only lines whose key contains the text (ignoring case), and their groups. Empty: all
+  /// lines.
+  void filter(const std::string& text);
+  /// Opens the groups that hide the row, and clears the filter if it does.
+  void reveal(std::size_t row);
+  /// Does the same for a line, by its key.
+  void reveal(const std::string& key);
+  /// Returns the key of the line of a side's link, even if it is hidden; empty if there is none.
+  [[nodiscard]] std::string key_of_link(std::size_t side, std::size_t link) const;
+
+ private:
+  void add(Line line);
+  void add_steps(const Trace& trace, std::size_t side, const std::string& under, int depth,
+                 const std::string& timeline);
+  void add_path(const Trace& trace, std::size_t side, const std::string& under, int depth,
+                const std::string& timeline);
+  void add_differences(const Trace& trace);
+  void add_rows(const Trace& trace, const std::vector<std::size_t>& rows, const std::string& under,
+                int depth, bool pairs);
+  void add_links(const Trace& trace, const std::vector<std::size_t>& sides,
+                 const std::string& under, int depth);
+  void close_what_is_much();
+  void arrange();
+
+  std::vector<Line> all_;  ///< every group before its content
+  std::vector<Line> lines_;
+  std::set<std::string> closed_, pinned_;
+  std::string filter_;
+  int pinned_height_ = 0;
+  bool counters_ = false;
+};
+
+}  // namespace tutti::gui

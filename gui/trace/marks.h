@@ -1,0 +1,46 @@
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/base/error.h"
+#include "gui/trace/time_range.h"
+
+namespace tutti::gui {
+
+/// A note at a time of a run, or over a range of it.
+struct Mark {
+  TimeRange at;  ///< for a note at one time both ends are equal
+  std::string text;
+  bool operator==(const Mark&) const = default;
+};
+
+/// The notes of a timeline, in order of time. They are stored in a file next to it, see
+/// gui/proto/marks.proto.
+class Marks {
+ public:
+  /// Returns the path of the notes of a timeline.
+  static std::string path_of(const std::string& timeline) { return timeline + ".marks"; }
+  /// Parses the text of such a file. ERRORS: all that is wrong, with its place in the text.
+  static core::Expected<Marks> read(const std::string& text, const std::string& path);
+  [[nodiscard]] std::string write() const;
+
+  [[nodiscard]] const std::vector<Mark>& all() const { return all_; }
+  /// Adds a mark and returns its index in all().
+  std::size_t add(Mark mark);
+  /// REQUIRES: i < all().size().
+  void remove(std::size_t i);
+  void rename(std::size_t i, std::string text);
+  /// Returns the first mark that begins after `t`, or the first of all if there is none. nullopt if
+  /// there are no marks.
+  [[nodiscard]] std::optional<std::size_t> next(core::Time t) const;
+  /// Returns the last mark that begins before `t`, or the last of all if there is none.
+  [[nodiscard]] std::optional<std::size_t> previous(core::Time t) const;
+
+ private:
+  std::vector<Mark> all_;
+};
+
+}  // namespace tutti::gui

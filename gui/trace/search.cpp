@@ -1,0 +1,229 @@
+#include "gui/trace/search.h"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <charconv>
+#include <cmath>
+#include <sstream>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "core/base/number.h"
+#include "gui/trace/naming.h"
+
+namespace tutti::gui {
+
+using core::Time;
+
+namespace {
+
+/// "1.5ms" is 1.5 ms.
+std::optional<Time> duration(const std::string& text) {
+  struct Unit {
+    const char* name;
+    double picoseconds;
+  };
+  constexpr std::array<Unit, 6> kUnits{Unit{"ps", 1},   Unit{"ns", 1e3}, Unit{"us", 1e6},
+                                       Unit{"µs", 1e6}, Unit{"ms", 1e9}, Unit{"s", 1e12}};
+  double n = 0;
+  const auto [rest, status] = std::from_chars(text.data(), text.data() + text.size(), n);
+  const std::string name(rest, text.data() + text.size());
+  const auto unit =
+      std::find_if(kUnits.begin(), kUnits.end(), [&](const Unit& u) { return u.name == name; });
+  if (status != std::errc() || unit == kUnits.end() || !(n >= 0 && n * unit->picoseconds < 9e18))
+    return std::nullopt;
+  return Time(static_cast<std::int64_t>(std::llround(n * unit->picoseconds)));
+}
+
+/// Cost: linear in the spans.
+std::bitset<64> kinds_in(const Trace& trace) {
+  std::bitset<64> kinds;
+  for (const Trace::Row& row : trace.rows()) {
+    for (SpanRow::Index i = 0; i < row.spans.size(); ++i)
+      kinds.set(static_cast<std::size_t>(row.spans.kind(i)) % kinds.size());
+  }
+  return kinds;
+}
+
+/// Kinds with a word of their name that begins so; whole names win over parts ("send" is not
+/// "receive-send"), and a part is none of a kind that the trace does not have ("conv" is no
+/// "convert" where nothing is converted).
+std::bitset<64> kinds_named(const std::string& word, const Trace& trace) {
+  std::bitset<64> whole, parts;
+  for (std::size_t kind = 0; kind < whole.size(); ++kind) {
+    const std::string name = lower(core::span_name(static_cast<std::int32_t>(kind)));
+    whole[kind] = name == word;
+    parts[kind] = name.starts_with(word) || name.find(' ' + word) != std::string::npos;
+  }
+  return whole.any() || parts.none() ? whole : parts & kinds_in(trace);
+}
+
+/// The position of a span in the search order.
+using Place = std::pair<Time, std::size_t>;
+
+/// The first span of another row that comes behind `from`.
+SpanRow::Index first_behind(const Trace& trace, const SpanId& from, std::size_t row) {
+  const Time t = trace.rows()[from.row].spans.start(from.index);
+  return trace.rows()[row].spans.first_from(row > from.row ? t : t + Time(1));
+}
+
+enum class Way { kForward, kBack };
+
+/// Forward: the first of all rows' spans from `split(row)` on; where there is none, the first of
+/// all. Back: the last before it; where there is none, the last of all.
+template <class Split>
+std::optional<SpanId> nearest(const Trace& trace, const Query& query, Way way, Split split) {
+  if (query.empty()) return std::nullopt;
+  const bool forward = way == Way::kForward;
+  std::optional<SpanId> near, around;
+  Place near_place, around_place;
+  for (std::size_t r = 0; r < trace.rows().size(); ++r) {
+    if (!query.takes_row(trace.rows()[r])) continue;
+    const SpanRow& spans = trace.rows()[r].spans;
+    const auto look = [&](SpanRow::Index edge, std::optional<SpanId>& best, Place& best_place) {
+      for (; forward ? edge < spans.size() : edge > 0; edge = forward ? edge + 1 : edge - 1) {
+        const SpanRow::Index i = forward ? edge : edge - 1;
+        const Place place{spans.start(i), r};
+        if (best && (forward ? place >= best_place : place <= best_place)) return;
+        if (!query.takes(trace.rows()[r], i)) continue;
+        best = SpanId{r, i};
+        best_place = place;
+        return;
+      }
+    };
+    look(split(r), near, near_place);
+    if (!near) look(forward ? 0 : spans.size(), around, around_place);
+  }
+  return near ? near : around;
+}
+
+/// Returns the name by which a person would refer to the row.
+std::string full_name(const Trace::Row& row) {
+  return lower(row.timeline + '/' + row.group + "/w" + std::to_string(row.track.worker) + '/' +
+               row.track.device + '/' + row.name);
+}
+
+bool is_set(const std::vector<bool>& bits, std::int32_t i) {
+  return i >= 0 && static_cast<std::size_t>(i) < bits.size() && bits[static_cast<std::size_t>(i)];
+}
+
+}  // namespace
+
+Query::Query(const std::string& text, const Trace& trace) {
+  std::istringstream words(lower(text));
+  std::bitset<64> kinds;
+  bool about_pack = false, about_layer = false;
+  for (std::string word; words >> word; empty_ = false) {
+    const auto n = core::whole_number<std::int32_t>(word);
+    if (about_pack && n) pack_ = n;
+    if (about_pack && !n) kinds |= kinds_named("pack", trace);
+    const bool known = about_pack && n, layer = about_layer;
+    about_pack = about_layer = false;
+    if (known) continue;
+    if (layer) {
+      narrow_down(word, trace, true);
+    } else if (word == "pack") {
+      about_pack = true;
+    } else if (word == "layer") {
+      about_layer = true;
+    } else if (const auto time = duration(word.substr(1)); word[0] == '>' && time) {
+      at_least_ = *time;
+    } else if (word[0] == '<' && time) {
+      less_than_ = *time;
+    } else if (const std::bitset<64> named = kinds_named(word, trace); named.any()) {
+      kinds |= named;
+    } else {
+      narrow_down(word, trace, false);
+    }
+  }
+  // The beginning of names, where nothing follows.
+  if (about_pack) kinds |= kinds_named("pack", trace);
+  if (about_layer) narrow_down("layer", trace, true);
+  kinds_ = kinds.any() ? kinds : std::bitset<64>().set();
+}
+
+std::string Query::lasting(Time at_least, Time less_than) {
+  return fmt::format(">{}us <{}us", static_cast<double>(at_least.count()) / 1e6,
+                     static_cast<double>(less_than.count()) / 1e6);
+}
+
+void Query::narrow_down(const std::string& word, const Trace& trace, bool layer) {
+  const auto has_word = [&](const Trace::Row& row) {
+    return full_name(row).find(word) != std::string::npos;
+  };
+  Naming best = Naming::kNot;
+  for (const Side& side : trace.sides()) best = std::max(best, best_naming(side.run, word));
+  const bool row_word =
+      !layer && (best == Naming::kNot || std::ranges::any_of(trace.rows(), has_word));
+  if (row_word) return row_words_.push_back(word);
+  std::vector<Concerned>& of_sides = named_.emplace_back();
+  // A layer that there is not concerns nothing.
+  for (const Side& side : trace.sides())
+    of_sides.push_back(best == Naming::kNot ? Concerned() : concerned(side.run, word, best));
+}
+
+bool Query::is_named(const Trace::Row& row, SpanRow::Index i) const {
+  return std::ranges::all_of(named_, [&](const std::vector<Concerned>& of_sides) {
+    const Concerned& named = of_sides[row.side];
+    return is_set(named.packs, row.spans.pack(i)) || is_set(named.layers, row.spans.layer(i));
+  });
+}
+
+bool Query::takes_row(const Trace::Row& row) const {
+  const std::string name = full_name(row);
+  return std::all_of(row_words_.begin(), row_words_.end(),
+                     [&](const std::string& word) { return name.find(word) != std::string::npos; });
+}
+
+std::optional<SpanId> find_next(const Trace& trace, const Query& query, const SpanId& from) {
+  return nearest(trace, query, Way::kForward, [&](std::size_t r) {
+    return r == from.row ? from.index + 1 : first_behind(trace, from, r);
+  });
+}
+
+std::optional<SpanId> find_previous(const Trace& trace, const Query& query, const SpanId& from) {
+  return nearest(trace, query, Way::kBack, [&](std::size_t r) {
+    return r == from.row ? from.index : first_behind(trace, from, r);
+  });
+}
+
+std::optional<SpanId> find_next(const Trace& trace, const Query& query, Time from) {
+  return nearest(trace, query, Way::kForward,
+                 [&](std::size_t r) { return trace.rows()[r].spans.first_from(from); });
+}
+
+std::optional<SpanId> find_previous(const Trace& trace, const Query& query, Time from) {
+  return nearest(trace, query, Way::kBack,
+                 [&](std::size_t r) { return trace.rows()[r].spans.first_from(from); });
+}
+
+Durations durations_of(const Trace& trace, const Query& query) {
+  std::array<std::int64_t, 65> by_width{};
+  Durations all;
+  all.shortest = core::kNever;
+  for (const Trace::Row& row : trace.rows()) {
+    if (query.empty() || !query.takes_row(row)) continue;
+    for (SpanRow::Index i = 0; i < row.spans.size(); ++i) {
+      if (!query.takes(row, i)) continue;
+      const Time duration = row.spans.duration(i);
+      ++by_width[std::bit_width(static_cast<std::uint64_t>(duration.count()))];
+      ++all.spans;
+      all.sum += duration;
+      all.shortest = std::min(all.shortest, duration);
+      all.longest = std::max(all.longest, duration);
+    }
+  }
+  if (all.spans == 0) return {};
+  const auto width = [](Time t) { return std::bit_width(static_cast<std::uint64_t>(t.count())); };
+  for (auto w = static_cast<int>(width(all.shortest)); w <= static_cast<int>(width(all.longest));
+       ++w) {
+    const Time from = w == 0 ? Time() : Time(std::int64_t{1} << (w - 1));
+    all.bins.push_back(
+        {from, Time(std::int64_t{1} << std::min(w, 62)), by_width[static_cast<std::size_t>(w)]});
+  }
+  return all;
+}
+
+}  // namespace tutti::gui

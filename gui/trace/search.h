@@ -1,0 +1,71 @@
+#pragma once
+
+#include <bitset>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "gui/trace/naming.h"
+#include "gui/trace/trace.h"
+
+namespace tutti::gui {
+
+/// A search for spans of a trace, by words: kinds and packs ("pack 3", "receive", "send pack 12")
+/// and durations (">1ms": at least, "<20us": less than). Other words select rows by name ("gpu1").
+/// If no row has such a name, they name layers or gradients ("conv1", "fc.weight"), and the search
+/// finds the spans of the packs that carry these gradients and the parts of the backward pass that
+/// compute them. "layer gpu1" always names a layer.
+class Query {
+ public:
+  /// REQUIRES: the query is used only with rows of this trace.
+  Query(const std::string& text, const Trace& trace);
+
+  /// Returns the words for a range of durations: ">1.5us <3us".
+  static std::string lasting(core::Time at_least, core::Time less_than);
+
+  [[nodiscard]] bool empty() const { return empty_; }
+  [[nodiscard]] bool takes_row(const Trace::Row& row) const;
+  [[nodiscard]] bool takes(const Trace::Row& row, SpanRow::Index i) const {
+    const SpanRow& spans = row.spans;
+    return kinds_[static_cast<std::size_t>(spans.kind(i)) % kinds_.size()] &&
+           (!pack_ || spans.pack(i) == *pack_) && spans.duration(i) >= at_least_ &&
+           spans.duration(i) < less_than_ && (named_.empty() || is_named(row, i));
+  }
+
+ private:
+  void narrow_down(const std::string& word, const Trace& trace, bool layer);
+  [[nodiscard]] bool is_named(const Trace::Row& row, SpanRow::Index i) const;
+
+  bool empty_ = true;
+  std::bitset<64> kinds_;  ///< by SpanKind
+  std::optional<std::int32_t> pack_;
+  core::Time at_least_;
+  core::Time less_than_ = core::kNever;
+  std::vector<std::string> row_words_;
+  std::vector<std::vector<Concerned>> named_;  ///< by word, then by side
+};
+
+/// A histogram of the durations of matching spans, with bins of powers of two.
+struct Durations {
+  struct Bin {
+    core::Time from;  ///< lower bound, included; 0 for the shortest bin
+    core::Time to;    ///< upper bound, excluded
+    std::int64_t spans = 0;
+    bool operator==(const Bin&) const = default;
+  };
+  std::vector<Bin> bins;  ///< from the first that has spans to the last
+  std::int64_t spans = 0;
+  core::Time sum, shortest, longest;
+};
+
+/// Returns the first matching span after `from`, ordered by time, then row; wraps around at the
+/// end. Cost: linear in the spans.
+std::optional<SpanId> find_next(const Trace& trace, const Query& query, const SpanId& from);
+std::optional<SpanId> find_previous(const Trace& trace, const Query& query, const SpanId& from);
+/// Does the same from a time on (or before it).
+std::optional<SpanId> find_next(const Trace& trace, const Query& query, core::Time from);
+std::optional<SpanId> find_previous(const Trace& trace, const Query& query, core::Time from);
+/// Returns the durations of all matching spans. Cost: linear in the spans.
+Durations durations_of(const Trace& trace, const Query& query);
+
+}  // namespace tutti::gui

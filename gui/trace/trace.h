@@ -1,0 +1,201 @@
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/timeline/compare.h"
+#include "core/timeline/reader.h"
+#include "gui/trace/span_row.h"
+#include "gui/trace/time_range.h"
+
+namespace tutti::gui {
+
+/// Progress reporting and cancellation of opening a timeline.
+struct OpenControl {
+  const std::atomic<bool>* cancel = nullptr;
+  std::function<void(double share)> progress{};  ///< called from any thread
+};
+
+/// A span of a trace.
+struct SpanId {
+  std::size_t row = 0;
+  SpanRow::Index index = 0;
+  bool operator==(const SpanId&) const = default;
+};
+
+class Trace;
+
+/// Names and values that describe something, in the order in which they are shown.
+using Facts = std::vector<std::pair<std::string, std::string>>;
+
+/// One of the timelines that a trace shows: everything about its run as a whole, at the times at
+/// which it is shown.
+struct Side {
+  std::string name;  ///< "simulated", …; empty if there is only one
+  core::RunInfo run;
+  std::vector<core::StepRecord> steps;
+  std::vector<core::PackRecord> packs;
+  std::vector<core::LinkRecord> links;
+  std::vector<core::PathPiece> path;
+  std::optional<core::SteadyState> steady{};
+  std::string
+      damage{};  ///< as core::TimelineReader::damage() has it; empty: all of the run is there
+};
+
+/// Something that both sides did, with its duration on each.
+struct Difference {
+  TimeRange at;  ///< the range at which it is shown
+  core::Pair time;
+  std::string what;  ///< "step 2", "pack 3"
+};
+/// Differences of one kind that do not overlap; shown as one line of the window.
+struct DifferenceRow {
+  std::string name;
+  std::vector<Difference> differences;  ///< ordered by time
+};
+
+/// A section of the time axis that counts from 0.
+struct AxisStretch : TimeRange {
+  std::string name;  ///< "step 2"
+};
+
+/// The interface through which a trace that combines others accesses them (see
+/// gui/comparison/comparison.h).
+class TraceParts {
+ public:
+  virtual ~TraceParts() = default;
+  /// Reads spans, like Trace::spans().
+  [[nodiscard]] virtual core::Expected<std::vector<core::Span>> spans(std::size_t row,
+                                                                      SpanRow::Index first,
+                                                                      SpanRow::Index end) const = 0;
+  /// Returns the trace that a span comes from, and the span there.
+  [[nodiscard]] virtual std::pair<const Trace*, SpanId> origin(SpanId span) const = 0;
+  /// Returns the matching spans of the other side: none if there is no match, several if the span
+  /// stands for all of a pack there.
+  [[nodiscard]] virtual std::vector<SpanId> partners(SpanId span) const = 0;
+  /// Returns the facts about a span, in addition to its matches.
+  [[nodiscard]] virtual Facts facts(SpanId span) const = 0;
+  [[nodiscard]] virtual Facts facts() const = 0;
+  /// Returns a side's own trace.
+  [[nodiscard]] virtual const std::shared_ptr<const Trace>& source(std::size_t side) const = 0;
+  /// Returns the time in the side's own run that is shown at `shown`, according to the step (packs
+  /// may be moved apart from their step). In a pause: the time at which the side had completed its
+  /// step.
+  [[nodiscard]] virtual core::Time own(std::size_t side, core::Time shown) const = 0;
+};
+
+/// A timeline in memory: the data about the run as a whole and, for each row, the index for drawing
+/// it; or two timelines on one time axis. It is read once and immutable afterwards, so it can be
+/// used by any thread.
+class Trace {
+ public:
+  /// A row of spans. Rows are ordered as a person would list them: by worker, by device, and there
+  /// computation, packs, lanes.
+  struct Row {
+    core::Track track;
+    std::string group;  ///< "worker 0"
+    std::string name;   ///< "compute", "packs", "packs, slot 1", "lane 3"
+    SpanRow spans;
+    std::size_t side = 0;
+    std::string timeline{};  ///< the name of the side
+    /// The index of the first span of each training step, with the step's number.
+    std::vector<std::pair<SpanRow::Index, std::int32_t>> steps{};
+  };
+
+  /// Reads a file. Damaged blocks of spans are left out; damage() describes them. ERRORS:
+  /// unreadable, not a timeline, nothing in it can be drawn (kRequest); cancelled (kRun).
+  /// Cost: 20 ns per span on each of the machine's cores.
+  static core::Expected<std::shared_ptr<const Trace>> open(const std::string& path,
+                                                           const OpenControl& control = {});
+  /// Reads a timeline in memory; `name` is its name in error messages.
+  static core::Expected<std::shared_ptr<const Trace>> from_bytes(const std::string& bytes,
+                                                                 const std::string& name,
+                                                                 const OpenControl& control = {});
+  /// Reads a timeline from any source. Reads every block of spans once.
+  static core::Expected<std::shared_ptr<const Trace>> from_source(
+      std::shared_ptr<const core::ByteSource> source, const std::string& name,
+      const OpenControl& control = {});
+
+  /// Combines other traces. REQUIRES: tracks have the numbers of their rows.
+  Trace(std::vector<Side> sides, std::vector<Row> rows, std::vector<AxisStretch> axis,
+        std::vector<DifferenceRow> differences, std::shared_ptr<const TraceParts> parts);
+
+  /// Returns the sides: one or two.
+  [[nodiscard]] const std::vector<Side>& sides() const { return sides_; }
+  /// run(), steps() and similar functions return those of the first side.
+  [[nodiscard]] const core::RunInfo& run() const { return sides_.front().run; }
+  [[nodiscard]] const std::vector<core::StepRecord>& steps() const { return sides_.front().steps; }
+  /// Only of workers that do not wait for each other.
+  [[nodiscard]] const std::optional<core::SteadyState>& steady() const {
+    return sides_.front().steady;
+  }
+  [[nodiscard]] const std::vector<core::PackRecord>& packs() const { return sides_.front().packs; }
+  [[nodiscard]] const std::vector<core::LinkRecord>& links() const { return sides_.front().links; }
+  [[nodiscard]] const std::vector<core::PathPiece>& path() const { return sides_.front().path; }
+  /// Returns false if the run or the file ended early; damage() describes how.
+  [[nodiscard]] bool complete() const { return damage().empty(); }
+  [[nodiscard]] const std::string& damage() const { return sides_.front().damage; }
+  /// Returns where the time axis restarts at 0; empty if it does not.
+  [[nodiscard]] const std::vector<AxisStretch>& axis() const { return axis_; }
+  [[nodiscard]] const std::vector<DifferenceRow>& differences() const { return differences_; }
+  /// Returns the access to the combined traces; null if the trace is of one file.
+  [[nodiscard]] const TraceParts* parts() const { return parts_.get(); }
+
+  [[nodiscard]] const std::vector<Row>& rows() const { return rows_; }
+  [[nodiscard]] std::int64_t spans() const { return spans_; }
+  /// Returns when the last span ends.
+  [[nodiscard]] core::Time length() const { return length_; }
+  /// Returns the row of a track; nullopt if it has no spans.
+  [[nodiscard]] std::optional<std::size_t> row_of(core::TrackId track) const;
+
+  /// Reads a span from the file, with the time at which it is shown. ERRORS: the file has changed
+  /// since it was opened.
+  [[nodiscard]] core::Expected<core::Span> span(std::size_t row, SpanRow::Index index) const;
+  /// Reads spans first … end - 1 of a row. Cost: linear in the blocks that contain them.
+  [[nodiscard]] core::Expected<std::vector<core::Span>> spans(std::size_t row, SpanRow::Index first,
+                                                              SpanRow::Index end) const;
+
+  /// Returns the reader of the file, for any thread. REQUIRES: the trace is of one file.
+  [[nodiscard]] const core::TimelineReader& reader() const { return *reader_; }
+  /// Calls `each` with every span of a row, in order of time. ERRORS: the file has changed since it
+  /// was opened. REQUIRES: the trace is of one file.
+  core::Expected<void> read_row(std::size_t row,
+                                const std::function<void(const core::Span&)>& each) const;
+
+  /// Returns the bytes of memory for rows.
+  [[nodiscard]] std::size_t memory() const;
+
+ private:
+  explicit Trace(core::TimelineReader reader);
+  static core::Expected<std::shared_ptr<const Trace>> load(
+      core::Expected<core::TimelineReader> reader, const OpenControl& control);
+  core::Expected<void> read_rows(const OpenControl& control);
+  void list_rows();
+  void list_blocks();
+  void leave_out(const std::vector<core::TimelineReader::SpanBlock>& damaged);
+  void measure();
+
+  std::optional<core::TimelineReader> reader_;  ///< nullopt: the trace combines others
+  std::vector<Side> sides_;
+  std::vector<Row> rows_;
+  std::vector<std::vector<std::size_t>>
+      blocks_;  ///< for each row: indices into reader_.span_blocks(), ordered by time
+  std::vector<AxisStretch> axis_;
+  std::vector<DifferenceRow> differences_;
+  std::shared_ptr<const TraceParts> parts_;
+  std::int64_t spans_ = 0;
+  core::Time length_;
+};
+
+/// Returns the name of a row: "compute", "packs, slot 1", "lane 3".
+std::string name_of_row(const core::Track& track);
+/// The order in which a person would list rows: by worker, by device, and there computation, packs,
+/// lanes.
+bool is_listed_before(const core::Track& a, const core::Track& b);
+
+}  // namespace tutti::gui

@@ -1,0 +1,88 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/schedule/symbolic_run.h"
+#include "gui/traffic/traffic.h"
+
+namespace tutti::gui {
+
+/// Computes the part of a pack that each device holds at a time of a run: executes the pack's
+/// schedule on symbols (core's SymbolicRun, which also proves schedules), each lane as far as the
+/// timeline says.
+///
+/// Lanes that were not recorded advance as far as others need their data, so the content of
+/// recorded devices is still exact.
+class PackReplay {
+ public:
+  /// A part of a device's buffer: elements offset … offset + count - 1, which contain the
+  /// contributions of `contributions` ranks.
+  struct Piece {
+    std::int64_t offset = 0;
+    std::int64_t count = 0;
+    std::int32_t contributions = 0;  ///< 0: no valid data yet
+    bool operator==(const Piece&) const = default;
+  };
+  /// Collectives with more steps are not replayed.
+  static constexpr std::int64_t kMaxSteps = 2'000'000;
+
+  /// Returns a replay that stands before the pack's first step. ERRORS: why the pack cannot be
+  /// replayed, as a sentence.
+  static core::Expected<std::unique_ptr<PackReplay>> of(std::shared_ptr<const core::Scenario> plan,
+                                                        std::shared_ptr<const Traffic> traffic,
+                                                        std::int32_t step, std::int32_t pack);
+
+  /// Moves the replay to `t`. Cost: the steps since the time shown before; if `t` is earlier, all
+  /// steps from the pack's start.
+  void show(core::Time t);
+
+  [[nodiscard]] std::int32_t step() const { return step_; }
+  [[nodiscard]] std::int32_t pack() const { return pack_; }
+  [[nodiscard]] const core::Collective& collective() const { return collective_; }
+  /// Returns the number of ranks that contribute: a piece with this many contributions is complete.
+  [[nodiscard]] std::int32_t contributors() const {
+    return static_cast<std::int32_t>(collective_.contributors);
+  }
+  /// Returns the device's rank in the collective; -1: it does not take part.
+  [[nodiscard]] core::Rank rank(std::int32_t device) const;
+  /// Returns the content of a rank's buffer from the first element to the last, with equal
+  /// neighbours merged.
+  [[nodiscard]] std::vector<Piece> held(core::Rank rank) const;
+  /// Returns the ranks whose contributions an element contains.
+  [[nodiscard]] std::vector<core::Rank> contributions(core::Rank rank, std::int64_t element) const;
+  /// Returns the elements that a message carries; nullopt if it is not for the pack's own buffer,
+  /// or if its step is unknown.
+  [[nodiscard]] std::optional<core::Range> range_of(const Transfer& message) const;
+
+  /// Returns the boundaries of the chunks in which the schedule moves the pack: the ends of all
+  /// ranges in its steps, including 0 and the pack's size.
+  [[nodiscard]] const std::vector<std::int64_t>& edges() const { return edges_; }
+  /// Returns the name of a range in terms of chunks: "chunk 3", "chunks 3 to 5", "part of chunk 3".
+  [[nodiscard]] std::string name_of(std::int64_t offset, std::int64_t count) const;
+  [[nodiscard]] std::size_t chunks() const { return edges_.size() - 1; }
+
+ private:
+  PackReplay(std::shared_ptr<const core::Scenario> plan, std::shared_ptr<const Traffic> traffic,
+             core::Collective collective, std::int32_t step, std::int32_t pack,
+             std::vector<std::int32_t> devices);
+  void begin();
+  void find_edges();
+  [[nodiscard]] std::optional<std::size_t> sender_of(std::size_t lane) const;
+  bool push(std::size_t wanted);
+
+  std::shared_ptr<const core::Scenario> plan_;
+  std::shared_ptr<const Traffic> traffic_;
+  core::Collective collective_;
+  std::int32_t step_, pack_;
+  std::vector<std::int32_t> devices_;  ///< by rank
+  core::Contract contract_;
+  std::unique_ptr<core::SymbolicRun> run_;
+  core::Time shown_;
+  std::vector<std::int64_t> edges_;
+};
+
+}  // namespace tutti::gui

@@ -1,0 +1,85 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/scenario/scenario.h"
+#include "gui/trace/trace.h"
+#include "gui/traffic/traffic.h"
+
+namespace tutti::gui {
+
+/// The hardware of a timeline's run: devices, switches, network cards, and the links between them.
+///
+/// It is built from the best available source: the scenario's cluster; if that is not available
+/// (its files are not here), the links that the timeline names; for a real run, which records no
+/// links, the devices that sent to each other. words() says which.
+class Topology {
+ public:
+  enum class Kind { kGpu, kCpu, kPcieSwitch, kNvswitch, kNic, kNetwork, kPart };
+  struct Node {
+    Kind kind = Kind::kPart;
+    std::int32_t worker = -1;  ///< -1: the network
+    std::string name;          ///< "gpu1"
+    std::int32_t device = -1;  ///< its number in Traffic; -1: it has no spans
+    [[nodiscard]] std::string full_name() const;
+    [[nodiscard]] bool is_device() const { return kind == Kind::kGpu || kind == Kind::kCpu; }
+  };
+  /// One direction of a link; or, for a real run, everything that one device sent to another.
+  struct Link {
+    std::size_t from = 0;
+    std::size_t to = 0;
+    std::string name;  ///< "w0/gpu1→w0/nvswitch"
+    core::LinkKind kind = core::LinkKind::kPcie;
+    core::Bandwidth capacity;  ///< 0: unknown
+    core::Bytes bytes;         ///< total over the run
+    std::optional<std::size_t>
+        record;  ///< index in the trace's links; nullopt: nothing was sent over it
+  };
+  /// The number of workers that are drawn. If there are more, words() says how many.
+  static constexpr std::int64_t kMaxWorkers = 256;
+
+  /// Builds the topology of a trace. `plan` and `traffic` may be null if they are not available.
+  static Topology of(const Trace& trace, const core::Scenario* plan, const Traffic* traffic);
+
+  [[nodiscard]] const std::vector<Node>& nodes() const { return nodes_; }
+  [[nodiscard]] const std::vector<Link>& links() const { return links_; }
+  /// Returns true if links are those of the cluster, with capacity and load; false if they connect
+  /// devices that sent to each other.
+  [[nodiscard]] bool has_links() const { return has_links_; }
+  /// Returns remarks on the picture for the reader; may be empty.
+  [[nodiscard]] const std::string& words() const { return words_; }
+
+  [[nodiscard]] std::optional<std::size_t> node_of_device(std::int32_t device) const;
+  [[nodiscard]] std::optional<std::size_t> link_of_record(std::size_t record) const;
+  /// Returns the links that a message from one device to another travels over, in order; empty if
+  /// they are unknown.
+  [[nodiscard]] std::vector<std::size_t> route(std::int32_t from, std::int32_t to,
+                                               core::Staging staging) const;
+
+ private:
+  void from_cluster(const Trace& trace, const core::Cluster& cluster, std::int64_t workers);
+  void from_records(const Trace& trace);
+  void from_messages(const Traffic& traffic);
+  void devices_of(const Trace& trace);
+  std::size_t node(std::int32_t worker, const std::string& name, Kind kind);
+  void index(const Traffic* traffic);
+
+  std::vector<Node> nodes_;
+  std::vector<Link> links_;
+  bool has_links_ = false;
+  std::string words_;
+  std::shared_ptr<const core::Cluster> cluster_;
+  std::map<core::LinkId, std::size_t> link_by_id_;
+  std::map<std::pair<std::int32_t, std::string>, std::size_t> node_by_name_;
+  std::map<std::int32_t, std::size_t> node_by_device_;
+  std::map<std::size_t, std::size_t> link_by_record_;
+  std::map<std::pair<std::size_t, std::size_t>, std::size_t> link_by_ends_;
+  std::vector<Traffic::Device> devices_;
+};
+
+}  // namespace tutti::gui

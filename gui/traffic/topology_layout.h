@@ -1,0 +1,54 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "gui/traffic/topology.h"
+
+namespace tutti::gui {
+
+struct Point {
+  double x = 0;
+  double y = 0;
+};
+using Line2 = std::vector<Point>;  ///< a polyline of at least two points
+
+struct Box {
+  double x = 0;
+  double y = 0;
+  double width = 0;
+  double height = 0;
+  [[nodiscard]] double right() const { return x + width; }
+  [[nodiscard]] double bottom() const { return y + height; }
+  [[nodiscard]] Point centre() const { return {x + width / 2, y + height / 2}; }
+};
+
+/// The positions of everything in a drawn topology: workers are boxes in a grid. In each box,
+/// network cards are at the top; below them are CPUs, PCIe switches, GPUs and NVSwitches, each
+/// above the nodes it is connected to. Links of neighbours are straight, other links within a row
+/// are arcs. The network is a bar above every row of boxes; the bars are connected at the left. The
+/// unit is a pixel at full size.
+struct TopologyLayout {
+  std::vector<Box> nodes;
+  struct Worker {
+    std::int32_t worker = 0;
+    Box box;
+  };
+  std::vector<Worker> workers;
+  std::vector<Box> network;  ///< the network's bars; nodes[] contains the first
+  double trunk = 0;          ///< the x coordinate of the line that connects the bars
+  std::vector<Line2> links;  ///< centre lines; the two directions of a link are drawn side by side
+  std::vector<double> widths;
+  Box bounds;
+};
+
+/// Computes the layout. `aspect`: width over height of the area to fill.
+TopologyLayout lay_out(const Topology& topology, double aspect);
+
+/// Returns the point at `share` of the line's length, 0 … 1. REQUIRES: not empty.
+Point along(const Line2& line, double share);
+/// Returns the path along consecutive links; within the network it follows the bars and their
+/// connection.
+Line2 way_over(const TopologyLayout& layout, const std::vector<std::size_t>& links);
+
+}  // namespace tutti::gui

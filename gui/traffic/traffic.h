@@ -1,0 +1,139 @@
+#pragma once
+
+#include <atomic>
+#include <map>
+#include <memory>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "gui/trace/run_plan.h"
+#include "gui/trace/trace.h"
+#include "gui/traffic/counter.h"
+
+namespace tutti::gui {
+
+/// A message with all times on its way from the sending step to the receiving step.
+///
+///     sent ── moves ─────────── left            of the step that sends
+///               awaited ─────────────── taken   of the step that receives
+///
+/// If a step receives before it sends, the timeline does not record when it began to send. Such a
+/// message counts as sent when it began to move, according to its receiver; or, if the receiver
+/// arrived later, when the sending step completed.
+struct Transfer {
+  core::Time sent;         ///< the sending step had everything that it waited for
+  core::Time moves;        ///< it got its first link: later than `sent` if that was busy
+  core::Time left;         ///< the sending step had completed
+  core::Time awaited;      ///< the receiving step began
+  core::Time taken;        ///< … and completed
+  std::int32_t from = -1;  ///< devices; -1: its step was not recorded. An in-switch reduction is
+                           ///< from its own device
+  std::int32_t to = -1;
+  std::int32_t step = 0;  ///< the training step
+  std::int32_t pack = -1;
+  core::Lane to_lane = 0;
+  std::int64_t to_index = 0;  ///< index of the receiving step
+  core::Bytes bytes;
+
+  /// Returns the covered share of its path, 0 … 1; 1 when it has left its sender but is not yet
+  /// received. REQUIRES: sent ≤ t < taken.
+  [[nodiscard]] double progress(core::Time t) const;
+  [[nodiscard]] bool waits(core::Time t) const {
+    return (t >= sent && t < moves) || (t >= left && t < awaited);
+  }
+};
+
+/// All messages of a timeline, and the progress of each lane at any time. Timelines without lanes
+/// (--record packs) have no messages. 60 bytes per recorded lane step, and 120 per message.
+class Traffic {
+ public:
+  struct Device {
+    std::int32_t worker = 0;
+    std::string name;  ///< "gpu1"
+    auto operator<=>(const Device&) const = default;
+  };
+  /// Timelines with more steps are not read, which limits the memory to 1 GB.
+  static constexpr std::int64_t kMaxSteps = 8'000'000;
+
+  /// Reads a trace. ERRORS: more than kMaxSteps steps; the file has changed since it was opened;
+  /// cancelled (kRun).
+  static core::Expected<std::shared_ptr<const Traffic>> read(
+      const Trace& trace, const std::atomic<bool>* cancel = nullptr);
+
+  [[nodiscard]] const std::vector<Device>& devices() const { return devices_; }
+  /// Returns the number of a device; -1: it has no spans.
+  [[nodiscard]] std::int32_t device(std::int32_t worker, const std::string& name) const;
+  [[nodiscard]] bool has_steps() const { return steps_ > 0; }
+
+  /// Returns all messages, ordered by `sent`.
+  [[nodiscard]] const std::vector<Transfer>& transfers() const { return transfers_; }
+  /// Returns the messages with sent ≤ t < taken. Cost: logarithmic for each of them.
+  [[nodiscard]] std::vector<const Transfer*> in_flight(core::Time t) const;
+
+  /// Returns how many steps of a pack of a training step a lane of a device had completed at `t`.
+  [[nodiscard]] std::int64_t steps_done(std::int32_t device, core::Lane lane, std::int32_t step,
+                                        std::int32_t pack, core::Time t) const;
+  /// The device and lane that a step received its message from; device -1 if unknown.
+  struct Sender {
+    std::int32_t device = -1;
+    core::Lane lane = 0;
+  };
+  [[nodiscard]] Sender sender(std::int32_t device, core::Lane lane, std::int32_t step,
+                              std::int32_t pack, std::int64_t index) const;
+
+  /// Returns the bytes of messages with sent ≤ t < taken.
+  [[nodiscard]] const Counter& bytes_in_flight() const { return bytes_in_flight_; }
+  /// Returns the number of messages that wait: for a busy link, or, having left their sender, for
+  /// their receiver.
+  [[nodiscard]] const Counter& queue_depth() const { return queue_depth_; }
+
+ private:
+  /// The steps of one lane for one pack in flight, or for one exchange.
+  struct Segment {
+    std::vector<std::int64_t> indices;
+    std::vector<core::Time> began;  ///< had what it waited for
+    std::vector<core::Time> ends;
+    std::vector<core::Time> starts;
+    std::vector<std::int32_t> kinds;
+    std::vector<core::Bytes> bytes;
+    std::vector<Sender> senders;               ///< as the timeline has it
+    std::vector<std::int64_t> sender_indices;  ///< also as in the timeline
+    [[nodiscard]] std::size_t position(std::int64_t index) const;
+  };
+  /// Device, lane, training step, and pack. Values from kFirstExchange downwards stand for the
+  /// exchanges of that step.
+  using Key = std::tuple<std::int32_t, core::Lane, std::int32_t, std::int32_t>;
+  static constexpr std::int32_t kFirstExchange = -2;
+
+  core::Expected<void> read_steps(const Trace& trace, const std::atomic<bool>* cancel);
+  void join();
+  void add_message(const Key& key, const Segment& segment, std::size_t i);
+  void count();
+
+  std::vector<Device> devices_;
+  std::map<Key, Segment> segments_;
+  std::int64_t steps_ = 0;
+  std::vector<Transfer> transfers_;
+  std::vector<std::vector<core::Time>>
+      last_taken_;  ///< maxima; [0]: of each 16 messages; [1]: of each 16 of those; …
+  Counter bytes_in_flight_, queue_depth_;
+};
+
+/// Returns the names of the counters that the timeline shows, before they are computed.
+std::vector<std::string> counter_names(const Trace& trace);
+/// A counter of a run; in the order of counter_names().
+struct NamedCounter {
+  std::string name;
+  const Counter* counter = nullptr;
+  bool bytes = false;  ///< else a number of messages
+};
+std::vector<NamedCounter> counters_of(const Traffic& traffic);
+
+/// Returns the device of each rank of a pack's collective, by its number in Traffic; -1: it has no
+/// spans. Empty: the collective has more ranks than the window follows, or several ranks share a
+/// device, so that a timeline cannot distinguish their lanes.
+std::vector<std::int32_t> devices_of_ranks(const core::Collective& collective,
+                                           const Traffic& traffic);
+
+}  // namespace tutti::gui
