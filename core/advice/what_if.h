@@ -11,9 +11,8 @@ namespace tutti::core {
 
 /// The note for variations of a cluster's parameters if packs have NCCL's own times.
 inline constexpr const char* kNcclIsMeasured =
-    "NCCL's times are those of such machines as they were measured: other figures of links do not "
-    "make them shorter "
-    "(run { nccl: RINGS } goes by the links)";
+    "NCCL's times are fitted to measurements of such machines, so other link parameters do not "
+    "change them (run { nccl: RINGS } uses the links' parameters)";
 
 /// A scenario that differs from another in one respect.
 struct WhatIf {

@@ -65,7 +65,7 @@ StepFinder::Found StepFinder::find(int id, std::int64_t index, Variables& variab
           index -= steps;
           before += steps;
         }
-        TUTTI_CHECK(next >= 0, "a step {} behind the end of a block", index);
+        TUTTI_CHECK(next >= 0, "step {} is behind the end of its block", index);
         id = next;
         break;
       }

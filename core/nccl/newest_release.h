@@ -16,7 +16,7 @@ inline std::string describe(Version version) {
   const bool known = version.major < kNewestMajor ||
                      (version.major == kNewestMajor && version.minor <= kNewestMinor);
   if (known) return to_string(version);
-  return fmt::format("{} (taken to do as {}.{}, the newest that is known)", to_string(version),
+  return fmt::format("{} (modelled as {}.{}, the newest known release)", to_string(version),
                      kNewestMajor, kNewestMinor);
 }
 

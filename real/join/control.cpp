@@ -69,8 +69,8 @@ core::Expected<std::unique_ptr<proto::Control>> ControlChannel::receive(Clock::t
     if (*frame) {
       auto message = std::make_unique<proto::Control>();
       if (!message->ParseFromArray((*frame)->data(), static_cast<int>((*frame)->size())))
-        return tl::make_unexpected(Error::run({core::ProblemCode::kProtocol},
-                                              "sent something that is no message of Tutti"));
+        return tl::make_unexpected(
+            Error::run({core::ProblemCode::kProtocol}, "sent data that is not a message of Tutti"));
       return message;
     }
     char chunk[64 << 10];
@@ -80,9 +80,9 @@ core::Expected<std::unique_ptr<proto::Control>> ControlChannel::receive(Clock::t
       continue;
     }
     if (got == 0) {
-      return tl::make_unexpected(
-          Error::run({core::ProblemCode::kLost},
-                     reader_.in_the_middle() ? "is gone in the middle of a message" : "is gone"));
+      return tl::make_unexpected(Error::run(
+          {core::ProblemCode::kLost},
+          reader_.in_the_middle() ? "disconnected in the middle of a message" : "is gone"));
     }
     if (errno == EINTR) continue;
     if (errno != EAGAIN)

@@ -245,9 +245,8 @@ struct TcpTransport::State {
 
   void refuse(const Peer& peer, const Piece& piece) {
     fail(peer, core::ProblemCode::kProtocol,
-         fmt::format("sent a message that its schedule does not have (pack {}, from rank {} to "
-                     "rank {}, {} of {} "
-                     "bytes)",
+         fmt::format("sent a message that is not in its schedule (pack {}, from rank {} to rank "
+                     "{}, {} of {} bytes)",
                      piece.channel.collective.pack, piece.channel.from, piece.channel.to,
                      piece.length, piece.total));
   }
@@ -285,7 +284,7 @@ struct TcpTransport::State {
     const auto header = decode(std::span<const std::byte, kHeaderBytes>(
         stream.buffer.data() + stream.begin, kHeaderBytes));
     if (!header)
-      return fail(peer, core::ProblemCode::kProtocol, "sent something that is no message of Tutti"),
+      return fail(peer, core::ProblemCode::kProtocol, "sent data that is not a message of Tutti"),
              false;
     if (header->kind == Header::Kind::kPiece &&
         receiver->comes_early(header->piece.channel.collective)) {
@@ -296,11 +295,11 @@ struct TcpTransport::State {
     if (header->kind == Header::Kind::kSlot) {
       if (is_of(peer, header->piece.channel.to) && receiver->slot_freed(header->piece.channel))
         return true;
-      return fail(peer, core::ProblemCode::kProtocol, "frees a slot that nobody had taken"), false;
+      return fail(peer, core::ProblemCode::kProtocol, "released a slot that was not in use"), false;
     }
     if (!is_of(peer, header->piece.channel.from)) {
       fail(peer, core::ProblemCode::kProtocol,
-           fmt::format("sent a message of rank {}, which is not its own",
+           fmt::format("sent a message for rank {}, which belongs to another worker",
                        header->piece.channel.from));
       return false;
     }

@@ -32,7 +32,7 @@ class Interpreter final : public CollectiveEngine {
   Interpreter(Network& network, Devices& devices, EventQueue& events, bool watch_steps)
       : network_(network), devices_(devices), events_(events), watch_steps_(watch_steps) {
     TUTTI_CHECK(!watch_steps || network.keeps_causal_chains(),
-                "steps are watched and trails not kept");
+                "steps are observed without keeping causal chains");
   }
 
   /// Has `ties` watched from now on.

@@ -139,7 +139,7 @@ TEST(JoiningSecret, WhoHasAnotherIsToldAndWhoeverWaitsLearnsOfIt) {
   const Outcome outcome = run.coordinator().wait();
   EXPECT_EQ(outcome.status, 1);
   EXPECT_THAT(outcome.err, AllOf(HasSubstr("workers 0, 1 never came ("), HasSubstr(run.at()),
-                                 HasSubstr("2 with another secret"), HasSubstr("127.0.0.1)")));
+                                 HasSubstr("2 with a wrong secret"), HasSubstr("127.0.0.1)")));
 }
 
 // --- launchers, their variables set by hand ---

@@ -116,7 +116,8 @@ TEST(Compare, ChannelsOfAPackThatOneAloneHasAreCounted) {
   EXPECT_EQ(more.together, 0);
   EXPECT_THAT(
       more.in_words(),
-      Contains(HasSubstr("3 steps of lanes of the first and 0 of the second are in one alone")));
+      Contains(HasSubstr(
+          "3 schedule steps of the first timeline and 0 of the second have no counterpart")));
   EXPECT_EQ(compared(one, both).steps_only_b, 3);
 }
 

@@ -23,7 +23,7 @@ class ToyFramework final : public core::FrameworkOf<Toy> {
     if (options().updates_each)
       strategy.update = strategy.update_asked.value_or(core::Update::kPerPack);
     if (target.cluster.workers() > options().most_workers.value_or(target.cluster.workers()))
-      complaints.complain_at("strategy.toy.most_workers", "toy: {} workers are more than {}",
+      complaints.complain_at("strategy.toy.most_workers", "toy: {} workers exceed the limit of {}",
                              target.cluster.workers(), *options().most_workers);
   }
 
