@@ -57,7 +57,7 @@ core::Expected<void> ControlChannel::send(const proto::Control& message) {
     }
     if (sent > 0 || (sent < 0 && errno == EINTR)) continue;
     if (errno != EAGAIN || !wait_for(file(), POLLOUT, until))
-      return tl::make_unexpected(Error::run({core::ProblemCode::kLost}, "is gone"));
+      return tl::make_unexpected(Error::run({core::ProblemCode::kLost}, "has disconnected"));
   }
   return {};
 }
@@ -82,11 +82,11 @@ core::Expected<std::unique_ptr<proto::Control>> ControlChannel::receive(Clock::t
     if (got == 0) {
       return tl::make_unexpected(Error::run(
           {core::ProblemCode::kLost},
-          reader_.in_the_middle() ? "disconnected in the middle of a message" : "is gone"));
+          reader_.in_the_middle() ? "disconnected in the middle of a message" : "has disconnected"));
     }
     if (errno == EINTR) continue;
     if (errno != EAGAIN)
-      return tl::make_unexpected(Error::run({core::ProblemCode::kLost}, "is gone"));
+      return tl::make_unexpected(Error::run({core::ProblemCode::kLost}, "has disconnected"));
     if (!wait_for(file(), POLLIN, until)) return nullptr;
   }
 }

@@ -156,7 +156,7 @@ struct TcpTransport::State {
         if (errno == EAGAIN || errno == EWOULDBLOCK) {
           stream.writable = false;
         } else {
-          fail(peer, core::ProblemCode::kLost, fmt::format("is gone ({})", std::strerror(errno)));
+          fail(peer, core::ProblemCode::kLost, fmt::format("has disconnected ({})", std::strerror(errno)));
         }
         break;
       }
@@ -206,7 +206,7 @@ struct TcpTransport::State {
       if (got <= 0) {
         fail(peer, core::ProblemCode::kLost,
              got == 0 ? "has closed its connection"
-                      : fmt::format("is gone ({})", std::strerror(errno)));
+                      : fmt::format("has disconnected ({})", std::strerror(errno)));
         break;
       }
       moved = true;

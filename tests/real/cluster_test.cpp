@@ -333,7 +333,7 @@ TEST(WorkerSet, WhoOnlyWaitedInVainIsNoCauseWhereAnotherKnowsOne) {
     EXPECT_EQ(outcome->kind,
               (core::ProblemKind{ProblemCode::kProtocol, "", static_cast<std::int32_t>(knows)}));
     EXPECT_EQ(outcome->text,
-              fmt::format("worker {} says: {}", knows, fmt::format(fmt::runtime(cause), blamed)));
+              fmt::format("worker {} reports: {}", knows, fmt::format(fmt::runtime(cause), blamed)));
   }
 }
 

@@ -71,7 +71,7 @@ TEST_P(MessagesOnTheWay, AreMissedWhenTheyBreakOff) {
   // What was written to it last decides in which of its words the kernel says so.
   expect_told(Deed::kCutsShort, GetParam(),
               AnyOf(says_that_it_failed(0, "worker 1 has closed its connection ("),
-                    says_that_it_failed(0, "worker 1 is gone (")));
+                    says_that_it_failed(0, "worker 1 has disconnected (")));
 }
 
 TEST_P(MessagesOnTheWay, AreRefusedASecondTime) {
