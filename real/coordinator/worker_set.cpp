@@ -322,7 +322,8 @@ std::optional<Error> WorkerSet::known_cause(bool last_word) {
     if (members_[w].gone) {
       return failed(
           w, ProblemCode::kLost,
-          fmt::format("{} ({})", members_[w].farewell.empty() ? "has disconnected" : members_[w].farewell,
+          fmt::format("{} ({})",
+                      members_[w].farewell.empty() ? "has disconnected" : members_[w].farewell,
                       members_[w].doing));
     }
   }

@@ -80,9 +80,10 @@ core::Expected<std::unique_ptr<proto::Control>> ControlChannel::receive(Clock::t
       continue;
     }
     if (got == 0) {
-      return tl::make_unexpected(Error::run(
-          {core::ProblemCode::kLost},
-          reader_.in_the_middle() ? "disconnected in the middle of a message" : "has disconnected"));
+      return tl::make_unexpected(
+          Error::run({core::ProblemCode::kLost}, reader_.in_the_middle()
+                                                     ? "disconnected in the middle of a message"
+                                                     : "has disconnected"));
     }
     if (errno == EINTR) continue;
     if (errno != EAGAIN)

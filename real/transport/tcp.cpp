@@ -156,7 +156,8 @@ struct TcpTransport::State {
         if (errno == EAGAIN || errno == EWOULDBLOCK) {
           stream.writable = false;
         } else {
-          fail(peer, core::ProblemCode::kLost, fmt::format("has disconnected ({})", std::strerror(errno)));
+          fail(peer, core::ProblemCode::kLost,
+               fmt::format("has disconnected ({})", std::strerror(errno)));
         }
         break;
       }

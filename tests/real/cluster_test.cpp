@@ -332,8 +332,8 @@ TEST(WorkerSet, WhoOnlyWaitedInVainIsNoCauseWhereAnotherKnowsOne) {
     ASSERT_TRUE(outcome);
     EXPECT_EQ(outcome->kind,
               (core::ProblemKind{ProblemCode::kProtocol, "", static_cast<std::int32_t>(knows)}));
-    EXPECT_EQ(outcome->text,
-              fmt::format("worker {} reports: {}", knows, fmt::format(fmt::runtime(cause), blamed)));
+    EXPECT_EQ(outcome->text, fmt::format("worker {} reports: {}", knows,
+                                         fmt::format(fmt::runtime(cause), blamed)));
   }
 }
 

@@ -44,19 +44,18 @@ class CollNet : public Schedule {
   [[nodiscard]] Step step(Rank rank, Lane lane, std::int64_t index) const override;
 
  protected:
-  /// The number of the chunks of a loop that the rank is head of; -1: it is no head.
+  /// Returns the index of the chunk of a loop whose head is this rank; -1 if it is not a head.
   [[nodiscard]] virtual int head(Rank rank, Lane base) const = 0;
-  /// Returns the number of steps that lane `role` has per loop. The last step of kUp completes the
-  /// slot to send; the last step of kDown releases the received slot.
+  /// Returns the number of steps that lane `role` has per loop. The last step of kUp fills the slot
+  /// to send; the last step of kDown releases the received slot.
   [[nodiscard]] virtual std::int64_t each_inside(Rank rank, Lane base, Lane role) const = 0;
   virtual void inside(Step& step, Rank rank, Lane base, Lane role, std::int64_t loop,
                       std::int64_t part) const = 0;
 
-  /// Steps of a proxy for a loop, and which: those of an all-reduce.
+  /// Returns the number of steps of a proxy per loop; the default is that of an all-reduce.
   [[nodiscard]] virtual std::int64_t each_net() const { return nodes_ + 1; }
   virtual void net(Step& step, Rank rank, Lane base, std::int64_t loop, std::int64_t part) const;
-  /// Of a head's slots, those elements of a loop's chunk whose sum (or which) it gets from the
-  /// network.
+  /// Returns the elements of a head's slot that it gets from the network.
   [[nodiscard]] virtual Range wanted(const Range& slot, Rank, Lane, std::int64_t) const {
     return slot;
   }
@@ -77,7 +76,8 @@ class CollNet : public Schedule {
   [[nodiscard]] Range received(Rank rank, Lane base, std::int64_t loop) const {
     return slot(rank, base, loop, kSlots);
   }
-  /// Until the slot to send can be written to: everyone is at the loop behind the one that had it.
+  /// Waits until the slot to send can be overwritten: all nodes have reached the loop after the one
+  /// that used it.
   [[nodiscard]] Wait until_sent(Lane base, std::int64_t loop) const {
     if (loop < kSlots) return {};
     return {base + kNet, (loop - kSlots + 1) * each_net() + each_net() - 1};
@@ -85,7 +85,7 @@ class CollNet : public Schedule {
   [[nodiscard]] Wait until_received(Lane base, std::int64_t loop) const {
     return {base + kNet, (loop + 1) * each_net()};
   }
-  /// Until what the slot received has been handed out.
+  /// Waits until the received slot has been distributed.
   [[nodiscard]] Wait until_handed_out(Rank rank, Lane base, std::int64_t loop) const {
     if (loop < kSlots) return {};
     return {base + kDown, (loop - kSlots + 1) * each_inside(rank, base, kDown)};
@@ -93,7 +93,7 @@ class CollNet : public Schedule {
   [[nodiscard]] Wait until_made(Rank rank, Lane base, std::int64_t loop) const {
     return {base + kUp, (loop + 1) * each_inside(rank, base, kUp)};
   }
-  /// The number-th of the other nodes' heads of this index.
+  /// Returns the head with this index in the number-th of the other nodes.
   [[nodiscard]] Rank other_head(Rank rank, std::int64_t number) const {
     const auto node = static_cast<Rank>(number);
     return (node < rank / gpus_ ? node : node + 1) * gpus_ + local(rank);
