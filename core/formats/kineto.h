@@ -14,7 +14,7 @@ namespace tutti::core {
 /// Traces of the PyTorch profiler (Kineto): JSON in the form of Chrome's trace viewer, plain or
 /// gzip. SOURCE: pytorch/kineto libkineto/src/output_json.cpp, include/MetadataFieldCatalog.h;
 /// names of fields changed between PyTorch 1.x and 2.9, so only a name, a phase and a time are
-/// required. docs/formats.md lists the fields that are read.
+/// required. docs/traces.md lists the fields that are read.
 
 /// The kind of an event, by its category.
 enum class KinetoKind : std::uint8_t {

@@ -38,7 +38,7 @@ struct CollectiveTime {
   /// The time within `work` for which the links of the busiest GPU, and the busiest card, are busy.
   Time links, cards;
   int channels = 1;  ///< thread blocks of a GPU
-  /// The bytes read and written in each GPU's memory (docs/models.md, Interference).
+  /// The bytes read and written in each GPU's memory (docs/interference.md).
   Bytes memory;
   /// The network whose parameters were assumed ("tcp") because no measurement was available; empty
   /// if they were fitted.
