@@ -105,8 +105,8 @@ class Interpreter final : public CollectiveEngine {
   };
   enum class Phase : std::uint8_t { kFresh, kWorking, kWorked };
   enum class Receiving : std::uint8_t { kUnknown, kInOrder, kAny };
-  /// What executes the lane's work, and whether that holds a multiprocessor (only known if
-  /// computation shares the device).
+  /// The component that executes the lane's work, and whether that holds a multiprocessor (only
+  /// known if computation shares the device).
   enum class Driven : std::uint8_t { kUnknown, kByDevice, kByKernel, kByKernelThatHolds };
 
   /// The fields of a step that a lane needs to execute it.

@@ -27,7 +27,8 @@ struct PatStep {
   bool to_complete = false;   ///< the message can be sent
 };
 
-/// The steps of one loop of a channel: a chunk of every rank's block. The same for all ranks.
+/// The steps of one loop of a channel: a chunk of every rank's block. The order is the same for all
+/// ranks.
 struct PatOrder {
   int dimensions = 0;
   int per_message = 1;  ///< chunks in a message at most
