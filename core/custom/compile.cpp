@@ -1,7 +1,7 @@
-// From the text to a program for one shape. Expressions become nodes with facts (values.h), which
-// decide here, once and for all ranks: that no divisor is 0, how many steps a lane has at most,
-// whether rounds of a loop differ, and whether workers can tell where they stand. A branch whose
-// condition is known is not compiled, nor is a loop without rounds.
+// Compiles the text to a program for one shape. Expressions become nodes with facts (values.h),
+// which determine here, for all ranks: that no divisor is 0, how many steps a lane has at most,
+// whether iterations of a loop differ, and whether workers are symmetric. A branch whose condition
+// is known is not compiled, nor is a loop without rounds.
 
 #include <algorithm>
 #include <map>

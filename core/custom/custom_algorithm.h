@@ -1,7 +1,7 @@
 #pragma once
 
-// Algorithms that users bring along, in files of their own: texts of Tutti's language
-// (docs/your-own-algorithm.md), or MSCCL's XML.
+// Algorithms in files of users: texts of Tutti's language (docs/your-own-algorithm.md), or MSCCL's
+// XML.
 
 #include <cstdint>
 #include <memory>

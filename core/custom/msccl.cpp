@@ -1,5 +1,5 @@
 // Chunks of the file stay chunks: offsets are multiplied by the elements of a chunk of the buffer.
-// The file only knows chunks of one size, so that buffers are padded until they divide.
+// The file has chunks of one size only, so buffers are padded until they divide.
 
 #include "core/custom/msccl.h"
 

@@ -1,6 +1,6 @@
 #pragma once
 
-// Algorithms as MSCCL's XML lists them, step by step of every GPU.
+// Algorithms in MSCCL's XML, which lists the steps of every GPU.
 // SOURCE: microsoft/msccl-tools msccl/language/ir.py; the runtimes of MSCCL and RCCL read the same.
 
 #include <memory>

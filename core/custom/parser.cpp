@@ -1,5 +1,5 @@
-// A parser by recursive descent. Every statement begins with a word of its own, so that lines need
-// no ends and the parser can go on after a mistake: at the next such word.
+// A parser by recursive descent. Every statement begins with a keyword, so lines need no
+// terminators, and after an error the parser continues at the next keyword.
 
 #include <algorithm>
 #include <array>

@@ -1,8 +1,8 @@
 #pragma once
 
-// An algorithm for one shape of cluster: what its text says, with everything computed that does not
-// depend on the rank, and checked so far that no step of any rank can go wrong: no divisor is 0, no
-// number overflows, no lane is endless.
+// An algorithm for one shape of cluster, with everything computed that does not depend on the rank,
+// and checked so that no step of any rank can fail: no divisor is 0, no number overflows, no lane
+// is endless.
 
 #include <cstdint>
 #include <memory>

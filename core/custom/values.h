@@ -1,7 +1,7 @@
 #pragma once
 
-// Values of an algorithm's expressions: how they are computed, and what is known about them before
-// they are.
+// Values of an algorithm's expressions: their computation, and the facts about them that are known
+// in advance.
 
 #include <array>
 #include <cstdint>

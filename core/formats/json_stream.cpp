@@ -1,5 +1,5 @@
-// A pull parser over one buffer. A token that the buffer's end cuts is put together in `scratch_`;
-// nothing else is kept.
+// A pull parser over one buffer. A token that crosses the buffer's end is assembled in `scratch_`;
+// nothing else is stored.
 
 #include "core/formats/json_stream.h"
 

@@ -1,5 +1,5 @@
-// Events are read field by field. Their arguments, most of the bytes, are read only where the
-// category, which Kineto writes before them, is one of those that are used.
+// Events are read field by field. Their arguments, which are most of the bytes, are read only if
+// the category, which Kineto writes before them, is used.
 
 #include "core/formats/kineto.h"
 

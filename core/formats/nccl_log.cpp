@@ -1,5 +1,5 @@
-// Each line is looked at by itself: its prefix says who wrote it, and the beginning of its text
-// what it is.
+// Each line is parsed by itself: its prefix identifies the writer, and the beginning of its text
+// the kind.
 
 #include "core/formats/nccl_log.h"
 

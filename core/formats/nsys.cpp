@@ -1,5 +1,5 @@
-// Tables are read one after the other, each by one query. Which columns there are depends on the
-// release, so they are asked for first.
+// Tables are read one after the other, each by one query. The columns depend on the release, so
+// they are queried first.
 
 #include "core/formats/nsys.h"
 

@@ -1,5 +1,6 @@
-// A pickle is a program for a machine with a stack, a memo and some 60 instructions. The ones that
-// plain types need are carried out; those that would import names or call them are not.
+// A pickle is a program for a machine with a stack, a memo and some 60 instructions. The
+// instructions that plain types need are executed; those that would import names or call them are
+// not.
 
 #include "core/formats/plain_value.h"
 

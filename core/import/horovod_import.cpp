@@ -1,5 +1,5 @@
-// The timeline is a list of activities by tensor. Occurrences are counted for each tensor, which
-// gives the steps; what is known of a step is put together at the end.
+// The timeline is a list of activities by tensor. The k-th occurrence of each tensor belongs to
+// step k; the facts about a step are combined at the end.
 
 #include <algorithm>
 #include <map>

@@ -1,6 +1,6 @@
-// One trace is read in two passes over different things: events become compact lists as they are
-// read, in any order; then the lists are sorted by time and joined. A kernel belongs to the step,
-// and the pass, in which the host launched it (correlation).
+// One trace is processed in two passes: events become compact lists while they are read, in any
+// order; then the lists are sorted by time and joined. A kernel belongs to the step, and the pass,
+// in which the host launched it (correlation).
 
 #include "core/import/kineto_import.h"
 

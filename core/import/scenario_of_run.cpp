@@ -1,5 +1,5 @@
-// A scenario is written as text, with remarks that say where its figures come from, so that its
-// user can go on with it.
+// A scenario is written as text, with comments that state the source of its parameters, so that the
+// user can edit it.
 
 #include "core/import/scenario_of_run.h"
 

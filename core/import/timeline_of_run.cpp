@@ -1,5 +1,5 @@
-// Nanoseconds on the run's clock become picoseconds since its first moment. One row of computation
-// and as many rows of collectives in flight as overlap are made of each rank.
+// Nanoseconds on the run's clock become picoseconds since its first moment. Each rank becomes one
+// row of computation and as many rows of collectives as overlap.
 
 #include "core/import/timeline_of_run.h"
 

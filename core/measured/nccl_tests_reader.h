@@ -1,6 +1,6 @@
 #pragma once
 
-// Between the readers of the two notations and what they share; nobody else includes it.
+// Shared by the readers of the two formats; no other code includes it.
 
 #include <functional>
 #include <map>

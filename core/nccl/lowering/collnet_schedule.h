@@ -1,17 +1,16 @@
 #pragma once
 
-// What all schedules have in common whose heads have the network reduce; of lowering, nobody else
-// includes it.
+// Shared by all schedules in which the network reduces for heads; only the lowering includes it.
 //
-// A head is a GPU of a node beside a card. Heads of one index of all nodes do the same part of a
-// buffer. A head's proxy puts a chunk in one of eight slots, tells the other heads that it is
-// there, and hears from each of them; then the switches add all of theirs up for each: that is the
-// step kSwitchReduce of every head, as it is for NVLS. The sum comes into one of eight other slots.
-// A slot to send is free again when all heads have told that they are at the next loop, one to
-// receive when the head has handed out what it held.
+// A head is a GPU next to a network card. The heads of one index in all nodes handle the same part
+// of a buffer. A head's proxy puts a chunk into one of eight slots, signals the other heads that it
+// is there, and receives a signal from each of them; then the switches reduce all of these chunks
+// for each: this is the step kSwitchReduce of every head, as for NVLS. The sum is written to one of
+// eight other slots. A slot to send is free again when all heads have signalled that they are at
+// the next loop, and a slot to receive when the head has distributed its contents.
 //
-// Lanes of a channel: kUp makes what is to be sent, kNet is the proxy, kDown hands out what came;
-// from kFirstOwn on they are an algorithm's own.
+// Lanes of a channel: kUp produces the data to send, kNet is the proxy, kDown distributes received
+// data; lanes from kFirstOwn on belong to the algorithm.
 
 #include <vector>
 

@@ -1,6 +1,6 @@
 #pragma once
 
-// Between the parts of lowering; nobody else includes it.
+// Shared by the parts of the lowering; no other code includes it.
 
 #include <algorithm>
 #include <array>

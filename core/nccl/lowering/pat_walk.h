@@ -1,6 +1,6 @@
 #pragma once
 
-// Between the orders of PAT; nobody else includes it.
+// Shared by the orders of PAT; no other code includes it.
 
 #include <algorithm>
 #include <bit>

@@ -1,6 +1,6 @@
 #pragma once
 
-// Between the search for graphs and its walks; nobody else includes it.
+// Shared by the search for graphs and its walks; no other code includes it.
 
 #include <cstdint>
 #include <optional>

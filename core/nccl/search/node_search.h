@@ -1,6 +1,7 @@
 #pragma once
 
-// Between the search for a communicator's graphs and that for one of them; nobody else includes it.
+// Shared by the search for a communicator's graphs and that for one of them; no other code includes
+// it.
 
 #include <cstdint>
 #include <span>

@@ -1,13 +1,11 @@
-// NCCL's search lays channels of one speed after another until links are full, from the fastest
-// speed of a list down. Where all GPUs and network cards are alike, the outcome can be counted.
-// Take 8 H100 (18 NVLinks of 20.6 GB/s as NCCL counts them, 370.8 together) on switches, and the
-// list 60, 50, 40, 30, …:
-//   60 fits 6 times (360), 50 7 times (350), 40 9 times (360, no better), 30 12 times (360); below
-//   half of the best speed it stops looking. 6 channels of 60 it is; channels of 25 and more are
-//   doubled at half the speed: 12 x 30.
-// Between nodes a channel leaves by a network card: 8 cards of 50 GB/s and the list 48, 45, …: 8
-// x 48. tests/core/nccl/uniform_graphs_test.cpp holds the outcome against the search of NCCL
-// itself.
+// NCCL's search adds channels of one speed until links are full, beginning with the fastest speed
+// of a list. If all GPUs and network cards are identical, the result can be computed by a formula.
+// For example, 8 H100 (18 NVLinks of 20.6 GB/s in NCCL's tables, 370.8 together) on switches, and
+// the list 60, 50, 40, 30, …: 60 fits 6 times (360), 50 7 times (350), 40 9 times (360, no better),
+// 30 12 times (360); below half of the best speed the search stops. The result is 6 channels of 60;
+// channels of 25 and more are doubled at half the speed: 12 x 30. Between nodes a channel leaves by
+// a network card: 8 cards of 50 GB/s and the list 48, 45, …: 8 x 48.
+// tests/core/nccl/uniform_graphs_test.cpp compares the result with NCCL's own search.
 
 #include "core/nccl/search/uniform_graphs.h"
 

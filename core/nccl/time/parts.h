@@ -1,6 +1,6 @@
 #pragma once
 
-// Between the parts of the time model; nobody else includes it.
+// Shared by the parts of the time model; no other code includes it.
 
 #include <algorithm>
 #include <cmath>

@@ -1,6 +1,6 @@
-// How long NCCL takes, in closed form. A collective is launched; its first bytes go hop by hop;
-// behind them the rest streams through the narrowest of what it goes through. Take an all-reduce of
-// S bytes over a ring of n GPUs in N nodes, on c channels by some protocol:
+// The closed form of NCCL's times. A collective is launched; its first bytes travel hop by hop;
+// after them the rest streams through the narrowest resource on its way. Take an all-reduce of S
+// bytes over a ring of n GPUs in N nodes, on c channels by some protocol:
 //   launch     the kernel's start, once
 //   hops       2(n-1) steps stand in a row, 2(N-1) of them between nodes; each takes a hop's
 //              latency by that protocol

@@ -1,6 +1,6 @@
 #pragma once
 
-// Between the reader of topology files and topologies; nobody else includes it.
+// Shared by the reader of topology files and topologies; no other code includes it.
 
 #include <algorithm>
 

@@ -1,7 +1,7 @@
 #pragma once
 
-// Between pugixml and the readers of NCCL's files and of MSCCL's (core/custom/msccl.cpp); nobody
-// else includes it.
+// Shared by the readers of NCCL's and MSCCL's files (core/custom/msccl.cpp), between them and
+// pugixml; no other code includes it.
 
 #include <cstdint>
 #include <memory>

@@ -1,5 +1,5 @@
-// What a version has no model for, and what it does not dare: LL128 counts on 128-byte stores that
-// arrive whole, which not every path between GPUs does.
+// The cells that a version does not support or does not enable: LL128 relies on 128-byte stores
+// that arrive whole, which not every path between GPUs guarantees.
 
 #include "core/nccl/tuning/parts.h"
 

@@ -1,6 +1,6 @@
 #pragma once
 
-// Between the parts of the cost model; nobody else includes it.
+// Shared by the parts of the cost model; no other code includes it.
 
 #include "core/nccl/communicator.h"
 #include "core/nccl/names.h"
