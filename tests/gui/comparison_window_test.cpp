@@ -297,7 +297,7 @@ TEST_F(TwoTimelines, WhereNothingDiffersTheListSaysSo) {
   QStringList words;
   for (const QLabel* const label : window_->comparison().findChildren<QLabel*>())
     words.append(label->text());
-  EXPECT_THAT(words.join(QLatin1Char('\n')).toStdString(), HasSubstr("nothing differs"));
+  EXPECT_THAT(words.join(QLatin1Char('\n')).toStdString(), HasSubstr("no differences"));
 }
 
 TEST_F(TwoTimelines, LongSentencesAreElidedInTheStatusBarAndWholeInItsTip) {

@@ -107,7 +107,7 @@ std::string note_with(const Kept& kept, const std::string& text) {
 
 /// Of the note that tells it, in µs.
 double bound_of(const Kept& kept) {
-  const std::string note = note_with(kept, "times of other machines are right to ± ");
+  const std::string note = note_with(kept, "times of other machines are accurate to ± ");
   const auto at = note.find("± ");
   return at == std::string::npos ? -1 : std::stod(note.substr(at + std::string("± ").size()));
 }

@@ -140,7 +140,7 @@ TEST(Compare, SaysWhatAnotherStrategyCosts) {
   const Outcome text =
       run_tutti({"compare", folder.file("26214400.tutti"), folder.file("0.tutti")});
   EXPECT_THAT(text.out, AllOf(HasSubstr("exposed communication"),
-                              HasSubstr("4 packs of the first and 1 of the second")));
+                              HasSubstr("4 packs of the first timeline and 1 of the second")));
 }
 
 TEST(Compare, AndExportTakeWhatIsWholeAndSayInOneLineWhatIsMissing) {

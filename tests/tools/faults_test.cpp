@@ -135,7 +135,7 @@ TEST(Faults, WorkersEndThemselvesWhenTheCoordinatorIsStopped) {
   let_it_run(run);
   run.coordinator().signal(SIGSTOP);
   for (const std::size_t w : {0, 1})
-    expect_failed(run.worker(w), HasSubstr("said nothing for 3 s ("), "worker");
+    expect_failed(run.worker(w), HasSubstr("not been heard from for 3 s"), "worker");
 }
 
 TEST(Faults, AWorkerThatIsSlowIsWaitedFor) {
@@ -457,7 +457,7 @@ TEST(Liars, AWorkerWithAPortThatThereIsNotIsRefusedAndTheOthersGoOn) {
     ASSERT_TRUE(channel->send(introduction));
     const auto answer = next(*channel);
     ASSERT_TRUE(answer && answer->has_failure()) << port;
-    EXPECT_THAT(answer->failure().text(), HasSubstr(fmt::format("{} is no port", port)));
+    EXPECT_THAT(answer->failure().text(), HasSubstr(fmt::format("{} is not a port", port)));
   }
   run.join();
   const Outcome outcome = run.coordinator().wait();

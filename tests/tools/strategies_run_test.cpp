@@ -144,7 +144,7 @@ TEST(StrategiesRun, PlansAreProved) {
     const Outcome o = run_tutti(
         {"plan", folder.write("s.textproto", scenario_of(2, servers, strategy)), "--check"});
     EXPECT_EQ(o.status, 0) << strategy << o.err;
-    EXPECT_THAT(o.out, HasSubstr("pack 3: every one of ")) << strategy;
+    EXPECT_THAT(o.out, HasSubstr("pack 3: each of ")) << strategy;
   }
 }
 

@@ -51,7 +51,7 @@ TEST(Comparable, AssumedFiguresOfNcclAreNotWithOthers) {
                between = travel(kBetween, "ethernet-25");
   EXPECT_EQ(nccl.assumed_network, "tcp");
   EXPECT_THAT(why_not_comparable(nccl, ring),
-              AllOf(HasSubstr("NCCL's figures for tcp are assumed"),
+              AllOf(HasSubstr("NCCL's parameters for tcp are assumed"),
                     HasSubstr("the host overhead of its messages was measured on other machines")));
   for (const auto& [a, b] :
        {std::pair(ring, nccl), std::pair(nccl, between), std::pair(between, nccl)})

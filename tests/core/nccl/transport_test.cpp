@@ -195,7 +195,7 @@ TEST(TransportOfFiles, IsTheCardsWhereTheNetworkStatesNoneAndANoteSaysSo) {
   EXPECT_THAT(
       notes({"latency_us: 2", "", "ec2-p4d-24xlarge", 4}),
       testing::Contains(AllOf(
-          HasSubstr("states a transport; NCCL's times take efa"),
+          HasSubstr("states a transport; NCCL's times assume efa"),
           HasSubstr("network { transport: … }"),
           HasSubstr("INFINIBAND, ROCE, EFA, EFA_WITHOUT_RDMA, SLINGSHOT, TCPX, TCPXO, TCP"))));
   for (const Case& stated :
