@@ -205,10 +205,10 @@ std::vector<std::string> recording_notes(const RecordOptions& record, const Clus
   if (record.level == RecordLevel::kNone) return notes;
   const std::int64_t last = std::min(record.last_worker, cluster.workers() - 1);
   if (record.first_worker > 0 || last + 1 < cluster.workers())
-    notes.push_back(fmt::format("only workers {} to {} of {} are recorded", record.first_worker,
+    notes.push_back(fmt::format("recorded spans: only workers {} to {} of {}", record.first_worker,
                                 last, cluster.workers()));
   if (record.from > Time() || record.to < kNever) {
-    notes.push_back(fmt::format("only spans from {} {} are recorded", show(record.from),
+    notes.push_back(fmt::format("recorded spans: only from {} {}", show(record.from),
                                 record.to < kNever ? "to " + show(record.to) : "on"));
   }
   return notes;

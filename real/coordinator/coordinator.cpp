@@ -419,7 +419,7 @@ void Coordinator::settle() {
 
 void Coordinator::closing_notes(const Expected<void>& done) {
   if (merger_.left_out())
-    sink_.note(fmt::format("the number of recorded spans was limited to {}", record_.most_spans));
+    sink_.note(fmt::format("recorded spans: their number was limited to {}", record_.most_spans));
   if (emulates() && late_ > 0) {
     sink_.note(fmt::format(
         "{} of {} messages arrived later than the emulated links allow, by up to {:.1f} µs of the "
